@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from inpaintbench.cli import app
 from inpaintbench.errors import WorkspaceError
-from inpaintbench.types import Attribute, Clip
+from inpaintbench.types import Attribute, Clip, Corruption
 from inpaintbench.workspace import Workspace
 
 WAYS_OUT = [
@@ -54,6 +54,17 @@ def test_a_table_of_other_columns_is_told_in_the_same_way(workspace: Workspace) 
     pq.write_table(pa.table({"something": [1]}), path)
     with pytest.raises(WorkspaceError, match="the table 'attributes' is damaged or was written by another version"):
         workspace.columns("attributes", Attribute)
+
+
+def test_a_table_from_before_a_column_was_added_is_read(workspace: Workspace) -> None:
+    """Corruptions had no effect masks; whoever built then need not build again."""
+    row = Corruption("c", "clip", "patches", {}, 0, None, "hole.mp4", "0f")
+    workspace.write_table("corruptions", "render", [row], Corruption)
+    path = workspace.path / "tables" / "corruptions" / "render.parquet"
+    table = pq.read_table(path)
+    pq.write_table(table.drop_columns(["effect_mask", "effect_mask_sha256"]), path)
+    assert workspace.table("corruptions", Corruption) == [row]
+    assert workspace.columns("corruptions", Corruption, where=("corruption_id", ["c"])).num_rows == 1
 
 
 def test_a_table_that_may_not_be_read_says_so(workspace: Workspace) -> None:

@@ -40,6 +40,37 @@ def test_the_band_lies_on_both_sides_of_the_border() -> None:
     assert not band[7:13, 7:13].any()
 
 
+def object_and_shadow() -> tuple[np.ndarray, np.ndarray]:
+    """A square, and a shadow beside it that reaches under it."""
+    thing, shadow = np.zeros((2, 1, 30, 40), bool)
+    thing[0, 5:15, 5:15] = True
+    shadow[0, 10:20, 10:25] = True
+    return thing, shadow
+
+
+def test_object_effect_and_rest_share_no_pixel_and_leave_a_guard_between() -> None:
+    thing, shadow = object_and_shadow()
+    found = {
+        region: regions.select(thing, region, band_radius=8, object_mask=thing, effect_mask=shadow)[0]
+        for region in regions.OBJECT_REGIONS
+    }
+    assert (found["object"] == thing[0]).all()
+    assert found["effect"].sum() == 10 * 15 - 25
+    assert not (found["effect"] & thing[0]).any()
+    for row, column in np.ndindex(30, 40):
+        near = (thing | shadow)[0, max(0, row - 2) : row + 3, max(0, column - 2) : column + 3].any()
+        assert found["rest"][row, column] == (not near)
+
+
+def test_without_an_effect_mask_the_rest_keeps_away_from_the_hole() -> None:
+    thing, hole = object_and_shadow()
+    rest = regions.select(hole, "rest", band_radius=8, object_mask=thing)
+    assert (rest == ~regions.dilate(hole | thing, radius=2)).all()
+    assert (regions.select(hole, "rest", band_radius=8) == ~regions.dilate(hole, radius=2)).all()
+    with pytest.raises(ValueError, match="'effect' needs object_mask and effect_mask"):
+        regions.select(hole, "effect", band_radius=8, object_mask=thing)
+
+
 def test_the_edge_of_the_frame_is_not_a_border_of_the_hole() -> None:
     hole = np.ones((1, 8, 8), bool)
     assert not regions.boundary_band(hole, radius=2).any()

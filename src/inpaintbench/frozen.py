@@ -7,6 +7,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 from inpaintbench import video
 from inpaintbench.compute import Shared
 from inpaintbench.errors import InputError, MaskShapeError, MissingPartError, VerifyError
-from inpaintbench.types import Dataset, Frames, Hole, Joint, Plain, Prompts, Slice, content_id
+from inpaintbench.types import UNPAIRED, Dataset, Frames, Hole, Joint, Plain, Prompts, Slice, content_id
 from inpaintbench.view import ItemView, composite, composite_in_place
 
 MANIFEST = "dataset.json"
@@ -114,8 +115,18 @@ def has_hole(row: Plain) -> bool:
 
 
 def has_truth(row: Plain) -> bool:
-    """True if the truth lies in this dataset, so that the item can be scored; a held-back truth lies in a dataset of its own."""
+    """True if the truth lies in this dataset; a held-back truth lies in a dataset of its own."""
     return bool(row.get("truth_file_name"))
+
+
+def is_unpaired(row: Plain) -> bool:
+    """True if nobody has the truth: the clip is the input, and metrics do without."""
+    return bool(row.get("generator") == UNPAIRED)
+
+
+def is_held_back(row: Plain) -> bool:
+    """True if the item cannot be scored here, because its truth lies in another dataset."""
+    return not has_truth(row) and not is_unpaired(row)
 
 
 def is_edit(row: Plain) -> bool:
@@ -126,7 +137,8 @@ def is_edit(row: Plain) -> bool:
 def input_view(root: Path | str, row: Plain, *, oracle_mask: bool = False) -> ItemView:
     """View of an item for a method: the input, the hole where the benchmark gives it, an edit's prompts and object mask.
 
-    The view has no truth; the input of an edit is the truth.
+    The view has no truth; the input of an edit is the truth. The exact mask of an object that is to be removed stays with the
+    scoring: the hole is what a method is told.
 
     Args:
         root: folder of the dataset.
@@ -152,41 +164,55 @@ def corrupted(root: Path | str, row: Plain, hole: Callable[[], Hole], *, truth: 
 
 
 def scoring_views(
-    root: Path | str, row: Plain, *, predictions: Sequence[Callable[[], Frames]], shared: Shared | None = None
+    root: Path | str,
+    row: Plain,
+    *,
+    predictions: Sequence[Callable[[], Frames]],
+    shared: Shared | None = None,
+    known_from: str = "truth",
 ) -> list[ItemView]:
-    """Views of an item for metrics, one for each prediction: truth, hole, composite, prediction, joints of people, prompts and
-    object mask of an edit.
+    """Views of an item for metrics, one for each prediction: input, truth, hole, composite, prediction, joints of people, prompts
+    of an edit, masks of an object and of its effects.
 
-    Truth and masks are decoded once for all views. The composite is written over the decoded prediction; a metric that reads
-    ``prediction`` has it decoded again.
+    Input, truth and masks are decoded once for all views. The composite is written over the decoded prediction; a metric that
+    reads ``prediction`` has it decoded again. An item without a truth has none in its view.
+
+    Args:
+        root: folder of the dataset.
+        row: the item's row of the manifest.
+        predictions: each decodes one.
+        shared: cache of all views of the item.
+        known_from: part of the view that a composite has its known pixels from, ``truth`` or ``input``.
     """
     hole = _cached(lambda: hole_of(root, row))
     truth = _cached(lambda: video.read_frames(_path(root, row, "truth")))
+    given = _cached(lambda: corrupted(root, row, hole, truth=truth))
     shared = shared or Shared()
-    parts = _edit_parts(root, row)
+    parts = {"hole": hole, "input": given} | ({} if is_unpaired(row) else {"truth": truth}) | _edit_parts(root, row)
+    parts |= _masks(root, row, ("object_mask", "effect_mask"))
     if joints := row.get("attributes", {}).get("joints"):
         parts["joints"] = lambda: tuple(Joint(**joint) for joint in joints)
-    return [_view(row, _scored_parts(truth, hole, prediction) | parts, shared=shared) for prediction in predictions]
+    known = given if known_from == "input" or is_unpaired(row) else truth
+    return [_view(row, parts | _predicted_parts(known, hole, prediction), shared=shared) for prediction in predictions]
 
 
-def _scored_parts(
-    truth: Callable[[], Frames], hole: Callable[[], Hole], prediction: Callable[[], Frames]
+def _predicted_parts(
+    known: Callable[[], Frames], hole: Callable[[], Hole], prediction: Callable[[], Frames]
 ) -> dict[str, Callable[[], Any]]:
-    return {
-        "truth": truth, "hole": hole, "prediction": prediction,
-        "composite": lambda: composite_in_place(truth(), hole(), prediction()),
-    }  # fmt: skip
+    return {"prediction": prediction, "composite": lambda: composite_in_place(known(), hole(), prediction())}
 
 
 def _edit_parts(root: Path | str, row: Plain) -> dict[str, Callable[[], Any]]:
-    """Parts of an edit besides its frames: prompts and object mask, where the item has them."""
-    parts: dict[str, Callable[[], Any]] = {}
-    if is_edit(row):
-        prompts = Prompts(row["source_prompt"], row["target_prompt"])
-        parts["prompts"] = lambda: prompts
-    if row.get("object_mask_file_name"):
-        parts["object_mask"] = _cached(lambda: _mask(root, row, "object_mask"))
-    return parts
+    """Parts of an edit besides its frames: prompts and object mask, where the item has them; nothing of other items."""
+    if not is_edit(row):
+        return {}
+    prompts = Prompts(row["source_prompt"], row["target_prompt"])
+    return {"prompts": lambda: prompts} | _masks(root, row, ("object_mask",))
+
+
+def _masks(root: Path | str, row: Plain, names: Sequence[str]) -> dict[str, Callable[[], Any]]:
+    """The masks of ``names`` that the item has."""
+    return {name: _cached(partial(_mask, root, row, name)) for name in names if row.get(f"{name}_file_name")}
 
 
 def truth_and_hole(root: Path | str, row: Plain) -> tuple[Frames, Hole]:

@@ -1,4 +1,4 @@
-"""Geometry of hole masks: areas, centroids, dilation, boundary bands.
+"""Geometry of hole masks: areas, centroids, dilation, boundary bands, and the regions that metrics are measured on.
 
 All functions take ``bool[T, H, W]`` holes, True = hole, and lengths in pixels.
 """
@@ -16,6 +16,17 @@ cv2 = lazily("cv2")
 
 # Pixels that a metric is measured on: all of them, hole pixels, or a band of pixels around the border of the hole.
 REGIONS = ("frame", "hole", "band")
+# Of items whose object is to be removed: the object; what it changes outside itself, such as its shadow; and what neither of the
+# two comes near.
+OBJECT_REGIONS = ("object", "effect", "rest")
+ALL_REGIONS = (*REGIONS, *OBJECT_REGIONS)
+# Distance that ``rest`` keeps from object and effect.
+GUARD_PIXELS = 2
+
+
+def masks_of(region: str) -> tuple[str, ...]:
+    """Parts of the view that ``region`` is made of, besides the hole; ``rest`` can do without them."""
+    return () if region in REGIONS else ("object_mask",) if region == "object" else ("object_mask", "effect_mask")
 
 
 def hole_fraction(hole: Hole) -> npt.NDArray[np.float64]:
@@ -52,11 +63,21 @@ def boundary_band(hole: Hole, *, radius: int) -> Hole:
     return dilate(hole, radius=radius) & ~_morph(hole, radius, cv2.erode)
 
 
-def select(hole: Hole, region: str, *, band_radius: int) -> Hole:
+def select(
+    hole: Hole, region: str, *, band_radius: int, object_mask: Hole | None = None, effect_mask: Hole | None = None
+) -> Hole:  # fmt: skip
     """Mask of the pixels of ``region``, ``bool[T, H, W]``.
 
+    Args:
+        hole: of the item.
+        region: one of ``ALL_REGIONS``.
+        band_radius: reach of the band on both sides of the hole's border.
+        object_mask: the object, which ``object`` and ``effect`` are about.
+        effect_mask: what the object changes; where the object itself is among it, ``effect`` leaves it out. Without it, ``rest``
+            keeps away from the hole and from what is known of the object.
+
     Raises:
-        ValueError: ``region`` is not one of ``REGIONS``.
+        ValueError: ``region`` is not one of ``ALL_REGIONS``, or the masks that it is made of are not there.
     """
     if region == "frame":
         return np.broadcast_to(np.ones_like(hole[:1]), hole.shape)  # one frame in memory
@@ -64,7 +85,16 @@ def select(hole: Hole, region: str, *, band_radius: int) -> Hole:
         return hole
     if region == "band":
         return boundary_band(hole, radius=band_radius)
-    raise ValueError(f"unknown region {region!r}, choose from {', '.join(REGIONS)}")
+    if region == "rest":
+        changed = [mask for mask in (object_mask, hole if effect_mask is None else effect_mask) if mask is not None]
+        return ~dilate(np.logical_or.reduce(changed), radius=GUARD_PIXELS)
+    if region == "object" and object_mask is not None:
+        return object_mask
+    if region == "effect" and object_mask is not None and effect_mask is not None:
+        return effect_mask & ~object_mask
+    if region in OBJECT_REGIONS:
+        raise ValueError(f"the region {region!r} needs {' and '.join(masks_of(region))}")
+    raise ValueError(f"unknown region {region!r}, choose from {', '.join(ALL_REGIONS)}")
 
 
 def check_shape(hole: Hole, *, frames: int, height: int, width: int, subject: str) -> None:

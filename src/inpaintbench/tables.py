@@ -39,7 +39,7 @@ _BLOCK_BYTES = 1 << 24
 _ROWS_OF_GROUP = 1 << 16
 # In the details of a row: kind of the error, the program's or the machine's, that kept it from a value; tried in every run.
 UNEXPECTED = "unexpected_error"
-_BLOB_FIELDS = ("blob", "hole", "alpha", "input", "features", "truth_features")
+_BLOB_FIELDS = ("blob", "hole", "alpha", "input", "object_mask", "effect_mask", "features", "truth_features")
 # The beginning of TABLE/STEP -> the command that writes it; the first that fits counts. What is refused has the step's name.
 _WRITTEN_BY = (
     ("/annotate.", "annotate resolve"),
@@ -115,6 +115,8 @@ def read(
 ) -> pa.Table:
     """Return the rows of Parquet files, of which those that are not there have none; see ``Workspace.columns``.
 
+    Columns that were added later, whose fields are None unless said, may be missing in a file.
+
     Raises:
         WorkspaceError: not readable, or written by another version.
     """
@@ -124,10 +126,14 @@ def read(
     parts = [wanted.empty_table()]
     if where is not None and not where[1]:
         return parts[0]
+    later = {field.name for field in fields(record_type) if field.default is None}
     for path in paths:
         try:
             with pq.ParquetFile(path) as file:
-                found = file.read(columns=names) if where is None else _rows_with(file, names, *where)
+                known = [name for name in names if name not in later or name in file.schema_arrow.names]
+                found = file.read(columns=known) if where is None else _rows_with(file, known, *where)
+            for name in set(names) - set(known):
+                found = found.append_column(name, pa.nulls(found.num_rows, wanted.field(name).type))
             parts.append(found.select(names).cast(wanted))
         except FileNotFoundError:
             continue

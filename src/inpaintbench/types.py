@@ -39,6 +39,8 @@ else:
 
 # `Corruption.generator` of edits: nothing is missing, the clip itself is the input, and a prompt says what to make of it.
 EDIT = "edit_prompt"
+# `Corruption.generator` of clips that nobody has without their object: the clip itself is the input, and there is no truth.
+UNPAIRED = "unpaired"
 # Single object and single attribute; style; single object and several attributes; several objects and attributes. Source:
 # EditBoard, AAAI 2025.
 EDIT_TASKS = ("SOSA", "SE", "SOMA", "MOA")
@@ -210,7 +212,7 @@ class Selection:
 
 @dataclass(frozen=True)
 class Clip:
-    """A span of one source after normalisation, encoded once; what decoding the blob gives is the truth."""
+    """A span of one source after normalisation, encoded once; what decoding the blob gives is the truth, if there is one."""
 
     clip_id: str
     source_id: str
@@ -272,9 +274,13 @@ class Corruption:
     input_sha256: str | None = None
     """Hash of the input's decoded RGB frames."""
     object_mask: str | None = None
-    """Blob name of the lossless track of the object that an edit is about."""
+    """Blob name of the lossless track of the object that an edit is about, or that is to be removed."""
     object_mask_sha256: str | None = None
     """Hash of the object mask as ``bool[T, H, W]`` bytes."""
+    effect_mask: str | None = None
+    """Blob name of the lossless track of what the object changes outside itself, such as its shadow."""
+    effect_mask_sha256: str | None = None
+    """Hash of the effect mask as ``bool[T, H, W]`` bytes."""
     facts: Plain = field(default_factory=dict)
     """Parameters drawn by the generator, ``stated``; measuring turns them into attributes."""
 

@@ -14,7 +14,7 @@ from inpaintbench.types import Alpha, Frames, Hole, Joint, Luma, Plain, Prompts,
 
 PARTS = (
     "truth", "luma", "input", "hole", "alpha", "first_hole", "joints", "timed_text", "undistorted", "print", "object_mask",
-    "prompts", "prediction", "composite",
+    "effect_mask", "prompts", "prediction", "composite",
 )  # fmt: skip
 
 
@@ -131,8 +131,14 @@ class ItemView:
 
     @property
     def object_mask(self) -> Hole:
-        """Mask of the object that an edit is about, True = object."""
+        """Mask of the object that an edit is about, or that is to be removed, True = object."""
         mask: Hole = self._get("object_mask")
+        return mask
+
+    @property
+    def effect_mask(self) -> Hole:
+        """Mask of what an object changes outside itself, such as its shadow, True = changed."""
+        mask: Hole = self._get("effect_mask")
         return mask
 
     @property

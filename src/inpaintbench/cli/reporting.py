@@ -27,7 +27,7 @@ from inpaintbench.eval.scoring.predict import MethodSpec
 from inpaintbench.eval.scoring.run_state import options_in, references_in
 from inpaintbench.eval.scoring.score import score_all
 from inpaintbench.export.verify import verify
-from inpaintbench.regions import REGIONS
+from inpaintbench.regions import ALL_REGIONS
 from inpaintbench.types import Dataset, Prediction
 from inpaintbench.workspace import Workspace
 
@@ -118,7 +118,7 @@ def analysis(
         option(
             "Where metrics are shown that are measured there: hole, band or frame.",
             default="as in the report: the hole, or the frame under protocols that judge whole frames",
-            among=REGIONS,
+            among=ALL_REGIONS,
         ),
     ] = None,
     paper: Annotated[bool, option("Analyse the numbers that DEVIL, CVPR 2022, published.", "--paper")] = False,

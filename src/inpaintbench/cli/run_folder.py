@@ -149,5 +149,5 @@ def check_reportable(root: Path, slices: Sequence[str]) -> None:
     dataset = frozen.load(root)
     asked = items_of_slices(dataset, slices) if slices else {row["item_id"] for row in dataset.items}
     words = held_back_words(dataset)
-    if words and not any(row["item_id"] in asked and frozen.has_truth(row) for row in dataset.items):
+    if words and not any(row["item_id"] in asked and not frozen.is_held_back(row) for row in dataset.items):
         raise InputError(f"{words}; leave out --report, and send the run folder to those who hold the truth")

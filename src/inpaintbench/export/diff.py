@@ -20,7 +20,7 @@ from inpaintbench.types import Dataset, Plain, Slice, canonical_json
 # Media part -> the columns that say what its file decodes to.
 _PIXELS = {
     "truth": ("truth_yuv_sha256", "truth_rgb_sha256"), "hole": ("hole_sha256",), "input": ("input_sha256",),
-    "object_mask": ("object_mask_sha256",),
+    "object_mask": ("object_mask_sha256",), "effect_mask": ("effect_mask_sha256",),
 }  # fmt: skip
 _HASHES = {column for columns in _PIXELS.values() for column in columns}
 SAME_PIXELS, OTHER_PIXELS, OTHER_FILE, ADDED, GONE = "re-encoded, same pixels", "other pixels", "another file", "added", "gone"

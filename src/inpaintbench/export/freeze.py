@@ -8,7 +8,9 @@
       holes/<hole>.mp4      lossless grey, 255 = hole
       inputs/<input>.mp4    where the input is more than the truth with its hole filled, such as subtitles painted on it
       alphas/<alpha>.mp4    lossless grey, opacity of what was painted
-      object_masks/<mask>.mp4   lossless grey, 255 = the object that an edit is about; the input of an edit is its truth
+      object_masks/<mask>.mp4   lossless grey, 255 = the object that an edit is about, or that is to be removed; the input of an
+                            edit is its truth
+      effect_masks/<mask>.mp4   lossless grey, 255 = what that object changes outside itself
       NOTICE, croissant.json    whose footage it is; the dataset for machines
       card/*.svg            pictures of the card
       dataset.json          the manifest: items, slices, recipe, versions, SHA-256 of every other file
@@ -47,6 +49,7 @@ from inpaintbench.frozen import FORMAT_VERSION, MANIFEST, UNLOADABLE
 from inpaintbench.tables import write_parquet
 from inpaintbench.types import (
     EDIT,
+    UNPAIRED,
     Attribute,
     Clip,
     Corruption,
@@ -188,6 +191,8 @@ def _rows(
             row_facts |= {"second_holes": [_second(row, facts.get(row.corruption_id, {})) for row in second]}
         media = _media_columns(clip, corruption, second)
         plain = _plain_columns(item, clip, corruption, source_of[clip.source_id]) | _edit_columns(corruption)
+        if corruption.generator == UNPAIRED:
+            plain |= {"truth_yuv_sha256": None, "truth_rgb_sha256": None}
         rows.append(media | plain | {"attributes": row_facts})
     return filled_columns(rows)
 
@@ -207,20 +212,22 @@ def _fact(row: Attribute, blobs: Blobs) -> Any:
 
 
 def _media_columns(clip: Clip, corruption: Corruption, second: Sequence[Corruption]) -> dict[str, Any]:
+    unpaired = corruption.generator == UNPAIRED
     return {
-        "truth_file_name": _truth_name(clip),
+        "truth_file_name": None if unpaired else _truth_name(clip),
         "hole_file_name": _file_name("hole", corruption.hole),
         "input_file_name": _truth_name(clip) if corruption.generator == EDIT else _file_name("input", corruption.input),
         "alpha_file_name": _file_name("alpha", corruption.alpha),
         "second_hole_file_names": [_file_name("second_hole", row.hole) for row in second],
         "object_mask_file_name": _file_name("object_mask", corruption.object_mask),
+        "effect_mask_file_name": _file_name("effect_mask", corruption.effect_mask),
     }
 
 
 def _edit_columns(corruption: Corruption) -> dict[str, Any]:
     parameters = corruption.parameters if corruption.generator == EDIT else {}
     columns = {name: parameters.get(name) for name in EDIT_COLUMNS}
-    return columns | {"object_mask_sha256": corruption.object_mask_sha256}
+    return columns | {name: getattr(corruption, name) for name in ("object_mask_sha256", "effect_mask_sha256")}
 
 
 def _plain_columns(item: Item, clip: Clip, corruption: Corruption, source: Source) -> dict[str, Any]:
@@ -265,7 +272,7 @@ def _copy_media(
     for row in corruptions:
         blob_of |= {
             str(_file_name(part, blob)): blob
-            for part in ("hole", "input", "alpha", "object_mask")
+            for part in ("hole", "input", "alpha", "object_mask", "effect_mask")
             if (blob := getattr(row, part))
         }
     names = sorted({name for row in rows for name in media_names(row)})

@@ -12,15 +12,16 @@ from inpaintbench.types import Plain, canonical_json
 # Media column -> folder of its files. The input of an edit is its truth, and lies with it.
 MEDIA = {
     "truth": "truth", "hole": "holes", "input": "inputs", "alpha": "alphas", "second_hole": "holes",
-    "object_mask": "object_masks",
+    "object_mask": "object_masks", "effect_mask": "effect_masks",
 }  # fmt: skip
-# Of datasets of edits alone.
+# Of datasets of edits alone, but for the hash of the object mask.
 EDIT_COLUMNS: dict[str, pa.DataType] = {
     "task": pa.string(),
     "source_prompt": pa.string(),
     "target_prompt": pa.string(),
     "object_mask_sha256": pa.string(),
 }
+_OPTIONAL: dict[str, pa.DataType] = {**EDIT_COLUMNS, "effect_mask_sha256": pa.string()}
 _LISTS = ("second_hole",)
 _PLAIN_COLUMNS: dict[str, pa.DataType] = {
     "item_id": pa.string(),
@@ -54,13 +55,13 @@ _PLAIN_COLUMNS: dict[str, pa.DataType] = {
 def row_schema(rows: Sequence[Plain]) -> pa.Schema:
     """Columns of every slice's metadata. ``X_file_name`` becomes a media column ``X``, ``X_file_names`` a column of lists.
 
-    Media, and the columns of edits, are there only when some item has them: a dataset whose truths are all held back has no
-    ``truth``.
+    Media, and the columns of edits and of effects, are there only when some item has them: a dataset whose truths are all held
+    back has no ``truth``.
     """
     names = [file_column(part) for part in MEDIA]
     media = [(name, pa.list_(pa.string()) if name.endswith("s") else pa.string()) for name in names if name in rows[0]]
-    edits = [(name, kind) for name, kind in EDIT_COLUMNS.items() if name in rows[0]]
-    return pa.schema([*media, *_PLAIN_COLUMNS.items(), *edits])
+    optional = [(name, kind) for name, kind in _OPTIONAL.items() if name in rows[0]]
+    return pa.schema([*media, *_PLAIN_COLUMNS.items(), *optional])
 
 
 def file_column(part: str) -> str:
@@ -100,9 +101,9 @@ def media_names(row: Plain) -> list[str]:
 
 def filled_columns(rows: Sequence[Plain]) -> list[dict[str, Any]]:
     """The rows without the media columns that none of them fills, and without the columns of edits where nothing is edited."""
-    unused = {file_column(part) for part in MEDIA if not any(row.get(file_column(part)) for row in rows)}
-    if not any(row.get("task") for row in rows):
-        unused |= set(EDIT_COLUMNS)
+    edited = any(row.get("task") for row in rows)
+    optional = {name for name in _OPTIONAL if not (edited and name in EDIT_COLUMNS)}
+    unused = {name for name in {*map(file_column, MEDIA), *optional} if not any(row.get(name) for row in rows)}
     return [{name: value for name, value in row.items() if name not in unused} for row in rows]
 
 

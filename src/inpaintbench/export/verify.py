@@ -21,7 +21,7 @@ from inpaintbench.export import layout
 from inpaintbench.export.second_decoder import SecondDecoder, available, require
 from inpaintbench.export.verify_files import config_problems, needless, there
 from inpaintbench.files import file_sha256
-from inpaintbench.frozen import MANIFEST, UNLOADABLE, content_of, dataset_id, load, matches_manifest
+from inpaintbench.frozen import MANIFEST, UNLOADABLE, content_of, dataset_id, is_held_back, load, matches_manifest
 from inpaintbench.types import Dataset, Plain, item_rng
 
 _SECONDS_PER_FILE = 30.0
@@ -119,7 +119,7 @@ def prove(
     result.dataset_id, result.items, result.items_decoded = dataset_id(dataset), len(dataset.items), len(rows)
     if len(rows) < len(dataset.items):
         result.not_looked_at.append(f"the pixels of {len(dataset.items) - len(rows)} of {len(dataset.items)} items")
-    if held := sum(not row.get("truth_file_name") for row in rows):
+    if held := sum(map(is_held_back, rows)):
         result.not_looked_at.append(f"the truths of {held} items, which are held back")
     names = [decoder] if decoder else available()[:1]
     if not names:
@@ -216,8 +216,10 @@ def _checks(row: Plain) -> dict[str, Callable[[Path], str | None]]:
         checks[row["hole_file_name"]] = partial(_check_hole, row["hole_sha256"])
     for name, fact in zip(row.get("second_hole_file_names") or (), row["attributes"].get("second_holes", ()), strict=True):
         checks[name] = partial(_check_hole, fact["hole_sha256"])
-    if row.get("object_mask_file_name"):
-        checks[row["object_mask_file_name"]] = partial(_check_hole, row["object_mask_sha256"], what="object mask")
+    for part in ("object_mask", "effect_mask"):
+        if row.get(f"{part}_file_name"):
+            what = part.replace("_", " ")
+            checks[row[f"{part}_file_name"]] = partial(_check_hole, row[f"{part}_sha256"], what=what)
     if row.get("input_file_name") not in (None, row.get("truth_file_name")):  # of an edit, the truth is the input
         checks[row["input_file_name"]] = partial(_check_frames, None, row["input_sha256"])
     return checks

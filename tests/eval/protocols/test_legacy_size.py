@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import cv2
 import numpy as np
 import pytest
 from PIL import Image
@@ -13,6 +14,7 @@ from scoring_probes import HEIGHT, NAME, WIDTH, install, predictions, write_item
 from skimage.metrics import structural_similarity
 
 from inpaintbench import video
+from inpaintbench.errors import MediaError
 from inpaintbench.eval.comparing.statistics import summarise
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.protocols.e2fgvi import LEGACY
@@ -79,6 +81,27 @@ def test_what_is_measured_is_the_published_composite(full_frames: bool) -> None:
     assert (view.width, view.height, view.frames) == (*SMALL, 3)
 
 
+def test_opencv_shrinks_without_the_reach_of_pillow() -> None:
+    """ProPainter's truth is another than that of the codes before it; without a filter only frames of the size are measured."""
+    truth, hole = noise(0), square()
+    view = ItemView.of_arrays(truth=truth, hole=hole, prediction=noise(1))
+    made = measured_view(view, size=SMALL, hole_dilations=0, full_frames=True, resample="opencv-linear")
+    expected = np.stack([cv2.resize(frame, SMALL, interpolation=cv2.INTER_LINEAR) for frame in truth])
+    np.testing.assert_array_equal(made.truth, expected)
+    assert np.abs(expected.astype(int) - resized(truth)).mean() > 10
+    with pytest.raises(MediaError, match=f"frames of {WIDTH}x{HEIGHT} are not 40x30, which the protocol measures"):
+        measured_view(view, size=SMALL, hole_dilations=0, full_frames=True, resample="none")
+    same = measured_view(view, size=(WIDTH, HEIGHT), hole_dilations=0, full_frames=True, resample="none")
+    np.testing.assert_array_equal(same.truth, truth)
+
+
+def test_the_filter_is_part_of_the_fingerprint_where_it_does_something() -> None:
+    assert probe(size=SMALL, resample="opencv-linear").fingerprint != probe(size=SMALL).fingerprint
+    assert probe(size=SMALL, resample="pillow-bicubic").fingerprint == probe(size=SMALL).fingerprint
+    with pytest.raises(ValueError, match="resample 'opencv-linear' does nothing without a size"):
+        probe(resample="opencv-linear")
+
+
 def test_methods_of_one_item_share_the_resized_truth() -> None:
     truth, hole = noise(0), square()
     first = ItemView.of_arrays(truth=truth, hole=hole, prediction=noise(1))
@@ -93,7 +116,9 @@ def probe(**changes: object) -> Protocol:
     return Protocol.model_validate({**fields, "band_radius_pixels": 8, **changes})
 
 
-@pytest.mark.parametrize("changes", [{"size": SMALL}, {"size": (30, 40)}, {"hole_dilations": 1}, {"averaging": "all_frames"}])
+@pytest.mark.parametrize(
+    "changes", [{"size": SMALL}, {"size": (30, 40)}, {"hole_dilations": 1}, {"averaging": "all_frames"}, {"known_from": "input"}]
+)
 def test_each_is_part_of_the_fingerprint_once_it_is_said(changes: dict[str, object]) -> None:
     assert probe(**changes).fingerprint != probe().fingerprint
     assert probe(size=None, hole_dilations=0, averaging="frames_then_items", missing={}).fingerprint == probe().fingerprint

@@ -15,7 +15,7 @@ from inpaintbench.eval.report.cautions import size_words
 from inpaintbench.eval.report.labels import place_label
 from inpaintbench.eval.report.quantity import Quantity, usual_quantities
 from inpaintbench.eval.report.tables import Results
-from inpaintbench.regions import REGIONS
+from inpaintbench.regions import ALL_REGIONS
 from inpaintbench.types import Slice
 
 # How a mean place is brought to one decimal; halves are rounded up.
@@ -114,8 +114,8 @@ def ranked_quantities(results: Results, metrics: Sequence[str] | None, region: s
     Raises:
         UnknownNameError: no such region, or a metric without values there. InputError: nothing that ranks was measured.
     """
-    if region and region not in REGIONS:
-        raise UnknownNameError(unknown_name("region", region, list(REGIONS)))
+    if region and region not in ALL_REGIONS:
+        raise UnknownNameError(unknown_name("region", region, list(ALL_REGIONS)))
     where = f" in the region {region!r}" if region else ""
     ranked = [quantity for quantity in results.quantities if quantity.ranked and region in (None, quantity.region)]
     there = ranked if region else usual_quantities(ranked, results.protocol)

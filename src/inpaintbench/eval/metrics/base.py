@@ -68,7 +68,7 @@ class Where(TypedDict):
     """Constants that every metric is built with, besides its own."""
 
     regions: tuple[str, ...]
-    """Some of ``inpaintbench.regions.REGIONS``."""
+    """Some of ``inpaintbench.regions.ALL_REGIONS``."""
     band_radius_pixels: int
     """Reach of the boundary band on both sides of the hole's border."""
 
@@ -79,7 +79,7 @@ class Metric(Leaf, ABC):
     A metric with constants of its own takes them in ``__init__(self, *, ..., **where: Unpack[Where])`` and passes ``where`` on.
 
     Args:
-        regions: some of ``inpaintbench.regions.REGIONS``; those that it has no answer for are left out.
+        regions: some of ``inpaintbench.regions.ALL_REGIONS``; those that it has no answer for are left out.
         band_radius_pixels: reach of the boundary band on both sides of the hole's border.
     """
 
@@ -92,7 +92,7 @@ class Metric(Leaf, ABC):
     """Least and greatest value that it can have, at which intervals end."""
     needs: tuple[str, ...]
     """Parts of the view."""
-    answers: tuple[str, ...] = regions.REGIONS
+    answers: tuple[str, ...] = regions.ALL_REGIONS
     """The regions that it has an answer for."""
     ranked: bool = True
     """False: neither more nor less of it is better, so reports order no methods by it."""
@@ -108,6 +108,11 @@ class Metric(Leaf, ABC):
     def __init__(self, *, regions: tuple[str, ...], band_radius_pixels: int) -> None:
         self.regions = tuple(region for region in check_regions(regions) if region in self.answers)
         self.band_radius_pixels = band_radius_pixels
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Parts of the view that it is given: what it needs, and the masks of its regions."""
+        return tuple(dict.fromkeys([*self.needs, *(mask for region in self.regions for mask in regions.masks_of(region))]))
 
     @classmethod
     def bases_for(cls, leaf: type) -> tuple[type[Leaf], ...]:
@@ -191,14 +196,16 @@ class SetMetric(Metric):
 
 
 def check_regions(names: tuple[str, ...]) -> tuple[str, ...]:
-    """``names`` when each is one of ``regions.REGIONS``, else ``UnknownNameError``."""
-    return tuple(known_name("region", name, regions.REGIONS) for name in names)
+    """``names`` when each is one of ``regions.ALL_REGIONS``, else ``UnknownNameError``."""
+    return tuple(known_name("region", name, regions.ALL_REGIONS) for name in names)
 
 
 def region_pixels(view: ItemView, region: str, *, band_radius_pixels: int) -> Hole:
     """Pixels of ``region`` in each frame, ``bool[T, H, W]``; worked out once for all metrics and methods of the item."""
+    masks = {mask: getattr(view, mask) for mask in regions.masks_of(region) if view.has(mask)}
     pixels: Hole = view.shared.once(
-        ("pixels", region, band_radius_pixels), lambda: regions.select(view.hole, region, band_radius=band_radius_pixels)
+        ("pixels", region, band_radius_pixels),
+        lambda: regions.select(view.hole, region, band_radius=band_radius_pixels, **masks),
     )
     return pixels
 

@@ -11,6 +11,7 @@ from inpaintbench import contract
 from inpaintbench.contract import Check, NotChecked, moving_texture, noisy, require, wandering_hole
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.base import Measurement, Metric
+from inpaintbench.regions import dilate
 from inpaintbench.types import Prompts
 from inpaintbench.view import ItemView, composite
 
@@ -94,12 +95,15 @@ def _parts(*, amplitude: int = 40) -> dict[str, Any]:
     truth = moving_texture(FRAMES, height=HEIGHT, width=WIDTH)
     hole = wandering_hole(FRAMES, height=HEIGHT, width=WIDTH)
     parts = {"truth": truth, "hole": hole, "prediction": noisy(truth, amplitude=amplitude), "object_mask": hole}
+    effect = dilate(hole, radius=6) & ~hole
+    shown = np.where(hole[..., None], 255 - truth, np.where(effect[..., None], truth // 2, truth))
+    parts |= {"effect_mask": effect, "input": shown}
     return {**parts, "prompts": Prompts("a wall of stone", "a wall of glass")}
 
 
 def _view(metric: Metric, parts: dict[str, Any]) -> ItemView:
     whole = {**parts, "composite": composite(parts["truth"], parts["hole"], parts["prediction"])}
-    return ItemView.of_arrays(**whole).declaring(metric.name, metric.needs)
+    return ItemView.of_arrays(**whole).declaring(metric.name, metric.parts)
 
 
 def _measured(metric: Metric, parts: dict[str, Any]) -> dict[str, Measurement]:

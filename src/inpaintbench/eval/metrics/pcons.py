@@ -82,6 +82,7 @@ class Pcons(Metric):
     decimals = 2
     bounds = (0.0, math.inf)
     needs = ("composite", "hole")
+    answers = regions.REGIONS
 
     def __init__(
         self,

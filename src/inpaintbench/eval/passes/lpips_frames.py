@@ -39,7 +39,7 @@ def lpips_frames(
     Args:
         views: the item with the composites of several methods; truth and hole are the same in all.
         net: "alex", "vgg" or "squeeze".
-        regions: some of ``inpaintbench.regions.REGIONS``. In the frame the mean over each layer, summed over layers; else the
+        regions: some of ``inpaintbench.regions.ALL_REGIONS``. In the frame the mean over each layer, summed over layers; else the
             mean over the region's pixels of the layers enlarged bilinearly to the frame and summed.
         band_radius_pixels: reach of the boundary band.
         frames_at_once: size of a batch, which changes no value beyond rounding; by default what fits, on a processor two.
@@ -77,7 +77,7 @@ def _measured(
         clip, *others = (torch_networks.resident(video, shared, device) for video in (item.truth, *composites))
         at_once = frames_at_once or _fitting(item, net, device)
         for some in (slice(begin, begin + at_once) for begin in range(0, item.frames, at_once)):
-            masks = [geometry.select(item.hole[some], region, band_radius=band_radius_pixels) for region in regions]
+            masks = [_region(item, region, some, band_radius_pixels) for region in regions]
             pixels.append([mask.any(axis=(1, 2)) for mask in masks])
             means = RegionMeans(regions, masks, device)
             changed = [around_all(of_clip[some]) for of_clip in windows]
@@ -88,6 +88,12 @@ def _measured(
         tables = [torch_networks.torch().cat(values, dim=1).cpu().numpy() for values in batches]
     there = np.concatenate(pixels, axis=1)
     return [{region: table[place][there[place]].tolist() for place, region in enumerate(regions)} for table in tables]
+
+
+def _region(item: ItemView, region: str, some: slice, band_radius_pixels: int) -> Hole:
+    """Pixels of a region in some frames, ``bool[t, H, W]``: those of all frames at once would take memory that networks need."""
+    masks = {mask: getattr(item, mask)[some] for mask in geometry.masks_of(region) if item.has(mask)}
+    return geometry.select(item.hole[some], region, band_radius=band_radius_pixels, **masks)
 
 
 def _fitting(item: ItemView, net: str, device: Any) -> int:
@@ -205,7 +211,7 @@ class RegionMeans:
     cell in those pixels: nothing is enlarged.
 
     Args:
-        regions: of ``inpaintbench.regions.REGIONS``.
+        regions: of ``inpaintbench.regions.ALL_REGIONS``.
         masks: ``bool[N, H, W]`` for each.
         device: where the maps are.
     """

@@ -19,7 +19,7 @@ from inpaintbench.types import Plain, canonical_json
 
 Constant = bool | int | float | str | None
 # Fields that came after the first scores were published.
-_LATER = ("missing", "size", "hole_dilations")
+_LATER = ("missing", "size", "hole_dilations", "known_from", "resample")
 # The same of constants of metrics, with what metrics did before they could be said.
 _LATER_CONSTANTS: Mapping[str, Constant] = {"averaged": "decibels", "ceiling_decibels": None, "least_cosine": 0.0}
 # Fields that change no score.
@@ -43,7 +43,9 @@ class Protocol(BaseModel):
     band_radius_pixels: PositiveInt
     """Reach of the boundary band on both sides of the hole's border."""
     composite: bool = True
-    """Known pixels come from the truth before anything is measured; False: predictions are measured as they were given."""
+    """Known pixels are laid around the prediction before anything is measured; False: predictions are measured as given."""
+    known_from: Literal["truth", "input"] = "truth"
+    """Part that known pixels come from. In the input of an item whose object is to be removed they still show its shadow, say."""
     polarity: Literal["true_is_hole"] = "true_is_hole"
     colours: Literal["rgb_full_range", "grey"] = "rgb_full_range"
     """Three channels of 0..255, or their ITU-R 601 luma in whole levels (Pillow's mode L); measured as 0..1."""
@@ -53,8 +55,11 @@ class Protocol(BaseModel):
     missing: Mapping[str, float] = {}
     """Metric -> what a missing or unreadable prediction scores; a metric that is not named here has no value then."""
     size: tuple[PositiveInt, PositiveInt] | None = None
-    """Width and height at which everything is measured, by Pillow's bicubic filter, holes by the nearest pixel; None = those of
-    the published truth."""
+    """Width and height at which everything is measured, frames by ``resample``, masks by the nearest pixel; None = those of the
+    published truth."""
+    resample: Literal["pillow-bicubic", "opencv-linear", "none"] = "pillow-bicubic"
+    """Filter that brings frames to ``size``: Pillow's bicubic one, whose reach grows with the scale; OpenCV's bilinear one, whose
+    reach does not; none, so that items of another size are not measured."""
     hole_dilations: NonNegativeInt = 0
     """Number of times that the hole grows by a 3x3 cross, at the size of the measurement, before it is filled from the
     prediction.
@@ -93,6 +98,8 @@ class Protocol(BaseModel):
     def _whole_predictions_as_they_are(self) -> Protocol:
         if not self.composite and (self.size is not None or self.hole_dilations):
             raise ValueError("size and hole_dilations are of composites: leave them out, or composite=False")
+        if self.size is None and self.resample != "pillow-bicubic":
+            raise ValueError(f"resample {self.resample!r} does nothing without a size")
         return self
 
     @field_serializer("missing", when_used="json")
@@ -157,17 +164,18 @@ class Protocol(BaseModel):
         stated = [(name, one) for name in self.metrics for one in holding(METRICS.get(name).deviations, self.metrics[name])]
         return [("", deviation) for deviation in self.deviations] + stated
 
-    def build_metrics(self, names: Sequence[str] | None = None) -> list[Metric]:
-        """The metrics ``names``, or all of the protocol's, ready to measure all its regions.
+    def build_metrics(self, names: Sequence[str] | None = None, *, regions: Sequence[str] | None = None) -> list[Metric]:
+        """The metrics ``names``, or all of the protocol's, ready to measure ``regions``, or all of its own.
 
         Raises:
             UnknownNameError: a name that is not a metric of this protocol.
         """
-        return [self._build(self._known_metric(name)) for name in (self.metrics if names is None else names)]
+        where = self.regions if regions is None else tuple(regions)
+        return [self._build(self._known_metric(name), where) for name in (self.metrics if names is None else names)]
 
-    def _build(self, name: str) -> Metric:
+    def _build(self, name: str, regions: tuple[str, ...]) -> Metric:
         constants: dict[str, Any] = dict(self.metrics[name])
-        return METRICS.get(name)(regions=self.regions, band_radius_pixels=self.band_radius_pixels, **constants)
+        return METRICS.get(name)(regions=regions, band_radius_pixels=self.band_radius_pixels, **constants)
 
     def _known_metric(self, name: str) -> str:
         return known_name(f"metric of protocol {self.name!r}:", name, self.metrics)

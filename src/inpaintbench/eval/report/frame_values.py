@@ -35,14 +35,14 @@ def recipe_of(protocol: Protocol, quantities: Sequence[Quantity], *, region: str
     """Those of ``BY_FRAMES`` that were scored in ``region``; none for a protocol that does not measure the item's own frames."""
     wanted = tuple(quantity for quantity in quantities if quantity.metric in BY_FRAMES and quantity.region == region)
     grey = protocol.colours == "grey"
-    if not protocol.composite or protocol.size or protocol.hole_dilations:
+    if not protocol.composite or protocol.known_from != "truth" or protocol.size or protocol.hole_dilations:
         reason = (
             f"{protocol.name} measures other pixels than the report has: at another size, with another hole or not composited"
         )
         return Recipe((), (), grey, reason)
     if not wanted:
         return Recipe((), (), grey, f"neither PSNR nor SSIM was scored in the region {region!r}")
-    return Recipe(wanted, tuple(protocol.build_metrics([one.metric for one in wanted])), grey, None)
+    return Recipe(wanted, tuple(protocol.build_metrics([one.metric for one in wanted], regions=[region])), grey, None)
 
 
 def frame_values(recipe: Recipe, truth: Frames, composite: Frames, hole: Hole) -> dict[Quantity, Values]:

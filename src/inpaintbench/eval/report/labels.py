@@ -5,8 +5,14 @@ from __future__ import annotations
 from inpaintbench.eval.report.quantity import Quantity, metric_leaf
 from inpaintbench.eval.report.tables import split_level, split_value
 
-REGION_LABELS = {"hole": "hole", "band": "boundary band", "frame": "whole frame"}
-_PLACES = {"hole": "in the hole", "band": "in the boundary band", "frame": "of the frame"}
+REGION_LABELS = {
+    "hole": "hole", "band": "boundary band", "frame": "whole frame", "effect": "side effects of the object",
+    "rest": "rest of the frame",
+}  # fmt: skip
+_PLACES = {
+    "hole": "in the hole", "band": "in the boundary band", "frame": "of the frame", "object": "in the object",
+    "effect": "in its side effects", "rest": "in the rest",
+}  # fmt: skip
 _SHORT_REGIONS = {"band": "band", "frame": "frame"}
 _SPELLINGS = {
     "pcons": "PCons",

@@ -47,13 +47,16 @@ class Quantity(NamedTuple):
 # Metrics that are about one region by definition.
 _OWN_REGIONS = {"pcons": "hole"}
 _HOLE_FIRST, _FRAME_FIRST = ("hole", "frame", "band"), ("frame", "hole", "band")
+# Whole frames hardly change when a shadow stays.
+_EFFECT_FIRST = ("effect", "object", *_FRAME_FIRST)
 
 
 def usual_quantities(quantities: Sequence[Quantity], protocol: Protocol | None) -> list[Quantity]:
     """Each metric once, in the region where it is shown: the hole where it is measured there, since known pixels dilute a mean.
 
     Whole frames come first where a protocol repeats published numbers, which are of whole frames, and where it judges predictions
-    as they were given, since what a method spoils elsewhere counts there. ``protocol`` is None for scores that follow none.
+    as they were given, since what a method spoils elsewhere counts there; side effects of an object where they are measured.
+    ``protocol`` is None for scores that follow none.
     """
     order = _order(protocol)
     of_metric: dict[str, list[Quantity]] = {}
@@ -77,6 +80,8 @@ def quantities_in(quantities: Sequence[Quantity], protocol: Protocol, region: st
 def _order(protocol: Protocol | None) -> tuple[str, ...]:
     if protocol is None:
         return _HOLE_FIRST
+    if "effect" in protocol.regions:
+        return _EFFECT_FIRST
     return _FRAME_FIRST if protocol.name.endswith("/as-published") or not protocol.composite else _HOLE_FIRST
 
 

@@ -17,6 +17,7 @@ from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.scoring.parts import everything, source_of
 from inpaintbench.eval.scoring.run_state import NOT_RUN
+from inpaintbench.regions import OBJECT_REGIONS
 from inpaintbench.types import Dataset, Score, Slice, SliceScore
 
 # The slice of all items that image and decaptioning benchmarks publish; the report shows all items anyway.
@@ -326,7 +327,7 @@ def _compared(score: SliceScore | None, *, sources: int) -> Summary:
     return Summary(score.value, *counts, *sure, reason)
 
 
-REGION_ORDER = ("hole", "band", "frame")
+REGION_ORDER = ("hole", "band", "frame", *OBJECT_REGIONS)
 
 
 def unmeasured_quantities(scores: Sequence[Score]) -> dict[Quantity, str]:

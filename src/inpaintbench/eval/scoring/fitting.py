@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 import cv2
@@ -18,6 +19,8 @@ from inpaintbench.view import ItemView, composite_in_place
 # Multiples that the sides of a frame must be: one number, or (width, height).
 Divisor = int | Sequence[int]
 
+# Parts of a view that are masks, besides the hole.
+MASKS = ("object_mask", "effect_mask")
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 # Shares of red, green and blue in ITU-R 601 luma in 65,536ths, as Pillow has them.
 _RED, _GREEN, _BLUE = 19595, 38470, 7471
@@ -94,6 +97,26 @@ def bicubic(frames: Frames, *, height: int, width: int) -> Frames:
     return resized
 
 
+def linear(frames: Frames, *, height: int, width: int) -> Frames:
+    """``uint8[T, H, W, 3]`` brought to a size by OpenCV's bilinear filter, which looks at four pixels at any scale."""
+    if frames.shape[1:3] == (height, width):
+        return frames
+    return np.stack([cv2.resize(frame, (width, height), interpolation=cv2.INTER_LINEAR) for frame in frames])
+
+
+def resampled(frames: Frames, *, height: int, width: int, resample: str) -> Frames:
+    """``uint8[T, H, W, 3]`` at a size by the filter ``resample`` of a protocol.
+
+    Raises:
+        MediaError: they have another size, and the filter is ``none``.
+    """
+    if resample == "none" and frames.shape[1:3] != (height, width):
+        raise MediaError(f"frames of {frames.shape[2]}x{frames.shape[1]} are not {width}x{height}, which the protocol measures")
+    return (
+        linear(frames, height=height, width=width) if resample == "opencv-linear" else bicubic(frames, height=height, width=width)
+    )
+
+
 def dilated(hole: Hole, *, times: int) -> Hole:
     """``bool[T, H, W]`` grown ``times`` times by a 3x3 cross in every frame."""
     cross = cv2.getStructuringElement(cv2.MORPH_CROSS, (3, 3))
@@ -102,8 +125,16 @@ def dilated(hole: Hole, *, times: int) -> Hole:
     return np.stack([cv2.dilate(frame.view(np.uint8), cross, iterations=times) for frame in hole]).view(np.bool_)
 
 
-def measured_view(view: ItemView, *, size: tuple[int, int] | None, hole_dilations: int, full_frames: bool) -> ItemView:
-    """Truth, hole and composite as a protocol with a size or a hole of its own measures them, made at once.
+def measured_view(
+    view: ItemView,
+    *,
+    size: tuple[int, int] | None,
+    hole_dilations: int,
+    full_frames: bool,
+    known_from: str = "truth",
+    resample: str = "pillow-bicubic",
+) -> ItemView:
+    """Truth, hole, composite, input and masks as a protocol with a size or a hole of its own measures them, made at once.
 
     What lies between the given hole and the grown one comes from the prediction where whole frames were kept, else from the
     truth: a method here fills the hole that it is given.
@@ -113,16 +144,27 @@ def measured_view(view: ItemView, *, size: tuple[int, int] | None, hole_dilation
         size: width and height; None = those of the item.
         hole_dilations: how often the hole grows by a 3x3 cross.
         full_frames: the prediction has more than the pixels of the hole.
+        known_from: part that lies around the hole, ``truth`` or ``input``.
+        resample: filter that brings frames to the size.
     """
     width, height = size or (view.width, view.height)
+
+    def sized(part: str) -> Frames:
+        fit = partial(resampled, height=height, width=width, resample=resample)
+        frames: Frames = view.shared.once((part, size, resample), lambda: fit(getattr(view, part)))
+        return frames
+
     # The truth is laid around the fill before frames are resized: a fill on black would darken at its border.
-    frames = bicubic(view.prediction if full_frames else view.composite, height=height, width=width)
-    truth: Frames = view.shared.once(("truth", size), lambda: bicubic(view.truth, height=height, width=width))
+    frames = resampled(view.prediction if full_frames else view.composite, height=height, width=width, resample=resample)
     hole: Hole = view.shared.once(
         ("hole", size, hole_dilations), lambda: dilated(nearest(view.hole, height=height, width=width), times=hole_dilations)
     )
-    filled = composite_in_place(truth, hole, frames)
-    return ItemView.of_arrays(item_id=view.item_id, fps=view.fps, shared=view.shared, truth=truth, hole=hole, composite=filled)
+    filled = composite_in_place(sized(known_from), hole, frames)
+    masks = {mask: nearest(getattr(view, mask), height=height, width=width) for mask in MASKS if view.has(mask)}
+    given = {part: sized(part) for part in {known_from, "truth"} if view.has(part)}
+    return ItemView.of_arrays(
+        item_id=view.item_id, fps=view.fps, shared=view.shared, hole=hole, composite=filled, **given, **masks
+    )  # fmt: skip
 
 
 def _nearest(given: int, wanted: int) -> npt.NDArray[np.intp]:
@@ -153,11 +195,10 @@ def grey(frames: Frames) -> Frames:
 
 def grey_view(view: ItemView) -> ItemView:
     """The item as metrics see it when colours do not count: three equal channels weigh as one."""
-    return view.having(
-        {
-            "hole": lambda: view.hole,
-            "truth": lambda: view.shared.once("grey truth", lambda: grey(view.truth)),
-            "prediction": lambda: grey(view.prediction),
-            "composite": lambda: grey(view.composite),
-        }
-    )
+    parts: dict[str, Callable[[], Any]] = {name: partial(getattr, view, name) for name in ("hole", *MASKS) if view.has(name)}
+    for name in ("prediction", "composite"):
+        parts[name] = partial(lambda part: grey(getattr(view, part)), name)
+    for name in ("truth", "input"):
+        if view.has(name):
+            parts[name] = partial(lambda part: view.shared.once(f"grey {part}", lambda: grey(getattr(view, part))), name)
+    return view.having(parts)

@@ -58,7 +58,7 @@ def items_of_slices(dataset: Dataset, names: Sequence[str]) -> set[str]:
 
 def held_back_words(dataset: Dataset) -> str | None:
     """One sentence on the items that cannot be scored here, and where they can; None where all can."""
-    hidden = sum(not frozen.has_truth(row) for row in dataset.items)
+    hidden = sum(map(frozen.is_held_back, dataset.items))
     if "held_back" not in dataset.facts or not hidden:
         return None
     items = "1 item is" if hidden == 1 else f"{hidden} items is"
@@ -77,7 +77,7 @@ def open_part(dataset: Dataset) -> Dataset:
     words = held_back_words(dataset)
     if words is None:
         return dataset
-    items = tuple(filter(frozen.has_truth, dataset.items))
+    items = tuple(row for row in dataset.items if not frozen.is_held_back(row))
     if not items:
         raise InputError(words)
     ids = {row["item_id"] for row in items}

@@ -180,7 +180,7 @@ def _piece(row: Plain, root: Path, prediction: Path, folder: Path) -> tuple[Plai
     if row["frames"] <= FRAMES:
         return {**row, **{part: str(path) for part, path in names.items()}}, prediction
     for part, path in names.items():
-        is_mask = part in ("hole_file_name", "object_mask_file_name")
+        is_mask = part in ("hole_file_name", "object_mask_file_name", "effect_mask_file_name")
         names[part] = folder / (part.removesuffix("_file_name") + (".mp4" if is_mask else ".mkv"))
         if is_mask:
             video.write_hole(names[part], video.read_hole(path)[:FRAMES], fps=row["fps"])

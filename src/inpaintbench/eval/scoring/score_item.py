@@ -19,11 +19,12 @@ import numpy as np
 from inpaintbench import frozen, video
 from inpaintbench.compute import Compute, Shared
 from inpaintbench.errors import InpaintBenchError, MediaError, is_disk_error
-from inpaintbench.eval.metrics.base import Features, Measurement, Metric
+from inpaintbench.eval.metrics.base import INAPPLICABLE, Features, Measurement, Metric
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.scoring.fitting import fitted, grey_view, measured_view
 from inpaintbench.models import torch_networks
+from inpaintbench.regions import masks_of
 from inpaintbench.tables import UNEXPECTED
 from inpaintbench.types import Plain, Score, content_id
 from inpaintbench.view import PARTS, ItemView
@@ -59,7 +60,8 @@ def score_together(jobs: Sequence[Job], *, blobs: Blobs, ahead: Views | None = N
     ``ahead`` is what ``decode_ahead`` gave of the same jobs.
     """
     protocol, parameters = _protocol(jobs), jobs[0][1]
-    metrics = protocol.build_metrics(parameters["metrics"])
+    without = _without(jobs[0][0]["row"], protocol)
+    metrics = protocol.build_metrics(parameters["metrics"], regions=[name for name in protocol.regions if name not in without])
     if ahead is not None:
         return _score_held(jobs, ahead, metrics, protocol=protocol, blobs=blobs)
     at_once = max(1, _HELD_BYTES // _clip_bytes(jobs) - 1)
@@ -103,14 +105,39 @@ def _score_held(
     jobs: Sequence[Job], views: Views, metrics: Sequence[Metric], *, protocol: Protocol, blobs: Blobs
 ) -> list[list[Score]]:
     """The rows of jobs whose composites are held at once."""
-    by_metric = {}
+    by_metric, row = {}, jobs[0][0]["row"]
     for metric in metrics:
-        by_metric[metric.name] = _measured(metric, views, protocol=protocol)
+        by_metric[metric.name] = _applicable(metric, views, row, protocol=protocol)
         if protocol.weights_of([metric.name]):  # networks leave most
             _give_back()
     return [
         _rows(job, {name: measured[place] for name, measured in by_metric.items()}, blobs=blobs) for place, job in enumerate(jobs)
     ]
+
+
+def _without(row: Plain, protocol: Protocol) -> dict[str, Measurement]:
+    """The regions of a protocol that an item has no mask of, each with what is said of it."""
+    lacking = {
+        region: next((mask for mask in masks_of(region) if region != "rest" and not row.get(f"{mask}_file_name")), None)
+        for region in protocol.regions
+    }
+    return {region: _inapplicable(f"this item has no {mask.replace('_', ' ')}") for region, mask in lacking.items() if mask}
+
+
+def _applicable(metric: Metric, views: Views, row: Plain, *, protocol: Protocol) -> list[Measurements]:
+    """``_measured`` with what an item lacks told for each region: a mask, or the truth itself."""
+    without = _without(row, protocol)
+    if frozen.is_unpaired(row) and "truth" in metric.needs:
+        without = dict.fromkeys(protocol.regions, _inapplicable("this item has no truth to compare with"))
+    if not without:
+        return _measured(metric, views, protocol=protocol)
+    answered = [region for region in protocol.regions if region in metric.answers]
+    some = _measured(metric, views, protocol=protocol) if set(answered) - set(without) else [{} for _ in views]
+    return [{region: without.get(region) or measured[region] for region in answered} for measured in some]
+
+
+def _inapplicable(reason: str) -> Measurement:
+    return Measurement(None, reason, {INAPPLICABLE: True})
 
 
 def _rows(job: Job, measured: Mapping[str, Measurements], *, blobs: Blobs | None = None) -> list[Score]:
@@ -158,7 +185,7 @@ def _readable(jobs: Sequence[Job], *, protocol: Protocol, blobs: Blobs) -> Views
     """The item with each prediction in the colours of the protocol, decoded, or why there is none."""
     row = jobs[0][0]["row"]
     shared = Shared(
-        truth_id=content_id(row["truth_rgb_sha256"], protocol.colours, *filter(None, [protocol.size])),
+        truth_id=content_id(row["truth_rgb_sha256"] or row["input_sha256"], protocol.colours, *_sizing(protocol)),
         folder=blobs.beside(FEATURES_FOLDER),
         compute=Compute(**jobs[0][0]["compute"]),
     )
@@ -174,7 +201,8 @@ def _readable(jobs: Sequence[Job], *, protocol: Protocol, blobs: Blobs) -> Views
         return fitted(frames, row, resize=protocol.resize)
 
     views = iter(frozen.scoring_views(
-        jobs[0][0]["root"], row, predictions=[partial(prediction, path) for path in paths], shared=shared
+        jobs[0][0]["root"], row, predictions=[partial(prediction, path) for path in paths], shared=shared,
+        known_from=protocol.known_from,
     ))  # fmt: skip
     given = [
         (failure or next(views), bool(payload.get("full_frames"))) for failure, (payload, _) in zip(failures, jobs, strict=True)
@@ -185,6 +213,11 @@ def _readable(jobs: Sequence[Job], *, protocol: Protocol, blobs: Blobs) -> Views
         )
     _give_back()
     return decoded
+
+
+def _sizing(protocol: Protocol) -> list[Any]:
+    """The size at which frames are measured, and its filter where that is not Pillow's."""
+    return [protocol.size, *([protocol.resample] * (protocol.resample != "pillow-bicubic"))] if protocol.size else []
 
 
 def _give_back() -> None:
@@ -199,7 +232,10 @@ def _give_back() -> None:
 def _decoded(view: ItemView, protocol: Protocol, *, full_frames: bool) -> ItemView | str:
     try:  # decodes it, so that a damaged one counts as missing
         if protocol.size or protocol.hole_dilations:
-            view = measured_view(view, size=protocol.size, hole_dilations=protocol.hole_dilations, full_frames=full_frames)
+            view = measured_view(
+                view, size=protocol.size, hole_dilations=protocol.hole_dilations, full_frames=full_frames,
+                known_from=protocol.known_from, resample=protocol.resample,
+            )  # fmt: skip
         else:
             if full_frames and not protocol.composite:
                 view = _as_given(view)
@@ -227,7 +263,7 @@ def _measured(metric: Metric, views: Views, *, protocol: Protocol) -> list[Measu
 
 def _of_views(metric: Metric, views: Sequence[ItemView]) -> list[Measurements]:
     try:
-        return [*metric.measure_together([view.declaring(metric.name, metric.needs) for view in views])] if views else []
+        return [*metric.measure_together([view.declaring(metric.name, metric.parts) for view in views])] if views else []
     except Exception as error:
         if len(views) == 1 or is_disk_error(error):
             return [_nothing(metric, error)]

@@ -109,7 +109,7 @@ def _amounts_of_items(dataset: Dataset) -> dict[str, Any]:
     return {
         "footage": len(splits_of),
         "shared_sources": sum(len(splits) > 1 for splits in splits_of.values()),
-        "hidden": sum(not frozen.has_truth(row) for row in rows),
+        "hidden": sum(map(frozen.is_held_back, rows)),
         "members": sum(len(part.item_ids) for part in dataset.slices),
         "small_slices": [part.name for part in dataset.slices if len(part.item_ids) < _FEW_ITEMS],
         "doubted": sum(row["attributes"].get("label_doubts") not in (None, "none") for row in rows),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from inpaintbench.export.card.words import number, things
-from inpaintbench.frozen import has_truth
+from inpaintbench.frozen import is_held_back
 from inpaintbench.types import Dataset, Plain
 
 
@@ -135,7 +135,7 @@ def _spread(measure: Measure, rows: Sequence[Plain]) -> str:
 def _missing(measure: Measure, counting: Sequence[Plain]) -> list[str]:
     """Counts of rows without a number, in words; those held back apart."""
     without = [row for row in counting if measure.of(row) is None]
-    hidden = sum(not has_truth(row) for row in without)
+    hidden = sum(map(is_held_back, without))
     counts = {"held back": hidden, "unknown": len(without) - hidden}
     return [f"{count} {words}" for words, count in counts.items() if count]
 
