@@ -13,6 +13,7 @@ LAYERS = (
     {"files", "compiled", "lazily"},
     {
         "tables",
+        "table_files",
         "workspace",
         "video",
         "regions",

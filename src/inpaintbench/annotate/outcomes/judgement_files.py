@@ -6,15 +6,14 @@ import csv
 import io
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from inpaintbench.errors import InputError, reason_of
+from inpaintbench import table_files
+from inpaintbench.errors import InputError
 from inpaintbench.files import write_atomically
 from inpaintbench.tables import write_parquet
 
@@ -28,20 +27,12 @@ SCHEMA = pa.schema(
         ("seconds", pa.float64()), ("at", pa.float64()), ("stuttered", pa.bool_()), ("suggestion_shown", pa.string()),
     ]
 )  # fmt: skip
-# What a spreadsheet takes for the beginning of a formula, or skips before one.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-_DELIMITERS = (",", ";", "\t")
-_SUFFIXES = (".parquet", ".csv", ".jsonl")
+# In errors.
+_CALLED = "table of judgements"
 
 
-@dataclass(frozen=True)
-class Row:
-    """One line of a file; what is empty or null is left out."""
-
-    where: str
-    """``votes.csv line 4``, as an editor counts; rows of Parquet files count from 1."""
-    fields: Mapping[str, Any]
-    """Column -> number, truth value, list, mapping or text; all texts where the file is CSV."""
+class Row(table_files.Row):
+    """One line, whose fields are checked as they are asked for."""
 
     def needed(self, name: str) -> Any:
         """The value of a column; ``InputError`` where there is none."""
@@ -90,7 +81,7 @@ def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     Raises:
         InputError: another suffix, or not writable.
     """
-    suffix = _suffix(path)
+    suffix = table_files.suffix_of(path, called=_CALLED)
     try:
         if suffix == ".parquet":
             write_parquet(path, pa.Table.from_pylist([dict(row) for row in rows], SCHEMA))
@@ -109,23 +100,8 @@ def read_rows(path: Path) -> list[Row]:
     Raises:
         InputError: another suffix, not readable, or a line that is no row.
     """
-    read = {".parquet": _from_parquet, ".csv": _from_csv, ".jsonl": _from_jsonl}[_suffix(path)]
-    try:
-        return [
-            Row(f"{path.name} {place}", {name: value for name, value in fields.items() if value not in (None, "")})
-            for place, fields in read(path)
-        ]
-    except UnicodeDecodeError as error:
-        raise InputError(f"judgements {str(path)!r} are not UTF-8") from error
-    except (OSError, csv.Error, pa.ArrowInvalid) as error:
-        raise InputError(f"judgements {str(path)!r} cannot be read: {reason_of(error)}") from error
-
-
-def _suffix(path: Path) -> str:
-    suffix = path.suffix.lower()
-    if suffix not in _SUFFIXES:
-        raise InputError(f"judgements {str(path)!r} have the suffix {path.suffix!r}, choose from {', '.join(_SUFFIXES)}")
-    return suffix
+    rows = table_files.read_rows(path, called=_CALLED, known={*SCHEMA.names, "subject"})
+    return [Row(row.where, row.fields) for row in rows]
 
 
 class _UnixLines:
@@ -153,47 +129,7 @@ def _cell(value: Any) -> str:
     if isinstance(value, float | int):
         return repr(value)
     text = "" if value is None else str(value)
-    return f"'{text}" if text.startswith((*_FORMULA, "'")) else text
-
-
-def _plain(cell: str | None) -> str | None:
-    """Value that ``_cell`` was given; a quote before anything harmless is somebody's own."""
-    return cell[1:] if cell and cell[0] == "'" and cell[1:].startswith((*_FORMULA, "'")) else cell
-
-
-def _from_csv(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        first = file.readline()
-        known = {*SCHEMA.names, "subject"}
-        delimiter = max(_DELIMITERS, key=lambda sign: len({name.strip().strip('"') for name in first.split(sign)} & known))
-        columns = [name.strip() for name in next(csv.reader([first], delimiter=delimiter), [])]
-        if twice := [name for name in columns if name and columns.count(name) > 1]:
-            raise InputError(f"{path.name} has two columns {twice[0]!r}; keep one")
-        lines = csv.reader(file, delimiter=delimiter)
-        for cells in lines:
-            place = f"line {lines.line_num + 1}"
-            if len(cells) > len(columns):
-                raise InputError(f"{path.name} {place} has {len(cells)} fields, the first line only {len(columns)}")
-            if any(cells):
-                yield place, {name: _plain(cell) for name, cell in zip(columns, cells, strict=False)}
-
-
-def _from_jsonl(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            fields = json.loads(line)
-        except ValueError as error:
-            raise InputError(f"{path.name} line {number} is not JSON: {error}") from error
-        if not isinstance(fields, dict):
-            raise InputError(f"{path.name} line {number} is {line.strip()[:40]!r}, not an object with columns")
-        yield f"line {number}", fields
-
-
-def _from_parquet(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    for number, fields in enumerate(pq.read_table(path).to_pylist(), 1):
-        yield f"row {number}", fields
+    return f"'{text}" if text.startswith((*table_files.FORMULA, "'")) else text
 
 
 def _json(text: str) -> Any:

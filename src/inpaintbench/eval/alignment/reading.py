@@ -93,7 +93,7 @@ def read_answers(path: Path, *, sources: Mapping[str, str] | None = None) -> Ans
     seen: set[tuple[object, ...]] = set()
     left_out = Counter[str]()
     for row in read_table(path):
-        if "left" not in row.cells and "candidates" in row.cells and len(row.names("candidates")) < 2:
+        if "left" not in row.fields and "candidates" in row.fields and len(row.names("candidates")) < 2:
             left_out["answers about one result alone"] += 1
             continue
         ballot = _ballot(row, sources or {})

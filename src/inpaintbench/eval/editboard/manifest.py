@@ -74,7 +74,7 @@ def read_manifest(path: Path) -> Listed:
     if not rows:
         raise InputError(f"{str(path)!r} lists no edit; give a line for each, with {', '.join(COLUMNS)}")
     faults = _column_faults(path, rows)
-    if any("edited_video_path" in row.cells for row in rows):
+    if any("edited_video_path" in row.fields for row in rows):
         faults += [fault for row in rows for fault in _faults(row)]
     folder = _folder(path, [str(row.first("edited_video_path")) for row in rows])
     named = _with_ids([_edit(row, folder) for row in rows if row.first("edited_video_path")], folder)
@@ -104,7 +104,7 @@ def _rows(path: Path) -> list[Row]:
 
 
 def _column_faults(path: Path, rows: Sequence[Row]) -> list[str]:
-    found = list(dict.fromkeys(name for row in rows for name in row.cells))
+    found = list(dict.fromkeys(name for row in rows for name in row.fields))
     faults = [f"{path.name}: {unknown_name('column', name, list(COLUMNS))}" for name in found if name not in COLUMNS]
     if "edited_video_path" not in found:
         faults.append(f"{path.name} has no column 'edited_video_path'; needed is what is to be scored")

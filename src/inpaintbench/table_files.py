@@ -1,0 +1,108 @@
+"""Tables that people keep, one row a line, as CSV, JSON lines or Parquet: read row by row, whoever wrote them."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from inpaintbench.errors import InputError, reason_of
+
+SUFFIXES = (".parquet", ".csv", ".jsonl")
+# What a spreadsheet takes for the beginning of a formula, or skips before one; exports write a quote before such a text.
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_DELIMITERS = (",", ";", "\t")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of a file; what is empty or null is left out."""
+
+    where: str
+    """``votes.csv line 4``, as an editor counts; rows of Parquet files count from 1."""
+    fields: Mapping[str, Any]
+    """Column -> number, truth value, list, mapping or text; all texts where the file is CSV."""
+
+
+def suffix_of(path: Path, *, called: str = "table") -> str:
+    """The suffix in lower case; ``InputError`` where it is none of ``SUFFIXES``."""
+    if path.is_dir():
+        raise InputError(f"{str(path)!r} is a folder; give the table itself, one of {', '.join(SUFFIXES)}")
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise InputError(f"{called} {str(path)!r} has the suffix {path.suffix!r}, choose from {', '.join(SUFFIXES)}")
+    return suffix
+
+
+def read_rows(path: Path, *, called: str = "table", known: Collection[str] = ()) -> list[Row]:
+    """The rows of a file; commas, semicolons or tabs may divide those of a CSV file.
+
+    Args:
+        path: the file.
+        called: what it is called in errors.
+        known: columns that tell what divides the cells of a CSV file, where a head may hold other such signs.
+
+    Raises:
+        InputError: another suffix, not readable, or a line that is no row.
+    """
+    suffix = suffix_of(path, called=called)
+    read = _from_csv(path, known) if suffix == ".csv" else {".jsonl": _from_jsonl, ".parquet": _from_parquet}[suffix](path)
+    try:
+        return [
+            Row(f"{path.name} {place}", {name: value for name, value in fields.items() if value not in (None, "")})
+            for place, fields in read
+        ]
+    except UnicodeDecodeError as error:
+        raise InputError(f"{called} {str(path)!r} is not UTF-8") from error
+    except (OSError, csv.Error, pa.ArrowInvalid) as error:
+        raise InputError(f"{called} {str(path)!r} cannot be read: {reason_of(error)}") from error
+
+
+def _from_csv(path: Path, known: Collection[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        first = file.readline()
+        columns = [name.strip() for name in next(csv.reader([first], delimiter=_delimiter(first, known)), [])]
+        if twice := [name for name in columns if name and columns.count(name) > 1]:
+            raise InputError(f"{path.name} has two columns {twice[0]!r}; keep one")
+        lines = csv.reader(file, delimiter=_delimiter(first, known))
+        for cells in lines:
+            place = f"line {lines.line_num + 1}"
+            if len(cells) > len(columns):
+                raise InputError(f"{path.name} {place} has {len(cells)} fields, the first line only {len(columns)}")
+            if any(cells):
+                yield place, {name: _plain(cell) for name, cell in zip(columns, cells, strict=False)}
+
+
+def _delimiter(heads: str, known: Collection[str]) -> str:
+    if known:
+        return max(_DELIMITERS, key=lambda sign: len({name.strip().strip('"') for name in heads.split(sign)} & {*known}))
+    return max(_DELIMITERS, key=heads.count)
+
+
+def _plain(cell: str) -> str:
+    """The text without the quote of an export; a quote before anything harmless is somebody's own."""
+    return cell[1:] if cell[:1] == "'" and cell[1:].startswith((*FORMULA, "'")) else cell
+
+
+def _from_jsonl(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            fields = json.loads(line)
+        except ValueError as error:
+            raise InputError(f"{path.name} line {number} is not JSON: {error}") from error
+        if not isinstance(fields, dict):
+            raise InputError(f"{path.name} line {number} is {line.strip()[:40]!r}, not an object with columns")
+        yield f"line {number}", fields
+
+
+def _from_parquet(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    for number, fields in enumerate(pq.read_table(path).to_pylist(), 1):
+        yield f"row {number}", fields
