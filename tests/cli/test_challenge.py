@@ -15,9 +15,9 @@ from program import run_here
 from publishing_data import contents
 
 from inpaintbench import frozen
-from inpaintbench.cli.run_folder import bind, check_reportable
 from inpaintbench.errors import InputError
 from inpaintbench.eval.scoring.predict import MethodSpec, predict
+from inpaintbench.eval.scoring.run_folder import bind, check_reportable
 from inpaintbench.eval.scoring.score import Predicted, score
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.export.holding_back import hold_back

@@ -21,12 +21,12 @@ from inpaintbench.cli.evaluate_options import any_method, label_of, program_cons
 from inpaintbench.cli.options import expanded
 from inpaintbench.cli.predicting import predict
 from inpaintbench.cli.reinpaint.options import second_spec
-from inpaintbench.cli.run_folder import bind
 from inpaintbench.cli.running_methods import list_layouts, run
 from inpaintbench.errors import InputError, RunError, UnknownNameError
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.scoring.predict import MethodSpec
+from inpaintbench.eval.scoring.run_folder import bind
 from inpaintbench.eval.scoring.run_state import not_run
 from inpaintbench.executors.base import Rejection
 from inpaintbench.frozen import MANIFEST, load, manifest_bytes

@@ -10,7 +10,7 @@ from inpaintbench.cli import console
 from inpaintbench.cli.evaluate_options import ProtocolName
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import argument, option
-from inpaintbench.cli.run_folder import bind, opened, scorable, scores_of
+from inpaintbench.cli.run_folder import opened, scorable
 from inpaintbench.cli.words import pair
 from inpaintbench.errors import InputError
 from inpaintbench.eval.alignment.align import Alignment, align
@@ -33,6 +33,7 @@ from inpaintbench.eval.hub import frozen_or_hub
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.report.tables import one_fingerprint
 from inpaintbench.eval.scoring.parts import source_of
+from inpaintbench.eval.scoring.run_folder import bind, scores_of
 from inpaintbench.eval.scoring.run_state import references_in
 from inpaintbench.types import Dataset, Score
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -13,13 +12,13 @@ from inpaintbench.cli.console import AsJson, print_json
 from inpaintbench.cli.evaluate_options import InDataset, Label, ProtocolName, Scored, SomeMetrics, SomeSlices, label_of
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import argument, option
-from inpaintbench.cli.run_folder import bind, check_scored, opened, scorable, scored_methods, scores_of
+from inpaintbench.cli.run_folder import opened, scorable
 from inpaintbench.cli.words import pick
-from inpaintbench.eval.comparing.two_methods import HEADS, Difference, compare, csv_bytes, markdown, text_rows
+from inpaintbench.eval.comparing.two_methods import HEADS, compare, csv_bytes, markdown, telling, text_rows
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.tables import Results, in_reading_order
-from inpaintbench.eval.scoring.parts import ALL_ITEMS
+from inpaintbench.eval.scoring.run_folder import bind, check_scored, scored_methods, scores_of
 from inpaintbench.eval.scoring.run_state import not_run_words, references_in
 from inpaintbench.files import write_atomically
 from inpaintbench.steps import predict_step
@@ -94,21 +93,6 @@ def compare_command(
     for remark in remarks:
         console.say(remark)
     console.say(f"wrote {console.shown(table)} and {console.shown(page)}")
-
-
-def telling(rows: Sequence[Difference], *, most: int) -> list[Difference]:
-    """At most ``most`` rows in their order: those over all items first, then by how little chance explains them.
-
-    Where fewer rows are over all items than fit, the rest is filled by the corrected p, and among equals by the share of items
-    that one method wins.
-    """
-
-    def weight(row: Difference) -> tuple[bool, float, float]:
-        items = row.wins + row.ties + row.losses
-        return row.slice != ALL_ITEMS, 1.0 if row.p_holm is None else row.p_holm, -abs(row.wins - row.losses) / max(items, 1)
-
-    chosen = {id(row) for row in sorted(rows, key=weight)[:most]}
-    return [row for row in rows if id(row) in chosen]
 
 
 def _scores(run: Path, root: Path, dataset: Dataset, protocol: str, method: str) -> tuple[list[Score], list[SliceScore]]:

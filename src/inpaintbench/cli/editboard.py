@@ -11,7 +11,7 @@ from inpaintbench.cli import console
 from inpaintbench.cli.console import InShard, Locally, Running
 from inpaintbench.cli.evaluate_options import InDataset, Networks, OfNetworks, ProtocolName, Run, SomeMetrics
 from inpaintbench.cli.options import option
-from inpaintbench.cli.run_folder import bind, opened, scores_of
+from inpaintbench.cli.run_folder import opened
 from inpaintbench.cli.words import check_name
 from inpaintbench.errors import InputError, RunError
 from inpaintbench.eval.editboard.checking import Checked, Finding
@@ -22,6 +22,7 @@ from inpaintbench.eval.editboard.transcript import Told, transcript_of
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.scoring.parts import source_of
+from inpaintbench.eval.scoring.run_folder import bind, scores_of
 from inpaintbench.eval.scoring.score import SCORING_SECONDS
 from inpaintbench.pages.words import count
 from inpaintbench.workspace import Workspace

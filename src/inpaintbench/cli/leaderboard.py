@@ -11,10 +11,11 @@ from inpaintbench.cli import completing, console
 from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, dataset_argument, label_of
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import argument, option
-from inpaintbench.cli.run_folder import bind, check_scored, opened, scored_methods, scores_of
+from inpaintbench.cli.run_folder import opened
 from inpaintbench.errors import InputError
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.reinpainting.setting import usual_fingerprint
+from inpaintbench.eval.scoring.run_folder import bind, check_scored, scored_methods, scores_of
 from inpaintbench.files import write_atomically
 
 if TYPE_CHECKING:

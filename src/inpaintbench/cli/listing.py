@@ -16,9 +16,7 @@ from inpaintbench.errors import UnknownNameError
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS
-from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.reinpainting.setting import inpaints_again
-from inpaintbench.types import Dataset
+from inpaintbench.eval.reinpainting.applicable import Applicable
 
 KINDS = ("methods", "metrics", "protocols")
 Row = dict[str, Any]
@@ -43,7 +41,7 @@ def list_leaves(
         if word is not None:
             raise UnknownNameError(unknown_name("kind", kind, list(KINDS)))
         kind, word = None, kind
-    applies = _Applies(frozen.load(dataset)) if dataset else None
+    applies = Applicable(frozen.load(dataset)) if dataset else None
     listed = {name: LISTS[name](applies) for name in KINDS if kind in (None, name)}
     matching = {name: [row for row in rows if word is None or _mentions(row, word)] for name, rows in listed.items()}
     if word is not None and not any(matching.values()):
@@ -56,41 +54,16 @@ def list_leaves(
             console.print_table(name.capitalize(), ["name", "metrics" if name == "protocols" else "what"], map(_shown, rows))
 
 
-class _Applies:
-    """Test of which leaves have what they need in a dataset."""
-
-    def __init__(self, dataset: Dataset) -> None:
-        rows = dataset.items
-        edits = {"prompts", "object_mask"} if any(map(frozen.is_edit, rows)) else set()
-        hole = {"hole"} if any(frozen.has_hole(row) and row["hole_is_given"] for row in rows) else set()
-        joints = {"joints"} if any(row["attributes"].get("joints") for row in rows) else set()
-        self._given = {"input"} | hole | edits
-        # Where nothing is missing the hole that metrics see is the whole frame, so there always is one.
-        self._scored = {"truth", "hole", "prediction", "composite"} | joints | edits
-        self._again = any(row.get("second_hole_file_names") for row in rows)
-
-    def method(self, name: str) -> bool:
-        return self._given.issuperset(METHODS.get(name).needs)
-
-    def metric(self, name: str) -> bool:
-        """Return whether it can be measured; what needs no part of an item is measured by inpainting results again."""
-        needs = METRICS.get(name).needs
-        return self._scored.issuperset(needs) if needs else self._again
-
-    def protocol(self, protocol: Protocol) -> bool:
-        return self._again if inpaints_again(protocol) else all(map(self.metric, protocol.metrics))
-
-
-def _methods(applies: _Applies | None) -> list[Row]:
+def _methods(applies: Applicable | None) -> list[Row]:
     return [{"name": name, "what": _sentence(METHODS.get(name))} for name in METHODS if applies is None or applies.method(name)]
 
 
-def _metrics(applies: _Applies | None) -> list[Row]:
+def _metrics(applies: Applicable | None) -> list[Row]:
     leaves = {name: METRICS.get(name) for name in METRICS if applies is None or applies.metric(name)}
     return [{"name": name, "unit": leaf.unit, "better": _better(leaf), "what": _sentence(leaf)} for name, leaf in leaves.items()]
 
 
-def _protocols(applies: _Applies | None) -> list[Row]:
+def _protocols(applies: Applicable | None) -> list[Row]:
     return [
         {"name": name, "metrics": protocol.metrics, "fingerprint": protocol.fingerprint}
         for name, protocol in ((name, PROTOCOLS.get(name)) for name in PROTOCOLS)
@@ -98,7 +71,7 @@ def _protocols(applies: _Applies | None) -> list[Row]:
     ]
 
 
-LISTS: Mapping[str, Callable[[_Applies | None], list[Row]]] = {
+LISTS: Mapping[str, Callable[[Applicable | None], list[Row]]] = {
     "methods": _methods, "metrics": _metrics, "protocols": _protocols,
 }  # fmt: skip
 

@@ -15,7 +15,6 @@ from inpaintbench.cli.console import Locally, Running
 from inpaintbench.cli.evaluate_options import InDataset, Named, Run, any_method, program_constants
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import bundle, option
-from inpaintbench.cli.run_folder import bind
 from inpaintbench.cli.words import check_name, pair
 from inpaintbench.errors import InputError, RunError
 from inpaintbench.eval.adapters.layouts import layouts
@@ -23,6 +22,7 @@ from inpaintbench.eval.methods.saved_folder import strangers
 from inpaintbench.eval.scoring.parts import items_of_slices
 from inpaintbench.eval.scoring.predict import MethodSpec, labelled, why_not, without_holes
 from inpaintbench.eval.scoring.predict import predict as predict_method
+from inpaintbench.eval.scoring.run_folder import bind
 from inpaintbench.eval.scoring.run_state import not_run, not_run_words
 from inpaintbench.executors.base import Executor, Rejection
 from inpaintbench.steps import predict_step

@@ -15,7 +15,7 @@ from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, Run, data
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import option
 from inpaintbench.cli.predicting import predict_all
-from inpaintbench.cli.run_folder import bind, opened, results_of, scorable, scores_of
+from inpaintbench.cli.run_folder import opened, results_of, scorable
 from inpaintbench.compute import Compute
 from inpaintbench.errors import UnknownNameError, VerifyError
 from inpaintbench.eval.analysis.means import Means, means_of, published_means
@@ -24,6 +24,7 @@ from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.report import write_report
 from inpaintbench.eval.report.media import PredictionMedia
 from inpaintbench.eval.scoring.predict import MethodSpec
+from inpaintbench.eval.scoring.run_folder import bind, scores_of
 from inpaintbench.eval.scoring.run_state import options_in, references_in
 from inpaintbench.eval.scoring.score import score_all
 from inpaintbench.export.verify import verify

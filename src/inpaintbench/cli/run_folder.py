@@ -1,24 +1,19 @@
-"""Shared by the `eval` commands: a folder of predictions and scores, bound to one frozen dataset."""
+"""Shared by the `eval` commands: a run folder and its dataset, with a sentence on what was stopped or is held back."""
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Sequence
 from pathlib import Path
 
 from inpaintbench import frozen
-from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console
-from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.errors import InputError
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.report.tables import Results
-from inpaintbench.eval.scoring.parts import held_back_words, items_of_slices, open_part
-from inpaintbench.eval.scoring.run_state import is_stale, is_truth_of, references_in, remember_inputs
+from inpaintbench.eval.scoring.parts import held_back_words, open_part
+from inpaintbench.eval.scoring.run_folder import bind, scores_of
+from inpaintbench.eval.scoring.run_state import references_in
 from inpaintbench.executors.unfinished import stopped
-from inpaintbench.files import file_sha256, write_atomically
-from inpaintbench.frozen import content_of, dataset_id
-from inpaintbench.steps import predicted_label, score_step
-from inpaintbench.types import Dataset, Score, SliceScore
+from inpaintbench.types import Dataset
 from inpaintbench.workspace import Workspace
 
 
@@ -36,31 +31,6 @@ def opened(run: Path) -> Workspace:
     return workspace
 
 
-def bind(workspace: Workspace, root: Path) -> None:
-    """Remember which dataset a run folder is for.
-
-    Predictions made on a public dataset are scored on the one that holds its truth: the folder stays that of the first.
-
-    Raises:
-        InputError: it is for another one.
-    """
-    marker, content = workspace.path / "dataset.sha256", workspace.path / "dataset.content"
-    manifest = file_sha256(root / frozen.MANIFEST)
-    bound = marker.read_text().strip() if marker.exists() else ""
-    if bound == manifest:
-        return
-    dataset = frozen.load(root)
-    same = content.exists() and content.read_text().strip() == content_of(dataset)  # of another version, or sealed anew
-    if bound and not same and not is_truth_of(workspace.path, dataset, bound=bound):
-        raise InputError(
-            f"run folder {str(workspace.path)!r} holds results on another dataset than {dataset_id(dataset)}; use another --run"
-        )
-    if not bound:
-        remember_inputs(workspace.path, dataset)
-        write_atomically(content, f"{content_of(dataset)}\n".encode())
-        write_atomically(marker, f"{manifest}\n".encode())
-
-
 def scorable(root: Path) -> Dataset:
     """The items of a frozen dataset that can be scored; says in a sentence what is held back of it.
 
@@ -72,19 +42,6 @@ def scorable(root: Path) -> Dataset:
     if part is not whole:
         console.warn(str(held_back_words(whole)))
     return part
-
-
-def predicted(workspace: Workspace) -> list[str]:
-    """Methods with predictions, sorted.
-
-    Raises:
-        InputError: there are none.
-    """
-    tables = (workspace.path / "tables").glob("*/*.parquet")
-    labels = sorted({label for path in tables if (label := predicted_label(path.stem)) is not None})
-    if not labels:
-        raise InputError(f"no predictions in {str(workspace.path)!r}; run `inpaintbench eval predict` first")
-    return labels
 
 
 def results_of(run: Path, root: Path, protocol: str | None) -> Results:
@@ -99,55 +56,3 @@ def results_of(run: Path, root: Path, protocol: str | None) -> Results:
         chosen = PROTOCOLS.get(protocol or usual(dataset))
         scores, compared = scores_of(workspace, dataset, root, chosen.name)
     return Results(dataset, scores, protocol=chosen, slice_scores=compared, references=references_in(workspace))
-
-
-def scored_methods(workspace: Workspace, protocol: str) -> list[str]:
-    """Methods with scores under a protocol, sorted."""
-    prefix = score_step(protocol, "")
-    return [step.removeprefix(prefix) for step in workspace.steps("scores") if step.startswith(prefix)]
-
-
-def check_scored(method: str, scored: Sequence[str]) -> None:
-    """Raise ``UnknownNameError`` where others were scored and ``method`` was not."""
-    if scored and method not in scored:
-        raise UnknownNameError(f"{unknown_name('scored method', method, list(scored))}: run `inpaintbench eval score` for others")
-
-
-def scores_of(
-    workspace: Workspace, dataset: Dataset, root: Path, protocol: str, *, methods: Sequence[str] | None = None
-) -> tuple[list[Score], list[SliceScore]]:
-    """Scores under a protocol, of items and of slices, of all methods or some.
-
-    Raises:
-        InputError: there are none, or a method was run again after it was scored: old scores would stand for new predictions.
-    """
-    command = ["eval", "reinpaint" if protocol.startswith("reinpaint/") else "score"]
-    rows = [row for row in workspace.table("scores", Score) if row.protocol == protocol]
-    rows = [row for row in rows if methods is None or row.method in methods]
-    if not rows:
-        others = sorted({row.protocol for row in workspace.table("scores", Score)})
-        there = f", but under {', '.join(others)}: give --protocol, or" if others else ";"
-        first = shlex.join(["inpaintbench", *command, str(root), "--run", str(workspace.path), "--protocol", protocol])
-        raise InputError(f"no scores under protocol {protocol!r} in {str(workspace.path)!r}{there} run `{first}` first")
-    for method in dict.fromkeys(row.method for row in rows):
-        if is_stale(workspace, dataset, protocol=protocol, method=method):
-            again = shlex.join(["inpaintbench", *command, str(root), "--run", str(workspace.path), "--protocol", protocol])
-            raise InputError(f"the scores of {method!r} under {protocol!r} are older than its predictions; run `{again}` again")
-    return rows, [row for row in workspace.table("slice_scores", SliceScore) if row.protocol == protocol]
-
-
-def check_reportable(root: Path, slices: Sequence[str]) -> None:
-    """Refuse a report before anything runs where not one of the asked items can be scored.
-
-    Args:
-        root: a frozen dataset.
-        slices: the items that are asked for are in these; () = all items.
-
-    Raises:
-        InputError: the truth of every asked item is held back, or no item is in the slices. UnknownNameError: no such slice.
-    """
-    dataset = frozen.load(root)
-    asked = items_of_slices(dataset, slices) if slices else {row["item_id"] for row in dataset.items}
-    words = held_back_words(dataset)
-    if words and not any(row["item_id"] in asked and not frozen.is_held_back(row) for row in dataset.items):
-        raise InputError(f"{words}; leave out --report, and send the run folder to those who hold the truth")

@@ -16,12 +16,12 @@ from inpaintbench.cli.predicting import LAYOUT_HELP, Besides, Wanted, predict_an
 from inpaintbench.cli.reinpaint.options import second_spec
 from inpaintbench.cli.reinpaint.scoring import score as score_again
 from inpaintbench.cli.reporting import report as write_report
-from inpaintbench.cli.run_folder import check_reportable
 from inpaintbench.cli.scoring import score
 from inpaintbench.eval.adapters.layouts import layouts
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.reinpainting.setting import PAPER_MASKS, USUAL_SECOND, inpaints_again
+from inpaintbench.eval.scoring.run_folder import check_reportable
 
 
 def run(

@@ -14,7 +14,7 @@ from inpaintbench.cli.evaluate_options import InDataset, Networks, OfNetworks, P
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import option
 from inpaintbench.cli.reinpaint.scoring import score as score_again
-from inpaintbench.cli.run_folder import bind, opened, predicted, scorable
+from inpaintbench.cli.run_folder import opened, scorable
 from inpaintbench.compute import Compute
 from inpaintbench.eval import poses
 from inpaintbench.eval.protocols import PROTOCOLS, usual
@@ -23,6 +23,7 @@ from inpaintbench.eval.reinpainting.setting import inpaints_again
 from inpaintbench.eval.reinpainting.step import SECONDS
 from inpaintbench.eval.report.tables import unmeasured_metrics
 from inpaintbench.eval.scoring.precision import TF32_BOUND, Difference, from_float32, takes_tf32
+from inpaintbench.eval.scoring.run_folder import bind, predicted
 from inpaintbench.eval.scoring.run_state import NOT_RUN, not_run_words
 from inpaintbench.eval.scoring.score import SCORING_SECONDS, score_all
 from inpaintbench.models import torch_networks

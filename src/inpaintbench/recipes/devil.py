@@ -48,6 +48,13 @@ ANNOTATED = "annotate"
 SCENE_MOTION = "bg_scene_motion"
 # Clip attributes that have slices -> the label that decides membership.
 SLICE_LEVELS = {"camera_motion": "camera_motion_level", SCENE_MOTION: "bg_scene_motion_level"}
+# Of boxes of a detector; the published benchmark states no number for its masks.
+FOREGROUND_LIMIT = 0.1
+# As the published benchmark filters; its third rule, 1920x1080, is the default of `--least`.
+FLICKR_RULES = (
+    Rule(attribute="probe.orientation", equals="landscape", name="landscape"),
+    Rule(attribute="probe.bits_per_second", above=1_000_000, name="bit rate"),
+)
 
 
 class DevilRecipe(BaseModel):
@@ -175,6 +182,27 @@ def rules_of(recipe: DevilRecipe) -> tuple[Rule, ...]:
     shots = Rule(attribute="cut_score", at_most=recipe.cut_score_limit, name="no shot changes")
     # A rule that is stated twice counts once.
     return tuple({rule.words: rule for rule in (shots, *recipe.rules, *asked)}.values())
+
+
+def rules_of_footage(
+    rules: Sequence[Rule], *, foreground_limit: float | None = None, flickr_least: tuple[int, int] | None = None
+) -> tuple[Rule, ...]:
+    """The rules of a user, those of the published benchmark for footage from Flickr, and the one on foreground objects.
+
+    Args:
+        rules: the user's own.
+        foreground_limit: largest share of a frame that boxes of objects may cover; 1 = no such rule, None = the usual one for
+            footage from Flickr, no rule for other.
+        flickr_least: width and height that footage from Flickr has at least; None = it is no such footage.
+    """
+    published: tuple[Rule, ...] = ()
+    if flickr_least is not None:
+        foreground_limit = FOREGROUND_LIMIT if foreground_limit is None else foreground_limit
+        sides = zip(("probe.width", "probe.height"), flickr_least, strict=True)
+        published = (*FLICKR_RULES, *(Rule(attribute=side, at_least=pixels) for side, pixels in sides))
+    if foreground_limit is None or foreground_limit >= 1:
+        return (*published, *rules)
+    return (*published, *rules, Rule(attribute="foreground_fraction", at_most=foreground_limit, name="no foreground objects"))
 
 
 def asks_for_duplicates(recipe: DevilRecipe) -> bool:

@@ -9,8 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from inpaintbench.annotate.desk.state import Vote
-from inpaintbench.annotate.statistics.agreement import krippendorff_alpha
-from inpaintbench.annotate.statistics.ratings import asked_parts
+from inpaintbench.annotate.statistics.agreement import part_agreements
 from inpaintbench.annotate.study import Study
 from inpaintbench.curation.calibration import calibrate_judged
 from inpaintbench.curation.facts import Facts
@@ -154,12 +153,8 @@ def titles(workspace: Workspace) -> Mapping[str, str]:
 
 def agreements_of(study: Study, votes: Sequence[Vote]) -> list[Agreement]:
     """Return how far raters agree on clips, for the card of the dataset that is made with their answers."""
-    clusters = {task.task_id: task.cluster for task in study.tasks}
-    rows = []
-    for part in asked_parts(study, votes):
-        if study.question_of[part.question].subject == "clip":
-            alpha = krippendorff_alpha(part.answers, part.scheme, clusters=clusters)
-            raters = len({rater for given in part.answers.values() for rater in given})
-            numbers = (alpha.units, alpha.answers, alpha.value, alpha.low, alpha.high, alpha.reason)
-            rows.append(Agreement(part.question, part.part, raters, *numbers))
-    return rows
+    return [
+        Agreement(question, part, raters, alpha.units, alpha.answers, alpha.value, alpha.low, alpha.high, alpha.reason)
+        for question, part, alpha, _, _, raters in part_agreements(study, votes)
+        if study.question_of[question].subject == "clip"
+    ]

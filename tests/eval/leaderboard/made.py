@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from inpaintbench import frozen, video
-from inpaintbench.cli.run_folder import bind
 from inpaintbench.eval.leaderboard.pack import pack
 from inpaintbench.eval.leaderboard.unpack import Submission
 from inpaintbench.eval.scoring.predict import MethodSpec, predict
+from inpaintbench.eval.scoring.run_folder import bind
 from inpaintbench.eval.scoring.score import Predicted, score
 from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.local import LocalExecutor

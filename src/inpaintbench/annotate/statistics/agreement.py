@@ -13,14 +13,16 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench.annotate.desk.records import Vote
 from inpaintbench.annotate.questions.base import Scale
-from inpaintbench.annotate.statistics.ratings import Answers, Scheme, counted
+from inpaintbench.annotate.statistics.ratings import Answers, Scheme, asked_parts, counted
+from inpaintbench.annotate.study import Study
 from inpaintbench.claims import jackknife_reach, too_few
 
 Floats = npt.NDArray[np.float64]
@@ -208,6 +210,33 @@ def confusion_with(answers: Answers, scheme: Scheme, *, reference: Mapping[str, 
         matrix[right] += counts[row]
         matrix[right, right] -= 1  # the reference itself
     return Confusion(values, matrix)
+
+
+class PartAgreement(NamedTuple):
+    """Agreement of raters on one part of one question."""
+
+    question: str
+    part: str
+    alpha: Alpha
+    raw: Share
+    confusion: Confusion
+    raters: int
+
+
+def part_agreements(study: Study, votes: Sequence[Vote]) -> list[PartAgreement]:
+    """Agreement on every decision that raters made by choosing; see ``asked_parts``."""
+    clusters = {task.task_id: task.cluster for task in study.tasks}
+    return [
+        PartAgreement(
+            question,
+            part,
+            krippendorff_alpha(answers, scheme, clusters=clusters),
+            raw_agreement(answers, scheme),
+            confusion(answers, scheme),
+            len({rater for given in answers.values() for rater in given}),
+        )
+        for question, part, scheme, answers in asked_parts(study, votes)
+    ]
 
 
 def _interval(value: float, blocks: Blocks, measure: Measure) -> tuple[float | None, float | None, str | None]:

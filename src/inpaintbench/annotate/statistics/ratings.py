@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -103,8 +102,7 @@ def counted(answers: Answers, scheme: Scheme) -> tuple[tuple[str, ...], list[str
     return values, list(answers), counts, left_out
 
 
-@dataclass(frozen=True)
-class AskedPart:
+class AskedPart(NamedTuple):
     """One decision of a question, and who decided what."""
 
     question: str

@@ -14,10 +14,9 @@ from inpaintbench.annotate.outcomes.resolve import labels, step_of, write_labels
 from inpaintbench.annotate.questions.base import Kind
 from inpaintbench.annotate.report.page import write_report
 from inpaintbench.annotate.report.records import Material
-from inpaintbench.annotate.statistics.agreement import confusion as coincidences
-from inpaintbench.annotate.statistics.agreement import krippendorff_alpha, raw_agreement
+from inpaintbench.annotate.statistics.agreement import PartAgreement, krippendorff_alpha, part_agreements
 from inpaintbench.annotate.statistics.ranking import Ranking, plain
-from inpaintbench.annotate.statistics.ratings import AskedPart, answers_of, asked_parts, scheme_of
+from inpaintbench.annotate.statistics.ratings import answers_of, scheme_of
 from inpaintbench.annotate.statistics.standings import dimensions_of, rankings_of, shares_of
 from inpaintbench.annotate.study import DEMO_WORKSPACE, Study
 from inpaintbench.cli import console
@@ -46,32 +45,29 @@ def agreement(
     Example: inpaintbench annotate agreement STUDY --confusion
     """
     with opened(study, database) as open_study:
-        votes = open_study.votes()
-    asked = asked_parts(open_study.study, votes)
-    clusters = {task.task_id: task.cluster for task in open_study.study.tasks}
-    rows = []
-    for part in asked:
-        alpha = krippendorff_alpha(part.answers, part.scheme, clusters=clusters)
-        raw = raw_agreement(part.answers, part.scheme)
-        counts = (alpha.units, alpha.answers, alpha.left_out)
-        rows.append((part.question, part.part, alpha.value, alpha.low, alpha.high, raw.value, *counts, alpha.reason))
+        parts = part_agreements(open_study.study, open_study.votes())
+    rows = [
+        (part.question, part.part, part.alpha.value, part.alpha.low, part.alpha.high, part.raw.value, part.alpha.units,
+         part.alpha.answers, part.alpha.left_out, part.alpha.reason)
+        for part in parts
+    ]  # fmt: skip
     if as_json:
         keys = ["question", "part", "alpha", "low", "high", "raw", "tasks", "answers", "unsure", "reason"]
-        counted_answers = [_confusion(part) for part in asked] if confusion else None
+        counted_answers = [_confusion(part) for part in parts] if confusion else None
         print_json({"agreement": records(keys, rows), "confusion": counted_answers})
         return
     columns = ["question", "part", "alpha", "from", "to (95 %)", "raw", "tasks", "answers", "unsure", "note"]
     console.print_table("agreement", columns, rows)
-    for part in asked if confusion else []:
-        values, counted = coincidences(part.answers, part.scheme)
+    for part in parts if confusion else []:
+        values, counts = part.confusion
         title = f"{part.question}, {part.part}: answers to one task, two by two"
-        table = [(value, *row) for value, row in zip(values, counted.tolist(), strict=True)]
+        table = [(value, *row) for value, row in zip(values, counts.tolist(), strict=True)]
         console.print_table(title, ["", *values], table)
 
 
-def _confusion(part: AskedPart) -> dict[str, object]:
-    values, counted = coincidences(part.answers, part.scheme)
-    return {"question": part.question, "part": part.part, "answers": list(values), "counts": counted.tolist()}
+def _confusion(part: PartAgreement) -> dict[str, object]:
+    values, counts = part.confusion
+    return {"question": part.question, "part": part.part, "answers": list(values), "counts": counts.tolist()}
 
 
 def ranking(study: InStudy, database: Database = None) -> None:

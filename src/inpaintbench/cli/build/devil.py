@@ -36,7 +36,7 @@ from inpaintbench.cli.recipe_options import NONE_GIVEN, Given, of_recipe
 from inpaintbench.curation.fetching import FETCHERS
 from inpaintbench.curation.fetching.flickr_client import connect
 from inpaintbench.curation.fetching.step import fetch
-from inpaintbench.curation.rules import Rule, read_rules
+from inpaintbench.curation.rules import read_rules
 from inpaintbench.curation.sheets import import_labels, read_labels
 from inpaintbench.download import Limits
 from inpaintbench.executors.base import Executor
@@ -55,14 +55,6 @@ OPTIONS = (
     "behaviour", "seed", "width", "hdr", "cut_bars", "per_slice", "cut_score_limit", "level_share", "level_limit", "review",
     "splits",
 )  # fmt: skip
-# Of boxes of a detector; the published benchmark states no number for its masks.
-FOREGROUND_LIMIT = 0.1
-# As the published benchmark filters; its third rule, 1920x1080, is the default of `--least`.
-FLICKR_RULES = (
-    Rule(attribute="probe.orientation", equals="landscape", name="landscape"),
-    Rule(attribute="probe.bits_per_second", above=1_000_000, name="bit rate"),
-)
-
 # Options that the demo takes, besides its own.
 RUNNING_OPTIONS = ("workers", "max_failures", "retry_rejected", "ray", "memory")
 DEMO_CLIPS = 13
@@ -144,8 +136,8 @@ def build_devil(
     if source != "folder" and owning.constants:
         raise UsageError(f"--footage-{next(iter(owning.constants))} is for footage of a folder; what is fetched states its own")
     online = source == "flickr"
-    limit = foreground_limit if foreground_limit is not None else FOREGROUND_LIMIT if online else None
-    chosen = _rules(rules, foreground_limit=limit, least=flickr.least_size if online else None)
+    own = read_rules(rules) if rules else ()
+    chosen = devil.rules_of_footage(own, foreground_limit=foreground_limit, flickr_least=flickr.least_size if online else None)
     recipe = make_recipe(devil.DevilRecipe, {"review": online, "rules": chosen, **describing.choices, **given})
     before: Callable[[Executor], object] | None = None
     if source == "folder":
@@ -174,17 +166,6 @@ def _check_place(source: str, sources: Path | None, flickr: Flickr) -> None:
         raise UsageError(f"--{foreign[0]} is for --source flickr alone")
     if source == "flickr" and not (flickr.query or flickr.users):
         raise UsageError("--source flickr needs --query WORDS or --users NAME")
-
-
-def _rules(path: Path | None, *, foreground_limit: float | None, least: tuple[int, int] | None) -> tuple[Rule, ...]:
-    """The rules of a file, those of the published benchmark for footage from Flickr, and the one on foreground objects."""
-    rules = tuple(read_rules(path)) if path else ()
-    if least is not None:
-        sides = zip(("probe.width", "probe.height"), least, strict=True)
-        rules = (*FLICKR_RULES, *(Rule(attribute=side, at_least=pixels) for side, pixels in sides), *rules)
-    if foreground_limit is not None and foreground_limit < 1:
-        rules = (*rules, Rule(attribute="foreground_fraction", at_most=foreground_limit, name="no foreground objects"))
-    return tuple(rules)
 
 
 def build_devil_in(

@@ -11,7 +11,6 @@ from inpaintbench.cli import completing, console
 from inpaintbench.cli.evaluate_options import label_of, leaf_and_constants
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import argument, bundle, option
-from inpaintbench.cli.run_folder import predicted
 from inpaintbench.errors import InputError
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.reinpainting.fills import FILLS, NOISE_SIGMA
@@ -20,6 +19,7 @@ from inpaintbench.eval.reinpainting.second_masks import Patches
 from inpaintbench.eval.reinpainting.setting import PAPER_MASKS, Setting, seconds_of, usual_masks
 from inpaintbench.eval.reinpainting.step import First
 from inpaintbench.eval.scoring.predict import MethodSpec
+from inpaintbench.eval.scoring.run_folder import predicted
 from inpaintbench.eval.scoring.run_state import predictions_of
 from inpaintbench.types import Dataset
 from inpaintbench.workspace import Workspace

@@ -11,7 +11,7 @@ from inpaintbench.cli.evaluate_options import RandomWeights
 from inpaintbench.cli.options import option
 from inpaintbench.cli.reinpaint import options
 from inpaintbench.cli.reinpaint.options import OF_DATASET, PROTOCOL, parse_ratio, second_spec, tell_missing, tell_work
-from inpaintbench.cli.run_folder import bind, opened, scorable
+from inpaintbench.cli.run_folder import opened, scorable
 from inpaintbench.compute import Compute
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.protocols import PROTOCOLS
@@ -21,6 +21,7 @@ from inpaintbench.eval.reinpainting.grid import grid_of, settings_of, write_grid
 from inpaintbench.eval.reinpainting.rows import preferences, store, summary, with_variants
 from inpaintbench.eval.reinpainting.setting import PAPER_MASKS, USUAL_SECOND, setting_of
 from inpaintbench.eval.reinpainting.step import SECONDS, inpaint_again_all, natural
+from inpaintbench.eval.scoring.run_folder import bind
 
 
 def score(

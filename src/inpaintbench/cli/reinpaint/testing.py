@@ -13,7 +13,7 @@ from inpaintbench.cli.evaluate_options import RandomWeights
 from inpaintbench.cli.options import bundle, option
 from inpaintbench.cli.reinpaint import options
 from inpaintbench.cli.reinpaint.options import PROTOCOL, parse_ratio, second_spec
-from inpaintbench.cli.run_folder import bind, opened, scorable, scores_of
+from inpaintbench.cli.run_folder import opened, scorable
 from inpaintbench.cli.words import check_name
 from inpaintbench.compute import Compute
 from inpaintbench.errors import InputError
@@ -28,6 +28,7 @@ from inpaintbench.eval.reinpainting.step import SECONDS, First, inpaint_again_al
 from inpaintbench.eval.report.labels import metric_label
 from inpaintbench.eval.report.quantity import metric_leaf
 from inpaintbench.eval.report.tables import one_fingerprint
+from inpaintbench.eval.scoring.run_folder import bind, scores_of
 from inpaintbench.pages.words import percent
 from inpaintbench.types import Dataset, Score
 from inpaintbench.workspace import Workspace

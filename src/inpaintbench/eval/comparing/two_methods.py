@@ -197,6 +197,21 @@ def _p(p: float | None) -> str:
     return "–" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
+def telling(rows: Sequence[Difference], *, most: int) -> list[Difference]:
+    """At most ``most`` rows in their order: those over all items first, then by how little chance explains them.
+
+    Where fewer rows are over all items than fit, the rest is filled by the corrected p, and among equals by the share of items
+    that one method wins.
+    """
+
+    def weight(row: Difference) -> tuple[bool, float, float]:
+        items = row.wins + row.ties + row.losses
+        return row.slice != ALL_ITEMS, 1.0 if row.p_holm is None else row.p_holm, -abs(row.wins - row.losses) / max(items, 1)
+
+    chosen = {id(row) for row in sorted(rows, key=weight)[:most]}
+    return [row for row in rows if id(row) in chosen]
+
+
 def csv_bytes(rows: Sequence[Difference], *, one: str, other: str) -> bytes:
     """All numbers in full; empty where there is none."""
     sink = io.StringIO()
