@@ -12,7 +12,7 @@ import pytest
 from built import check_published
 
 from inpaintbench import video
-from inpaintbench.cli.build.reinpaint import SAVED_DEFAULTS, TURN_DEFAULTS
+from inpaintbench.cli.build.cutting import SAVED_DEFAULTS, TURN_DEFAULTS
 from inpaintbench.errors import InputError
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.reinpainting.setting import checked, setting_of

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from inpaintbench.cli import console
+from inpaintbench.cli.build.cutting import CutAs, Cuts
 from inpaintbench.cli.build.running import Described, Describing, Owned, Owning, make_recipe
 from inpaintbench.cli.commands import group
 from inpaintbench.cli.console import (
@@ -16,7 +17,6 @@ from inpaintbench.cli.console import (
     OutWorkspace,
     Processes,
     Running,
-    parse_leaf,
     parse_shard,
     print_json,
     records,
@@ -27,13 +27,11 @@ from inpaintbench.cli.recipe_options import NONE_GIVEN, Given, of_recipe
 from inpaintbench.curation import measuring
 from inpaintbench.curation.attributes import ATTRIBUTES
 from inpaintbench.curation.footage import display_name
-from inpaintbench.curation.normalizers import NORMALIZERS
 from inpaintbench.curation.sheets import import_answers, import_labels
-from inpaintbench.curation.splitters import SPLITTERS
 from inpaintbench.executors.base import Rejection, is_note
 from inpaintbench.pages.words import count
 from inpaintbench.recipes import dataset_table, devil
-from inpaintbench.recipes.options import CLIPS, FOOTAGE
+from inpaintbench.recipes.options import FOOTAGE
 from inpaintbench.recipes.settings import recall, remember
 from inpaintbench.recipes.stages import SourceSpec, check_sources, mark_duplicates, require
 from inpaintbench.steps import PAIR
@@ -52,7 +50,6 @@ app = group(
     help="Find footage, cut it into clips, measure, label and select them.",
 )
 _OF_FILES = ("probe", "source_rules", "bars", "cut")
-_LEAF = "NAME[,CONSTANT=VALUE...]"
 
 
 def clips(
@@ -65,20 +62,7 @@ def clips(
     given: Annotated[
         Given, of_recipe(devil.DevilRecipe, "behaviour", "width", "cut_bars", "reader", "hdr", "per_slice", "seed")
     ] = NONE_GIVEN,
-    splitter: Annotated[
-        str | None,
-        option(f"How sources are divided: {', '.join(SPLITTERS)}.", default="windows", among=SPLITTERS, metavar=_LEAF,
-               panel=CLIPS),
-    ] = None,
-    normalizer: Annotated[
-        str | None,
-        option(f"How frames get their size: {', '.join(NORMALIZERS)}.", default="cover", among=NORMALIZERS, metavar=_LEAF,
-               panel=CLIPS),
-    ] = None,
-    fps: Annotated[
-        float | None,
-        option("Frames a second, by timestamps; 0 = each source's own.", default="0", min=0, max=1000, panel=CLIPS),
-    ] = None,
+    cuts: CutAs = Cuts(),
     owning: Owning = Owned(),
     describing: Describing = Described(),
     running: Anywhere = Running(),
@@ -88,14 +72,7 @@ def clips(
 
     Example: inpaintbench curation clips --sources FOLDER --out WORKSPACE --splitter shots --cut-bars
     """
-    leaves = {
-        "splitter": parse_leaf(splitter, SPLITTERS) if splitter else None,
-        "normalizer": parse_leaf(normalizer, NORMALIZERS) if normalizer else None,
-    }
-    if "width" in given and normalizer:
-        raise UsageError("--size is the size of the default normalizer; write it into --normalizer, or give --size alone")
-    rate = {} if fps is None else {"fps": fps or None}
-    recipe = _recipe(out, {**describing.choices, **given, **rate, **{name: leaf for name, leaf in leaves.items() if leaf}})
+    recipe = _recipe(out, {**describing.choices, **given, **cuts.choices(sized="width" in given)})
     folder = SourceSpec("folder", {"folder": str(sources), **owning.constants})
     spec = folder if sources else SourceSpec("fetched", {"workspace": str(out)})
     if owning.constants and not sources:

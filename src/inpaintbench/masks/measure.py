@@ -135,21 +135,26 @@ def labels_of(preset: str) -> dict[str, str]:
     return labels
 
 
+def level_limits(*, frames: int, width: int, height: int) -> dict[str, tuple[str, float]]:
+    """Label of a hole -> the measurement that decides on it, and the least value that is ``high``; sizes in pixels."""
+    farthest = DISPLACEMENT_THRESHOLD_PIXELS * displacement_scale(frames=frames, width=width, height=height)
+    return {
+        "size": ("hole_fraction", SIZE_THRESHOLD),
+        "pose": ("pose_change", POSE_THRESHOLD),
+        "displacement": ("centroid_displacement_pixels", farthest),
+    }
+
+
 def measured_labels(measurements: MaskMeasurements, *, width: int, height: int) -> dict[str, str | None]:
     """Labels by measurement, ``low`` or ``high``, for size, pose and displacement of a hole; None where not measurable.
 
     ``width`` and ``height`` of the hole are in pixels.
     """
-    limit = DISPLACEMENT_THRESHOLD_PIXELS * displacement_scale(frames=measurements.frames, width=width, height=height)
-    compared = {
-        "size": (measurements.hole_fraction, SIZE_THRESHOLD),
-        "pose": (measurements.pose_change, POSE_THRESHOLD),
-        "displacement": (measurements.centroid_displacement_pixels, limit),
-    }
-    return {
-        label: None if value is None else ("high" if value >= threshold else "low")
-        for label, (value, threshold) in compared.items()
-    }
+    labels: dict[str, str | None] = {}
+    for label, (name, limit) in level_limits(frames=measurements.frames, width=width, height=height).items():
+        value = getattr(measurements, name)
+        labels[label] = None if value is None else ("high" if value >= limit else "low")
+    return labels
 
 
 def check_labels(preset: str, measurements: MaskMeasurements, *, width: int, height: int) -> dict[str, str]:

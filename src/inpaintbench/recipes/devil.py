@@ -7,7 +7,7 @@ included; ``corrected`` draws every slice independently and normalises camera mo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, overload
@@ -30,8 +30,8 @@ from inpaintbench.lazily import lazily
 from inpaintbench.masks import render
 from inpaintbench.masks.generators.blob_motion import PRESETS
 from inpaintbench.masks.measure import labels_of
-from inpaintbench.recipes import stages
-from inpaintbench.recipes.options import CLIPS, SELECTION, SIZE, TEST_ALONE, Behaviour, HeldOut, Option, Seed
+from inpaintbench.recipes import own_masks, saved_pairs, stages
+from inpaintbench.recipes.options import BY_TURN, CLIPS, SELECTION, SIZE, TEST_ALONE, Behaviour, HeldOut, Option, Seed
 from inpaintbench.recipes.stages import SourceSpec, require
 from inpaintbench.steps import KNOWN, LABELS, LEVELS, MASK_LEVELS, MEASURED_MASKS, PAIR
 from inpaintbench.tables import flat, last_places, schema_of
@@ -55,6 +55,14 @@ FLICKR_RULES = (
     Rule(attribute="probe.orientation", equals="landscape", name="landscape"),
     Rule(attribute="probe.bits_per_second", above=1_000_000, name="bit rate"),
 )
+
+
+def _is_none(value: object) -> bool:
+    return value is None
+
+
+def _is_false(value: object) -> bool:
+    return value is False
 
 
 class DevilRecipe(BaseModel):
@@ -138,12 +146,30 @@ class DevilRecipe(BaseModel):
     reader: Annotated[Literal["pyav", "decord"], Option(CLIPS)] = Field("pyav", description="Who looks for bars: pyav, decord.")
     fps: float | None = Field(None, gt=0)
     """Bring films to this rate, by timestamps; by default they keep theirs."""
+    saved_masks: Mapping[str, Any] | None = Field(None, exclude_if=_is_none)
+    """Constants of the generator ``saved_masks``, less the folder: the holes are then those."""
+    masks_by_turn: Annotated[bool, BY_TURN] = Field(
+        False, exclude_if=_is_false, description="Take saved masks in turn, whatever they are called, and squash them to fit."
+    )
     splits: HeldOut = TEST_ALONE
 
     @model_validator(mode="after")
     def _reader_has_something_to_read(self) -> DevilRecipe:
         if self.reader != "pyav" and not self.cut_bars:
             raise ValueError("reader: bars are what it looks for, so it needs --cut-bars")
+        return self
+
+    @model_validator(mode="after")
+    def _masks_fit_the_clips(self) -> DevilRecipe:
+        if self.saved_masks is None or self.masks_by_turn:
+            return self
+        if self.cut_bars:
+            raise ValueError("cut_bars: saved masks are of whole frames, and bars would be cut off the films alone")
+        if self.fps is not None:
+            raise ValueError("fps: saved masks are one a frame of their film, and at another rate they would be of other moments")
+        name = (self.normalizer or {}).get("name", "cover")
+        if {"cover": "cover", "stretch": True}.get(name) != self.saved_masks.get("resize") and name != "as_is":
+            raise ValueError(f"normalizer: saved masks are brought to the size of the clips by cover or stretch, not by {name}")
         return self
 
     @property
@@ -162,9 +188,11 @@ class DevilRecipe(BaseModel):
         return "camera_motion" if self.behaviour == "as-published" else "camera_motion_per_frame"
 
 
-def check(recipe: DevilRecipe) -> None:
-    """Raise ``InputError`` when something that the rules ask for cannot be measured here."""
+def check(recipe: DevilRecipe, *, masks: Path | None = None) -> None:
+    """Raise ``InputError`` when something that the rules ask for cannot be measured here, or saved masks cannot be read."""
     measuring.check_weights(measured_by(recipe))
+    if recipe.saved_masks is not None:
+        saved_pairs.check(masks, recipe.saved_masks, stills=recipe.clip_frames == 1)
 
 
 def curate(recipe: DevilRecipe, sources: Sequence[SourceSpec], executor: Executor, workspace: Workspace) -> list[Clip]:
@@ -275,13 +303,21 @@ def _without(missing: int) -> str:
     return f" ({missing} of them have no value)" if missing else ""
 
 
-def corrupt(recipe: DevilRecipe, executor: Executor, workspace: Workspace) -> slices.Plan:
-    """Labels to items: pair clips with masks, render the masks that are used, measure them."""
+def corrupt(recipe: DevilRecipe, executor: Executor, workspace: Workspace, *, masks: Path | None = None) -> None:
+    """Labels to items: pair clips with masks, render the masks that are used, measure them.
+
+    ``masks`` is the folder of the saved masks of a recipe that uses those.
+    """
     dropped = workspace.columns("selection", Selection, columns=["clip_id", "keep"])
     require(workspace.columns("attributes", Attribute, step=LEVELS, columns=["name"]), LABELS, "curation select")
     clips = workspace.columns("clips", Clip)
     outside = flat(dropped.filter(pc.invert(dropped["keep"]))["clip_id"])
     clips = clips.filter(pc.invert(pc.is_in(clips["clip_id"], value_set=outside))).combine_chunks()
+    if recipe.saved_masks is not None:
+        names, of_clips = _clips_by_level(workspace, clips)
+        chosen = {clip.clip_id: clip for clip in workspace.table("clips", Clip)}
+        own_masks.corrupt(recipe, executor, workspace, [chosen[name] for name in names], masks, of_clips)
+        return
     plan = _plan(recipe, workspace, clips)
     requests = _Requests(recipe, plan.pairs, clips)
     ids = requests.corruption_ids()
@@ -291,7 +327,6 @@ def corrupt(recipe: DevilRecipe, executor: Executor, workspace: Workspace) -> sl
     del requests, ids, clips
     measured = render.measure_all(executor, corruptions).rows
     workspace.write_columns("attributes", MASK_LEVELS, _promised_levels(corruptions, measured))
-    return plan
 
 
 class _Requests(Sequence[render.MaskRequest]):
@@ -359,7 +394,7 @@ def leaves_of(recipe: DevilRecipe) -> dict[str, list[str]]:
         "splitter": [recipe.cutting.splitter["name"]],
         "normalizer": [recipe.cutting.normalizer["name"]],
         "attribute": measured_by(recipe),
-        "mask generator": [_GENERATOR],
+        "mask generator": [_GENERATOR if recipe.saved_masks is None else "saved_masks"],
     }
 
 
@@ -379,7 +414,8 @@ def build(recipe: DevilRecipe, source: SourceSpec, executor: Executor, workspace
     return export(recipe, workspace)
 
 
-def _plan(recipe: DevilRecipe, workspace: Workspace, clips: pa.Table) -> slices.Plan:
+def _clips_by_level(workspace: Workspace, clips: pa.Table) -> tuple[list[str], dict[str, dict[str, list[str]]]]:
+    """Ids of ``clips`` in the order of their names, and clip attribute -> level -> those that are labelled so."""
     sources = workspace.columns("sources", Source, columns=["source_id", "uri"])
     uris = flat(sources["uri"]).take(pa.array(last_places(flat(sources["source_id"]), flat(clips["source_id"]))))
     order = pc.sort_indices(
@@ -397,6 +433,11 @@ def _plan(recipe: DevilRecipe, workspace: Workspace, clips: pa.Table) -> slices.
             level: [by_name[place] for place in np.flatnonzero(pc.fill_null(pc.equal(values, level), False)).tolist()]
             for level in slices.LEVELS
         }
+    return by_name, of_clips
+
+
+def _plan(recipe: DevilRecipe, workspace: Workspace, clips: pa.Table) -> slices.Plan:
+    by_name, of_clips = _clips_by_level(workspace, clips)
     return slices.plan(
         of_clips,
         all_clips=by_name,

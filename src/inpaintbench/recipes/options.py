@@ -113,6 +113,7 @@ def splits_option(shown: str | None = None) -> Option:
     return Option(DATASET, "--splits", shown=shown, metavar="TRAIN,VALIDATION,TEST", read=read_splits, write=write_splits)
 
 
+BY_TURN = Option(MASKS, "--masks-by-turn")
 # Of recipes whose benchmark is for testing alone.
 TEST_ALONE: Mapping[str, float] = {"test": 1.0}
 HeldOut = Annotated[

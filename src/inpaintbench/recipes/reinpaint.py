@@ -11,19 +11,18 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
-from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from inpaintbench.deviations import Deviation
-from inpaintbench.errors import InputError, Rejected, RunError
+from inpaintbench.errors import RunError
 from inpaintbench.executors.base import Executor, Rejection
 from inpaintbench.export import slices
 from inpaintbench.masks import render
 from inpaintbench.masks.generators.brush_shapes import PRESETS
-from inpaintbench.masks.saved_folder import content_of, folder_polarity, sequence_files
 from inpaintbench.recipes import saved_pairs, stages
 from inpaintbench.recipes.options import (
+    BY_TURN,
     CLIPS,
     MASKS,
     SECOND_MASKS,
@@ -37,7 +36,7 @@ from inpaintbench.recipes.options import (
 )
 from inpaintbench.recipes.stages import SourceSpec, require
 from inpaintbench.steps import KNOWN, MEASURED_MASKS
-from inpaintbench.types import Clip, Corruption, Dataset, Item, Source, content_id, item_rng
+from inpaintbench.types import Clip, Corruption, Dataset, Item, content_id, item_rng
 from inpaintbench.workspace import Workspace
 
 KINDS = ("brush", "box")
@@ -79,7 +78,7 @@ class ReinpaintRecipe(BaseModel):
     )
     saved_masks: Mapping[str, Any] | None = None
     """Constants of the generator ``saved_masks``, less the folder: the first holes are then those, whatever their area."""
-    masks_by_turn: Annotated[bool, Option(MASKS, "--masks-by-turn")] = Field(
+    masks_by_turn: Annotated[bool, BY_TURN] = Field(
         False, description="Take saved masks in turn, whatever they are called, and squash them to fit."
     )
     second_masks: Annotated[int, Option(SECOND_MASKS)] = Field(10, ge=0, description="Patch masks on top of each hole (K).")
@@ -128,8 +127,7 @@ class ReinpaintRecipe(BaseModel):
 def check(recipe: ReinpaintRecipe, *, masks: Path | None = None) -> None:
     """Raise ``InputError`` when saved masks are wanted and not there, or cannot be read with these constants."""
     if recipe.saved_masks is not None:
-        constants, sequences = _sequences(recipe, masks)
-        render.build("saved_masks", {**constants, "folder": str(masks), "sequence": next(iter(sequences))})
+        saved_pairs.check(masks, recipe.saved_masks, stills=recipe.clip_frames == 1)
 
 
 def curate(recipe: ReinpaintRecipe, sources: Sequence[SourceSpec], executor: Executor, workspace: Workspace) -> None:
@@ -157,7 +155,13 @@ def corrupt(recipe: ReinpaintRecipe, executor: Executor, workspace: Workspace, *
     clips = stages.by_name(workspace, workspace.table("clips", Clip))
     require(clips, "clips", "curation clips")
     chosen = [clips[place] for place in item_rng(recipe.seed, "pictures", "order").permutation(len(clips))][: recipe.pictures]
-    wanted = _saved(recipe, chosen, masks, workspace) if recipe.saved_masks is not None else _drawn(recipe, chosen)
+    if recipe.saved_masks is None:
+        wanted = _drawn(recipe, chosen)
+    else:
+        stills = recipe.clip_frames == 1
+        wanted = saved_pairs.requests(
+            workspace, chosen, masks, recipe.saved_masks, in_turn=recipe.masks_by_turn, stills=stills, seed=recipe.seed
+        )
     names = stages.clip_names(workspace, clips)
     first = render.render(executor, [replace(request, name=names[request.clip.clip_id]) for request in wanted])
     if not first.records:
@@ -191,44 +195,6 @@ def _drawn(recipe: ReinpaintRecipe, clips: Sequence[Clip]) -> list[render.MaskRe
         for clip in clips
         for area in bins
     ]
-
-
-def _saved(recipe: ReinpaintRecipe, clips: Sequence[Clip], folder: Path | None, workspace: Workspace) -> list[render.MaskRequest]:
-    constants, sequences = _sequences(recipe, folder)
-    uris = {row.source_id: row.uri for row in workspace.table("sources", Source)}
-    pairs, alone = (
-        (saved_pairs.by_turn(clips, list(sequences)), list[str]())
-        if recipe.masks_by_turn
-        else saved_pairs.by_name(clips, sequences, uris=uris)
-    )
-    refused = [Rejection(name, "saved_masks", quote(name), "no source has the name of these masks") for name in alone]
-    workspace.write_table("rejected", "saved_masks", refused, Rejection)
-    if not recipe.masks_by_turn:
-        saved_pairs.check_steps(pairs, sequences, clips=workspace.table("clips", Clip))
-    contents = {name: content_of(sequences[name]) for name in dict.fromkeys(name for _, name in pairs)}
-    requests = []
-    for clip, name in pairs:
-        # Masks of a whole film go on where the clip begins.
-        start = {} if recipe.masks_by_turn or not clip.start_frame else {"first_frame": clip.start_frame}
-        own = {**constants, "sequence": name, "content": contents[name], **start}
-        requests.append(render.MaskRequest(clip, "saved_masks", own, recipe.seed, where={"folder": str(folder)}))
-    return requests
-
-
-def _sequences(recipe: ReinpaintRecipe, folder: Path | None) -> tuple[dict[str, Any], Mapping[str, tuple[Path, ...]]]:
-    """The constants for all saved masks, and the files of each sequence."""
-    if folder is None:
-        raise InputError("this recipe takes its first holes from saved masks; say where they lie: --saved-masks FOLDER")
-    # A picture has one mask, so that masks beside each other are of one picture each, even where both are numbered.
-    constants = {**({"layout": "pictures"} if recipe.clip_frames == 1 else {}), **(recipe.saved_masks or {})}
-    sequences = sequence_files(folder, layout=constants.get("layout", "auto"))
-    if constants.get("polarity", "detect") == "detect":
-        # Asked once: which colour is the hole is a matter of the folder, and so part of every mask's constants.
-        try:
-            constants["folder_says"] = folder_polarity(sequences, threshold=constants.get("threshold"))
-        except Rejected as error:
-            raise InputError(f"{error}; with the option --saved polarity=white_is_hole, for example") from error
-    return constants, sequences
 
 
 def _second(recipe: ReinpaintRecipe, clip: Clip, first: Corruption, number: int) -> render.MaskRequest:

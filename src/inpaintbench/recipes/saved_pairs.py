@@ -7,11 +7,17 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import cycle
 from pathlib import Path
+from typing import Any
+from urllib.parse import quote
 
 from inpaintbench import video
 from inpaintbench.curation.footage import display_name
-from inpaintbench.errors import InputError
-from inpaintbench.types import Clip
+from inpaintbench.errors import InputError, Rejected
+from inpaintbench.executors.base import Rejection
+from inpaintbench.masks.render import MaskRequest, build
+from inpaintbench.masks.saved_folder import content_of, folder_polarity, sequence_files
+from inpaintbench.types import Clip, Plain, Source
+from inpaintbench.workspace import Workspace
 
 _MASK_OF = re.compile(r"_mask[0-9]*$", re.IGNORECASE)
 _MOST_NAMED = 5
@@ -88,3 +94,60 @@ def _plain(uri: str) -> str:
 def _some(names: Sequence[str]) -> str:
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
     return ", ".join(map(repr, names[:_MOST_NAMED])) + more
+
+
+def requests(
+    workspace: Workspace, clips: Sequence[Clip], folder: Path | None, constants: Plain,
+    *, in_turn: bool, stills: bool, seed: int,
+) -> list[MaskRequest]:  # fmt: skip
+    """Every clip with its saved masks; masks that have no source are told in ``rejected``.
+
+    Args:
+        workspace: with sources and clips.
+        clips: that need masks.
+        folder: of the masks.
+        constants: of the generator ``saved_masks``, less the folder.
+        in_turn: take masks in turn, whatever they are called.
+        stills: the clips are pictures, of which each mask is a whole one.
+        seed: of the recipe; the masks do not depend on it.
+
+    Raises:
+        InputError: masks that cannot be read, a source without masks, or masks of every n-th frame of a film.
+    """
+    settled, sequences = _settled(folder, constants, stills=stills)
+    uris = {row.source_id: row.uri for row in workspace.table("sources", Source)}
+    pairs, alone = (by_turn(clips, list(sequences)), list[str]()) if in_turn else by_name(clips, sequences, uris=uris)
+    refused = [Rejection(name, "saved_masks", quote(name), "no source has the name of these masks") for name in alone]
+    workspace.write_table("rejected", "saved_masks", refused, Rejection)
+    if not in_turn:
+        check_steps(pairs, sequences, clips=workspace.table("clips", Clip))
+    contents = {name: content_of(sequences[name]) for name in dict.fromkeys(name for _, name in pairs)}
+    made = []
+    for clip, name in pairs:
+        # Masks of a whole film go on where the clip begins.
+        start = {} if in_turn or not clip.start_frame else {"first_frame": clip.start_frame}
+        own = {**settled, "sequence": name, "content": contents[name], **start}
+        made.append(MaskRequest(clip, "saved_masks", own, seed, where={"folder": str(folder)}))
+    return made
+
+
+def check(folder: Path | None, constants: Plain, *, stills: bool) -> None:
+    """Raise ``InputError`` when the masks are not there, or cannot be read with these constants."""
+    settled, sequences = _settled(folder, constants, stills=stills)
+    build("saved_masks", {**settled, "folder": str(folder), "sequence": next(iter(sequences))})
+
+
+def _settled(folder: Path | None, constants: Plain, *, stills: bool) -> tuple[dict[str, Any], Mapping[str, tuple[Path, ...]]]:
+    """The constants for all masks, and the files of each sequence."""
+    if folder is None:
+        raise InputError("this recipe takes its holes from saved masks; say where they lie: --saved-masks FOLDER")
+    # A picture has one mask, so that masks beside each other are of one picture each, even where both are numbered.
+    settled = {**({"layout": "pictures"} if stills else {}), **constants}
+    sequences = sequence_files(folder, layout=settled.get("layout", "auto"))
+    if settled.get("polarity", "detect") == "detect":
+        # Asked once: which colour is the hole is a matter of the folder, and so part of every mask's constants.
+        try:
+            settled["folder_says"] = folder_polarity(sequences, threshold=settled.get("threshold"))
+        except Rejected as error:
+            raise InputError(f"{error}; with the option --saved polarity=white_is_hole, for example") from error
+    return settled, sequences

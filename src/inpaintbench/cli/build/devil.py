@@ -13,6 +13,7 @@ import typer
 
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console
+from inpaintbench.cli.build.cutting import CutAs, Cuts, Saved, Saving
 from inpaintbench.cli.build.running import (
     Demo,
     Described,
@@ -53,7 +54,7 @@ PLACES = ("folder", "flickr", "fetched")
 # Fields of the recipe that `build devil` asks for; `curation clips` asks for how films are cut, too.
 OPTIONS = (
     "behaviour", "seed", "width", "hdr", "cut_bars", "per_slice", "cut_score_limit", "level_share", "level_limit", "review",
-    "splits",
+    "masks_by_turn", "splits",
 )  # fmt: skip
 # Options that the demo takes, besides its own.
 RUNNING_OPTIONS = ("workers", "max_failures", "retry_rejected", "ray", "memory")
@@ -116,6 +117,8 @@ def build_devil(
         Path | None, option("CSV of labels: subject,name,value (see `curation label`).", panel=SELECTION)
     ] = None,
     flickr: Annotated[Flickr, bundle(Flickr, panel="Flickr")] = Flickr(),
+    cuts: CutAs = Cuts(),
+    saving: Saving = Saved(),
     owning: Owning = Owned(),
     describing: Describing = Described(),
     running: Anywhere = Running(),
@@ -137,8 +140,10 @@ def build_devil(
         raise UsageError(f"--footage-{next(iter(owning.constants))} is for footage of a folder; what is fetched states its own")
     online = source == "flickr"
     own = read_rules(rules) if rules else ()
-    chosen = devil.rules_of_footage(own, foreground_limit=foreground_limit, flickr_least=flickr.least_size if online else None)
-    recipe = make_recipe(devil.DevilRecipe, {"review": online, "rules": chosen, **describing.choices, **given})
+    found = devil.rules_of_footage(own, foreground_limit=foreground_limit, flickr_least=flickr.least_size if online else None)
+    of_masks = saving.choices(by_turn=bool(given.get("masks_by_turn")))
+    chosen = {"review": online, "rules": found, **cuts.choices(sized="width" in given), **of_masks, **describing.choices}
+    recipe = make_recipe(devil.DevilRecipe, {**chosen, **given})
     before: Callable[[Executor], object] | None = None
     if source == "folder":
         spec = SourceSpec("folder", {"folder": str(sources), **owning.constants})
@@ -149,7 +154,11 @@ def build_devil(
         FETCHERS.get("flickr")(**flickr.question)
         connect()
         before = partial(fetch, leaf_name="flickr", constants=flickr.question, limits=flickr.limits)
-    told(*build_devil_in(out, recipe, spec, labels=labels, running=running, before=before, table=describing.table))
+    told(
+        *build_devil_in(
+            out, recipe, spec, labels=labels, running=running, before=before, table=describing.table, masks=saving.saved_masks
+        )
+    )
 
 
 def _check_place(source: str, sources: Path | None, flickr: Flickr) -> None:
@@ -170,13 +179,14 @@ def _check_place(source: str, sources: Path | None, flickr: Flickr) -> None:
 
 def build_devil_in(
     out: Path, recipe: devil.DevilRecipe, source: SourceSpec, *, labels: Path | None = None, running: Running,
-    before: Callable[[Executor], object] | None = None, table: DatasetTable = SILENT,
+    before: Callable[[Executor], object] | None = None, table: DatasetTable = SILENT, masks: Path | None = None,
 ) -> tuple[Path, Dataset]:  # fmt: skip
     """Build, with labels from a file, and say what came of it; ``before`` fetches footage where it is not here yet."""
     from inpaintbench.export.freeze import check_target
 
     check_target(out / "exports" / recipe.kind)
-    check(recipe, [source])
+    corrupting = {"masks": masks} if masks else {}
+    check(recipe, [source], **corrupting)
     if labels:
         read_labels(labels)
     workspace, earlier = Workspace(out), published(out / "exports" / recipe.kind)
@@ -191,7 +201,7 @@ def build_devil_in(
         else:
             workspace.write_table("attributes", LABELS, [], Attribute)
         devil.label(recipe, executor, workspace)
-        corrupt(recipe, executor, workspace)
+        corrupt(recipe, executor, workspace, **corrupting)
         folder, dataset = export(recipe, workspace)
     summarise(workspace, dataset, per_slice=recipe.per_slice)
     warn_of_replaced(earlier, dataset)

@@ -180,7 +180,7 @@ def summarise(workspace: Workspace, dataset: Dataset, *, per_slice: int | None =
     rows += [(name, 0, f"left out: {reason}") for name, reason in dataset.left_out.items()]
     console.print_table("Slices", ["slice", "items", "remark"], rows)
     doubts = [row for row in workspace.table("attributes", Attribute, step=MASK_LEVELS) if row.name == "label_doubts"]
-    if dataset.recipe["recipe"] == "devil":
+    if doubts:
         unsure = sum(row.value != "none" for row in doubts)
         where = "; the others are named in the attribute label_doubts of their items" if unsure else ""
         text = f"{len(doubts) - unsure} of {len(doubts)} masks measure as their preset promises{where}"
