@@ -183,10 +183,25 @@ def test_resolve_counts_gold_with_a_tolerance_as_what_its_votes_come_to(tmp_path
     Workspace(tmp_path / "W").write_table("clips", "cut", clips, Clip)
     printed = run("resolve", tmp_path / "study", "--into", tmp_path / "W")
     rows = [cells(line) for line in printed.splitlines()]
-    assert ["question", "decided", "without agreement", "against gold", "no answer"] in [row[:5] for row in rows]
-    assert ["scene_motion", "3", "1", "1", "1"] in [row[:5] for row in rows]
+    assert ["question", "decided", "unclear", "without agreement", "against gold", "no answer"] in [row[:6] for row in rows]
+    assert ["scene_motion", "3", "0", "1", "1", "1"] in [row[:6] for row in rows]
     answers = {row.subject_id: (row.answer, row.votes) for row in Workspace(tmp_path / "W").table("answers", Answer)}
     assert list(answers.values()) == [("50", 3), (None, 2), ("100", 0), ("10", 2), (None, 2)]
+
+
+def test_resolve_counts_what_raters_call_unclear_apart(tmp_path: Path) -> None:
+    made = write_study(tmp_path / "study", [{"leaf": "camera_motion"}], subjects=2, proxies=1)
+    rows = [
+        {"rater": rater, "task_id": task.task_id, "choice": choice}
+        for rater in ("a", "b")
+        for task, choice in zip(made.tasks, ("unclear", "high"), strict=True)
+    ]
+    (tmp_path / "votes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    run("import", tmp_path / "study", tmp_path / "votes.jsonl")
+    clips = [Clip(task.subject_id, "s", 0, 9, 30.0, 64, 48, 9, "b", "y", "r", 14, 46.0) for task in made.tasks]
+    Workspace(tmp_path / "W").write_table("clips", "cut", clips, Clip)
+    printed = run("resolve", tmp_path / "study", "--into", tmp_path / "W")
+    assert ["camera_motion", "1", "1", "0", "0", "0"] in [cells(line)[:6] for line in printed.splitlines()]
 
 
 KINDS = {

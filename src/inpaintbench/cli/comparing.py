@@ -64,11 +64,7 @@ def compare_command(
     quantities = _quantities(results, metric, region)
     slices = {row.name: row for row in [results.everything, *in_reading_order(results.slices)]}
     rows = compare(results, one, called, quantities=quantities, slices=pick("slice", part, slices))
-    remarks = [
-        f"not measured: {quantity.metric} in the {quantity.region}: {reason}"
-        for quantity, reason in results.unmeasured.items()
-        if (not metric or quantity.metric in metric) and (not region or quantity.region in region)
-    ]
+    remarks = _unmeasured(results, metric, region)
     for label, place in ((one, run), (other, other_run or run)):
         workspace = opened(place)
         if predict_step(label) in workspace.steps("predictions") and (words := not_run_words(workspace, loaded, label)):
@@ -87,7 +83,10 @@ def compare_command(
         print_json({**asked, "rows": rows, "remarks": remarks, "files": [table, page]})
         return
     shown = rows if everything else telling(rows, most=MOST_ROWS)
-    console.print_table(f"{name}: A = {one}, B = {called}", HEADS, text_rows(shown))
+    texts, notes = text_rows(shown)
+    console.print_table(f"{name}: A = {one}, B = {called}", HEADS, texts)
+    for note in notes:
+        console.say(note)
     if len(shown) < len(rows):
         console.say(f"the {len(shown)} most telling of {len(rows)} rows; --all shows the others, the files hold all")
     for remark in remarks:
@@ -107,6 +106,15 @@ def _scores(run: Path, root: Path, dataset: Dataset, protocol: str, method: str)
         check_scored(method, scored_methods(workspace, protocol))
         scores, sets = scores_of(workspace, dataset, root, protocol, methods=[method])
     return scores, [distance for distance in sets if distance.method == method]
+
+
+def _unmeasured(results: Results, metrics: Names, regions: Names) -> list[str]:
+    """One sentence a reason."""
+    quantities: dict[str, list[str]] = {}
+    for quantity, reason in results.unmeasured.items():
+        if (not metrics or quantity.metric in metrics) and (not regions or quantity.region in regions):
+            quantities.setdefault(reason, []).append(f"{quantity.metric} in the {quantity.region}")
+    return [f"not measured: {', '.join(names)}: {reason}" for reason, names in quantities.items()]
 
 
 def _quantities(results: Results, metrics: Names, regions: Names) -> list[Quantity]:

@@ -17,6 +17,9 @@ pc = lazily("pyarrow.compute")
 
 VERSION = "1"
 
+# Of the clips with a value, labelled low and as many high, and the most labels of each: as DEVIL, CVPR 2022, has them.
+SHARE, AT_MOST = 0.16, 150
+
 
 def top_share(numbers: Mapping[str, float], *, attribute: str, share: float) -> list[Selection]:
     """Keep the clips with the highest numbers: ``ceil(share * n)`` of n, ties in order of clip id.
@@ -43,7 +46,7 @@ def kept(clips: Sequence[Clip], selections: Sequence[Selection]) -> list[Clip]:
     return [clip for clip in clips if clip.clip_id not in dropped]
 
 
-def rank_levels(clips: pa.Table, measured: pa.Table, *, level: str, share: float = 0.16, at_most: int = 150) -> pa.Table:
+def rank_levels(clips: pa.Table, measured: pa.Table, *, level: str, share: float = SHARE, at_most: int = AT_MOST) -> pa.Table:
     """Label the lowest and highest clips by rank: DEVIL's rule for motion labels (CVPR 2022, section 4.2).
 
     The ``floor(share * n)`` lowest of the n clips with a value are candidates for low, as many of the highest for high (at

@@ -122,9 +122,9 @@ class DevilRecipe(BaseModel):
         0.3, ge=0, le=1, description="Clips with a higher cut score, which is FFmpeg's scene score, are dropped."
     )
     level_share: Annotated[float, Option(SELECTION)] = Field(
-        0.16, gt=0, le=0.5, description="Share of the clips labelled low, and high."
+        select.SHARE, gt=0, le=0.5, description="Share of the clips labelled low, and high."
     )
-    level_limit: Annotated[int, Option(SELECTION)] = Field(150, ge=1, description="Most clips labelled low, and high.")
+    level_limit: Annotated[int, Option(SELECTION)] = Field(select.AT_MOST, ge=1, description="Most clips labelled low, and high.")
     per_slice: Annotated[int, Option(SELECTION)] = Field(150, ge=1, description="Pairs of clip and mask wanted in each slice.")
     masks_per_preset: int = Field(1000, ge=1)
     rules: tuple[Rule, ...] = ()

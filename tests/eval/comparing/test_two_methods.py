@@ -36,3 +36,10 @@ def test_infinite_values_count_as_the_largest_finite_under_that_rule_alone() -> 
     assert settled(column, "largest_finite") == [1.0, None, 3.0, 3.0]
     assert settled(column, "count") == column
     assert settled([math.inf, None], "largest_finite") == [math.inf, None]
+
+
+def test_a_note_of_several_rows_stands_below_once() -> None:
+    rows = [replace(ROW, reason="too few"), ROW, replace(ROW, reason="its own"), replace(ROW, slice="low", reason="too few")]
+    texts, notes = two_methods.text_rows(rows)
+    assert [cells[-1] for cells in texts] == ["(1)", "", "its own", "(1)"]
+    assert notes == ["(1) too few"]

@@ -47,8 +47,8 @@ def test_report_and_analysis_say_it_in_one_sentence() -> None:
     results = results_of(close=0.001, far=2.0, worse=-1.0)
     [words] = floor_sentences(results, PSNR)
     assert words == (
-        "PSNR in the hole cannot be read alone: it does not tell close from blank, which fills nothing (means less than 0.2 "
-        "standard deviations of blank’s items apart); it puts blank above worse."
+        "PSNR in the hole cannot be read alone: close scores like blank, which fills nothing (means less than 0.2 standard "
+        "deviations of blank’s items apart); blank scores better than worse."
     )
     assert words in cautions(results, PSNR)
     assert words in means_of(results).notes

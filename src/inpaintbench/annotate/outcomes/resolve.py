@@ -144,6 +144,8 @@ class Resolved:
     """Question -> clips without a vote, and so without a row."""
     against_gold: Mapping[str, int]
     """Question -> clips whose votes come to what is known to be wrong, and so to no answer."""
+    unsure: Mapping[str, int]
+    """Question -> clips that raters agree to call unclear; the answer stands, no attribute follows."""
 
 
 def counted(study: Study, votes: Iterable[Vote], *, gold: bool) -> dict[str, list[Vote]]:
@@ -182,7 +184,7 @@ def labels(study: Study, votes: Iterable[Vote], *, least_agreement: float = 0.5)
         raise InputError(f"the least agreement is {least_agreement}, choose a share of 0 to 1")
     of_task = counted(study, votes, gold=True)
     unanswered = {label: 0 for label, question in study.question_of.items() if question.subject == "clip"}
-    against_gold = dict.fromkeys(unanswered, 0)
+    against_gold, unsure = dict.fromkeys(unanswered, 0), dict.fromkeys(unanswered, 0)
     attributes: list[Attribute] = []
     answers: list[Answer] = []
     for task in study.tasks:
@@ -194,9 +196,10 @@ def labels(study: Study, votes: Iterable[Vote], *, least_agreement: float = 0.5)
             answers.append(_answer(study, task, heard, verdict))
             attributes += _attributes(study, task, heard, verdict, least_agreement)
             against_gold[task.question] += verdict.against_gold
+            unsure[task.question] += verdict.answer in study.question_of[task.question].unsure
         else:
             unanswered[task.question] += 1
-    return Resolved(tuple(attributes), tuple(answers), unanswered, against_gold)
+    return Resolved(tuple(attributes), tuple(answers), unanswered, against_gold, unsure)
 
 
 def _answer(study: Study, task: StudyTask, votes: Sequence[Vote], verdict: Verdict) -> Answer:

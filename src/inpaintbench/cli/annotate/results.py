@@ -14,9 +14,8 @@ from inpaintbench.annotate.outcomes.resolve import labels, step_of, write_labels
 from inpaintbench.annotate.questions.base import Kind
 from inpaintbench.annotate.report.page import write_report
 from inpaintbench.annotate.report.records import Material
-from inpaintbench.annotate.statistics.agreement import PartAgreement, krippendorff_alpha, part_agreements
+from inpaintbench.annotate.statistics.agreement import PartAgreement, part_agreements
 from inpaintbench.annotate.statistics.ranking import Ranking, plain
-from inpaintbench.annotate.statistics.ratings import answers_of, scheme_of
 from inpaintbench.annotate.statistics.standings import dimensions_of, rankings_of, shares_of
 from inpaintbench.annotate.study import DEMO_WORKSPACE, Study
 from inpaintbench.cli import console
@@ -182,19 +181,19 @@ def _resolve_labels(study: Study, votes: Sequence[Vote], workspace: Workspace, *
     known = {clip.clip_id for clip in workspace.table("clips", Clip)}
     if not known & {task.subject_id for task in study.tasks}:
         raise InputError(f"{str(workspace.path)!r} has none of the study's clips; name the workspace that they are from")
+    agreements = agreements_of(study, votes)
     with console.writing(workspace):
         write_labels(workspace, kept, study, override=override)
-        workspace.write_table(AGREEMENT, step_of(study), agreements_of(study, votes), Agreement)
+        workspace.write_table(AGREEMENT, step_of(study), agreements, Agreement)
     decided: dict[str, list[bool]] = {}
     for row in kept.answers:
         decided.setdefault(row.question, []).append(row.answer is not None)
+    alphas = {part.question: part.alpha for part in reversed(agreements)}  # of the main part, which is the first
     rows = []
     for label, of in decided.items():
-        scheme = scheme_of(study.question_of[label])
-        alpha = krippendorff_alpha(answers_of(votes, label), scheme).value
-        wrong = kept.against_gold.get(label, 0)
-        rows.append((label, sum(of), len(of) - sum(of) - wrong, wrong, kept.unanswered.get(label, 0), alpha))
-    columns = ["question", "decided", "without agreement", "against gold", "no answer", "alpha"]
+        unsure, wrong, silent = (counts.get(label, 0) for counts in (kept.unsure, kept.against_gold, kept.unanswered))
+        rows.append((label, sum(of) - unsure, unsure, len(of) - sum(of) - wrong, wrong, silent, alphas[label]))
+    columns = ["question", "decided", "unclear", "without agreement", "against gold", "no answer", "alpha"]
     console.print_table(f"written to {console.shown(workspace.path)}", columns, rows)
 
 

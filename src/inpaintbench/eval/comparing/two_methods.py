@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -169,9 +170,15 @@ def _corrected(rows: Sequence[Difference]) -> list[Difference]:
 HEADS = ("metric", "region", "slice", "items", "A", "B", "A - B", "95 % interval", "p", "p (Holm)", "wins-ties-losses", "note")
 
 
-def text_rows(rows: Sequence[Difference]) -> list[tuple[str, ...]]:
-    """Cells for people, in the order of ``HEADS``; the better method's mean bears a star."""
-    return [_texts(row) for row in rows]
+def text_rows(rows: Sequence[Difference]) -> tuple[list[tuple[str, ...]], list[str]]:
+    """Cells for people, in the order of ``HEADS``, and notes below; the better method's mean bears a star.
+
+    A note that several rows have stands below once, as ``(1) ...``, and its number in the rows.
+    """
+    texts = [_texts(row) for row in rows]
+    times = Counter(note for *_, note in texts)
+    shared = {note: f"({number})" for number, note in enumerate((note for note in times if note and times[note] > 1), 1)}
+    return [(*cells, shared.get(note, note)) for *cells, note in texts], [f"{mark} {note}" for note, mark in shared.items()]
 
 
 def _texts(row: Difference) -> tuple[str, ...]:
@@ -227,6 +234,7 @@ def csv_bytes(rows: Sequence[Difference], *, one: str, other: str) -> bytes:
 
 def markdown(rows: Sequence[Difference], *, one: str, other: str, results: Results) -> str:
     """The table with what its numbers are."""
+    texts, notes = text_rows(rows)
     lines = [
         f"# {_plain(one)} and {_plain(other)}",
         "",
@@ -240,7 +248,9 @@ def markdown(rows: Sequence[Difference], *, one: str, other: str, results: Resul
         "",
         f"| {' | '.join(HEADS)} |",
         f"|{'---|' * len(HEADS)}",
-        *(f"| {' | '.join(map(_plain, row))} |" for row in text_rows(rows)),
+        *(f"| {' | '.join(map(_plain, row))} |" for row in texts),
+        *([""] if notes else []),
+        *(f"{_plain(note)}  " for note in notes),
     ]
     return "\n".join(lines) + "\n"
 

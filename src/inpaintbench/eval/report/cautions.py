@@ -113,11 +113,11 @@ def _floor_sentence(one: Untold, quantity: Quantity) -> str:
     if one.alike:
         most = "most methods, " if 2 * len(one.alike) > one.methods > 2 else ""
         parts.append(
-            f"it does not tell {most}{', '.join(one.alike)} from {one.floor}, which fills nothing (means less than "
-            f"{LEAST_EFFECT:g} standard deviations of {one.floor}’s items apart)"
+            f"{most}{', '.join(one.alike)} {'score' if len(one.alike) > 1 else 'scores'} like {one.floor}, which fills nothing "
+            f"(means less than {LEAST_EFFECT:g} standard deviations of {one.floor}’s items apart)"
         )
     if one.below:
-        parts.append(f"it puts {one.floor} above {', '.join(one.below)}")
+        parts.append(f"{one.floor} scores better than {', '.join(one.below)}")
     return f"{told}{'; '.join(parts)}."
 
 
