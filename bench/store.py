@@ -10,7 +10,6 @@ import sys
 import tempfile
 import time
 import tracemalloc
-from collections import deque
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from inpaintbench.executors.base import Step, Task
-from inpaintbench.executors.ledgered import LedgeredExecutor, Results, Unit
+from inpaintbench.executors.ledgered import LedgeredExecutor, Results, Waiting
 from inpaintbench.executors.performing import perform_all
 from inpaintbench.tables import schema_of
 from inpaintbench.types import Attribute, Plain, Score
@@ -45,7 +44,7 @@ def scores(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Score]:  
 class Inside(LedgeredExecutor):
     """Works without workers, so that what is measured is the store."""
 
-    def _results(self, waiting: deque[Unit]) -> Results:
+    def _results(self, waiting: Waiting) -> Results:
         while waiting:
             unit = waiting.popleft()
             yield unit, perform_all(unit.jobs, str(self.workspace.path))

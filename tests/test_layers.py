@@ -14,6 +14,7 @@ LAYERS = (
     {
         "tables",
         "table_files",
+        "ledgers",
         "workspace",
         "video",
         "regions",

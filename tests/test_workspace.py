@@ -13,9 +13,10 @@ import pytest
 from inpaintbench import tables
 from inpaintbench.errors import WorkspaceError
 from inpaintbench.files import write_atomically
+from inpaintbench.ledgers import Ledger
 from inpaintbench.tables import rows_json, to_columns, to_records
 from inpaintbench.types import Attribute, Corruption, Score, Slice
-from inpaintbench.workspace import Ledger, Workspace
+from inpaintbench.workspace import Workspace
 
 RECORDS: list[Any] = [
     Attribute("a", "share", 0.25, None, "measured", "1"),
@@ -108,7 +109,7 @@ def test_an_interrupted_replacement_keeps_the_old_file(tmp_path: Path, monkeypat
     def refuse(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("inpaintbench.workspace.os.fsync", refuse)
+    monkeypatch.setattr("inpaintbench.files.os.fsync", refuse)
     with pytest.raises(OSError, match="No space left"):
         write_atomically(target, b"new")
     assert target.read_bytes() == b"old"
@@ -130,8 +131,8 @@ def test_a_torn_ledger_line_loses_only_itself(tmp_path: Path) -> None:
         torn.close()
         found = torn.columns(Attribute)
         assert {"a", "c"} <= set(torn.read()) == set(found.columns["key"].to_pylist())
-        [held] = found.of(pa.array(["nothing", "a"]))["rows"].to_pylist()
-        assert held == json.loads(rows)
+        [held] = found.rows(found.of(pa.array(["nothing", "a"])))
+        assert held.to_pylist() == json.loads(rows)
 
 
 def test_of_several_entries_of_a_key_the_one_finished_last_counts_whichever_shard_wrote_it(tmp_path: Path) -> None:

@@ -46,10 +46,17 @@ def read_toml(path: Path, *, called: str) -> dict[str, Any]:
 
 def write_atomically(path: Path, data: bytes) -> None:
     """Write ``path`` so that it holds either the old bytes or all the new ones."""
+    with written_atomically(path) as temporary:
+        temporary.write_bytes(data)
+
+
+@contextmanager
+def written_atomically(path: Path) -> Iterator[Path]:
+    """A file to write, which takes the place of ``path`` when the block ends well, or leaves no trace."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.tmp")
     try:
-        temporary.write_bytes(data)
+        yield temporary
         sync(temporary)
         temporary.replace(path)
         sync(path.parent)

@@ -1,4 +1,4 @@
-"""Records as columns: the rows of tables and of ledgers in Arrow.
+"""Records as columns: the rows of tables in Arrow.
 
 Mappings and tuples become JSON text; an attribute's value, which is a number or a text, takes two columns.
 """
@@ -7,20 +7,20 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, fields
-from functools import cache
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import fields
+from functools import cache, lru_cache
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar, get_type_hints
+from typing import Any, TypeVar, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.json as pj
 import pyarrow.parquet as pq
 
 from inpaintbench.errors import WorkspaceError
-from inpaintbench.files import write_atomically
+from inpaintbench.files import written_atomically
 from inpaintbench.lazily import lazily
 from inpaintbench.types import canonical_json
 
@@ -28,18 +28,12 @@ pc = lazily("pyarrow.compute")  # registers its functions for 20 ms or more
 
 Record = TypeVar("Record")
 _COLUMNS: dict[str, pa.DataType] = {"str": pa.string(), "int": pa.int64(), "float": pa.float64(), "bool": pa.bool_()}
-# Of an entry, as columns; its rows come last, in the schema of the step's records.
-_ENTRY = pa.schema([
-    ("key", pa.string()), ("subject_id", pa.string()), ("status", pa.string()), ("reason", pa.string()),
-    ("finished_at", pa.float64()), ("lacks", pa.list_(pa.string())),
-])  # fmt: skip
-# Arrow reads JSON in such blocks; a line that is longer makes it give up.
-_BLOCK_BYTES = 1 << 24
 # Of a Parquet file: who looks for a few rows reads the other columns of their groups alone.
 _ROWS_OF_GROUP = 1 << 16
+# What reading a damaged file raises, or one of other columns.
+UNREADABLE = (pa.ArrowInvalid, pa.ArrowKeyError, KeyError, ValueError, OSError)
 # In the details of a row: kind of the error, the program's or the machine's, that kept it from a value; tried in every run.
 UNEXPECTED = "unexpected_error"
-_BLOB_FIELDS = ("blob", "hole", "alpha", "input", "object_mask", "effect_mask", "features", "truth_features")
 # The beginning of TABLE/STEP -> the command that writes it; the first that fits counts. What is refused has the step's name.
 _WRITTEN_BY = (
     ("/annotate.", "annotate resolve"),
@@ -137,9 +131,53 @@ def read(
             parts.append(found.select(names).cast(wanted))
         except FileNotFoundError:
             continue
-        except (pa.ArrowInvalid, pa.ArrowKeyError, KeyError, ValueError, OSError) as error:
+        except UNREADABLE as error:
             raise WorkspaceError(unreadable(path, error)) from error
     return pa.concat_tables(parts).combine_chunks()
+
+
+def batches(path: Path, record_type: type, *, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+    """Yield the rows of a Parquet file, group by group; one that is not there has none. Raises what ``read`` raises."""
+    schema = schema_of(record_type)
+    names = list(columns or schema.names)
+    wanted = pa.schema([schema.field(name) for name in names])
+    try:
+        with pq.ParquetFile(path) as file:
+            for group in range(file.num_row_groups):
+                yield file.read_row_group(group, columns=names).select(names).cast(wanted)
+    except FileNotFoundError:
+        return
+    except UNREADABLE as error:
+        raise WorkspaceError(unreadable(path, error)) from error
+
+
+def reader(path: Path, columns: Sequence[str]) -> Callable[[int], dict[str, Any]]:
+    """Return a function from the place of a row of a Parquet file to its cells: groups of rows are read when they are needed."""
+    ends = None
+
+    @lru_cache(maxsize=1)
+    def group(number: int) -> pa.Table:
+        with pq.ParquetFile(path) as file:
+            return file.read_row_group(number, columns=list(columns))
+
+    def row(place: int) -> dict[str, Any]:
+        nonlocal ends
+        if ends is None:
+            metadata = pq.read_metadata(path)
+            ends = np.cumsum([0, *(metadata.row_group(number).num_rows for number in range(metadata.num_row_groups))])
+        number = int(np.searchsorted(ends, place, side="right")) - 1
+        (cells,) = group(number).slice(place - int(ends[number]), 1).to_pylist()
+        return dict(cells)
+
+    return row
+
+
+def texts(values: Iterable[str]) -> pa.Array:
+    """``string[n]`` of texts that are made one after the other, without ever holding all of them as objects."""
+    values, parts = iter(values), []
+    while some := list(islice(values, _ROWS_OF_GROUP)):
+        parts.append(pa.array(some, pa.string()))
+    return pa.chunked_array(parts, pa.string()).combine_chunks()
 
 
 def _rows_with(file: pq.ParquetFile, names: list[str], column: str, values: Collection[str]) -> pa.Table:
@@ -172,38 +210,42 @@ def unreadable(path: Path, error: Exception) -> str:
 
 def write_parquet(path: Path, table: pa.Table) -> None:
     """Write a table with pyarrow alone, so that the bytes depend on the rows only."""
-    sink = pa.BufferOutputStream()
-    pq.write_table(table.combine_chunks(), sink, compression="zstd", row_group_size=_ROWS_OF_GROUP)
-    write_atomically(path, sink.getvalue().to_pybytes())
+    write_rows(path, [table])
 
 
-class Entries(NamedTuple):
-    """Columns of a ledger."""
+def write_rows(path: Path, tables: Iterable[pa.Table]) -> int:
+    """Write the rows of tables, at least one, of one schema as one, and return how many there are.
 
-    columns: pa.Table
-    """One entry a key: the one that was finished last."""
+    The bytes are the same however the rows are divided.
+    """
+    count, groups = 0, _in_groups(tables)
+    first = next(groups)
+    with (
+        written_atomically(path) as temporary,
+        temporary.open("wb") as file,
+        pq.ParquetWriter(file, first.schema, compression="zstd") as writer,
+    ):
+        for rows in chain([first], groups):
+            writer.write_table(rows, row_group_size=_ROWS_OF_GROUP)
+            count += rows.num_rows
+    return count
 
-    def of(self, keys: pa.Array) -> pa.Table:
-        """Those of ``keys``, in that order, that are there."""
-        own = flat(self.columns["key"])
-        if keys.equals(own):
-            return self.columns
-        return self.columns.take(pc.drop_null(pc.index_in(keys, value_set=own))).combine_chunks()
 
-
-def read_entries(paths: Iterable[Path], record_type: type) -> Entries:
-    """Return the entries of the files of a ledger; of those with one key, the one that was finished last has its place."""
-    rows = pa.list_(pa.struct(list(schema_of(record_type))))
-    schema = pa.schema([*_ENTRY, pa.field("rows", rows)])
-    parts = [_entry_columns(path, schema, record_type) for path in paths]
-    whole = pa.concat_tables([schema.empty_table(), *parts]).combine_chunks()
-    del parts
-    distinct = pc.unique(whole["key"])
-    if len(distinct) == whole.num_rows:
-        return Entries(whole)
-    order = np.argsort(pc.fill_null(whole["finished_at"], 0.0).to_numpy(), kind="stable")
-    places = last_places(flat(whole["key"]).take(pa.array(order)), distinct)
-    return Entries(whole.take(pa.array(order[places])).combine_chunks())
+def _in_groups(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """The same rows in tables of ``_ROWS_OF_GROUP`` rows, the last one of what is left; one without rows where there are none."""
+    held: list[pa.Table] = []
+    count, any_yet = 0, False
+    for table in tables:
+        held, count = [*held, table], count + table.num_rows
+        if count < _ROWS_OF_GROUP:
+            continue
+        whole = pa.concat_tables(held)
+        for begin in range(0, count - _ROWS_OF_GROUP + 1, _ROWS_OF_GROUP):
+            yield whole.slice(begin, _ROWS_OF_GROUP).combine_chunks()
+        any_yet, left = True, count % _ROWS_OF_GROUP
+        held, count = [whole.slice(count - left)], left
+    if count or not any_yet:
+        yield pa.concat_tables(held).combine_chunks()
 
 
 def last_places(subjects: pa.Array, wanted: pa.Array) -> npt.NDArray[np.int64]:
@@ -221,45 +263,6 @@ def flat(column: Any) -> pa.Array:
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
-def _entry_columns(path: Path, schema: pa.Schema, record_type: type) -> pa.Table:
-    """The entries of one file of a ledger."""
-    parsing = pj.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
-    try:
-        whole = pj.read_json(path, pj.ReadOptions(block_size=_BLOCK_BYTES), parsing)
-        if not whole["key"].null_count:
-            return whole
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        pass
-    # A line that a crash tore, or rows as release 0.2 wrote them, which are not flat.
-    return pa.Table.from_pylist([_flat_entry(entry, record_type) for entry in entries_of(path)], schema=schema)
-
-
-def entries_of(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the entries of one file of a ledger, but for damaged lines."""
-    for line in path.read_bytes().splitlines():
-        try:
-            entry = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(entry, dict) and "key" in entry:
-            yield entry
-
-
-def _flat_entry(entry: Mapping[str, Any], record_type: type) -> dict[str, Any]:
-    """An entry with rows of the schema, whichever release wrote it: 0.2 kept mappings, tuples and values as they are."""
-    names, rows = schema_of(record_type).names, []
-    for row in entry.get("rows") or ():
-        flat: dict[str, Any] = {}
-        for field in fields(record_type):
-            default = field.default_factory() if field.default_factory is not MISSING else field.default
-            value = row.get(field.name, None if default is MISSING else default)
-            flat |= {name: one for name, (one,) in _columns_of(field.name, [value], names).items()}
-        rows.append({**flat, **{name: value for name, value in row.items() if name.endswith("_text") and value is not None}})
-    spoilt = any(UNEXPECTED in (row.get("details") or ()) for row in rows)
-    status = "spoilt" if spoilt and entry.get("status") == "done" else entry.get("status")
-    return {**entry, "status": status, "rows": rows if "rows" in entry else None}
-
-
 def rows_json(records: Sequence[Any]) -> str:
     """Records of one type as rows of a ledger, which may hold infinite scores: JSON proper, as in tables, cannot say them."""
     cells = _cells(records, type(records[0])) if records else {}
@@ -270,23 +273,13 @@ def _cells(records: Sequence[Any], record_type: type) -> dict[str, list[Any]]:
     names = schema_of(record_type).names
     cells: dict[str, list[Any]] = {}
     for field in fields(record_type):
-        cells |= _columns_of(field.name, [getattr(record, field.name) for record in records], names)
+        cells |= columns_of(field.name, [getattr(record, field.name) for record in records], names)
     return cells
 
 
-def _columns_of(name: str, values: Sequence[Any], names: Sequence[str]) -> dict[str, list[Any]]:
+def columns_of(name: str, values: Sequence[Any], names: Sequence[str]) -> dict[str, list[Any]]:
+    """The cells of a field of records, by column; ``names`` are all columns."""
     if f"{name}_text" not in names:
         return {name: [canonical_json(value) if isinstance(value, dict | list | tuple) else value for value in values]}
     texts = [value if isinstance(value, str) else None for value in values]
     return {name: [None if isinstance(value, str) else value for value in values], f"{name}_text": texts}
-
-
-def lost_blobs(entries: pa.Table, path_of: Callable[[str], Path]) -> npt.NDArray[np.bool_]:
-    """Return which of ``N`` entries of a ledger have rows that name a blob that is not there, ``bool[N]``."""
-    lists = entries["rows"].combine_chunks()
-    rows, parents, lost = lists.flatten(), pc.list_parent_indices(lists), np.zeros(len(lists), np.bool_)
-    for field in (name for name in _BLOB_FIELDS if rows.type.get_field_index(name) >= 0):
-        names = pc.struct_field(rows, field)
-        gone = [name for name in names.unique().to_pylist() if name and not path_of(name).exists()]
-        lost[parents.filter(pc.is_in(names, pa.array(gone, pa.string()))).to_numpy()] = True
-    return lost

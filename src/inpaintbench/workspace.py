@@ -7,15 +7,16 @@
       blobs/<ab>/<sha256><suffix>      pixels and other data, named by content
       ledger/<step>.jsonl              one line a finished task; clock times and durations live only here
       ledger/<step>@<i>-of-<N>.jsonl   the same, of one shard
-      unfinished/<step>.json           the tasks of a step that runs, or that was stopped before its tables were written
+      ledger/<step>/<number>.parquet   what a log that grew long held (``ledgers``)
+      unfinished/<step>.parquet        the tasks of a step that runs, or that was stopped before its tables were written
       logs/*.jsonl                     what commands did, for people; no part of any result
       partial/                         downloads that can be gone on with
       scratch/                         files in the making; emptied at every start
 
 The ledger is the store, and a table is a view of it: the rows of its lines, in the order of the step's tasks, made anew whenever
 the step runs. So it depends on the tasks alone and not on when or in which order they were done. Rows have the columns of their
-table in both. Every file except the ledger is written under another name, synced and renamed; the ledger is only ever appended
-to, and a torn last line (from a crash) is ignored.
+table in both. Every file except the log of a ledger is written under another name, synced and renamed; a log is only appended to,
+until it is emptied into a part, and a torn last line (from a crash) is ignored.
 
 Shards are runs that share a workspace, on one machine or on many with one file system: each does the work of its own subjects
 and writes its own ledgers, and no tables. A later run that is not a shard finds all of it done and writes the tables.
@@ -24,14 +25,11 @@ and writes its own ledgers, and no tables. A later run that is not a shard finds
 from __future__ import annotations
 
 import fcntl
-import glob
 import hashlib
 import json
-import os
 import shutil
-import time
 import uuid
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,10 +42,9 @@ from inpaintbench.types import canonical_json
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from inpaintbench.tables import Entries
+    from inpaintbench.ledgers import Ledger
 
 FORMAT_VERSION = 1
-_SYNC_SECONDS = 1.0
 Record = TypeVar("Record")
 
 
@@ -118,8 +115,9 @@ class Workspace:
                 self._lock(held, f".lock@{self.shard}", alone=True)
             else:
                 shutil.rmtree(self.path / "scratch", ignore_errors=True)
-                for leftover in (self.path / "tables").rglob(".*.tmp"):  # of a run that was killed while it wrote
-                    leftover.unlink(missing_ok=True)
+                for folder in ("tables", "ledger"):
+                    for leftover in (self.path / folder).rglob(".*.tmp"):  # of a run that was killed while it wrote
+                        leftover.unlink(missing_ok=True)
             (self.path / "scratch").mkdir(exist_ok=True)
             yield
 
@@ -147,15 +145,19 @@ class Workspace:
 
     def write_columns(self, table: str, step: str, rows: pa.Table) -> None:
         """``write_table`` for rows of the schema of their records; a table without rows is no file."""
+        if not self.shard:
+            self.write_rows(table, step, [rows])
+
+    def write_rows(self, table: str, step: str, tables: Iterable[pa.Table]) -> Path:
+        """``write_columns`` for rows that come in tables, at least one; return the file, which shards write into ``scratch``."""
+        from inpaintbench.tables import write_rows
+
         path = self._table(table, step)
         if self.shard:
-            return
-        if not rows.num_rows:
+            path = self.path / "scratch" / f"{table}.{step}@{self.shard}.parquet"
+        if not write_rows(path, tables):
             path.unlink(missing_ok=True)
-            return
-        from inpaintbench.tables import write_parquet
-
-        write_parquet(path, rows)
+        return path
 
     def table(self, table: str, record_type: type[Record], *, step: str | None = None) -> list[Record]:
         """All records of ``table`` (of one step, or of all steps in name order). Raises what ``columns`` raises."""
@@ -191,9 +193,12 @@ class Workspace:
         """The steps that wrote to ``table``, in the order of their files: `a.b.parquet` comes before `a.parquet`."""
         return [path.stem for path in sorted((self.path / "tables" / table).glob("*.parquet"))]
 
-    def ledger(self, step: str) -> Ledger:
-        """The ledger of ``step``."""
-        return Ledger(self.path / "ledger", step, own=f"{step}@{self.shard}" if self.shard else step)
+    def ledger(self, step: str, record_type: type | None = None) -> Ledger:
+        """The ledger of ``step``, whose rows have this type; it may only be appended to where that is given, or for little."""
+        from inpaintbench.ledgers import Ledger
+
+        own = f"{step}@{self.shard}" if self.shard else step
+        return Ledger(self.path / "ledger", step, own=own, record_type=record_type, alone=self.shard is None)
 
 
 def _not_left_by_a_crash(path: Path) -> bool:
@@ -246,55 +251,3 @@ class Blobs:
             made.replace(target)
             sync(target.parent)
         return name, result
-
-
-class Ledger:
-    """Finished tasks of a step: key -> entry. One process writes the file ``own``; the files of shards are read with it."""
-
-    def __init__(self, folder: Path, step: str, *, own: str) -> None:
-        self._folder, self._step, self._path = folder, step, folder / f"{own}.jsonl"
-        self._file: Any = None
-        self._synced_at = 0.0
-
-    def read(self) -> dict[str, dict[str, Any]]:
-        """All entries by key; the one finished last wins, damaged lines are skipped."""
-        from inpaintbench.tables import entries_of
-
-        entries = [entry for path in self._paths() for entry in entries_of(path)]
-        return {entry["key"]: entry for entry in sorted(entries, key=lambda entry: entry.get("finished_at", 0))}
-
-    def columns(self, record_type: type) -> Entries:
-        """``read`` as columns: ``rows`` holds the rows of each entry as a list."""
-        from inpaintbench import tables
-
-        return tables.read_entries(self._paths(), record_type)
-
-    def _paths(self) -> list[Path]:
-        shards = sorted(self._folder.glob(f"{glob.escape(self._step)}@*.jsonl"))
-        return [path for path in (self._folder / f"{self._step}.jsonl", *shards) if path.exists()]
-
-    def append(self, entry: Mapping[str, Any], rows: str | None = None) -> None:
-        """Add one entry, with rows as ``rows_json`` gives them. It survives the end of this process at once, and of the machine a
-        second later."""
-        if self._file is None:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = self._path.open("ab")
-            if self._file.tell():
-                self._file.write(b"\n")  # ends a line that a crash may have torn
-        line = json.dumps(entry, sort_keys=True)
-        self._file.write((line if rows is None else f'{line[:-1]}, "rows": {rows}}}').encode() + b"\n")
-        self._file.flush()
-        # Syncing every entry would let the disk decide how many workers one run can feed.
-        if time.monotonic() - self._synced_at > _SYNC_SECONDS:
-            self._sync()
-
-    def _sync(self) -> None:
-        os.fsync(self._file.fileno())
-        self._synced_at = time.monotonic()
-
-    def close(self) -> None:
-        """Sync and close the file; appending opens it again."""
-        if self._file is not None:
-            self._sync()
-            self._file.close()
-            self._file = None

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +16,7 @@ import pytest
 from inpaintbench.errors import RunError, WorkspaceError
 from inpaintbench.executors import STOP_ASKED
 from inpaintbench.executors.base import Rejection, Step, Task
+from inpaintbench.executors.ledgered import Waiting
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.types import Attribute
 from inpaintbench.workspace import Workspace
@@ -328,7 +328,7 @@ def test_few_processes_share_a_card_and_their_address_space_has_no_limit(
             assert sum(count for count, _ in opened) == most
             assert {limit for _, limit in opened} == {None if on_card else 1 << 31}
             opened.clear()
-            executor._mend(executor._lanes[0], deque())
+            executor._mend(executor._lanes[0], Waiting([], 0, reads_ahead=False, on_card=False))
             assert opened == [(1 if apart else most, None if on_card else 1 << 31)]
             opened.clear()
     with LocalExecutor(workspace, workers=2) as executor:

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 from inpaintbench.executors.base import Outcome, Step, Task, Tasks
+from inpaintbench.executors.ledgered import Results, Waiting
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.tables import UNEXPECTED
 from inpaintbench.types import Attribute, Score, content_id
@@ -131,7 +132,7 @@ def test_a_ledger_of_release_0_2_goes_on(workspace: Workspace, tmp_path: Path, *
     states = {"w": "ready" if there else "missing"}
     write_old(workspace, old_entry("a", states, expected.records[:2]), '{"key": "torn\n')
     CALLS.clear()
-    assert run(workspace, step(), tasks("a", "b")) == expected
+    assert run(workspace, step(), tasks("a", "b")).records == expected.records
     assert CALLS == ["b"]
     table = Path("tables", "scores", "score.parquet")
     assert (workspace.path / table).read_bytes() == (fresh.path / table).read_bytes()
@@ -186,7 +187,9 @@ def test_texts_and_numbers_of_one_column_and_infinite_ones_survive_the_ledger(wo
     assert len(CALLS) == (not old)
 
 
-def test_tasks_over_a_table_are_those_of_a_list_and_are_made_when_they_are_done(workspace: Workspace) -> None:
+def test_tasks_over_a_table_are_those_of_a_list_and_are_made_when_they_are_done(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     HAVE.add("w")
     listed, made = tasks(*"abcd"), []
 
@@ -202,10 +205,22 @@ def test_tasks_over_a_table_are_those_of_a_list_and_are_made_when_they_are_done(
         made.clear()
         other = step(name="other")
         first = executor.run_together([(step(), columns), (other, columns)], label="both")
-        assert (CALLS, made) == (list("baabccdd"), [0, 2, 3, 1])
-        assert executor.run(step(), listed) == first["score"]
+        assert (CALLS, made) == (list("baabccdd"), [0, 1, 2, 3])
         made.clear()
-        assert executor.run(step(), columns) == first["score"]
+        working = executor._results
+
+        def watched(waiting: Waiting) -> Results:
+            for done, (unit, results) in enumerate(working(waiting)):
+                assert len(made) == done + 1  # others are not made yet
+                yield unit, results
+
+        with monkeypatch.context() as patched:
+            patched.setattr(executor, "_results", watched)
+            executor.run(step(name="third"), columns)
+        assert made == [0, 1, 2, 3]
+        assert executor.run(step(), listed).records == first["score"].records
+        made.clear()
+        assert executor.run(step(), columns).records == first["score"].records
         assert made == []
 
 

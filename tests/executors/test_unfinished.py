@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pyarrow as pa
@@ -44,9 +45,23 @@ def test_more_rows_of_an_earlier_run_stay(workspace: Workspace) -> None:
 
 
 def test_a_step_that_another_run_ends_meanwhile_is_nobodys(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = workspace.path / FOLDER / "measure.json"
+    path = workspace.path / FOLDER / "measure.parquet"
     monkeypatch.setattr(Path, "glob", lambda *_: iter([path]))
+    whole = path.read_bytes()
     path.unlink()
     assert stopped(workspace) == []
-    path.write_text("{torn")
+    path.write_bytes(whole[:-9])
+    assert stopped(workspace) == []
+
+
+def test_a_plan_that_release_0_2_kept_is_taken_too(workspace: Workspace) -> None:
+    path = workspace.path / FOLDER / "measure.parquet"
+    path.unlink()
+    tasks = [["k1", "s1", "one.mp4"], ["k2", "s2", "two.mp4"]]
+    plan = {"table": TABLE, "record": "inpaintbench.types:Attribute", "tasks": tasks, "rejected": []}
+    path.with_suffix(".json").write_text(json.dumps(plan))
+    [told] = stopped(workspace)
+    assert (told.done, told.tasks) == (1, 2)
+    assert [record.subject_id for record in workspace.table(TABLE, Attribute)] == ["s1"]
+    Plan("measure", TABLE, Attribute, pa.table({"key": [], "subject_id": [], "name": []}), []).end(workspace)
     assert stopped(workspace) == []

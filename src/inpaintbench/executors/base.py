@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from json.encoder import encode_basestring_ascii
@@ -23,7 +23,12 @@ from inpaintbench.types import Plain, canonical_json
 from inpaintbench.workspace import Workspace
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pyarrow as pa
+
+# Texts of columns that are objects at the same time.
+_AT_ONCE = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -90,6 +95,12 @@ class Tasks(Sequence[Task]):
     ) -> None:
         self.subject_ids, self.contents, self.names, self._payload = subject_ids, contents, names, payload
 
+    def named(self) -> Iterator[tuple[str, str]]:
+        """Subject and content of each."""
+        for begin in range(0, len(self), _AT_ONCE):
+            some = (column.slice(begin, _AT_ONCE).to_pylist() for column in (self.subject_ids, self.contents))
+            yield from zip(*some, strict=True)
+
     def __len__(self) -> int:
         return len(self.subject_ids)
 
@@ -132,11 +143,16 @@ class Outcome:
     """Outcome of a step, in the order of its tasks."""
 
     record: type
-    rows: pa.Table
-    """In the schema of ``record``."""
+    path: Path
+    """Of the table of its rows, which are in the schema of ``record``; it need not be there where there are none."""
     rejected: list[Rejection]
     failures: int
     """Rejections that are not the input's fault alone: crashes, time-outs, unexpected errors."""
+
+    @cached_property
+    def rows(self) -> pa.Table:
+        """All of them at once."""
+        return self.columns()
 
     @cached_property
     def records(self) -> list[Any]:
@@ -144,6 +160,24 @@ class Outcome:
         from inpaintbench.tables import to_records
 
         return to_records(self.rows, self.record)
+
+    def columns(self, *names: str, where: tuple[str, Collection[str]] | None = None) -> pa.Table:
+        """Some columns of all rows, or of those that have some values in a column; all columns where none is named."""
+        from inpaintbench.tables import read
+
+        return read([self.path], self.record, columns=names, where=where)
+
+    def batches(self, *names: str) -> Iterator[pa.Table]:
+        """The same, some rows after the others."""
+        from inpaintbench.tables import batches
+
+        return batches(self.path, self.record, columns=names)
+
+    def one_by_one(self, *names: str) -> Callable[[int], dict[str, Any]]:
+        """A function from the place of a row to its cells, which is quick for one place after the other."""
+        from inpaintbench.tables import reader
+
+        return reader(self.path, names)
 
 
 # Is called with the name of a step or stage, and how many of how many tasks are finished. The command line draws a bar.
@@ -196,9 +230,7 @@ def task_keys(step: Step, tasks: Iterable[Task], known: Container[str] = ()) -> 
     if step.lacks:  # states of weights were parameters
         parameters.append({**step.parameters, "weights": {**step.parameters.get("weights", {}), **step.lacks}})
     ends = [canonical_json([step.name, step.version, each])[1:] for each in parameters]
-    named: Iterable[tuple[str, str]] = ((task.subject_id, task.content) for task in tasks)
-    if isinstance(tasks, Tasks):
-        named = zip(tasks.subject_ids.to_pylist(), tasks.contents.to_pylist(), strict=True)
+    named = tasks.named() if isinstance(tasks, Tasks) else ((task.subject_id, task.content) for task in tasks)
     for subject_id, content in named:
         begin = f"[{encode_basestring_ascii(subject_id)},{encode_basestring_ascii(content)}"  # canonical JSON
         keys = [hashlib.sha256(f"{begin},{end}".encode()).hexdigest()[:16] for end in ends]

@@ -6,7 +6,7 @@ import contextlib
 import time
 from abc import ABC, abstractmethod
 from collections import defaultdict, deque
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, NamedTuple
@@ -20,8 +20,9 @@ from inpaintbench.executors import STOP_ASKED
 from inpaintbench.executors.base import Job, Outcome, Progress, Rejection, Step, Task, load, task_keys
 from inpaintbench.executors.unfinished import Plan
 from inpaintbench.lazily import lazily
-from inpaintbench.tables import Entries, flat, lost_blobs, rows_json
-from inpaintbench.workspace import Ledger, Workspace
+from inpaintbench.ledgers import Entries, Ledger
+from inpaintbench.tables import flat, rows_json
+from inpaintbench.workspace import Workspace
 
 pc = lazily("pyarrow.compute")
 
@@ -34,16 +35,6 @@ class Unit:
     jobs: tuple[Job, ...]
 
     @property
-    def reads_ahead(self) -> bool:
-        """Return whether some of it can be read before it is done."""
-        return any(job.step.ahead for job in self.jobs)
-
-    @property
-    def on_card(self) -> bool:
-        """Return whether some of it is done on a graphics card."""
-        return any(job.step.on_card for job in self.jobs)
-
-    @property
     def time_limit_seconds(self) -> float:
         """Subject of all its steps."""
         return sum(job.step.time_limit_seconds for job in self.jobs)
@@ -54,6 +45,47 @@ class Unit:
 
 
 Results = Iterator[tuple[Unit, list[dict[str, Any]]]]
+
+
+class Waiting:
+    """Units that are to be done: those of tables are made when their turn comes, others may be put before and behind them.
+
+    Args:
+        units: what there is to do.
+        count: how many those are.
+        reads_ahead: whether some of it can be read before it is done.
+        on_card: whether some of it is done on a graphics card.
+    """
+
+    def __init__(self, units: Iterable[Unit], count: int, *, reads_ahead: bool, on_card: bool) -> None:
+        self._units, self._unmade = iter(units), count
+        self._before: deque[Unit] = deque()
+        self._behind: deque[Unit] = deque()
+        self.reads_ahead, self.on_card = reads_ahead, on_card
+
+    def __len__(self) -> int:
+        return len(self._before) + self._unmade + len(self._behind)
+
+    def popleft(self) -> Unit:
+        """Take the next one."""
+        unit = self.peek()
+        (self._before or self._behind).popleft()
+        return unit
+
+    def peek(self) -> Unit:
+        """Return the next one, which stays."""
+        if not self._before and self._unmade:
+            self._before.append(next(self._units))
+            self._unmade -= 1
+        return (self._before or self._behind)[0]
+
+    def put_first(self, units: Iterable[Unit]) -> None:
+        """Let units come next."""
+        self._before.extendleft(units)
+
+    def put_last(self, units: Iterable[Unit]) -> None:
+        """Let units come when all others are done."""
+        self._behind.extend(units)
 
 
 class LedgeredExecutor(ABC):
@@ -102,35 +134,39 @@ class LedgeredExecutor(ABC):
         self, work: Sequence[tuple[Step, Sequence[Task]]], *, label: str, rejected: Sequence[Rejection] = ()
     ) -> dict[str, Outcome]:
         """``run`` for several steps, whatever one subject lacks in one worker. Raises what ``run`` raises."""
-        ledgers = {step.name: self.workspace.ledger(step.name) for step, _ in work}
+        ledgers = {step.name: self.workspace.ledger(step.name, step.record) for step, _ in work}
         outcomes: dict[str, Outcome] = {}
-        # One after the other: a ledger may take hundreds of megabytes.
         planned = [self._planned(step, tasks, rejected, ledgers[step.name], outcomes) for step, tasks in work]
         plans = {run.step.name: run.plan for run in planned if len(run.missing)}
-        waiting, total = deque(_units(planned)), _subjects_of(planned)
-        left = {unit.subject: len(unit.jobs) for unit in waiting}
+        waiting, total = _waiting(planned), _subjects_of(planned)
+        done = total - len(waiting)
+        left: dict[tuple[str, int], int] = {}  # jobs of units that are done one by one
         for plan in plans.values():
             plan.begin(self.workspace)
         failures = dict.fromkeys(ledgers, 0)
-        self._progress(label, total - len(left), total)
+        self._progress(label, done, total)
         try:
             for unit, results in self._results(waiting):
                 if len(results) < len(unit.jobs):  # the worker died, and any of the steps may be guilty
-                    waiting.extend(unit.alone())
+                    left[unit.subject] = len(unit.jobs)
+                    waiting.put_last(unit.alone())
                     continue
                 for job, result in zip(unit.jobs, results, strict=True):
                     _keep(ledgers[job.step.name], job, result)
                     failures[job.step.name] += result.get("failure", False)
                     self._within_budget(job.step, sum(failures.values()), result)
-                left[unit.subject] -= len(unit.jobs)
-                if not left[unit.subject]:
-                    del left[unit.subject]
-                    self._progress(label, total - len(left), total)
+                more = left.pop(unit.subject, len(unit.jobs)) - len(unit.jobs)
+                if more:
+                    left[unit.subject] = more
+                else:
+                    done += 1
+                    self._progress(label, done, total)
         finally:
             for ledger in ledgers.values():
                 ledger.close()
         for name, plan in plans.items():
-            outcomes[name] = plan.write(self.workspace, plan.entries(ledgers[name].columns(plan.record)), failures=failures[name])
+            stored = ledgers[name].columns(plan.record)
+            outcomes[name] = plan.write(self.workspace, stored, plan.entries(stored), failures=failures[name])
         for run in planned:  # of an earlier run too, which had more to do
             run.plan.end(self.workspace)
         return {step.name: outcomes[step.name] for step, _ in work}
@@ -143,17 +179,16 @@ class LedgeredExecutor(ABC):
         tasks = self._wanted(step, tasks, stored)
         plan = Plan.of(step, tasks, rejected, stored)
         entries = plan.entries(stored)
-        del stored
-        missing = self._missing(plan, self._standing(step, entries))
+        missing = self._missing(plan, self._standing(step, stored, entries))
         if not len(missing):
-            outcomes[step.name] = plan.write(self.workspace, entries)
+            outcomes[step.name] = plan.write(self.workspace, stored, entries)
         return _Planned(step, tasks, plan, missing)
 
     def _wanted(self, step: Step, tasks: Sequence[Task], stored: Entries) -> Sequence[Task]:
         """The tasks of the chosen subjects, and those of others that an earlier run came to an end with."""
         if self.only is None:
             return tasks
-        there = flat(stored.columns["key"]).filter(pa.array(~lost_blobs(stored.columns, self.workspace.blobs.path)))
+        there = flat(stored.columns["key"]).filter(pa.array(~stored.lost(stored.columns, self.workspace.blobs.path)))
         held = set(there.to_pylist())
         keys = task_keys(step, tasks, set(stored.columns["key"].to_pylist()))
         return [task for task, key in zip(tasks, keys, strict=True) if task.subject_id in self.only or key in held]
@@ -165,13 +200,13 @@ class LedgeredExecutor(ABC):
             missing = pc.and_(missing, pc.is_in(plan.tasks["subject_id"], value_set=pa.array(sorted(self.only), pa.string())))
         return np.flatnonzero(missing.to_numpy())
 
-    def _standing(self, step: Step, entries: pa.Table) -> pa.Array:
+    def _standing(self, step: Step, stored: Entries, entries: pa.Table) -> pa.Array:
         """Keys of the earlier results that are still good."""
         # An unexpected error may be a fault of the program or the machine, so it is tried again in every run.
         good = pc.is_in(entries["status"], value_set=pa.array(["done"] if self.retry_rejected else ["done", "rejected"]))
         if step.unmeasured:
-            good = pc.and_(good, pc.is_valid(entries["rows"]))  # release 0.2 kept no rows of what it refused
-        stands = good.to_numpy() & ~lost_blobs(entries, self.workspace.blobs.path)
+            good = pc.and_(good, pc.is_valid(entries["row_count"]))  # release 0.2 kept no rows of what it refused
+        stands = good.to_numpy() & ~stored.lost(entries, self.workspace.blobs.path)
         lacking = set(_in_words(step))
         lacks = pc.fill_null(pc.list_value_length(entries["lacks"]), 0).to_numpy()
         for place in np.flatnonzero(lacks).tolist():
@@ -183,7 +218,7 @@ class LedgeredExecutor(ABC):
             raise RunError(f"{step.name}: more than {self.max_failures} failures, the last one: {last['reason']}")
 
     @abstractmethod
-    def _results(self, waiting: deque[Unit]) -> Results:
+    def _results(self, waiting: Waiting) -> Results:
         """Work off ``waiting``, which may grow meanwhile: every unit with its results, in any order.
 
         A list of one entry for a unit of several steps says that the worker died.
@@ -227,28 +262,47 @@ def _subjects_of(planned: Sequence[_Planned]) -> int:
     return len({pair for subjects, ordinals in groups for pair in zip(subjects.to_pylist(), ordinals.tolist(), strict=True)})
 
 
-def _units(planned: Sequence[_Planned]) -> list[Unit]:
+def _waiting(planned: Sequence[_Planned]) -> Waiting:
     """Return what is to be done of each subject, in the order of the tasks; a step with several contents of one subject has a
     unit for each."""
-    grouped: dict[tuple[str, int], dict[str, Job]] = defaultdict(dict)
-    made: dict[tuple[int, int], Task] = {}
+    runs = [run for run in planned if len(run.missing)]
+    missing = [run.subjects.take(pa.array(run.missing)) for run in runs]
+    subjects = pc.unique(pa.chunked_array(missing, pa.string()))
+    # The place of a subject among the tasks of the first step that has it, those of later steps behind all of them.
+    rank, before = np.full(len(subjects), -1, np.int64), 0
     for run in planned:
-        if not len(run.missing):
-            continue
-        ordinals = _ordinals(run.plan.tasks)[run.missing].tolist()
-        keys = run.plan.tasks["key"].take(pa.array(run.missing)).to_pylist()
-        for place, key, ordinal in zip(run.missing.tolist(), keys, ordinals, strict=True):
+        places = pc.fill_null(pc.index_in(subjects, value_set=run.subjects), -1).to_numpy(zero_copy_only=False)
+        rank, before = np.where((rank < 0) & (places >= 0), before + places, rank), before + len(run.tasks)
+    # Each missing task has the number of its unit; those of the first subject come first.
+    ordinals = [_ordinals(run.plan.tasks)[run.missing] for run in runs]
+    contents = 1 + max((int(ordinal.max()) for ordinal in ordinals), default=0)
+    turns = np.argsort(np.argsort(rank, kind="stable"), kind="stable")
+    numbers = [
+        turns[pc.index_in(of_step, value_set=subjects).to_numpy()] * contents + ordinal
+        for of_step, ordinal in zip(missing, ordinals, strict=True)
+    ]
+    units = np.unique(np.concatenate([np.empty(0, np.int64), *numbers]))
+    ahead, on_card = (any(getattr(run.step, name) for run in runs) for name in ("ahead", "on_card"))
+    return Waiting(_units(runs, numbers, units, contents), len(units), reads_ahead=ahead, on_card=on_card)
+
+
+def _units(
+    runs: Sequence[_Planned], numbers: Sequence[npt.NDArray[np.int64]], units: npt.NDArray[np.int64], contents: int
+) -> Iterator[Unit]:
+    """Make the units of missing tasks, which have ``numbers``, one after the other."""
+    orders = [np.argsort(of_step, kind="stable") for of_step in numbers]
+    begins = [np.searchsorted(of_step[order], units) for of_step, order in zip(numbers, orders, strict=True)]
+    for turn, number in enumerate(units.tolist()):
+        jobs: list[Job] = []
+        made: dict[tuple[int, int], Task] = {}
+        for run, of_step, order, begin in zip(runs, numbers, orders, begins, strict=True):
+            if begin[turn] == len(order) or of_step[order[begin[turn]]] != number:
+                continue
+            place = int(run.missing[order[begin[turn]]])
             of_row = (id(run.tasks), place)
             task = made[of_row] if of_row in made else made.setdefault(of_row, run.tasks[place])
-            grouped[task.subject_id, ordinal].setdefault(run.step.name, Job(run.step, task, key))
-    waiting = pa.array((subject for subject, _ in grouped), pa.string())
-    # The place of a subject among the tasks of the first step that has it, those of later steps behind all of them.
-    rank, before = np.full(len(waiting), -1, np.int64), 0
-    for run in planned:
-        places = pc.fill_null(pc.index_in(waiting, value_set=run.subjects), -1).to_numpy(zero_copy_only=False)
-        rank, before = np.where((rank < 0) & (places >= 0), before + places, rank), before + len(run.tasks)
-    units = [Unit(subject, tuple(jobs.values())) for subject, jobs in grouped.items()]
-    return [units[place] for place in np.argsort(rank, kind="stable").tolist()]
+            jobs.append(Job(run.step, task, run.plan.tasks["key"][place].as_py()))
+        yield Unit((jobs[0].task.subject_id, number % contents), tuple(jobs))
 
 
 def _keep(ledger: Ledger, job: Job, result: dict[str, Any]) -> None:

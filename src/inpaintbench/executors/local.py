@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from inpaintbench.errors import RunError
 from inpaintbench.executors.base import Progress
 from inpaintbench.executors.children import Children, default_memory_bytes, result
-from inpaintbench.executors.ledgered import LedgeredExecutor, Results, Unit, check_for_stop
+from inpaintbench.executors.ledgered import LedgeredExecutor, Results, Unit, Waiting, check_for_stop
 from inpaintbench.executors.performing import forget_ahead, perform_all
 from inpaintbench.workspace import Workspace
 
@@ -78,23 +77,23 @@ class LocalExecutor(LedgeredExecutor):
             lane.children.close(kill=kill)
         self._lanes = []
 
-    def _results(self, waiting: deque[Unit]) -> Results:
-        folder, ahead = str(self.workspace.path.resolve()), self.ahead and any(unit.reads_ahead for unit in waiting)
+    def _results(self, waiting: Waiting) -> Results:
+        folder, ahead = str(self.workspace.path.resolve()), self.ahead and waiting.reads_ahead
         self._suspects = set()
-        on_card = any(unit.on_card for unit in waiting)
+        on_card = waiting.on_card
         return (
             self._outside(waiting, folder, ahead=ahead, on_card=on_card)
             if self.workers
             else self._inside(waiting, folder, ahead=ahead)
         )
 
-    def _inside(self, waiting: deque[Unit], folder: str, *, ahead: bool) -> Results:
+    def _inside(self, waiting: Waiting, folder: str, *, ahead: bool) -> Results:
         while waiting:
             unit = waiting.popleft()
-            yield unit, perform_all(unit.jobs, folder, waiting[0].jobs if ahead and waiting else ())
+            yield unit, perform_all(unit.jobs, folder, waiting.peek().jobs if ahead and waiting else ())
         forget_ahead()
 
-    def _outside(self, waiting: deque[Unit], folder: str, *, ahead: bool, on_card: bool) -> Results:
+    def _outside(self, waiting: Waiting, folder: str, *, ahead: bool, on_card: bool) -> Results:
         breaks = 0
         self._open(apart=ahead, on_card=on_card)
         while waiting or any(lane.running or lane.following for lane in self._lanes):
@@ -108,7 +107,7 @@ class LocalExecutor(LedgeredExecutor):
                 unit, later = lane.running.pop(future)
                 results = result(future, time_limit_seconds=unit.time_limit_seconds)
                 if results is None or (future.exception() and self._suspicious(lane, unit, later)):
-                    waiting.appendleft(unit)
+                    waiting.put_first([unit])
                 else:
                     yield unit, results
                 breaks = breaks if results is None else 0
@@ -118,19 +117,19 @@ class LocalExecutor(LedgeredExecutor):
                     raise RunError("the worker processes end before they begin any task; is there memory for them?")
                 self._mend(broken, waiting)
 
-    def _fill(self, lane: _Lane, waiting: deque[Unit], folder: str, *, ahead: bool) -> None:
+    def _fill(self, lane: _Lane, waiting: Waiting, folder: str, *, ahead: bool) -> None:
         """Give the lane what it has room for, and tell it what comes next."""
         idle = sum(not other.running for other in self._lanes if other is not lane)
         while len(lane.running) < lane.room and (unit := self._next(lane, waiting)):
             later = None
-            if ahead and len(waiting) > idle and self._suspects.isdisjoint({unit.subject, waiting[0].subject}):
+            if ahead and len(waiting) > idle and self._suspects.isdisjoint({unit.subject, waiting.peek().subject}):
                 later = lane.following = waiting.popleft()
             future = lane.children.schedule(
                 unit.jobs, workspace=folder, time_limit_seconds=unit.time_limit_seconds, following=later.jobs if later else ()
             )
             lane.running[future] = unit, later
 
-    def _next(self, lane: _Lane, waiting: deque[Unit]) -> Unit | None:
+    def _next(self, lane: _Lane, waiting: Waiting) -> Unit | None:
         source = next((candidate for candidate in (lane, *self._lanes) if candidate.following), None)
         if source is None or (waiting and source is not lane):
             return waiting.popleft() if waiting else None
@@ -159,9 +158,9 @@ class LocalExecutor(LedgeredExecutor):
     def _children(self, count: int) -> Children:
         return Children(count, memory_bytes=None if self._on_card else self._memory_bytes)
 
-    def _mend(self, lane: _Lane, waiting: deque[Unit]) -> None:
+    def _mend(self, lane: _Lane, waiting: Waiting) -> None:
         """New processes for a lane whose pool has ended; nothing that it was given is lost."""
-        waiting.extendleft(unit for unit, _ in lane.running.values())
+        waiting.put_first(unit for unit, _ in lane.running.values())
         lane.running.clear()
         lane.children.close(kill=True)
         lane.children = self._children(max(lane.room // _QUEUED, 1))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import socket
-from collections import deque
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
@@ -14,7 +13,7 @@ from inpaintbench.errors import InputError, MissingExtraError
 from inpaintbench.executors import default_workers
 from inpaintbench.executors.base import Job, Progress
 from inpaintbench.executors.children import Children, default_memory_bytes, result
-from inpaintbench.executors.ledgered import LedgeredExecutor, Results, Unit, check_for_stop
+from inpaintbench.executors.ledgered import LedgeredExecutor, Results, Unit, Waiting, check_for_stop
 from inpaintbench.workspace import Workspace
 
 # Address that starts a Ray on this machine.
@@ -63,7 +62,7 @@ class RayExecutor(LedgeredExecutor):
     def _close(self, *, kill: bool) -> None:  # noqa: ARG002 - Ray ends its workers, and they their children, in any case
         self._ray.shutdown()
 
-    def _results(self, waiting: deque[Unit]) -> Results:
+    def _results(self, waiting: Waiting) -> Results:
         folder = str(self.workspace.path.resolve())
         running: dict[Any, Unit] = {}
         while waiting or running:

@@ -1,7 +1,7 @@
 """The plan of a step: with its ledger all that its tables are made of, also where the step was stopped.
 
-While a step runs, ``unfinished/<step>.json`` in the workspace holds its plan. With the ledger that is enough to write the table
-of what is done, whatever ended the run: a signal, ``kill -9``, a failure budget, a full disk.
+While a step runs, ``unfinished/<step>.parquet`` in the workspace holds its plan. With the ledger that is enough to write the
+table of what is done, whatever ended the run: a signal, ``kill -9``, a failure budget, a full disk.
 """
 
 from __future__ import annotations
@@ -10,21 +10,25 @@ import json
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from inpaintbench.executors.base import Outcome, Rejection, Step, Task, Tasks, load, task_keys
-from inpaintbench.files import write_atomically
 from inpaintbench.lazily import lazily
-from inpaintbench.tables import Entries, flat, lost_blobs, schema_of
+from inpaintbench.ledgers import Entries
+from inpaintbench.tables import flat, schema_of, texts, write_parquet
 from inpaintbench.types import canonical_json
 from inpaintbench.workspace import Workspace
 
 pc = lazily("pyarrow.compute")
 
 FOLDER = "unfinished"
+# What a plan's file holds beside the tasks.
+_FACTS = b"plan"
 _TASKS = pa.schema([("key", pa.string()), ("subject_id", pa.string()), ("name", pa.string())])
 # Statuses of entries that are refusals.
 REFUSED = ("rejected", "failed")
@@ -46,45 +50,46 @@ class Plan:
     def of(cls, step: Step, tasks: Sequence[Task], rejected: Sequence[Rejection], stored: Entries) -> Plan:
         """The plan of ``step``, whose ledger holds ``stored``."""
         known = set(stored.columns["key"].to_pylist()) if step.lacks else ()
-        keys = pa.array(task_keys(step, tasks, known), pa.string())
+        keys = texts(task_keys(step, tasks, known))
         if isinstance(tasks, Tasks):
             subjects, names = tasks.subject_ids, tasks.subject_ids if tasks.names is None else tasks.names
         else:
-            subjects = pa.array((task.subject_id for task in tasks), pa.string())
-            names = pa.array((task.name or task.subject_id for task in tasks), pa.string())
+            subjects = texts(task.subject_id for task in tasks)
+            names = texts(task.name or task.subject_id for task in tasks)
         return cls(step.name, step.table, step.record, pa.Table.from_arrays([keys, subjects, names], schema=_TASKS), rejected)
 
     def entries(self, stored: Entries) -> pa.Table:
         """Those of its tasks, in their order."""
         return stored.of(flat(self.tasks["key"]))
 
-    def write(self, workspace: Workspace, entries: pa.Table, *, failures: int = 0) -> Outcome:
+    def write(self, workspace: Workspace, stored: Entries, entries: pa.Table, *, failures: int = 0) -> Outcome:
         """Write the table and the refusals from ``entries``, some or all of those of its tasks."""
         bad = entries.filter(pc.is_in(entries["status"], value_set=pa.array(REFUSED)))
         reasons = dict(zip(*(bad[column].to_pylist() for column in ("key", "reason")), strict=True))
         affected = self.tasks.filter(pc.is_in(self.tasks["key"], value_set=flat(bad["key"]))).to_pylist()
         refused = [Rejection(row["subject_id"], self.step, row["name"], reasons[row["key"]]) for row in affected]
-        rows = entries["rows"].combine_chunks().flatten()
-        table = pa.Table.from_arrays(rows.flatten(), schema=schema_of(self.record))
-        workspace.write_columns(self.table, self.step, table)
-        outcome = Outcome(self.record, table, [*self.rejected, *refused], failures)
+        empty = schema_of(self.record).empty_table()
+        path = workspace.write_rows(self.table, self.step, chain([empty], stored.rows(entries)))
+        outcome = Outcome(self.record, path, [*self.rejected, *refused], failures)
         workspace.write_table("rejected", self.step, outcome.rejected, Rejection)
         return outcome
 
     def begin(self, workspace: Workspace) -> None:
         """Keep it until ``end``; shards, which write no tables, keep nothing."""
         if workspace.shard is None:
-            plan = {
+            facts = {
                 "table": self.table,
                 "record": f"{self.record.__module__}:{self.record.__qualname__}",
-                "tasks": list(zip(*(column.to_pylist() for column in self.tasks.columns), strict=True)),
                 "rejected": [asdict(rejection) for rejection in self.rejected],
             }
-            write_atomically(_path(workspace, self.step), canonical_json(plan).encode())
+            path = _path(workspace, self.step)
+            write_parquet(path, self.tasks.replace_schema_metadata({_FACTS: canonical_json(facts)}))
+            path.with_suffix(".json").unlink(missing_ok=True)  # of an earlier release
 
     def end(self, workspace: Workspace) -> None:
         """Forget what ``begin`` kept: the step's tables are whole."""
-        _path(workspace, self.step).unlink(missing_ok=True)
+        for path in (_path(workspace, self.step), _path(workspace, self.step).with_suffix(".json")):
+            path.unlink(missing_ok=True)
 
 
 @dataclass(frozen=True)
@@ -114,7 +119,9 @@ def stopped(workspace: Workspace) -> list[Stopped]:
     Raises:
         WorkspaceError: another run holds the workspace.
     """
-    paths = sorted((workspace.path / FOLDER).glob("*.json"))
+    folder = workspace.path / FOLDER
+    # Release 0.2 kept plans as JSON.
+    paths = sorted([*folder.glob("*.json"), *folder.glob("*.parquet")])
     if not paths:
         return []
     with workspace.locked():
@@ -124,26 +131,36 @@ def stopped(workspace: Workspace) -> list[Stopped]:
 def _taken(workspace: Workspace, path: Path) -> Stopped | None:
     name = path.stem
     plan: dict[str, Any] = {}
-    with suppress(ValueError, OSError):  # ended by another run meanwhile, or damaged: the ledger still holds what is done
-        plan = json.loads(path.read_text())
+    # Ended by another run meanwhile, or damaged: the ledger still holds what is done.
+    with suppress(ValueError, OSError):
+        plan = _read(path)
     if not plan:
         return None
     record: Any = load(plan["record"])
     refused = [Rejection(**row) for row in plan["rejected"]]
-    tasks = pa.Table.from_pylist([dict(zip(_TASKS.names, task, strict=True)) for task in plan["tasks"]], schema=_TASKS)
-    stored = Plan(name, plan["table"], record, tasks, refused)
-    entries = stored.entries(workspace.ledger(name).columns(record))
-    entries = entries.filter(pa.array(~lost_blobs(entries, workspace.blobs.path))).combine_chunks()
-    notice = Stopped(name, entries.num_rows, len(stored.tasks))
-    statuses = entries["status"].to_pylist()
-    rows = len(entries["rows"].combine_chunks().flatten()) + sum(map(statuses.count, REFUSED)) + len(refused)
-    tables = ((stored.table, record), ("rejected", Rejection))
+    held = Plan(name, plan["table"], record, plan["tasks"], refused)
+    stored = workspace.ledger(name, record).columns(record)
+    entries = held.entries(stored)
+    entries = entries.filter(pa.array(~stored.lost(entries, workspace.blobs.path))).combine_chunks()
+    notice = Stopped(name, entries.num_rows, len(held.tasks))
+    bad = pc.is_in(entries["status"], value_set=pa.array(REFUSED))
+    rows = (pc.sum(entries["row_count"]).as_py() or 0) + (pc.sum(bad).as_py() or 0) + len(refused)
+    tables = ((held.table, record), ("rejected", Rejection))
     before = sum(workspace.columns(table, kind, step=name).num_rows for table, kind in tables)
     if rows < before:
         return replace(notice, kept_rows=before)
-    stored.write(workspace, entries)
+    held.write(workspace, stored, entries)
     return notice
 
 
+def _read(path: Path) -> dict[str, Any]:
+    if path.suffix == ".json":
+        plan: dict[str, Any] = json.loads(path.read_text())
+        columns = zip(*plan["tasks"], strict=True) if plan["tasks"] else [[] for _ in _TASKS]
+        return {**plan, "tasks": pa.Table.from_arrays([pa.array(column, pa.string()) for column in columns], schema=_TASKS)}
+    tasks = pq.read_table(path)
+    return {**json.loads(tasks.schema.metadata[_FACTS]), "tasks": tasks.replace_schema_metadata(None)}
+
+
 def _path(workspace: Workspace, step: str) -> Path:
-    return workspace.path / FOLDER / f"{step}.json"
+    return workspace.path / FOLDER / f"{step}.parquet"

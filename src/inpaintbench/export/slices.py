@@ -7,18 +7,20 @@ presets with that label.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import cycle, islice, pairwise
+from typing import NamedTuple, overload
 
 import numpy as np
+import numpy.typing as npt
 
 from inpaintbench.types import Slice, item_rng
 
 LEVELS = ("low", "high")
 
 
-@dataclass(frozen=True, slots=True)  # there may be millions
+@dataclass(frozen=True, slots=True)
 class Pair:
     """One clip with one numbered mask of one preset, in one slice."""
 
@@ -30,10 +32,41 @@ class Pair:
 
 
 @dataclass(frozen=True)
+class Pairs(Sequence[Pair]):
+    """Pairs, of which there may be millions, as columns; those of a slice lie beside each other."""
+
+    counts: dict[str, int]
+    """Slice -> how many it has."""
+    clip_ids: list[str]
+    presets: list[str]
+    indices: npt.NDArray[np.int32]
+    reverse: npt.NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.clip_ids)
+
+    @overload
+    def __getitem__(self, place: int) -> Pair: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Pair]: ...
+    def __getitem__(self, place: int | slice) -> Pair | list[Pair]:
+        if isinstance(place, slice):
+            return [self[at] for at in range(*place.indices(len(self)))]
+        ends = np.cumsum(list(self.counts.values()))
+        name = list(self.counts)[int(np.searchsorted(ends, range(len(self))[place], side="right"))]
+        return Pair(name, self.clip_ids[place], self.presets[place], int(self.indices[place]), bool(self.reverse[place]))
+
+    def __iter__(self) -> Iterator[Pair]:
+        names = (name for name, count in self.counts.items() for _ in range(count))
+        numbers = (map(int, self.indices), map(bool, self.reverse))
+        return itertools.starmap(Pair, zip(names, self.clip_ids, self.presets, *numbers, strict=True))
+
+
+@dataclass(frozen=True)
 class Plan:
     """Pairs of every slice."""
 
-    pairs: list[Pair]
+    pairs: Pairs
     rules: dict[str, str]
     """Slice -> its predicate in words; every slice that was asked for."""
     left_out: dict[str, str]
@@ -75,7 +108,9 @@ def plan(
         masks_per_preset: how many numbered masks each preset offers.
     """
     draw = _published if behaviour == "as-published" else _independent
-    pairs: list[Pair] = []
+    counts: dict[str, int] = {}
+    chosen: list[str] = []
+    masks: list[_Masks] = []
     rules: dict[str, str] = {}
     left_out: dict[str, str] = {}
     for attribute, level, clips, names, shuffle_clips in _slices(clip_levels, all_clips, presets):
@@ -84,8 +119,13 @@ def plan(
         if not clips:
             left_out[name] = f"no clip is labelled {attribute}_level '{level}'"
             continue
-        pairs += draw(name, clips, names, per_slice=per_slice, per_preset=masks_per_preset, shuffle=shuffle_clips, seed=seed)
-    return Plan(pairs, rules, left_out)
+        own, drawn = draw(name, clips, names, per_slice=per_slice, per_preset=masks_per_preset, shuffle=shuffle_clips, seed=seed)
+        counts[name], chosen = len(own), chosen + own
+        masks.append(drawn)
+    of_masks = [preset for drawn in masks for preset in drawn.presets]
+    indices = np.concatenate([np.empty(0, np.int32), *(drawn.indices for drawn in masks)])
+    reverse = np.concatenate([np.empty(0, np.bool_), *(drawn.reverse for drawn in masks)])
+    return Plan(Pairs(counts, chosen, of_masks, indices, reverse), rules, left_out)
 
 
 def _slices(
@@ -105,33 +145,40 @@ def _slices(
     return of_clips + of_masks
 
 
+class _Masks(NamedTuple):
+    """Masks of pairs."""
+
+    presets: list[str]
+    indices: npt.NDArray[np.int32]
+    reverse: npt.NDArray[np.bool_]
+
+
 def _published(
     name: str, clips: Sequence[str], presets: Sequence[str], *, per_slice: int, per_preset: int, shuffle: bool, seed: int
-) -> list[Pair]:  # fmt: skip
+) -> tuple[list[str], _Masks]:
     # Seed 0 every time: lists of equal length are taken in the same order and reversed at the same places. Only the list of
-    # all clips was ever shuffled. `seed` has no say here.
-    del seed
+    # all clips was ever shuffled. `name` and `seed` have no say here.
+    del name, seed
     order, reverse = legacy_order(len(presets) * per_preset)
     chosen = [clips[place] for place in legacy_order(len(clips))[0]] if shuffle else list(clips)
-    masks = ((presets[place // per_preset], place % per_preset, bit) for place, bit in zip(order, reverse, strict=True))
-    return [Pair(name, clip, *mask) for clip, mask in zip(chosen[:per_slice], masks, strict=False)]
+    count = min(len(chosen), per_slice, len(order))
+    masks = np.array(order[:count], np.int32)
+    of_presets = [presets[place] for place in (masks // per_preset).tolist()]
+    return chosen[:count], _Masks(of_presets, masks % per_preset, np.array(reverse[:count], np.bool_))
 
 
 def _independent(
     name: str, clips: Sequence[str], presets: Sequence[str], *, per_slice: int, per_preset: int, shuffle: bool, seed: int
-) -> list[Pair]:  # fmt: skip
+) -> tuple[list[str], _Masks]:
     del shuffle  # every slice draws its own clips
     rng = item_rng(seed, "pair", name)
-    chosen = [clips[place] for place in rng.permutation(len(clips))][:per_slice]
+    chosen = [clips[place] for place in rng.permutation(len(clips))[:per_slice].tolist()]
     # Every preset equally often, in random order: a slice must differ from its counterpart in one attribute only.
     balanced = [presets[place] for place in rng.permutation(len(presets))]
-    turns = list(islice(cycle(balanced), len(chosen)))
+    turns = list(itertools.islice(itertools.cycle(balanced), len(chosen)))
     indices = rng.choice(per_preset, size=len(chosen), replace=len(chosen) > per_preset)
     reverse = rng.integers(0, 2, size=len(chosen))
-    return [
-        Pair(name, clip, preset, int(index), bool(bit))
-        for clip, preset, index, bit in zip(chosen, turns, indices, reverse, strict=True)
-    ]
+    return chosen, _Masks(turns, indices.astype(np.int32), reverse.astype(np.bool_))
 
 
 def everything(item_ids: Sequence[str]) -> Slice:
@@ -184,7 +231,7 @@ def by_bin(
         closed: the first bin holds its lower edge too.
     """
     slices, left_out = [], {}
-    for place, (low, high) in enumerate(pairwise(edges)):
+    for place, (low, high) in enumerate(itertools.pairwise(edges)):
         label = f"{name}-{_edge(low, percent)}-{_edge(high, percent)}"
         holds_low = closed and not place
         rule = f"{low:g} {'<=' if holds_low else '<'} {attribute} <= {high:g}"

@@ -16,11 +16,12 @@ import pyarrow as pa
 from inpaintbench import regions, video
 from inpaintbench.errors import InputError, MaskShapeError, Rejected
 from inpaintbench.executors.base import Executor, Outcome, Step, Tasks
+from inpaintbench.lazily import lazily
 from inpaintbench.masks.generators import GENERATORS
 from inpaintbench.masks.generators.base import Drawn
 from inpaintbench.masks.measure import REFERENCE_FRAMES, REFERENCE_SIZE, measure, measured_labels, within_intervals
 from inpaintbench.steps import MEASURED_MASKS
-from inpaintbench.tables import flat, to_columns
+from inpaintbench.tables import flat, last_places, texts
 from inpaintbench.types import (
     Attribute,
     Clip,
@@ -37,6 +38,8 @@ from inpaintbench.types import (
 )
 from inpaintbench.view import ItemView
 from inpaintbench.workspace import Blobs
+
+pc = lazily("pyarrow.compute")
 
 # Part of every corruption's id: a change renders and measures everything anew.
 VERSION = "2"
@@ -88,23 +91,24 @@ def corruption_id(
     return content_id(clip_id, generator, version, dict(parameters), seed, *more, VERSION)
 
 
-def render(
-    executor: Executor, requests: Sequence[MaskRequest], *, name: str = "render", ids: Sequence[str] | None = None
-) -> Outcome:
+def render(executor: Executor, requests: Sequence[MaskRequest], *, name: str = "render", ids: pa.Array | None = None) -> Outcome:
     """Render every distinct request into the table ``corruptions``, in order of id.
 
     Args:
         executor: runs the tasks.
         requests: corruptions to render.
         name: of the step; unique for each round of corruptions of a recipe.
-        ids: their corruption ids, where ``requests`` makes millions of them when they are asked for, none of which has a name.
+        ids: their corruption ids, ``string[n]``, where ``requests`` makes millions of them when they are asked for, none of
+            which has a name.
 
     Raises:
         UnknownNameError: no such generator.
     """
-    lazy, ids = ids is not None, ids or [request.corruption_id for request in requests]
-    place_of = {one: place for place, one in enumerate(ids)}
-    order = sorted(place_of)
+    lazy = ids is not None
+    ids = ids if lazy else texts(request.corruption_id for request in requests)
+    wanted = pc.unique(ids)
+    wanted = wanted.take(pc.sort_indices(wanted))
+    places = last_places(ids, wanted)
     step = Step(
         name=name,
         version=VERSION,
@@ -112,9 +116,8 @@ def render(
         record=Corruption,
         function="inpaintbench.masks.render:render_one",
     )
-    wanted = pa.array(order, pa.string())
-    names = None if lazy else pa.array((requests[place_of[one]].name for one in order), pa.string())
-    return executor.run(step, Tasks(wanted, wanted, lambda place: {"request": asdict(requests[place_of[order[place]]])}, names))
+    names = None if lazy else texts(requests[place].name for place in places.tolist())
+    return executor.run(step, Tasks(wanted, wanted, lambda place: {"request": asdict(requests[int(places[place])])}, names))
 
 
 def render_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Corruption]:  # noqa: ARG001 - step signature
@@ -270,8 +273,8 @@ def hole_sha256(hole: Hole) -> str:
     return hashlib.sha256(hole.tobytes()).hexdigest()
 
 
-def measure_all(executor: Executor, corruptions: Sequence[Corruption] | pa.Table, *, name: str = MEASURED_MASKS) -> Outcome:
-    """Measure every rendered corruption, a record or a row, into the table ``attributes``, subject = corruption id."""
+def measure_all(executor: Executor, corruptions: Outcome, *, name: str = MEASURED_MASKS) -> Outcome:
+    """Measure every corruption that ``render`` made into the table ``attributes``, subject = corruption id."""
     step = Step(
         name=name,
         version=VERSION,
@@ -279,17 +282,19 @@ def measure_all(executor: Executor, corruptions: Sequence[Corruption] | pa.Table
         record=Attribute,
         function="inpaintbench.masks.render:measure_one",
     )
-    rows = corruptions if isinstance(corruptions, pa.Table) else to_columns(corruptions, Corruption)
-    rows = rows.select(["corruption_id", "hole", "hole_sha256", "generator", "parameters", "facts"]).combine_chunks()
+    rows = corruptions.one_by_one("corruption_id", "hole", "generator", "parameters", "facts")
 
     def payload(place: int) -> dict[str, Any]:
-        (row,) = rows.slice(place, 1).to_pylist()
+        row = rows(place)
         preset = json.loads(row["parameters"]).get("preset") if row["generator"] == "devil_blobs" else None
         return {"corruption_id": row["corruption_id"], "hole": row["hole"], "preset": preset, "facts": json.loads(row["facts"])}
 
-    told = zip(rows["hole_sha256"].to_pylist(), rows["facts"].to_pylist(), strict=True)
-    contents = pa.array((content_id(sha256, json.loads(facts)) for sha256, facts in told), pa.string())
-    return executor.run(step, Tasks(flat(rows["corruption_id"]), contents, payload))
+    contents = texts(
+        content_id(sha256, json.loads(facts))
+        for batch in corruptions.batches("hole_sha256", "facts")
+        for sha256, facts in zip(*(column.to_pylist() for column in batch.columns), strict=True)
+    )
+    return executor.run(step, Tasks(flat(corruptions.columns("corruption_id")["corruption_id"]), contents, payload))
 
 
 def measure_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribute]:  # noqa: ARG001 - step signature

@@ -161,8 +161,8 @@ def _painted(
         _request(recipe, clip, DIFFICULTIES[turn % len(DIFFICULTIES)], texts.blobs[clip.clip_id], names[clip.clip_id])
         for clip, turn in zip(clips, turns, strict=True)
     ]
-    painted = render.render(executor, requests).records
-    return painted, render.measure_all(executor, painted).records
+    painted = render.render(executor, requests)
+    return painted.records, render.measure_all(executor, painted).records
 
 
 def _request(recipe: DecaptionRecipe, clip: Clip, difficulty: str, text: str, name: str) -> render.MaskRequest:

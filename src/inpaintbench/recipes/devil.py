@@ -7,12 +7,14 @@ included; ``corrected`` draws every slice independently and normalises camera mo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, overload
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -24,7 +26,7 @@ from inpaintbench.curation.rules import Rule
 from inpaintbench.curation.sheets import KEEP_REJECT
 from inpaintbench.deviations import Deviation
 from inpaintbench.errors import RunError, Waiting
-from inpaintbench.executors.base import Executor, Rejection
+from inpaintbench.executors.base import Executor, Outcome, Rejection
 from inpaintbench.export import slices
 from inpaintbench.lazily import lazily
 from inpaintbench.masks import render
@@ -34,7 +36,7 @@ from inpaintbench.recipes import own_masks, saved_pairs, stages
 from inpaintbench.recipes.options import BY_TURN, CLIPS, SELECTION, SIZE, TEST_ALONE, Behaviour, HeldOut, Option, Seed
 from inpaintbench.recipes.stages import SourceSpec, require
 from inpaintbench.steps import KNOWN, LABELS, LEVELS, MASK_LEVELS, MEASURED_MASKS, PAIR
-from inpaintbench.tables import flat, last_places, schema_of
+from inpaintbench.tables import flat, last_places, schema_of, texts, to_columns
 from inpaintbench.types import Attribute, Clip, Dataset, Item, Selection, Slice, Source, content_id
 from inpaintbench.workspace import Workspace
 
@@ -308,44 +310,44 @@ def corrupt(recipe: DevilRecipe, executor: Executor, workspace: Workspace, *, ma
 
     ``masks`` is the folder of the saved masks of a recipe that uses those.
     """
-    dropped = workspace.columns("selection", Selection, columns=["clip_id", "keep"])
     require(workspace.columns("attributes", Attribute, step=LEVELS, columns=["name"]), LABELS, "curation select")
-    clips = workspace.columns("clips", Clip)
-    outside = flat(dropped.filter(pc.invert(dropped["keep"]))["clip_id"])
-    clips = clips.filter(pc.invert(pc.is_in(clips["clip_id"], value_set=outside))).combine_chunks()
+    names, of_clips = _clips_by_level(workspace)
     if recipe.saved_masks is not None:
-        names, of_clips = _clips_by_level(workspace, clips)
         chosen = {clip.clip_id: clip for clip in workspace.table("clips", Clip)}
         own_masks.corrupt(recipe, executor, workspace, [chosen[name] for name in names], masks, of_clips)
         return
-    plan = _plan(recipe, workspace, clips)
-    requests = _Requests(recipe, plan.pairs, clips)
-    ids = requests.corruption_ids()
-    corruptions = render.render(executor, requests, ids=ids).rows
-    _write_items(recipe, workspace, plan, ids, rendered=flat(corruptions["corruption_id"]))
-    corruptions = corruptions.select(["corruption_id", "hole", "hole_sha256", "generator", "parameters", "facts"])
-    del requests, ids, clips
-    measured = render.measure_all(executor, corruptions).rows
-    workspace.write_columns("attributes", MASK_LEVELS, _promised_levels(corruptions, measured))
+    plan = _plan(recipe, names, of_clips)
+    requests = _Requests(recipe, plan.pairs, workspace)
+    ids = texts(requests.corruption_ids())
+    rendered = render.render(executor, requests, ids=ids)
+    _write_items(recipe, workspace, plan, ids, rendered=flat(rendered.columns("corruption_id")["corruption_id"]))
+    del requests, ids, plan, names, of_clips
+    measured = render.measure_all(executor, rendered)
+    workspace.write_rows("attributes", MASK_LEVELS, _promised_levels(rendered, measured))
 
 
 class _Requests(Sequence[render.MaskRequest]):
-    """Masks asked for by pairs of ``clips``, made when it is asked for."""
+    """Masks asked for by pairs of the clips of ``workspace``, made when they are asked for."""
 
-    def __init__(self, recipe: DevilRecipe, pairs: Sequence[slices.Pair], clips: pa.Table) -> None:
-        self._recipe, self._pairs, self._clips = recipe, pairs, clips
+    def __init__(self, recipe: DevilRecipe, pairs: slices.Pairs, workspace: Workspace) -> None:
+        self._recipe, self._pairs, self._workspace = recipe, pairs, workspace
 
-    def corruption_ids(self) -> list[str]:
-        """Return what each is, in order."""
+    def corruption_ids(self) -> Iterator[str]:
+        """Yield the id of each, in order."""
         seed = self._recipe.seed
-        return [render.corruption_id(pair.clip_id, _GENERATOR, self._parameters(pair), seed) for pair in self._pairs]
+        return (render.corruption_id(pair.clip_id, _GENERATOR, self._parameters(pair), seed) for pair in self._pairs)
 
     def _parameters(self, pair: slices.Pair) -> dict[str, Any]:
         return {"preset": pair.preset, "behaviour": self._recipe.behaviour, "index": pair.index, "reverse": pair.reverse}
 
     @cached_property
-    def _place_of(self) -> dict[str, int]:
-        return {clip_id: place for place, clip_id in enumerate(self._clips["clip_id"].to_pylist())}
+    def _clips(self) -> pa.Table:
+        return self._workspace.columns("clips", Clip)
+
+    @cached_property
+    def _places(self) -> npt.NDArray[np.int64]:
+        """Of the clip of each pair."""
+        return last_places(flat(self._clips["clip_id"]), texts(self._pairs.clip_ids))
 
     def __len__(self) -> int:
         return len(self._pairs)
@@ -357,35 +359,52 @@ class _Requests(Sequence[render.MaskRequest]):
     def __getitem__(self, place: int | slice) -> render.MaskRequest | list[render.MaskRequest]:
         if isinstance(place, slice):
             return [self[at] for at in range(*place.indices(len(self)))]
-        pair = self._pairs[place]
-        (clip,) = self._clips.slice(self._place_of[pair.clip_id], 1).to_pylist()
-        return render.MaskRequest(Clip(**clip), _GENERATOR, self._parameters(pair), self._recipe.seed)
+        (clip,) = self._clips.slice(int(self._places[place]), 1).to_pylist()
+        return render.MaskRequest(Clip(**clip), _GENERATOR, self._parameters(self._pairs[place]), self._recipe.seed)
 
 
 def _write_items(
-    recipe: DevilRecipe, workspace: Workspace, plan: slices.Plan, corruption_ids: Sequence[str], *, rendered: pa.Array
+    recipe: DevilRecipe, workspace: Workspace, plan: slices.Plan, corruption_ids: pa.Array, *, rendered: pa.Array
 ) -> None:
-    there = set(rendered.to_pylist())
-    items: dict[str, tuple[str, str]] = {}
-    members: dict[str, dict[str, None]] = {name: {} for name in plan.rules}
-    for pair, corruption_id in zip(plan.pairs, corruption_ids, strict=True):
-        if corruption_id in there:
-            item_id = content_id(pair.clip_id, corruption_id)
-            items[item_id] = pair.clip_id, corruption_id
-            members[pair.slice][item_id] = None
-    order = sorted(items)
-    clips = workspace.columns("clips", Clip, columns=["clip_id", "source_id"])
-    clips = clips.filter(pc.is_in(clips["clip_id"], value_set=pa.array({clip_id for clip_id, _ in items.values()}, pa.string())))
-    groups = dict(zip(clips["clip_id"].to_pylist(), clips["source_id"].to_pylist(), strict=True))
-    split_of = stages.split_of(recipe, workspace, groups)
-    of_clips, corruptions = (pa.array((items[item_id][place] for item_id in order), pa.string()) for place in (0, 1))
-    splits = pa.array((split_of[items[item_id][0]] for item_id in order), pa.string())
-    columns = [pa.array(order, pa.string()), of_clips, corruptions, splits]
-    workspace.write_columns("items", PAIR, pa.Table.from_arrays(columns, schema=schema_of(Item)))
-    filled = [Slice(name, plan.rules[name], tuple(ids)) for name, ids in members.items() if ids]
-    workspace.write_table("slices", PAIR, filled, Slice)
-    empty = {name: plan.left_out.get(name, "no mask could be rendered") for name, ids in members.items() if not ids}
+    """Write the items of pairs whose corruptions, ``string[n]``, are among those rendered, and the slices that they are in."""
+    there = pc.is_in(corruption_ids, value_set=rendered)
+    ids = texts(map(content_id, plan.pairs.clip_ids, _each(corruption_ids)))
+    item_ids = ids.filter(there)
+    order = pc.unique(item_ids)
+    order = order.take(pc.sort_indices(order))
+    places = pc.index_in(order, value_set=item_ids)
+    of_clips, corruptions = (column.filter(there).take(places) for column in (texts(plan.pairs.clip_ids), corruption_ids))
+    cells = [order, of_clips, corruptions, _splits(recipe, workspace, of_clips)]
+    workspace.write_columns("items", PAIR, pa.Table.from_arrays(cells, schema=schema_of(Item)))
+    del item_ids, order, places, of_clips, corruptions, cells
+    empty: dict[str, str] = {name: plan.left_out.get(name, "no mask could be rendered") for name in plan.rules}
+    workspace.write_rows("slices", PAIR, chain([schema_of(Slice).empty_table()], _slices(plan, ids, there, empty)))
     workspace.write_table("rejected", PAIR, [Rejection(name, PAIR, name, why) for name, why in empty.items()], Rejection)
+
+
+def _splits(recipe: DevilRecipe, workspace: Workspace, clip_ids: pa.Array) -> pa.Array:
+    """Return the split of each of some clips, ``string[n]``."""
+    clips = workspace.columns("clips", Clip, columns=["clip_id", "source_id"])
+    clips = clips.filter(pc.is_in(clips["clip_id"], value_set=clip_ids)).combine_chunks()
+    split_of = stages.split_of(recipe, workspace, dict(zip(*(column.to_pylist() for column in clips.columns), strict=True)))
+    known = flat(clips["clip_id"])
+    return texts(map(split_of.__getitem__, _each(known))).take(pc.index_in(clip_ids, value_set=known))
+
+
+def _slices(plan: slices.Plan, item_ids: pa.Array, there: pa.BooleanArray, empty: dict[str, str]) -> Iterator[pa.Table]:
+    """A row for each slice of pairs that has items; takes those out of ``empty``."""
+    begin = 0
+    for name, count in plan.pairs.counts.items():
+        members = pc.unique(item_ids.slice(begin, count).filter(there.slice(begin, count)))
+        begin += count
+        if len(members):
+            del empty[name]
+            yield to_columns([Slice(name, plan.rules[name], tuple(members.to_pylist()))], Slice)
+
+
+def _each(column: pa.Array) -> Iterator[Any]:
+    """The values of a column, without ever holding all of them as objects."""
+    return chain.from_iterable(column.slice(begin, 1 << 16).to_pylist() for begin in range(0, len(column), 1 << 16))
 
 
 def leaves_of(recipe: DevilRecipe) -> dict[str, list[str]]:
@@ -414,8 +433,12 @@ def build(recipe: DevilRecipe, source: SourceSpec, executor: Executor, workspace
     return export(recipe, workspace)
 
 
-def _clips_by_level(workspace: Workspace, clips: pa.Table) -> tuple[list[str], dict[str, dict[str, list[str]]]]:
-    """Ids of ``clips`` in the order of their names, and clip attribute -> level -> those that are labelled so."""
+def _clips_by_level(workspace: Workspace) -> tuple[list[str], dict[str, dict[str, list[str]]]]:
+    """Ids of the clips that are kept, in the order of their names, and clip attribute -> level -> those that are labelled so."""
+    dropped = workspace.columns("selection", Selection, columns=["clip_id", "keep"])
+    outside = flat(dropped.filter(pc.invert(dropped["keep"]))["clip_id"])
+    clips = workspace.columns("clips", Clip, columns=["clip_id", "source_id", "start_frame"])
+    clips = clips.filter(pc.invert(pc.is_in(clips["clip_id"], value_set=outside))).combine_chunks()
     sources = workspace.columns("sources", Source, columns=["source_id", "uri"])
     uris = flat(sources["uri"]).take(pa.array(last_places(flat(sources["source_id"]), flat(clips["source_id"]))))
     order = pc.sort_indices(
@@ -423,7 +446,7 @@ def _clips_by_level(workspace: Workspace, clips: pa.Table) -> tuple[list[str], d
     )
     ids = flat(clips["clip_id"]).take(order)
     by_name: list[str] = ids.to_pylist()
-    levels = workspace.columns("attributes", Attribute, step=LEVELS)
+    levels = workspace.columns("attributes", Attribute, step=LEVELS, columns=["subject_id", "name", "value_text"])
     of_clips = {}
     for attribute, column in SLICE_LEVELS.items():
         rows = levels.filter(pc.equal(levels["name"], column))
@@ -436,11 +459,10 @@ def _clips_by_level(workspace: Workspace, clips: pa.Table) -> tuple[list[str], d
     return by_name, of_clips
 
 
-def _plan(recipe: DevilRecipe, workspace: Workspace, clips: pa.Table) -> slices.Plan:
-    by_name, of_clips = _clips_by_level(workspace, clips)
+def _plan(recipe: DevilRecipe, names: Sequence[str], of_clips: Mapping[str, Mapping[str, Sequence[str]]]) -> slices.Plan:
     return slices.plan(
         of_clips,
-        all_clips=by_name,
+        all_clips=names,
         presets={preset: labels_of(preset) for preset in PRESETS},
         per_slice=recipe.per_slice,
         behaviour=recipe.behaviour,
@@ -449,31 +471,42 @@ def _plan(recipe: DevilRecipe, workspace: Workspace, clips: pa.Table) -> slices.
     )
 
 
-def _promised_levels(corruptions: pa.Table, measured: pa.Table) -> pa.Table:
+def _promised_levels(corruptions: Outcome, measured: Outcome) -> Iterator[pa.Table]:
     """The labels that each mask's preset promises, and which of them its measurements do not confirm: rows of ``Attribute``."""
-    ids = flat(corruptions["corruption_id"])
-    presets = pc.struct_field(pc.extract_regex(flat(corruptions["parameters"]), r'"preset":"(?P<preset>[^"]*)"'), "preset")
-    encoded = presets.dictionary_encode()
-    labels = [labels_of(preset) for preset in encoded.dictionary.to_pylist()]
-    names = list(labels[0]) if labels else []
-    columns, doubts = {"preset": presets}, np.zeros(len(ids), np.int64)
+    yield schema_of(Attribute).empty_table()
+    ids = flat(corruptions.columns("corruption_id")["corruption_id"])
+    known = pa.array(sorted(PRESETS), pa.string())
+    asked = (flat(rows["parameters"]) for rows in corruptions.batches("parameters"))
+    named = (pc.struct_field(pc.extract_regex(given, r'"preset":"(?P<preset>[^"]*)"'), "preset") for given in asked)
+    presets = pa.chunked_array([pc.index_in(some, value_set=known) for some in named], pa.int32()).combine_chunks()
+    labels = [labels_of(preset) for preset in known.to_pylist()]
+    names, doubts = list(labels[0]), np.zeros(len(ids), np.int8)
+    promised = {name: pa.array([own[name] for own in labels]) for name in names}
     for bit, name in enumerate(names):
-        promised = pa.array([own[name] for own in labels]).take(encoded.indices)
-        rows = measured.filter(pc.equal(measured["name"], f"{name}_level_measured"))
+        rows = measured.columns("subject_id", "value_text", where=("name", [f"{name}_level_measured"]))
         places = last_places(flat(rows["subject_id"]), ids)
         values = flat(rows["value_text"]).take(pa.array(places, mask=places < 0))
-        agrees = pc.fill_null(pc.equal(values, promised), False).to_numpy(zero_copy_only=False)
-        doubts |= (~agrees).astype(np.int64) << bit
-        columns[f"{name}_level"] = promised
+        agrees = pc.fill_null(pc.equal(values, promised[name].take(presets)), False).to_numpy(zero_copy_only=False)
+        doubts |= (~agrees).astype(np.int8) << bit
+        del rows, places, values, agrees
     chosen = ([f"{name}_level" for bit, name in enumerate(names) if code >> bit & 1] for code in range(1 << len(names)))
-    columns["label_doubts"] = pa.array([", ".join(some) or "none" for some in chosen]).take(pa.array(doubts))
-    # From one fact after the other to one corruption after the other.
-    count, turns = len(ids), np.arange(len(ids) * len(columns)).reshape(len(columns), -1).T.ravel()
+    told = pa.array([", ".join(some) or "none" for some in chosen])
+    for begin in range(0, len(ids), 1 << 16):
+        own, own_presets = ids.slice(begin, 1 << 16), presets.slice(begin, 1 << 16)
+        columns = {"preset": known.take(own_presets)}
+        columns |= {f"{name}_level": values.take(own_presets) for name, values in promised.items()}
+        columns["label_doubts"] = told.take(pa.array(doubts[begin : begin + len(own)]))
+        yield _facts(own, columns)
+
+
+def _facts(subjects: pa.Array, columns: Mapping[str, pa.Array]) -> pa.Table:
+    """Rows of ``Attribute``: of one subject after the other all ``columns``, which are texts that presets promise."""
+    count, turns = len(subjects), np.arange(len(subjects) * len(columns)).reshape(len(columns), -1).T.ravel()
     nothing, text = pa.nulls(len(turns)), pa.string()
     facts = pa.array(list(columns)).take(pa.array(np.tile(np.arange(len(columns)), count)))
     values = pa.chunked_array(list(columns.values()), text).combine_chunks().take(pa.array(turns))
-    subjects = ids.take(pa.array(np.repeat(np.arange(count), len(columns))))
+    repeated = subjects.take(pa.array(np.repeat(np.arange(count), len(columns))))
     version = pa.repeat(render.VERSION, len(turns))
-    cells = [subjects, facts, nothing.cast(pa.float64()), values, nothing.cast(text), pa.repeat("preset", len(turns)), version,
+    cells = [repeated, facts, nothing.cast(pa.float64()), values, nothing.cast(text), pa.repeat("preset", len(turns)), version,
              nothing.cast(text)]  # fmt: skip
     return pa.Table.from_arrays(cells, schema=schema_of(Attribute))

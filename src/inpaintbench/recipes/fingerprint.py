@@ -228,8 +228,9 @@ def corrupt(recipe: FingerprintRecipe, executor: Executor, workspace: Workspace,
         )
         for clip in clips
     ]
-    made = render.render(executor, requests).records
-    render.measure_all(executor, made)
+    rendered = render.render(executor, requests)
+    render.measure_all(executor, rendered)
+    made = rendered.records
     _write_items(recipe, workspace, made, {clip.clip_id: clip.source_id for clip in clips}, known)
 
 

@@ -97,8 +97,9 @@ def corrupt(recipe: HumansRecipe, executor: Executor, workspace: Workspace, *, b
         requests = _given(recipe, clips, uri, blocks)
     else:
         requests = [_around_joints(recipe, clip, known, uri[clip.source_id]) for clip in clips]
-    holes = render.render(executor, requests).records
-    render.measure_all(executor, holes)
+    rendered = render.render(executor, requests)
+    render.measure_all(executor, rendered)
+    holes = rendered.records
     of_clip = {clip.clip_id: clip.source_id for clip in clips}
     groups = {hole.clip_id: _known(known, of_clip[hole.clip_id], "split_group", uri) for hole in holes}
     split_of = stages.split_of(recipe, workspace, groups)

@@ -168,12 +168,13 @@ def corrupt(recipe: ReinpaintRecipe, executor: Executor, workspace: Workspace, *
         raise RunError(f"not one hole could be made: {first.rejected[0].reason}")
     by_id = {clip.clip_id: clip for clip in chosen}
     second = [_second(recipe, by_id[hole.clip_id], hole, k) for hole in first.records for k in range(recipe.second_masks)]
-    made = render.render(executor, [replace(row, name=names[row.clip.clip_id]) for row in second], name="render.second").records
-    if second and not made:
+    made = render.render(executor, [replace(row, name=names[row.clip.clip_id]) for row in second], name="render.second")
+    if second and not made.records:
         raise RunError("not one second mask could be made; `inpaintbench curation rejected` says why")
     render.measure_all(executor, made, name="measure.second")
-    render.measure_all(executor, first.records)
-    _write_items(recipe, workspace, _inpainted_again(workspace, first.records, made, names=names) if second else first.records)
+    render.measure_all(executor, first)
+    holes = _inpainted_again(workspace, first.records, made.records, names=names) if second else first.records
+    _write_items(recipe, workspace, holes)
 
 
 def _inpainted_again(
