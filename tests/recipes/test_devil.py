@@ -237,3 +237,18 @@ def test_real_videos_all_go_through_a_build(assets: Path, tmp_path: Path) -> Non
     assert len(dataset.slices) == 8
     row = frozen.load(folder).items[0]
     assert video.read_frames(folder / row["truth_file_name"]).shape == (row["frames"], 120, 208, 3)
+
+
+def test_slices_without_labels_of_people_tell_how_they_get_them(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path / "w")
+    left_out = {f"bg_scene_motion-{level}": "no clip is labelled" for level in ("low", "high")}
+    made = Dataset("n", {}, (), (), left_out, {}, {})
+    assert devil.scene_motion_words(workspace, replace(made, left_out={"size-low": "no mask"})) is None
+    assert "write it into a CSV for --labels, or ask raters" in str(devil.scene_motion_words(workspace, made))
+    answer = Attribute("c", "bg_scene_motion", 0.25, None, "annotate", "1")
+    workspace.write_table("attributes", "annotate.study", [answer], Attribute)
+    words = str(devil.scene_motion_words(workspace, made))
+    assert words.startswith(
+        "bg_scene_motion-low and bg_scene_motion-high: raters' answers give a share for 1 clip of the workspace"
+    )
+    assert words.endswith("ask about more of them or add films, and run the same command again")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote, unquote_to_bytes
 
 import numpy as np
@@ -383,6 +383,49 @@ def normalised(
         )
         for clip in clips
     ]
+
+
+class Reshaped(NamedTuple):
+    """Clips that are not their footage at another, smaller size."""
+
+    clips: int
+    enlarged: int
+    cropped: int
+
+
+def reshaped(workspace: Workspace, clip_ids: Collection[str]) -> Reshaped:
+    """Count clips that were enlarged, and those that lost a border beside bars, from what is known of their sources."""
+    from inpaintbench.tables import to_records
+
+    clips = to_records(workspace.columns("clips", Clip, where=("clip_id", clip_ids)), Clip)
+    subjects = {*clip_ids, *(clip.source_id for clip in clips)}
+    facts = to_records(workspace.columns("attributes", Attribute, where=("subject_id", subjects)), Attribute)
+    known: dict[str, dict[str, Any]] = {}
+    for row in facts:
+        known.setdefault(row.subject_id, {})[row.name] = row.blob if row.name == bars.SPANS else row.value
+    enlarged = cropped = 0
+    for clip in clips:
+        if "probe.width" not in (source := known.get(clip.source_id, {})):
+            continue
+        width, height = _upright_size(clip, source, workspace.blobs)
+        way = str(known.get(clip.clip_id, {}).get(NORMALISED, ""))
+        ratio = 1.0 if "; crop " in way else max(clip.width / width, clip.height / height)
+        enlarged += ratio > 1 and "; contain " not in way
+        # Whole pixels: what is scaled to cover a size is up to a pixel larger than that.
+        lost = max(width * ratio - clip.width, height * ratio - clip.height)
+        cropped += lost >= 2 and any(f"; {name} " in way for name in ("cover", "crop"))
+    return Reshaped(len(clips), enlarged, cropped)
+
+
+def _upright_size(clip: Clip, source: Mapping[str, Any], blobs: Blobs) -> tuple[float, float]:
+    """Width and height of a clip's footage in square pixels, turned and without bars."""
+    width, height, aspect = source["probe.width"], source["probe.height"], source["probe.pixel_aspect"]
+    if source["probe.rotation_degrees"] % 180:
+        width, height, aspect = height, width, 1 / aspect
+    cut = bars.bars_of_clip(
+        source, blobs, start_frame=clip.start_frame, end_frame=clip.end_frame, source_fps=source["probe.fps"], fps=clip.fps
+    )
+    return (width - cut.left - cut.right) * aspect, height - cut.top - cut.bottom
 
 
 def _done(clip: Clip, facts: Mapping[str, Any], sized: str, fps: float | None, blobs: Blobs) -> list[str]:

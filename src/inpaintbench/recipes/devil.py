@@ -301,6 +301,26 @@ def _scene_motion_levels(recipe: DevilRecipe, workspace: Workspace, kept: pa.Tab
     return [ranked, select.inherited_levels(others, pa.concat_tables(labels), level=level)]
 
 
+def scene_motion_words(workspace: Workspace, dataset: Dataset) -> str | None:
+    """Way to the slices by scene motion, which people's labels give; None where none is left out."""
+    lacking = [name for name in dataset.left_out if name.startswith(f"{SCENE_MOTION}-")]
+    if not lacking:
+        return None
+    rows = workspace.columns("attributes", Attribute, where=("name", [SCENE_MOTION]))
+    rows = rows.filter(pc.and_(pc.equal(rows["producer"], ANNOTATED), rows["value"].is_valid()))
+    answered = len(pc.unique(rows["subject_id"]))
+    again = "and run the same command again"
+    if answered:
+        return (
+            f"{' and '.join(lacking)}: raters' answers give a share for {answered} clip{'' if answered == 1 else 's'} of the "
+            f"workspace, and low and high need two that the rules keep; ask about more of them or add films, {again}"
+        )
+    return (
+        f"{' and '.join(lacking)}: what moves behind the camera is a label that people give; write it into a CSV for --labels, "
+        f"or ask raters (inpaintbench annotate new devil_labels), {again}"
+    )
+
+
 def _without(missing: int) -> str:
     return f" ({missing} of them have no value)" if missing else ""
 

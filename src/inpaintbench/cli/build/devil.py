@@ -204,6 +204,8 @@ def build_devil_in(
         corrupt(recipe, executor, workspace, **corrupting)
         folder, dataset = export(recipe, workspace)
     summarise(workspace, dataset, per_slice=recipe.per_slice)
+    if words := devil.scene_motion_words(workspace, dataset):
+        console.say(words)
     warn_of_replaced(earlier, dataset)
     return folder, dataset
 

@@ -189,6 +189,8 @@ def summarise(workspace: Workspace, dataset: Dataset, *, per_slice: int | None =
     if guessed:
         text = f"warning: whether white or black is the hole was guessed for {guessed} of {len(dataset.items)} masks"
         console.warn(f"{text}; state it with --saved polarity=white_is_hole")
+    if words := _reshaped_words(workspace, dataset):
+        console.say(words)
     for words in _dropped(workspace.table("selection", Selection)):
         console.say(words)
     rejections = [row for row in workspace.table("rejected", Rejection) if row.step != PAIR]
@@ -200,6 +202,15 @@ def summarise(workspace: Workspace, dataset: Dataset, *, per_slice: int | None =
             console.say(f"{words.format(row.step)}: {display_name(row.name)}: {row.reason}")
         if len(listed) > 10:
             console.say(f"and {len(listed) - 10} more: inpaintbench curation rejected {workspace.path}")
+
+
+def _reshaped_words(workspace: Workspace, dataset: Dataset) -> str:
+    """One line on clips that were enlarged or cropped; nothing where none was."""
+    from inpaintbench.curation.footage import reshaped
+
+    clips, enlarged, cropped = reshaped(workspace, {row["clip_id"] for row in dataset.items})
+    parts = [f"{number} {how}" for number, how in ((enlarged, "enlarged"), (cropped, "cropped")) if number]
+    return f"of {count(clips, 'clip')} in the dataset, {' and '.join(parts)} to its size" if parts else ""
 
 
 def _dropped(selections: Sequence[Selection]) -> list[str]:
