@@ -23,6 +23,14 @@ import inpaintbench
 from inpaintbench.errors import Gone, InputError, NetworkError, Rejected
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Net = ipaddress.IPv4Network | ipaddress.IPv6Network
+# Addresses at which clouds tell a machine about itself, its credentials among it: AWS, Azure, Google, Oracle, OpenStack and most
+# others; AWS containers and pods; AWS, Google and Scaleway over IPv6; OpenStack over IPv6; Scaleway; Alibaba; Oracle's former
+# one; Azure's wire server.
+_METADATA = frozenset(map(ipaddress.ip_address, (
+    "169.254.169.254", "169.254.170.2", "169.254.170.23", "fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254", "fd00:42::42",
+    "fe80::a9fe:a9fe", "169.254.42.42", "100.100.100.200", "192.0.0.192", "168.63.129.16",
+)))  # fmt: skip
 # RFC 6052: the last four bytes of these are an IPv4 address.
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 _IPV4_BYTES = 4
@@ -35,20 +43,20 @@ class CheckedTransport(httpx2.HTTPTransport):
     kept, so none that was opened and verified for one name is used for another name at the same address.
     """
 
-    def __init__(self, *, allow_private: bool) -> None:
+    def __init__(self, limits: Limits) -> None:
         super().__init__(verify=_tls(), trust_env=False, limits=httpx2.Limits(max_connections=1, max_keepalive_connections=0))
-        self._allow_private = allow_private
+        self._limits = limits
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send the request to the first address that accepts a connection.
 
         Raises:
-            Rejected: an address of the host is not a public one.
+            NotPublic: an address of the host is not a public one, and not allowed either.
             httpx2.ConnectError: the name does not resolve, or no address accepts a connection.
         """
         host = request.url.raw_host.decode("ascii")
         failure: httpx2.TransportError = httpx2.ConnectError(f"{host} has no address")
-        for address in resolve(host, allow_private=self._allow_private):
+        for address in resolve(host, limits=self._limits):
             try:
                 return super().handle_request(_pinned(request, address, host))
             except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
@@ -72,11 +80,11 @@ def _tls() -> ssl.SSLContext:
     return httpx2.create_ssl_context()  # cached, since reading all certificates takes 20 ms
 
 
-def resolve(host: str, *, allow_private: bool) -> list[str]:
+def resolve(host: str, *, limits: Limits) -> list[str]:
     """Resolve ``host`` to all of its addresses, in the resolver's order.
 
     Raises:
-        Rejected: one of them is not public, unless ``allow_private``.
+        NotPublic: one of them is not public, and ``limits`` do not allow it.
         httpx2.ConnectError: the name does not resolve.
     """
     try:
@@ -84,17 +92,10 @@ def resolve(host: str, *, allow_private: bool) -> list[str]:
     except (OSError, UnicodeError) as error:
         raise httpx2.ConnectError(f"the name {host!r} does not resolve") from error
     addresses = list(dict.fromkeys(str(answer[4][0]) for answer in answers))
-    if not allow_private:
-        for address in addresses:
-            _require_public(host, address)
+    for address in addresses:
+        if why := limits.why_not(host, address):
+            raise NotPublic(why, host=host, address=address)
     return addresses
-
-
-def _require_public(host: str, address: str) -> None:
-    reason = non_public_reason(ipaddress.ip_address(address))
-    if reason:
-        subject = f"{host} ({address})" if host.strip("[]") != address else address
-        raise Rejected(f"{subject} is {reason}; --allow-private fetches from your own network")
 
 
 def non_public_reason(address: Address) -> str | None:
@@ -117,6 +118,20 @@ def non_public_reason(address: Address) -> str | None:
     return next((kind for kind, holds in kinds.items() if holds), None)
 
 
+def _judged(address: Address) -> Address:
+    """The address that a connection ends at: the embedded one of IPv6 forms that embed an IPv4 address; without a zone."""
+    if isinstance(address, ipaddress.IPv6Address) and address.scope_id:
+        address = ipaddress.IPv6Address(str(address).partition("%")[0])
+    return _embedded_ipv4(address) or address
+
+
+def _net(text: str) -> Net:
+    try:
+        return ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        raise InputError(f"{text!r} is not a net of addresses, such as 10.1.0.0/16 or fd12:3456::/32") from None
+
+
 def _embedded_ipv4(address: Address) -> ipaddress.IPv4Address | None:
     if isinstance(address, ipaddress.IPv4Address):
         return None
@@ -134,6 +149,7 @@ _GONE = (404, 410)
 # Request timeout, too early, too many requests; like every 5xx they may be over in a moment.
 _TRANSIENT = (408, 425, 429)
 _REDIRECTS = (301, 302, 303, 307, 308)
+_HOST = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9_.])?|\[?[0-9A-Fa-f:.]+\]?")
 Result = TypeVar("Result")
 
 
@@ -148,12 +164,35 @@ class Limits:
     schemes: tuple[str, ...] = ("https", "http")
     allow_private: bool = False
     """Also loopback, private and link-local addresses: for one's own network."""
+    allow_hosts: tuple[str, ...] = ()
+    """Names of hosts that may have such addresses."""
+    allow_nets: tuple[str, ...] = ()
+    """Nets of such addresses that may be asked, ``10.1.0.0/16``. Addresses of metadata are never asked."""
     contact: str = ""
     """An address at which the user can be reached, for the servers' logs; part of the User-Agent."""
 
     def __post_init__(self) -> None:
         if not (self.contact.isascii() and self.contact.isprintable()):
             raise InputError(f"the contact {self.contact!r} can stand in no header; use one line of plain ASCII")
+        for name in self.allow_hosts:
+            if not _HOST.fullmatch(name):
+                raise InputError(
+                    f"{name!r} is not the name of a host, such as media.example.org; leave out scheme, port and path"
+                )
+        for net in self.allow_nets:
+            _net(net)
+
+    def why_not(self, host: str, address: str) -> str | None:
+        """Why ``address`` of ``host`` may not be asked, in a sentence; None where it may."""
+        judged = _judged(ipaddress.ip_address(address))
+        subject = f"{host} ({address})" if host.strip("[]") != address else address
+        if judged in _METADATA:
+            return f"{subject} is where clouds tell their machines secrets; it is never asked"
+        kind = non_public_reason(judged)
+        named = host.strip("[]").rstrip(".").casefold() in {name.strip("[]").rstrip(".").casefold() for name in self.allow_hosts}
+        if kind is None or self.allow_private or named or any(judged in _net(net) for net in self.allow_nets):
+            return None
+        return f"{subject} is {kind}; --allow-host, --allow-net or --allow-private fetches from your own network"
 
 
 class ServerGone(Gone):
@@ -168,6 +207,14 @@ class ServerRefused(Rejected):
 
     http_status = 0
     tries = 1
+
+
+class NotPublic(Rejected):
+    """``host`` has an ``address`` that is not public and that the limits do not allow."""
+
+    def __init__(self, reason: str, *, host: str, address: str) -> None:
+        super().__init__(reason)
+        self.host, self.address = host, address
 
 
 class TransientError(Exception):
@@ -257,7 +304,7 @@ def open_response(visit: Visit, method: str, headers: Mapping[str, str]) -> Iter
     # Length and hash are those of the file, so that nothing may be compressed in transfer.
     common = {"User-Agent": agent, "Accept": "*/*", "Accept-Encoding": "identity", **headers}
     # No proxies from the environment: a proxy resolves names itself, and the addresses could not be judged.
-    transport = CheckedTransport(allow_private=visit.limits.allow_private)
+    transport = CheckedTransport(visit.limits)
     with httpx2.Client(transport=transport, trust_env=False, follow_redirects=False) as client:
         try:
             response, url = send_following_redirects(client, visit, method, common)

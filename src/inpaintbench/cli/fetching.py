@@ -47,6 +47,14 @@ Licences = Annotated[
 AllowPrivate = Annotated[
     bool, option("Also from loopback, private and link-local addresses.", "--allow-private", panel=_DOWNLOADS)
 ]
+AllowHosts = Annotated[
+    list[str] | None,
+    option("Also from this host, whatever its address. May be given again.", "--allow-host", metavar="NAME", panel=_DOWNLOADS),
+]
+AllowNets = Annotated[
+    list[str] | None,
+    option("Also from this net: 10.1.0.0/16. May be given again.", "--allow-net", metavar="CIDR", panel=_DOWNLOADS),
+]
 Contact = Annotated[str, option("How servers' owners can reach you; sent along with every question.", panel=_DOWNLOADS)]
 ListFile = Annotated[
     Path, argument("CSV, TSV, JSON lines or Parquet with the column url; or .txt, an address a line.", metavar="LIST")
@@ -56,10 +64,24 @@ Media = Annotated[str, option("video or image: what the files are.")]
 
 
 @dataclass(frozen=True)
-class Downloads:
-    """Limits of downloads, as people give them."""
+class OwnNetwork:
+    """Addresses of one's own network that may be asked."""
 
     allow_private: AllowPrivate = False
+    allow_hosts: AllowHosts = None
+    allow_nets: AllowNets = None
+
+    @property
+    def allowed(self) -> dict[str, Any]:
+        """Those that were given, as ``Limits`` and leaves take them."""
+        told = {"allow_hosts": tuple(self.allow_hosts or ()), "allow_nets": tuple(self.allow_nets or ())}
+        return {"allow_private": self.allow_private, **{name: value for name, value in told.items() if value}}
+
+
+@dataclass(frozen=True)
+class Downloads(OwnNetwork):
+    """Limits of downloads, as people give them."""
+
     most_megabytes: Annotated[float, option("Largest file.", min=0.001, panel=_DOWNLOADS)] = 4000.0
     seconds: Annotated[float, option("Longest time for one file, with all tries.", min=1, panel=_DOWNLOADS)] = 1800.0
     contact: Contact = ""
@@ -75,8 +97,7 @@ class Downloads:
             if not math.isfinite(value):
                 raise UsageError(f"{name} {value} is no limit; give a number")
         return Limits(
-            most_bytes=int(self.most_megabytes * 1e6), seconds=self.seconds, allow_private=self.allow_private,
-            contact=self.contact,
+            most_bytes=int(self.most_megabytes * 1e6), seconds=self.seconds, contact=self.contact, **self.allowed,
         )  # fmt: skip
 
 
@@ -107,7 +128,7 @@ def urls(
 
     Example: inpaintbench curation fetch urls addresses.csv --out WORKSPACE --licence CC-BY
     """
-    constants = {"list": str(list_file.absolute()), "media": media, "allow_private": downloads.allow_private}
+    constants = {"list": str(list_file.absolute()), "media": media, **downloads.allowed}
     label = label or safe_name(list_file.stem)
     run("urls", constants, out, limits=downloads.limits, licences=licence, label=label, running=running, shard=shard)
 
@@ -153,7 +174,7 @@ def site(
 
     Example: inpaintbench curation fetch site pages.txt --out WORKSPACE --workers 2
     """
-    constants = {"list": str(list_file.absolute()), "allow_private": downloads.allow_private}
+    constants = {"list": str(list_file.absolute()), **downloads.allowed}
     label = label or safe_name(list_file.stem)
     run("yt_dlp", constants, out, limits=downloads.limits, licences=licence, label=label, running=running, shard=shard)
 

@@ -20,7 +20,9 @@ from web_footage import HERE, clip_bytes, mixed_site, streamable_bytes, write_li
 from web_server import Answer, WebServer
 
 from inpaintbench import video
+from inpaintbench.curation.fetching.recheck import recheck
 from inpaintbench.curation.fetching.step import TABLE, fetch, rows_of
+from inpaintbench.download import Limits
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.files import file_sha256
@@ -284,3 +286,53 @@ def test_workers_and_kills_change_nothing(server: WebServer, tmp_path: Path) -> 
     assert len({row.blob for row in found}) == 5
     (again,) = server.asked("/0.mp4")
     assert again.headers["Range"] == f"bytes={slow}-"
+
+
+def test_a_bad_line_is_a_refused_row_and_the_rest_goes_on(executor: LocalExecutor, server: WebServer, tmp_path: Path) -> None:
+    good = server.say("/a.mp4", Answer(clip_bytes(tmp_path, 1)))
+    path = write_list(tmp_path / "list.csv", "file:///etc/passwd", good, "", columns="url")
+    path.write_text(path.read_text() + "nowhere\n")
+    for _ in range(2):
+        fetch(executor, "urls", constants={"list": str(path)}, limits=HERE)
+        rows = {row.name: (row.status, row.reason) for row in rows_of(executor.workspace, "urls")}
+        assert [status for status, _ in rows.values()].count("obtained") == 1
+        assert rows["list.csv, line 2"] == ("refused", "'file:///etc/passwd' is not an address such as https://host/video.mp4")
+        assert rows["list.csv, line 5"][0] == "refused"
+        assert len(rows) == 3
+    path.write_text(path.read_text().replace("nowhere", server.say("/b.mp4", Answer(clip_bytes(tmp_path, 2)))))
+    fetch(executor, "urls", constants={"list": str(path)}, limits=HERE)
+    assert sorted(row.status for row in rows_of(executor.workspace, "urls")) == ["obtained", "obtained", "refused"]
+
+
+@pytest.mark.parametrize("allowing", [{"allow_private": True}, {"allow_hosts": ("127.0.0.1",)}, {"allow_nets": ("127.0.0.0/8",)}])
+def test_what_was_refused_for_its_address_is_tried_again_once_that_is_allowed(
+    executor: LocalExecutor, server: WebServer, tmp_path: Path, allowing: dict[str, Any]
+) -> None:
+    urls = [server.say("/a.mp4", Answer(clip_bytes(tmp_path, 1))), server.say("/page.mp4", Answer(b"<html>no video</html>"))]
+    constants = {"list": str(write_list(tmp_path / "list.csv", *urls, columns="url"))}
+
+    def statuses_with(limits: Limits) -> list[str]:
+        fetch(executor, "urls", constants=constants, limits=limits)
+        return [row.status for row in sorted(rows_of(executor.workspace, "urls"), key=lambda row: row.url)]
+
+    assert statuses_with(Limits()) == ["refused", "refused"]
+    assert statuses_with(Limits(allow_nets=("10.0.0.0/8",), allow_hosts=("localhost",))) == ["refused", "refused"]
+    assert server.seen == []
+    assert statuses_with(Limits(**allowing)) == ["obtained", "refused"]
+    asked = len(server.seen)
+    assert statuses_with(Limits(**allowing)) == ["obtained", "refused"]  # what is no video is not asked for once more
+    assert len(server.seen) == asked
+
+
+def test_a_file_keeps_its_name_when_its_title_changes(executor: LocalExecutor, server: WebServer, tmp_path: Path) -> None:
+    url = server.say("/a.mp4", Answer(clip_bytes(tmp_path, 1)))
+    path = tmp_path / "list.csv"
+    constants = {"list": str(path), "allow_private": True}
+    for title in ("", "Waves at the pier", "Waves"):
+        write_list(path, f"{url},{title}", columns="url,title")
+        fetch(executor, "urls", constants=constants, limits=HERE)
+        (row,) = rows_of(executor.workspace, "urls")
+        assert (row.status, row.name[:2]) == ("obtained", "a-")
+        (check,) = recheck(executor, "urls", constants=constants, stamp=title or "first")
+        assert (check.name, check.status) == (row.name, "same")
+    assert [seen.method for seen in server.seen].count("GET") == 1

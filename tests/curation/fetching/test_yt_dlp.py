@@ -64,9 +64,9 @@ def test_every_address_of_a_redirect_is_judged(server: WebServer, tmp_path: Path
     asked: list[str] = []
     plain = http_client.resolve
 
-    def resolve(host: str, *, allow_private: bool) -> list[str]:
+    def resolve(host: str, *, limits: Limits) -> list[str]:
         asked.append(host)
-        return ["127.0.0.1"] if host == "public.test" else plain(host, allow_private=allow_private)
+        return ["127.0.0.1"] if host == "public.test" else plain(host, limits=limits)
 
     monkeypatch.setattr(http_client, "resolve", resolve)
     server.redirect("/beach.mp4", server.say("/inner.mp4", Answer(clip_bytes(tmp_path, 1), headers=VIDEO)))

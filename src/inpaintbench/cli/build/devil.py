@@ -31,7 +31,7 @@ from inpaintbench.cli.build.running import (
 )
 from inpaintbench.cli.console import Anywhere, Processes, Running
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.fetching import AllowPrivate, Contact, FlickrLicences, Most, Query, Uploaded
+from inpaintbench.cli.fetching import Contact, FlickrLicences, Most, OwnNetwork, Query, Uploaded
 from inpaintbench.cli.options import bundle, option, read_option
 from inpaintbench.cli.recipe_options import NONE_GIVEN, Given, of_recipe
 from inpaintbench.curation.fetching import FETCHERS
@@ -64,7 +64,7 @@ DEMO_SIZE = (288, 160)
 
 
 @dataclass(frozen=True)
-class Flickr:
+class Flickr(OwnNetwork):
     """The search of Flickr: what is asked for, and how."""
 
     query: Query = ""
@@ -74,7 +74,6 @@ class Flickr:
     most: Most = None
     least: Annotated[str, option("Smallest pictures.", metavar="WxH")] = "1920x1080"
     contact: Contact = ""
-    allow_private: AllowPrivate = False
 
     @property
     def least_size(self) -> tuple[int, int]:
@@ -84,7 +83,7 @@ class Flickr:
     @property
     def limits(self) -> Limits:
         """Limits of the downloads."""
-        return Limits(allow_private=self.allow_private, contact=self.contact)
+        return Limits(contact=self.contact, **self.allowed)
 
     @property
     def question(self) -> dict[str, Any]:

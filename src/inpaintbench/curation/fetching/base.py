@@ -43,6 +43,10 @@ class Candidate:
     title: str | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
     """Further data that ``fetch`` needs, and facts that rules can use."""
+    key: str = ""
+    """Part of the name that is the same whatever it is called, of 16 hexadecimal digits; what is here under one name keeps it."""
+    refused: str | None = None
+    """Why it is not even asked for, such as a line of a list that holds no address."""
 
 
 @dataclass(frozen=True)

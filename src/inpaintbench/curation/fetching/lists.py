@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,36 +39,50 @@ class Entry:
     """Such as ``list.csv, line 3``, for errors."""
     values: Mapping[str, Any]
     """By column, names in lower case."""
+    fault: str | None = None
+    """Why the row cannot be read; None where it can."""
 
 
 def listed(path: Path, *, version: str) -> Iterator[Candidate]:
-    """Every address of a list once, in the list's order.
+    """Every address of a list once, in the list's order; lines without one are refused candidates, named by their lines.
 
     Args:
         path: the list.
         version: of the leaf that fetches them; part of each candidate's content.
 
     Raises:
-        InputError: it cannot be read, has no column `url`, an address is missing or is none, or it holds none at all.
+        InputError: it cannot be read, has no column `url`, or holds not one address; the first line's fault is told.
     """
     seen: set[str] = set()
+    refused: list[Candidate] = []
     for entry in entries(path):
-        url = _address(entry)
-        if url not in seen:
+        url = "" if entry.values.get("url") is None else str(entry.values["url"]).strip()
+        if fault := entry.fault or _fault(url):
+            shown = without_query(url) if url.isprintable() else ""
+            refused.append(Candidate(name=entry.where, url=shown, content=content_id(version, url, fault), refused=fault))
+            if seen:
+                yield refused.pop()
+        elif url not in seen:
+            if not seen:
+                yield from refused
             seen.add(url)
             named, details = described(entry.values)
-            yield Candidate(name=name_of(url), url=url, content=content_id(version, url), details=details, **named)
+            name = name_of(url, title=named.get("title"))
+            yield Candidate(name=name, url=url, content=content_id(version, url), details=details, key=content_id(url), **named)
+    if not seen and refused:
+        raise InputError(f"{refused[0].name}: {refused[0].refused}")
     if not seen:
         raise InputError(f"the list {str(path)!r} holds no addresses")
 
 
-def name_of(url: str) -> str:
-    """A short name that is the same for the same address and for no other."""
+def name_of(url: str, *, title: str | None = None) -> str:
+    """A short name that is the same for the same address and for no other: words of the title, else of the address."""
     path = urlsplit(without_query(url)).path
     last = Path(path.rstrip("/")).name
     stem, suffix = Path(last).stem, Path(last).suffix.lower()
     suffix = suffix if re.fullmatch(r"\.[a-z0-9]{1,5}", suffix) else ""
-    return f"{safe_name(stem or 'index')[:60]}-{content_id(url)}{suffix}"
+    words = re.sub(r"[^\w-]+", "_", unicodedata.normalize("NFC", title or "")).strip("_-")[:60].rstrip("_-")
+    return f"{words or safe_name(stem or 'index')[:60]}-{content_id(url)}{suffix}"
 
 
 def described(values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str | float]]:
@@ -112,7 +127,8 @@ def _table(path: Path) -> Iterator[Entry]:
             if not row:
                 continue
             if len(row) != len(columns):
-                raise InputError(f"{where}: {len(row)} values for {len(columns)} columns")
+                yield Entry(where, {}, fault=f"{len(row)} values for {len(columns)} columns")
+                continue
             yield Entry(where, {column: _number(value) for column, value in zip(columns, row, strict=True)})
 
 
@@ -131,18 +147,17 @@ def _json_lines(path: Path) -> Iterator[Entry]:
     with path.open(encoding="utf-8-sig") as file:
         for number, line in enumerate(file, start=1):
             if line.strip():
-                where = f"{path.name}, line {number}"
-                yield Entry(where, _object(line, where))
+                yield _object(line, f"{path.name}, line {number}")
 
 
-def _object(line: str, where: str) -> dict[str, Any]:
+def _object(line: str, where: str) -> Entry:
     try:
         value = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{where}: not JSON: {error}") from error
+        return Entry(where, {}, fault=f"not JSON: {error}")
     if not isinstance(value, dict):
-        raise InputError(f"{where}: not a JSON object but {line.strip()[:40]!r}")
-    return {name.strip().lower(): part for name, part in value.items()}
+        return Entry(where, {}, fault=f"not a JSON object but {line.strip()[:40]!r}")
+    return Entry(where, {name.strip().lower(): part for name, part in value.items()})
 
 
 def _parquet(path: Path) -> Iterator[Entry]:
@@ -162,16 +177,15 @@ def _need_url(path: Path, columns: list[str]) -> None:
         raise InputError(f"the list {str(path)!r} has no column 'url'; it has {', '.join(columns) or 'none at all'}")
 
 
-def _address(entry: Entry) -> str:
-    url = entry.values.get("url")
-    if url is None or not str(url).strip():
-        raise InputError(f"{entry.where}: there is no address in the column 'url'")
-    url = str(url).strip()
+def _fault(url: str) -> str | None:
+    """Why ``url`` is not an address, or None."""
+    if not url:
+        return "there is no address in the column 'url'"
     try:
         parts = urlsplit(url)
         whole = bool(parts.scheme and parts.netloc)
     except ValueError:
         whole = False
     if not whole or not url.isprintable() or " " in url:
-        raise InputError(f"{entry.where}: {without_query(url)!r} is not an address such as https://host/video.mp4")
-    return url
+        return f"{without_query(url)!r} is not an address such as https://host/video.mp4"
+    return None

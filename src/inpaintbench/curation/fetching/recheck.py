@@ -12,7 +12,7 @@ from urllib.parse import unquote
 from inpaintbench.curation.fetching import FETCHERS
 from inpaintbench.curation.fetching.base import Candidate, Fetcher, text_url
 from inpaintbench.curation.fetching.listings import uri_of
-from inpaintbench.curation.fetching.step import INCOMPLETE, rows_of
+from inpaintbench.curation.fetching.step import INCOMPLETE, as_held, rows_of
 from inpaintbench.download import utc_now
 from inpaintbench.errors import Gone, Rejected
 from inpaintbench.executors.base import Executor, Outcome, Step, Task
@@ -70,7 +70,8 @@ def recheck(executor: Executor, leaf_name: str, *, constants: Plain, stamp: str,
     rows = [row for row in rows_of(executor.workspace, leaf_name, label) if row.status == "obtained"]
     leaf: Fetcher = FETCHERS.get(leaf_name)(**constants)
     listed = leaf.reads_list or any(INCOMPLETE in row.details for row in rows)
-    whole = {candidate.name: candidate for candidate in leaf.candidates()} if listed and rows else {}
+    found = as_held(list(leaf.candidates()), [row.name for row in rows]) if listed and rows else []
+    whole = {candidate.name: candidate for candidate in found if candidate.refused is None}
     step = Step(
         name=f"recheck.{leaf_name}" + (f".{label}" if label else ""),
         version=f"{VERSION}.{leaf.version}",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,7 @@ from inpaintbench.curation.fetching.listings import Listing, remember, step_name
 from inpaintbench.download import Limits, forget, safe_name, utc_now, without_query
 from inpaintbench.errors import Gone, InputError, MediaError, Rejected
 from inpaintbench.executors.base import Executor, Outcome, Step, Task, task_key
-from inpaintbench.http_client import ServerGone, ServerRefused
+from inpaintbench.http_client import NotPublic, ServerGone, ServerRefused
 from inpaintbench.types import Download, Plain, content_id
 from inpaintbench.workspace import Blobs, Workspace
 
@@ -25,6 +27,10 @@ VERSION = "1"
 TABLE = "downloads"
 # A detail of rows whose address had a query that tables must not hold: the listing alone has the whole address.
 INCOMPLETE = "query_left_out"
+# A detail of rows that were refused for an address of one's own network: host and address, which later limits may allow.
+NOT_ASKED = "not_asked"
+# What names of candidates have in common, whatever they are called: ``Candidate.key``.
+_KEY = re.compile(r"-([0-9a-f]{16})(?:\.[a-z0-9]{1,5})?$")
 _CHECKING_SECONDS = 1800.0  # for decoding what was fetched
 _SUFFIXES = {"video": video.VIDEO_SUFFIXES, "image": video.IMAGE_SUFFIXES}
 _MEDIA_TYPES = {
@@ -41,7 +47,8 @@ def fetch(
     """Bring everything that a fetcher leaf lists into the workspace.
 
     Files become blobs. What is gone leaves a tombstone, what is refused or cannot be had for now a row with the reason; the
-    latter is tried again by the next call, the others are not. What an earlier call obtained is never lost: its row stays where
+    latter is tried again by the next call, the others are not, but for what was refused for an address that ``limits`` allow
+    now. What an earlier call obtained is never lost: its row stays where
     a new attempt brings no file, and stays as the proof of its licence, apart from what is asked for now, where it is no longer
     listed or its licence is not among those asked for.
 
@@ -61,8 +68,9 @@ def fetch(
     candidates = listed(leaf_name, constants, label=label) if candidates is None else candidates
     name = step_name(leaf_name, label)
     held = _held(executor.workspace, name)
+    candidates = as_held(candidates, held)
     remember(executor.workspace, Listing(leaf_name, label, dict(constants)))
-    allowed = [candidate for candidate in candidates if is_allowed(candidate.licence, licences)]
+    allowed = [one for one in candidates if one.refused is None and is_allowed(one.licence, licences)]
     step = Step(
         name=name,
         version=f"{VERSION}.{leaf.version}",
@@ -74,8 +82,7 @@ def fetch(
     )
     mine = [candidate for candidate in allowed if executor.workspace.takes(candidate.name)]
     tasks = [_task(step, candidate, constants, limits, licences) for candidate in mine]
-    if retry_refused:
-        _open_again(executor.workspace, step, tasks)
+    _open_again(executor.workspace, step, tasks, limits, everything=retry_refused)
     # Tables are replaced one after the other, so all proof lies in one that no kill on the way can touch.
     executor.workspace.write_table(TABLE, f"{name}.earlier", list(held.values()), Download)
     outcome = executor.run(step, tasks)
@@ -169,15 +176,33 @@ def _task(step: Step, candidate: Candidate, constants: Plain, limits: Limits, li
     return Task(candidate.name, candidate.content, payload, candidate.name)
 
 
-def _open_again(workspace: Workspace, step: Step, tasks: Sequence[Task]) -> None:
-    """Mark what was refused as not done; the ledger's last word on a task counts."""
+def as_held(candidates: Sequence[Candidate], names: Iterable[str]) -> list[Candidate]:
+    """The candidates, each under the name that it was fetched under before, where its list calls it another."""
+    by_key = {key[1]: name for name in names if (key := _KEY.search(name))}
+    return [replace(one, name=by_key.get(one.key, one.name)) if one.key else one for one in candidates]
+
+
+def _open_again(workspace: Workspace, step: Step, tasks: Sequence[Task], limits: Limits, *, everything: bool) -> None:
+    """Mark what was refused as not done: all of it, or what was refused for an address that is allowed now.
+
+    The ledger's last word on a task counts.
+    """
     ledger = workspace.ledger(step.name)
     entries = ledger.read()
     for key in (task_key(step, task) for task in tasks):
         entry = entries.get(key, {})
-        if entry.get("status") == "rejected" or any(row["status"] == "refused" for row in entry.get("rows", [])):
+        refused = [row for row in entry.get("rows", []) if row["status"] == "refused"]
+        allowed_now = any(_is_allowed_now(row, limits) for row in refused)
+        if allowed_now or (everything and (refused or entry.get("status") == "rejected")):
             ledger.append({"key": key, "finished_at": round(time.time(), 3), "status": "failed", "reason": "to be tried again"})
     ledger.close()
+
+
+def _is_allowed_now(row: Plain, limits: Limits) -> bool:
+    """Whether a row was refused for an address that ``limits`` allow."""
+    details = json.loads(row["details"]) if isinstance(row["details"], str) else row["details"]
+    refused = details.get(NOT_ASKED)
+    return refused is not None and limits.why_not(*refused) is None
 
 
 def _rows_without_files(
@@ -198,7 +223,9 @@ def _rows_without_files(
                 f"{not_allowed(row.licence)}; so it was stated when the file was fetched, and another label fetches it anew",
             )
     for candidate in candidates:
-        if not is_allowed(candidate.licence, licences):
+        if candidate.refused is not None:
+            reasons[candidate.name] = ("refused", candidate.refused)
+        elif not is_allowed(candidate.licence, licences):
             reasons[candidate.name] = ("refused", not_allowed(candidate.licence))
     return [
         replace(_row(candidate, step.parameters["leaf"]), status=reasons[candidate.name][0], reason=reasons[candidate.name][1])
@@ -230,7 +257,8 @@ def fetch_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Downlo
 
 
 def _limits(stored: Mapping[str, Any]) -> Limits:
-    return Limits(**{**stored, "schemes": tuple(stored["schemes"])})
+    plain: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()}
+    return Limits(**plain)
 
 
 def _row(candidate: Candidate, fetcher: str) -> Download:
@@ -247,7 +275,11 @@ def _row(candidate: Candidate, fetcher: str) -> Download:
 def _without_file(row: Download, status: str, error: Exception) -> Download:
     answered = error if isinstance(error, ServerGone | ServerRefused) else None
     http_status, tries = (answered.http_status, answered.tries) if answered else (None, 1)
-    return replace(row, status=status, reason=str(error), http_status=http_status, tries=tries, retrieved_at=utc_now())
+    apart = {NOT_ASKED: [error.host, error.address]} if isinstance(error, NotPublic) else {}
+    return replace(
+        row, status=status, reason=str(error), http_status=http_status, tries=tries, retrieved_at=utc_now(),
+        details={**row.details, **apart},
+    )  # fmt: skip
 
 
 def _kept(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from inpaintbench.catalogue import unknown_name
@@ -23,7 +23,7 @@ class UrlList(Fetcher):
     Args:
         list: path of the list; read where candidates are listed, not where they are fetched.
         media: ``video`` or ``image``: what the files are.
-        allow_private: also ask hosts of one's own network when licences are re-asked.
+        allow_private, allow_hosts, allow_nets: hosts of one's own network that are asked for licences again, as in ``Limits``.
 
     Raises:
         InputError: no such kind of media.
@@ -33,17 +33,20 @@ class UrlList(Fetcher):
     version = "1"
     reads_list = True
 
-    def __init__(self, *, list: str, media: str = "video", allow_private: bool = False) -> None:  # noqa: A002 - what people say
+    def __init__(
+        self, *, list: str, media: str = "video", allow_private: bool = False,  # noqa: A002 - what people say
+        allow_hosts: Sequence[str] = (), allow_nets: Sequence[str] = (),
+    ) -> None:  # fmt: skip
         if media not in MEDIA:
             raise UnknownNameError(unknown_name("kind of media", media, MEDIA))
         self._list, self.media = Path(list), media
-        self._limits = Limits(allow_private=allow_private)
+        self._limits = Limits(allow_private=allow_private, allow_hosts=tuple(allow_hosts), allow_nets=tuple(allow_nets))
 
     def candidates(self) -> Iterator[Candidate]:
-        """Every address of the list.
+        """Every address of the list; lines that hold none are refused.
 
         Raises:
-            InputError: the list cannot be read, or a line of it holds no address; the line is named.
+            InputError: the list cannot be read, or holds no address.
         """
         return listed(self._list, version=self.version)
 

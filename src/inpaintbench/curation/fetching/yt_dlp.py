@@ -6,7 +6,7 @@ import importlib
 import io
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -34,7 +34,7 @@ class YtDlp(Fetcher):
 
     Args:
         list: path of a list as for the leaf ``urls``, of page addresses.
-        allow_private: also ask hosts of one's own network when licences are re-asked.
+        allow_private, allow_hosts, allow_nets: hosts of one's own network that are asked for licences again, as in ``Limits``.
 
     Raises:
         MissingExtraError: yt-dlp is not installed.
@@ -45,16 +45,19 @@ class YtDlp(Fetcher):
     reads_list = True
     media = "video"
 
-    def __init__(self, *, list: str, allow_private: bool = False) -> None:  # noqa: A002 - what people say
+    def __init__(
+        self, *, list: str, allow_private: bool = False,  # noqa: A002 - what people say
+        allow_hosts: Sequence[str] = (), allow_nets: Sequence[str] = (),
+    ) -> None:  # fmt: skip
         _package()
         self._list = Path(list)
-        self._limits = Limits(allow_private=allow_private)
+        self._limits = Limits(allow_private=allow_private, allow_hosts=tuple(allow_hosts), allow_nets=tuple(allow_nets))
 
     def candidates(self) -> Iterator[Candidate]:
-        """Every page of the list.
+        """Every page of the list; lines that hold no address are refused.
 
         Raises:
-            InputError: the list cannot be read, or a line of it holds no address; the line is named.
+            InputError: the list cannot be read, or holds no address.
         """
         return listed(self._list, version=self.version)
 
@@ -226,7 +229,7 @@ def _opened(request: Any, headers: dict[str, str], cookies: Any, limits: Limits)
     own = {name: value for name, value in headers.items() if name.lower() in _OWN}
     common = {name: value for name, value in headers.items() if name not in own}
     data = request.data if request.data is None or isinstance(request.data, bytes) else b"".join(request.data)
-    transport = CheckedTransport(allow_private=limits.allow_private)
+    transport = CheckedTransport(limits)
     client = httpx2.Client(transport=transport, trust_env=False, follow_redirects=False, cookies=cookies)
     try:
         response, url = send_following_redirects(client, Visit(request.url, limits, own), request.method, common, body=data)
