@@ -66,6 +66,32 @@ def test_black_between_hard_cuts_makes_two_and_between_fades_one(coffee: Frames,
     assert 46 <= fade.end_frame <= 50
 
 
+def test_bars_are_no_likeness_of_scenes(coffee: Frames, rocket: Frames) -> None:
+    film = np.concatenate([coffee, rocket])
+    film[:, :12] = film[:, -12:] = 0
+    assert places(transitions(film, fps=25.0)) == [("cut", 30, 30)]
+
+
+def test_one_mixed_frame_between_two_shots_is_a_cut(coffee: Frames, rocket: Frames) -> None:
+    mixed = (coffee[-1:].astype(np.uint16) + rocket[:1]) // 2
+    (cut,) = transitions(np.concatenate([coffee, mixed.astype(np.uint8), rocket]), fps=25.0)
+    assert cut.kind == "cut"
+    assert cut.start_frame in (30, 31)
+
+
+def test_a_few_black_frames_are_no_flash(coffee: Frames) -> None:
+    film = np.concatenate([coffee[:15], np.zeros_like(coffee[:3]), coffee[15:]])
+    assert places(transitions(film, fps=25.0)) == [("cut", 15, 15), ("cut", 18, 18)]
+
+
+def test_a_plain_picture_that_turns_black_fades() -> None:
+    level = np.concatenate([np.full(20, 200), np.linspace(200, 0, 25), np.zeros(10)]).astype(np.uint8)
+    (fade,) = transitions(np.broadcast_to(level[:, None, None, None], (55, 48, 64, 3)), fps=25.0)
+    assert fade.kind == "gradual"
+    assert fade.start_frame <= 24
+    assert fade.end_frame >= 40
+
+
 def test_blocks_leave_no_seams(coffee: Frames, rocket: Frames) -> None:
     one = np.concatenate([coffee, coffee[::-1]])
     other = np.concatenate([rocket, rocket[::-1]])
@@ -88,7 +114,7 @@ def test_short_and_still_films_have_none(frames: int) -> None:
 
 @pytest.mark.real
 def test_real_films_are_cut_where_the_eye_cut_them(assets: Path) -> None:
-    wanted = ("bikes.mp4", "nasa_13013.mp4", "fire2.mp4")
+    wanted = ("bikes.mp4", "nasa_13013.mp4", "fire2.mp4", "example3.mp4")
     marked: dict[str, list[Truth]] = defaultdict(list)
     for row in csv.DictReader(REAL_CUTS.read_text().splitlines()):
         if row["file"].endswith(wanted):

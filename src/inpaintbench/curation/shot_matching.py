@@ -4,14 +4,14 @@ Frames become *details*: small luma, less its surroundings, over its local contr
 Two frames are laid over each other at every shift up to ``LARGEST_SHIFT`` of the view, and the correlation of the overlap at
 the best one says how alike they are.
 
-A *fade* is a run of frames that show nothing, with a ramp of one scene losing or gaining contrast on a side of it. A
-*dissolve* lies between two frames of different scenes when the frames between them are weighted sums of both, with weights
-that go steadily from the one to the other; both scenes are laid over each frame first, as the camera may move meanwhile.
+A *fade* is a run of frames that show nothing, with a ramp of one scene losing or gaining contrast on a side of it. In a
+*dissolve*, colours of a coarse grid go evenly along a straight line from one scene to another; a moving camera takes them along
+a bent one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import cv2
@@ -31,8 +31,12 @@ LEAST_OVERLAP = 0.25
 SAME_SCENE = 0.4
 # Standard deviation of a frame that shows nothing: black, white, or fog.
 FLAT_LEVELS = 3.0
+# Mean up to which a frame that shows nothing is black.
+DARK_LEVELS = 40.0
 # Difference up to which two frames that show nothing are alike.
 SAME_GREY_LEVELS = 30.0
+# Columns and rows of the coarse grid of colours.
+COLOUR_CELLS = (16, 9)
 _SURROUNDINGS_SIGMA = 5.0
 _SMOOTHING_SIGMA = 0.8
 _CONTRAST_FLOOR_LEVELS = 2.0
@@ -51,15 +55,53 @@ class Details:
     """``float64[h + 1, w + 1]``, integral image of the squared pattern."""
     contrast: float
     """Standard deviation of the luma, in levels."""
+    colours: npt.NDArray[np.float32]
+    """``float32[9 * 16 * 3]``, 0..255: mean colours of the cells of a coarse grid; grey where only luma is known."""
 
     @property
     def flat(self) -> bool:
         """Return whether the frame shows nothing."""
         return self.contrast < FLAT_LEVELS
 
+    @property
+    def black(self) -> bool:
+        """Return whether the frame shows nothing, and that is dark."""
+        return self.flat and float(self.luma.mean()) < DARK_LEVELS
 
-def details_of(luma: npt.NDArray[np.uint8]) -> Details:
-    """Prepare ``uint8[h, w]``."""
+
+@dataclass(frozen=True)
+class ColourPath:
+    """How colours go from one frame to a later one: in a dissolve of scenes that stand still, along a straight line."""
+
+    length: float
+    """Root mean square difference of the ends, in levels."""
+    bend: float
+    """Root mean square distance of the frames between from the line, over its length."""
+    shares: npt.NDArray[np.float32]
+    """Return how far along the line each frame is, 0 at the first and 1 at the last."""
+
+    @classmethod
+    def of(cls, colours: Sequence[npt.NDArray[np.float32]]) -> ColourPath:
+        """Return the path of the colours of three or more consecutive frames."""
+        path = np.stack(colours) - colours[0]
+        line = path[-1]
+        square = max(float(line @ line), 1e-6)
+        shares = path @ line / square
+        off = path[1:-1] - shares[1:-1, None] * line
+        length = np.sqrt(square / len(line))
+        return cls(float(length), float(np.sqrt(np.mean(np.square(off))) / length), shares)
+
+
+def colour_distance(one: Details, other: Details) -> float:
+    """Root mean square difference of the coarse colours of two frames, in levels."""
+    return float(np.sqrt(np.mean(np.square(one.colours - other.colours))))
+
+
+def details_of(frame: npt.NDArray[np.uint8]) -> Details:
+    """Prepare ``uint8[h, w, 3]`` RGB or ``uint8[h, w]`` luma."""
+    luma = frame if frame.ndim == 2 else cv2.cvtColor(frame, cv2.COLOR_RGB2GRAY)
+    cells = cv2.resize(frame.astype(np.float32), COLOUR_CELLS, interpolation=cv2.INTER_AREA)
+    colours = np.repeat(cells.ravel(), 3 if frame.ndim == 2 else 1).astype(np.float32)
     plane = luma.astype(np.float32)
     smooth = cv2.GaussianBlur(plane, (0, 0), _SMOOTHING_SIGMA)
     high = smooth - cv2.GaussianBlur(smooth, (0, 0), _SURROUNDINGS_SIGMA)
@@ -68,35 +110,35 @@ def details_of(luma: npt.NDArray[np.uint8]) -> Details:
     spectrum = scipy.fft.rfft2(pattern, _padded(pattern.shape))
     squares = np.zeros((plane.shape[0] + 1, plane.shape[1] + 1))
     np.cumsum(np.cumsum(np.square(pattern, dtype=np.float64), axis=0), axis=1, out=squares[1:, 1:])
-    return Details(plane, pattern, spectrum, squares, float(plane.std()))
+    return Details(plane, pattern, spectrum, squares, float(plane.std()), colours)
 
 
-def likeness(details: Details, other: Details) -> tuple[float, Shift]:
-    """Return how alike two frames of one size are, -1..1, and the shift that lays ``other`` over ``details``.
+def likeness(one: Details, other: Details) -> tuple[float, Shift]:
+    """Return how alike two frames of one size are, -1..1, and the shift that lays ``other`` over ``one``.
 
     Where one shows nothing it is 0, and 1 where both do and are nearly as bright.
 
     ``one[y + down, x + right]`` and ``other[y, x]`` then show the same.
     """
-    if details.flat or other.flat:
-        near = abs(float(details.luma.mean()) - float(other.luma.mean())) <= SAME_GREY_LEVELS
-        return float(details.flat and other.flat and near), (0, 0)
-    height, width = details.luma.shape
+    if one.flat or other.flat:
+        near = abs(float(one.luma.mean()) - float(other.luma.mean())) <= SAME_GREY_LEVELS
+        return float(one.flat and other.flat and near), (0, 0)
+    height, width = one.luma.shape
     rows, columns = _shifts(height), _shifts(width)
-    products = scipy.fft.irfft2(details.spectrum * other.spectrum.conj(), _padded((height, width)))
+    products = scipy.fft.irfft2(one.spectrum * other.spectrum.conj(), _padded((height, width)))
     products = products[rows[:, None], columns[None, :]]
-    energy = np.sqrt(_energy(details.squares, rows, columns) * _energy(other.squares, -rows, -columns))
+    energy = np.sqrt(_energy(one.squares, rows, columns) * _energy(other.squares, -rows, -columns))
     overlap = np.outer(height - np.abs(rows), width - np.abs(columns)) / (height * width)
     scores = np.where(overlap >= LEAST_OVERLAP, products / np.maximum(energy, 1e-6), -1.0)
     # A small overlap is alike by chance more easily.
     best = np.unravel_index(int(np.argmax(scores * np.sqrt(np.sqrt(overlap)))), scores.shape)
-    return float(scores[best]), (int(columns[best[1]]), int(rows[best[0]]))
+    return min(1.0, float(scores[best])), (int(columns[best[1]]), int(rows[best[0]]))
 
 
-def still_likeness(details: Details, other: Details) -> float:
+def still_likeness(one: Details, other: Details) -> float:
     """``likeness`` where nothing moved: a hundred times cheaper, never higher by much."""
-    energy = details.squares[-1, -1] * other.squares[-1, -1]
-    return float(np.vdot(details.pattern, other.pattern) / np.sqrt(max(energy, 1e-6)))
+    energy = one.squares[-1, -1] * other.squares[-1, -1]
+    return float(np.vdot(one.pattern, other.pattern) / np.sqrt(max(energy, 1e-6)))
 
 
 def overlapping(frame: Plane, shift: Shift) -> tuple[slice, slice]:
@@ -132,20 +174,23 @@ RAMP_FRAMES = 2
 RAMP_DEPTH = 0.7
 # What is shorter and returns to the same scene is a flash.
 SHORTEST_FADE_FRAMES = 7
-# Distances in frames at which two frames are taken for the ends of a dissolve; the longest fix its extent best.
-WINDOWS = (32, 16, 8)
+# Distances in frames at which two frames are taken for the ends of a dissolve.
+WINDOWS = (8, 12, 16, 24, 32, 48)
+# Least difference of colours between the ends, in levels, and what noise does to it.
+LEAST_PATH_LEVELS, COLOUR_NOISE_LEVELS = 12.0, 2.0
+# How far the path may be from a straight line, noise included: dissolves have 0.02 to 0.17, moving cameras 0.22 and more. Where
+# the ends differ by ``FAR_LEVELS`` cameras have 0.38 and more, and a dissolve from a panned shot 0.3.
+MOST_DOUBT, MOST_FAR_DOUBT, FAR_LEVELS = 0.2, 0.32, 40.0
+# A step back, at most, and one ahead, in steps of equal length.
+MOST_RETURN, MOST_HASTE = 0.05, 3.0
+# Of the way, where mixed frames begin and end.
+EXTENT_SHARE = 0.04
 # Likeness of the ends, at most.
 DIFFERENT_SCENES = 0.45
 # Of the luma of the ends, one laid over the other: weak details alone can differ within one scene, as on rippled water.
 MOST_CORRELATION = 0.7
 # Of the luma of any quarter of the ends: half a scene may be water or a crowd.
 MOST_QUARTER_CORRELATION = 0.9
-# Share of the variance of the middle frame that the weighted sum of the ends explains.
-LEAST_FIT = 0.87
-# By how much more than either end alone.
-LEAST_GAIN = 0.08
-# A dissolve is measured against frames so far apart around its window; a frame with at most this share of a scene has none.
-LONGEST_FRAMES, EXTENT_WEIGHT = 40, 0.04
 _BLEND_SIGMA = 1.5
 
 
@@ -201,50 +246,56 @@ def _returns(details: list[Details], before: int, after: range) -> bool:
 
 
 def dissolves(details: list[Details], cuts: set[int]) -> list[Blend]:
-    """The dissolves among consecutive frames; none reaches over one of ``cuts``, a flat frame or a change of size."""
-    barriers = np.cumsum([index in cuts or frame.flat for index, frame in enumerate(details)])
+    """The dissolves among consecutive frames; none reaches over one of ``cuts`` or a change of size.
+
+    What changes the picture as evenly, from or to a frame that shows nothing, is found as well: a slow fade.
+    """
+    barriers = np.cumsum([index in cuts for index in range(len(details))])
     blends: list[Blend] = []
-    for length in WINDOWS:
-        for start in range(0, len(details) - length, length // 4):
-            end = start + length
-            if barriers[end] > barriers[start] or details[start].flat or _inside(blends, start, end):
-                continue
-            fit = _mixed(details, start, end)
-            if fit:
-                blends.append(Blend(*_extent(details, start, end, barriers), score=round(fit, 4)))
+    for _, start, end in sorted(_straight(details, barriers)):
+        if not _inside(blends, start, end) and _joins_two_scenes(details, start, end):
+            first, last, bend = _extent(details, start, end, barriers)
+            blends.append(Blend(first, last, round(max(0.0, 1 - bend), 4)))
     return blends
+
+
+def _straight(details: list[Details], barriers: npt.NDArray[np.int64]) -> Iterator[tuple[float, int, int]]:
+    """Windows over which colours go evenly along a straight line: how far from one, start, and end."""
+    for length in WINDOWS:
+        for start in range(0, len(details) - length, max(1, length // 8)):
+            end = start + length
+            if barriers[end] > barriers[start] or colour_distance(details[start], details[end]) < LEAST_PATH_LEVELS:
+                continue
+            path = ColourPath.of([frame.colours for frame in details[start : end + 1]])
+            steps = np.diff(path.shares)
+            doubt = path.bend + COLOUR_NOISE_LEVELS / path.length
+            most = MOST_FAR_DOUBT if path.length >= FAR_LEVELS else MOST_DOUBT
+            if doubt <= most and steps.min() >= -MOST_RETURN and steps.max() <= MOST_HASTE / length:
+                yield doubt, start, end
+
+
+def _joins_two_scenes(details: list[Details], start: int, end: int) -> bool:
+    """Return whether the ends show two scenes, or one of them nothing; two that show nothing differ by their colours."""
+    one, other = details[start], details[end]
+    return one.flat or other.flat or _different(one, other)
 
 
 def _inside(blends: list[Blend], start: int, end: int) -> bool:
     return any(blend.start < end and start < blend.end for blend in blends)
 
 
-def _mixed(details: list[Details], start: int, end: int) -> float:
-    """Return how well a dissolve explains the frames between two, 0..1; 0 when it does not."""
-    before, other = details[start], details[end]
-    if not _different(before, other):
-        return 0.0
-    quarter = (end - start) // 4
-    middle = _weights(before, other, details[(start + end) // 2])
-    if not middle.is_mixture:
-        return 0.0
-    early, late = (_weights(before, other, details[at]) for at in (start + quarter, end - quarter))
-    steady = early.other - 0.02 <= middle.other <= late.other + 0.02 and late.other - early.other > 0.1
-    return middle.fit if steady and min(early.fit, late.fit) >= LEAST_FIT - 0.1 else 0.0
-
-
-def _different(details: Details, other: Details) -> bool:
-    if still_likeness(details, other) > DIFFERENT_SCENES:
+def _different(one: Details, other: Details) -> bool:
+    if still_likeness(one, other) > DIFFERENT_SCENES:
         return False
-    alike, shift = likeness(details, other)
+    alike, shift = likeness(one, other)
     if alike > DIFFERENT_SCENES:
         return False
     # The best shift can be that of water or a crowd that fills much of the view; what stands still has none.
-    return not any(_same_luma(details, other, laid) for laid in {shift, (0, 0)})
+    return not any(_same_luma(one, other, laid) for laid in {shift, (0, 0)})
 
 
-def _same_luma(details: Details, other: Details, shift: Shift) -> bool:
-    first = _smooth(details.luma)[overlapping(details.luma, shift)]
+def _same_luma(one: Details, other: Details, shift: Shift) -> bool:
+    first = _smooth(one.luma)[overlapping(one.luma, shift)]
     second = _smooth(other.luma)[overlapping(other.luma, (-shift[0], -shift[1]))]
     middle = [side // 2 for side in first.shape]
     quarters = [(down, right) for down in _halves(middle[0]) for right in _halves(middle[1])]
@@ -256,74 +307,24 @@ def _halves(middle: int) -> tuple[slice, slice]:
     return slice(0, middle), slice(middle, None)
 
 
-def _correlation(plane: Plane, other: Plane) -> float:
+def _correlation(one: Plane, other: Plane) -> float:
     """Pearson correlation of the levels of two planes, -1..1; 0 where one is flat."""
-    if min(plane.std(), other.std()) < FLAT_LEVELS:
+    if min(one.std(), other.std()) < FLAT_LEVELS:
         return 0.0
-    return float(np.mean((plane - plane.mean()) * (other - other.mean())) / (plane.std() * other.std()))
-
-
-@dataclass(frozen=True)
-class _Weights:
-    """``frame = one * first + other * second + constant``, least squares."""
-
-    one: float
-    other: float
-    fit: float
-    """Share of the variance explained, 0..1."""
-    alone: float
-    """The larger share that one of them alone explains."""
-
-    @property
-    def is_mixture(self) -> bool:
-        interior = min(self.one, self.other) >= 0.12 and 0.7 <= self.one + self.other <= 1.3
-        return interior and self.fit >= LEAST_FIT and self.fit - self.alone >= LEAST_GAIN
-
-
-def _weights(before: Details, other: Details, frame: Details) -> _Weights:
-    columns = [_laid(end, frame, likeness(frame, end)[1]) for end in (before, other)]
-    known = ~np.isnan(columns[0]) & ~np.isnan(columns[1])
-    if known.mean() < 0.2:
-        return _Weights(0.0, 0.0, 0.0, 0.0)
-    target = _smooth(frame.luma)[known]
-    target = target - target.mean()
-    sources = np.stack([column[known] - column[known].mean() for column in columns], axis=1)
-    weights = np.linalg.lstsq(sources, target, rcond=None)[0]
-    variance = max(float(target @ target), 1e-6)
-    fit = 1 - float(np.square(target - sources @ weights).sum()) / variance
-    alone = np.square(sources.T @ target) / np.maximum(np.square(sources).sum(axis=0), 1e-6) / variance
-    return _Weights(float(weights[0]), float(weights[1]), fit, float(alone.max()))
-
-
-def _laid(source: Details, target: Details, shift: Shift) -> npt.NDArray[np.float64]:
-    """``source`` where it lies over ``target``, ``float64[h, w]``, NaN elsewhere."""
-    laid = np.full(target.luma.shape, np.nan)
-    laid[overlapping(target.luma, shift)] = _smooth(source.luma)[overlapping(source.luma, (-shift[0], -shift[1]))]
-    return laid
+    return float(np.mean((one - one.mean()) * (other - other.mean())) / (one.std() * other.std()))
 
 
 def _smooth(plane: Plane) -> Plane:
     return np.asarray(cv2.GaussianBlur(plane, (0, 0), _BLEND_SIGMA), np.float32)
 
 
-def _extent(details: list[Details], start: int, end: int, barriers: npt.NDArray[np.int64]) -> tuple[int, int]:
-    """The mixed frames around the middle of a window, judged by ends that lie further out as far as nothing is in the way."""
-    first, last = start, end
-    reach = max(0, LONGEST_FRAMES - (end - start)) // 2
+def _extent(details: list[Details], start: int, end: int, barriers: npt.NDArray[np.int64]) -> tuple[int, int, float]:
+    """The mixed frames around a window, judged by ends a little further out, and how bent the path over them is."""
+    first, last, reach = start, end, max(2, (end - start) // 4)
     while first > max(0, start - reach) and barriers[first - 1] == barriers[start]:
         first -= 1
     while last < min(len(details) - 1, end + reach) and barriers[last + 1] == barriers[end]:
         last += 1
-    shares = np.array([_second_share(details[first], details[last], frame) for frame in details[first : last + 1]])
-    shares[0], shares[-1] = 0, 1
-    middle = (start + end) // 2 - first
-    before, after = shares[:middle] <= EXTENT_WEIGHT, shares[middle:] >= 1 - EXTENT_WEIGHT
-    # One frame that was laid over badly does not end a dissolve.
-    low = next((index for index in range(middle - 1, 0, -1) if before[index] and before[index - 1]), 0) + 1
-    high = next((index for index in range(len(after) - 1) if after[index] and after[index + 1]), len(after) - 1) + middle
-    return first + low, first + high
-
-
-def _second_share(before: Details, other: Details, frame: Details) -> float:
-    weights = _weights(before, other, frame)
-    return weights.other / max(weights.one + weights.other, 1e-6)
+    path = ColourPath.of([frame.colours for frame in details[first : last + 1]])
+    mixed = np.flatnonzero((path.shares > EXTENT_SHARE) & (path.shares < 1 - EXTENT_SHARE))
+    return (first + int(mixed[0]), first + int(mixed[-1]) + 1, path.bend) if len(mixed) else (start, end, path.bend)

@@ -2,14 +2,15 @@
 
 Cuts are *proposed* by any of the scenedetect detectors, by a sudden frame difference, or by frames whose details do not fit
 each other; a proposal is *dropped* when two frames astride it, at most ``FLASH_FRAMES`` frames apart, show the same scene:
-then the camera moved fast, or there was a flash. Fades and dissolves are found by ``shot_matching``.
+then the camera moved fast, or there was a flash. Where nothing else moves, little change is enough for a cut, and in a whip pan
+much is needed. Fades and dissolves are found by ``shot_matching``. Black bars are cut off first.
 
 Frames are looked at in blocks with context at both sides, so memory does not grow with the length of the film.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
@@ -18,7 +19,18 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.curation.shot_matching import SAME_SCENE, Blend, Details, details_of, dissolves, fades, likeness, still_likeness
+from inpaintbench.curation.shot_matching import (
+    SAME_SCENE,
+    Blend,
+    ColourPath,
+    Details,
+    colour_distance,
+    details_of,
+    dissolves,
+    fades,
+    likeness,
+    still_likeness,
+)
 from inpaintbench.errors import MissingExtraError
 
 Image = npt.NDArray[np.uint8]
@@ -31,12 +43,20 @@ DETECTOR_WIDTH = 256
 FLASH_FRAMES = 5
 # A frame difference this many times larger than those around it, and at least this large, proposes a cut.
 SPIKE_RATIO, SPIKE_LEVELS = 2.0, 3.0
-# Neighbouring frames as alike, and shifted by no more, at both sides of a proposal: the camera does not move fast there.
-CALM_NEIGHBOURS, CALM_SHIFT_PIXELS = 0.95, 3
-# Likeness from which frames between such neighbours show one shot: two views of one lake may well have 0.75.
-CALM_LIKENESS = 0.9
+# A step of colours that is this many times those on both sides, and the likeness up to which it is a cut: nothing else moves
+# there, and two views of one lake may well have 0.75.
+CALM_LIKENESS = ((6.0, 0.9), (2.5, 0.6))
+LEAST_JUMP_LEVELS, NOISE_LEVELS = 12.0, 1.5
+# Steps as large on both sides are those of a whip pan, in which frames are less alike.
+WHIP_RATIO, WHIPPED_LIKENESS = 0.6, 0.2
+# Difference of colours above which details that are alike show another scene.
+SAME_COLOURS = 60.0
+# A frame between two shots that is a sum of both: largest distance from the line between their colours, and least share of each.
+MIXED_BEND, MIXED_SHARE = 0.35, 0.08
 # Side of a cell in working pixels, likeness below which it changed, and the share that must have changed for a cut.
 CHANGED_CELL, CHANGED_LIKENESS, CHANGED_SHARE = 12, 0.8, 0.6
+# Brightest level of black, and the least rows and columns of a picture between bars.
+BLACK_LEVEL, LEAST_SIDE = 24, 8
 BLOCK_FRAMES, CONTEXT_FRAMES = 128, 72
 
 
@@ -69,7 +89,8 @@ def transitions(frames: Iterable[Image], *, fps: float) -> list[Transition]:
         cuts |= {cut.start_frame: cut for cut in _cuts(block)}
     merged = _merged(gradual)
     swallowed = {k for blend in merged for k in range(blend.start, blend.end + 1)}
-    kept = [cut for k, cut in cuts.items() if k not in swallowed]
+    # A single frame is no shot: it is a mixture of both sides.
+    kept = [cut for k, cut in cuts.items() if k not in swallowed and k + 1 not in cuts]
     kept += [Transition(blend.start, blend.end, "gradual", blend.score) for blend in merged]
     return sorted(kept, key=lambda transition: transition.start_frame)
 
@@ -86,26 +107,48 @@ class _Block:
 
 def _blocks(frames: Iterable[Image], fps: float) -> Iterator[_Block]:
     detectors = _Detectors(fps)
-    held: list[Details] = []
+    held: list[Image] = []
     first, decided, count = 0, 0, 0
     for count, frame in enumerate(frames, 1):
-        held.append(details_of(_reduced(frame)))
+        held.append(_reduced(frame))
         detectors.look(frame)
         if count - decided == BLOCK_FRAMES + CONTEXT_FRAMES:
-            yield _Block(held, first, range(decided, decided + BLOCK_FRAMES), frozenset(detectors.proposed))
+            yield _Block(_details(held), first, range(decided, decided + BLOCK_FRAMES), frozenset(detectors.proposed))
             decided += BLOCK_FRAMES
             surplus = max(0, decided - CONTEXT_FRAMES - first)
             held, first = held[surplus:], first + surplus
     if count > decided:
-        yield _Block(held, first, range(decided, count), frozenset(detectors.proposed))
+        yield _Block(_details(held), first, range(decided, count), frozenset(detectors.proposed))
 
 
 def _reduced(frame: Image) -> Image:
-    luma = frame if frame.ndim == 2 else cv2.cvtColor(frame, cv2.COLOR_RGB2GRAY)
-    height, width = luma.shape
+    height, width = frame.shape[:2]
     scale = min(1.0, (WORKING_PIXELS / (height * width)) ** 0.5)
     size = (max(8, round(width * scale)), max(8, round(height * scale)))
-    return np.asarray(cv2.resize(luma, size, interpolation=cv2.INTER_AREA), np.uint8)
+    return np.asarray(cv2.resize(frame, size, interpolation=cv2.INTER_AREA), np.uint8)
+
+
+def _details(frames: Sequence[Image]) -> list[Details]:
+    """Prepare the part of each frame that is not black in all frames of its size: bars are alike in every scene."""
+    shown: dict[tuple[int, ...], Image] = {}
+    for frame in frames:
+        luma = frame if frame.ndim == 2 else frame.max(axis=2)
+        known = shown.get(frame.shape)
+        shown[frame.shape] = luma if known is None else np.maximum(known, luma)
+    parts = {shape: _without_bars(brightest) for shape, brightest in shown.items()}
+    return [details_of(np.ascontiguousarray(frame[parts[frame.shape]])) for frame in frames]
+
+
+def _without_bars(brightest: Image) -> tuple[slice, slice]:
+    sides = []
+    for axis in (1, 0):
+        lit = np.flatnonzero(np.percentile(brightest, 90, axis=axis) > BLACK_LEVEL)
+        # A row of cells on the border of picture and bar is a mixture of both.
+        start, end = (int(lit[0]), int(lit[-1]) + 1) if len(lit) else (0, 0)
+        whole = brightest.shape[1 - axis]
+        start, end = start + (start > 0), end - (end < whole)
+        sides.append(slice(start, end) if end - start >= LEAST_SIDE else slice(0, whole))
+    return sides[0], sides[1]
 
 
 class _Detectors:
@@ -145,27 +188,47 @@ def _places(block: _Block) -> set[int]:
 
 def _cuts(block: _Block, *, everywhere: bool = False) -> Iterator[Transition]:
     details = block.details
-    differences = np.array([0.0, *(_difference(frame, other) for frame, other in pairwise(details))])
+    differences = np.array([0.0, *(_difference(one, other) for one, other in pairwise(details))])
     for index in range(1, len(details)):
         number = block.first + index
         if not everywhere and number not in block.own:
             continue
-        if number in block.proposed or _sudden(details, differences, index):
-            # Dissolves are looked for between the cuts that are beyond doubt.
-            doubtful = (
-                not everywhere and _calm(details, index) and _changed_share(*details[index - 1 : index + 1]) >= CHANGED_SHARE
-            )
-            least = CALM_LIKENESS if doubtful else SAME_SCENE
-            alike = _alike_astride(details, index, least=least)
-            if alike < least:
-                yield Transition(number, number, "cut", round(min(1.0, 1 - alike), 4))
+        least = _least_likeness(details, index, block.proposed, differences, number=number, sure=everywhere)
+        if least is None:
+            continue
+        alike = _alike_astride(details, index, least=least)
+        if alike < least:
+            yield Transition(number, number, "cut", round(min(1.0, 1 - alike), 4))
 
 
-def _difference(details: Details, other: Details) -> float:
+def _least_likeness(
+    details: list[Details], index: int, proposed: frozenset[int], differences: npt.NDArray[np.float64], *, number: int, sure: bool
+) -> float | None:
+    """Likeness from which frames astride a place show one scene; None where nothing proposes a cut."""
+    if number not in proposed and not _sudden(details, differences, index):
+        return None
+    jump, before, after = _colour_steps(details, index)
+    if min(before, after) >= WHIP_RATIO * jump:
+        return WHIPPED_LIKENESS
+    # Dissolves are looked for between the cuts that are beyond doubt.
+    if sure or jump < LEAST_JUMP_LEVELS or _changed_share(*details[index - 1 : index + 1]) < CHANGED_SHARE:
+        return SAME_SCENE
+    calm = jump / max(before, after, NOISE_LEVELS)
+    return next((least for ratio, least in CALM_LIKENESS if calm >= ratio), SAME_SCENE)
+
+
+def _colour_steps(details: list[Details], index: int) -> tuple[float, float, float]:
+    """Return how far colours go from the frame before ``index`` to it, and at most just before and just after, in levels a frame."""
+    steps = [colour_distance(one, other) for one, other in pairwise(details[max(0, index - 4) : index + 4])]
+    place = index - 1 - max(0, index - 4)
+    return steps[place], max(steps[:place], default=0.0), max(steps[place + 1 :], default=0.0)
+
+
+def _difference(one: Details, other: Details) -> float:
     """Mean absolute difference in levels; that of different sizes is boundless."""
-    if details.luma.shape != other.luma.shape:
+    if one.luma.shape != other.luma.shape:
         return 255.0
-    return float(cv2.norm(details.luma, other.luma, cv2.NORM_L1)) / details.luma.size
+    return float(cv2.norm(one.luma, other.luma, cv2.NORM_L1)) / one.luma.size
 
 
 def _sudden(details: list[Details], differences: npt.NDArray[np.float64], index: int) -> bool:
@@ -177,53 +240,54 @@ def _sudden(details: list[Details], differences: npt.NDArray[np.float64], index:
     return moved and still_likeness(details[index - 1], details[index]) < SAME_SCENE
 
 
-def _calm(details: list[Details], index: int) -> bool:
-    """Return whether nothing moves much just before and just after a cut before ``index``.
-
-    Then one scene goes on looking the same.
-    """
-    pairs = [(index - 3, index - 2), (index - 2, index - 1), (index, index + 1), (index + 1, index + 2)]
-    if pairs[0][0] < 0 or pairs[-1][1] >= len(details):
-        return False
-    if len({details[place].luma.shape for pair in pairs for place in pair}) > 1:
-        return False
-    for place, other in pairs:
-        alike, shift = likeness(details[place], details[other])
-        if alike < CALM_NEIGHBOURS or max(map(abs, shift)) > CALM_SHIFT_PIXELS:
-            return False
-    return True
-
-
-def _changed_share(details: Details, other: Details) -> float:
+def _changed_share(one: Details, other: Details) -> float:
     """Share of the cells with details in which two frames differ where they stand; captions and stickers change few."""
-    if details.luma.shape != other.luma.shape:
+    if one.luma.shape != other.luma.shape:
         return 1.0
-    down, across = (side // CHANGED_CELL * CHANGED_CELL for side in details.luma.shape)
+    down, across = (side // CHANGED_CELL * CHANGED_CELL for side in one.luma.shape)
     sums = [
-        (left.pattern[:down, :across] * right.pattern[:down, :across])
+        (first[:down, :across] * second[:down, :across])
         .reshape(down // CHANGED_CELL, CHANGED_CELL, across // CHANGED_CELL, CHANGED_CELL)
         .sum(axis=(1, 3))
-        for left, right in ((details, other), (details, details), (other, other))
+        for first, second in ((one.pattern, other.pattern), (one.pattern, one.pattern), (other.pattern, other.pattern))
     ]
     energy = np.maximum(sums[1], sums[2])
-    lit = energy > np.median(energy) / 4
-    return float(np.mean(sums[0][lit] < CHANGED_LIKENESS * energy[lit])) if lit.any() else 0.0
+    told = energy > np.median(energy) / 4
+    return float(np.mean(sums[0][told] < CHANGED_LIKENESS * energy[told])) if told.any() else 0.0
 
 
 def _alike_astride(details: list[Details], index: int, *, least: float) -> float:
     """The largest likeness of two frames astride a cut before ``index``, the nearest first, at most a flash apart.
 
-    One of at least ``least`` is told at once.
+    One of at least ``least`` is told at once. Frames that are mixtures of their neighbours are like either side of a cut, and
+    black frames are no flash: neither counts.
     """
     best = 0.0
-    for apart in range(1, FLASH_FRAMES + 2):
-        for start in range(max(0, index - apart), index):
-            other = start + apart
-            if other < len(details) and details[start].luma.shape == details[other].luma.shape:
-                best = max(best, likeness(details[start], details[other])[0])
-                if best >= least:
-                    return best
+    mixed = {at for at in (index - 1, index) if _half_way(details, at)}
+    for apart in range(1, FLASH_FRAMES + 2 + len(mixed)):
+        for one in range(max(0, index - apart), index):
+            other = one + apart
+            if other >= len(details) or {one, other} & mixed or details[one].luma.shape != details[other].luma.shape:
+                continue
+            if any(frame.black for frame in details[one + 1 : other]):
+                continue
+            if colour_distance(details[one], details[other]) <= SAME_COLOURS:
+                best = max(best, likeness(details[one], details[other])[0])
+            if best >= least:
+                return best
     return best
+
+
+def _half_way(details: list[Details], index: int) -> bool:
+    """Return whether a frame is a mixture of the two beside it, which show different colours."""
+    around = details[max(0, index - 1) : index + 2]
+    if len(around) < 3 or len({frame.luma.shape for frame in around}) > 1:
+        return False
+    path = ColourPath.of([frame.colours for frame in around])
+    between = MIXED_SHARE <= path.shares[1] <= 1 - MIXED_SHARE
+    if path.length < LEAST_JUMP_LEVELS or path.bend > MIXED_BEND or not between:
+        return False
+    return likeness(around[0], around[-1])[0] < SAME_SCENE
 
 
 def _merged(blends: list[Blend]) -> list[Blend]:

@@ -19,7 +19,7 @@ class Shots(Splitter):
     """
 
     name = "shots"
-    version = "1"
+    version = "2"
 
     def __init__(self, *, length: int = 90, shortest: int = 45, margin: int = 2) -> None:
         if not 1 <= shortest <= length:
