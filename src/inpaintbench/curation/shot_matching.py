@@ -71,7 +71,7 @@ class Details:
 
 @dataclass(frozen=True)
 class ColourPath:
-    """How colours go from one frame to a later one: in a dissolve of scenes that stand still, along a straight line."""
+    """Path of the colours from one frame to a later one: in a dissolve of scenes that stand still, along a straight line."""
 
     length: float
     """Root mean square difference of the ends, in levels."""
