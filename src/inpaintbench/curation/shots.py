@@ -218,7 +218,7 @@ def _least_likeness(
 
 
 def _colour_steps(details: list[Details], index: int) -> tuple[float, float, float]:
-    """Return how far colours go from the frame before ``index`` to it, and at most just before and just after, in levels a frame."""
+    """Return how far colours go from the frame before ``index`` to it, and at most just before and after, in levels a frame."""
     steps = [colour_distance(one, other) for one, other in pairwise(details[max(0, index - 4) : index + 4])]
     place = index - 1 - max(0, index - 4)
     return steps[place], max(steps[:place], default=0.0), max(steps[place + 1 :], default=0.0)
