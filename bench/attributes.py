@@ -32,7 +32,7 @@ cv2.setNumThreads(1)
 
 def forget(*, clip: bool) -> None:
     """What leaves have worked out for each other, and with ``clip`` the decoded pictures."""
-    for function in (camera_motion._joined, motion_field._pairs, *([measuring._decoded] if clip else [])):
+    for function in (camera_motion._joined, camera_motion._linked, motion_field._pairs, *([measuring._decoded] if clip else [])):
         function.cache_clear()
 
 

@@ -10,12 +10,14 @@ import subprocess
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from footage import build_command as command
 from footage import contents, write_labels, write_sources
 
 from inpaintbench import frozen, video
+from inpaintbench.curation import measuring
 from inpaintbench.curation.sources.folder import FolderSource
 from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.local import LocalExecutor
@@ -160,6 +162,24 @@ def test_promised_mask_labels_are_what_the_masks_measure(embedded: Workspace) ->
     assert len(holes) >= 16
     assert sum(agree) / len(agree) > 0.85
     assert all(facts[(row.corruption_id, "hole.empty_frames")] == 0 for row in holes)
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "measured"),
+    [("as-published", {"camera_motion": {"fallback": False}}), ("corrected", {"camera_motion_per_frame": {}})],
+)
+def test_as_published_clips_whose_features_agree_on_no_camera_stay_without_a_label(
+    monkeypatch: pytest.MonkeyPatch, behaviour: str, measured: dict[str, object]
+) -> None:
+    asked: dict[str, dict[str, object]] = {}
+
+    def measure_together(executor: object, clips: object, *, leaves: dict[str, dict[str, object]]) -> dict[str, SimpleNamespace]:
+        asked.update(leaves)
+        return {name: SimpleNamespace(rows=None) for name in leaves}
+
+    monkeypatch.setattr(measuring, "measure_together", measure_together)
+    devil._measured(devil.DevilRecipe(behaviour=behaviour), None, None)
+    assert {name: constants for name, constants in asked.items() if name.startswith("camera_motion")} == measured
 
 
 @pytest.mark.long

@@ -285,7 +285,9 @@ def label(recipe: DevilRecipe, executor: Executor, workspace: Workspace) -> None
 
 def _measured(recipe: DevilRecipe, executor: Executor, clips: pa.Table) -> pa.Table:
     """Measure what the rules and labels need; the rows of camera motion."""
-    outcomes = measuring.measure_together(executor, clips, leaves={name: {} for name in measured_by(recipe)})
+    # As published, clips whose features agree on no camera stay without a label.
+    constants = {"camera_motion": {"fallback": False}} if recipe.behaviour == "as-published" else {}
+    outcomes = measuring.measure_together(executor, clips, leaves={name: constants.get(name, {}) for name in measured_by(recipe)})
     return outcomes[recipe.motion_attribute].rows
 
 

@@ -14,6 +14,7 @@ ATTRIBUTES: Catalogue[type[AttributeLeaf]] = Catalogue(
     {
         "camera_motion": "inpaintbench.curation.attributes.camera_motion:CameraMotion",
         "camera_motion_per_frame": "inpaintbench.curation.attributes.camera_motion_per_frame:CameraMotionPerFrame",
+        "camera_motion_confidence": "inpaintbench.curation.attributes.camera_motion_confidence:CameraMotionConfidence",
         "camera_speed": "inpaintbench.curation.attributes.camera_speed:CameraSpeed",
         "residual_motion": "inpaintbench.curation.attributes.residual_motion:ResidualMotion",
         "residual_confidence": "inpaintbench.curation.attributes.residual_confidence:ResidualConfidence",

@@ -12,8 +12,11 @@ where enough cells look alike as they are, or the alignment failed.
 
 An alignment can fail (too few features, too little overlap), and then its pair is *bridged*: the matrices along the shortest
 chain of successful alignments are multiplied. So a fast pan, whose far frames share nothing, still has all its losses. What two
-bridged frames both see must not speak against it; else ways through single other frames are tried. When no chain connects two
-frames (a cut, a textureless view) their loss could be anything, and the clip has no score.
+bridged frames both see must not speak against it; else ways through single other frames are tried.
+
+Where no chain connects two frames, water or leaves fill the view and features agree on nothing. Then patches that keep their
+look are asked, through all frames between (``patch_links``), and ``camera_motion_confidence`` says how clearly they answered.
+Where they do not answer either (a cut, a view without texture) the loss could be anything, and the clip has no score.
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.curation.attributes.base import AttributeLeaf
+from inpaintbench.curation.attributes.patch_links import link
 from inpaintbench.deviations import Deviation
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.types import Luma
@@ -62,7 +66,8 @@ class CameraMotion(AttributeLeaf):
     """The fourth largest share of the view lost between any two of ten frames, in both directions of time.
 
     The time between the frames follows the length of the clip: up to 81 frames in a clip of 90, up to 36 in one of 45.
-    ``coverage="warp"`` counts border pixels as the published code does, 0.1 s slower and up to 0.007 higher.
+    ``coverage="warp"`` counts border pixels as the published code does, 0.1 s slower and up to 0.007 higher. Without
+    ``fallback`` clips whose features agree on no camera have a reason instead of a value.
     """
 
     name = "camera_motion"
@@ -83,7 +88,8 @@ class CameraMotion(AttributeLeaf):
         Deviation(
             "alignments that fail",
             "the pair loses everything; four such pairs make the clip infinite, which ranks as the most motion",
-            "the pair is bridged through other frames; where no bridge holds, the clip has no score, and a reason",
+            "the pair is bridged through other frames; where no bridge holds, the clip has no score, and a reason"
+            " (`corrected`: patches that keep their look are asked first)",
             "of 37 real clips 5 are infinite there and 8 have a reason here",
         ),
         Deviation(
@@ -93,18 +99,22 @@ class CameraMotion(AttributeLeaf):
             "up to 0.007 lower",
         ),
     )
-    version = "2"
+    version = "3"
     unit = "fraction of the view"
     direction = "higher: more motion of the camera"
     cost = 1.2
     needs = ("luma",)
 
-    def __init__(self, *, sampled_frames: int = 10, percentile: float = 96.0, coverage: Coverage = "polygon") -> None:
-        self.sampled_frames, self.percentile, self.coverage = sampled_frames, percentile, coverage
+    def __init__(
+        self, *, sampled_frames: int = 10, percentile: float = 96.0, coverage: Coverage = "polygon", fallback: bool = True
+    ) -> None:
+        self.sampled_frames, self.percentile, self.coverage, self.fallback = sampled_frames, percentile, coverage, fallback
 
     def measure(self, view: ItemView) -> float:
         """The score in 0..1, 0 for a tripod; ``NotMeasurable`` when frames cannot be aligned or are too few."""
-        losses = pair_losses(view.luma, sampled_frames=self.sampled_frames, coverage=self.coverage)
+        losses = pair_losses(
+            view.luma, sampled_frames=self.sampled_frames, coverage=self.coverage, fallback=self.fallback
+        )  # fmt: skip
         return largest_loss(losses, percentile=self.percentile)
 
 
@@ -124,7 +134,7 @@ def largest_loss(losses: Losses, *, percentile: float = 96.0) -> float:
     return float(np.percentile(losses, percentile, method="higher"))
 
 
-def pair_losses(luma: Luma, *, sampled_frames: int = 10, coverage: Coverage = "polygon") -> Losses:
+def pair_losses(luma: Luma, *, sampled_frames: int = 10, coverage: Coverage = "polygon", fallback: bool = True) -> Losses:
     """Loss of every ordered pair of sampled frames, ``float64[N, N]`` in 0..1 with a zero diagonal.
 
     Raises what ``pair_matrices`` raises.
@@ -133,27 +143,43 @@ def pair_losses(luma: Luma, *, sampled_frames: int = 10, coverage: Coverage = "p
         luma: ``uint8[T, H, W]``.
     """
     height, width = luma.shape[1:]
-    return _losses(pair_matrices(luma, sampled_frames=sampled_frames), width=width, height=height, coverage=coverage)
+    matrices = pair_matrices(luma, sampled_frames=sampled_frames, fallback=fallback)
+    return _losses(matrices, width=width, height=height, coverage=coverage)
 
 
-def pair_matrices(luma: Luma, *, sampled_frames: int = 10) -> Matrices:
+def pair_matrices(luma: Luma, *, sampled_frames: int = 10, fallback: bool = True) -> Matrices:
     """The matrix from pixels of sampled frame i to those of sampled frame j at [i, j], ``float64[N, N, 3, 3]``.
 
     Alignments of the last two clips are remembered by content, so leaves that share them pay once.
 
     Args:
         luma: ``uint8[T, H, W]``.
+        fallback: whether patches are asked where features agree on no camera.
 
     Raises:
         NotMeasurable: too few frames, or alignments failed and no chain of others bridges them; the text counts them.
     """
     height, width = luma.shape[1:]
-    small = _shrunk(luma[sampled_indices(len(luma), sampled_frames=sampled_frames)])
-    matrices, inliers, known = _joined(small.tobytes(), small.shape)
-    if not known.all():
-        raise NotMeasurable(_reason(inliers, known))
-    enlarging = _enlarging(small.shape[2] / width, small.shape[1] / height)
-    return np.asarray(enlarging @ matrices @ np.linalg.inv(enlarging))
+    aligned = _aligned(luma, sampled_frames=sampled_frames, fallback=fallback)
+    if not aligned.known.all():
+        raise NotMeasurable(_reason(aligned.inliers, aligned.known))
+    scale = min(1.0, WORKING_WIDTH / width)
+    enlarging = _enlarging(round(width * scale) / width, max(1, round(height * scale)) / height)
+    return np.asarray(enlarging @ aligned.matrices @ np.linalg.inv(enlarging))
+
+
+def weakest_evidence(luma: Luma, *, sampled_frames: int = 10) -> float:
+    """How clearly the camera of a clip shows where it shows least, 0..1; 1 where features agree on it throughout.
+
+    Raises what ``pair_matrices`` raises.
+
+    Args:
+        luma: ``uint8[T, H, W]``.
+    """
+    aligned = _aligned(luma, sampled_frames=sampled_frames, fallback=True)
+    if not aligned.known.all():
+        raise NotMeasurable(_reason(aligned.inliers, aligned.known))
+    return aligned.evidence
 
 
 def losses_from_transforms(transforms: Matrices, *, width: int, height: int, sampled_frames: int = 10) -> Losses:
@@ -236,12 +262,33 @@ def _enlarging(x_scale: float, y_scale: float) -> Matrices:
     return np.array([[1 / x_scale, 0, 0.5 / x_scale - 0.5], [0, 1 / y_scale, 0.5 / y_scale - 0.5], [0, 0, 1]])
 
 
-@lru_cache(maxsize=2)
-def _joined(pixels: bytes, shape: tuple[int, ...]) -> tuple[Matrices, Counts, npt.NDArray[np.bool_]]:
-    """Matrix from frame i to frame j at [i, j], ``[N, N, 3, 3]``, its inliers ``[N, N]``, and whether it is known ``[N, N]``.
+@dataclass(frozen=True)
+class Aligned:
+    """The sampled frames of a clip, each aligned to each other."""
 
-    Inliers are 0 where no alignment was found that the pixels bear out; such a pair is known if it was bridged.
-    """
+    matrices: Matrices
+    """From frame i to frame j at [i, j], ``float64[N, N, 3, 3]``."""
+    inliers: Counts
+    """Features that agree, ``int64[N, N]``; 0 where no alignment was found that the pixels bear out."""
+    known: npt.NDArray[np.bool_]
+    """Whether there is a matrix at all, ``bool[N, N]``: aligned, or bridged."""
+    evidence: float = 1.0
+    """Of the weakest link that patches had to find, 0..1."""
+
+
+def _aligned(luma: Luma, *, sampled_frames: int, fallback: bool) -> Aligned:
+    chosen = sampled_indices(len(luma), sampled_frames=sampled_frames)
+    small = _shrunk(luma[chosen])
+    aligned = _joined(small.tobytes(), small.shape)
+    if aligned.known.all() or not fallback:
+        return aligned
+    stretch = _shrunk(luma[: chosen[-1] + 1])
+    return _linked(stretch.tobytes(), stretch.shape, int(chosen[1]))
+
+
+@lru_cache(maxsize=2)
+def _joined(pixels: bytes, shape: tuple[int, ...]) -> Aligned:
+    """The frames of ``shape``, aligned by features."""
     frames = np.frombuffer(pixels, np.uint8).reshape(shape)
     views = Views.of(frames)
     matrices, inliers = _borne_out(views, *_alignments(frames))
@@ -255,7 +302,34 @@ def _joined(pixels: bytes, shape: tuple[int, ...]) -> tuple[Matrices, Counts, np
         known[start, other] = way is not None
         matrices[start, other] = way if way is not None else np.eye(3)
     matrices.flags.writeable = inliers.flags.writeable = known.flags.writeable = False
-    return matrices, inliers, known
+    return Aligned(matrices, inliers, known)
+
+
+@lru_cache(maxsize=2)
+def _linked(pixels: bytes, shape: tuple[int, ...], spacing: int) -> Aligned:
+    """Every frame of ``shape`` that is a multiple of ``spacing``, chained by patches from neighbour to neighbour.
+
+    Features are not believed between neighbours either where they leave pairs open: over a short time they agree on water.
+    """
+    frames = np.frombuffer(pixels, np.uint8).reshape(shape)
+    sampled = np.ascontiguousarray(frames[::spacing])
+    views = Views.of(sampled)
+    by_features = _joined(sampled.tobytes(), sampled.shape)
+    matrices, links = np.tile(np.eye(3), (len(sampled), len(sampled), 1, 1)), np.zeros_like(by_features.inliers)
+    evidence = 1.0
+    for place in range(len(sampled) - 1):
+        linked = link(frames, place * spacing, (place + 1) * spacing)
+        if linked is None:
+            # What features and pixels left open stays open, and the reason counts that.
+            return by_features
+        if views.verdict(place, place + 1, linked.matrix) != "still":
+            matrices[place, place + 1] = linked.matrix
+        matrices[place + 1, place] = np.linalg.inv(matrices[place, place + 1])
+        links[place, place + 1] = links[place + 1, place] = LEAST_INLIERS
+        evidence = min(evidence, linked.evidence)
+    matrices, known = _bridged(matrices, links)
+    matrices.flags.writeable = known.flags.writeable = False
+    return Aligned(matrices, by_features.inliers, known, evidence)
 
 
 def _borne_out(views: Views, matrices: Matrices, inliers: Counts) -> tuple[Matrices, Counts]:

@@ -270,6 +270,12 @@ def fit_camera(flow: Map, votes: Map, *, number: int) -> tuple[tuple[complex, co
     return (model, agreement) if agreement >= LEAST_AGREEMENT else None
 
 
+def agreed_similarity(origin: Points, target: Points) -> tuple[tuple[complex, complex], npt.NDArray[np.float64]]:
+    """The similarity (factor, shift) that most of at least two points agree on, and how far each is off, ``float64[n]``."""
+    turn, shift = _refined(origin, target, _most_agreed(origin, target, number=0))
+    return (turn, shift), np.abs(turn * origin + shift - target)
+
+
 def _best_of_cells(votes: Map) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Rows and columns of the best textured pixel of each cell that has one."""
     down, across = votes.shape[0] // CELL, votes.shape[1] // CELL

@@ -1,0 +1,70 @@
+"""The camera that patches agree on, where features agree on none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from worlds import camera_path, film, luma, photograph
+
+from inpaintbench.curation.attributes import patch_links
+from inpaintbench.curation.attributes.camera_motion import CameraMotion, score_from_transforms
+from inpaintbench.curation.attributes.camera_motion_confidence import CameraMotionConfidence
+from inpaintbench.curation.attributes.patch_links import link
+from inpaintbench.curation.sources.embedded import Shot
+from inpaintbench.curation.sources.embedded import film as film_shot
+from inpaintbench.errors import NotMeasurable
+from inpaintbench.types import Luma
+from inpaintbench.view import ItemView
+
+WIDTH, HEIGHT = 192, 108
+
+
+def views(*lefts: int, name: str = "rocket") -> Luma:
+    """Views of one photograph, each from another column on."""
+    picture = luma(photograph(name, width=WIDTH + 200, height=HEIGHT)[None])[0]
+    return np.stack([picture[:, left : left + WIDTH] for left in lefts])
+
+
+def test_a_pan_between_two_frames_is_found_with_evidence() -> None:
+    found = link(views(0, 17), 0, 1)
+    assert found is not None
+    np.testing.assert_allclose(found.matrix, [[1, 0, -17], [0, 1, 0], [0, 0, 1]], atol=0.05)
+    assert found.evidence > 0.9
+
+
+def test_a_turn_and_a_zoom_are_about_the_middle_of_the_view() -> None:
+    path = camera_path(frames=2, width=WIDTH, height=HEIGHT, turn_radians=[0, 0.03], zoom=[1, 1.04])
+    found = link(luma(film(photograph("coffee", width=300, height=200), path, width=WIDTH, height=HEIGHT)), 0, 1)
+    assert found is not None
+    corners = np.array([[0, 0, 1], [WIDTH - 1, 0, 1], [0, HEIGHT - 1, 1]], np.float64).T
+    np.testing.assert_allclose(found.matrix @ corners, np.linalg.inv(path[1]) @ path[0] @ corners, atol=0.6)
+
+
+def test_what_two_frames_do_not_share_is_found_through_those_between() -> None:
+    frames = views(0, 35, 70)  # further apart than a patch is looked for
+    assert patch_links.REACH < 70
+    assert link(frames[[0, 2]], 0, 1) is None
+    found = link(frames, 0, 2)
+    assert found is not None
+    assert found.matrix[0, 2] == pytest.approx(-70, abs=0.3)
+
+
+@pytest.mark.parametrize("later", ["coffee", "flat"])
+def test_a_cut_and_a_plain_view_have_no_camera(later: str) -> None:
+    other = views(0, name=later) if later != "flat" else np.full((1, HEIGHT, WIDTH), 90, np.uint8)
+    assert link(np.concatenate([views(0), other]), 0, 1) is None
+
+
+def test_water_over_nearly_all_of_the_view_does_not_hide_a_pan() -> None:
+    made = film_shot(Shot("11-14", "chelsea", "pan_left", 0.06, 90, water_share=0.95, seed=11), width=416, height=240)
+    view = ItemView.of_arrays(luma=luma(made.frames))
+    with pytest.raises(NotMeasurable, match="alignments failed"):
+        CameraMotion(fallback=False).measure(view)
+    exact = score_from_transforms(made.homographies, width=416, height=240)
+    assert CameraMotion().measure(view) == pytest.approx(exact, abs=0.005)
+    assert 0.5 < CameraMotionConfidence().measure(view) < 1
+
+
+def test_features_that_agree_throughout_are_trusted() -> None:
+    view = ItemView.of_arrays(luma=np.repeat(views(20), 10, axis=0))
+    assert CameraMotionConfidence().measure(view) == 1
