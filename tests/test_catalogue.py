@@ -48,7 +48,7 @@ KINDS = {
     "inpaintbench.curation.normalizers": ("NORMALIZERS", {"base", "contract", "geometry"}),
     "inpaintbench.curation.attributes": (
         "ATTRIBUTES",
-        {"base", "contract", "motion_field"},
+        {"base", "contract", "motion_field", "patch_links"},
     ),
     "inpaintbench.masks.generators": (
         "GENERATORS",
