@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, unquote_to_bytes
 
 from inpaintbench.errors import InputError, WorkspaceError, is_disk_error, reason_of
 
@@ -79,6 +80,12 @@ def copy_file(source: Path, target: Path) -> None:
         return
     # Not known to the file system or the operating system, or the two lie on different ones.
     shutil.copyfile(source, target)
+
+
+def display_name(uri: str) -> str:
+    """A percent-encoded name for people: readable where it can be, one line always."""
+    text = unquote_to_bytes(uri).decode("utf-8", errors="replace")
+    return "".join(letter if letter.isprintable() else quote(letter) for letter in text)
 
 
 def sync(path: Path) -> None:

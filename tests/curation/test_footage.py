@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from inpaintbench import video
-from inpaintbench.curation import footage
 from inpaintbench.curation.normalizers.cover import Cover
 from inpaintbench.curation.sources.folder import FolderSource
 from inpaintbench.curation.splitters.windows import Windows
 from inpaintbench.errors import InputError, Rejected, RunError
 from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.local import LocalExecutor
+from inpaintbench.files import display_name
 from inpaintbench.recipes import devil
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.types import Clip, Source
@@ -37,10 +37,10 @@ def test_every_hazard_is_clips_or_a_row_with_a_reason_and_the_run_goes_on(tmp_pa
     for name, (maker, _) in hazards.HAZARDS.items():
         maker(folder / name)
     curate(folder, workspace, workers=2)
-    names = {row.uri: footage.display_name(row.uri) for row in workspace.table("sources", Source)}
+    names = {row.uri: display_name(row.uri) for row in workspace.table("sources", Source)}
     of_source = {row.source_id: names[row.uri] for row in workspace.table("sources", Source)}
     clips = {of_source[clip.source_id] for clip in workspace.table("clips", Clip)}
-    refused = {footage.display_name(row.name): row.reason for row in workspace.table("rejected", Rejection)}
+    refused = {display_name(row.name): row.reason for row in workspace.table("rejected", Rejection)}
     for name, (_, reason) in hazards.HAZARDS.items():
         shown = name.replace("\n", "%0A")
         if reason is None:

@@ -26,9 +26,9 @@ from inpaintbench.cli.options import argument, option
 from inpaintbench.cli.recipe_options import NONE_GIVEN, Given, of_recipe
 from inpaintbench.curation import measuring
 from inpaintbench.curation.attributes import ATTRIBUTES
-from inpaintbench.curation.footage import display_name
 from inpaintbench.curation.sheets import import_answers, import_labels
 from inpaintbench.executors.base import Rejection, is_note
+from inpaintbench.files import display_name
 from inpaintbench.pages.words import count
 from inpaintbench.recipes import dataset_table, devil
 from inpaintbench.recipes.options import FOOTAGE

@@ -15,7 +15,6 @@ from inpaintbench.curation import measuring
 from inpaintbench.curation.attributes import ATTRIBUTES
 from inpaintbench.curation.calibration import LIMITATION, Share, audit, audit_csv, calibrate_judged
 from inpaintbench.curation.facts import Facts, require_measured
-from inpaintbench.curation.footage import display_name
 from inpaintbench.curation.funnel.stages import stages
 from inpaintbench.curation.funnel.write import source_names, write_funnel, write_what_if
 from inpaintbench.curation.judging import Judged, stored_selection
@@ -24,7 +23,7 @@ from inpaintbench.curation.what_if import what_if as ask
 from inpaintbench.curation.why import Trail, find_clip, margin, trail, unit_and_direction
 from inpaintbench.errors import InputError, RunError, Waiting
 from inpaintbench.executors.base import Rejection, is_note
-from inpaintbench.files import write_atomically
+from inpaintbench.files import display_name, write_atomically
 from inpaintbench.pages.words import percent, percents
 from inpaintbench.recipes.devil import DevilRecipe
 from inpaintbench.recipes.settings import recall, remember, stages_of

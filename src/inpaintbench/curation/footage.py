@@ -8,7 +8,6 @@ from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import quote, unquote_to_bytes
 
 import numpy as np
 import numpy.typing as npt
@@ -344,12 +343,6 @@ def data_attribute(blobs: Blobs, subject_id: str, name: str, value: Any, *, prod
     """A fact that is data, kept as a JSON blob; the value in the table is how many entries it has."""
     blob, _ = blobs.put(".json", lambda path: path.write_text(canonical_json(stated(value))))
     return Attribute(subject_id, name, float(len(value)), None, producer, VERSION, blob)
-
-
-def display_name(uri: str) -> str:
-    """A percent-encoded name for people: readable where it can be, one line always."""
-    text = unquote_to_bytes(uri).decode("utf-8", errors="replace")
-    return "".join(letter if letter.isprintable() else quote(letter) for letter in text)
 
 
 NORMALISED = "normalised"

@@ -13,9 +13,9 @@ import pyarrow as pa
 from inpaintbench.curation.attributes import ATTRIBUTES
 from inpaintbench.curation.fetching.listings import uri_of
 from inpaintbench.curation.fetching.recheck import LicenceCheck, latest_checks
-from inpaintbench.curation.footage import display_name
 from inpaintbench.curation.rules import parse_label
 from inpaintbench.errors import InputError
+from inpaintbench.files import display_name
 from inpaintbench.lazily import lazily
 from inpaintbench.tables import to_records
 from inpaintbench.types import Answer, Attribute, Clip, Corruption, Download, Item, Selection, Slice, Source

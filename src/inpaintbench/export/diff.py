@@ -14,6 +14,7 @@ from inpaintbench.errors import InputError
 from inpaintbench.export import layout
 from inpaintbench.export.card.words import code, plain
 from inpaintbench.export.documents import is_document
+from inpaintbench.export.removed import one_line
 from inpaintbench.frozen import dataset_id
 from inpaintbench.types import Dataset, Plain, Slice, canonical_json
 
@@ -215,7 +216,7 @@ _LONGEST = 60
 
 def lines(diff: Difference, *, shown: int = _SHOWN) -> list[str]:
     """Every change in a line of its own, at most ``shown`` of a kind."""
-    text = [_one_line(f"{diff.old} -> {diff.new}"), f"items: {diff.items.old} -> {diff.items.new}"]
+    text = [one_line(f"{diff.old} -> {diff.new}"), f"items: {diff.items.old} -> {diff.items.new}"]
     text += _some([f"+ item {name}" for name in diff.items_added], shown)
     text += _some([f"- item {name}{_because(why)}" for name, why in diff.items_removed.items()], shown)
     text += _some([line for name in diff.items_changed for line in _item_lines(diff, name)], shown)
@@ -283,12 +284,7 @@ def _slice_words(diff: Difference, name: str, say: Callable[[str], str] = str) -
 
 def _some(text: Sequence[str], shown: int) -> list[str]:
     more = len(text) - shown
-    return [*map(_one_line, text[:shown]), *([f"  and {more} more like these"] if more > 0 else [])]
-
-
-def _one_line(text: str) -> str:
-    """Printable characters alone: a terminal obeys others, and a line break would begin another change."""
-    return " ".join("".join(mark if mark.isprintable() else " " for mark in text).split())
+    return [*map(one_line, text[:shown]), *([f"  and {more} more like these"] if more > 0 else [])]
 
 
 def _because(why: str | None, say: Callable[[str], str] = str) -> str:

@@ -79,7 +79,7 @@ def remove(workspace: Workspace, named: Iterable[tuple[str, str]], *, reason: st
         InputError: no reason, an address that may mean two sources, or the workspace has no such item, clip or source; nothing
             is then taken out.
     """
-    reason = _one_line(reason)
+    reason = one_line(reason)
     if not reason:
         raise InputError("a removal needs a reason: it is published in the place of the items")
     world = _World.of(workspace)
@@ -130,7 +130,7 @@ def kept(workspace: Workspace, items: Sequence[Item], slices: Sequence[Slice]) -
     grown = [replace(order, items=tuple(sorted({*order.items, *world.taken(order, items)}))) for order in standing]
     if grown != standing:
         _write(workspace, grown)
-    reasons = {item: _one_line(order.reason) for order in reversed(grown) for item in order.items}
+    reasons = {item: one_line(order.reason) for order in reversed(grown) for item in order.items}
     shorter = [replace(part, item_ids=tuple(item for item in part.item_ids if item not in reasons)) for part in slices]
     empty = {part.name: EMPTY for part in shorter if not part.item_ids}
     return Kept(
@@ -172,7 +172,7 @@ class _World:
     def addresses(self, name: str) -> list[str]:
         """Different addresses of sources that ``name`` may mean: itself, what it is percent-encoded, and what NOTICE shows so."""
         same = {name, _quoted(name)}
-        return sorted({uri for uri in self.uris.values() if uri in same or name in (unquote(uri), _one_line(unquote(uri)))})
+        return sorted({uri for uri in self.uris.values() if uri in same or name in (unquote(uri), one_line(unquote(uri)))})
 
     def taken(self, order: Order, items: Iterable[Item]) -> set[str]:
         """Ids of the items that an order takes out."""
@@ -195,7 +195,7 @@ def _quoted(name: str) -> str:
     return quote(name, errors="surrogateescape")
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
     """Printable characters alone, in one line: reasons are printed in lists and tables, and so are addresses."""
     return " ".join("".join(mark if mark.isprintable() else " " for mark in text).split())
 

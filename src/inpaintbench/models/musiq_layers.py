@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from inpaintbench.models.boxes import same_padding
+from inpaintbench.models.dino_layers import Mlp
 
 PATCH_PIXELS = 32
 # Longer side of the two downscaled copies of a picture, pixels; the third copy keeps its size.
@@ -80,20 +81,6 @@ class Attention(nn.Module):
         parts = (layer(x).reshape(split).transpose(1, 2) for layer in (self.query, self.key, self.value))
         attended = functional.scaled_dot_product_attention(*parts)
         out: Tensor = self.out(attended.transpose(1, 2).flatten(2))
-        return out
-
-
-class Mlp(nn.Module):
-    """Two linear layers with a GELU between them."""
-
-    def __init__(self, width: int, hidden: int) -> None:
-        super().__init__()
-        self.fc1 = nn.Linear(width, hidden)
-        self.fc2 = nn.Linear(hidden, width)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """``float32[N, L, width]`` -> the same."""
-        out: Tensor = self.fc2(functional.gelu(self.fc1(x)))
         return out
 
 

@@ -11,12 +11,12 @@ from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from inpaintbench.curation.footage import display_name
 from inpaintbench.curation.split import PEOPLE_SHARES
 from inpaintbench.deviations import Deviation
 from inpaintbench.errors import InputError
 from inpaintbench.executors.base import Executor
 from inpaintbench.export import slices
+from inpaintbench.files import display_name
 from inpaintbench.masks import render
 from inpaintbench.masks.block_json import Block, read_blocks
 from inpaintbench.recipes import stages

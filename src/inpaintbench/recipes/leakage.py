@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from inpaintbench.curation import split
-from inpaintbench.curation.footage import display_name
 from inpaintbench.errors import InputError
+from inpaintbench.files import display_name
 from inpaintbench.recipes import look_alikes
 from inpaintbench.recipes.look_alikes import METHOD, Pair
 from inpaintbench.types import Attribute, Clip, Item, Plain, Source

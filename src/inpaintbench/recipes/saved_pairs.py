@@ -11,9 +11,9 @@ from typing import Any
 from urllib.parse import quote
 
 from inpaintbench import video
-from inpaintbench.curation.footage import display_name
 from inpaintbench.errors import InputError, Rejected
 from inpaintbench.executors.base import Rejection
+from inpaintbench.files import display_name
 from inpaintbench.masks.render import MaskRequest, build
 from inpaintbench.masks.saved_folder import content_of, folder_polarity, sequence_files
 from inpaintbench.types import Clip, Plain, Source

@@ -25,6 +25,7 @@ from inpaintbench.curation.splitters import SPLITTERS
 from inpaintbench.errors import InputError, RunError
 from inpaintbench.executors.base import Executor, Rejection
 from inpaintbench.export.licences import STATED, is_unstated
+from inpaintbench.files import display_name
 from inpaintbench.masks.generators import GENERATORS
 from inpaintbench.recipes import dataset_table, evidence, leakage, versions
 from inpaintbench.steps import LEVELS, MEASURED_MASKS, PAIR
@@ -191,7 +192,7 @@ def _no_clips(count: int, rejected: Sequence[Rejection], first: SourceSpec) -> s
             return "no clips: the annotations hold no people"
         kind = "pictures" if first.constants.get("media") == "image" else "video files"
         return f"no clips: the source folder holds no {kind}"
-    reasons = [f"{footage.display_name(row.name)}: {row.reason}" for row in rejected]
+    reasons = [f"{display_name(row.name)}: {row.reason}" for row in rejected]
     more = f"; and {len(reasons) - 3} more" if len(reasons) > 3 else ""
     return f"no clips from {count} {'file' if count == 1 else 'files'}: {'; '.join(reasons[:3])}{more}"
 

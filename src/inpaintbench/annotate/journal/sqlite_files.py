@@ -13,6 +13,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from inpaintbench.errors import InputError, WorkspaceError
+from inpaintbench.files import sync
 
 # First bytes of every SQLite database (https://www.sqlite.org/fileformat.html).
 _MAGIC = b"SQLite format 3\x00"
@@ -142,10 +143,10 @@ def written_whole(target: Path, *, replace: bool) -> Iterator[Path]:
     make_private(temporary)
     try:
         yield temporary
-        _sync(temporary)
+        sync(temporary)
         _may_be_written(target, replace=replace)
         temporary.replace(target)
-        _sync(target.parent)
+        sync(target.parent)
     except OSError as error:
         raise WorkspaceError(f"{str(target)!r} cannot be written: {error.strerror or error}") from error
     finally:
@@ -165,11 +166,3 @@ def _may_be_written(target: Path, *, replace: bool) -> None:
 
 def _beside(path: Path) -> list[Path]:
     return [path.with_name(path.name + ending) for ending in ("-wal", "-shm", "-journal")]
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

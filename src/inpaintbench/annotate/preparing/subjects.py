@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, unquote_to_bytes
 
 from inpaintbench import frozen
 from inpaintbench.annotate.preparing.pictures import Shape
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, UnknownNameError
-from inpaintbench.files import file_sha256
+from inpaintbench.files import display_name, file_sha256
 from inpaintbench.types import Attribute, Clip, Dataset, Plain, Selection, Source, content_id, item_rng
 from inpaintbench.workspace import Workspace
 
@@ -137,12 +136,6 @@ def _text(row: Plain, prompt: str) -> str:
 def _caption(uri: str, start_frame: int, end_frame: int, fps: float, frames: int) -> str:
     name = display_name(uri)
     return name if frames == 1 else f"{name}, {start_frame / fps:.1f}-{end_frame / fps:.1f} s"
-
-
-def display_name(uri: str) -> str:
-    """A percent-encoded name for people: readable where it can be, one line always."""
-    text = unquote_to_bytes(uri).decode("utf-8", errors="replace")
-    return "".join(letter if letter.isprintable() else quote(letter) for letter in text)
 
 
 def drawn(subjects: Sequence[StudySubject], *, most: int | None, seed: int) -> list[StudySubject]:

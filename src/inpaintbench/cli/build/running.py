@@ -174,7 +174,7 @@ def told(folder: Path, dataset: Dataset) -> None:
 
 def summarise(workspace: Workspace, dataset: Dataset, *, per_slice: int | None = None) -> None:
     """Slices with their numbers, and how many files gave nothing."""
-    from inpaintbench.curation.footage import display_name
+    from inpaintbench.files import display_name
 
     rows = [(part.name, len(part.item_ids), _short(len(part.item_ids), per_slice)) for part in dataset.slices]
     rows += [(name, 0, f"left out: {reason}") for name, reason in dataset.left_out.items()]

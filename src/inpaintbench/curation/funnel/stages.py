@@ -13,9 +13,10 @@ import pyarrow as pa
 
 from inpaintbench.curation.facts import kept_sources
 from inpaintbench.curation.fetching.recheck import latest_checks
-from inpaintbench.curation.footage import SAME_BYTES, display_name
+from inpaintbench.curation.footage import SAME_BYTES
 from inpaintbench.curation.judging import Judged
 from inpaintbench.executors.base import Rejection, is_note
+from inpaintbench.files import display_name
 from inpaintbench.lazily import lazily
 from inpaintbench.pages import Cell, Table
 from inpaintbench.pages.tables import simple

@@ -11,7 +11,6 @@ import pyarrow as pa
 
 from inpaintbench.curation.calibration import LIMITATION, calibrate_judged
 from inpaintbench.curation.facts import Facts, Flags
-from inpaintbench.curation.footage import display_name
 from inpaintbench.curation.funnel import rule_cards, stages
 from inpaintbench.curation.funnel.pictures import Thumbnails
 from inpaintbench.curation.funnel.plots import legend
@@ -19,7 +18,7 @@ from inpaintbench.curation.judging import Judged, stored_selection
 from inpaintbench.curation.sheets import COLUMNS, KEEP_REJECT, csv_bytes
 from inpaintbench.curation.what_if import WhatIf
 from inpaintbench.errors import InputError
-from inpaintbench.files import write_atomically
+from inpaintbench.files import display_name, write_atomically
 from inpaintbench.pages import Link, page
 from inpaintbench.pages.words import count, percent, share
 from inpaintbench.tables import last_places

@@ -16,6 +16,7 @@ from inpaintbench.compute import Compute
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.flows import FLOWS
 from inpaintbench.eval.flows.base import Flow
+from inpaintbench.eval.scoring.fitting import linear
 from inpaintbench.types import Frames, Plain
 from inpaintbench.view import ItemView
 
@@ -66,16 +67,10 @@ def flow_pairs(view: ItemView, *, flow: str, size_multiple: int) -> Iterator[Flo
 def _motion(leaf: Flow, frames: Frames, other: Frames, compute: Compute, *, size_multiple: int) -> npt.NDArray[np.float32]:
     height, width = frames.shape[1:3]
     tall, wide = (-(-length // size_multiple) * size_multiple for length in (height, width))
-    motion = leaf.flow(_resized(frames, tall, wide), _resized(other, tall, wide), compute)
+    motion = leaf.flow(linear(frames, height=tall, width=wide), linear(other, height=tall, width=wide), compute)
     if not np.isfinite(motion).all():
         raise NotMeasurable(f"the optical flow {leaf.name!r} gave values that are not finite")
-    return _resized(motion, height, width) * np.array((width / wide, height / tall), np.float32)
-
-
-def _resized(pictures: npt.NDArray[Any], height: int, width: int) -> npt.NDArray[Any]:
-    if pictures.shape[1:3] == (height, width):
-        return pictures
-    return np.stack([cv2.resize(picture, (width, height), interpolation=cv2.INTER_LINEAR) for picture in pictures])
+    return linear(motion, height=height, width=width) * np.array((width / wide, height / tall), np.float32)
 
 
 # Motion of a source, for metrics of its edits

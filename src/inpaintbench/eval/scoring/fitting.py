@@ -97,8 +97,8 @@ def bicubic(frames: Frames, *, height: int, width: int) -> Frames:
     return resized
 
 
-def linear(frames: Frames, *, height: int, width: int) -> Frames:
-    """``uint8[T, H, W, 3]`` brought to a size by OpenCV's bilinear filter, which looks at four pixels at any scale."""
+def linear(frames: npt.NDArray[_Scalar], *, height: int, width: int) -> npt.NDArray[_Scalar]:
+    """``[T, H, W, C]`` of any type brought to a size by OpenCV's bilinear filter, which looks at four pixels at any scale."""
     if frames.shape[1:3] == (height, width):
         return frames
     return np.stack([cv2.resize(frame, (width, height), interpolation=cv2.INTER_LINEAR) for frame in frames])
