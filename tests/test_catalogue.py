@@ -23,6 +23,8 @@ KINDS = {
             "virtual_camera",
             "moving_water",
             "photographs",
+            "removal_layers",
+            "removal_objects",
             "figure",
             "figure_pose",
             "edit_folders",

@@ -51,6 +51,10 @@ class Benchmark:
     """Source leaf of the recipe -> what its footage is, where it is none of the world."""
     extends: tuple[str, ...] = ()
     """Source leaves of the recipe that take a data set of others, rather than footage."""
+    unpaired_protocol: str = ""
+    """The same where nobody has the truth of any item."""
+    whole_frames: bool = False
+    """Whether methods are judged on what they do outside the hole too, so that whole frames are kept of them."""
     inpainted_again: bool = False
     """True when methods are run on their own results, by `eval reinpaint` and under second masks where it has any."""
 

@@ -14,6 +14,8 @@ MASK_LEVELS = "mask_levels"
 MEASURED_MASKS = "measure.masks"
 # Masks of the objects that edits are about.
 OBJECT_MASKS = "object_masks"
+# Films with the object that the clips are without.
+PAIRED_INPUTS = "paired_inputs"
 # What the rules say of clips.
 SELECT = "select"
 # Items, slices, and why a slice has none.

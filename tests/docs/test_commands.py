@@ -46,6 +46,7 @@ LONG = {
     "docs/how-to/recipes.md",
     "docs/recipes.md",
     "docs/reinpainting.md",
+    "docs/removal.md",
     "docs/tutorials/builder.md",
     "docs/tutorials/method_author.md",
     "docs/tutorials/reader.md",

@@ -110,3 +110,16 @@ EDITING = Benchmark(
     baseline="edit_recolour",
     generated={"embedded_edits": "made by a virtual camera over pictures"},
 )
+REMOVAL = Benchmark(
+    use="Finding out what is left of an object that was removed: of itself, of its shadow, of its reflection, of its light.",
+    limits=(
+        "Rendered scenes are photographs with one thing pasted into them, whose shadow, reflection and light follow simple laws:"
+        " a method that does well on them need not do so on real footage.",
+        "What an object changes in two films of a real place is derived from their difference; what is fainter than the light"
+        " between the two films is missed.",
+    ),
+    protocol="removal/paired",
+    unpaired_protocol="removal/unpaired",
+    whole_frames=True,
+    generated={"rendered_removal": "photographs filmed by a virtual camera, with a thing pasted into them"},
+)

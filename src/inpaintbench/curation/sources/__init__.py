@@ -20,6 +20,8 @@ SOURCES: Catalogue[type[SourceLeaf]] = Catalogue(
         "fetched": "inpaintbench.curation.sources.fetched:FetchedSource",
         "edit_clips": "inpaintbench.curation.sources.edit_clips:EditClips",
         "embedded_edits": "inpaintbench.curation.sources.embedded_edits:EmbeddedEdits",
+        "rendered_removal": "inpaintbench.curation.sources.rendered_removal:RenderedRemoval",
+        "removal_folders": "inpaintbench.curation.sources.removal_folders:RemovalFolders",
         "folder": "inpaintbench.curation.sources.folder:FolderSource",
     },
     base="inpaintbench.curation.sources.base:SourceLeaf",

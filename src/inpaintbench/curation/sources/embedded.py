@@ -137,12 +137,25 @@ def film(shot: Shot, *, width: int, height: int) -> Film:
         InputError: the photograph would have to be enlarged for this size and motion, or the speed is out of range.
         UnknownNameError: no such photograph or motion.
     """
+    made = noiseless(shot, width=width, height=height)
+    virtual_camera.add_sensor_noise(made.frames, sigma=shot.noise, rng=_rng(shot, "noise"))
+    return made
+
+
+def noise_of(shot: Shot, shape: tuple[int, ...]) -> npt.NDArray[np.int16]:
+    """The levels that ``film`` adds to each value of frames ``[T, H, W, 3]``, as far as these do not leave 0..255."""
+    grey = np.full(shape, 128, np.uint8)
+    virtual_camera.add_sensor_noise(grey, sigma=shot.noise, rng=_rng(shot, "noise"))
+    return np.asarray(grey, np.int16) - np.int16(128)
+
+
+def noiseless(shot: Shot, *, width: int, height: int) -> Film:
+    """``film`` without the noise of the sensor; raises the same."""
     path = camera_path(shot, width=width, height=height)
     photograph = video.read_image(PHOTOGRAPHS[shot.photograph].path())
     frames = np.stack(list(virtual_camera.capture(photograph, path, width=width, height=height)))
     shoreline = _shoreline(shot, path, view=(width, height))
     water = _add_water(frames, shot=shot, photograph=photograph, path=path, shoreline=shoreline) if shoreline else None
-    virtual_camera.add_sensor_noise(frames, sigma=shot.noise, rng=_rng(shot, "noise"))
     share = shoreline.share(path, view=(width, height)) if shoreline else 0.0
     return Film(frames=frames, homographies=path, water=water, water_share=share)
 

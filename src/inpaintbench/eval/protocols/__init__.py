@@ -34,6 +34,9 @@ PROTOCOLS: Catalogue[Protocol] = Catalogue(
         "decaption/corrected": "inpaintbench.eval.protocols.decaption:CORRECTED",
         "fingerprint/as-published": "inpaintbench.eval.protocols.fingerprint:AS_PUBLISHED",
         "fingerprint/corrected": "inpaintbench.eval.protocols.fingerprint:CORRECTED",
+        "removal/paired": "inpaintbench.eval.protocols.removal:PAIRED",
+        "removal/pasted": "inpaintbench.eval.protocols.removal:PASTED",
+        "removal/unpaired": "inpaintbench.eval.protocols.removal:UNPAIRED",
     },
 )
 
@@ -44,6 +47,8 @@ def usual(dataset: Dataset) -> str:
     Of a recipe that has none of its own, the one that measures holes, or whole frames where no item has a hole.
     """
     benchmark = benchmark_of(dataset)
+    if benchmark.unpaired_protocol and all(map(frozen.is_unpaired, dataset.items)):
+        return benchmark.unpaired_protocol
     if benchmark.protocol and (not benchmark.inpainted_again or dataset.recipe.get("second_masks", 1)):
         return benchmark.protocol
     # Nothing is inpainted again without second masks.

@@ -13,6 +13,7 @@ import cv2
 import numpy as np
 
 from inpaintbench import frozen, video
+from inpaintbench.benchmarks import benchmark_of
 from inpaintbench.errors import InputError
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.scoring.fitting import Padding
@@ -55,7 +56,7 @@ def predict(
         root: its folder.
         method: which method.
         keep_full_frames: store whole frames, for methods judged on what they do outside the hole. Benchmarks that hide the
-            hole judge all of them so.
+            hole, or have objects with side effects, judge all of them so.
         oracle_mask: show the hole of a benchmark that hides it; the label then ends in ``+oracle-mask``.
         time_limit_seconds: for one item.
 
@@ -80,7 +81,7 @@ def predict(
             "label": label,
             "leaf": method.leaf,
             "constants": dict(method.constants),
-            "keep_full_frames": keep_full_frames or hidden,
+            "keep_full_frames": keep_full_frames or hidden or benchmark_of(dataset).whole_frames,
             "oracle_mask": oracle_mask,
         },
         time_limit_seconds=time_limit_seconds,

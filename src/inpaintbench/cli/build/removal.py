@@ -1,0 +1,62 @@
+"""`build removal`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from inpaintbench.cli.build.running import Demo, Described, Describing, Out, Owned, Owning, make_recipe, run_build
+from inpaintbench.cli.console import Locally, Running
+from inpaintbench.cli.exits import UsageError
+from inpaintbench.cli.options import option
+from inpaintbench.cli.recipe_options import NONE_GIVEN, Given, of_recipe
+from inpaintbench.curation.sources.removal_folders import GENERIC, NAMES, RemovalFolders
+from inpaintbench.recipes.options import FOOTAGE
+from inpaintbench.recipes.removal import RemovalRecipe
+from inpaintbench.recipes.stages import SourceSpec
+
+DEMO_ITEMS = 24
+
+
+def build_removal(
+    out: Out,
+    items: Annotated[
+        int | None, option("Render so many items; their truth is exact.", default="none", min=1, panel=FOOTAGE)
+    ] = None,
+    demo: Demo = False,
+    pairs: Annotated[Path | None, option("Folder of a data set with truths; --layout says whose.", panel=FOOTAGE)] = None,
+    layout: Annotated[str | None, option("How --pairs is laid out.", default="none", among=NAMES[1:], panel=FOOTAGE)] = None,
+    clips: Annotated[Path | None, option("Folder of clips with an object (videos, or folders of frames).", panel=FOOTAGE)] = None,
+    masks: Annotated[Path | None, option("Folder of its masks, by the names of the clips.", panel=FOOTAGE)] = None,
+    truth: Annotated[
+        Path | None, option("Folder of the same clips without it.", default="nobody has them", panel=FOOTAGE)
+    ] = None,
+    allow_unmatched: Annotated[
+        bool, option("Leave out what has no partner of its name.", "--allow-unmatched", panel=FOOTAGE)
+    ] = False,
+    fps: Annotated[float, option("Frames a second of folders of frames.", panel=FOOTAGE)] = 24.0,
+    given: Annotated[Given, of_recipe(RemovalRecipe)] = NONE_GIVEN,
+    owning: Owning = Owned(),
+    describing: Describing = Described(),
+    running: Locally = Running(),
+) -> None:
+    """Objects to be removed with their side effects. Rendered with an exact truth, from pairs of others, or clips without truth.
+
+    Example: inpaintbench build removal --items 240 --out WORKSPACE
+    """
+    if sum(map(bool, (items or demo, pairs, clips))) != 1:
+        raise UsageError("give --items N or --demo, --pairs FOLDER with --layout NAME, or --clips FOLDER with --masks FOLDER")
+    if bool(pairs) != bool(layout):
+        raise UsageError("--pairs and --layout go together: the one says where a data set lies, the other whose layout it has")
+    if (clips is None) != (masks is None) or (truth and not clips):
+        raise UsageError("--clips needs --masks of the same names, and --truth goes with both")
+    recipe = make_recipe(RemovalRecipe, {**({"name": "Object removal demo"} if demo else {}), **describing.choices, **given})
+    source = recipe.rendered(items or DEMO_ITEMS)
+    if pairs or clips:
+        constants: dict[str, Any] = {
+            "folder": str(pairs or clips), "layout": layout or GENERIC, "masks": None if masks is None else str(masks),
+            "truth": None if truth is None else str(truth), "allow_unmatched": allow_unmatched, "fps": fps, **owning.constants,
+        }  # fmt: skip
+        RemovalFolders(**constants).found()  # before there is a folder
+        source = SourceSpec("removal_folders", constants)
+    run_build(recipe, [source], out, running, describing)

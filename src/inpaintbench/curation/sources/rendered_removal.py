@@ -1,0 +1,343 @@
+"""Clips with an object that is to be removed, and the same clips without it: rendered, so that both are known to the byte.
+
+A virtual camera films photographs. Into each film one object is put, which moves and stands, and which casts a shadow, shows in
+the floor or in a mirror, is of glass, or changes the light, by a known amount. The truth is the film that it was put into. All
+strengths of one kind of effect share a film, an object and its way, so that what differs between their scores is the strength.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from inpaintbench import video
+from inpaintbench.curation.sources import removal_objects as objects
+from inpaintbench.curation.sources.base import PARTS, Footage, SourceLeaf
+from inpaintbench.curation.sources.embedded import FRAMES_PER_SECOND, Film, Shot, noise_of, noiseless
+from inpaintbench.curation.sources.photographs import PHOTOGRAPHS
+from inpaintbench.curation.sources.removal_layers import Exposure, Glow, Layer, Piece, Reflection, Shadow, Solid, layered
+from inpaintbench.curation.sources.removal_objects import OBJECTS, Seen, Sprite, Thing
+from inpaintbench.curation.sources.virtual_camera import scale_of
+from inpaintbench.errors import InputError
+from inpaintbench.types import Frames, Hole, content_id, item_rng
+
+LEVELS = ("low", "mid", "high")
+# Kind of side effect -> its strength at each level. Glass is the stronger the more shines through.
+STRENGTHS: Mapping[str, tuple[float, float, float]] = {
+    "shadow": (0.15, 0.35, 0.6),
+    "reflection": (0.1, 0.25, 0.5),
+    "mirror": (0.5, 0.75, 0.95),
+    "translucency": (0.7, 0.5, 0.3),
+    "light": (0.1, 0.25, 0.5),
+    "exposure": (0.05, 0.12, 0.25),
+}
+# What a scene has, in turn; then again with other photographs, cameras and objects.
+TURNS: tuple[tuple[str, ...], ...] = (
+    ("shadow",), ("reflection",), ("mirror",), ("translucency",), ("light",), ("shadow", "reflection"),
+    ("shadow",), ("reflection",), ("mirror",), ("translucency",), ("exposure",), ("shadow", "light", "translucency"),
+)  # fmt: skip
+CAMERAS: tuple[tuple[str, float], ...] = (
+    ("tripod", 0.0), ("pan_right", 0.25), ("hand_shake", 0.02), ("tripod", 0.0), ("zoom_in", 0.2), ("hand_held_pan", 0.15),
+    ("pan_left", 0.2),
+)  # fmt: skip
+# Photographs with a stated licence that are not so dark that a shadow on them is nothing.
+GROUNDS = ("coffee", "rocket", "retina", "chelsea", "tissue", "astronaut")
+# Height of the object, as a share of the view's.
+SIZES: Mapping[str, float] = {"small": 0.24, "medium": 0.38, "large": 0.54}
+# Way that the object goes, in widths of the view.
+MOTIONS: Mapping[str, float] = {"still": 0.0, "slow": 0.12, "fast": 0.45}
+PATHS = ("line", "arc", "stop_and_go", "sine")
+# The variant without any side effect.
+COMMON = "common"
+# Brightest of a lamp, and how far its light reaches, in heights of the object.
+_LAMP, _LAMP_REACH = (255.0, 226.0, 170.0), 0.4
+_FLICKER, _FLICKER_HERTZ = 0.2, 1.5
+_NO_LEVEL = 0.5
+WATER_SHARE = 0.4
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A film, an object in it, and its side effects in all their strengths; everything that determines them but their size."""
+
+    name: str
+    photograph: str
+    motion: str
+    speed: float
+    frames: int
+    seed: int
+    thing: str
+    effects: tuple[str, ...]
+    size: str
+    """One of ``SIZES``."""
+    moves: str
+    """One of ``MOTIONS``."""
+    path: str
+    """One of ``PATHS``."""
+    water: bool
+    """Whether water moves in the background."""
+
+    @property
+    def shot(self) -> Shot:
+        """The film without the object."""
+        share = WATER_SHARE if self.water else 0.0
+        return Shot(self.name, self.photograph, self.motion, self.speed, self.frames, water_share=share, seed=self.seed)
+
+    @property
+    def kind(self) -> str:
+        """Kind of side effect; ``combined`` where there are several."""
+        return {"exposure": "light"}.get(self.effects[0], self.effects[0]) if len(self.effects) == 1 else "combined"
+
+    def variants(self) -> list[tuple[str, dict[str, float]]]:
+        """(level, effect -> strength), the strongest last; the first has no side effect."""
+        levels = [(level, {kind: STRENGTHS[kind][place] for kind in self.effects}) for place, level in enumerate(LEVELS)]
+        return [(COMMON, {}), *levels]
+
+
+def scenes(count: int, *, frames: int = 40, seed: int = 0) -> list[Scene]:
+    """The first ``count`` scenes."""
+    return [_scene(place, frames=frames, seed=seed) for place in range(count)]
+
+
+def _scene(place: int, *, frames: int, seed: int) -> Scene:
+    rng = item_rng(seed, "removal scene", str(place))
+    effects = TURNS[place % len(TURNS)]
+    # Lists whose lengths share no factor: every kind of effect meets every camera, ground and object in time.
+    motion, speed = CAMERAS[place % len(CAMERAS)]
+    ground = GROUNDS[(place + place // len(TURNS)) % len(GROUNDS)]
+    choices = [name for name in OBJECTS if not name.endswith(ground)]
+    name = choices[int(rng.integers(len(choices)))] if place >= len(OBJECTS) else OBJECTS[place]
+    name = name if name in choices else choices[place % len(choices)]
+    size, moves = ([*group][(place * step + place // len(group)) % len(group)] for group, step in ((SIZES, 1), (MOTIONS, 2)))
+    return Scene(
+        f"{place:03d}_{ground}_{motion}_{name}", ground, motion, speed, frames, seed, name, effects, size, moves,
+        PATHS[place % len(PATHS)], place % 5 == 3,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """A scene with its object, once for each variant."""
+
+    truth: Frames
+    """With the noise that all inputs have too."""
+    inputs: Mapping[str, Frames]
+    """Variant -> the film with the object."""
+    thing: Hole
+    """Where the object is, in all variants."""
+    film: Film
+    """Without noise."""
+    travelled: npt.NDArray[np.float64]
+    """Pixels of the frame that the object has gone by each frame, ``float64[T]``."""
+
+
+def render(scene: Scene, *, width: int, height: int, levels: Sequence[str] | None = None) -> Rendered:
+    """Render a scene: the same bytes every time.
+
+    Args:
+        scene: what is rendered.
+        width: of the frames, in pixels.
+        height: of the frames.
+        levels: variants that are rendered, None = all of ``scene.variants()``.
+
+    Raises:
+        InputError: no photograph is large enough for the size.
+    """
+    film = noiseless(scene.shot, width=width, height=height)
+    noise = noise_of(scene.shot, film.frames.shape)
+    stage = _Stage(scene, film, width=width, height=height)
+    wanted = [(level, effects) for level, effects in scene.variants() if levels is None or level in levels]
+    inputs = {level: np.empty_like(film.frames) for level, _ in wanted}
+    truth, inside = np.empty_like(film.frames), np.zeros(film.frames.shape[:3], np.bool_)
+    for index, frame in enumerate(film.frames):
+        truth[index] = layered(frame, (), noise=noise[index])
+        shown = stage.solid(index)
+        if shown is not None:
+            shown.piece.of(inside[index])[...] = shown.piece.cover > 0
+        for level, effects in wanted:
+            inputs[level][index] = layered(frame, stage.layers(index, effects, shown), noise=noise[index])
+    return Rendered(truth, inputs, inside, film, stage.travelled)
+
+
+class _Stage:
+    """Where the object of a scene is in each frame, and the layers that it makes there."""
+
+    def __init__(self, scene: Scene, film: Film, *, width: int, height: int) -> None:
+        self.width, self.height = width, height
+        rng = item_rng(scene.seed, "removal stage", scene.name)
+        middle = film.homographies[len(film.homographies) // 2]
+        tall = max(12, round(SIZES[scene.size] * height))
+        self.thing: Thing = objects.thing(scene.thing, height=tall, seed=scene.seed + int(rng.integers(1000)))
+        self.shear = (float(rng.choice([-1, 1]) * rng.uniform(0.5, 0.9)), float(rng.uniform(0.12, 0.3)))
+        way = _way(scene, rng, mirrored="mirror" in scene.effects)
+        ground = np.stack([way[:, 0] * width, way[:, 1] * height, np.ones(len(way))])
+        in_scene = (middle @ ground).T
+        back = np.linalg.inv(film.homographies)
+        self.contacts = np.einsum("tij,tj->ti", back, in_scene)[:, :2]
+        self.scales = np.array([scale_of(middle) / scale_of(one) for one in film.homographies])
+        steps = np.hypot(*np.diff(in_scene[:, :2], axis=0).T) / scale_of(middle)
+        self.travelled = np.concatenate([[0.0], np.cumsum(steps)])
+        self.forward = bool(way[-1, 0] >= way[0, 0])
+        edge, right = 0.52 * width, 0.93 * width
+        low = float(way[:, 1].min() * height)
+        corners = np.array([[edge, low - 1.6 * tall, 1], [right, low - 1.6 * tall, 1], [right, low + 4, 1], [edge, low + 4, 1]])
+        self.mirrors = np.einsum("tij,kj->tki", back @ middle, corners)[..., :2]
+
+    def _sprite(self, index: int) -> Sprite:
+        one = self.thing.at(float(self.travelled[index]))
+        if self.forward:
+            return one
+        alpha, colour = np.ascontiguousarray(one.alpha[:, ::-1]), np.ascontiguousarray(one.colour[:, ::-1])
+        return Sprite(colour, alpha, (alpha.shape[1] - 1 - one.contact[0], one.contact[1]))
+
+    def solid(self, index: int) -> Seen | None:
+        """The object itself."""
+        one, contact = self._sprite(index), self.contacts[index]
+        matrix = objects.upright(one, contact, float(self.scales[index]))
+        return objects.seen(one, matrix, width=self.width, height=self.height)
+
+    def layers(self, index: int, effects: Mapping[str, float], shown: Seen | None) -> list[Layer]:
+        """The layers of one frame, the lowest first."""
+        one, contact, scale = self._sprite(index), self.contacts[index], float(self.scales[index])
+        size = {"width": self.width, "height": self.height}
+        made: list[Layer | None] = []
+        if "shadow" in effects:
+            matrix = objects.lying(one, contact, scale, self.shear)
+            piece = objects.shade(one, matrix, contact_row=float(contact[1]), **size)
+            made.append(None if piece is None else Shadow(piece, effects["shadow"]))
+        if "reflection" in effects:
+            image = objects.seen(one, objects.upside_down(one, contact, scale), **size)
+            image = image and objects.faded(image, contact_row=float(contact[1]), reach=scale * len(one.alpha))
+            made.append(None if image is None else Reflection(image.piece, image.colour, effects["reflection"]))
+        if "mirror" in effects:
+            corners = self.mirrors[index]
+            matrix = objects.turned_round(objects.upright(one, contact, scale), float(corners[0, 0]))
+            image = objects.seen(one, matrix, **size)
+            image = image and objects.within(image, [(float(x), float(y)) for x, y in corners])
+            made.append(None if image is None else Reflection(image.piece, image.colour, effects["mirror"]))
+        flicker = 1 + _FLICKER * math.sin(2 * math.pi * _FLICKER_HERTZ * index / FRAMES_PER_SECOND)
+        if "light" in effects:
+            tall = scale * len(one.alpha)
+            made.append(_lamp(float(contact[0]), float(contact[1]) - 0.8 * tall, tall, effects["light"] * flicker, **size))
+        if "exposure" in effects:
+            made.append(Exposure(effects["exposure"] * flicker))
+        made.append(None if shown is None else Solid(shown.piece, shown.colour, effects.get("translucency", 1.0)))
+        return [layer for layer in made if layer is not None]
+
+
+def _lamp(x: float, y: float, tall: float, strength: float, *, width: int, height: int) -> Glow | None:
+    """Light around (x, y), as far as it changes a level by itself."""
+    reach = _LAMP_REACH * tall
+    far = reach * math.sqrt(2 * math.log(max(strength * max(_LAMP) / _NO_LEVEL, 1.0)))
+    left, top = max(0, math.ceil(x - far)), max(0, math.ceil(y - far))
+    right, bottom = min(width, math.floor(x + far) + 1), min(height, math.floor(y + far) + 1)
+    if left >= right or top >= bottom:
+        return None
+    across, down = np.arange(left, right) - x, np.arange(top, bottom) - y
+    cover = np.exp(-(across[None, :] ** 2 + down[:, None] ** 2) / (2 * reach**2))
+    return Glow(Piece(top, left, cover), _LAMP, strength)
+
+
+def _way(scene: Scene, rng: np.random.Generator, *, mirrored: bool) -> npt.NDArray[np.float64]:
+    """Where the object stands in each frame, in widths and heights of the view of the middle frame, ``float64[T, 2]``."""
+    progress = np.linspace(-0.5, 0.5, scene.frames)
+    if scene.path == "stop_and_go":  # walks, stands, walks
+        progress = np.interp(np.linspace(0, 1, scene.frames), [0, 0.35, 0.65, 1], [-0.5, 0, 0, 0.5])
+    length = MOTIONS[scene.moves] * (0.5 if mirrored else 1.0)
+    forward = 1 if rng.random() < 0.5 else -1
+    middle = float(rng.uniform(0.3, 0.34) if mirrored else rng.uniform(0.42, 0.58))
+    ground = float(rng.uniform(0.7, 0.76))
+    y = np.full(scene.frames, ground)
+    if scene.path == "arc":
+        y += 0.25 * length * (1 - 4 * progress**2)
+    if scene.path == "sine":
+        y += 0.15 * length * np.sin(4 * math.pi * progress)
+    return np.stack([middle + forward * length * progress, y], axis=1)
+
+
+class RenderedRemoval(SourceLeaf):
+    """Films of photographs, each with an object that has side effects of four strengths.
+
+    Args (all constants):
+        items: how many inputs, four of each film; the last film may have fewer.
+        width: of the frames, in pixels.
+        height: of the frames.
+        frames: of each film.
+        seed: of the scenes, the camera and the noise.
+
+    Raises:
+        InputError: a number that cannot be used.
+    """
+
+    name = "rendered_removal"
+    version = "1"
+
+    def __init__(self, *, items: int = 24, width: int = 288, height: int = 160, frames: int = 40, seed: int = 0) -> None:
+        if items < 1 or frames < 2:
+            raise InputError(f"{items} items of {frames} frames cannot be rendered: at least 1 item of 2 frames")
+        if not 96 <= width <= 448 or not 80 <= height <= 256:
+            raise InputError(
+                f"frames of {width}x{height} cannot be rendered: 96x80 to 448x256, for which photographs are large enough"
+            )
+        self.items, self.width, self.height, self.frames, self.seed = items, width, height, frames, seed
+
+    def footage(self) -> Iterator[Footage]:
+        """The films, in order."""
+        each = len(LEVELS) + 1
+        for place, scene in enumerate(scenes(-(-self.items // each), frames=self.frames, seed=self.seed)):
+            yield self._footage(scene, [level for level, _ in scene.variants()][-min(each, self.items - place * each) :])
+
+    def _footage(self, scene: Scene, levels: Sequence[str]) -> Footage:
+        photograph = PHOTOGRAPHS[scene.photograph]
+        payload = {
+            "scene": {**asdict(scene), "effects": list(scene.effects)},
+            "width": self.width,
+            "height": self.height,
+            "levels": list(levels),
+        }
+        return Footage(
+            name=scene.name,
+            uri=f"rendered_removal:{scene.name}",
+            origin=self.name,
+            content=content_id(self.version, photograph.sha256, payload),
+            payload=payload,
+            **photograph.credits(),
+            known={
+                "object": scene.thing, "object_size": scene.size, "object_motion": scene.moves, "object_path": scene.path,
+                "camera": "still" if scene.motion == "tripod" else "moving", "camera_movement": scene.motion,
+                "side_effect": scene.kind, "bg_scene_motion_level": "high" if scene.water else "low",
+            },
+        )  # fmt: skip
+
+    def obtain(self, payload: Mapping[str, Any], scratch: str) -> str:
+        """Render the scene of ``payload`` into the folder ``scratch``; the path of the film without the object."""
+        given = {field.name: payload["scene"][field.name] for field in fields(Scene)}
+        scene = Scene(**{**given, "effects": tuple(given["effects"])})
+        made = render(scene, width=payload["width"], height=payload["height"], levels=payload["levels"])
+        parts = Path(scratch) / PARTS
+        parts.mkdir()
+        video.write_hole(parts / "object_mask.mp4", made.thing, fps=FRAMES_PER_SECOND)
+        for level, frames in made.inputs.items():
+            video.write_lossless(parts / f"input_{level}.mp4", frames, fps=FRAMES_PER_SECOND)
+        (parts / "scene.json").write_text(json.dumps(_facts(scene, made)))
+        path = Path(scratch) / "truth.mp4"
+        video.write_lossless(path, made.truth, fps=FRAMES_PER_SECOND)
+        return str(path)
+
+
+def _facts(scene: Scene, made: Rendered) -> dict[str, Any]:
+    """What the recipe has to know of a scene."""
+    return {
+        "kind": scene.kind,
+        "exact": True,
+        "effects": dict(scene.variants()),
+        "homographies": None if scene.water else made.film.homographies.tolist(),
+        "object_speed_pixels": float(made.travelled[-1] / (len(made.travelled) - 1)),
+    }

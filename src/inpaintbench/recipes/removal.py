@@ -1,0 +1,236 @@
+"""Objects to be removed from clips, with their shadow, their reflection, their light: what is behind them is known, or it is not.
+
+Rendered items are exact: input and truth differ by the object and its side effects alone, whose strength is known. Pairs that
+others filmed or rendered are read from folders; their side effects are derived where the two films are near enough. Clips and
+masks without a truth are judged by metrics that need none, and by people.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from inpaintbench.curation import object_masks, paired_inputs, split
+from inpaintbench.executors.base import Executor
+from inpaintbench.export import slices
+from inpaintbench.masks import removal, render
+from inpaintbench.recipes import leakage, stages
+from inpaintbench.recipes.options import CLIPS, TEST_ALONE, HeldOut, Option, Seed, read_size
+from inpaintbench.recipes.stages import SourceSpec, require
+from inpaintbench.steps import KNOWN, MEASURED_MASKS, OBJECT_MASKS, PAIRED_INPUTS
+from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Slice, Source, content_id
+from inpaintbench.workspace import Workspace
+
+# Of a source: the mask of its object, the films with it, and what is known of them.
+_MASK, _INPUT, _SCENE = "object_mask", "input_", "scene"
+KINDS = ("shadow", "reflection", "mirror", "translucency", "light")
+STRENGTHS = ("low", "mid", "high")
+COMMON, COMBINED = "common", "combined"
+# Share of the frame that the object covers, and of its width that it moves by in a frame, on average.
+_SIZE_EDGES = (0.0, 0.03, 0.08, 1.0)
+_STILL, _SLOW = 0.001, 0.008
+# Of what the object hides, the share that other frames show.
+_SEEN_LITTLE, _SEEN_MOST = 0.25, 0.75
+# Frames; longer than any clip.
+_WHOLE = 1_000_000
+
+
+class RemovalRecipe(BaseModel):
+    """Every choice of the benchmark; the dataset carries it resolved."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    kind: ClassVar[str] = "removal"
+
+    name: str = "Object removal"
+    seed: Seed = 0
+    size: Annotated[tuple[int, int] | None, Option(CLIPS, metavar="WxH", read=read_size, write=str, shown="as they are")] = Field(
+        None, description="Of the frames, squeezed to it; of rendered clips 288x160."
+    )
+    frames: Annotated[int | None, Option(CLIPS, shown="all")] = Field(
+        None, ge=2, description="At most so many of a clip, the first; of rendered clips 40."
+    )
+    splits: HeldOut = TEST_ALONE
+
+    @property
+    def normalizer(self) -> dict[str, Any]:
+        """Normalizer that brings clips, inputs and masks to their size."""
+        if self.size is None:
+            return {"name": "as_is"}
+        return {"name": "stretch", "width": self.size[0], "height": self.size[1], "most_enlargement": 1e6}
+
+    def rendered(self, items: int) -> SourceSpec:
+        """The source of ``items`` rendered items."""
+        width, height = self.size or (288, 160)
+        made = {"items": items, "width": width, "height": height, "frames": self.frames or 40, "seed": self.seed}
+        return SourceSpec("rendered_removal", made)
+
+
+def curate(recipe: RemovalRecipe, sources: Sequence[SourceSpec], executor: Executor, workspace: Workspace) -> None:
+    """Clips without loss, else input and truth would differ everywhere."""
+    splitter = {"name": "windows", "length": recipe.frames or _WHOLE, "shortest": 1}
+    stages.curate(stages.Cutting(splitter=splitter, normalizer=recipe.normalizer, form="lossless"), sources, executor, workspace)
+
+
+def label(recipe: RemovalRecipe, executor: Executor, workspace: Workspace) -> None:
+    """Object masks and inputs at the size and span of their clips."""
+    clips = _clips(workspace)
+    names, parts = stages.clip_names(workspace, clips), _parts(workspace)
+    masks, inputs = [], []
+    for clip in clips:
+        of_source = parts[clip.source_id]
+        masks.append(object_masks.Wanted(clip, of_source[_MASK], None, names[clip.clip_id]))
+        inputs += [
+            paired_inputs.Wanted(clip, blob, part.removeprefix(_INPUT), names[clip.clip_id])
+            for part, blob in of_source.items()
+            if part.startswith(_INPUT)
+        ]
+    object_masks.fit(executor, masks, normalizer=recipe.normalizer)
+    paired_inputs.fit(executor, inputs, normalizer=recipe.normalizer)
+
+
+def _clips(workspace: Workspace) -> list[Clip]:
+    """The first clip of every source."""
+    return [clip for clip in stages.by_name(workspace, workspace.table("clips", Clip)) if clip.start_frame == 0]
+
+
+def _parts(workspace: Workspace) -> dict[str, Mapping[str, str]]:
+    return {row.source_id: row.parts for row in workspace.table("sources", Source)}
+
+
+def corrupt(recipe: RemovalRecipe, executor: Executor, workspace: Workspace) -> None:
+    """An item for every input, with its side effects; for every clip where nobody has the truth."""
+    clips = _clips(workspace)
+    require(clips, "clips", "build removal")
+    done = removal.pair(executor, _pairs(workspace, clips)).records
+    measured = render.measure_all(executor, done).records
+    source_of = {clip.clip_id: clip.source_id for clip in clips}
+    groups = leakage.together(workspace, {row.clip_id: source_of[row.clip_id] for row in done})
+    split_of = split.assign(groups, recipe.splits, seed=recipe.seed) if groups else {}
+    items = [
+        Item(content_id(row.clip_id, row.corruption_id), row.clip_id, row.corruption_id, split_of[row.clip_id]) for row in done
+    ]
+    found, left_out = _slices(workspace, items, done, measured, {clip.clip_id: clip for clip in clips})
+    stages.write_items(
+        workspace, items, found, left_out,
+        empty="not one object can be removed; `inpaintbench curation rejected` says why",
+    )  # fmt: skip
+
+
+def _pairs(workspace: Workspace, clips: Sequence[Clip]) -> list[removal.Pair]:
+    masks = {row.subject_id: str(row.blob) for row in workspace.table("attributes", Attribute, step=OBJECT_MASKS)}
+    inputs = {
+        (row.subject_id, row.name): row for row in workspace.table("attributes", Attribute, step=PAIRED_INPUTS)
+    }  # fmt: skip
+    names, parts = stages.clip_names(workspace, clips), _parts(workspace)
+    pairs: list[removal.Pair] = []
+    for clip in clips:
+        if clip.clip_id not in masks:
+            continue
+        scene: dict[str, Any] = json.loads(workspace.blobs.path(parts[clip.source_id][_SCENE]).read_bytes())
+        if scene["effects"] is None:
+            told = {"side_effect": scene["kind"]} if scene["kind"] else {}
+            pairs.append(removal.Pair(clip, masks[clip.clip_id], None, clip.rgb_sha256, False, told, name=names[clip.clip_id]))
+            continue
+        for variant, strengths in scene["effects"].items():
+            row = inputs.get((clip.clip_id, paired_inputs.attribute_name(variant)))
+            if row is None:
+                continue
+            kind = COMMON if variant == COMMON else scene["kind"]
+            told = {"side_effect": kind} if kind else {}
+            told |= {"strength": variant, "strengths": strengths} if variant in STRENGTHS else {}
+            pairs.append(
+                removal.Pair(
+                    clip,
+                    masks[clip.clip_id],
+                    str(row.blob),
+                    str(row.value),
+                    bool(scene.get("exact")),
+                    told,
+                    homographies=_cut(scene["homographies"], clip),
+                    name=names[clip.clip_id],
+                )
+            )
+    return pairs
+
+
+def _cut(homographies: Sequence[Any] | None, clip: Clip) -> Sequence[Any] | None:
+    return None if homographies is None else homographies[clip.start_frame : clip.end_frame]
+
+
+def _slices(
+    workspace: Workspace,
+    items: Sequence[Item],
+    rows: Sequence[Corruption],
+    measured: Sequence[Attribute],
+    clips: Mapping[str, Clip],
+) -> tuple[list[Slice], dict[str, str]]:
+    known = stages.facts_of(workspace, [KNOWN])
+    speed = {row.subject_id: row.value for row in measured if row.name == "hole.centroid_speed_pixels_per_frame"}
+    share = {row.subject_id: row.value for row in measured if row.name == "hole.hole_fraction"}
+    effects: dict[str, list[str]] = {}
+    labels: dict[str, dict[str, str]] = {"camera": {}, "object_motion": {}, "seen_elsewhere": {}}
+    sizes: dict[str, float] = {}
+    moving = []
+    for item, row in zip(items, rows, strict=True):
+        clip, kind, level = clips[item.clip_id], row.parameters.get("side_effect"), row.parameters.get("strength")
+        effects[item.item_id] = [f"{kind}{end}" for end in ("", *([f"-{level}"] if level else []))] if kind else []
+        sizes[item.item_id] = float(share.get(row.corruption_id) or 0)
+        if (camera := known.get((clip.source_id, "camera"))) is not None:
+            labels["camera"][item.item_id] = str(camera.value)
+        if (pixels := speed.get(row.corruption_id)) is not None:
+            moved = float(pixels) / clip.width
+            labels["object_motion"][item.item_id] = "still" if moved <= _STILL else "slow" if moved <= _SLOW else "fast"
+        if (seen := row.facts.get("seen_elsewhere")) is not None and not _SEEN_LITTLE <= seen <= _SEEN_MOST:
+            labels["seen_elsewhere"][item.item_id] = "low" if seen < _SEEN_LITTLE else "high"
+        scene = known.get((clip.source_id, "bg_scene_motion_level"))
+        moving += [item.item_id] if scene is not None and scene.value == "high" else []
+    found: list[tuple[list[Slice], dict[str, str]]] = []
+    if any(effects.values()):
+        found.append(_by_effect(effects))
+    for name, of_items in labels.items():
+        if of_items:
+            found.append(slices.by_value({item: [value] for item, value in of_items.items()}, name, name=name))
+    found.append(slices.by_bin(sizes, "share of the frame", name="object", edges=_SIZE_EDGES, percent=True))
+    if moving:
+        found.append(([Slice("moving_background", "bg_scene_motion_level == 'high'", tuple(moving))], {}))
+    made = [part for some, _ in found for part in some]
+    return [slices.everything([item.item_id for item in items]), *made], {k: v for _, out in found for k, v in out.items()}
+
+
+def _by_effect(effects: Mapping[str, Sequence[str]]) -> tuple[list[Slice], dict[str, str]]:
+    """A slice for each kind of side effect, for each of its strengths where these are known, for none and for several."""
+    kinds = {item: [name for name in names if not name.startswith((COMMON, COMBINED))] for item, names in effects.items()}
+    present = {name for names in kinds.values() for name in names}
+    strengths = [f"{kind}-{level}" for kind in KINDS for level in STRENGTHS]
+    wanted = [name for kind in KINDS for name in (kind, *(one for one in strengths if one in present and one.startswith(kind)))]
+    found, left_out = slices.by_value(kinds, "side effect", name="effect", wanted=wanted)
+    for name in (COMMON, COMBINED, *(f"{COMBINED}-{level}" for level in STRENGTHS)):
+        members = tuple(item for item, names in effects.items() if name in names)
+        found += [Slice(name, f"side effect == '{name}'", members)] if members else []
+    return found, left_out
+
+
+def leaves_of(recipe: RemovalRecipe) -> dict[str, list[str]]:
+    """Kind of leaf -> names of those that the recipe uses."""
+    return {"splitter": ["windows"], "normalizer": [recipe.normalizer["name"]]}
+
+
+def export(recipe: RemovalRecipe, workspace: Workspace, *, target: Path | None = None) -> tuple[Path, Dataset]:
+    """Items and slices to a frozen dataset folder, by default ``WORKSPACE/exports/removal``."""
+    publication = stages.Publication(
+        recipe, attribute_steps=(KNOWN, OBJECT_MASKS, MEASURED_MASKS), leaves=leaves_of(recipe), about=_ABOUT
+    )  # fmt: skip
+    return stages.export(publication, workspace, target=target)
+
+
+_ABOUT = (
+    "`input` shows an object and what it does to its surroundings; `truth` is the scene without it, where anybody knows that."
+    " `hole` is the mask that methods get; `object_mask` is exact and stays with the scoring. `effect_mask` is what the object"
+    " changes outside itself: its shadow, its reflection, its light. In `attributes`, `mask.effect_levels` says by how many"
+    " levels on average, and `mask.seen_elsewhere` how much of what the object hides another frame shows. Whole frames are"
+    " judged."
+)

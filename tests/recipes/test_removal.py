@@ -1,0 +1,332 @@
+"""Objects to be removed: rendered with an exact truth, from pairs of others, and clips whose truth nobody has."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from built import built, check_published, check_same_bytes
+from program import run_here
+
+from inpaintbench import frozen, video
+from inpaintbench.errors import InputError, RunError
+from inpaintbench.eval.scoring.predict import MethodSpec, predict
+from inpaintbench.eval.scoring.score import Predicted, score
+from inpaintbench.executors.base import Rejection
+from inpaintbench.executors.local import LocalExecutor
+from inpaintbench.recipes.removal import RemovalRecipe
+from inpaintbench.recipes.stages import SourceSpec
+from inpaintbench.types import Dataset, Frames, Plain, Prediction
+from inpaintbench.workspace import Workspace
+
+RECIPE = RemovalRecipe(size=(128, 80), frames=6)
+ITEMS = 8
+"""A shadow and a reflection, each without strength and with three."""
+
+
+@pytest.fixture(scope="module")
+def benchmark(tmp_path_factory: pytest.TempPathFactory) -> tuple[Workspace, Path, Dataset]:
+    return built(tmp_path_factory.mktemp("removal") / "workspace", RECIPE, RECIPE.rendered(ITEMS))
+
+
+def media(folder: Path, row: Plain) -> dict[str, np.ndarray]:
+    frames = {part: video.read_frames(folder / row[f"{part}_file_name"]) for part in ("truth", "input")}
+    masks = {part: video.read_hole(folder / row[f"{part}_file_name"]) for part in ("hole", "object_mask", "effect_mask")}
+    return {**frames, **masks}
+
+
+def members(dataset: Dataset) -> dict[str, tuple[str, ...]]:
+    return {part.name: part.item_ids for part in dataset.slices}
+
+
+def test_input_and_truth_differ_by_the_object_and_its_effect_and_nothing_else(
+    benchmark: tuple[Workspace, Path, Dataset],
+) -> None:
+    _, folder, dataset = benchmark
+    assert len(dataset.items) == ITEMS
+    for row in dataset.items:
+        found = media(folder, row)
+        differs = (found["input"] != found["truth"]).any(axis=-1)
+        # Intersection over union 1: the published effect is all that differs outside the object.
+        np.testing.assert_array_equal(found["effect_mask"], differs & ~found["object_mask"])
+        np.testing.assert_array_equal(found["hole"], found["object_mask"])
+        facts = row["attributes"]
+        assert (facts["mask.effect_levels"] is None if "mask.effect_levels" in facts else True) == (
+            row["generator_parameters"]["side_effect"] == "common"
+        )
+        assert 0 <= facts["mask.seen_elsewhere"] <= 1
+        assert row["encode_crf"] == 0  # lossless, else both would differ everywhere
+
+
+def test_truths_are_shared_by_all_strengths_and_slices_say_which_is_which(benchmark: tuple[Workspace, Path, Dataset]) -> None:
+    _, _, dataset = benchmark
+    assert len({row["truth_file_name"] for row in dataset.items}) == 2
+    found = members(dataset)
+    assert len(found["effect-shadow"]) == len(found["effect-reflection"]) == 3
+    assert {len(found[f"effect-shadow-{level}"]) for level in ("low", "mid", "high")} == {1}
+    assert len(found["common"]) == 2
+    assert set(found["common"]) | set(found["effect-shadow"]) | set(found["effect-reflection"]) == set(found["all"])
+    assert {"camera-still", "camera-moving"} <= set(found)
+    assert any(name.startswith("object_motion-") for name in found)
+    assert any(name.startswith("object-") for name in found)
+    assert dataset.left_out["effect-mirror"] == "no item has side effect 'mirror'"
+
+
+@pytest.mark.long
+def test_every_slice_loads_and_verifies_and_workers_change_no_byte(
+    benchmark: tuple[Workspace, Path, Dataset], tmp_path: Path
+) -> None:
+    workspace, folder, _ = benchmark
+    check_published(folder)
+    many, _, _ = built(tmp_path / "many", RECIPE, RECIPE.rendered(ITEMS), workers=2)
+    check_same_bytes(many.path, workspace.path)
+
+
+def scored(
+    benchmark: tuple[Workspace, Path, Dataset], run: Path, protocol: str, methods: Mapping[str, str]
+) -> dict[tuple[str, str, str], float | None]:  # fmt: skip
+    """(method, item, region) -> PSNR of methods that are ``made`` of truth and input."""
+    _, folder, dataset = benchmark
+    workspace = Workspace(run)
+    given = []
+    for method, kind in methods.items():
+        rows = []
+        for row in dataset.items:
+            frames = made(kind, media(folder, row))
+            blob, _ = workspace.blobs.put(".mp4", partial(video.write_lossless, frames=frames, fps=row["fps"]))
+            rows.append(Prediction(method, "1", row["item_id"], blob, True, 0))
+        given.append(Predicted(method, rows))
+    with LocalExecutor(workspace, workers=0) as executor:
+        outcomes = score(executor, dataset, root=folder, methods=given, protocol=protocol, metrics=["psnr"])
+    return {
+        (name, row.item_id, row.region): row.value for name, outcome in outcomes.items() for row in outcome.records
+    }  # fmt: skip
+
+
+def made(kind: str, parts: Mapping[str, np.ndarray]) -> Frames:
+    inside = parts["object_mask"][..., None]
+    choices = {
+        "perfect": parts["truth"],
+        "leaves": np.where(inside, parts["truth"], parts["input"]),
+        "idle": parts["input"],
+    }  # fmt: skip
+    return np.asarray(choices[kind], np.uint8)
+
+
+def test_who_leaves_the_shadow_loses_in_the_effect_and_nowhere_else_and_more_the_stronger_it_is(
+    benchmark: tuple[Workspace, Path, Dataset], tmp_path: Path
+) -> None:
+    _, _, dataset = benchmark
+    found = scored(benchmark, tmp_path, "removal/paired", {"perfect": "perfect", "leaves": "leaves", "idle": "idle"})
+    slices = members(dataset)
+    for kind in ("shadow", "reflection"):
+        effect = []
+        for level in ("low", "mid", "high"):
+            [item] = slices[f"effect-{kind}-{level}"]
+            assert found["leaves", item, "object"] == found["perfect", item, "object"]
+            assert found["leaves", item, "rest"] == found["perfect", item, "rest"]
+            worse, best = found["leaves", item, "effect"], found["perfect", item, "effect"]
+            assert worse is not None
+            assert best is not None
+            assert worse < best
+            assert found["idle", item, "effect"] == worse
+            idle = found["idle", item, "object"]
+            assert idle is not None
+            assert idle < best
+            effect.append(worse)
+        assert effect[0] > effect[1] > effect[2]
+    for item in slices["common"]:
+        assert found["leaves", item, "effect"] is None  # there is none
+        assert found["leaves", item, "object"] == found["perfect", item, "object"]
+
+
+def test_pasted_into_its_hole_even_a_perfect_prediction_leaves_the_shadow(
+    benchmark: tuple[Workspace, Path, Dataset], tmp_path: Path
+) -> None:
+    _, _, dataset = benchmark
+    found = scored(benchmark, tmp_path, "removal/pasted", {"perfect": "perfect", "leaves": "leaves"})
+    for item in members(dataset)["effect-shadow"]:
+        for region in ("object", "effect", "rest", "frame"):
+            assert found["perfect", item, region] == found["leaves", item, region], region
+
+
+def test_whole_frames_are_kept_of_methods(benchmark: tuple[Workspace, Path, Dataset], tmp_path: Path) -> None:
+    _, folder, dataset = benchmark
+    with LocalExecutor(Workspace(tmp_path), workers=0) as executor:
+        [first, *_] = predict(executor, dataset, root=folder, method=MethodSpec("telea", "telea")).records
+    assert first.full_frames
+
+
+# Clips of others
+
+
+def write_pairs(folder: Path, benchmark: tuple[Workspace, Path, Dataset], places: Mapping[str, str], **changes: slice) -> None:
+    """Two pairs as folders of pictures: part -> the folder of its films; ``changes``: part -> the frames that it has."""
+    _, root, dataset = benchmark
+    slices = members(dataset)
+    for name, item in (("one", slices["effect-shadow-high"][0]), ("two", slices["effect-reflection-high"][0])):
+        parts = media(root, next(row for row in dataset.items if row["item_id"] == item))
+        for part, place in places.items():
+            target = folder / place.format(name=name)
+            target.mkdir(parents=True)
+            for index, frame in enumerate(parts[part][changes.get(part, slice(None))]):
+                video.write_image(target / f"{index:05d}.png", frame)
+
+
+GENERIC = {"input": "clips/{name}", "object_mask": "masks/{name}", "truth": "truth/{name}"}
+
+
+def source(folder: Path, **constants: object) -> SourceSpec:
+    given = {"masks": str(folder / "masks"), "truth": str(folder / "truth"), **constants}
+    return SourceSpec("removal_folders", {"folder": str(folder / "clips"), **given})
+
+
+def test_pairs_of_one_name_have_their_effect_derived(benchmark: tuple[Workspace, Path, Dataset], tmp_path: Path) -> None:
+    write_pairs(tmp_path, benchmark, GENERIC)
+    _, folder, dataset = built(tmp_path / "workspace", RemovalRecipe(), source(tmp_path))
+    assert len(dataset.items) == 2
+    for row in dataset.items:
+        found = media(folder, row)
+        differs = (found["input"] != found["truth"]).any(axis=-1) & ~found["object_mask"]
+        assert row["attributes"]["mask.effect_known"] == "derived"
+        # Both films are rendered, so all differences far away are 0: but for single pixels the effect is what differs.
+        assert (found["effect_mask"] & differs).sum() > 0.9 * differs.sum()
+        assert not (found["effect_mask"] & ~differs).any()
+        assert row["source_uri"] in ("one", "two")
+
+
+@pytest.mark.parametrize(
+    ("layout", "places"),
+    [
+        ("beyondmasks", {"input": "objects_added/{name}", "object_mask": "masks/{name}", "truth": "object_not_present/{name}"}),
+        ("vor", {"input": "fg_bg/{name}", "object_mask": "mask/{name}", "truth": "bg/{name}"}),
+        ("prove", {"input": "inputs/{name}", "object_mask": "masks/{name}", "truth": "gt/{name}"}),
+        (
+            "rose",
+            {
+                "input": "Env1/Env1_Unedited/shadow/{name}_Unedited", "object_mask": "Env1/Env1_Masked/shadow/{name}_Masked",
+                "truth": "Env1/Env1_Edited/shadow/{name}_Edited",
+            },
+        ),
+        ("davis", {"input": "JPEGImages/480p/{name}", "object_mask": "Annotations/480p/{name}"}),
+    ],
+)  # fmt: skip
+def test_public_sets_are_read_as_they_lie_on_disk(
+    benchmark: tuple[Workspace, Path, Dataset], tmp_path: Path, layout: str, places: dict[str, str]
+) -> None:
+    write_pairs(tmp_path / "set", benchmark, places)
+    spec = SourceSpec("removal_folders", {"folder": str(tmp_path / "set"), "layout": layout})
+    _, _, dataset = built(tmp_path / "workspace", RemovalRecipe(), spec)
+    assert len(dataset.items) == 2
+    assert all(frozen.is_unpaired(row) == (layout == "davis") for row in dataset.items)
+    assert ("effect-shadow" in members(dataset)) == (layout == "rose")
+
+
+def test_clips_without_a_truth_are_published_with_their_masks_alone(
+    benchmark: tuple[Workspace, Path, Dataset], tmp_path: Path
+) -> None:
+    write_pairs(tmp_path, benchmark, {name: place for name, place in GENERIC.items() if name != "truth"})
+    _, folder, dataset = built(tmp_path / "workspace", RemovalRecipe(), source(tmp_path, truth=None))
+    check_published(folder)
+    for row in dataset.items:
+        assert frozen.is_unpaired(row)
+        assert "truth_file_name" not in row
+        assert row["truth_rgb_sha256"] is None
+        view = frozen.input_view(folder, row)
+        assert hashlib.sha256(view.input.tobytes()).hexdigest() != ""
+        assert (view.hole == video.read_hole(folder / row["object_mask_file_name"])).all()
+    assert "held back" not in (folder / "README.md").read_text()
+    assert run_here("eval", "run", folder, "--run", tmp_path / "run", "--method", "telea", "--workers", "0").returncode == 0
+    told = run_here("eval", "score", folder, "--run", tmp_path / "run", "--workers", "0")
+    assert told.returncode == 0, told.stdout + told.stderr
+    assert "removal/unpaired" in told.stdout + told.stderr
+
+
+def test_sizes_are_squeezed_together(benchmark: tuple[Workspace, Path, Dataset], tmp_path: Path) -> None:
+    write_pairs(tmp_path, benchmark, GENERIC)
+    _, folder, dataset = built(tmp_path / "workspace", RemovalRecipe(size=(96, 48), frames=4), source(tmp_path))
+    for row in dataset.items:
+        assert {name: array.shape[:3] for name, array in media(folder, row).items()} == dict.fromkeys(
+            ("truth", "input", "hole", "object_mask", "effect_mask"), (4, 48, 96)
+        )
+
+
+def test_names_without_a_partner_are_told_all_at_once_or_left_out(
+    benchmark: tuple[Workspace, Path, Dataset], tmp_path: Path
+) -> None:
+    write_pairs(tmp_path, benchmark, GENERIC)
+    (tmp_path / "masks" / "two").rename(tmp_path / "masks" / "Two")
+    words = r"clips without a partner: 'two'; masks without a partner: 'Two'; truths without a partner: 'two': name them alike"
+    with pytest.raises(InputError, match=words):
+        built(tmp_path / "workspace", RemovalRecipe(), source(tmp_path))
+    workspace, _, dataset = built(tmp_path / "workspace", RemovalRecipe(), source(tmp_path, allow_unmatched=True))
+    assert len(dataset.items) == 1
+    told = [row.reason for row in workspace.table("rejected", Rejection, step="notes")]
+    assert told == [f"{side} without a partner of its name" for side in ("clips", "masks", "truths")]
+
+
+def test_films_of_other_lengths_and_full_masks_are_refused_by_name(
+    benchmark: tuple[Workspace, Path, Dataset], tmp_path: Path
+) -> None:
+    write_pairs(tmp_path, benchmark, GENERIC)
+    (tmp_path / "clips" / "one" / "00005.png").unlink()
+    shape = video.read_image(tmp_path / "masks" / "two" / "00000.png").shape[:2]
+    for path in (tmp_path / "masks" / "two").iterdir():
+        video.write_image(path, np.ones(shape, bool))
+    with pytest.raises(RunError, match="not one object can be removed"):
+        built(tmp_path / "workspace", RemovalRecipe(), source(tmp_path))
+    told = {row.name: row.reason for row in Workspace(tmp_path / "workspace").table("rejected", Rejection)}
+    assert told["one"] == "its films have other lengths: input 5, mask 6, truth 6"
+    assert told["two"] == "its object covers all of the clip, once scaled and cropped"
+
+
+def test_pictures_of_another_size_are_refused(benchmark: tuple[Workspace, Path, Dataset], tmp_path: Path) -> None:
+    write_pairs(tmp_path, benchmark, GENERIC)
+    for path in (tmp_path / "masks" / "one").iterdir():
+        video.write_image(path, video.read_image(path)[:40])
+    for path in (tmp_path / "clips" / "two").iterdir():
+        video.write_image(path, video.read_image(path)[:40])
+    with pytest.raises(RunError, match="not one object can be removed"):
+        built(tmp_path / "workspace", RemovalRecipe(), source(tmp_path))
+    told = {row.name: row.reason for row in Workspace(tmp_path / "workspace").table("rejected", Rejection)}
+    assert told["one"] == "has masks of another shape: they become 128x40, the clip is 128x80"
+    assert told["two"] == "with and without its object it has other shapes: 128x40 with it, 128x80 without"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((), "give --items N or --demo, --pairs FOLDER"),
+        (("--items", "4", "--demo"), None),
+        (("--pairs", "."), "--pairs and --layout go together"),
+        (("--clips", "."), "--clips needs --masks of the same names"),
+        (("--pairs", ".", "--layout", "rose"), "not in the layout 'rose'"),
+        (("--pairs", ".", "--layout", "vor"), "not in the layout 'vor', which has the folders 'fg_bg' and 'mask'"),
+    ],
+)
+def test_what_the_command_cannot_do_is_told_before_there_is_a_folder(
+    tmp_path: Path, arguments: tuple[str, ...], words: str | None
+) -> None:
+    given = [str(tmp_path) if word == "." else word for word in arguments]
+    small = ("--size", "128x80", "--frames", "3", "--workers", "0")
+    done = run_here("build", "removal", *given, "--out", tmp_path / "workspace", *small)
+    if words is None:
+        assert done.returncode == 0, done.stderr
+        shutil.rmtree(tmp_path / "workspace")
+        return
+    assert done.returncode != 0
+    assert words in " ".join((done.stdout + done.stderr).split())
+    assert not (tmp_path / "workspace").exists()
+
+
+def test_scene_facts_are_plain(benchmark: tuple[Workspace, Path, Dataset]) -> None:
+    _, _, dataset = benchmark
+    for row in dataset.items:
+        assert json.loads(json.dumps(row["generator_parameters"])) == row["generator_parameters"]
+        assert row["generator_parameters"].get("strength") in (None, "low", "mid", "high")
