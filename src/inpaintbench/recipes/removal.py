@@ -105,8 +105,9 @@ def corrupt(recipe: RemovalRecipe, executor: Executor, workspace: Workspace) -> 
     """An item for every input, with its side effects; for every clip where nobody has the truth."""
     clips = _clips(workspace)
     require(clips, "clips", "build removal")
-    done = removal.pair(executor, _pairs(workspace, clips)).records
-    measured = render.measure_all(executor, done).records
+    paired = removal.pair(executor, _pairs(workspace, clips))
+    done = paired.records
+    measured = render.measure_all(executor, paired).records
     source_of = {clip.clip_id: clip.source_id for clip in clips}
     groups = leakage.together(workspace, {row.clip_id: source_of[row.clip_id] for row in done})
     split_of = split.assign(groups, recipe.splits, seed=recipe.seed) if groups else {}
