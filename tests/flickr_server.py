@@ -67,6 +67,7 @@ class Video:
     """(moment, old licence, new licence or None for the licence at the upload)."""
     states_size: bool = True
     """Whether the search states its size."""
+    media: str = "video"
     hidden: bool = False
     gone: bool = False
 
@@ -252,7 +253,9 @@ class FlickrServer:
         return {
             "photo": {
                 "id": video.photo_id, "license": str(video.licence), "owner": owner, "title": {"_content": video.title},
-                "dateuploaded": str(video.uploaded), "media": "video",
+                "dateuploaded": str(video.uploaded), "secret": "ab12", "media": video.media,
+                "tags": {"tag": [{"id": f"1-{tag}", "raw": tag, "_content": tag} for tag in video.tags.split()]},
+                **({"video": {"ready": 1, "width": str(video.width), "height": str(video.height)}} if video.states_size else {}),
             }
         }  # fmt: skip
 

@@ -37,6 +37,7 @@ KINDS = {
             "base",
             "contract",
             "flickr_client",
+            "flickr_ids",
             "flickr_search",
             "listings",
             "lists",

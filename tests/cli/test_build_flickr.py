@@ -113,6 +113,27 @@ def test_a_narrower_search_makes_a_narrower_dataset(tmp_path: Path, monkeypatch:
     assert {row.name for row in downloads if row.status == "obtained"} == set("012345")
 
 
+@pytest.mark.long
+def test_ids_take_the_place_of_a_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    videos = offered(tmp_path / "films")
+    videos[4].licence, videos[5].gone = 2, True
+    (tmp_path / "ids.txt").write_text("3\n0\n1\n2\n4\n5\nupright\n")
+    out = tmp_path / "workspace"
+    with FlickrServer(videos) as server:
+        server.set_environment(monkeypatch, cache=tmp_path / "cache")
+        asked = ("--source", "flickr", "--ids", tmp_path / "ids.txt", "--allow-private", "--no-review", "--foreground-limit", "1")
+        done = run_here("build", "devil", "--out", out, *asked, *SMALL, "--workers", "0")
+        assert done.returncode == 0, done.stderr
+        assert server.searches == []
+    check_published(out / "exports" / "devil")
+    workspace = Workspace(out, create=False)
+    assert sorted(row.uri for row in workspace.table("sources", Source)) == ["flickr/0", "flickr/1", "flickr/2", "flickr/3"]
+    downloads = {row.name: row.status for row in workspace.table("downloads", Download)}
+    assert downloads == dict.fromkeys("0123", "obtained") | {"4": "refused", "5": "gone", "upright": "refused"}
+    elsewhere = run_here("build", "devil", "--sources", tmp_path / "films", "--ids", "devil", "--out", tmp_path / "other")
+    assert "--ids is for --source flickr alone" in elsewhere.stderr
+
+
 @pytest.mark.real
 @pytest.mark.long
 def test_the_rule_on_foreground_objects_measures_with_the_detector(

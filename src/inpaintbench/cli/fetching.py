@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,15 +19,21 @@ from inpaintbench.cli.commands import group
 from inpaintbench.cli.console import RUNNING, InShard, InWorkspace, OutWorkspace, Running, parse_shard
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import argument, bundle, option
+from inpaintbench.curation.fetching import FETCHERS
+from inpaintbench.curation.fetching.base import Candidate
+from inpaintbench.curation.fetching.flickr_ids import SHIPPED, read_ids
 from inpaintbench.curation.fetching.listings import listings
 from inpaintbench.curation.fetching.recheck import LicenceCheck, latest_checks, notice
 from inpaintbench.curation.fetching.recheck import recheck as ask_again
-from inpaintbench.curation.fetching.step import TABLE, fetch, listed, rows_of
+from inpaintbench.curation.fetching.step import TABLE, check_label, fetch, listed, rows_of
 from inpaintbench.download import Limits, safe_name
 from inpaintbench.errors import InputError
 from inpaintbench.files import write_atomically
 from inpaintbench.types import Clip, Download, Source
 from inpaintbench.workspace import Workspace
+
+if TYPE_CHECKING:
+    from inpaintbench.curation.fetching.flickr import Found
 
 fetch_app = group(
     {
@@ -181,12 +189,12 @@ def site(
 
 def run(
     leaf: str, constants: Mapping[str, Any], out: Path, *, limits: Limits, licences: Sequence[str] | None, label: str,
-    running: Running, shard: str | None = None,
+    running: Running, shard: str | None = None, candidates: Sequence[Candidate] | None = None,
 ) -> None:  # fmt: skip
     """Fetch with a leaf, and tell what came of it; the command fails where nothing was obtained, unless it is a shard."""
     part = parse_shard(shard)
     # What cannot be listed is told before there is a folder.
-    candidates = listed(leaf, constants, label=label)
+    candidates = listed(leaf, constants, label=label) if candidates is None else candidates
     workspace = Workspace(out, shard=part)
     with running.on(workspace) as executor:
         outcome = fetch(
@@ -276,10 +284,21 @@ Uploaded = Annotated[
 Most = Annotated[int | None, option("Videos, the first uploaded.", default="all", min=1)]
 
 
+Ids = Annotated[
+    str | None,
+    option(
+        "List of ids of single videos, instead of a search: a CSV, a text of an id a line, or devil (what that benchmark used).",
+        among=SHIPPED, metavar="FILE",
+    ),
+]  # fmt: skip
+_REPORT = ("id", "status", "licence", "licence_url", "author", "title", "uploaded", "page", "reason")
+
+
 def flickr(
-    out: OutWorkspace,
+    out: Annotated[Path | None, option("Workspace to make or go on with.", default="none: --report alone")] = None,
     query: Query = "",
     user: Annotated[list[str] | None, option("User name or NSID. May be given again.", "--user", "--users")] = None,
+    ids: Ids = None,
     uploaded: Uploaded = "",
     licence: FlickrLicences = None,
     tag: Annotated[list[str] | None, option("That a video must have. May be given again.")] = None,
@@ -288,21 +307,52 @@ def flickr(
     minimum_height: Annotated[int, option("In pixels.", min=0)] = 0,
     most: Most = None,
     per_hour: Annotated[int, option("Questions to Flickr, by all processes with your key.", min=1)] = 3600,
+    report: Annotated[
+        Path | None, option("CSV to write: which of them are there, and under which licence.", default="none")
+    ] = None,
     label: Annotated[str, option("Tells this search apart from others in the workspace.")] = "",
     downloads: Limited = Downloads(),
     running: Fetching = OneAtATime(),
     shard: InShard = None,
 ) -> None:
-    """Fetch the videos that a search on Flickr finds.
+    """Fetch the videos that a search on Flickr finds, or that a list names.
 
     It needs FLICKR_API_KEY and FLICKR_API_SECRET, and the extra "flickr".
 
     Example: inpaintbench curation fetch flickr --query harbour --uploaded 2017:2019 --most 50 --out WORKSPACE
     """
+    if out is None and report is None:
+        raise UsageError("say where the videos go, --out WORKSPACE, or what to write of them without fetching, --report FILE")
     constants = {
         "query": query, "users": user or [], "uploaded": uploaded, "licences": licence or [], "tags": tag or [],
         "orientation": orientation, "minimum_width": minimum_width, "minimum_height": minimum_height, "most": most,
-        "per_hour": per_hour,
+        "per_hour": per_hour, **({"ids": list(read_ids(ids))} if ids else {}),
     }  # fmt: skip
-    # The leaf keeps to the licences itself: it knows Flickr's own names for them, and what may be passed on where none is named.
-    run("flickr", constants, out, limits=downloads.limits, licences=None, label=label, running=running, shard=shard)
+    leaf: Any = FETCHERS.get("flickr")(**constants)
+    check_label(label)
+    with console.busy("asking Flickr"):
+        found: list[Found] = list(leaf.found())
+    if report is not None:
+        _report_on(found, report)
+    if out is not None:
+        # The leaf keeps to the licences itself: it knows Flickr's names for them, and what may be passed on where none is named.
+        run(
+            "flickr", constants, out, limits=downloads.limits, licences=None, label=label, running=running, shard=shard,
+            candidates=[one.candidate for one in found],
+        )  # fmt: skip
+
+
+def _report_on(found: Sequence[Found], path: Path) -> None:
+    """Write which videos are there and under which licence."""
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(_REPORT)
+    for one in found:
+        candidate = one.candidate
+        facts = (candidate.licence, candidate.licence_url, candidate.author, candidate.title, candidate.details.get("uploaded"))
+        rows.writerow([candidate.name, one.status, *facts, candidate.page_url, candidate.refused])
+    write_atomically(path, text.getvalue().encode())
+    counts = Counter((one.status, one.candidate.licence or "-") for one in found)
+    console.print_table("On Flickr now", ["status", "licence", "videos"], [(*key, counts[key]) for key in sorted(counts)])
+    there = sum(one.status == "there" for one in found)
+    console.say(f"{there} of {len(found)} are there under a licence that was asked for: {console.shown(path)}")

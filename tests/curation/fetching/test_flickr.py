@@ -213,7 +213,7 @@ def test_most_asks_for_no_more_than_it_needs(serve: Serve) -> None:
 
 @pytest.mark.parametrize(
     ("constants", "said"),
-    [({}, "give a query, users or tags"), ({"query": " "}, "give a query"), ({"query": "a", "orientation": "wide"}, "'wide'"),
+    [({}, "users, tags or ids"), ({"query": " "}, "give a query"), ({"query": "a", "orientation": "wide"}, "'wide'"),
      ({"query": "a", "most": 0}, "most 0")],
 )  # fmt: skip
 def test_constants_that_make_no_sense(constants: dict[str, Any], said: str) -> None:

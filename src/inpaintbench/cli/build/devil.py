@@ -31,11 +31,12 @@ from inpaintbench.cli.build.running import (
 )
 from inpaintbench.cli.console import Anywhere, Processes, Running
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.fetching import Contact, FlickrLicences, Most, OwnNetwork, Query, Uploaded
+from inpaintbench.cli.fetching import Contact, FlickrLicences, Ids, Most, OwnNetwork, Query, Uploaded
 from inpaintbench.cli.options import bundle, option, read_option
 from inpaintbench.cli.recipe_options import NONE_GIVEN, Given, of_recipe
 from inpaintbench.curation.fetching import FETCHERS
 from inpaintbench.curation.fetching.flickr_client import connect
+from inpaintbench.curation.fetching.flickr_ids import read_ids
 from inpaintbench.curation.fetching.step import fetch
 from inpaintbench.curation.rules import read_rules
 from inpaintbench.curation.sheets import import_labels, read_labels
@@ -69,6 +70,7 @@ class Flickr(OwnNetwork):
 
     query: Query = ""
     users: Annotated[list[str] | None, option("User name or NSID. May be given again.")] = None
+    ids: Ids = None
     uploaded: Uploaded = ""
     licence: FlickrLicences = None
     most: Most = None
@@ -92,6 +94,7 @@ class Flickr(OwnNetwork):
         return {
             "query": self.query, "users": self.users or [], "uploaded": self.uploaded, "licences": self.licence or [],
             "orientation": "landscape", "most": self.most, "minimum_width": width, "minimum_height": height,
+            **({"ids": list(read_ids(self.ids))} if self.ids else {}),
         }  # fmt: skip
 
 
@@ -169,11 +172,11 @@ def _check_place(source: str, sources: Path | None, flickr: Flickr) -> None:
         raise UsageError("give either --sources FOLDER or --demo")
     if source != "folder" and sources is not None:
         raise UsageError(f"--sources names a folder, and {source!r} is none")
-    asked = {name: getattr(flickr, name) for name in ("query", "users", "uploaded", "licence", "most")}
+    asked = {name: getattr(flickr, name) for name in ("query", "users", "ids", "uploaded", "licence", "most")}
     if source != "flickr" and (foreign := [name for name, value in asked.items() if value]):
         raise UsageError(f"--{foreign[0]} is for --source flickr alone")
-    if source == "flickr" and not (flickr.query or flickr.users):
-        raise UsageError("--source flickr needs --query WORDS or --users NAME")
+    if source == "flickr" and not (flickr.query or flickr.users or flickr.ids):
+        raise UsageError("--source flickr needs --query WORDS, --users NAME or --ids FILE")
 
 
 def build_devil_in(

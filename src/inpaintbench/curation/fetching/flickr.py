@@ -1,4 +1,4 @@
-"""Videos of Flickr, found by its search."""
+"""Videos of Flickr, found by its search or named by their ids."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import heapq
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from inpaintbench.curation.fetching import flickr_client as flickr
-from inpaintbench.curation.fetching.base import Candidate, Fetched, Fetcher, Licence
+from inpaintbench.curation.fetching.base import Candidate, Fetched, Fetcher, Licence, not_allowed
 from inpaintbench.curation.fetching.flickr_client import ApiError, FlickrClient, FlickrLicence, licence, permits
+from inpaintbench.curation.fetching.flickr_ids import IS_ID
 from inpaintbench.curation.fetching.flickr_search import CROWDED, Photo, Rendition, parse_uploaded, renditions, search
 from inpaintbench.download import Limits, Received, download, utc_now
 from inpaintbench.errors import Gone, InputError, NetworkError, Rejected
@@ -23,8 +25,17 @@ ORIENTATIONS = ("landscape", "portrait", "square")
 _EXTRAS = "license,owner_name,date_upload,tags,original_format,o_dims,url_o,media"
 
 
+@dataclass(frozen=True)
+class Found:
+    """One video that was asked for."""
+
+    candidate: Candidate
+    status: str
+    """``there``; ``gone``; ``not public``; ``no video``; ``other licence`` or ``other size`` than asked for; ``no id``."""
+
+
 class Flickr(Fetcher):
-    """Videos that Flickr's search finds, in order of upload, with the history of their licences.
+    """Videos that Flickr's search finds, in order of upload, or that their ids name, with the history of their licences.
 
     The key comes from ``FLICKR_API_KEY`` and ``FLICKR_API_SECRET``, another endpoint from ``INPAINTBENCH_FLICKR_ENDPOINT``.
 
@@ -39,6 +50,8 @@ class Flickr(Fetcher):
         minimum_width: in pixels.
         minimum_height: in pixels.
         most: videos, the first uploaded; None = all.
+        ids: of single videos, instead of a search; what is gone, not public, smaller or under another licence than asked for is a
+            row with its reason.
         per_hour: questions to Flickr, by all processes that use the same key; Flickr allows 3,600.
 
     Raises:
@@ -52,12 +65,15 @@ class Flickr(Fetcher):
     def __init__(
         self, *, query: str = "", users: Sequence[str] = (), uploaded: str = "", licences: Sequence[str] = (),
         tags: Sequence[str] = (), orientation: str = "", minimum_width: int = 0, minimum_height: int = 0,
-        most: int | None = None, per_hour: int = 3600,
+        most: int | None = None, per_hour: int = 3600, ids: Sequence[str] = (),
     ) -> None:  # fmt: skip
         if orientation and orientation not in ORIENTATIONS:
             raise InputError(f"orientation {orientation!r} is none of {', '.join(ORIENTATIONS)}")
-        if not (query.strip() or users or tags):
-            raise InputError("Flickr has no list of everything; give a query, users or tags")
+        searched = {"query": query.strip(), "users": users, "tags": tags, "uploaded": uploaded}
+        if ids and (other := [name for name, value in searched.items() if value]):
+            raise InputError(f"ids name single videos, and {other[0]} is of a search; give one of the two")
+        if not (query.strip() or users or tags or ids):
+            raise InputError("Flickr has no list of everything; give a query, users, tags or ids")
         if most is not None and most < 1:
             raise InputError(f"most {most} asks for no video; give at least 1")
         self._query, self._users, self._tags = query.strip(), tuple(users), tuple(tags)
@@ -66,16 +82,49 @@ class Flickr(Fetcher):
         self._orientation = orientation
         self._minimum = (minimum_width, minimum_height)
         self._most = most
-        self._per_hour = per_hour
+        self._per_hour, self._ids = per_hour, tuple(ids)
         parse_uploaded(uploaded)
 
     def candidates(self) -> Iterator[Candidate]:
-        """Every video found, once, by moment of upload and id.
+        """Every video found, once, by moment of upload and id; or every id, in their order.
 
         Raises: as ``Fetcher.candidates`` says; InputError also for a licence that Flickr states but does not list.
         """
+        return (found.candidate for found in self.found())
+
+    def found(self) -> Iterator[Found]:
+        """The candidates, each with what became of it. Raises what ``candidates`` raises."""
         client = self._client()
-        return islice(self._wanted(client), self._most)
+        if self._ids:
+            return (self._named(client, photo) for photo in dict.fromkeys(self._ids[: self._most]))
+        return (Found(candidate, "there") for candidate in islice(self._wanted(client), self._most))
+
+    def _named(self, client: FlickrClient, photo: str) -> Found:
+        """One video by its id."""
+        nowhere = Candidate(name=photo, url=f"https://www.flickr.com/photo.gne?id={photo}", content=content_id(photo))
+        if not IS_ID.fullmatch(photo):
+            refused = f"{photo!r} is not an id of Flickr's, such as 40678437973"
+            return Found(replace(nowhere, url="", refused=refused), "no id")
+        try:
+            fields = client.ask("flickr.photos.getInfo", {"photo_id": photo}).get("photo") or {}
+        except ApiError as error:
+            if error.code == flickr.NOT_FOUND:
+                return Found(nowhere, "gone")  # fetching keeps a tombstone
+            if error.code in (flickr.PERMISSION_DENIED, flickr.NOT_LOGGED_IN):
+                return Found(replace(nowhere, refused=f"photo {photo} is not public: {error}"), "not public")
+            raise
+        stated = client.licences.of(fields.get("license"), photo=photo)
+        size = _size(fields.get("video") or {}) or self._asked_size(client, photo)
+        candidate = _candidate(_as_listed(photo, fields), stated, size)
+        if fields.get("media", "video") != "video":
+            return Found(replace(candidate, refused=f"{photo} is a picture, not a video"), "no video")
+        if not permits(stated, self._licences):
+            return Found(replace(candidate, refused=not_allowed(stated.name)), "other licence")
+        if size is not None and not self._fits(*size):
+            least = "x".join(map(str, self._minimum)) if any(self._minimum) else "any size"
+            wanted = f"{self._orientation or 'any orientation'} of {least} or more"
+            return Found(replace(candidate, refused=f"it is {size[0]}x{size[1]}, not {wanted}"), "other size")
+        return Found(candidate, "there")
 
     def _client(self, contact: str = "") -> FlickrClient:
         return flickr.connect(per_hour=self._per_hour, contact=contact)
@@ -208,10 +257,21 @@ def _nsid(client: FlickrClient, user: str) -> str:
 
 
 def _size(fields: Mapping[str, Any]) -> tuple[int, int] | None:
-    for width, height in (("o_width", "o_height"), ("width_o", "height_o")):
+    for width, height in (("o_width", "o_height"), ("width_o", "height_o"), ("width", "height")):
         if fields.get(width) and fields.get(height):
             return int(fields[width]), int(fields[height])
     return None
+
+
+def _as_listed(photo: str, fields: Mapping[str, Any]) -> Photo:
+    """What Flickr says of a single photo in the form of a search's result, so that both give the same candidate."""
+    owner, tags = fields.get("owner") or {}, (fields.get("tags") or {}).get("tag") or []
+    listed = {
+        "id": photo, "owner": str(owner.get("nsid") or ""), "ownername": owner.get("username"), "title": fields.get("title"),
+        "secret": fields.get("secret"), "tags": " ".join(str(tag.get("_content", "")) for tag in tags),
+    }  # fmt: skip
+    uploaded = str(fields.get("dateuploaded") or 0)
+    return Photo(listed, int(uploaded) if uploaded.isdecimal() else 0)
 
 
 def _candidate(photo: Photo, stated: FlickrLicence, size: tuple[int, int] | None) -> Candidate:

@@ -99,7 +99,7 @@ def listed(leaf_name: str, constants: Plain, *, label: str = "") -> list[Candida
         InputError: the leaf's constants or the label make no sense, or its place cannot be listed.
         NetworkError: the server that lists does not answer.
     """
-    _check_label(label)
+    check_label(label)
     return _distinct(FETCHERS.get(leaf_name)(**constants).candidates())
 
 
@@ -117,7 +117,8 @@ def _write(
         workspace.write_table(TABLE, part, records, Download)
 
 
-def _check_label(label: str) -> None:
+def check_label(label: str) -> None:
+    """Raise ``InputError`` for a label that cannot be part of a table's name."""
     if label and (safe_name(label) != label or label.rpartition(".")[2] in ("failed", "earlier")):
         raise InputError(f"the label {label!r} cannot be part of a table's name; use letters, digits, '-' and '_'")
 
