@@ -18,6 +18,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from inpaintbench import frozen
+
 DEMOS = {
     "devil": (["--demo"], ["blank", "telea", "navier_stokes"]),
     "reinpaint": (["--demo"], ["blank", "telea"]),
@@ -153,8 +155,7 @@ def _vote(folder: Path, study: str) -> None:
 
 
 def _items(folder: Path) -> list[dict[str, str]]:
-    found: list[dict[str, str]] = json.loads((folder / "devil/exports/devil/dataset.json").read_text())["items"]
-    return found
+    return [dict(row) for row in frozen.load(folder / "devil/exports/devil").items]
 
 
 def _clips(folder: Path) -> list[str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from old_format import one_file
 from skimage import data
 
 from inpaintbench import frozen, video
@@ -25,7 +26,7 @@ METHODS = ("blank", "telea", "temporal_median")
 def few_items(benchmark: Path, folder: Path, *, sources: int = 2, each: int = 2) -> Path:
     """A copy of the small benchmark's dataset with ``each`` items of ``sources`` sources."""
     root = Path(shutil.copytree(benchmark / "exports" / "devil", folder))
-    fields = json.loads((root / frozen.MANIFEST).read_text())
+    fields = one_file(root)
     of_source: dict[str, list[dict[str, Any]]] = {}
     for row in fields["items"]:
         of_source.setdefault(row["source_uri"], []).append(row)
@@ -76,7 +77,7 @@ def pictures(folder: Path) -> Path:
         )  # fmt: skip
     fields = {
         "name": "pictures", "recipe": {}, "items": rows, "slices": [], "left_out": {}, "files": {}, "versions": {},
-        "format_version": frozen.FORMAT_VERSION,
+        "format_version": 3,
     }  # fmt: skip
     (folder / frozen.MANIFEST).write_text(json.dumps(fields))
     return folder

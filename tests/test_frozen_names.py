@@ -11,7 +11,7 @@ from inpaintbench import frozen
 from inpaintbench.errors import InputError, VerifyError
 
 PLAIN = {
-    "name": "small", "recipe": {}, "slices": [], "left_out": {}, "versions": {}, "format_version": frozen.FORMAT_VERSION,
+    "name": "small", "recipe": {}, "slices": [], "left_out": {}, "versions": {}, "format_version": 3,
     "items": [], "files": {},
 }  # fmt: skip
 

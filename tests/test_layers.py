@@ -25,6 +25,8 @@ LAYERS = (
         "compute",
         "deviations",
         "frozen",
+        "manifest",
+        "streaming",
         "steps",
         "fingerprints",
         "download",

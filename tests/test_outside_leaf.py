@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
 import sys
 import tomllib
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 import pytest
+from old_format import write_one_file
 from scoring_probes import write_items
 
 from inpaintbench import frozen
@@ -50,7 +49,7 @@ def call(site: Path, *words: object) -> str:
 
 def test_a_method_and_a_metric_from_outside_predict_and_score(site: Path, tmp_path: Path) -> None:
     dataset = write_items(tmp_path / "data", count=2, frames=(2, 2))
-    (tmp_path / "data" / frozen.MANIFEST).write_text(json.dumps(asdict(dataset)))
+    write_one_file(tmp_path / "data", dataset)
     place = (tmp_path / "data", "--run", tmp_path / "run")
     assert "mirror: 2 predictions, 0 failed" in call(site, "eval", "predict", *place, "--method", "mirror", "--workers", 1)
     printed = call(site, "eval", "score", *place, "--protocol", "outside", "--workers", 0)

@@ -2,106 +2,25 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from inpaintbench import video
 from inpaintbench.compute import Shared
-from inpaintbench.errors import InputError, MaskShapeError, MissingPartError, VerifyError
-from inpaintbench.types import UNPAIRED, Dataset, Frames, Hole, Joint, Plain, Prompts, Slice, content_id
+from inpaintbench.errors import MaskShapeError, MissingPartError
+from inpaintbench.manifest import MANIFEST as MANIFEST
+from inpaintbench.manifest import content_of as content_of
+from inpaintbench.manifest import load as load
+from inpaintbench.types import UNPAIRED, Dataset, Frames, Hole, Joint, Plain, Prompts
 from inpaintbench.view import ItemView, composite, composite_in_place
 
-MANIFEST = "dataset.json"
-OWN_HASH = "manifest_sha256"
-FORMAT_VERSION = 3
 # In a path, `datasets` takes these for patterns and finds nothing.
 UNLOADABLE = ("[", "]", "*", "?", "::")
-
-
-def manifest_bytes(dataset: Dataset) -> bytes:
-    """Bytes of ``dataset.json``, which state their own SHA-256: that of the same text without the hash and without ``versions``.
-
-    So a dataset that is rebuilt under other versions of packages keeps its hash.
-    """
-    fields = asdict(dataset)
-    return _manifest_text(fields | {OWN_HASH: _sha256({name: inner for name, inner in fields.items() if name != "versions"})})
-
-
-def matches_manifest(text: bytes, dataset: Dataset) -> bool:
-    """True if ``text`` is a manifest of ``dataset`` that states its hash, which in older manifests covers ``versions``."""
-    fields = asdict(dataset)
-    return text in (manifest_bytes(dataset), _manifest_text(fields | {OWN_HASH: _sha256(fields)}))
-
-
-def _sha256(fields: Mapping[str, Any]) -> str:
-    return hashlib.sha256(_manifest_text(fields)).hexdigest()
-
-
-def _manifest_text(fields: Mapping[str, Any]) -> bytes:
-    return json.dumps(fields, indent=1, sort_keys=True, ensure_ascii=True, allow_nan=False).encode() + b"\n"
-
-
-def load(folder: Path | str) -> Dataset:
-    """Read the manifest of a frozen dataset.
-
-    Raises:
-        InputError: no manifest there.
-        VerifyError: the manifest is damaged or of another format.
-    """
-    path = Path(folder) / MANIFEST
-    if not path.is_file():
-        raise InputError(f"{str(folder)!r} is not a frozen dataset (no {MANIFEST}){_workspace_hint(Path(folder))}")
-    try:
-        fields: dict[str, Any] = json.loads(path.read_text())
-        if fields["format_version"] != FORMAT_VERSION:
-            way_out = f"this program reads {FORMAT_VERSION}; export the dataset again"
-            raise VerifyError(f"{path.name} has format {fields['format_version']}, {way_out}")
-        fields["slices"] = tuple(Slice(part["name"], part["rule"], tuple(part["item_ids"])) for part in fields["slices"])
-        fields["items"], fields["removed"] = tuple(fields["items"]), tuple(fields.get("removed", ()))
-        fields.pop(OWN_HASH, None)
-        dataset = Dataset(**fields)
-        outside = next((name for name in _named_files(dataset) if not _is_inside(name)), None)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise VerifyError(f"{str(path)!r} is damaged: {error}") from error
-    if outside is not None:
-        raise VerifyError(f"{str(path)!r} names a file {outside!r}, which cannot lie in a dataset")
-    return dataset
-
-
-def _workspace_hint(folder: Path) -> str:
-    """Hint at the datasets of a workspace, for an error about the workspace's folder; empty where there are none."""
-    datasets = sorted(str(manifest.parent) for manifest in folder.glob(f"exports/*/{MANIFEST}"))
-    return f"; it is a workspace, and its dataset is {' or '.join(datasets)}" if datasets else ""
-
-
-def _named_files(dataset: Dataset) -> Iterator[str]:
-    yield from dataset.files
-    for row in dataset.items:
-        for column, value in row.items():
-            if column.endswith("_file_name") and value is not None:
-                yield str(value)
-            elif column.endswith("_file_names"):
-                yield from map(str, value or ())
-
-
-def _is_inside(name: str) -> bool:
-    """True if ``name`` is a path inside the dataset's folder; a stranger's manifest may name files elsewhere."""
-    path = PurePosixPath(name)
-    return bool(path.parts) and not path.is_absolute() and ".." not in path.parts and "\\" not in name and "\0" not in name
-
-
-def content_of(dataset: Dataset) -> str:
-    """Hash of rows, slices and recipe, 16 hex digits: the identity of a dataset, whatever its folder is called."""
-    slices = [asdict(part) for part in dataset.slices]
-    return content_id(list(dataset.items), slices, dict(dataset.left_out), dict(dataset.recipe))
 
 
 def dataset_id(dataset: Dataset) -> str:

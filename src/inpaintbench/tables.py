@@ -97,7 +97,8 @@ def _cells_of(column: pa.ChunkedArray, *, load: bool) -> list[Any]:
 def _written_as_json(record_type: type) -> dict[str, bool]:
     """The fields that hold mappings or tuples -> whether it is a tuple."""
     plain = {name: str(hint) for name, hint in get_type_hints(record_type).items()}
-    return {name: "Mapping" not in hint for name, hint in plain.items() if "Mapping" in hint or "tuple" in hint}
+    many = ("Mapping", "tuple", "Sequence")
+    return {name: "Mapping" not in hint for name, hint in plain.items() if any(kind in hint for kind in many)}
 
 
 def read(

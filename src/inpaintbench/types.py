@@ -17,7 +17,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -305,16 +305,16 @@ class Slice:
     name: str
     rule: str
     """The predicate in words, e.g. ``camera_motion_level == 'high'``."""
-    item_ids: tuple[str, ...]
+    item_ids: Sequence[str]
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """The frozen manifest: what ``dataset.json`` holds."""
+    """The frozen manifest: what ``dataset.json`` and the tables beside it hold."""
 
     name: str
     recipe: Plain
-    items: tuple[Plain, ...]
+    items: Sequence[Plain]
     """One row an item: ids, media paths in the dataset, geometry, decoded hashes, attributes, licence."""
     slices: tuple[Slice, ...]
     left_out: Mapping[str, str]
@@ -322,7 +322,7 @@ class Dataset:
     files: Mapping[str, str]
     """Path in the dataset -> SHA-256 of the file."""
     versions: Mapping[str, str]
-    format_version: int = 3
+    format_version: int = 4
     about: str = ""
     """Description of the benchmark for its card, in Markdown."""
     version: str = "1.0.0"
@@ -332,6 +332,8 @@ class Dataset:
     facts: Plain = field(default_factory=dict)
     """Facts for the card besides the rows: raters and their agreement, calibration of rules, licences that a publisher
     stated, what is held back, the whole that this is a part of."""
+    manifest_sha256: str = ""
+    """SHA-256 that the manifest states of itself; empty of a dataset that was not read."""
 
 
 @dataclass(frozen=True)

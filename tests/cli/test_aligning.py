@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import typer
 from click.testing import Result
+from old_format import write_one_file
 from tests.eval.report.hand_made import SLICES, VALUES, dataset, scores
 from typer.testing import CliRunner
 
@@ -115,8 +116,7 @@ def test_every_label_names_its_region_and_each_metric_is_tested_once(tables: tup
 def test_a_run_with_answers_or_with_its_own_resolved_votes(tmp_path: Path) -> None:
     root = tmp_path / "dataset"
     root.mkdir()
-    manifest = {**dataclasses.asdict(dataset(SLICES)), "format_version": frozen.FORMAT_VERSION}
-    (root / frozen.MANIFEST).write_text(json.dumps(manifest))
+    write_one_file(root, dataset(SLICES))
     workspace = Workspace(tmp_path / "run")
     for method, values in VALUES.items():
         workspace.write_table("scores", score_step(CORRECTED.name, method), scores({method: values}, region="frame"), Score)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from built import built
 from held_back_films import make_films
+from old_format import one_file
 from program import run_here
 from publishing_data import contents
 
@@ -117,7 +118,7 @@ def test_a_run_is_scored_on_the_truth_of_its_own_inputs_alone(tmp_path: Path) ->
     bind(of_part, part)
     bind(of_part, truth)
     other = frozen.load(truth)
-    fields = json.loads((truth / "dataset.json").read_text())
+    fields = one_file(truth)
     place = [row["item_id"] for row in other.items].index(made.items[0]["item_id"])
     fields["items"][place]["input_sha256"] = "0" * 64
     shutil.copytree(truth, tmp_path / "changed")

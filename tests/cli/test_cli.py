@@ -144,7 +144,7 @@ def pictures(tmp_path: Path) -> Path:
     slices = [{"name": "all", "rule": "every item", "item_ids": [row["item_id"] for row in rows]}]
     manifest = {
         "name": "pictures", "recipe": {"recipe": "fingerprint"}, "items": rows, "slices": slices, "left_out": {}, "files": {},
-        "versions": {}, "format_version": frozen.FORMAT_VERSION,
+        "versions": {}, "format_version": 3,
     }  # fmt: skip
     (folder / "dataset.json").write_text(json.dumps(manifest))
     return folder

@@ -35,9 +35,10 @@ def leaves(command: Any = ROOT, path: tuple[str, ...] = ()) -> Iterator[tuple[tu
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder where DATASET is a frozen dataset, as far as the parser of arguments looks."""
     (tmp_path / "DATASET").mkdir()
-    slices = [{"name": "size-low", "item_ids": ["a"]}, {"name": "size-high", "item_ids": ["b"]}]
+    slices = [{"name": name, "rule": name, "item_ids": [item]} for name, item in (("size-low", "a"), ("size-high", "b"))]
     items = [{"item_id": "a", "split": "test"}, {"item_id": "b", "split": "train"}]
-    (tmp_path / "DATASET" / frozen.MANIFEST).write_text(json.dumps({"slices": slices, "items": items}))
+    plain = {"name": "D", "recipe": {}, "left_out": {}, "files": {}, "versions": {}, "format_version": 3}
+    (tmp_path / "DATASET" / frozen.MANIFEST).write_text(json.dumps({**plain, "slices": slices, "items": items}))
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

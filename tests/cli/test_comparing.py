@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import dataclasses
 import itertools
 import json
 import math
@@ -16,6 +15,7 @@ import pytest
 import scipy.stats
 import typer
 from click.testing import Result
+from old_format import write_one_file
 from tests.eval.report.hand_made import dataset
 from typer.testing import CliRunner
 
@@ -60,8 +60,7 @@ VALUES = {"lpips": LPIPS, "psnr": PSNR}
 def root(tmp_path: Path) -> Path:
     folder = tmp_path / "dataset"
     folder.mkdir()
-    manifest = {**dataclasses.asdict(dataset(SLICES)), "format_version": frozen.FORMAT_VERSION}
-    (folder / frozen.MANIFEST).write_text(json.dumps(manifest))
+    write_one_file(folder, dataset(SLICES))
     return folder
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import typer
 from click.testing import Result
+from old_format import write_one_file
 from tests.eval.editboard.given import line, measured, original, world, write_frames, write_list
 from tests.eval.report.hand_made import SLICES
 from tests.eval.report.hand_made import dataset as hand_made
@@ -191,14 +192,12 @@ def root(tmp_path: Path) -> Path:
     """A frozen benchmark of edits, an item or more for each task."""
     folder = tmp_path / "dataset"
     folder.mkdir()
-    plain = dataclasses.asdict(hand_made(SLICES))
+    plain = hand_made(SLICES)
     rows = [
         {**row, "task": EDIT_TASKS[place % 4], "source_prompt": "one", "target_prompt": "another"}
-        for place, row in enumerate(plain["items"])
+        for place, row in enumerate(plain.items)
     ]
-    (folder / frozen.MANIFEST).write_text(
-        json.dumps({**plain, "items": rows, "recipe": {"recipe": "editing"}, "format_version": frozen.FORMAT_VERSION})
-    )
+    write_one_file(folder, dataclasses.replace(plain, items=rows, recipe={"recipe": "editing"}))
     return folder
 
 
@@ -224,8 +223,7 @@ def test_the_transcript_of_a_run_of_a_frozen_benchmark(tmp_path: Path, root: Pat
 
 
 def test_a_benchmark_without_edits_has_no_transcript(tmp_path: Path, root: Path) -> None:
-    plain = dataclasses.asdict(hand_made(SLICES))
-    (root / frozen.MANIFEST).write_text(json.dumps({**plain, "format_version": frozen.FORMAT_VERSION}))
+    write_one_file(root, hand_made(SLICES))
     Workspace(tmp_path / "run")
     with pytest.raises(InputError, match="has no edits"):
         call("transcript", root, "--run", tmp_path / "run")

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from old_format import write_one_file
 from program import run_here
 
-from inpaintbench import frozen
 from inpaintbench.cli import console
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.metrics import METRICS
@@ -24,9 +23,9 @@ def listed(*words: str | Path) -> dict[str, set[str]]:
 
 def write(folder: Path, **fields: Any) -> Path:
     row = {"item_id": "a", "split": "test", "attributes": {}, "hole_is_given": True, "truth_file_name": "truth/a.mp4"} | fields
-    dataset = Dataset("D", {"recipe": "devil"}, (row,), (), {}, {}, {}, format_version=frozen.FORMAT_VERSION)
+    dataset = Dataset("D", {"recipe": "devil"}, (row,), (), {}, {}, {})
     folder.mkdir()
-    (folder / frozen.MANIFEST).write_text(json.dumps(dataclasses.asdict(dataset)))
+    write_one_file(folder, dataset)
     return folder
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import math
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import pytest
 import typer
 from click.testing import Result
+from old_format import write_one_file
 from tests.eval.report.hand_made import SLICES, copied_slices, dataset
 from typer.testing import CliRunner
 
@@ -48,8 +48,7 @@ def cells(output: str) -> list[list[str]]:
 def root(tmp_path: Path) -> Path:
     folder = tmp_path / "dataset"
     folder.mkdir()
-    manifest = {**dataclasses.asdict(dataset(copied_slices(SLICES))), "format_version": frozen.FORMAT_VERSION}
-    (folder / frozen.MANIFEST).write_text(json.dumps(manifest))
+    write_one_file(folder, dataset(copied_slices(SLICES)))
     return folder
 
 

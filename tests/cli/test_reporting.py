@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from pathlib import Path
 
 import pytest
 import typer
 from click.testing import Result
+from old_format import write_one_file
 from tests.eval.analysis.test_analysis_tables import two_slices
 from tests.eval.report.hand_made import SLICES, VALUES, dataset, scores
 from typer.testing import CliRunner
@@ -38,8 +38,7 @@ def root(tmp_path: Path) -> Path:
     """The manifest of a frozen dataset; an analysis reads nothing else of it."""
     folder = tmp_path / "dataset"
     folder.mkdir()
-    manifest = {**dataclasses.asdict(dataset(SLICES)), "format_version": frozen.FORMAT_VERSION}
-    (folder / frozen.MANIFEST).write_text(json.dumps(manifest))
+    write_one_file(folder, dataset(SLICES))
     return folder
 
 

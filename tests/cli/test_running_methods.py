@@ -6,13 +6,14 @@ import json
 import shlex
 import shutil
 import sys
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import typer
 from click.testing import Result
+from old_format import write_one_file
 from scoring_probes import write_items
 from typer.testing import CliRunner
 
@@ -29,7 +30,7 @@ from inpaintbench.eval.scoring.predict import MethodSpec
 from inpaintbench.eval.scoring.run_folder import bind
 from inpaintbench.eval.scoring.run_state import not_run
 from inpaintbench.executors.base import Rejection
-from inpaintbench.frozen import MANIFEST, load, manifest_bytes
+from inpaintbench.frozen import load
 from inpaintbench.types import Prediction, Slice
 from inpaintbench.workspace import Workspace
 
@@ -60,7 +61,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("run") / "data"
     (folder.parent / "data").mkdir()
     dataset = write_items(folder, count=3, slices=SLICES, frames=(2, 2, 2))
-    (folder / MANIFEST).write_text(json.dumps(asdict(dataset)))
+    write_one_file(folder, dataset)
     return folder
 
 
@@ -195,7 +196,7 @@ def test_a_method_that_cannot_run_here_keeps_no_other_from_running(made: Path, t
     dataset = load(made)
     hiding = Path(shutil.copytree(made, tmp_path / "hiding"))
     hidden = replace(dataset, items=tuple({**row, "hole_is_given": False} for row in dataset.items))
-    (hiding / MANIFEST).write_bytes(manifest_bytes(hidden))
+    write_one_file(hiding, hidden)
     done = call(hiding, "--method", "telea", "--method", "blank")
     assert done.exit_code == 0
     assert "left out: method 'telea' needs the hole, which 'probes' does not give; `--oracle-mask` gives it" in done.output
@@ -203,7 +204,7 @@ def test_a_method_that_cannot_run_here_keeps_no_other_from_running(made: Path, t
     with pytest.raises(InputError, match="method 'telea' needs the hole"):
         call(hiding, "--method", "telea")
     nowhere = {"hole_file_name": None, "hole_sha256": None, "hole_is_given": False}
-    (hiding / MANIFEST).write_bytes(manifest_bytes(replace(hidden, items=tuple({**row, **nowhere} for row in hidden.items))))
+    write_one_file(hiding, replace(hidden, items=tuple({**row, **nowhere} for row in hidden.items)))
     with pytest.raises(InputError, match=r"does not have: its pictures are degraded everywhere$"):  # and nothing can show it
         call(hiding, "--method", "telea")
 
@@ -212,9 +213,9 @@ def test_another_version_with_the_same_content_is_the_same_dataset(made: Path, t
     assert call(made, "--method", "blank").exit_code == 0
     dataset = load(made)
     other = Path(shutil.copytree(made, tmp_path / "other"))
-    (other / MANIFEST).write_bytes(manifest_bytes(replace(dataset, version="2.0.0")))
+    write_one_file(other, replace(dataset, version="2.0.0"))
     bind(Workspace("RUN", create=False), other)
-    (other / MANIFEST).write_bytes(manifest_bytes(replace(dataset, items=dataset.items[1:])))
+    write_one_file(other, replace(dataset, items=dataset.items[1:]))
     with pytest.raises(InputError, match="holds results on another dataset than"):
         bind(Workspace("RUN", create=False), other)
 

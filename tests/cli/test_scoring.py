@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 import shutil
 import signal
 import subprocess
 import sys
 import time
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
+from old_format import write_one_file
 from program import run_here
 from scoring_probes import predictions, write_items
 
 from inpaintbench.eval.scoring import precision
-from inpaintbench.frozen import MANIFEST
 from inpaintbench.models import torch_networks
 from inpaintbench.types import Prediction, Score
 from inpaintbench.workspace import Workspace
@@ -30,7 +28,7 @@ METHODS = {"bright": 200, "dark": 10}
 def words(tmp_path: Path) -> tuple[str, ...]:
     """The command, for two predictions of two methods."""
     dataset = write_items(tmp_path / "data")
-    (tmp_path / "data" / MANIFEST).write_text(json.dumps(asdict(dataset)))
+    write_one_file(tmp_path / "data", dataset)
     workspace = Workspace(tmp_path / "run")
     for name, level in METHODS.items():
         made = predictions(workspace.blobs, dataset, name, level=level)

@@ -9,15 +9,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
+from old_format import write_one_file
 from program import run_here
 from scoring_probes import write_items
 
 from inpaintbench.eval.scoring import score_item
-from inpaintbench.frozen import MANIFEST
 from inpaintbench.types import Prediction, Score
 from inpaintbench.workspace import Workspace
 
@@ -40,7 +39,7 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("stopped") / "data"
     folder.mkdir()
     made = write_items(folder, count=ITEMS, frames=(2,) * ITEMS)
-    (folder / MANIFEST).write_text(json.dumps(asdict(made)))
+    write_one_file(folder, made)
     return folder
 
 

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import csv
-import json
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
+from old_format import write_one_file
 from program import run_here
 from scoring_probes import write_items
 from tests.docs.pages import ROOT, Block, blocks_of, check_shown, words_of
-
-from inpaintbench import frozen
 
 PAGE = "docs/how-to/add_a_metric.md"
 METRIC = "src/inpaintbench/eval/metrics/worst_frame.py"
@@ -30,7 +27,7 @@ INSTALL = ("--no-index", "--no-deps", "--no-build-isolation", "--disable-pip-ver
 def place(tmp_path: Path) -> Path:
     """A folder with DATASET and RUN, in which nothing is scored yet."""
     dataset = write_items(tmp_path / "DATASET", count=2, frames=(2, 2))
-    (tmp_path / "DATASET" / frozen.MANIFEST).write_text(json.dumps(asdict(dataset)))
+    write_one_file(tmp_path / "DATASET", dataset)
     words = ("--run", tmp_path / "RUN", "--method", "telea", "--workers", "0")
     assert run_here("eval", "predict", tmp_path / "DATASET", *words).returncode == 0
     return tmp_path

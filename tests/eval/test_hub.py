@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 
 import huggingface_hub.constants
 import pytest
+from old_format import write_one_file
 from scoring_probes import write_items
 from web_server import Answer, WebServer
 
@@ -54,7 +54,7 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[WebServe
 def files(tmp_path: Path) -> dict[str, bytes]:
     folder = tmp_path / "made"
     dataset = write_items(folder, count=1, frames=(2,))
-    (folder / frozen.MANIFEST).write_text(json.dumps(asdict(dataset)))
+    write_one_file(folder, dataset)
     return {path.name.replace(" ", "_"): path.read_bytes() for path in folder.iterdir()}
 
 

@@ -53,7 +53,7 @@ def test_the_hub_reads_the_head(small: Dataset) -> None:
     assert head["source_datasets"] == ["original"]
     assert head["task_categories"] == ["video-to-video"]
     assert head["size_categories"] == ["n<1K"]
-    assert [one["config_name"] for one in head["configs"]] == ["low", "high", "alone"]
+    assert [one["config_name"] for one in head["configs"]] == ["low", "high", "alone", "all"]
     assert head["configs"][0]["data_files"] == [{"split": "test", "path": ["low.parquet", "holes/*.mp4", "truth/*.mp4"]}]
 
 
@@ -79,7 +79,7 @@ def test_the_first_things_come_first(small: Dataset) -> None:
     assert top.startswith("\n# devil\n\nWhat it is for.\n\n3 items in 3 slices: 3 clips of 3 sources, each with a hole to fill.")
     assert "It is not the authors' release" in top
     assert "| **version** | 1.0.0, as a whole devil@1.0.0+" in top
-    assert "9.0 MB in 9 files" in top  # three clips, holes and slices
+    assert "10.0 MB in 10 files" in top  # three clips, holes and slices, and all items
     assert "clips of 3 frames, 48x32 pixels, 25 frames a second" in top
 
 

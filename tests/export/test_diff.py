@@ -23,7 +23,7 @@ from inpaintbench.export.diff import (
     difference,
     is_hub_name,
     lines,
-    manifest_of,
+    manifest_at,
 )
 from inpaintbench.types import Dataset, Slice
 
@@ -43,7 +43,8 @@ def changed(dataset: Dataset, item_id: str, **columns: object) -> Dataset:
 
 
 def test_equal_datasets_differ_in_nothing(old: Dataset, folder: Path) -> None:
-    found = difference(old, manifest_of(str(folder)))
+    with manifest_at(str(folder)) as read:
+        found = difference(old, read)
     assert found.equal
     assert (found.old, found.items) == (found.new, Change(3, 3))
     assert lines(found)[-1] == "the same items, slices and recipe"
@@ -154,8 +155,8 @@ def test_the_command_prints_words_markdown_and_json(old: Dataset, folder: Path, 
     )
     assert run_here("export", "diff", folder, folder).returncode == 0
     assert run_here("export", "diff", folder, later, "--json", "--changelog").returncode == 2
-    with pytest.raises(InputError, match="is no folder, and no dataset of the Hub"):
-        manifest_of(str(tmp_path / "nowhere"))
+    with pytest.raises(InputError, match="is no folder, and no dataset of the Hub"), manifest_at(str(tmp_path / "nowhere")):
+        pass
     shutil.rmtree(later)
 
 

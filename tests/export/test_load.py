@@ -16,7 +16,7 @@ SLICES = {
     f"{name}-{level}"
     for name in ("camera_motion", "bg_scene_motion", "size", "pose", "displacement")
     for level in ("low", "high")
-}
+} | {"all"}
 
 
 @pytest.fixture(autouse=True)

@@ -12,10 +12,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from old_format import one_file
 
 from inpaintbench import frozen, video
 from inpaintbench.errors import InputError, MissingExtraError, UnknownNameError, how_to_install
 from inpaintbench.export import second_decoder
+from inpaintbench.export.layout import configs
 from inpaintbench.export.verify import file_problems, verify
 from inpaintbench.files import file_sha256
 from inpaintbench.tables import write_parquet
@@ -27,8 +29,8 @@ def test_a_fresh_export_is_what_its_manifest_says(dataset: Path) -> None:
     result = verify(dataset)
     loaded = frozen.load(dataset)
     assert result.problems == []
-    assert result.configs == len(loaded.slices) == 10
-    assert result.cells == 2 * sum(len(part.item_ids) for part in loaded.slices)
+    assert result.configs == len(loaded.slices) + 1 == 11
+    assert result.cells == 2 * sum(len(part.item_ids) for part in configs(loaded))
     assert result.files == len(loaded.files)
     assert (result.second_decoder, result.largest_difference) == ("torchcodec", 0)
 
@@ -144,7 +146,7 @@ def _change_metadata_and_cover_it_up(dataset: Path) -> None:
 
 
 def _set_hash(dataset: Path, path: Path) -> None:
-    manifest = json.loads((dataset / "dataset.json").read_text())
+    manifest = one_file(dataset)
     manifest["files"][path.relative_to(dataset).as_posix()] = file_sha256(path)
     (dataset / "dataset.json").write_text(json.dumps(manifest))
 
@@ -156,7 +158,7 @@ def _lengthen_the_manifest(dataset: Path) -> None:
 
 def _change_the_manifest(dataset: Path) -> None:
     path = dataset / "dataset.json"
-    path.write_text(path.read_text().replace('"frames": ', '"frames": 1', 1))
+    path.write_text(path.read_text().replace('"items": ', '"items": 1', 1))
 
 
 DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {

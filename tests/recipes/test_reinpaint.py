@@ -172,7 +172,7 @@ def test_saved_masks_are_the_first_holes(tmp_path: Path) -> None:
     assert [part.name for part in dataset.slices] == ["all", "area-0-20", "kind-saved"]
     assert {row["attributes"]["mask.sequence"] for row in dataset.items} == {"a", "b"}
     assert {row["attributes"]["mask.polarity"] for row in dataset.items} == {"black_is_hole"}
-    assert str(tmp_path) not in json.dumps(dataset.items)
+    assert str(tmp_path) not in json.dumps(list(dataset.items))
     assert all(0.1 < row["attributes"]["hole.hole_fraction"] < 0.16 for row in dataset.items)
 
 

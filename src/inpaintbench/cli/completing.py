@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -27,11 +26,11 @@ def names(known: Iterable[str]) -> Callable[[str], list[str]]:
 def slices(ctx: typer.Context, incomplete: str) -> list[str]:
     """Completes with the slices and splits of the frozen dataset that the command line names."""
     try:
-        from inpaintbench import frozen
+        from inpaintbench import manifest
 
-        manifest = json.loads((Path(str(ctx.params.get("dataset"))) / frozen.MANIFEST).read_text())
-        splits = dict.fromkeys(f"split-{row.get('split', 'test')}" for row in manifest["items"])
-        candidates = [*(part["name"] for part in manifest["slices"]), *splits]
+        dataset = manifest.load(str(ctx.params.get("dataset")))
+        splits = dict.fromkeys(f"split-{split or 'test'}" for split in manifest.column(dataset, "split"))
+        candidates = [*(part.name for part in dataset.slices), *splits]
     except (OSError, ValueError, KeyError, TypeError):
         return []
     return [name for name in candidates if name.startswith(incomplete)]

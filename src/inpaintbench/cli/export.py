@@ -215,11 +215,12 @@ def diff(
     """
     from inpaintbench.export.diff import as_json as plain
     from inpaintbench.export.diff import changelog as markdown
-    from inpaintbench.export.diff import difference, lines, manifest_of
+    from inpaintbench.export.diff import difference, lines, manifest_at
 
     if changelog and as_json:
         raise UsageError("--changelog prints Markdown and --json JSON; give one of them")
-    change = difference(manifest_of(old, revision=old_revision), manifest_of(new, revision=new_revision))
+    with manifest_at(old, revision=old_revision) as before, manifest_at(new, revision=new_revision) as after:
+        change = difference(before, after)
     if as_json:
         print_json(plain(change))
     elif changelog:

@@ -19,10 +19,10 @@ from inpaintbench.export import layout
 from inpaintbench.export.card import first_paragraph
 from inpaintbench.export.card.words import sources
 from inpaintbench.export.licences import is_known, licence_url, spdx
-from inpaintbench.frozen import MANIFEST, content_of
+from inpaintbench.manifest import FOLDER, MANIFEST, ONE_FILE, content_of, is_table
 from inpaintbench.types import Dataset
 
-# Media files beyond it are described by their folders alone; their hashes stand in `dataset.json`.
+# Media files beyond it are described by their folders alone; their hashes stand in the manifest.
 MOST_FILES = 5_000
 # Terms and their order are fixed by the standard.
 _CONTEXT: Mapping[str, Any] = {
@@ -76,10 +76,10 @@ _TYPES = {pa.int64(): "sc:Integer", pa.float64(): "sc:Float", pa.bool_(): "sc:Bo
 
 
 def croissant(dataset: Dataset, sizes: Mapping[str, int]) -> bytes:
-    """The JSON-LD, with a record set for each slice and for each folder of media.
+    """The JSON-LD, with a record set for each config and for each folder of media.
 
     Args:
-        dataset: with the hashes of every file but ``croissant.json`` and ``dataset.json`` themselves.
+        dataset: with the hashes of every file but ``croissant.json`` and the manifest themselves.
         sizes: of these files, in bytes; those that are not known are left out.
     """
     metadata = _metadata_names(dataset)
@@ -108,7 +108,7 @@ def croissant(dataset: Dataset, sizes: Mapping[str, int]) -> bytes:
         ],
         "recordSet": [
             *(_media_set(name, suffix) for name, suffix in folders),
-            *(_slice_set(part.name, part.rule, dataset, folders) for part in dataset.slices),
+            *(_slice_set(part.name, part.rule, dataset, folders) for part in layout.configs(dataset)),
         ],
     }
     return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False).encode() + b"\n"
@@ -117,16 +117,16 @@ def croissant(dataset: Dataset, sizes: Mapping[str, int]) -> bytes:
 def _description(dataset: Dataset, folders: Sequence[tuple[str, str]]) -> str:
     text = f"{first_paragraph(dataset)} README.md is the card, NOTICE names the sources and their licences."
     if _too_many(dataset, folders):
-        text += f" The SHA-256 of each media file stands in {MANIFEST}."
+        text += f" The SHA-256 of each media file stands in {MANIFEST if dataset.format_version == ONE_FILE else f'{FOLDER}/'}."
     return text
 
 
 def _metadata_names(dataset: Dataset) -> dict[str, list[str]]:
-    """Slice -> its files of rows."""
+    """Config -> its files of rows."""
     split_of = layout.splits(dataset.items)
     return {
-        part.name: [layout.metadata_name(part.name, split, split_of) for split in layout.by_split(part.item_ids, split_of)]
-        for part in dataset.slices
+        part.name: [name for names in layout.metadata_files(part, split_of).values() for name in names]
+        for part in layout.configs(dataset)
     }
 
 
@@ -154,7 +154,7 @@ def _file_objects(dataset: Dataset, sizes: Mapping[str, int], folders: Sequence[
             "sha256": sha256,
         }
         for name, sha256 in sorted(dataset.files.items())
-        if name.partition("/")[0] not in left_out
+        if name.partition("/")[0] not in left_out and not is_table(name)
     ]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -90,8 +91,11 @@ class Difference:
         return not any((*changes, self.slices_changed, self.recipe, self.files))
 
 
-def manifest_of(where: str, *, revision: str | None = None) -> Dataset:
+@contextmanager
+def manifest_at(where: str, *, revision: str | None = None) -> Iterator[Dataset]:
     """The manifest of a folder, or of a dataset of the Hub, ``OWNER/NAME``, of which nothing else is downloaded.
+
+    It can be read until the block ends.
 
     Raises:
         InputError: neither is there.
@@ -99,14 +103,15 @@ def manifest_of(where: str, *, revision: str | None = None) -> Dataset:
         VerifyError: the manifest is damaged.
     """
     if Path(where).is_dir():
-        return frozen.load(where)
+        yield frozen.load(where)
+        return
     if not is_hub_name(where):
         raise InputError(f"{where!r} is no folder, and no dataset of the Hub (OWNER/NAME)")
     from inpaintbench.export.publishing.client import opened
     from inpaintbench.export.publishing.remote import held
 
     with tempfile.TemporaryDirectory(prefix="inpaintbench-diff-") as place, opened(where) as hub:
-        return held(hub, Path(place), revision=revision).dataset
+        yield held(hub, Path(place), revision=revision).dataset
 
 
 def is_hub_name(where: str) -> bool:

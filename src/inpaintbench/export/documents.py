@@ -6,14 +6,17 @@ The same manifest, with the same sizes of the data files, gives the same bytes.
 from __future__ import annotations
 
 import hashlib
+import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
 from inpaintbench.export.card import card, plots
 from inpaintbench.export.card.plots import FOLDER
 from inpaintbench.export.croissant import croissant
+from inpaintbench.export.layout import configs, metadata_files, splits
 from inpaintbench.export.notice import notice
-from inpaintbench.frozen import MANIFEST, manifest_bytes
+from inpaintbench.manifest import ALL, MANIFEST, ONE_FILE, OWN_HASH, SHARD_ROWS, is_table, one_file, root, tables
 from inpaintbench.types import Dataset
 
 CARD = "README.md"
@@ -22,8 +25,8 @@ CROISSANT = "croissant.json"
 
 
 def is_document(name: str) -> bool:
-    """Return whether a file of a dataset is made from its manifest; all others are data."""
-    return name in (CARD, NOTICE, CROISSANT) or (name.startswith(f"{FOLDER}/") and name.endswith(".svg"))
+    """Return whether a file of a dataset is made from its manifest, or is a table of it; all others are data."""
+    return is_table(name) or name in (CARD, NOTICE, CROISSANT) or (name.startswith(f"{FOLDER}/") and name.endswith(".svg"))
 
 
 def sealed(dataset: Dataset, sizes: Mapping[str, int]) -> tuple[Dataset, dict[str, bytes]]:
@@ -37,7 +40,23 @@ def sealed(dataset: Dataset, sizes: Mapping[str, int]) -> tuple[Dataset, dict[st
     dataset = replace(dataset, files=dict(sorted(data.items())), facts=_facts(dataset))
     written = _documents(dataset, {name: sizes[name] for name in data if name in sizes})
     dataset = replace(dataset, files=dict(sorted((data | _hashes(written)).items())))
-    return dataset, written | {MANIFEST: manifest_bytes(dataset)}
+    if dataset.format_version == ONE_FILE:
+        text = one_file(dataset)
+        return replace(dataset, manifest_sha256=json.loads(text)[OWN_HASH]), written | {MANIFEST: text}
+    listed = dict(tables(dataset, {**sizes, **{name: len(text) for name, text in written.items()}}))
+    dataset = replace(dataset, files=dict(sorted((dict(dataset.files) | _hashes(listed)).items())))
+    text = root(dataset, item_tables=_item_tables(dataset))
+    return replace(dataset, manifest_sha256=json.loads(text)[OWN_HASH]), written | listed | {MANIFEST: text}
+
+
+def _item_tables(dataset: Dataset) -> dict[str, int]:
+    """File of the rows of all items -> how many."""
+    split_of = splits(dataset.items)
+    whole = next(part for part in configs(dataset) if part.name == ALL)
+    counts, found = Counter(split_of.values()), dict[str, int]()
+    for split, names in metadata_files(whole, split_of).items():
+        found |= {name: min(SHARD_ROWS, counts[split] - place * SHARD_ROWS) for place, name in enumerate(names)}
+    return found
 
 
 def _facts(dataset: Dataset) -> dict[str, object]:

@@ -3,7 +3,8 @@
     DATASET/
       README.md             card; its YAML names one config a slice
       <slice>.parquet       one row an item, in the root: ``datasets`` refuses ``..`` in media paths; with splits,
-                            <slice>.<split>.parquet
+                            <slice>.<split>.parquet, and large ones in several files
+      all.parquet           the same of all items
       truth/<clip>.mp4      shared by all slices; .png where clips are single pictures
       holes/<hole>.mp4      lossless grey, 255 = hole
       inputs/<input>.mp4    where the input is more than the truth with its hole filled, such as subtitles painted on it
@@ -13,7 +14,8 @@
       effect_masks/<mask>.mp4   lossless grey, 255 = what that object changes outside itself
       NOTICE, croissant.json    whose footage it is; the dataset for machines
       card/*.svg            pictures of the card
-      dataset.json          the manifest: items, slices, recipe, versions, SHA-256 of every other file
+      manifest/*.parquet    members of the slices, SHA-256 of every file
+      dataset.json          the root of the manifest: see ``inpaintbench.manifest``
 
 ``datasets`` caches local folders by name, so every config carries the hash of its content in its description: another
 workspace with the same folder names, or a re-export in place, is another cache entry.
@@ -28,25 +30,20 @@ from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 import inpaintbench
 from inpaintbench.errors import InputError
 from inpaintbench.export.documents import sealed
 from inpaintbench.export.layout import (
     EDIT_COLUMNS,
     MEDIA,
-    by_split,
+    configs,
     filled_columns,
-    flat,
     media_names,
-    metadata_name,
-    row_schema,
-    splits,
+    row_files,
 )
 from inpaintbench.files import copy_file, file_sha256, replacing, write_atomically
-from inpaintbench.frozen import FORMAT_VERSION, MANIFEST, UNLOADABLE
-from inpaintbench.tables import write_parquet
+from inpaintbench.frozen import UNLOADABLE
+from inpaintbench.manifest import ALL, FORMAT_VERSION, MANIFEST, load
 from inpaintbench.types import (
     EDIT,
     UNPAIRED,
@@ -119,31 +116,36 @@ def freeze(
         row |= {"fill": fill, "hole_is_given": hole_is_given}
     with replacing(target, what="export ") as folder:
         _copy_media(folder, rows, blobs, clips=clips, corruptions=corruptions)
-        write_rows(folder, rows, slices)
         for path, data in extra(rows) if extra else ():
             (folder / path).parent.mkdir(exist_ok=True)
             write_atomically(folder / path, data)
         versions = {"inpaintbench": inpaintbench.__version__} | {package: installed_version(package) for package in _VERSIONED}
         dataset = Dataset(
             name=name, recipe=stated(recipe), items=tuple(rows), slices=tuple(slices), left_out=dict(left_out), files={},
-            versions=versions, format_version=FORMAT_VERSION, about=about, version=version, removed=tuple(removed),
-            facts=stated(facts or {}),
+            versions=versions, about=about, version=version, removed=tuple(removed), facts=stated(facts or {}),
         )  # fmt: skip
-        return seal(folder, dataset)
+        seal(folder, dataset)
+    return load(target)
 
 
-def write_rows(folder: Path, rows: Sequence[Plain], slices: Sequence[Slice]) -> None:
-    """Write the metadata of every slice: one file a split."""
-    by_id = {row["item_id"]: row for row in rows}
-    split_of = splits(rows)
-    for part in slices:
-        for split, ids in by_split(part.item_ids, split_of).items():
-            table = pa.Table.from_pylist([flat(by_id[name]) for name in ids], row_schema(rows))
-            write_parquet(folder / metadata_name(part.name, split, split_of), table)
+def _in_order(dataset: Dataset) -> Dataset:
+    """The dataset with its items by id.
+
+    Raises:
+        InputError: the slice ``all`` has not every item.
+    """
+    items = sorted(dataset.items, key=lambda row: str(row["item_id"]))
+    whole = [part for part in dataset.slices if part.name == ALL]
+    if whole and sorted(whole[0].item_ids) != [row["item_id"] for row in items]:
+        raise InputError(f"a slice called {ALL!r} has every item of its dataset, and this one has not; give it another name")
+    return replace(dataset, items=tuple(items), format_version=FORMAT_VERSION)
 
 
 def seal(folder: Path, dataset: Dataset) -> Dataset:
-    """Hash every file that lies in ``folder``, and write what is written of the dataset beside them; the manifest as written."""
+    """Write rows, documents and manifest beside the files that lie in ``folder``, and hash all; the manifest as written."""
+    dataset = _in_order(dataset)
+    for name, data in row_files(dataset, configs(dataset)):
+        write_atomically(folder / name, data)
     files = {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*")) if path.is_file()}
     hashed = replace(dataset, files={name: file_sha256(path) for name, path in files.items()})
     dataset, written = sealed(hashed, {name: path.stat().st_size for name, path in files.items()})

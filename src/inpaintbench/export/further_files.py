@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from pathlib import Path, PurePosixPath
 
 from inpaintbench.export.documents import is_document
-from inpaintbench.export.layout import media_names, metadata_name, splits
+from inpaintbench.export.layout import config_of_file, media_names
 from inpaintbench.files import write_atomically
 from inpaintbench.types import Dataset, canonical_json
 
@@ -47,10 +47,9 @@ def copy_further(
 
 def _further(whole: Dataset) -> list[str]:
     """Files that are neither media nor rows nor documents: what a recipe adds."""
-    split_of = splits(whole.items)
     media = {name for row in whole.items for name in media_names(row)}
-    metadata = {metadata_name(part.name, split, split_of) for part in whole.slices for split in set(split_of.values())}
-    return [name for name in sorted(whole.files) if name not in media | metadata and not is_document(name)]
+    metadata = config_of_file(whole)
+    return [name for name in sorted(whole.files) if name not in media and name not in metadata and not is_document(name)]
 
 
 def _of_items(path: Path, whole: Dataset, items: Collection[str]) -> bytes | None:

@@ -18,7 +18,7 @@ from inpaintbench import frozen, video
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, UnknownNameError, VerifyError
 from inpaintbench.export.exposure import check_exposed, exposure, is_exposed
-from inpaintbench.export.freeze import check_target, seal, write_rows
+from inpaintbench.export.freeze import check_target, seal
 from inpaintbench.export.further_files import HOLES_FILE, copy_further
 from inpaintbench.export.held_rows import (
     open_facts,
@@ -32,7 +32,7 @@ from inpaintbench.export.held_rows import (
 )
 from inpaintbench.export.layout import MEDIA, by_split, filled_columns, media_names, splits
 from inpaintbench.files import copy_file, file_sha256, replacing
-from inpaintbench.frozen import MANIFEST
+from inpaintbench.manifest import ALL, FOLDER, MANIFEST
 from inpaintbench.types import Dataset, Plain, Slice
 
 # Facts of the public dataset and of the one with the truth.
@@ -204,7 +204,6 @@ def _write_public(
     copy_further(root, whole, folder, of=lambda name: with_holes if name == HOLES_FILE else opened, everybody=True)
     facts = open_facts(whole.facts, withheld) | {HELD_BACK: fact}
     dataset = replace(whole, items=tuple(rows), recipe=without_seed(dict(whole.recipe), seed), facts=facts)
-    write_rows(folder, rows, whole.slices)
     dataset = seal(folder, dataset)
     _check_nothing_slipped(folder, dataset, withheld)
     return dataset
@@ -229,7 +228,6 @@ def _write_truth(
         whole, name=truth_name(whole), items=tuple(rows), slices=tuple(filled), left_out=dict(whole.left_out) | empty,
         facts=dict(whole.facts) | {TRUTH_OF: fact},
     )  # fmt: skip
-    write_rows(folder, rows, filled)
     return seal(folder, dataset)
 
 
@@ -244,8 +242,9 @@ def _check_nothing_slipped(folder: Path, public: Dataset, withheld: set[str]) ->
     """Search what is written for everybody for ids, hashes and addresses of what is held back, whoever wrote it."""
     media = {name for row in public.items for name in media_names(row)}
     texts = [name for name in public.files if name not in media and not name.endswith(".parquet")]
-    for name in [MANIFEST, *texts]:
-        text = (folder / name).read_text(encoding="utf-8", errors="replace")
-        value = json.loads(text) if name.endswith(".json") else text
+    read = {name: (folder / name).read_text(encoding="utf-8", errors="replace") for name in [MANIFEST, *texts]}
+    shown = {"items": list(public.items), "files": dict(public.files)}
+    for name, text in [*read.items(), (f"{ALL}.parquet or {FOLDER}", json.dumps(shown))]:
+        value = json.loads(text) if name.endswith((".json", FOLDER)) else text
         if words := slipped(value, withheld) or slipped_inside(text, withheld):
             raise InputError(f"{name} would tell everybody {words[0]!r}, which belongs to what is held back; nothing was written")

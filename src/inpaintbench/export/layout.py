@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 
-from inpaintbench.types import Plain, canonical_json
+from inpaintbench.manifest import ALL, ONE_FILE, SHARD_ROWS, shard_names, shards
+from inpaintbench.types import Dataset, Plain, Slice, canonical_json
 
 # Media column -> folder of its files. The input of an edit is its truth, and lies with it.
 MEDIA = {
@@ -83,9 +86,45 @@ def by_split(item_ids: Sequence[str], split_of: Mapping[str, str]) -> dict[str, 
     return {split: names for split, names in members.items() if names}
 
 
-def metadata_name(part: str, split: str, split_of: Mapping[str, str]) -> str:
-    """File name of a slice's metadata; split-less datasets, which are all ``test``, do without the split."""
-    return f"{part}.parquet" if set(split_of.values()) == {"test"} else f"{part}.{split}.parquet"
+def configs(dataset: Dataset) -> list[Slice]:
+    """What ``load_dataset`` knows by name: the slices, and ``all``, whose rows are those of the manifest, by id.
+
+    Format 3 has ``all`` only as a slice, in its own order.
+    """
+    if dataset.format_version == ONE_FILE:
+        return list(dataset.slices)
+    ids = tuple(row["item_id"] for row in dataset.items)
+    found = {part.name: part for part in dataset.slices}
+    found[ALL] = replace(found.get(ALL, Slice(ALL, "every item", ())), item_ids=ids)
+    return list(found.values())
+
+
+def metadata_files(part: Slice, split_of: Mapping[str, str]) -> dict[str, list[str]]:
+    """Split -> the files of a config's rows; split-less datasets, which are all ``test``, do without its name."""
+    counts = Counter(split_of[name] for name in part.item_ids)
+    alone = set(split_of.values()) == {"test"}
+    return {
+        split: shard_names(part.name if alone else f"{part.name}.{split}", counts[split]) for split in SPLITS if counts[split]
+    }
+
+
+def config_of_file(dataset: Dataset) -> dict[str, str]:
+    """File of rows -> the config that it is of."""
+    split_of = splits(dataset.items)
+    return {name: part.name for part in configs(dataset) for names in metadata_files(part, split_of).values() for name in names}
+
+
+def row_files(dataset: Dataset, parts: Sequence[Slice]) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of the rows of some configs: name and bytes."""
+    by_id, split_of = {row["item_id"]: row for row in dataset.items}, splits(dataset.items)
+    schema = row_schema(dataset.items)
+    for part in parts:
+        names = metadata_files(part, split_of)
+        for split, ids in by_split(part.item_ids, split_of).items():
+            pieces = (ids[start : start + SHARD_ROWS] for start in range(0, len(ids), SHARD_ROWS))
+            batches = (pa.Table.from_pylist([flat(by_id[name]) for name in piece], schema) for piece in pieces)
+            written = shards("", batches, rows=len(ids), schema=schema)
+            yield from ((name, data) for name, (_, data) in zip(names[split], written, strict=True))
 
 
 def media_parts(row: Plain) -> list[str]:

@@ -21,7 +21,8 @@ from inpaintbench.export import layout
 from inpaintbench.export.second_decoder import SecondDecoder, available, require
 from inpaintbench.export.verify_files import config_problems, needless, there
 from inpaintbench.files import file_sha256
-from inpaintbench.frozen import MANIFEST, UNLOADABLE, content_of, dataset_id, is_held_back, load, matches_manifest
+from inpaintbench.frozen import UNLOADABLE, dataset_id, is_held_back
+from inpaintbench.manifest import MANIFEST, computed_content, content_of, is_as_stated, is_table, load, table_names
 from inpaintbench.types import Dataset, Plain, item_rng
 
 _SECONDS_PER_FILE = 30.0
@@ -121,6 +122,8 @@ def prove(
         result.not_looked_at.append(f"the pixels of {len(dataset.items) - len(rows)} of {len(dataset.items)} items")
     if held := sum(map(is_held_back, rows)):
         result.not_looked_at.append(f"the truths of {held} items, which are held back")
+    if computed_content(dataset) != content_of(dataset):
+        result.problems.append(f"{MANIFEST}: its content is not that of its rows, slices and recipe")
     names = [decoder] if decoder else available()[:1]
     if not names:
         result.not_looked_at.append(f"what a second decoder gives: none is installed; {how_to_install('export')}")
@@ -166,13 +169,22 @@ def _manifest(root: Path, problems: list[str]) -> Dataset | None:
     """The manifest, what is wrong with its bytes added to ``problems``; None when it cannot be read."""
     try:
         dataset = load(root)
-        as_written = matches_manifest((root / MANIFEST).read_bytes(), dataset)
+        if not is_as_stated(text := (root / MANIFEST).read_bytes()):
+            problems.append(f"{MANIFEST}: changed (its text is not what its own SHA-256 says), or of an older program")
+        names = table_names(text)
+        # Those of the manifest first: hashes of the others stand in them.
+        for some in ([name for name in names if is_table(name)], names):
+            if wrong := [name for name in some if not _is_whole(root / name, dataset.files.get(name))]:
+                problems += [f"{name}: missing or changed (SHA-256 differs from the manifest)" for name in wrong]
+                return None
     except (VerifyError, ValueError) as error:
         problems.append(str(error))
         return None
-    if not as_written:
-        problems.append(f"{MANIFEST}: changed (its text is not what its own SHA-256 says), or of an older program")
     return dataset
+
+
+def _is_whole(path: Path, sha256: str | None) -> bool:
+    return path.is_file() and file_sha256(path) == sha256
 
 
 def _file_problems(root: Path, dataset: Dataset, result: Verification, progress: Progress) -> Iterator[str]:

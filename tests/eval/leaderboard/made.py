@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import json
 import zipfile
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from old_format import write_one_file
 
 from inpaintbench import frozen, video
 from inpaintbench.eval.leaderboard.pack import pack
@@ -74,8 +74,7 @@ def write_dataset(root: Path) -> Dataset:
         Slice("hole_size-high", "hole_size == 'high'", tuple(names[::2])),
     )
     made = Dataset("small <pictures>", {"seed": 0}, tuple(rows), slices, {}, {}, {"inpaintbench": "0"})
-    manifest = {**dataclasses.asdict(made), "format_version": frozen.FORMAT_VERSION}
-    (root / frozen.MANIFEST).write_text(json.dumps(manifest))
+    write_one_file(root, made)
     return frozen.load(root)
 
 

@@ -17,7 +17,7 @@ from tests.eval.report import report_of_items
 from tests.eval.report.hand_made import SLICES, VALUES, FlatMedia, dataset, scores
 from tests.eval.report.report_of_items import ITEMS, METHODS, psnr
 
-from inpaintbench import frozen
+from inpaintbench import manifest
 from inpaintbench.errors import InputError
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.report import items, write_report
@@ -166,7 +166,7 @@ def test_differences_are_those_of_the_tests_with_intervals_over_sources() -> Non
 
 def test_the_manifest_has_the_hash_that_it_states_and_commands_name_the_methods() -> None:
     made: Dataset = report_of_items.data()
-    stated = json.loads(frozen.manifest_bytes(made))[frozen.OWN_HASH]
+    stated = manifest.own_hash(made)
     assert manifest_sha256(report_of_items.results()) == stated
     known = Results(dataset(SLICES), scores({"telea": {"a1": 1.0}, "mine & yours": {"a1": 2.0}}), protocol=CORRECTED)
     run, rest = "inpaintbench eval run DATASET --run RUN", "--protocol devil/corrected --report"

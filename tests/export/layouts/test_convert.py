@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import typer
 import yaml
+from old_format import one_file
 from typer.testing import CliRunner
 
 from inpaintbench.cli.export import convert as command
@@ -119,7 +120,7 @@ def test_words_of_others_are_no_markdown_and_no_lines_of_their_own(
     layout: str, frozen_of: Callable[[str], Path], tmp_path: Path
 ) -> None:
     dataset = Path(shutil.copytree(frozen_of("reinpaint"), tmp_path / "dataset"))
-    manifest = json.loads((dataset / "dataset.json").read_text())
+    manifest = one_file(dataset)
     manifest["name"] = HOSTILE
     told = {"author": HOSTILE, "licence": HOSTILE, "page_url": f"https://example.org/{HOSTILE}", "source_uri": HOSTILE}
     manifest["items"] = [row | told for row in manifest["items"]]
@@ -145,7 +146,7 @@ def test_words_of_others_are_no_markdown_and_no_lines_of_their_own(
 
 def test_a_part_of_a_dataset_names_its_own_sources_alone(frozen_of: Callable[[str], Path], tmp_path: Path) -> None:
     dataset = Path(shutil.copytree(frozen_of("reinpaint"), tmp_path / "dataset"))
-    manifest = json.loads((dataset / "dataset.json").read_text())
+    manifest = one_file(dataset)
     authors = {source: f"Author{place}." for place, source in enumerate(sorted({row["source_id"] for row in manifest["items"]}))}
     assert len(authors) > 1
     manifest["items"] = [row | {"author": authors[row["source_id"]]} for row in manifest["items"]]
@@ -162,7 +163,7 @@ def test_a_part_of_a_dataset_names_its_own_sources_alone(frozen_of: Callable[[st
 @pytest.mark.parametrize("name", ["../../outside", "/outside", "..", "", "a\\b", "NOTICE"])
 def test_a_slice_is_never_written_outside(name: str, frozen_of: Callable[[str], Path], tmp_path: Path) -> None:
     dataset = Path(shutil.copytree(frozen_of("reinpaint"), tmp_path / "dataset"))
-    manifest = json.loads((dataset / "dataset.json").read_text())
+    manifest = one_file(dataset)
     manifest["slices"][0]["name"] = name
     (dataset / "dataset.json").write_text(json.dumps(manifest))
     with pytest.raises(InputError, match=r"has no name that a folder may have|has the name of a file"):
@@ -179,7 +180,7 @@ def test_misspelt_names_get_the_nearest(frozen_of: Callable[[str], Path], tmp_pa
 
 def test_a_dataset_without_truths_is_refused(frozen_of: Callable[[str], Path], tmp_path: Path) -> None:
     dataset = Path(shutil.copytree(frozen_of("reinpaint"), tmp_path / "dataset"))
-    manifest = json.loads((dataset / "dataset.json").read_text())
+    manifest = one_file(dataset)
     gone = manifest["items"][2].pop("truth_file_name")
     (dataset / "dataset.json").write_text(json.dumps(manifest))
     with pytest.raises(InputError, match=f"item {manifest['items'][2]['item_id']} .* comes without its truth"):

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +10,7 @@ from hub_server import TOKEN, HubServer
 from huggingface_hub import HfFileSystem
 from publishing_data import contents
 
-from inpaintbench import frozen
+from inpaintbench import frozen, manifest
 from inpaintbench.errors import InpaintBenchError, InputError, NetworkError, UnknownNameError, VerifyError
 from inpaintbench.export.publishing.fetch import fetch
 from inpaintbench.export.publishing.plan import plan
@@ -40,7 +40,7 @@ def test_the_whole_is_the_same_bytes(hub: HubServer, held: dict[str, bytes], tmp
     assert contents(tmp_path / "got") == held
     assert (done.folder, done.missing) == (tmp_path / "got", ())
     assert done.dataset == frozen.load(tmp_path / "got")
-    assert told[-1] == ("fetch", 13, 13)
+    assert told[-1] == ("fetch", 16, 16)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["got", "small"]
 
 
@@ -59,14 +59,15 @@ def test_a_slice_brings_its_own_media_alone(hub: HubServer, held: dict[str, byte
     rows = [row for row in frozen.load(tmp_path / "small").items if row["item_id"] in ("i1", "i2")]
     media = {row[column] for row in rows for column in ("truth_file_name", "hole_file_name")}
     documents = {"README.md", "NOTICE", "croissant.json", "card/slices.svg", "dataset.json"}
-    assert brought(hub) == media | documents | {"high.parquet"}
+    tables = {"manifest/files.parquet", "manifest/members.parquet", "all.parquet"}
+    assert brought(hub) == media | documents | tables | {"high.parquet"}
 
     folder = tmp_path / "got"
-    assert set(contents(folder)) == media | documents | {"high.parquet", "part_of.json"}
+    assert set(contents(folder)) == media | documents | tables | {"high.parquet", "part_of.json"}
     assert all(contents(folder)[name] == held[name] for name in [*media, "high.parquet"])
     # It is a frozen dataset, and says what it is not.
     result = verify(folder)
-    assert (result.problems, result.configs, result.cells) == ([], 1, 4)
+    assert (result.problems, result.configs, result.cells) == ([], 2, 8)
     dataset = frozen.load(folder)
     assert [row["item_id"] for row in dataset.items] == ["i1", "i2"]
     assert [part.name for part in dataset.slices] == ["high"]
@@ -90,7 +91,7 @@ def test_what_was_fetched_loads_and_scores_as_the_whole_does(
 ) -> None:
     monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
     folder = fetch(NAME, tmp_path / "got", slices=["alone", "low"]).folder
-    assert sorted(get_dataset_config_names(str(folder))) == ["alone", "low"]
+    assert sorted(get_dataset_config_names(str(folder))) == ["all", "alone", "low"]
     rows = load_dataset(str(folder), "low", split="test")
     rows = rows.cast_column("truth", Video(decode=False)).cast_column("hole", Video(decode=False))
     assert [row["item_id"] for row in rows] == ["i1", "i0"]
@@ -241,7 +242,7 @@ def test_a_manifest_names_no_files_outside_of_its_folder(
 ) -> None:
     dataset = frozen.load(small)
     bad = replace(dataset, files={**dataset.files, name: "0" * 64})
-    hub.repositories[NAME].branches["main"]["dataset.json"] = frozen.manifest_bytes(bad)
+    hub.repositories[NAME].branches["main"]["dataset.json"] = manifest.one_file(bad)
     with pytest.raises(VerifyError, match="which cannot lie in a dataset"):
         fetch(NAME, tmp_path / "got")
     assert brought(hub) == {"dataset.json"}
@@ -256,6 +257,6 @@ def test_a_manifest_that_is_not_what_it_says_of_itself_is_refused(
         fetch(NAME, tmp_path / "got")
     dataset = frozen.load(small)
     fewer = {path: sha256 for path, sha256 in dataset.files.items() if path != "truth/c1.mp4"}
-    files["dataset.json"] = json.dumps(asdict(replace(dataset, files=fewer))).encode()
+    files["dataset.json"] = manifest.one_file(replace(dataset, files=fewer))
     with pytest.raises(VerifyError, match=r"no hash of 'truth/c1.mp4', which its slices need"):
         fetch(NAME, tmp_path / "got")

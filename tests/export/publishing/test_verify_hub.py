@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,12 +14,13 @@ from program import run_here
 
 from inpaintbench import frozen
 from inpaintbench.errors import InputError, NetworkError, VerifyError
-from inpaintbench.export.diff import difference, manifest_of
+from inpaintbench.export.diff import difference, manifest_at
 from inpaintbench.export.layout import media_names
 from inpaintbench.export.publishing.plan import plan
 from inpaintbench.export.publishing.push import push
 from inpaintbench.export.verify import sampled, verify
 from inpaintbench.export.verify_hub import verify_hub
+from inpaintbench.types import Dataset
 
 NAME = "somebody/clips"
 
@@ -34,21 +36,28 @@ def brought(hub: HubServer) -> set[str]:
     return {request.path.partition("/resolve/")[2].partition("/")[2] for request in hub.asked("GET", "/resolve/")}
 
 
+def on_the_hub() -> Dataset:
+    """The manifest, read whole."""
+    with manifest_at(NAME) as read:
+        slices = tuple(replace(part, item_ids=tuple(part.item_ids)) for part in read.slices)
+        return replace(read, items=tuple(read.items), files=dict(read.files), slices=slices)
+
+
 def test_the_whole_is_proved_and_not_kept(held: HubServer, tmp_path: Path) -> None:
     before = sorted(tmp_path.rglob("*"))
     result = verify_hub(NAME)
-    assert (result.problems, result.configs, result.cells) == ([], 3, 10)
-    assert result.files == len(manifest_of(NAME).files)
+    assert (result.problems, result.configs, result.cells) == ([], 4, 16)
+    assert result.files == len(on_the_hub().files)
     assert (result.items, result.items_decoded) == (3, 3)
-    assert result.dataset_id == frozen.dataset_id(manifest_of(NAME))
+    assert result.dataset_id == frozen.dataset_id(on_the_hub())
     assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_a_sample_downloads_its_own_media_alone_and_says_what_was_not_looked_at(held: HubServer) -> None:
-    dataset = manifest_of(NAME)
+    dataset = on_the_hub()
     held.seen.clear()
     result = verify_hub(NAME, sample=1, seed=3)
-    assert (result.problems, result.configs, result.cells) == ([], 3, 10)
+    assert (result.problems, result.configs, result.cells) == ([], 4, 16)
     assert (result.items, result.items_decoded) == (3, 1)
     mine = set(media_names(sampled(dataset, 1, seed=3)[0]))
     others = {name for row in dataset.items for name in media_names(row)} - mine
@@ -63,7 +72,7 @@ def test_a_sample_downloads_its_own_media_alone_and_says_what_was_not_looked_at(
 
 def test_what_the_hub_spoils_is_found_by_bytes_or_by_the_hashes_that_it_states(held: HubServer) -> None:
     files = held.repositories[NAME].branches["main"]
-    dataset = manifest_of(NAME)
+    dataset = on_the_hub()
     inside = media_names(sampled(dataset, 1, seed=0)[0])[0]
     outside = next(
         name for row in dataset.items for name in media_names(row) if name not in sampled(dataset, 1, seed=0)[0].values()
@@ -88,7 +97,7 @@ def test_a_snapshot_in_the_cache_of_the_library_is_the_dataset(held: HubServer, 
     assert any(path.is_symlink() for path in linked.rglob("*.mp4"))
     assert (linked / ".gitattributes").exists()
     result = verify(linked)
-    assert (result.problems, result.configs, result.items_decoded) == ([], 3, 3)
+    assert (result.problems, result.configs, result.items_decoded) == ([], 4, 3)
     local = tmp_path / "local"
     snapshot_download(NAME, repo_type="dataset", local_dir=local, endpoint=held.url, token=TOKEN)
     assert (local / ".cache").is_dir()
@@ -100,8 +109,8 @@ def test_a_snapshot_in_the_cache_of_the_library_is_the_dataset(held: HubServer, 
 def test_the_command_tells_folders_and_names_apart(held: HubServer, small: Path) -> None:
     done = run_here("export", "verify", NAME, "--sample", "2")
     assert done.returncode == 0, done.stderr
-    assert "10 cells equal the manifest" in done.stdout
-    assert frozen.dataset_id(manifest_of(NAME)) in done.stdout
+    assert "16 cells equal the manifest" in done.stdout
+    assert frozen.dataset_id(on_the_hub()) in done.stdout
     assert "Not looked at: the pixels of 1 of 3 items" in done.stdout
     told = json.loads(run_here("export", "verify", NAME, "--json").stdout)
     assert (told["equal"], told["items_decoded"], told["problems"]) == (True, 3, [])
@@ -125,6 +134,6 @@ def test_refusals(held: HubServer) -> None:
 
 
 def test_a_diff_with_the_hub_fetches_the_manifest_alone(held: HubServer, small: Path) -> None:
-    found = difference(frozen.load(small), manifest_of(NAME))
+    found = difference(frozen.load(small), on_the_hub())
     assert {column for one in found.items_changed.values() for column in one.columns} == {"licence"}
-    assert brought(held) == {"dataset.json"}
+    assert brought(held) == {"dataset.json", "manifest/files.parquet", "manifest/members.parquet", "all.parquet"}

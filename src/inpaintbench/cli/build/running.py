@@ -21,6 +21,7 @@ from inpaintbench.cli.options import bundle, option
 from inpaintbench.errors import InpaintBenchError
 from inpaintbench.executors.base import Rejection, is_note
 from inpaintbench.export.licences import check_name
+from inpaintbench.manifest import column
 from inpaintbench.pages.words import count
 from inpaintbench.recipes.dataset_table import SILENT, DatasetTable, make_table, read_file, with_entries
 from inpaintbench.recipes.options import DATASET, FOOTAGE
@@ -139,26 +140,26 @@ def run_build(
     told(folder, dataset)
 
 
-def published(folder: Path) -> Dataset | None:
-    """The dataset that an earlier run published; None when nothing can be read there."""
+def published(folder: Path) -> tuple[str, str] | None:
+    """Content and size, in words, of the dataset that an earlier run published; None when nothing can be read there."""
     try:
-        return frozen.load(folder)
+        before = frozen.load(folder)
+        return frozen.content_of(before), _sized(before)
     except InpaintBenchError:
         return None
 
 
-def warn_of_replaced(before: Dataset | None, dataset: Dataset) -> None:
+def warn_of_replaced(before: tuple[str, str] | None, dataset: Dataset) -> None:
     """Warn where ``dataset`` has other content than the one that lay there before it."""
-    if before is not None and frozen.content_of(before) != frozen.content_of(dataset):
-        was, now = _sized(before), _sized(dataset)
+    if before is not None and before[0] != frozen.content_of(dataset):
         console.warn(
-            f"warning: this dataset of {now} replaces one of {was}, and runs on that one no longer fit; "
+            f"warning: this dataset of {_sized(dataset)} replaces one of {before[1]}, and runs on that one no longer fit; "
             "another --out would have kept both"
         )
 
 
 def _sized(dataset: Dataset) -> str:
-    sizes = {f"{row['width']}x{row['height']}" for row in dataset.items}
+    sizes = {f"{width}x{height}" for width, height in zip(column(dataset, "width"), column(dataset, "height"), strict=True)}
     return count(len(dataset.items), "item") + (f" at {sizes.pop()}" if len(sizes) == 1 else "")
 
 

@@ -25,7 +25,7 @@ from inpaintbench.eval.reinpainting.engine import OBJECTIVES, SUBMETRICS
 from inpaintbench.eval.reinpainting.leaves import metric_of
 from inpaintbench.eval.reinpainting.second_masks import Patches
 from inpaintbench.eval.reinpainting.setting import Setting
-from inpaintbench.eval.scoring.parts import source_of
+from inpaintbench.eval.scoring.parts import everything, source_of
 from inpaintbench.eval.scoring.predict import MethodSpec
 from inpaintbench.files import write_atomically
 from inpaintbench.pages.words import number
@@ -112,14 +112,14 @@ def ratio_words(ratio: Ratio) -> str:
     return "-".join(f"{100 * share:.3g}" for share in shares) + "%"
 
 
-def bins_of(dataset: Dataset) -> dict[str, tuple[str, ...]]:
+def bins_of(dataset: Dataset) -> dict[str, Sequence[str]]:
     """Bin of first masks in words -> its items, from the dataset's slices of area; all items where there are none."""
     found = {
         f"{slice_.name.removeprefix(BIN)}%": slice_.item_ids
         for slice_ in dataset.slices
         if slice_.name.startswith(BIN) and slice_.item_ids
     }
-    return found or {EVERY: tuple(row["item_id"] for row in dataset.items)}
+    return found or {EVERY: everything(dataset).item_ids}
 
 
 def grid_of(

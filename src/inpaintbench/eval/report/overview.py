@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections import Counter
 from collections.abc import Collection, Sequence
 
-from inpaintbench import frozen
+from inpaintbench import manifest
 from inpaintbench.claims import ENOUGH_SOURCES, too_few
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.report.labels import metric_label, quantity_label, region_label
@@ -110,8 +109,7 @@ def facts_of(results: Results) -> dict[str, str]:
 
 def manifest_sha256(results: Results) -> str:
     """The hash that the dataset's manifest states of itself."""
-    fields = json.loads(frozen.manifest_bytes(results.dataset))
-    return str(fields[frozen.OWN_HASH])
+    return manifest.own_hash(results.dataset)
 
 
 def commands_of(results: Results) -> list[str]:

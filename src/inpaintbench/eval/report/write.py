@@ -117,7 +117,7 @@ def _check_names(results: Results) -> None:
 def _check_items(results: Results, item_ids: Sequence[str]) -> None:
     for item_id in item_ids:
         if item_id not in results.sources:
-            raise InputError(f"the dataset has no item {item_id!r} to show; its ids are in scores.csv and dataset.json")
+            raise InputError(f"the dataset has no item {item_id!r} to show; its ids are in scores.csv and all.parquet")
 
 
 def _page_files(

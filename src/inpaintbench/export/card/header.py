@@ -38,7 +38,7 @@ def _header(dataset: Dataset) -> dict[str, Any]:
         "size_categories": [_size_category(len(rows))],
         "annotations_creators": ["machine-generated", *(["other"] if dataset.facts.get("raters") else [])],
         "source_datasets": ["extended" if leaves.intersection(benchmark_of(dataset).extends) else "original"],
-        "configs": [_config(part, split_of, patterns, content) for part in dataset.slices],
+        "configs": [_config(part, split_of, patterns, content) for part in layout.configs(dataset)],
     }
 
 
@@ -54,13 +54,12 @@ def _tags(rows: Sequence[Plain]) -> list[str]:
 
 
 def _config(part: Slice, split_of: Mapping[str, str], patterns: Sequence[str], content: str) -> dict[str, Any]:
-    splits = layout.by_split(part.item_ids, split_of)
-    metadata = {split: layout.metadata_name(part.name, split, split_of) for split in splits}
+    metadata = layout.metadata_files(part, split_of)
     return {
         "config_name": part.name,
         "description": f"{part.rule}; content {content}",
-        "data_files": [{"split": split, "path": [name, *patterns]} for split, name in metadata.items()],
-        "metadata_filenames": list(metadata.values()),
+        "data_files": [{"split": split, "path": [*names, *patterns]} for split, names in metadata.items()],
+        "metadata_filenames": [name for names in metadata.values() for name in names],
     }
 
 

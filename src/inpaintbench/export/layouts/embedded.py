@@ -67,7 +67,7 @@ groups. The input of an edit is its truth and has no column of its own."""
         """One config a slice."""
         split_of = splits(chosen.rows)
         # `datasets` caches local folders by name: the content tells two of one name apart.
-        content = content_id(self.version, chosen.rows, [part.item_ids for part in chosen.slices])
+        content = content_id(self.version, chosen.rows, [list(part.item_ids) for part in chosen.slices])
         return {
             "configs": [
                 {

@@ -70,7 +70,7 @@ shuffle shards and items as you read."""
         fields = dict.fromkeys(field for row in chosen.rows for field in _fields(row, parts))
         columns = {field: Image() if field.endswith(".png") else Video() for field in fields}
         # `datasets` caches local folders by name: the content tells two of one name apart.
-        content = content_id(self.version, chosen.rows, [part.item_ids for part in chosen.slices])
+        content = content_id(self.version, chosen.rows, [list(part.item_ids) for part in chosen.slices])
         features = Features(columns | {"json": plain | {"slices": List(Value("string"))}} | dict.fromkeys(_OWN, Value("string")))
         return {
             "configs": [

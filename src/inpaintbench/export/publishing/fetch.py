@@ -14,7 +14,7 @@ from inpaintbench.export.publishing.client import Repository, opened
 from inpaintbench.export.publishing.part import files_of, limited
 from inpaintbench.export.publishing.remote import held
 from inpaintbench.files import file_sha256, sync_tree
-from inpaintbench.frozen import MANIFEST, UNLOADABLE
+from inpaintbench.frozen import MANIFEST, UNLOADABLE, load
 from inpaintbench.types import Dataset
 
 _AT_ONCE = 6
@@ -96,7 +96,7 @@ def _fetch(
         sizes = {name: (folder / name).stat().st_size for name in files}
         dataset, changed = limited(whole, slices, sizes=sizes, whole_sha256=file_sha256(manifest), origin=origin)
         for name, data in changed.items():
-            (folder / name).parent.mkdir(exist_ok=True)  # datasets of older programs have no pictures of the card
+            (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_bytes(data)
     else:
         shutil.copyfile(manifest, folder / MANIFEST)
@@ -104,7 +104,8 @@ def _fetch(
     sync_tree(folder)
     folder.replace(target)  # an empty folder may be there
     shutil.rmtree(beside, ignore_errors=True)
-    return Fetched(target, commit, dataset, tuple(part.name for part in whole.slices if slices and part.name not in slices))
+    missing = tuple(part.name for part in whole.slices if slices and part.name not in slices)
+    return Fetched(target, commit, load(target), missing)
 
 
 def _download_all(hub: Repository, whole: Dataset, files: Sequence[str], commit: str, folder: Path, progress: Progress) -> None:

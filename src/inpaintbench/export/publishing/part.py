@@ -13,7 +13,7 @@ from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import UnknownNameError, VerifyError
 from inpaintbench.export import layout
 from inpaintbench.export.documents import CARD, sealed
-from inpaintbench.export.publishing.stating import metadata_files
+from inpaintbench.manifest import ALL, ONE_FILE, is_table
 from inpaintbench.types import Dataset
 
 # What the part says of the whole: where it is, the hash of its manifest, and what is missing here.
@@ -29,7 +29,7 @@ def check_names(dataset: Dataset) -> None:
         path = PurePosixPath(name)
         if path.is_absolute() or not path.parts or str(path) != name or any(_is_odd(part) for part in path.parts):
             raise VerifyError(f"the manifest names a file {name!r}, which cannot lie in a dataset")
-    wanted = {name for row in dataset.items for name in layout.media_names(row)} | {CARD, *metadata_files(dataset)}
+    wanted = {name for row in dataset.items for name in layout.media_names(row)} | {CARD, *layout.config_of_file(dataset)}
     if absent := sorted(wanted - set(dataset.files)):
         raise VerifyError(f"the manifest has no hash of {absent[0]!r}, which its slices need")
 
@@ -52,8 +52,16 @@ def files_of(dataset: Dataset, slices: Sequence[str]) -> list[str]:
     wanted = {item for part in dataset.slices if part.name in slices for item in part.item_ids}
     media = {name for row in rows.values() for name in layout.media_names(row)}
     needed = {name for item in wanted for name in layout.media_names(rows[item])}
-    others = {name for name, part in metadata_files(dataset).items() if part not in slices}
-    return sorted(name for name in dataset.files if name in needed or (name not in media and name not in others))
+    others = {name for name, part in layout.config_of_file(dataset).items() if part not in slices}
+    return sorted(name for name in dataset.files if name in needed or not (name in media or name in others or is_table(name)))
+
+
+def _remade(dataset: Dataset) -> set[str]:
+    """Files that a part has with other rows: the tables of the manifest and those of all items."""
+    if dataset.format_version == ONE_FILE:
+        return set()
+    items = {name for name, part in layout.config_of_file(dataset).items() if part == ALL}
+    return items | {name for name in dataset.files if is_table(name)}
 
 
 def limited(
@@ -75,7 +83,7 @@ def limited(
     fact = dict(origin) | {
         "dataset": dataset.name, "dataset_json_sha256": whole_sha256, "slices": [part.name for part in parts],
         "items": len(items), "items_of_the_whole": len(dataset.items), "missing_slices": missing,
-        "missing_files": len(set(dataset.files) - set(files)),
+        "missing_files": len(set(dataset.files) - set(files) - _remade(dataset)),
     }  # fmt: skip
     named = json.dumps(fact, indent=1, sort_keys=True).encode() + b"\n"
     fragment = replace(
@@ -87,5 +95,10 @@ def limited(
         files={name: dataset.files[name] for name in files} | {ORIGIN: hashlib.sha256(named).hexdigest()},
         facts=dict(dataset.facts) | {"part_of": fact},
     )
-    fragment, written = sealed(fragment, {**sizes, ORIGIN: len(named)})
-    return fragment, {ORIGIN: named, **written}
+    rows: dict[str, bytes] = {}
+    if dataset.format_version > ONE_FILE:
+        rows = dict(layout.row_files(fragment, [part for part in layout.configs(fragment) if part.name == ALL]))
+    hashes = dict(fragment.files) | {name: hashlib.sha256(data).hexdigest() for name, data in rows.items()}
+    known = {**sizes, ORIGIN: len(named), **{name: len(data) for name, data in rows.items()}}
+    fragment, written = sealed(replace(fragment, files=hashes), known)
+    return fragment, {ORIGIN: named, **rows, **written}

@@ -16,6 +16,7 @@ from inpaintbench.export import layout
 from inpaintbench.export.publishing.client import Remote, Repository, opened
 from inpaintbench.export.publishing.guard import check_older, check_shown
 from inpaintbench.export.publishing.plan import Plan
+from inpaintbench.export.publishing.remote import held
 from inpaintbench.frozen import MANIFEST
 
 _FEWEST_FILES_A_COMMIT = 100
@@ -137,7 +138,9 @@ def _old_manifest(hub: Repository, revision: str | None) -> tuple[str, set[str],
         path = hub.download(MANIFEST, commit=hub.commit_of(revision), folder=Path(folder))
         try:
             fields = json.loads(path.read_text())
-            return str(fields["name"]), set(fields["files"]), dict(fields.get("facts", {}))
+            files = fields["files"]
+            known = set(files if isinstance(files, dict) else held(hub, Path(folder), revision=revision).dataset.files)
+            return str(fields["name"]), known, dict(fields.get("facts", {}))
         except (ValueError, KeyError, TypeError) as error:
             raise InputError(
                 f"{hub.name!r} holds a {MANIFEST} that is not of a frozen dataset; use another repository"

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from inpaintbench import frozen
+from inpaintbench import manifest
 from inpaintbench.errors import InputError, VerifyError
 from inpaintbench.export.publishing.client import Remote, Repository
 from inpaintbench.export.publishing.part import check_names
-from inpaintbench.frozen import MANIFEST, OWN_HASH, matches_manifest
+from inpaintbench.files import file_sha256
+from inpaintbench.manifest import MANIFEST, OWN_HASH
 from inpaintbench.types import Dataset
 
 
@@ -25,7 +26,7 @@ class Held:
 
 
 def held(hub: Repository, folder: Path, *, revision: str | None) -> Held:
-    """The manifest of a dataset, downloaded to ``folder``.
+    """The manifest of a dataset, its tables too, downloaded to ``folder``.
 
     Raises:
         InputError: the repository is no frozen dataset.
@@ -36,9 +37,17 @@ def held(hub: Repository, folder: Path, *, revision: str | None) -> Held:
     listed = hub.files(commit)
     if MANIFEST not in listed:
         raise InputError(f"{hub.name!r} is not a frozen dataset (no {MANIFEST})")
-    manifest = hub.download(MANIFEST, commit=commit, folder=folder)
-    dataset = frozen.load(manifest.parent)
-    if OWN_HASH.encode() in (text := manifest.read_bytes()) and not matches_manifest(text, dataset):
+    text = hub.download(MANIFEST, commit=commit, folder=folder).read_bytes()
+    if OWN_HASH.encode() in text and not manifest.is_as_stated(text):
         raise VerifyError(f"{MANIFEST} of {hub.name!r} is not what its own SHA-256 says; ask its publisher to push again")
+    names = manifest.table_names(text)
+    for name in names:
+        if name not in listed:
+            raise VerifyError(f"{hub.name!r} lacks {name!r}, a table of its manifest; ask its publisher to push again")
+        hub.download(name, commit=commit, folder=folder)
+    dataset = manifest.load(folder)
+    for name in names:  # those of the manifest come first
+        if file_sha256(folder / name) != dataset.files.get(name):
+            raise VerifyError(f"{name} of {hub.name!r} differs from the SHA-256 in its manifest; ask its publisher to push again")
     check_names(dataset)
     return Held(commit, listed, dataset)

@@ -17,6 +17,7 @@ from inpaintbench.errors import InputError
 from inpaintbench.export import layout
 from inpaintbench.export.documents import sealed
 from inpaintbench.export.licences import STATED, canonical, check_usable, is_known, is_unstated, why_refused
+from inpaintbench.manifest import GROUP_ROWS
 from inpaintbench.types import Dataset, Plain
 
 _LISTED = 20
@@ -132,7 +133,7 @@ def restated(root: Path, dataset: Dataset, stated: Mapping[str, str]) -> tuple[D
         stated: source -> licence.
     """
     rows = tuple({**row, "licence": stated.get(row["source_id"], row["licence"])} for row in dataset.items)
-    changed = {name: _metadata(root / name, stated) for name in metadata_files(dataset)}
+    changed = {name: _metadata(root / name, stated) for name in layout.config_of_file(dataset)}
     files = dict(dataset.files) | {name: hashlib.sha256(data).hexdigest() for name, data in changed.items()}
     facts = dict(dataset.facts) | _facts(dataset, stated)
     sizes = {name: len(changed[name]) if name in changed else (root / name).stat().st_size for name in files}
@@ -152,20 +153,11 @@ def _facts(dataset: Dataset, stated: Mapping[str, str]) -> dict[str, dict[str, o
     return facts | ({OVER: {words: dict(sorted(new.items())) for words, new in sorted(over.items())}} if over else {})
 
 
-def metadata_files(dataset: Dataset) -> dict[str, str]:
-    """File of rows -> the slice that it is of."""
-    split_of = layout.splits(dataset.items)
-    return {
-        layout.metadata_name(part.name, split, split_of): part.name
-        for part in dataset.slices
-        for split in layout.by_split(part.item_ids, split_of)
-    }
-
-
 def _metadata(path: Path, stated: Mapping[str, str]) -> bytes:
     table = pq.read_table(path)
     pairs = zip(table["source_id"].to_pylist(), table["licence"].to_pylist(), strict=True)
     column = pa.array([stated.get(source, licence) for source, licence in pairs], pa.string())
     sink = pa.BufferOutputStream()
-    pq.write_table(table.set_column(table.schema.get_field_index("licence"), "licence", column), sink, compression="zstd")
+    table = table.set_column(table.schema.get_field_index("licence"), "licence", column)
+    pq.write_table(table, sink, compression="zstd", row_group_size=GROUP_ROWS)
     return bytes(sink.getvalue().to_pybytes())
