@@ -160,7 +160,7 @@ def test_parts_of_an_earlier_version_lack_columns_which_are_empty(folder: Path) 
 def test_many_rows_come_in_several_tables(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ledger = Ledger(folder, "step", own="step", record_type=Attribute)
     append(ledger, *ROWS)
-    monkeypatch.setattr(ledgers, "_ROWS_AT_ONCE", 5)
+    monkeypatch.setattr(ledgers, "_BYTES_AT_ONCE", 300)
     entries = ledger.columns(Attribute)
     found = list(entries.rows(entries.columns))
     assert [record for table in found for record in to_records(table, Attribute)] == ALL

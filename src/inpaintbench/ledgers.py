@@ -38,8 +38,8 @@ LOG_BYTES = 64 << 20
 _SYNC_SECONDS = 1.0
 # Arrow reads JSON in such blocks; a line that is longer makes it give up.
 _BLOCK_BYTES = 1 << 24
-# At most so many rows are brought into order at once.
-_ROWS_AT_ONCE = 1 << 19
+# Rows of about so many bytes are brought into order at once.
+_BYTES_AT_ONCE = 64 << 20
 _BLOB_FIELDS = ("blob", "hole", "alpha", "input", "object_mask", "effect_mask", "features", "truth_features")
 # What is read of every entry, whoever asks.
 _STATE = ("key", "status", "reason", "finished_at", "lacks", "row_count")
@@ -161,7 +161,11 @@ class Entries:
         """The rows of some entries, in their order, in tables of the schema of their records that fit into memory."""
         schema = schema_of(self._record_type)
         parts, places = (some[name].to_numpy() for name in ("part", "place"))
-        before = np.cumsum(pc.fill_null(some["row_count"], 0).to_numpy()) // _ROWS_AT_ONCE
+        if not len(parts):
+            return
+        like = self._lists(int(parts[0]))
+        at_once = max(_BYTES_AT_ONCE * len(like.flatten()) // max(like.nbytes, 1), 1)
+        before = np.cumsum(pc.fill_null(some["row_count"], 0).to_numpy()) // at_once
         edges = [0, *(np.flatnonzero(np.diff(before)) + 1).tolist(), len(before)]
         for begin, end in pairwise(edges):
             of_part, of_place = parts[begin:end], places[begin:end]
@@ -170,8 +174,7 @@ class Entries:
             if len(used) > 1:
                 turned = np.argsort(np.argsort(of_part, kind="stable"), kind="stable")
                 taken = [pa.concat_arrays(taken).take(pa.array(turned))]
-            if taken:
-                yield pa.Table.from_arrays(taken[0].flatten().flatten(), schema=schema)
+            yield pa.Table.from_arrays(taken[0].flatten().flatten(), schema=schema)
 
     def _lists_of(self, part: int) -> pa.Array:
         """The rows of each entry of a part, ``list<struct>``."""

@@ -7,8 +7,6 @@ from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
 
-import pyarrow as pa
-
 from inpaintbench import video
 from inpaintbench.curation.attributes import ATTRIBUTES
 from inpaintbench.errors import InputError, NotMeasurable
@@ -17,7 +15,7 @@ from inpaintbench.models import weights
 from inpaintbench.tables import flat
 from inpaintbench.types import Attribute, Clip, Plain
 from inpaintbench.view import ItemView
-from inpaintbench.workspace import Blobs
+from inpaintbench.workspace import Blobs, Workspace
 
 TIME_LIMIT_SECONDS = 300.0
 # Of decoded pixels between two leaves: 90 frames of 1920x1080 are 467 MB. Longer clips are decoded by every leaf anew.
@@ -26,17 +24,17 @@ _HOLD_AT_MOST_BYTES = 700 << 20
 _BYTES_A_PIXEL = 2.5
 
 
-def measure(executor: Executor, clips: Sequence[Clip] | pa.Table, *, leaf: str, constants: Plain | None = None) -> Outcome:
+def measure(executor: Executor, clips: Sequence[Clip] | Workspace, *, leaf: str, constants: Plain | None = None) -> Outcome:
     """Measure one attribute leaf of every clip into the table ``attributes``. Raises what ``measure_together`` raises."""
     return measure_together(executor, clips, leaves={leaf: constants or {}})[leaf]
 
 
-def measure_together(executor: Executor, clips: Sequence[Clip] | pa.Table, *, leaves: Mapping[str, Plain]) -> dict[str, Outcome]:
+def measure_together(executor: Executor, clips: Sequence[Clip] | Workspace, *, leaves: Mapping[str, Plain]) -> dict[str, Outcome]:
     """Measure several attribute leaves of every clip, each clip decoded once.
 
     Args:
         executor: who does the work.
-        clips: what is measured; of millions, as rows of ``Clip``.
+        clips: what is measured; a workspace stands for all of its clips, which are then read where there is something to do.
         leaves: attribute leaf -> its constants. A leaf that a clip was measured with before is not done again.
 
     Returns:
@@ -52,11 +50,12 @@ def measure_together(executor: Executor, clips: Sequence[Clip] | pa.Table, *, le
     return {leaf: outcomes[step_of(leaf)] for leaf in leaves}
 
 
-def _tasks(clips: Sequence[Clip] | pa.Table) -> Sequence[Task]:
-    if not isinstance(clips, pa.Table):
+def _tasks(clips: Sequence[Clip] | Workspace) -> Sequence[Task]:
+    if not isinstance(clips, Workspace):
         return [Task(clip.clip_id, clip.yuv_sha256, {"clip": asdict(clip)}) for clip in clips]
-    rows = clips.combine_chunks()
-    return Tasks(flat(rows["clip_id"]), flat(rows["yuv_sha256"]), lambda place: {"clip": rows.slice(place, 1).to_pylist()[0]})
+    some = clips.columns("clips", Clip, columns=["clip_id", "yuv_sha256"])
+    rows = lru_cache(maxsize=1)(lambda: clips.columns("clips", Clip))
+    return Tasks(flat(some["clip_id"]), flat(some["yuv_sha256"]), lambda place: {"clip": rows().slice(place, 1).to_pylist()[0]})
 
 
 def _step(leaf: str, constants: Plain) -> Step:

@@ -257,9 +257,9 @@ def label(recipe: DevilRecipe, executor: Executor, workspace: Workspace) -> None
     """
     from inpaintbench.curation.funnel.write import write_review
 
-    clips = workspace.columns("clips", Clip)
+    clips = workspace.columns("clips", Clip, columns=["clip_id", "source_id"])
     require(clips, "clips", "curation clips")
-    motion = _measured(recipe, executor, clips)
+    motion = _measured(recipe, executor, workspace)
     if asks_for_duplicates(recipe):
         stages.mark_duplicates(executor, workspace)
     judged = select_clips(workspace, rules_of(recipe))
@@ -272,7 +272,7 @@ def label(recipe: DevilRecipe, executor: Executor, workspace: Workspace) -> None
             f"{waiting} clips wait for keep or reject: look at {page}, fill in a copy of {table}, bring it in with "
             f"`inpaintbench curation answers {workspace.path} FILE`, and run the same command again{still}"
         )
-    kept = clips.select(["clip_id", "source_id"]).filter(pa.array(judged.kept))
+    kept = clips.filter(pa.array(judged.kept))
     if not kept.num_rows:
         by_rule = sorted((count for count in judged.counts() if count.dropped), key=lambda count: -count.dropped)
         reasons = "; ".join(f"{count.dropped} by {count.label}" + _without(count.missing) for count in by_rule)
@@ -283,12 +283,13 @@ def label(recipe: DevilRecipe, executor: Executor, workspace: Workspace) -> None
     workspace.write_columns("attributes", LEVELS, pa.concat_tables([levels, *_scene_motion_levels(recipe, workspace, kept)]))
 
 
-def _measured(recipe: DevilRecipe, executor: Executor, clips: pa.Table) -> pa.Table:
+def _measured(recipe: DevilRecipe, executor: Executor, workspace: Workspace) -> pa.Table:
     """Measure what the rules and labels need; the rows of camera motion."""
     # As published, clips whose features agree on no camera stay without a label.
     constants = {"camera_motion": {"fallback": False}} if recipe.behaviour == "as-published" else {}
-    outcomes = measuring.measure_together(executor, clips, leaves={name: constants.get(name, {}) for name in measured_by(recipe)})
-    return outcomes[recipe.motion_attribute].rows
+    leaves = {name: constants.get(name, {}) for name in measured_by(recipe)}
+    outcomes = measuring.measure_together(executor, workspace, leaves=leaves)
+    return outcomes[recipe.motion_attribute].columns("subject_id", "value", "value_text", "reason")
 
 
 def _scene_motion_levels(recipe: DevilRecipe, workspace: Workspace, kept: pa.Table) -> list[pa.Table]:

@@ -27,7 +27,7 @@ from inpaintbench.executors.base import Executor, Rejection
 from inpaintbench.export.licences import STATED, is_unstated
 from inpaintbench.files import display_name
 from inpaintbench.masks.generators import GENERATORS
-from inpaintbench.recipes import dataset_table, evidence, leakage, versions
+from inpaintbench.recipes import dataset_table, leakage, versions
 from inpaintbench.steps import LEVELS, MEASURED_MASKS, PAIR
 from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Plain, Selection, Slice, Source
 from inpaintbench.workspace import Workspace
@@ -271,6 +271,7 @@ def export(publication: Publication, workspace: Workspace, *, target: Path | Non
         InputError: the items are not there, out of date or all removed; something is in two splits.
     """
     from inpaintbench.export import freeze, removed
+    from inpaintbench.recipes import evidence  # which asks for what raters said, and thus for all of their part
 
     recipe = publication.recipe
     folder = target or workspace.path / "exports" / recipe.kind
