@@ -175,7 +175,7 @@ def test_as_published_clips_whose_features_agree_on_no_camera_stay_without_a_lab
 
     def measure_together(executor: object, clips: object, *, leaves: dict[str, dict[str, object]]) -> dict[str, SimpleNamespace]:
         asked.update(leaves)
-        return {name: SimpleNamespace(rows=None) for name in leaves}
+        return {name: SimpleNamespace(columns=lambda *_: None) for name in leaves}
 
     monkeypatch.setattr(measuring, "measure_together", measure_together)
     devil._measured(devil.DevilRecipe(behaviour=behaviour), None, None)
