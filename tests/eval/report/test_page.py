@@ -22,12 +22,20 @@ from inpaintbench.eval.report import notes, overview
 from inpaintbench.eval.report.findings import findings, with_unit
 from inpaintbench.eval.report.labels import metric_title
 from inpaintbench.eval.report.page import default_quantity, parts_of, render
-from inpaintbench.eval.report.plots import difficulty_chart, difficulty_rows, sensitivity_chart, sensitivity_rows
+from inpaintbench.eval.report.plots import (
+    difficulty_chart,
+    difficulty_rows,
+    sensitivity_chart,
+    sensitivity_rows,
+    steps_chart,
+    steps_rows,
+    steps_table,
+)
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.rank_table import RankTable, rank_tables, ranks_lead
 from inpaintbench.eval.report.records import report_json
 from inpaintbench.eval.report.score_table import failure_rows, score_table
-from inpaintbench.eval.report.tables import Results, pair_slices
+from inpaintbench.eval.report.tables import Results, pair_slices, step_series
 from inpaintbench.eval.scoring.run_state import NOT_RUN
 from inpaintbench.pages import Link, Table, method_styles, page
 from inpaintbench.pages.panels import plain
@@ -158,6 +166,33 @@ def test_slices_of_too_few_sources_are_not_ranked_and_that_is_said() -> None:
     results = Results(few, some.scores, protocol=CORRECTED)
     assert ranks_lead(results).endswith("1 slice of fewer than 6 sources: not ranked.")
     assert "Small" not in [row.attribute for row in rank_tables(results)[0].rows]
+
+
+STEPS = {
+    "effect-shadow-low": ["a1"], "effect-shadow-mid": ["a1", "b1"], "effect-shadow-high": ["a2", "b1"], "area-0-20": ["a1"],
+    "area-20-40": ["b1"], "mask_iou-0-50": ["b1"], "mask_iou-50-70": ["a1"], "night": ["c1"],
+}  # fmt: skip
+
+
+def test_scores_by_strength_follow_the_steps_of_an_attribute() -> None:
+    results = results_of(VALUES, STEPS)
+    series = step_series(results.slices)
+    assert [(one.attribute, [step for step, _ in one.steps]) for one in series] == [
+        ("effect-shadow", ["low", "mid", "high"]), ("mask_iou", ["0-50 %", "50-70 %"]),
+    ]  # fmt: skip
+    good = {(row["attribute"], row["step"]): row["value"] for row in steps_rows(results) if row["method"] == "good"}
+    assert good == {
+        ("Shadow", "low"): 28, ("Shadow", "mid"): 30, ("Shadow", "high"): 25, ("IoU of masks", "0-50 %"): 32,
+        ("IoU of masks", "50-70 %"): 28,
+    }  # fmt: skip
+    table = steps_table(results, PSNR)
+    assert [column.label for column in table.columns][1:4] == ["Shadow, low", "Shadow, mid", "Shadow, high"]
+    assert len(table.rows) == len(results.methods)
+    page = page_of(results)
+    assert 'href="#steps"' in page
+    assert vl_convert.vegalite_to_svg({**specification(steps_chart(method_styles(results.methods), series)),
+                                       "datasets": {"rows": steps_rows(results)}})  # fmt: skip
+    assert 'id="steps"' not in page_of(results_of())
 
 
 def test_without_pairs_nothing_is_said_of_sensitivity() -> None:

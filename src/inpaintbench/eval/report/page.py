@@ -14,12 +14,12 @@ from inpaintbench.eval.report.gallery import Exhibit
 from inpaintbench.eval.report.items import item_data, items_part
 from inpaintbench.eval.report.labels import REGION_LABELS, metric_arrow, quantity_title, region_label
 from inpaintbench.eval.report.overview import commands_of, facts_of, unfinished
-from inpaintbench.eval.report.plots import difficulty_table, improvement_table
+from inpaintbench.eval.report.plots import difficulty_table, improvement_table, steps_table
 from inpaintbench.eval.report.quantity import Quantity, first_shown
 from inpaintbench.eval.report.rank_table import rank_tables, ranks_lead
 from inpaintbench.eval.report.score_table import failure_rows, score_table
 from inpaintbench.eval.report.significance import LEVEL, leads
-from inpaintbench.eval.report.tables import Results, pair_slices
+from inpaintbench.eval.report.tables import Results, pair_slices, step_series
 from inpaintbench.pages import Link, MethodStyle, method_styles
 from inpaintbench.pages.plots import drawing_script, specification
 
@@ -43,10 +43,11 @@ def parts_of(results: Results, exhibits: Sequence[Exhibit], *, title: str, frame
     default = default_quantity(results)
     styles = method_styles(results.methods, results.references)
     items = items_part(results, shown.shown_items(exhibits), default=default)
-    sensitive = bool(pair_slices(results.slices))
+    sensitive, stepped = bool(pair_slices(results.slices)), bool(step_series(results.slices))
     sections = [
         ("scores", "Scores", True), ("gallery", "Gallery", True), ("items", "Items", items), ("ranks", "Ranks", True),
-        ("difficulty", "Difficulty", True), ("sensitivity", "Sensitivity", sensitive), ("notes", "Notes", True),
+        ("difficulty", "Difficulty", True), ("steps", "Strength", stepped),
+        ("sensitivity", "Sensitivity", sensitive), ("notes", "Notes", True),
         ("provenance", "Data", True),
     ]  # fmt: skip
     return {
@@ -81,6 +82,7 @@ def parts_of(results: Results, exhibits: Sequence[Exhibit], *, title: str, frame
         "significant": LEVEL,
         "hollow": overview.hollow_note(results),
         "difficulty": [(quantity, difficulty_table(results, quantity)) for quantity in results.quantities],
+        "steps": [(quantity, steps_table(results, quantity)) for quantity in results.quantities] if stepped else [],
         "improvements": [(quantity, improvement_table(results, quantity)) for quantity in results.quantities if quantity.ranked]
         if sensitive
         else [],
@@ -113,7 +115,7 @@ def _regions(results: Results) -> list[str]:
 def _data(results: Results, default: Quantity, exhibits: Sequence[Exhibit], styles: dict[str, MethodStyle]) -> dict[str, Any]:
     """Data of the page's scripts: all numbers by metric and region, and the charts over them."""
     competing = {method: styles[method] for method in results.contenders}
-    pairs = pair_slices(results.slices)
+    pairs, series = pair_slices(results.slices), step_series(results.slices)
     return {
         "default": default._asdict(),
         "quantities": [quantity._asdict() for quantity in results.quantities],
@@ -121,9 +123,14 @@ def _data(results: Results, default: Quantity, exhibits: Sequence[Exhibit], styl
         "charts": {
             "difficulty": specification(plots.difficulty_chart(results, competing)),
             **({"sensitivity": specification(plots.sensitivity_chart(competing, results.contenders, pairs))} if pairs else {}),
+            **({"steps": specification(plots.steps_chart(competing, series))} if series else {}),
             "scatter": specification(plots.scatter_chart(competing)),
         },
-        "rows": {"difficulty": plots.difficulty_rows(results), "sensitivity": plots.sensitivity_rows(results)},
+        "rows": {
+            "difficulty": plots.difficulty_rows(results),
+            "sensitivity": plots.sensitivity_rows(results),
+            "steps": plots.steps_rows(results),
+        },
         "most_rows": MOST_ROWS,
         "styles": {name: look._asdict() for name, look in styles.items()},
         "references": list(results.references),

@@ -16,7 +16,7 @@ from inpaintbench.claims import too_few
 from inpaintbench.eval.report.findings import with_unit
 from inpaintbench.eval.report.labels import name_label, quantity_label, quantity_title, slice_label
 from inpaintbench.eval.report.quantity import Quantity, metric_leaf
-from inpaintbench.eval.report.tables import Pair, Results, in_reading_order, pair_slices, split_level
+from inpaintbench.eval.report.tables import Pair, Results, Series, in_reading_order, pair_slices, split_level, step_series
 from inpaintbench.pages import Cell, Column, MethodStyle, Row, Table
 from inpaintbench.pages.plots import method_colour, method_shape
 from inpaintbench.pages.words import count, number, signed_percent
@@ -170,6 +170,79 @@ def _improvements(results: Results, pair: Pair, quantity: Quantity) -> Iterator[
                 "kind": "reference", "method": results.contenders[0], "value": min(max(share, low), high), "text": words,
                 "told": f"{words}, reference",
             }  # fmt: skip
+
+
+def steps_chart(styles: dict[str, MethodStyle], series: Sequence[Series]) -> alt.FacetChart:
+    """Mean of each method against the steps of an attribute: a panel for each attribute, a line for each method."""
+    steps = list(dict.fromkeys(step for one in series for step, _ in one.steps))
+    base = alt.Chart(_ROWS).encode(
+        x=alt.X("step:O", sort=steps, title=None, axis=alt.Axis(labelAngle=0)),
+        y=alt.Y("value:Q", title=None, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5)),
+        description="told:N",
+    )
+    colour, shape = method_colour(styles), method_shape(styles)
+    floors = base.transform_filter("datum.kind == 'reference'")
+    own = base.transform_filter("datum.kind == 'method'")
+    layers = alt.layer(
+        floors.mark_line(strokeDash=[5, 3], color="var(--faint)").encode(detail="method:N"),
+        own.mark_line(strokeWidth=1.5, aria=False).encode(color=colour, detail="method:N"),
+        own.mark_point(filled=True, size=75, opacity=1, stroke="var(--ground)", strokeWidth=1).encode(color=colour, shape=shape),
+    ).properties(height=170, width=110)
+    names = [_series_words(one) for one in series]
+    header = alt.Header(labelExpr="split(datum.label, ' ')", labelLineHeight=14, title=None)
+    panels: alt.FacetChart = layers.facet(column=alt.Column("attribute:N", sort=names, header=header, title=None), spacing=12)
+    panels.resolve = alt.Resolve(scale=alt.ScaleResolveMap(x="independent"))  # attributes have steps of their own
+    return panels
+
+
+def steps_rows(results: Results) -> list[PlotRow]:
+    """Rows of ``steps_chart`` for every quantity."""
+    return [
+        row for quantity in results.quantities for one in step_series(results.slices) for row in _steps(results, one, quantity)
+    ]
+
+
+def _steps(results: Results, series: Series, quantity: Quantity) -> Iterator[PlotRow]:
+    for step, part in series.steps:
+        for method in results.methods:
+            mean = _drawable(results.summary(part, method, quantity).mean)
+            if mean is not None:
+                yield {
+                    "metric": quantity.metric, "region": quantity.region, "attribute": _series_words(series), "step": step,
+                    "kind": "reference" if method in results.references else "method", "method": method, "value": mean,
+                    "told": f"{method}, {_series_words(series)} {step}: {with_unit(mean, quantity.metric)}",
+                }  # fmt: skip
+
+
+def _series_words(series: Series) -> str:
+    return name_label(series.attribute.removeprefix("effect-").replace("mask_iou", "IoU of masks").replace("-", " "))
+
+
+def steps_table(results: Results, quantity: Quantity) -> Table:
+    """The mean of every method at every step; a row for each method, columns of steps attribute by attribute."""
+    series = step_series(results.slices)
+    decimals = metric_leaf(quantity.metric).decimals
+    rows = (
+        Row(
+            (
+                Cell(method, method=method, reference=method in results.references),
+                *(
+                    Cell(number(results.summary(part, method, quantity).mean, decimals))
+                    for one in series
+                    for _, part in one.steps
+                ),
+            ),
+            kind="floor" if method in results.references else "",
+            key=method,
+        )
+        for method in results.methods
+    )
+    heads = [f"{_series_words(one)}, {step}" for one in series for step, _ in one.steps]
+    return Table(
+        (Column("Method"), *(Column(head, numeric=True) for head in heads)),
+        tuple(rows),
+        caption=f"{quantity_title(quantity)}, by steps",
+    )
 
 
 def scatter_chart(styles: dict[str, MethodStyle]) -> alt.LayerChart | alt.FacetChart:

@@ -47,15 +47,15 @@ class Quantity(NamedTuple):
 # Metrics that are about one region by definition.
 _OWN_REGIONS = {"pcons": "hole"}
 _HOLE_FIRST, _FRAME_FIRST = ("hole", "frame", "band"), ("frame", "hole", "band")
-# Whole frames hardly change when a shadow stays.
-_EFFECT_FIRST = ("effect", "object", *_FRAME_FIRST)
+# Whole frames hardly change when a shadow stays, or when an object is filled badly.
+_OBJECT_FIRST = ("object", "effect", *_FRAME_FIRST)
 
 
 def usual_quantities(quantities: Sequence[Quantity], protocol: Protocol | None) -> list[Quantity]:
     """Each metric once, in the region where it is shown: the hole where it is measured there, since known pixels dilute a mean.
 
     Whole frames come first where a protocol repeats published numbers, which are of whole frames, and where it judges predictions
-    as they were given, since what a method spoils elsewhere counts there; side effects of an object where they are measured.
+    as they were given, since what a method spoils elsewhere counts there; objects to be removed where these are measured.
     ``protocol`` is None for scores that follow none.
     """
     order = _order(protocol)
@@ -81,7 +81,7 @@ def _order(protocol: Protocol | None) -> tuple[str, ...]:
     if protocol is None:
         return _HOLE_FIRST
     if "effect" in protocol.regions:
-        return _EFFECT_FIRST
+        return _OBJECT_FIRST
     return _FRAME_FIRST if protocol.name.endswith("/as-published") or not protocol.composite else _HOLE_FIRST
 
 

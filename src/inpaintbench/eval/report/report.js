@@ -52,19 +52,19 @@
 
   function draw() {
     drawOne("difficulty", data.charts.difficulty, data.rows.difficulty.filter(wanted));
-    if (data.charts.sensitivity) drawOne("sensitivity", ...sensitivity());
+    for (const name of ["steps", "sensitivity"]) if (data.charts[name]) drawOne(name, ...panelled(name));
   }
 
   // A row of panels for each metric of the region while these are few, else for the one that is chosen.
-  function sensitivity() {
-    const rows = data.rows.sensitivity.filter((row) => wanted({ ...row, metric: chosen.metric })).map((row) => ({ ...row, key: `${row.metric}/${row.region}` }));
+  function panelled(name) {
+    const rows = data.rows[name].filter((row) => wanted({ ...row, metric: chosen.metric })).map((row) => ({ ...row, key: `${row.metric}/${row.region}` }));
     const keys = [...new Set(rows.map((row) => row.key))];
     const own = `${chosen.metric}/${chosen.region}`;
     const shown = keys.length <= data.most_rows ? keys : keys.filter((key) => key === own);
-    const { config, $schema, ...chart } = data.charts.sensitivity;
-    const place = document.querySelector("[data-plot=sensitivity]");
+    const { config, $schema, ...chart } = data.charts[name];
+    const place = document.querySelector(`[data-plot=${name}]`);
     const panels = new Set(rows.map((row) => row.attribute)).size;
-    const width = Math.max(64, Math.min(320, (place.clientWidth - 80) / Math.max(1, panels) - 12));
+    const width = Math.max(name === "steps" ? 92 : 64, Math.min(320, (place.clientWidth - 80) / Math.max(1, panels) - 12));
     const parts = shown.map((key) => ({ ...chart, spec: { ...chart.spec, width }, transform: [{ filter: `datum.key == '${key}'` }], title: data.titles[key].label }));
     return [parts.length ? { $schema, config, vconcat: parts } : null, rows];
   }

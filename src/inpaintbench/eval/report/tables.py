@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
@@ -277,10 +278,37 @@ def pair_slices(slices: Sequence[Slice]) -> list[Pair]:
     ]
 
 
+class Series(NamedTuple):
+    """Slices of one attribute in steps: names ``<attribute>-low``, ``-mid`` and ``-high``, or ``<attribute>-0-50`` ..."""
+
+    attribute: str
+    steps: tuple[tuple[str, Slice], ...]
+    """What each step is called, and its slice."""
+
+
+def step_series(slices: Sequence[Slice]) -> list[Series]:
+    """Attributes with three steps or more, in the order of their first slice; bins of shares are those of masks alone."""
+    by_name = {part.name: part for part in slices}
+    series = []
+    for attribute in dict.fromkeys(name.removesuffix("-low") for name in by_name if name.endswith("-low")):
+        steps = [(step, by_name[f"{attribute}-{step}"]) for step in ("low", "mid", "high") if f"{attribute}-{step}" in by_name]
+        if len(steps) == 3:
+            series.append(Series(attribute, tuple(steps)))
+    bins: dict[str, list[tuple[str, Slice]]] = {}
+    for part in slices:
+        if found := _MASK_BIN.fullmatch(part.name):
+            bins.setdefault(found["attribute"], []).append((f"{found['low']}-{found['high']} %", part))
+    return series + [Series(name, tuple(steps)) for name, steps in bins.items() if len(steps) > 1]
+
+
 def unpaired(slices: Sequence[Slice]) -> list[Slice]:
     """Slices that belong to no pair."""
     paired = {one.name for pair in pair_slices(slices) for one in (pair.low, pair.high)}
     return [slice_ for slice_ in slices if slice_.name not in paired]
+
+
+# A slice by the intersection over union of its masks with exact ones, in per cent.
+_MASK_BIN = re.compile(r"(?P<attribute>mask_iou(?:-[a-z_]+)?)-(?P<low>[0-9]+)-(?P<high>[0-9]+)")
 
 
 class Group(NamedTuple):
