@@ -34,7 +34,7 @@ def test_importing_recognises_a_file_by_its_bytes(assets: Path, tmp_path: Path) 
     renamed = tmp_path / "download (1).bin"
     renamed.write_bytes((assets / "weights/opencv_zoo-history/yolox_nano.onnx").read_bytes())
     done = CliRunner().invoke(app, ["import", str(renamed)], catch_exceptions=False)
-    assert done.output == "yolox-nano: imported, Apache-2.0, used by foreground_fraction\n"
+    assert done.output == "yolox-nano: imported, Apache-2.0, used by foreground_fraction, scenery_object_fraction\n"
     assert "yolox-nano: ready" in CliRunner().invoke(app, ["verify", "yolox-nano"], catch_exceptions=False).output
 
 

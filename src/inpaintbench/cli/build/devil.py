@@ -111,7 +111,7 @@ def build_devil(
     foreground_limit: Annotated[
         float | None,
         option(
-            "Clips that show more of objects are dropped; 1 = no limit.", default="0.1 of flickr, else no limit", min=0, max=1,
+            "Clips that show more of objects are dropped; 1 = no limit.", default="0.05 of flickr, else no limit", min=0, max=1,
             panel=SELECTION,
         ),
     ] = None,

@@ -22,6 +22,7 @@ ATTRIBUTES: Catalogue[type[AttributeLeaf]] = Catalogue(
         "water_suggestion": "inpaintbench.curation.attributes.water_suggestion:WaterSuggestion",
         "cut_score": "inpaintbench.curation.attributes.cut_score:CutScore",
         "foreground_fraction": "inpaintbench.curation.attributes.foreground_fraction:ForegroundFraction",
+        "scenery_object_fraction": "inpaintbench.curation.attributes.scenery_object_fraction:SceneryObjectFraction",
         "text_overlay_fraction": "inpaintbench.curation.attributes.text_overlay_fraction:TextOverlayFraction",
         "static_overlay": "inpaintbench.curation.attributes.static_overlay:StaticOverlay",
         "letterbox": "inpaintbench.curation.attributes.letterbox:Letterbox",
