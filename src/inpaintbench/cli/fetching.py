@@ -315,7 +315,7 @@ def flickr(
     running: Fetching = OneAtATime(),
     shard: InShard = None,
 ) -> None:
-    """Fetch the videos that a search on Flickr finds, or that a list names.
+    """Fetch videos of Flickr: by a search, or by ids.
 
     It needs FLICKR_API_KEY and FLICKR_API_SECRET, and the extra "flickr".
 
@@ -323,15 +323,14 @@ def flickr(
     """
     if out is None and report is None:
         raise UsageError("say where the videos go, --out WORKSPACE, or what to write of them without fetching, --report FILE")
-    constants = {
+    constants: dict[str, Any] = {
         "query": query, "users": user or [], "uploaded": uploaded, "licences": licence or [], "tags": tag or [],
         "orientation": orientation, "minimum_width": minimum_width, "minimum_height": minimum_height, "most": most,
         "per_hour": per_hour, **({"ids": list(read_ids(ids))} if ids else {}),
     }  # fmt: skip
     leaf: Any = FETCHERS.get("flickr")(**constants)
     check_label(label)
-    with console.busy("asking Flickr"):
-        found: list[Found] = list(leaf.found())
+    found = _asked(leaf, count=len(constants.get("ids", ())[:most]))
     if report is not None:
         _report_on(found, report)
     if out is not None:
@@ -340,6 +339,19 @@ def flickr(
             "flickr", constants, out, limits=downloads.limits, licences=None, label=label, running=running, shard=shard,
             candidates=[one.candidate for one in found],
         )  # fmt: skip
+
+
+def _asked(leaf: Any, *, count: int) -> list[Found]:
+    """What Flickr answers: of ``count`` single videos, or of a search, which tells beforehand of no number."""
+    if not count:
+        with console.busy("asking Flickr"):
+            return list(leaf.found())
+    found: list[Found] = []
+    with console.progress() as told:
+        for one in leaf.found():
+            found.append(one)
+            told("ask Flickr", len(found), count)
+    return found
 
 
 def _report_on(found: Sequence[Found], path: Path) -> None:

@@ -178,17 +178,17 @@ def test_a_kill_between_two_tables_loses_no_proof(
     path = write_list(tmp_path / "a.csv", f"{one},CC0", f"{gone},CC0", columns="url,licence")
     fetch(executor, "urls", constants={"list": str(path)}, limits=HERE)
     write_list(path, f"{two},CC0", columns="url,licence")
-    write, done = Workspace.write_columns, []
+    write, done = Workspace.write_rows, []
 
-    def killed(self: Workspace, *given: Any) -> None:
+    def killed(self: Workspace, *given: Any) -> Path:
         if len(done) == writes:
             raise Killed
         done.append(given[1])
-        write(self, *given)
+        return write(self, *given)
 
     expected = {"one.mp4": ("obtained", "CC0"), "gone.mp4": ("gone", "CC0")}
     with monkeypatch.context() as patch:
-        patch.setattr(Workspace, "write_columns", killed)
+        patch.setattr(Workspace, "write_rows", killed)
         with contextlib.suppress(Killed):
             fetch(executor, "urls", constants={"list": str(path)}, limits=HERE)
     assert len(done) == min(writes, 6)

@@ -42,6 +42,7 @@ def test_the_video_of_an_address_is_fetched(
     fetch(executor, "yt_dlp", constants={"list": str(path)}, limits=HERE)
     (row,) = rows_of(executor.workspace, "yt_dlp")
     assert (row.status, row.licence, row.author, row.bytes) == ("obtained", "CC-BY-4.0", "Ann", len(clip_bytes(tmp_path, 1)))
+    assert row.title == "beach"  # as yt-dlp finds it; the list states none
     assert executor.workspace.blobs.path(str(row.blob)).read_bytes() == clip_bytes(tmp_path, 1)
     assert row.http_status is None
     assert list((executor.workspace.path / "partial").iterdir()) == []

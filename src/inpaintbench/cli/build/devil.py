@@ -57,6 +57,10 @@ OPTIONS = (
     "behaviour", "seed", "width", "hdr", "cut_bars", "per_slice", "cut_score_limit", "level_share", "level_limit", "review",
     "masks_by_turn", "splits",
 )  # fmt: skip
+# Those of Flickr, in the order of help.
+FLICKR_OPTIONS = (
+    "query", "users", "ids", "uploaded", "licence", "most", "least", "contact", "allow_private", "allow_hosts", "allow_nets",
+)  # fmt: skip
 # Options that the demo takes, besides its own.
 RUNNING_OPTIONS = ("workers", "max_failures", "retry_rejected", "ray", "memory")
 DEMO_CLIPS = 13
@@ -118,7 +122,7 @@ def build_devil(
     labels: Annotated[
         Path | None, option("CSV of labels: subject,name,value (see `curation label`).", panel=SELECTION)
     ] = None,
-    flickr: Annotated[Flickr, bundle(Flickr, panel="Flickr")] = Flickr(),
+    flickr: Annotated[Flickr, bundle(Flickr, *FLICKR_OPTIONS, panel="Flickr")] = Flickr(),
     cuts: CutAs = Cuts(),
     saving: Saving = Saved(),
     owning: Owning = Owned(),

@@ -58,6 +58,9 @@ class Fetched:
     licence: Licence | None = None
     """Licence that was asked for along with the file; else the candidate's stands."""
     rendition: str | None = None
+    title: str | None = None
+    author: str | None = None
+    """Both as the place states them, for a candidate that was listed without."""
 
 
 class Fetcher(Leaf, ABC):

@@ -291,7 +291,7 @@ def _kept(
     row = replace(
         row, final_url=received.final_url, http_status=received.http_status, tries=received.tries, bytes=received.bytes,
         sha256=received.sha256, etag=received.etag, media_type=received.media_type, retrieved_at=received.retrieved_at,
-        rendition=fetched.rendition,
+        rendition=fetched.rendition, title=row.title or fetched.title, author=row.author or fetched.author,
     )  # fmt: skip
     if licence is not None:
         history = {"changes": [dict(change) for change in licence.changes], "checked_at": licence.checked_at}

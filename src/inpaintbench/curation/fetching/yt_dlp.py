@@ -30,7 +30,8 @@ _FORM = "/".join(f"{kind}[protocol{asked}]" for kind in ("best", "bestvideo") fo
 class YtDlp(Fetcher):
     """The video of every page in a list, as yt-dlp finds it.
 
-    Licence, author, title and page are those the site states, or the list's where the site states none.
+    The licence is what the site states, or the list where it states none; author and title are what the list states, or the site
+    where it states none.
 
     Args:
         list: path of a list as for the leaf ``urls``, of page addresses.
@@ -73,7 +74,9 @@ class YtDlp(Fetcher):
             raise Rejected(f"{without_query(candidate.url)} is larger than {limits.most_bytes} bytes")
         final = without_query(str(info.get("url") or info.get("webpage_url") or candidate.url))
         received = Received(final, None, 1, made.stat().st_size, file_sha256(made), None, None, utc_now())
-        return Fetched(made, received, _licence(info, candidate), rendition=info.get("format"))
+        said = {"title": info.get("title"), "author": info.get("uploader") or info.get("channel") or info.get("creator")}
+        words = {name: str(value) for name, value in said.items() if value}
+        return Fetched(made, received, _licence(info, candidate), rendition=info.get("format"), **words)
 
     def licence_of(self, candidate: Candidate) -> Licence:
         """Present licence on the page."""
