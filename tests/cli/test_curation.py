@@ -11,8 +11,9 @@ from typer.testing import CliRunner
 from inpaintbench.cli import app
 from inpaintbench.curation.rules import Rule
 from inpaintbench.errors import InputError
+from inpaintbench.recipes.dataset_table import kept
 from inpaintbench.recipes.settings import recall, remember
-from inpaintbench.types import Clip
+from inpaintbench.types import Clip, Source
 from inpaintbench.workspace import Workspace
 
 
@@ -25,11 +26,19 @@ def test_clips_cut_again_keep_what_the_workspace_was_told(tmp_path: Path, monkey
     monkeypatch.delenv("INPAINTBENCH_WEIGHTS", raising=False)
     sources, out = write_sources(tmp_path / "sources", count=2), tmp_path / "workspace"
     command = ("curation", "clips", "--sources", sources, "--out", out, "--workers", "0")
-    run(*command, "--size", "64x48", "--per-slice", "3", "--cut-bars", "--splitter", "windows,length=40,shortest=10")
+    (tmp_path / "about.toml").write_text('[dataset]\ntitle = "Waves"\nsplits = { train = 1, test = 1 }\n')
+    said = ("--dataset", tmp_path / "about.toml", "--footage-licence", "CC0-1.0")
+    run(*command, "--size", "64x48", "--per-slice", "3", "--cut-bars", "--splitter", "windows,length=40,shortest=10", *said)
     workspace = Workspace(out, create=False)
     before = recall(workspace).model_copy(update={"rules": (Rule(attribute="foreground_fraction", at_most=0.2),), "review": True})
     remember(workspace, before)
-    run(*command, "--seed", "5", "--no-cut-bars")
+    assert {row.licence for row in workspace.table("sources", Source)} == {"CC0-1.0"}
+    run(*command, "--seed", "5", "--no-cut-bars", "--about", "contact=me@example.org")
+    assert (kept(workspace).title, kept(workspace).contact, before.splits) == (
+        "Waves",
+        "me@example.org",
+        {"train": 0.5, "test": 0.5},
+    )
     assert recall(workspace) == before.model_copy(update={"seed": 5, "cut_bars": False})
     assert {(clip.width, clip.height, clip.frames) for clip in workspace.table("clips", Clip)} == {(64, 48, 40), (64, 48, 10)}
 
