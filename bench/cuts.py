@@ -57,9 +57,7 @@ def plain(detector: Any, frames: Iterable[Any], fps: float) -> list[Transition]:
 
 
 def methods() -> dict[str, Callable[[Sequence[Any], float], list[Transition]]]:
-    found: dict[str, Callable[[Sequence[Any], float], list[Transition]]] = {
-        OURS: lambda frames, fps: transitions(frames, fps=fps)
-    }
+    found: dict[str, Callable[[Sequence[Any], float], list[Transition]]] = {OURS: lambda frames, _: transitions(frames)}
     for kind in DETECTORS:
         found[f"{kind.__name__}, defaults"] = lambda frames, fps, kind=kind: plain(kind(), frames, fps)
     return found

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inpaintbench.curation.facts import Facts
-from inpaintbench.curation.judging import judge, select_clips
+from inpaintbench.curation.judging import judge, select_clips, stored_selection
 from inpaintbench.curation.rules import Rule
 from inpaintbench.errors import InputError, WorkspaceError
 from inpaintbench.types import Answer, Attribute, Clip, Download, Selection, Source
@@ -52,6 +52,22 @@ def expected(rule: Rule, value: float | str | None) -> bool:
     high = rule.at_most if rule.at_most is not None else math.inf
     inside = low <= value <= high
     return inside and (rule.above is None or value > rule.above) and (rule.below is None or value < rule.below)
+
+
+def test_rules_that_mark_keep_every_clip(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path)
+    workspace.write_table("clips", "cut", [clip("c1"), clip("c2"), clip("c3")], Clip)
+    rows = [fact("c1", "letterbox", 0.2), fact("c2", "letterbox", 0.0), fact("c3", "letterbox", None, "no picture")]
+    workspace.write_table("attributes", "measure.letterbox", rows, Attribute)
+    rule = Rule(attribute="letterbox", at_most=0.02, flag=True, name="bars")
+    select_clips(workspace, [rule])
+    judged = stored_selection(workspace, Facts.of_workspace(workspace, ()))
+    assert judged.kept.all()
+    assert judged.verdicts[0].rule == rule
+    assert judged.verdicts[0].flagged.tolist() == [True, False, False]
+    (counted,) = judged.counts()
+    assert (counted.kept, counted.dropped, counted.missing, counted.flagged) == (3, 0, 1, 1)
+    assert [row.reason for row in workspace.table("selection", Selection)] == ["letterbox 0.2 is above 0.02", None, None]
 
 
 @settings(max_examples=60)

@@ -118,6 +118,7 @@ def test_a_recipe_can_hold_rules_as_plain_data() -> None:
             [Rule(attribute="cut_score", at_most=0.25), Rule(attribute="sharpness", at_least=0.3)],
         ),
         ("a >= -1e-3 and b = x and a < 2", [Rule(attribute="a", at_least=-0.001, below=2), Rule(attribute="b", equals="x")]),
+        ("letterbox <= 0.02 or flag", [Rule(attribute="letterbox", at_most=0.02, flag=True)]),
         ('l in (CC0, "CC BY 2.0", 3) or missing', [Rule(attribute="l", one_of=("CC0", "CC BY 2.0", 3), missing="keep")]),
         ("a not in (1) and b != 2", [Rule(attribute="a", none_of=(1,)), Rule(attribute="b", none_of=(2,))]),
         ("source.uploaded >= 2017-01-01", [Rule(attribute="source.uploaded", at_least="2017-01-01")]),

@@ -74,6 +74,25 @@ def test_round_robin_takes_every_source_before_a_second_clip_of_one() -> None:
     assert {row.subject_id for row in levels if row.value == "low"} == {"a1", "b1"}
 
 
+def test_labels_are_spread_over_sources() -> None:
+    """Sixteen slides of one film stand still; four other films are slow."""
+    slides = [clip(f"s{place:02}", "slides") for place in range(16)]
+    films = [clip(f"{name}{place}", name) for name in "abcdefgh" for place in range(2)]
+    motion = {row.clip_id: 0.0 for row in slides} | {row.clip_id: 1.0 + place for place, row in enumerate(films)}
+    lows = []
+    for spread in (False, True):
+        levels = rank_levels(slides + films, measured(motion), level="motion_level", share=0.25, spread=spread)
+        lows.append([row.subject_id for row in levels if row.value == "low"])
+        assert sum(row.value == "high" for row in levels) == 8
+    assert [sum(name.startswith("s") for name in low) for low in lows] == [8, 8]  # the lower half is slides alone
+    motion |= {row.clip_id: 0.5 for row in films[:6]} | {row.clip_id: 0.1 * place for place, row in enumerate(slides)}
+    levels = rank_levels(slides + films, measured(motion), level="motion_level", share=0.25, spread=True)
+    low = [row.subject_id for row in levels if row.value == "low"]
+    assert len(low) == 8
+    assert sum(name.startswith("s") for name in low) == 2  # 8 of four sources
+    assert levels[5].reason == "not among the 8 lowest or 8 highest of 32 scored clips, spread over sources"
+
+
 @given(st.lists(st.one_of(st.none(), st.floats(0, 1)), max_size=30), st.floats(0.01, 0.5), st.integers(1, 5))
 def test_never_both_and_at_least_one_of_each(values: list[float | None], share: float, at_most: int) -> None:
     clips = [clip(f"c{place}", f"s{place % 3}") for place in range(len(values))]

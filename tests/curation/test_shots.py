@@ -35,32 +35,32 @@ def rocket() -> Frames:
 @pytest.mark.parametrize("seed", range(2002, 2002 + len(KINDS)))
 def test_generated_films_are_taken_apart_where_they_were_joined(seed: int) -> None:
     film = cut_film(seed)
-    found = transitions(iter(film.frames), fps=25.0)
+    found = transitions(iter(film.frames))
     for kind in ("cut", "gradual"):
         assert matched(film.transitions, found, kind=kind)[1:] == (0, 0), (film.name, film.transitions, found)
     assert all(0 <= one.score <= 1 for one in found)
 
 
 def test_a_cut_lies_before_the_first_frame_of_the_new_shot(coffee: Frames, rocket: Frames) -> None:
-    assert places(transitions(np.concatenate([coffee, rocket]), fps=25.0)) == [("cut", 30, 30)]
+    assert places(transitions(np.concatenate([coffee, rocket]))) == [("cut", 30, 30)]
     luma = np.concatenate([coffee, rocket])[..., 1]
-    assert places(transitions(luma, fps=25.0)) == [("cut", 30, 30)]
+    assert places(transitions(luma)) == [("cut", 30, 30)]
 
 
 def test_a_flash_or_a_few_foreign_frames_are_no_cut(coffee: Frames, rocket: Frames) -> None:
     white = np.full_like(coffee[:3], 255)
     for inserted in (white, rocket[:1], rocket[:5]):
         film = np.concatenate([coffee[:15], inserted, coffee[15:]])
-        assert transitions(film, fps=25.0) == []
-    assert len(transitions(np.concatenate([coffee[:15], rocket[:9], coffee[15:]]), fps=25.0)) == 2
+        assert transitions(film) == []
+    assert len(transitions(np.concatenate([coffee[:15], rocket[:9], coffee[15:]]))) == 2
 
 
 def test_black_between_hard_cuts_makes_two_and_between_fades_one(coffee: Frames, rocket: Frames) -> None:
     black = np.zeros_like(coffee[:10])
-    assert places(transitions(np.concatenate([coffee, black, rocket]), fps=25.0)) == [("cut", 30, 30), ("cut", 40, 40)]
+    assert places(transitions(np.concatenate([coffee, black, rocket]))) == [("cut", 30, 30), ("cut", 40, 40)]
     weight = np.linspace(1, 0, 10, endpoint=False)[:, None, None, None]
     out, back = (coffee[20:] * weight).astype(np.uint8), (rocket[:10] * weight[::-1]).astype(np.uint8)
-    (fade,) = transitions(np.concatenate([coffee[:20], out, black, back, rocket[10:]]), fps=25.0)
+    (fade,) = transitions(np.concatenate([coffee[:20], out, black, back, rocket[10:]]))
     assert fade.kind == "gradual"
     assert 20 <= fade.start_frame <= 24
     assert 46 <= fade.end_frame <= 50
@@ -69,24 +69,24 @@ def test_black_between_hard_cuts_makes_two_and_between_fades_one(coffee: Frames,
 def test_bars_are_no_likeness_of_scenes(coffee: Frames, rocket: Frames) -> None:
     film = np.concatenate([coffee, rocket])
     film[:, :12] = film[:, -12:] = 0
-    assert places(transitions(film, fps=25.0)) == [("cut", 30, 30)]
+    assert places(transitions(film)) == [("cut", 30, 30)]
 
 
 def test_one_mixed_frame_between_two_shots_is_a_cut(coffee: Frames, rocket: Frames) -> None:
     mixed = (coffee[-1:].astype(np.uint16) + rocket[:1]) // 2
-    (cut,) = transitions(np.concatenate([coffee, mixed.astype(np.uint8), rocket]), fps=25.0)
+    (cut,) = transitions(np.concatenate([coffee, mixed.astype(np.uint8), rocket]))
     assert cut.kind == "cut"
     assert cut.start_frame in (30, 31)
 
 
 def test_a_few_black_frames_are_no_flash(coffee: Frames) -> None:
     film = np.concatenate([coffee[:15], np.zeros_like(coffee[:3]), coffee[15:]])
-    assert places(transitions(film, fps=25.0)) == [("cut", 15, 15), ("cut", 18, 18)]
+    assert places(transitions(film)) == [("cut", 15, 15), ("cut", 18, 18)]
 
 
 def test_a_plain_picture_that_turns_black_fades() -> None:
     level = np.concatenate([np.full(20, 200), np.linspace(200, 0, 25), np.zeros(10)]).astype(np.uint8)
-    (fade,) = transitions(np.broadcast_to(level[:, None, None, None], (55, 48, 64, 3)), fps=25.0)
+    (fade,) = transitions(np.broadcast_to(level[:, None, None, None], (55, 48, 64, 3)))
     assert fade.kind == "gradual"
     assert fade.start_frame <= 24
     assert fade.end_frame >= 40
@@ -98,18 +98,18 @@ def test_blocks_leave_no_seams(coffee: Frames, rocket: Frames) -> None:
     film = np.concatenate([one, one, other, other, one, one, other])
     assert len(film) > 3 * BLOCK_FRAMES
     cuts = [("cut", frame, frame) for frame in (120, 240, 360)]
-    assert places(transitions(film, fps=25.0)) == cuts
+    assert places(transitions(film)) == cuts
     shift = 17
-    assert places(transitions(film[shift:], fps=25.0)) == [(kind, start - shift, end - shift) for kind, start, end in cuts]
+    assert places(transitions(film[shift:])) == [(kind, start - shift, end - shift) for kind, start, end in cuts]
 
 
 def test_a_change_of_size_is_a_cut(coffee: Frames) -> None:
-    assert places(transitions([*coffee[:10], *coffee[10:, :60]], fps=25.0)) == [("cut", 10, 10)]
+    assert places(transitions([*coffee[:10], *coffee[10:, :60]])) == [("cut", 10, 10)]
 
 
 @pytest.mark.parametrize("frames", [0, 1, 2, 7])
 def test_short_and_still_films_have_none(frames: int) -> None:
-    assert transitions(np.full((frames, 16, 16, 3), 90, np.uint8), fps=25.0) == []
+    assert transitions(np.full((frames, 16, 16, 3), 90, np.uint8)) == []
 
 
 @pytest.mark.real
@@ -122,6 +122,6 @@ def test_real_films_are_cut_where_the_eye_cut_them(assets: Path) -> None:
             own += [Truth(int(row["start_frame"]), int(row["end_frame"]), row["kind"])] if row["start_frame"] else []
     assert len(marked) == len(wanted)
     for file, truth in marked.items():
-        found = transitions((frame for frame, _ in video.upright_frames(assets / file)), fps=25.0)
+        found = transitions((frame for frame, _ in video.upright_frames(assets / file)))
         for kind in ("cut", "gradual"):
             assert matched(truth, found, kind=kind)[1:] == (0, 0), (file, found)

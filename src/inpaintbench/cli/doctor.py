@@ -42,7 +42,6 @@ LOOKED_FOR = {
     "gradio": ("gradio", "annotate", "the browser app of `annotate`"),
     "sqlalchemy": ("SQLAlchemy", "annotate", "the journal of `annotate`"),
     "pg8000": ("pg8000", "postgres", "a journal in PostgreSQL"),
-    "scenedetect": ("scenedetect", "curation", "the splitter shots"),
     "pysubs2": ("pysubs2", "curation", "subtitle files"),
     "decord": ("decord", "decord", "one more decoder for `export verify`"),
     "yt_dlp": ("yt-dlp", "sites", "`curation fetch site`"),

@@ -134,10 +134,11 @@ def print_judged(judged: Judged) -> None:
             count.dropped_among_others,
             count.missing,
             count.waiting,
+            count.flagged,
         )
         for count in judged.counts()
     ]
-    columns = ["rule", "judged", "kept", "dropped", "by it alone", "among others", "no value", "waiting"]
+    columns = ["rule", "judged", "kept", "dropped", "by it alone", "among others", "no value", "waiting", "flagged"]
     if rows:
         console.print_table("Rules", columns, rows)
     waiting = int(judged.waiting.sum())

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from inpaintbench.curation.facts import Column, Facts, Flags, require_measured
+from inpaintbench.curation.facts import Column, Facts, Flags, is_text, require_measured
 from inpaintbench.curation.rules import DATE, Rule, outside, parse_label
 from inpaintbench.executors.base import Rejection
 from inpaintbench.lazily import lazily
@@ -38,6 +38,8 @@ class Verdict:
     """``[n]``."""
     waiting: Flags
     """``[n]``, not kept because nobody has answered."""
+    flagged: Flags
+    """``[n]``, kept though outside the rule, which only marks."""
     said: pa.Array | None = None
     """``[n]``, the reasons, where they are stored already."""
 
@@ -79,6 +81,8 @@ class RuleCount:
     missing: int
     """Clips without a value, those that wait left out."""
     waiting: int
+    flagged: int
+    """Number of clips that the rule marks."""
 
     @property
     def dropped_among_others(self) -> int:
@@ -123,6 +127,7 @@ class Judged:
                 dropped_alone=int(alone[at].sum()),
                 missing=int((~verdict.column.known & ~verdict.waiting).sum()),
                 waiting=int(verdict.waiting.sum()),
+                flagged=int(verdict.flagged.sum()),
             )
             for at, verdict in enumerate(self.verdicts)
         ]
@@ -136,11 +141,11 @@ class Judged:
         return whole.take(pa.array(order)) if parts else whole
 
     def _rows_of(self, verdict: Verdict) -> pa.Table:
-        outside = np.flatnonzero(~verdict.keep)
+        outside = np.flatnonzero(~verdict.keep | verdict.flagged)
         place = np.full(len(self.facts), -1, np.int64)
         place[outside] = np.arange(len(outside))
         said = pa.array(verdict.reasons(outside), pa.string())
-        reasons = said.take(pa.array(place, mask=verdict.keep)) if len(said) else pa.nulls(len(place), pa.string())
+        reasons = said.take(pa.array(place, mask=place < 0)) if len(said) else pa.nulls(len(place), pa.string())
         numbers = verdict.column.numbers
         columns = [
             self.clip_ids,
@@ -183,9 +188,10 @@ def judge_workspace(workspace: Workspace, rules: Sequence[Rule]) -> Judged:
 def _judge_one(facts: Facts, rule: Rule) -> Verdict:
     column = facts.of(rule.subject)
     inside = _inside(rule, column)
-    keep = np.where(column.known, inside, rule.missing == "keep")
+    keep = np.where(column.known, inside, rule.missing == "keep") | rule.flag
+    flagged = column.known & ~inside & rule.flag
     waiting = ~column.found & ~keep if rule.answer is not None else np.zeros(len(keep), bool)
-    return Verdict(rule.label, rule, column, keep, waiting)
+    return Verdict(rule.label, rule, column, keep, waiting, flagged)
 
 
 def _inside(rule: Rule, column: Column) -> Flags:
@@ -247,7 +253,8 @@ def _verdict(label: str, rows: pa.Table, facts: Facts) -> Verdict:
     column = Column(numbers, taken["value_text"], taken["reason"], places >= 0)
     keep = _flags(pc.fill_null(taken["keep"], True))
     waiting = ~keep & _flags(pc.equal(taken["reason"], NO_ANSWER))
-    return Verdict(label, parse_label(label), column, keep, waiting, said=taken["reason"])
+    flagged = keep & is_text(taken["reason"])
+    return Verdict(label, parse_label(label), column, keep, waiting, flagged, said=taken["reason"])
 
 
 SOURCE_RULES = "source_rules"

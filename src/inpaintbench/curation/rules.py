@@ -14,7 +14,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError
@@ -48,6 +48,8 @@ class Rule(BaseModel):
     none_of: tuple[float | str, ...] | None = None
     missing: Literal["drop", "keep"] = "drop"
     """Verdict on a clip without a value."""
+    flag: bool = Field(False, exclude_if=lambda flag: not flag)
+    """Every clip is kept, and those that do not fulfil the rule are marked in ``selection`` and on the funnel page."""
     name: str | None = None
     """Display name of the rule."""
 
@@ -136,7 +138,7 @@ class Rule(BaseModel):
         for key, operator in _LISTS.items():
             if (values := getattr(self, key)) is not None:
                 clauses = [f"{self.subject} {operator} ({', '.join(map(text_of, values))})"]
-        return " and ".join(clauses) + (" or missing" if self.missing == "keep" else "")
+        return " and ".join(clauses) + (" or flag" if self.flag else " or missing" if self.missing == "keep" else "")
 
     @property
     def label(self) -> str:
@@ -280,7 +282,8 @@ def parse_rules(expression: str) -> tuple[Rule, ...]:
     """The rules that ``expression`` states, one for each attribute, in its order.
 
     It is ``NAME OPERATOR VALUE`` joined by ``and``, with the operators ``< <= > >= = !=``, ``in (...)`` and ``not in (...)``.
-    A clause may end in ``or missing``: clips without a value are kept. Nothing in it is executed.
+    A clause may end in ``or missing``: clips without a value are kept; or in ``or flag``: all are, and those that do not fulfil
+    it are marked. Nothing in it is executed.
 
     Raises:
         InputError: not such an expression; the text shows where it ends to be one.
@@ -342,6 +345,10 @@ class _Parser:
         rule[key] = value
         if self._peek() == ("word", "or"):
             self._place += 1
+            if self._next("missing or flag", "word") == "flag":
+                rule["flag"] = True
+                return
+            self._place -= 1
             self._expect("missing")
             rule["missing"] = "keep"
 

@@ -19,6 +19,8 @@ VERSION = "1"
 
 # Of the clips with a value, labelled low and as many high, and the most labels of each: as DEVIL, CVPR 2022, has them.
 SHARE, AT_MOST = 0.16, 150
+# Sources that the labels of a kind come from at least, where there are so many.
+FEWEST_SOURCES = 4
 
 
 def top_share(numbers: Mapping[str, float], *, attribute: str, share: float) -> list[Selection]:
@@ -46,12 +48,17 @@ def kept(clips: Sequence[Clip], selections: Sequence[Selection]) -> list[Clip]:
     return [clip for clip in clips if clip.clip_id not in dropped]
 
 
-def rank_levels(clips: pa.Table, measured: pa.Table, *, level: str, share: float = SHARE, at_most: int = AT_MOST) -> pa.Table:
+def rank_levels(
+    clips: pa.Table, measured: pa.Table, *, level: str, share: float = SHARE, at_most: int = AT_MOST, spread: bool = False
+) -> pa.Table:
     """Label the lowest and highest clips by rank: DEVIL's rule for motion labels (CVPR 2022, section 4.2).
 
     The ``floor(share * n)`` lowest of the n clips with a value are candidates for low, as many of the highest for high (at
     least one of each, never the same clip). Candidates are ordered round-robin over their sources, the most extreme clip of
     every source first, and the first ``at_most`` get the label; every other clip gets ``None`` with the reason.
+
+    With ``spread`` there are twice as many candidates for as many labels, and one of ``FEWEST_SOURCES`` sources gives no more
+    than its share of them: a film whose camera stands would else be all of the clips of little motion.
 
     Args:
         clips: rows of the kept clips.
@@ -59,6 +66,7 @@ def rank_levels(clips: pa.Table, measured: pa.Table, *, level: str, share: float
         level: name of the attribute to write.
         share: of the scored clips, in 0..0.5.
         at_most: labels of each kind.
+        spread: over sources.
 
     Returns:
         Rows of ``Attribute``, one a clip with value ``low``, ``high`` or None, in the order of ``clips``.
@@ -75,31 +83,37 @@ def rank_levels(clips: pa.Table, measured: pa.Table, *, level: str, share: float
     count = max(1, math.floor(share * len(scored))) if len(scored) > 1 else 0
     sources = flat(clips["source_id"]).dictionary_encode().indices.to_numpy()
     names, labels = np.array(["low", "high"]), np.full(len(ids), -1)
-    labels[_round_robin(lowest_first[:count], sources)[:at_most]] = 0
-    labels[_round_robin(lowest_first[::-1][:count], sources)[:at_most]] = 1
+    pool = min(len(scored) // 2, 2 * count) if spread else count
+    for label, extreme_first in enumerate((lowest_first, lowest_first[::-1])):
+        candidates, turns = _round_robin(extreme_first[:pool], sources)
+        if spread and count:
+            candidates = candidates[turns < math.ceil(count / min(FEWEST_SOURCES, len(np.unique(sources[candidates]))))]
+        labels[candidates[: min(count, at_most)]] = label
     return _as_attributes(
         ids, level, pa.nulls(len(ids), pa.float64()), pa.array(names).take(pa.array(labels, mask=labels < 0)),
-        _why_unlabelled(taken, places >= 0, labels >= 0, scored=len(scored), count=count),
+        _why_unlabelled(taken, places >= 0, labels >= 0, scored=len(scored), count=count, spread=spread),
         pa.repeat("rank", len(ids)), pa.repeat(VERSION, len(ids)),
     )  # fmt: skip
 
 
-def _round_robin(extreme_first: npt.NDArray[np.int64], sources: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
-    """Places of clips with the first of every source before the second of any."""
+def _round_robin(
+    extreme_first: npt.NDArray[np.int64], sources: npt.NDArray[np.int32]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Places of clips with the first of every source before the second of any, and which of its source each is, from 0."""
     by_source = np.argsort(sources[extreme_first], kind="stable")
     grouped = sources[extreme_first][by_source]
     begins = np.flatnonzero(np.r_[True, grouped[1:] != grouped[:-1]])[: len(grouped)]
     turns = np.empty(len(grouped), np.int64)
     turns[by_source] = np.arange(len(grouped)) - np.repeat(begins, np.diff(np.r_[begins, len(grouped)]))
-    rows: npt.NDArray[np.int64] = extreme_first[np.argsort(turns, kind="stable")]
-    return rows
+    order = np.argsort(turns, kind="stable")
+    return extreme_first[order], turns[order]
 
 
 def _why_unlabelled(
-    taken: pa.Table, measured: npt.NDArray[np.bool_], labelled: npt.NDArray[np.bool_], *, scored: int, count: int
+    taken: pa.Table, measured: npt.NDArray[np.bool_], labelled: npt.NDArray[np.bool_], *, scored: int, count: int, spread: bool
 ) -> pa.Array:
     """Reason of each clip without a label, null where there is one."""
-    rest = f"not among the {count} lowest or {count} highest of {scored} scored clips"
+    rest = f"not among the {count} lowest or {count} highest of {scored} scored clips{', spread over sources' if spread else ''}"
     if scored < 2:
         rest = "only 1 clip has a score; low and high need two"
     why = pc.if_else(pa.array(measured), pc.fill_null(flat(taken["reason"]), "None"), "not measured")

@@ -1,8 +1,8 @@
 """Boundaries between shots of a film: cuts, fades and dissolves.
 
-Cuts are *proposed* by any of the scenedetect detectors, by a sudden frame difference, or by frames whose details do not fit
-each other; a proposal is *dropped* when two frames astride it, at most ``FLASH_FRAMES`` frames apart, show the same scene:
-then the camera moved fast, or there was a flash. Where nothing else moves, little change is enough for a cut, and in a whip pan
+Cuts are *proposed* by a sudden difference of frames or of their coarse colours, or by frames whose details do not fit each
+other; a proposal is *dropped* when two frames astride it, at most ``FLASH_FRAMES`` frames apart, show the same scene: then the
+camera moved fast, or there was a flash. Where nothing else moves, little change is enough for a cut, and in a whip pan
 much is needed. Fades and dissolves are found by ``shot_matching``. Black bars are cut off first.
 
 Frames are looked at in blocks with context at both sides, so memory does not grow with the length of the film.
@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Literal
 
 import cv2
 import numpy as np
@@ -31,14 +31,11 @@ from inpaintbench.curation.shot_matching import (
     likeness,
     still_likeness,
 )
-from inpaintbench.errors import MissingExtraError
 
 Image = npt.NDArray[np.uint8]
 
 # Area at which frames are compared, whatever their shape.
 WORKING_PIXELS = 128 * 72
-# At which the scenedetect detectors see the film, as they do by themselves.
-DETECTOR_WIDTH = 256
 # Longest flash: what returns to the same scene within it is no cut.
 FLASH_FRAMES = 5
 # A frame difference this many times larger than those around it, and at least this large, proposes a cut.
@@ -47,6 +44,8 @@ SPIKE_RATIO, SPIKE_LEVELS = 2.0, 3.0
 # there, and two views of one lake may well have 0.75.
 CALM_LIKENESS = ((6.0, 0.9), (2.5, 0.6))
 LEAST_JUMP_LEVELS, NOISE_LEVELS = 12.0, 1.5
+# From which such a step proposes a cut.
+LEAP_RATIO = 1.3
 # Steps as large on both sides are those of a whip pan, in which frames are less alike.
 WHIP_RATIO, WHIPPED_LIKENESS = 0.6, 0.2
 # Difference of colours above which details that are alike show another scene.
@@ -71,19 +70,15 @@ class Transition:
     """Confidence, 0..1."""
 
 
-def transitions(frames: Iterable[Image], *, fps: float) -> list[Transition]:
+def transitions(frames: Iterable[Image]) -> list[Transition]:
     """All transitions of a film in order; gradual ones swallow the cuts at and inside them.
 
     Args:
         frames: ``uint8[h, w, 3]`` RGB or ``uint8[h, w]`` luma of one size, read once; a change of size is a cut.
-        fps: frames per second.
-
-    Raises:
-        MissingExtraError: scenedetect is not installed.
     """
     cuts: dict[int, Transition] = {}
     gradual: list[Blend] = []
-    for block in _blocks(frames, fps):
+    for block in _blocks(frames):
         blends = [*fades(block.details), *dissolves(block.details, _places(block))]
         gradual += [Blend(block.first + blend.start, block.first + blend.end, blend.score) for blend in blends]
         cuts |= {cut.start_frame: cut for cut in _cuts(block)}
@@ -102,23 +97,20 @@ class _Block:
     """Frame number of the first details."""
     own: range
     """Frame numbers whose cuts this block decides; the others are context."""
-    proposed: frozenset[int]
 
 
-def _blocks(frames: Iterable[Image], fps: float) -> Iterator[_Block]:
-    detectors = _Detectors(fps)
+def _blocks(frames: Iterable[Image]) -> Iterator[_Block]:
     held: list[Image] = []
     first, decided, count = 0, 0, 0
     for count, frame in enumerate(frames, 1):
         held.append(_reduced(frame))
-        detectors.look(frame)
         if count - decided == BLOCK_FRAMES + CONTEXT_FRAMES:
-            yield _Block(_details(held), first, range(decided, decided + BLOCK_FRAMES), frozenset(detectors.proposed))
+            yield _Block(_details(held), first, range(decided, decided + BLOCK_FRAMES))
             decided += BLOCK_FRAMES
             surplus = max(0, decided - CONTEXT_FRAMES - first)
             held, first = held[surplus:], first + surplus
     if count > decided:
-        yield _Block(_details(held), first, range(decided, count), frozenset(detectors.proposed))
+        yield _Block(_details(held), first, range(decided, count))
 
 
 def _reduced(frame: Image) -> Image:
@@ -151,36 +143,6 @@ def _without_bars(brightest: Image) -> tuple[slice, slice]:
     return sides[0], sides[1]
 
 
-class _Detectors:
-    """The scenedetect detectors with their own thresholds, without their least scene lengths."""
-
-    def __init__(self, fps: float) -> None:
-        try:
-            from scenedetect.common import FrameTimecode
-            from scenedetect.detectors import AdaptiveDetector, ContentDetector, HistogramDetector
-        except ImportError as error:
-            raise MissingExtraError("finding cuts", "curation") from error
-        self._timecode: Any = FrameTimecode
-        self._fps, self._frames, self._shape = float(fps), 0, (0, 0)
-        self._kinds = (ContentDetector, AdaptiveDetector, HistogramDetector)
-        self._detectors: list[Any] = []
-        self.proposed: set[int] = set()
-
-    def look(self, frame: Image) -> None:
-        """Show the next frame; the detectors start anew where the size changes."""
-        if frame.shape[:2] != self._shape:
-            self._shape = frame.shape[:2]
-            self._detectors = [kind(min_scene_len=0) for kind in self._kinds]
-        width = min(DETECTOR_WIDTH, frame.shape[1])
-        size = (width, max(1, round(frame.shape[0] * width / frame.shape[1])))
-        small = cv2.resize(frame, size, interpolation=cv2.INTER_AREA)
-        bgr = cv2.cvtColor(small, cv2.COLOR_GRAY2BGR if small.ndim == 2 else cv2.COLOR_RGB2BGR)
-        now = self._timecode(self._frames, fps=self._fps)
-        for detector in self._detectors:
-            self.proposed |= {cut.frame_num for cut in detector.process_frame(now, bgr)}
-        self._frames += 1
-
-
 def _places(block: _Block) -> set[int]:
     """Return where the block's cuts are, as indices into its details."""
     return {cut.start_frame - block.first for cut in _cuts(block, everywhere=True)}
@@ -193,7 +155,7 @@ def _cuts(block: _Block, *, everywhere: bool = False) -> Iterator[Transition]:
         number = block.first + index
         if not everywhere and number not in block.own:
             continue
-        least = _least_likeness(details, index, block.proposed, differences, number=number, sure=everywhere)
+        least = _least_likeness(details, index, differences, sure=everywhere)
         if least is None:
             continue
         alike = _alike_astride(details, index, least=least)
@@ -201,19 +163,18 @@ def _cuts(block: _Block, *, everywhere: bool = False) -> Iterator[Transition]:
             yield Transition(number, number, "cut", round(min(1.0, 1 - alike), 4))
 
 
-def _least_likeness(
-    details: list[Details], index: int, proposed: frozenset[int], differences: npt.NDArray[np.float64], *, number: int, sure: bool
-) -> float | None:
+def _least_likeness(details: list[Details], index: int, differences: npt.NDArray[np.float64], *, sure: bool) -> float | None:
     """Likeness from which frames astride a place show one scene; None where nothing proposes a cut."""
-    if number not in proposed and not _sudden(details, differences, index):
-        return None
     jump, before, after = _colour_steps(details, index)
+    calm = jump / max(before, after, NOISE_LEVELS)
+    leap = jump >= LEAST_JUMP_LEVELS and calm >= LEAP_RATIO
+    if not leap and not _sudden(details, differences, index):
+        return None
     if min(before, after) >= WHIP_RATIO * jump:
         return WHIPPED_LIKENESS
     # Dissolves are looked for between the cuts that are beyond doubt.
     if sure or jump < LEAST_JUMP_LEVELS or _changed_share(*details[index - 1 : index + 1]) < CHANGED_SHARE:
         return SAME_SCENE
-    calm = jump / max(before, after, NOISE_LEVELS)
     return next((least for ratio, least in CALM_LIKENESS if calm >= ratio), SAME_SCENE)
 
 

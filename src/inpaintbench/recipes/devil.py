@@ -7,7 +7,7 @@ included; ``corrected`` draws every slice independently and normalises camera mo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -57,6 +57,17 @@ FLICKR_RULES = (
     Rule(attribute="probe.orientation", equals="landscape", name="landscape"),
     Rule(attribute="probe.bits_per_second", above=1_000_000, name="bit rate"),
 )
+# What footage of one's own is asked for, by the name that switches a rule off. Those that mark keep every clip.
+OWN_FOOTAGE_RULES = {
+    "transitions": Rule(attribute="transition_fraction", at_most=0, missing="keep", name="no cuts, fades or dissolves"),
+    "still": Rule(attribute="still_fraction", at_most=0.5, missing="keep", name="no stills"),
+    "blank": Rule(attribute="blank_fraction", at_most=0, missing="keep", name="no black or blank frames"),
+    "text": Rule(attribute="text_overlay_fraction", at_most=0.01, flag=True, name="text"),
+    "logo": Rule(attribute="static_overlay", at_most=0.001, flag=True, name="logo or frame"),
+    "letterbox": Rule(attribute="letterbox", at_most=0.02, flag=True, name="bars"),
+}
+# Ratio of frame rates up to which motion a frame and a second rank alike: 29.97 and 30.
+SAME_RATE = 1.05
 
 
 def _is_none(value: object) -> bool:
@@ -102,7 +113,8 @@ class DevilRecipe(BaseModel):
         Deviation(
             "foreground objects, shot changes",
             "Mask R-CNN and FFmpeg's scene score without a threshold in the code, then by hand",
-            "clips with a scene score above 0.3 are dropped; objects only where `--foreground-limit` or people say so",
+            "clips with a scene score above 0.3 are dropped; objects only where `--foreground-limit` or people say so; of own "
+            "footage also fades, dissolves, stills and black frames, unless as published",
             "other clips are kept",
         ),
         Deviation(
@@ -185,14 +197,23 @@ class DevilRecipe(BaseModel):
         )  # fmt: skip
 
     @property
-    def motion_attribute(self) -> str:
-        """The attribute that camera motion labels are ranked by."""
-        return "camera_motion" if self.behaviour == "as-published" else "camera_motion_per_frame"
+    def spread_levels(self) -> bool:
+        """Whether labels by motion are spread over sources."""
+        return self.behaviour != "as-published"
+
+    def motion_attribute(self, rates: Iterable[float] = ()) -> str:
+        """Return the attribute that camera motion labels are ranked by, of clips of these frame rates."""
+        if self.behaviour == "as-published":
+            return "camera_motion"
+        known = list(rates)
+        differ = bool(known) and max(known) > SAME_RATE * min(known)
+        return "camera_motion_per_second" if differ else "camera_motion_per_frame"
 
 
 def check(recipe: DevilRecipe, *, masks: Path | None = None) -> None:
     """Raise ``InputError`` when something that the rules ask for cannot be measured here, or saved masks cannot be read."""
-    measuring.check_weights(measured_by(recipe))
+    marking = {rule.attribute for rule in recipe.rules if rule.flag}
+    measuring.check_weights(name for name in measured_by(recipe) if name not in marking)
     if recipe.saved_masks is not None:
         saved_pairs.check(masks, recipe.saved_masks, stills=recipe.clip_frames == 1)
 
@@ -215,12 +236,17 @@ def rules_of(recipe: DevilRecipe) -> tuple[Rule, ...]:
 
 
 def rules_of_footage(
-    rules: Sequence[Rule], *, foreground_limit: float | None = None, flickr_least: tuple[int, int] | None = None
+    rules: Sequence[Rule],
+    *,
+    foreground_limit: float | None = None,
+    flickr_least: tuple[int, int] | None = None,
+    without: Sequence[str] = (),
 ) -> tuple[Rule, ...]:
-    """The rules of a user, those of the published benchmark for footage from Flickr, and the one on foreground objects.
+    """The rules of a user, those that footage of one's own or from Flickr has by default, and the one on foreground objects.
 
     Args:
-        rules: the user's own.
+        rules: the user's own; one on an attribute takes the place of the default one.
+        without: names of default rules that are switched off, of ``OWN_FOOTAGE_RULES``.
         foreground_limit: largest share of a frame that boxes of objects may cover; 1 = no such rule, None = the usual one for
             footage from Flickr, no rule for other.
         flickr_least: width and height that footage from Flickr has at least; None = it is no such footage.
@@ -230,6 +256,11 @@ def rules_of_footage(
         foreground_limit = FOREGROUND_LIMIT if foreground_limit is None else foreground_limit
         sides = zip(("probe.width", "probe.height"), flickr_least, strict=True)
         published = (*FLICKR_RULES, *(Rule(attribute=side, at_least=pixels) for side, pixels in sides))
+    else:
+        stated = {rule.attribute for rule in rules}
+        published = tuple(
+            rule for name, rule in OWN_FOOTAGE_RULES.items() if name not in without and rule.attribute not in stated
+        )
     if foreground_limit is None or foreground_limit >= 1:
         return (*published, *rules)
     return (*published, *rules, Rule(attribute="foreground_fraction", at_most=foreground_limit, name="no foreground objects"))
@@ -240,9 +271,9 @@ def asks_for_duplicates(recipe: DevilRecipe) -> bool:
     return any(rule.attribute in (duplicates.OF, duplicates.SHARE) for rule in recipe.rules)
 
 
-def measured_by(recipe: DevilRecipe) -> list[str]:
-    """The attribute leaves that the rules and labels need."""
-    wanted = ["cut_score", recipe.motion_attribute, *(rule.attribute for rule in recipe.rules if rule.attribute)]
+def measured_by(recipe: DevilRecipe, rates: Iterable[float] = ()) -> list[str]:
+    """The attribute leaves that the rules and labels need, of clips of these frame rates."""
+    wanted = ["cut_score", recipe.motion_attribute(rates), *(rule.attribute for rule in recipe.rules if rule.attribute)]
     if asks_for_duplicates(recipe):
         wanted.append(PerceptualHash.name)
     return [name for name in dict.fromkeys(wanted) if name in ATTRIBUTES]
@@ -278,8 +309,9 @@ def label(recipe: DevilRecipe, executor: Executor, workspace: Workspace) -> None
         reasons = "; ".join(f"{count.dropped} by {count.label}" + _without(count.missing) for count in by_rule)
         raise RunError(f"all {len(clips)} clips were dropped: {reasons}")
     levels = select.rank_levels(
-        kept, motion, level=SLICE_LEVELS["camera_motion"], share=recipe.level_share, at_most=recipe.level_limit
-    )
+        kept, motion, level=SLICE_LEVELS["camera_motion"], share=recipe.level_share, at_most=recipe.level_limit,
+        spread=recipe.spread_levels,
+    )  # fmt: skip
     workspace.write_columns("attributes", LEVELS, pa.concat_tables([levels, *_scene_motion_levels(recipe, workspace, kept)]))
 
 
@@ -287,9 +319,16 @@ def _measured(recipe: DevilRecipe, executor: Executor, workspace: Workspace) -> 
     """Measure what the rules and labels need; the rows of camera motion."""
     # As published, clips whose features agree on no camera stay without a label.
     constants = {"camera_motion": {"fallback": False}} if recipe.behaviour == "as-published" else {}
-    leaves = {name: constants.get(name, {}) for name in measured_by(recipe)}
+    rates = _rates(workspace)
+    leaves = {name: constants.get(name, {}) for name in measured_by(recipe, rates)}
     outcomes = measuring.measure_together(executor, workspace, leaves=leaves)
-    return outcomes[recipe.motion_attribute].columns("subject_id", "value", "value_text", "reason")
+    return outcomes[recipe.motion_attribute(rates)].columns("subject_id", "value", "value_text", "reason")
+
+
+def _rates(workspace: Workspace) -> list[float]:
+    """The different frame rates of clips."""
+    rates: list[float] = pc.unique(workspace.columns("clips", Clip, columns=["fps"])["fps"]).to_pylist()
+    return rates
 
 
 def _scene_motion_levels(recipe: DevilRecipe, workspace: Workspace, kept: pa.Table) -> list[pa.Table]:
@@ -298,7 +337,8 @@ def _scene_motion_levels(recipe: DevilRecipe, workspace: Workspace, kept: pa.Tab
     answered = rows.filter(pc.equal(rows["producer"], ANNOTATED))
     asked = pc.is_in(kept["clip_id"], value_set=flat(answered["subject_id"]))
     level = SLICE_LEVELS[SCENE_MOTION]
-    ranked = select.rank_levels(kept.filter(asked), answered, level=level, share=recipe.level_share, at_most=recipe.level_limit)
+    ranked = select.rank_levels(kept.filter(asked), answered, level=level, share=recipe.level_share, at_most=recipe.level_limit,
+                                spread=recipe.spread_levels)  # fmt: skip
     labels = [workspace.columns("attributes", Attribute, step=step, where=("name", [level])) for step in (KNOWN, LABELS)]
     others = kept.filter(pc.invert(asked))
     return [ranked, select.inherited_levels(others, pa.concat_tables(labels), level=level)]
@@ -430,22 +470,23 @@ def _each(column: pa.Array) -> Iterator[Any]:
     return chain.from_iterable(column.slice(begin, 1 << 16).to_pylist() for begin in range(0, len(column), 1 << 16))
 
 
-def leaves_of(recipe: DevilRecipe) -> dict[str, list[str]]:
+def leaves_of(recipe: DevilRecipe, rates: Iterable[float] = ()) -> dict[str, list[str]]:
     """Kind of leaf -> names of those that the recipe uses."""
     return {
         "splitter": [recipe.cutting.splitter["name"]],
         "normalizer": [recipe.cutting.normalizer["name"]],
-        "attribute": measured_by(recipe),
+        "attribute": measured_by(recipe, rates),
         "mask generator": [_GENERATOR if recipe.saved_masks is None else "saved_masks"],
     }
 
 
 def export(recipe: DevilRecipe, workspace: Workspace, *, target: Path | None = None) -> tuple[Path, Dataset]:
     """Items and slices to a frozen dataset folder, by default ``WORKSPACE/exports/devil``."""
-    measured = [measuring.step_of(name) for name in measured_by(recipe)]
+    rates = _rates(workspace)
+    measured = [measuring.step_of(name) for name in measured_by(recipe, rates)]
     people = [step for step in workspace.steps("attributes") if step.startswith(f"{ANNOTATED}.")]
     steps = (*measured, MEASURED_MASKS, KNOWN, LABELS, *people, LEVELS, MASK_LEVELS)
-    return stages.export(stages.Publication(recipe, steps, leaves_of(recipe)), workspace, target=target)
+    return stages.export(stages.Publication(recipe, steps, leaves_of(recipe, rates)), workspace, target=target)
 
 
 def build(recipe: DevilRecipe, source: SourceSpec, executor: Executor, workspace: Workspace) -> tuple[Path, Dataset]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -119,6 +119,13 @@ def build_devil(
             panel=SELECTION,
         ),
     ] = None,
+    without_rule: Annotated[
+        list[str] | None,
+        option(
+            f"Switch off a default rule for footage of one's own: {', '.join(devil.OWN_FOOTAGE_RULES)}, or all. Repeatable.",
+            default="none; all as published", among=(*devil.OWN_FOOTAGE_RULES, "all"), panel=SELECTION,
+        ),
+    ] = None,
     labels: Annotated[
         Path | None, option("CSV of labels: subject,name,value (see `curation label`).", panel=SELECTION)
     ] = None,
@@ -146,7 +153,10 @@ def build_devil(
         raise UsageError(f"--footage-{next(iter(owning.constants))} is for footage of a folder; what is fetched states its own")
     online = source == "flickr"
     own = read_rules(rules) if rules else ()
-    found = devil.rules_of_footage(own, foreground_limit=foreground_limit, flickr_least=flickr.least_size if online else None)
+    found = devil.rules_of_footage(
+        own, foreground_limit=foreground_limit, flickr_least=flickr.least_size if online else None,
+        without=_switched_off(without_rule or (), online=online, published=given.get("behaviour") == "as-published"),
+    )  # fmt: skip
     of_masks = saving.choices(by_turn=bool(given.get("masks_by_turn")))
     chosen = {"review": online, "rules": found, **cuts.choices(sized="width" in given), **of_masks, **describing.choices}
     recipe = make_recipe(devil.DevilRecipe, {**chosen, **given})
@@ -165,6 +175,17 @@ def build_devil(
             out, recipe, spec, labels=labels, running=running, before=before, table=describing.table, masks=saving.saved_masks
         )
     )
+
+
+def _switched_off(names: Sequence[str], *, online: bool, published: bool) -> Sequence[str]:
+    """The default rules that do not count."""
+    every = list(devil.OWN_FOOTAGE_RULES)
+    if names and online:
+        raise UsageError("--without-rule is for footage of one's own; what is from Flickr has the published rules")
+    for name in names:
+        if name not in (*every, "all"):
+            raise UsageError(unknown_name("rule", name, [*every, "all"]))
+    return every if published or "all" in names else names
 
 
 def _check_place(source: str, sources: Path | None, flickr: Flickr) -> None:

@@ -14,6 +14,7 @@ ATTRIBUTES: Catalogue[type[AttributeLeaf]] = Catalogue(
     {
         "camera_motion": "inpaintbench.curation.attributes.camera_motion:CameraMotion",
         "camera_motion_per_frame": "inpaintbench.curation.attributes.camera_motion_per_frame:CameraMotionPerFrame",
+        "camera_motion_per_second": "inpaintbench.curation.attributes.camera_motion_per_second:CameraMotionPerSecond",
         "camera_motion_confidence": "inpaintbench.curation.attributes.camera_motion_confidence:CameraMotionConfidence",
         "camera_speed": "inpaintbench.curation.attributes.camera_speed:CameraSpeed",
         "residual_motion": "inpaintbench.curation.attributes.residual_motion:ResidualMotion",
@@ -21,6 +22,9 @@ ATTRIBUTES: Catalogue[type[AttributeLeaf]] = Catalogue(
         "moving_object_fraction": "inpaintbench.curation.attributes.moving_object_fraction:MovingObjectFraction",
         "water_suggestion": "inpaintbench.curation.attributes.water_suggestion:WaterSuggestion",
         "cut_score": "inpaintbench.curation.attributes.cut_score:CutScore",
+        "transition_fraction": "inpaintbench.curation.attributes.transition_fraction:TransitionFraction",
+        "still_fraction": "inpaintbench.curation.attributes.still_fraction:StillFraction",
+        "blank_fraction": "inpaintbench.curation.attributes.blank_fraction:BlankFraction",
         "foreground_fraction": "inpaintbench.curation.attributes.foreground_fraction:ForegroundFraction",
         "scenery_object_fraction": "inpaintbench.curation.attributes.scenery_object_fraction:SceneryObjectFraction",
         "text_overlay_fraction": "inpaintbench.curation.attributes.text_overlay_fraction:TextOverlayFraction",

@@ -74,8 +74,8 @@ def _card(judged: Judged, verdict: Verdict, counted: RuleCount, thumbnails: Thum
         counted=counted,
         reasons=tuple(_without(verdict)),
         distribution=_distribution(judged, verdict),
-        refused=_side(verdict, ~verdict.keep, thumbnails),
-        kept=_side(verdict, verdict.keep, thumbnails),
+        refused=_side(verdict, ~verdict.keep | verdict.flagged, thumbnails),
+        kept=_side(verdict, verdict.keep & ~verdict.flagged, thumbnails),
     )
 
 
@@ -107,7 +107,7 @@ def _side(verdict: Verdict, side: Flags, thumbnails: Thumbnails) -> Side:
 
 def _tile(verdict: Verdict, place: int, thumbnails: Thumbnails) -> Tile:
     state = "kept" if verdict.keep[place] else "waiting" if verdict.waiting[place] else "dropped"
-    lines = [said(verdict, place)] if verdict.keep[place] else verdict.reasons(np.array([place]))
+    lines = [said(verdict, place)] if verdict.keep[place] and not verdict.flagged[place] else verdict.reasons(np.array([place]))
     return thumbnails.tile(place, lines=lines, state=state)
 
 

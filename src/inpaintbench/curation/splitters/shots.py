@@ -32,13 +32,12 @@ class Shots(Splitter):
         """Spans ``[start_frame, end_frame)``; the film is decoded once.
 
         Raises:
-            MissingExtraError: scenedetect is not installed.
             Rejected: no shot is long enough.
         """
         if frames < self.shortest:
             raise Rejected(f"{frames} frames decode, a clip needs at least {self.shortest}")
         pixels = (frame for frame, _ in islice(video.upright_frames(path, fps=fps if retimed else None, hdr="tone_map"), frames))
-        cuts = transitions(pixels, fps=fps)
+        cuts = transitions(pixels)
         shots = list(shots_between(cuts, frames=frames, margin=self.margin))
         if max((end - start for start, end in shots), default=0) < self.shortest:
             raise Rejected(
