@@ -15,7 +15,7 @@ from program import run_here
 from inpaintbench import video
 from inpaintbench.curation.fetching.flickr import Flickr
 from inpaintbench.curation.fetching.flickr_ids import IS_ID, read_ids
-from inpaintbench.errors import InputError
+from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.types import Download
 from inpaintbench.workspace import Workspace
 
@@ -103,6 +103,19 @@ def test_what_ids_name_is_fetched_and_the_rest_is_told_with_its_reason(server: F
     again = run_here(*command, *size, "--workers", "0")
     assert "3 obtained, 1 gone, 4 refused, 0 failed" in again.stdout
     assert server.calls[server.file_path("101", "HD MP4")] == asked == 1
+
+
+def test_a_licence_that_flickr_does_not_list_refuses_its_video_alone(server: FlickrServer) -> None:
+    server.videos["101"].licence = 99
+    found = {one.candidate.name: one for one in Flickr(ids=["101", "105"]).found()}
+    assert {name: one.status for name, one in found.items()} == {"101": "other licence", "105": "there"}
+    assert "Flickr states licence id '99' for photo 101" in str(found["101"].candidate.refused)
+
+
+def test_a_misspelt_licence_is_told_before_any_video_is_asked_for(server: FlickrServer) -> None:
+    with pytest.raises(UnknownNameError, match="unknown licence 'CC-BUY'"):
+        Flickr(ids=IDS, licences=["CC-BUY"]).found()
+    assert server.calls["flickr.photos.getInfo"] == 0
 
 
 def test_a_video_is_the_same_whether_found_or_named(server: FlickrServer) -> None:

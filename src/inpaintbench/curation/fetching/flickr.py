@@ -96,6 +96,7 @@ class Flickr(Fetcher):
         """The candidates, each with what became of it. Raises what ``candidates`` raises."""
         client = self._client()
         if self._ids:
+            client.licences.ids(self._licences)  # a misspelt name is told before hundreds of questions
             return (self._named(client, photo) for photo in dict.fromkeys(self._ids[: self._most]))
         return (Found(candidate, "there") for candidate in islice(self._wanted(client), self._most))
 
@@ -113,7 +114,10 @@ class Flickr(Fetcher):
             if error.code in (flickr.PERMISSION_DENIED, flickr.NOT_LOGGED_IN):
                 return Found(replace(nowhere, refused=f"photo {photo} is not public: {error}"), "not public")
             raise
-        stated = client.licences.of(fields.get("license"), photo=photo)
+        try:
+            stated = client.licences.of(fields.get("license"), photo=photo)
+        except InputError as error:  # one that Flickr does not list; the other videos go on
+            return Found(replace(nowhere, refused=str(error)), "other licence")
         size = _size(fields.get("video") or {}) or self._asked_size(client, photo)
         candidate = _candidate(_as_listed(photo, fields), stated, size)
         if fields.get("media", "video") != "video":
