@@ -6,6 +6,8 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
 from typing import NamedTuple
 
 from inpaintbench.claims import too_few
@@ -95,13 +97,15 @@ class Results:
         self._tests: dict[Quantity, list[PairTest]] = {}
         self._summaries: dict[tuple[str, str, Quantity], Summary] = {}
 
-    @property
+    @cached_property
     def slices(self) -> tuple[Slice, ...]:
         """The slices that have items, less the one that repeats ``everything``."""
-        filled = tuple(slice_ for slice_ in self.dataset.slices if slice_.item_ids)
+        # Asked for hundreds of times, while a dataset reads its items and slices anew whenever they are gone through.
+        held = (replace(slice_, item_ids=tuple(slice_.item_ids)) for slice_ in self.dataset.slices)
+        filled = tuple(slice_ for slice_ in held if slice_.item_ids)
         return tuple(one for one in filled if one.name != EVERY_ITEM) or filled
 
-    @property
+    @cached_property
     def everything(self) -> Slice:
         """All items of the dataset as a slice."""
         return everything(self.dataset)
