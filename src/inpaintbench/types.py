@@ -347,6 +347,8 @@ class Prediction:
     full_frames: bool
     largest_change_outside: int
     """Largest difference of a known pixel from the input, 0..255: metrics ignore it, honest methods leave 0."""
+    ceiling_db: float | None = None
+    """PSNR of the input, all samples, written as the program writes its results; None where that loses nothing."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from inpaintbench.cli.options import argument, bundle, option
 from inpaintbench.cli.words import check_name
 from inpaintbench.compute import Compute, Device, Precision
 from inpaintbench.errors import UnknownNameError
-from inpaintbench.eval.adapters.layouts import layout_of
+from inpaintbench.eval.adapters.layouts import layout_of, presets
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS
@@ -28,7 +28,8 @@ _OTHER_WAYS = "MODULE:NAME, or LABEL=PROGRAM that can be run"
 _ADDRESS = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 FORMS = (
     "NAME, one of `eval list methods`, with constants after commas (telea,radius_pixels=5); MODULE:NAME, a callable that takes "
-    "frames uint8[T,H,W,3] and hole bool[T,H,W]; or LABEL=PROGRAM. LABEL= may stand before each. May be given again."
+    "frames uint8[T,H,W,3] and hole bool[T,H,W]; a preset of `eval layouts` (propainter) with --program FOLDER; or "
+    "LABEL=PROGRAM. LABEL= may stand before each. May be given again."
 )
 # The option of methods that are to run, which are the same wherever one can be named.
 Named = option(FORMS, "--method", among=METHODS, metavar="METHOD")
@@ -65,11 +66,15 @@ def any_method(text: str, *, program: Mapping[str, Any]) -> MethodSpec:
         UnknownNameError: none of these. InputError: a program without a label, or constants that a method does not take.
     """
     label, rest = split_label(text)
-    name = rest.partition(",")[0]
+    name, _, given = rest.partition(",")
+    if name in presets():
+        own = dict(console.constant(part) for part in re.split(r",(?![^\[]*\])", given) if part)
+        further = {key: value for key, value in program.items() if key in ("folder", "time_limit_seconds")}
+        return MethodSpec(label or name, "command", {"layout": name, **further, **own})
     if name in METHODS or _ADDRESS.fullmatch(name):
         return MethodSpec(label or label_of(name), *leaf_and_constants(rest))
     if not _is_program(rest, program.get("folder")):
-        words = unknown_name("method", name, list(METHODS))
+        words = unknown_name("method", name, [*METHODS, *presets()])
         raise UnknownNameError(f"{words[:-1]}, {_OTHER_WAYS}?" if words.endswith("?") else f"{words}; or give {_OTHER_WAYS}")
     if label is None:
         raise UsageError(f"the program {rest!r} needs a label: --method {shlex.quote(f'LABEL={rest}')}")
@@ -82,11 +87,11 @@ def split_label(text: str) -> tuple[str | None, str]:
     return (label[1], label[2]) if label else (None, text)
 
 
-def program_constants(*, seconds: float, layout: str, divisor: int | None, folder: str | None = None) -> dict[str, Any]:
+def program_constants(*, seconds: float | None, layout: str, divisor: int | None, folder: str | None = None) -> dict[str, Any]:
     """Constants of the method ``command`` besides the command; the divisor is the layout's unless it is given."""
     own = layout_of(layout).divisor
     return {
-        "time_limit_seconds": seconds,
+        **({"time_limit_seconds": seconds} if seconds else {}),
         "divisor": divisor or (own if isinstance(own, int) else list(own)),
         "layout": layout,
         **({"folder": folder} if folder else {}),

@@ -20,7 +20,7 @@ from inpaintbench.errors import InputError, RunError
 from inpaintbench.eval.adapters.layouts import layouts
 from inpaintbench.eval.methods.saved_folder import strangers
 from inpaintbench.eval.scoring.parts import items_of_slices
-from inpaintbench.eval.scoring.predict import MethodSpec, labelled, why_not, without_holes
+from inpaintbench.eval.scoring.predict import SECONDS, MethodSpec, build, labelled, why_not, without_holes
 from inpaintbench.eval.scoring.predict import predict as predict_method
 from inpaintbench.eval.scoring.run_folder import bind
 from inpaintbench.eval.scoring.run_state import not_run, not_run_words
@@ -89,13 +89,15 @@ def predict_all(
     specs: Sequence[MethodSpec],
     *,
     full: bool,
-    seconds: float,
+    seconds: float | None = None,
     oracle_mask: bool = False,
 ) -> None:
     """Run methods over every item, one after the other; ``full`` and ``seconds`` as for ``predict``."""
     for spec in specs:
-        # A program of its own is stopped by its own clock first, which tells more than a killed worker.
-        limit = seconds + (_GRACE_SECONDS if spec.leaf == "command" else 0.0)
+        limit = seconds or SECONDS
+        if spec.leaf == "command":
+            # A program is stopped by its own clock first, which tells more than a killed worker.
+            limit = build(spec).time_limit_seconds + _GRACE_SECONDS
         predict_method(
             executor, dataset, root=root, method=spec, keep_full_frames=full, oracle_mask=oracle_mask, time_limit_seconds=limit
         )
@@ -119,14 +121,28 @@ class Wanted:
     oracle_mask: Annotated[
         bool, option("Show methods the hole of a benchmark that hides it; their labels say so.", "--oracle-mask")
     ] = False
-    time_limit: Annotated[float, option("Seconds for one item; with --workers 0 programs alone are stopped.", min=1)] = 3600.0
+    time_limit: Annotated[
+        float | None,
+        option(
+            "Seconds for one item; with --workers 0 programs alone are stopped.", default="3600, or that of the layout", min=1
+        ),
+    ] = None  # fmt: skip
+    own_folder: Annotated[
+        Path | None,
+        option(
+            "Folder of the program of a preset (see `eval layouts`), such as a clone of its repository.", "--program",
+            default="none", exists=True, file_okay=False,
+        ),
+    ] = None  # fmt: skip
     slices: tuple[str, ...] = ()
     """Only items of these; () = all."""
 
     def program(self, layout: str, folder: Path | None = None) -> dict[str, Any]:
-        """Further constants of programs, which run in ``folder``; None = a temporary one."""
-        place = None if folder is None else str(folder.absolute())
-        return program_constants(seconds=self.time_limit, layout=layout, divisor=self.divisor, folder=place)
+        """Further constants of programs, which run in ``folder``; None = a temporary one, for presets that of ``--program``."""
+        places = [str(place.absolute()) for place in (folder, self.own_folder) if place is not None]
+        return program_constants(
+            seconds=self.time_limit, layout=layout, divisor=self.divisor, folder=places[0] if places else None
+        )
 
 
 Besides = Annotated[Wanted, bundle(Wanted)]
@@ -200,6 +216,8 @@ def _tell(workspace: Workspace, dataset: Dataset, spec: MethodSpec, label: str, 
     step = predict_step(label)
     made, failed = workspace.table("predictions", Prediction, step=step), workspace.table("rejected", Rejection, step=step)
     console.say(f"{label}: {len(made)} predictions, {len(failed)} failed")
+    if ceilings := [row.ceiling_db for row in made if row.ceiling_db is not None]:
+        console.say(f"  read from lossy files: the inputs, written alike, keep {min(ceilings):.1f} to {max(ceilings):.1f} dB")
     _tell_failures(failed)
     if failed and spec.leaf == "saved_folder":
         _tell_strangers(spec, dataset)

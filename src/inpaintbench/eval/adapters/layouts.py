@@ -5,16 +5,28 @@ from __future__ import annotations
 import tomllib
 from functools import lru_cache
 from importlib.resources import files
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, PositiveInt, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, ValidationError, model_validator
 
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.eval.adapters.frames_rule import FramesRule
 
 # A layout whose name ends so is a file, not a row of the table.
 SUFFIX = ".toml"
+# What stands in a command for the folders and files of one item, and which of those are read and written.
+READ, WRITTEN = ("{input}", "{frames_dir}", "{video}", "{frame}"), ("{output}", "{prediction}")
+Level = Annotated[int, Field(ge=0, le=255)]
+
+
+def _below(name: str) -> str:
+    """A file name that stays in its folder."""
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts or not path.parts:
+        raise ValueError(f"{name!r} is no name below the folder")
+    return name
 
 
 def _numbered(template: str) -> str:
@@ -29,13 +41,21 @@ def _numbered(template: str) -> str:
 
 
 def _written(template: str) -> str:
-    if not template.endswith(".png"):
-        raise ValueError(f"{template!r} does not end in .png, which alone is written: frames must arrive without loss")
+    if not template.endswith((".png", ".jpg")):
+        raise ValueError(f"{template!r} does not end in .png, or .jpg for PNG under that name: frames must arrive without loss")
     return template
+
+
+def _lossless(name: str) -> str:
+    if not name.endswith((".mp4", ".mkv")):
+        raise ValueError(f"{name!r} does not end in .mp4 or .mkv, which are written without loss")
+    return name
 
 
 Template = Annotated[str, AfterValidator(_numbered)]
 Written = Annotated[Template, AfterValidator(_written)]
+Name = Annotated[str, AfterValidator(_below)]
+Clip = Annotated[Name, AfterValidator(_lossless)]
 
 
 class Layout(BaseModel):
@@ -44,25 +64,78 @@ class Layout(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     title: str
-    frame: Written
-    hole: Written
-    prediction: Template
-    hole_level: Literal["white", "black"]
+    task: tuple[Literal["inpainting", "removal", "editing"], ...] = ("inpainting",)
+    frame: Written | None = None
+    hole: Written | None = None
+    video_in: Clip | None = None
+    hole_video_in: Clip | None = None
+    prediction: Template | None = None
+    video_out: Name | None = None
+    hole_level: Literal["white", "black"] = "white"
     hole_mode: Literal["1", "L", "RGB"] = "L"
+    hole_value: Annotated[int, Field(ge=1, le=255)] = 255
+    hole_fill: tuple[Level, Level, Level] | None = None
     first: int = 0
     runs: Literal["item", "frame"] = "item"
     divisor: PositiveInt | tuple[PositiveInt, PositiveInt] = 1
     size: tuple[PositiveInt, PositiveInt] | None = None
+    max_area: PositiveInt | None = None
+    clip_fps: PositiveInt = 24
+    frames_rule: FramesRule = FramesRule()
     command: str = "PROGRAM"
+    commands: tuple[str, ...] = ()
+    cwd: str | None = None
+    input_at: Literal["input", "cwd"] = "input"
+    links: tuple[Name, ...] = ()
+    env: dict[str, str] = {}
+    files: dict[Name, str] = {}
+    each_frame: dict[Name, str] = {}
+    output_from: Literal["output", "cwd", "input"] = "output"
+    newest: bool = False
+    crop_out: tuple[float, float, float, float] | None = None
+    lossy: str | None = None
+    composites: Literal["hole", "dilated", "blurred", "no"] = "hole"
+    dilates: str = "none"
+    device: Literal["any", "cuda", "cpu"] = "any"
+    seeded: bool = True
+    timeout: PositiveFloat = 3600.0
     home: str | None = None
+    commit: str | None = None
     licence: str | None = None
+    needs: str | None = None
+    weights: str | None = None
     source: str = "a file of yours"
     unchecked: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _fields_fit(self) -> Layout:
+        if self.frame is None and self.video_in is None:
+            raise ValueError("give frame, video_in, or both: what the program reads")
+        if (self.prediction is None) == (self.video_out is None):
+            raise ValueError("give either prediction or video_out: what the program writes")
+        if self.runs == "frame" and None in (self.frame, self.hole, self.prediction):
+            raise ValueError("a program that runs once a frame takes frame, hole and prediction")
+        if self.cwd is not None and self.cwd not in ("scratch", "overlay") and self.cwd.partition("/")[0] != "repo":
+            raise ValueError(f"cwd {self.cwd!r} is none of scratch, overlay, repo and repo/FOLDER")
+        if self.links and self.cwd != "overlay":
+            raise ValueError('links are for cwd = "overlay"')
+        return self
 
     def __str__(self) -> str:
         level = f"{self.hole_level} is hole"
         size = f", {self.size[0]}x{self.size[1]}" if self.size else ""
-        return f"{self.frame}, {self.hole} ({level}) -> {self.prediction}{size}"
+        read = ", ".join(filter(None, (self.frame, self.hole, self.video_in, self.hole_video_in)))
+        return f"{read} ({level}) -> {self.prediction or self.video_out}{size}"
+
+    @property
+    def started(self) -> tuple[str, ...]:
+        """Commands of the program in their order."""
+        return self.commands or (self.command,)
+
+    @property
+    def is_preset(self) -> bool:
+        """Return whether the command is ready to run once its folder and weights are named."""
+        return any("{repo}" in command for command in self.started) or (self.cwd or "").startswith("repo")
 
 
 @lru_cache(maxsize=1)
@@ -70,6 +143,11 @@ def layouts() -> dict[str, Layout]:
     """The layouts of this package, by name."""
     text = files("inpaintbench.eval.adapters").joinpath("layouts.toml").read_text()
     return {name: Layout(**row) for name, row in tomllib.loads(text).items()}
+
+
+def presets() -> dict[str, Layout]:
+    """Layouts that say how their program is started."""
+    return {name: layout for name, layout in layouts().items() if layout.is_preset}
 
 
 def layout_of(name: str) -> Layout:
@@ -94,6 +172,6 @@ def _read(path: Path) -> Layout:
     except ValidationError as error:
         first = min(error.errors(), key=lambda one: one["type"] == "missing")  # what is wrong before what is not there yet
         where = ".".join(map(str, first["loc"]))
-        raise InputError(f"the layout {str(path)!r} is not one: {where}: {first['msg']}") from error
+        raise InputError(f"the layout {str(path)!r} is not one: {where}{': ' if where else ''}{first['msg']}") from error
     except ValueError as error:
         raise InputError(f"the layout {str(path)!r} is not TOML: {error}") from error

@@ -6,6 +6,7 @@ A method is built with keyword-only constants. Padding to its divisor, saving an
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from pathlib import Path
 
 import cv2
 import numpy as np
@@ -29,6 +30,10 @@ class Method(Leaf, ABC):
     """True when it passes on what others made, whose frames may be of another size where whole frames are judged."""
     reference: bool = False
     """True when it fills nothing, a floor to see others against: shown beside the others, never ranked, averaged or tested."""
+    lossy: str | None = None
+    """Form in which its result is written where that loses something (see ``eval/adapters/lossy.py``), else None."""
+    log: Path | None = None
+    """File for what a program says about the item at hand; None where nobody keeps it."""
 
     def content(self, item_id: str) -> str:  # noqa: ARG002 - most methods are nothing but their code
         """Changes whenever the file or the program behind the prediction of an item does; else empty."""

@@ -1,32 +1,30 @@
-"""Any program as a method: it reads a folder of images and writes a folder of images."""
+"""Any program as a method: it reads a folder of pictures or a video and writes either."""
 
 from __future__ import annotations
 
-import contextlib
+import itertools
+import math
 import os
 import shlex
 import shutil
-import signal
-import subprocess
-import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-import numpy as np
-
 from inpaintbench.errors import InputError, NotMeasurable
-from inpaintbench.eval.adapters.exchange import read_output, write_edit, write_input
-from inpaintbench.eval.adapters.layouts import SUFFIX, layout_of
+from inpaintbench.eval.adapters.exchange import Fit, filled, read_output, write_edit, write_input, write_texts
+from inpaintbench.eval.adapters.frames_rule import FramesRule, joined
+from inpaintbench.eval.adapters.layouts import READ, SUFFIX, WRITTEN, layout_of
+from inpaintbench.eval.adapters.starting import scratch_folder, start
 from inpaintbench.eval.methods.base import Method
 from inpaintbench.eval.scoring.fitting import Divisor
-from inpaintbench.types import Frames
+from inpaintbench.types import Frames, Hole, Prompts
 from inpaintbench.view import ItemView
 
-# End of what a program wrote to stderr that a reason quotes.
-_REPORTED_LINES, _REPORTED_BYTES = 5, 2000
 _ITEM_PLACES = ("{input}", "{output}")
 _FRAME_PLACES = ("{frame}", "{hole}", "{prediction}")
+# Programs that run an image with the options of Docker's command line, by preference.
+_CONTAINER_PROGRAMS = ("docker", "podman")
 
 
 class Command(Method):
@@ -36,141 +34,262 @@ class Command(Method):
     and the mask of the object, where there is one, as ``object_mask_0000.png``, white = object.
 
     The program and arguments that name existing files may be relative to the folder the caller runs in, or to ``folder``. All
-    processes that the program started are killed when it ends, when its time is up and when this process dies.
+    processes that the program started are killed when it ends, when its time is up and when this process dies. Both of its
+    streams are kept in the log.
 
     Args:
         command: program and arguments; ``{input}`` and ``{output}`` stand for the two folders, or ``{frame}``, ``{hole}`` and
             ``{prediction}`` for the files of one frame, where the layout runs the program so. They are appended where none is
-            named.
-        time_limit_seconds: for one item.
+            named. By default that of the layout.
+        time_limit_seconds: for one item; that of the layout by default.
         layout: a name in ``eval/adapters/layouts.toml``, or a file of that form, which ends in ``.toml``.
         divisor: what the program wants frame sides to be multiples of; one number or (width, height); that of the layout by
             default.
-        folder: where the program runs; a temporary folder by default.
+        folder: the program's own folder, ``{repo}``. It runs there, unless its layout says where; by default in a temporary one.
+        weights: what stands for ``{weights}``.
+        seed: what stands for ``{seed}``.
+        python: the Python that runs a program whose command begins with ``python``.
+        overlap: frames that windows share where a clip is longer than the program takes.
+        device: ``any`` lets a program that wants a card start without one.
+        image: container image in which the command runs, by docker or podman.
 
     Raises:
-        InputError: a command that cannot be split, names some of its places only, or a program or folder that does not exist.
+        InputError: a command that cannot be split, names some of its places only, or a program, folder, weights or card that is
+            not there.
         UnknownNameError: no such layout.
     """
 
     name = "command"
-    version = "2"
+    version = "3"
     needs = ("input",)
     uses = ("hole", "object_mask", "prompts")
 
     def __init__(
         self,
         *,
-        command: str,
-        time_limit_seconds: float = 3600.0,
+        command: str | None = None,
+        time_limit_seconds: float | None = None,
         layout: str = "plain",
         divisor: Divisor | None = None,
         folder: str | None = None,
+        weights: str | None = None,
+        seed: int = 0,
+        python: str | None = None,
+        overlap: int | None = None,
+        device: str | None = None,
+        image: str | None = None,
     ) -> None:
-        self.layout = layout_of(layout)
+        given = layout_of(layout)
+        rule = FramesRule(**{**given.frames_rule.model_dump(), **({} if overlap is None else {"overlap": overlap})})
+        self.layout = given.model_copy(update={"frames_rule": rule})
         if folder is not None and not os.path.isdir(folder):
-            raise InputError(f"no folder {folder!r} to run {command!r} in")
+            raise InputError(f"no folder {folder!r} to run {command or layout!r} in")
         self.folder = None if folder is None else Path(folder).absolute()
+        self._fixed = {"{repo}": self.folder, "{weights}": None if weights is None else _path(weights), "{seed}": seed}
+        self._name = layout
+        self._image = None if image is None else [_container_program(), image]
+        _check_card(self.layout.device, device, layout)
         self._places = _FRAME_PLACES if self.layout.runs == "frame" else _ITEM_PLACES
-        self.arguments = _split(command, self._places, self.folder)
+        texts = self.layout.started if command is None else (command,)
+        self._needed(*texts, *self.layout.env.values(), *self.layout.files.values(), self.layout.cwd or "")
+        self.commands = [self._split(text, python, own=command is None) for text in texts]
         self._read = [Path(layout).absolute()] if layout.endswith(SUFFIX) else []
-        self.time_limit_seconds = time_limit_seconds
+        self.time_limit_seconds = self.layout.timeout if time_limit_seconds is None else time_limit_seconds
         self.divisor: Divisor = self.layout.divisor if divisor is None else divisor
+        self.lossy = self.layout.lossy
+
+    @property
+    def arguments(self) -> list[str]:
+        """Program and arguments of the first command."""
+        return self.commands[0]
 
     def inpaint(self, view: ItemView) -> Frames:
         """``uint8[T, H, W, 3]`` as the program wrote it.
 
         Raises:
-            NotMeasurable: the program fails, takes too long, or its frames are missing, unreadable or of another size; it runs
-                once a frame, and the benchmark hides the hole.
+            NotMeasurable: the program fails, takes too long, or its frames are missing, unreadable or of another size; it takes
+                fewer frames; it runs once a frame, and the benchmark hides the hole.
         """
         hole = view.hole if view.has("hole") else None
         if hole is None and self.layout.runs == "frame":
             raise NotMeasurable("the program is told a file for each hole, which this benchmark does not give")
-        with tempfile.TemporaryDirectory(prefix="inpaintbench-", ignore_cleanup_errors=True) as scratch:
-            source, target = Path(scratch, "input"), Path(scratch, "output")
-            source.mkdir()
-            target.mkdir()
-            write_input(source, self.layout, view.input, hole)
-            if view.has("prompts"):
-                write_edit(source, view.prompts, view.object_mask if view.has("object_mask") else None)
-            if self.layout.runs == "frame":
-                self._run_each(source, target, view.frames)
-            else:
-                self._run(source, target)
-            size = {"height": view.height, "width": view.width}
-            return np.stack([read_output(target, self.layout, place, frames=view.frames, **size) for place in range(view.frames)])
+        windows = self.layout.frames_rule.windows(view.frames)
+        until = time.monotonic() + self.time_limit_seconds
+        parts = [self._window(view, hole, slice(*window), until) for window in windows]
+        return joined(parts, windows) if len(windows) > 1 else parts[0]
+
+    def _window(self, view: ItemView, hole: Hole | None, window: slice, until: float) -> Frames:
+        """What the program makes of some frames in a row."""
+        frames = view.input[window]
+        rule, fit = self.layout.frames_rule, Fit.of(self.layout, width=view.width, height=view.height)
+        order = rule.order(len(frames))
+        with scratch_folder() as scratch:
+            work, target = scratch / "work", scratch / "output"
+            source = work if self.layout.input_at == "cwd" else scratch / "input"
+            for folder in {work, source, target}:
+                folder.mkdir()
+            write_input(source, self.layout, frames[order], None if hole is None else hole[window][order], fit)
+            prompts = view.prompts if view.has("prompts") else None
+            if prompts is not None:
+                write_edit(source, prompts, view.object_mask[window] if view.has("object_mask") else None)
+            places = self._places_of(source, target, len(order), fit, prompts)
+            each = [self._places_of_frame(source, target, place) for place in range(len(order))]
+            write_texts(source, self.layout, places, each)
+            cwd = self._cwd(work)
+            for own in each if self.layout.runs == "frame" else [{}]:
+                for command in self.commands:
+                    self._start([filled(word, {**places, **own}) for word in command], cwd, places, scratch, until)
+            written = {"output": target, "cwd": cwd, "input": source}[self.layout.output_from]
+            read = range(rule.lead, rule.lead + len(frames))
+            return read_output(written, self.layout, written=len(order) - rule.tail, places=read, fit=fit)
+
+    def run_on(self, source: Path, target: Path) -> None:
+        """Run the command once on two folders that lie beside each other.
+
+        Raises:
+            NotMeasurable: it fails or takes too long.
+        """
+        scratch, places = source.parent, {"{input}": str(source), "{output}": str(target)}
+        until = time.monotonic() + self.time_limit_seconds
+        for command in self.commands:
+            self._start([filled(word, places) for word in command], self._cwd(scratch), places, scratch, until)
 
     def content(self, item_id: str) -> str:  # noqa: ARG002 - the program is the same for all items
-        """Changes whenever the program or a file among its arguments does: names, sizes and times."""
-        files = [*(Path(argument) for argument in self.arguments if os.path.isfile(argument)), *self._read]
-        return repr([(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files])
+        """Changes whenever the program, a file among its arguments or its layout does: names, sizes and times of files."""
+        files = [*(Path(word) for command in self.commands for word in command if os.path.isfile(word)), *self._read]
+        return repr(
+            [self.layout.model_dump_json(), *((file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files)]
+        )
 
-    def _run(self, source: Path, target: Path) -> None:
-        self._start({"{input}": source, "{output}": target}, source.parent, self.time_limit_seconds)
+    def _places_of(self, source: Path, target: Path, frames: int, fit: Fit, prompts: Prompts | None) -> dict[str, str]:
+        layout, (width, height) = self.layout, fit.size
+        named = {
+            "{frames_dir}": layout.frame and (source / layout.frame).parent,
+            "{holes_dir}": layout.hole and (source / layout.hole).parent,
+            "{video}": layout.video_in and source / layout.video_in,
+            "{hole_video}": layout.hole_video_in and source / layout.hole_video_in,
+        }
+        return {
+            **{place: str(value) for place, value in {**self._fixed, **named}.items() if value is not None},
+            "{input}": str(source), "{output}": str(target), "{name}": "clip", "{fps}": str(layout.clip_fps),
+            "{frames}": str(frames), "{seconds}": str(math.ceil(frames / layout.clip_fps)), "{width}": str(width),
+            "{height}": str(height), "{prompt}": "" if prompts is None else prompts.target, "{negative_prompt}": "",
+            "{source_prompt}": (prompts.source or "") if prompts else "", "{device}": "cuda" if _has_card() else "cpu",
+        }  # fmt: skip
 
-    def _run_each(self, source: Path, target: Path, frames: int) -> None:
-        """Once a frame, all within the limit of one item."""
-        until = time.monotonic() + self.time_limit_seconds
-        for number in range(self.layout.first, self.layout.first + frames):
-            written = target / self.layout.prediction.format(number)
-            written.parent.mkdir(parents=True, exist_ok=True)
-            given = {"{frame}": self.layout.frame, "{hole}": self.layout.hole}
-            places = {place: source / name.format(number) for place, name in given.items()} | {"{prediction}": written}
-            self._start(places, source.parent, max(until - time.monotonic(), 0))
+    def _places_of_frame(self, source: Path, target: Path, place: int) -> dict[str, str]:
+        layout = self.layout
+        named = {"{frame}": (source, layout.frame), "{hole}": (source, layout.hole), "{prediction}": (target, layout.prediction)}
+        places = {key: folder / name.format(layout.first + place) for key, (folder, name) in named.items() if name}
+        if layout.runs == "frame":
+            places["{prediction}"].parent.mkdir(parents=True, exist_ok=True)
+        return {key: str(path) for key, path in places.items()}
 
-    def _start(self, places: Mapping[str, Path], scratch: Path, seconds: float) -> None:
-        arguments = [_replaced(argument, places) for argument in self.arguments]
-        log = scratch / "stderr"
-        with log.open("wb") as stderr, _process_group() as group:
-            try:
-                program = subprocess.Popen(
-                    arguments,
-                    cwd=self.folder or scratch,
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=stderr,
-                    process_group=group,
-                )
-            except OSError as error:
-                raise NotMeasurable(f"{arguments[0]!r} cannot be started: {error.strerror}") from error
-            status = self._wait(program, arguments[0], seconds)
-        if status:
-            raise NotMeasurable(f"{_how_it_ended(arguments[0], status)}{_last_lines(log)}")
+    def _cwd(self, work: Path) -> Path:
+        """Where the program runs; an overlay shows links to what it looks for in its own folder."""
+        kind, _, below = (self.layout.cwd or ("repo" if self.folder else "scratch")).partition("/")
+        if kind == "overlay":
+            assert self.folder is not None
+            for name in self.layout.links:
+                (work / name).parent.mkdir(parents=True, exist_ok=True)
+                (work / name).symlink_to(self.folder / name)
+        return work if kind in ("scratch", "overlay") else (self.folder or work) / below
 
-    def _wait(self, program: subprocess.Popen[bytes], name: str, seconds: float) -> int:
+    def _start(self, arguments: list[str], cwd: Path, places: Mapping[str, str], scratch: Path, until: float) -> None:
+        env = {name: filled(value, places) for name, value in self.layout.env.items()}
+        if self._image is not None:
+            arguments, env = self._contained(arguments, cwd, env, scratch), {}
+        left, log = max(until - time.monotonic(), 0), self.log or scratch / "log.txt"
+        start(arguments, cwd=cwd, env=env, log=log, seconds=left, limit_seconds=self.time_limit_seconds)
+
+    def _contained(self, arguments: list[str], cwd: Path, env: Mapping[str, str], scratch: Path) -> list[str]:
+        """The line that runs a command in a container, which sees the scratch folder and the program's own at the same paths."""
+        assert self._image is not None
+        program, image = self._image
+        seen = [scratch, *([self.folder] if self.folder else [])]
+        mounts = itertools.chain.from_iterable(("--volume", f"{path}:{path}") for path in seen)
+        told = itertools.chain.from_iterable(("--env", f"{name}={value}") for name, value in env.items())
+        cards = ["--gpus", "all"] if _has_card() else []
+        user = f"{os.getuid()}:{os.getgid()}"
+        return [program, "run", "--rm", "--user", user, *cards, *mounts, *told, "--workdir", str(cwd), image, *arguments]
+
+    def _needed(self, *texts: str) -> None:
+        """Raise ``InputError`` where the program's folder or weights are named and not given."""
+        wants_folder = self.layout.cwd is not None and self.layout.cwd != "scratch"
+        if self.folder is None and (wants_folder or any("{repo}" in text for text in texts)):
+            raise InputError(
+                f"{self._name!r} needs the folder of its program: give --program FOLDER, or {self._name},folder=FOLDER"
+            )
+        if self._fixed["{weights}"] is None and any("{weights}" in text for text in texts):
+            hint = f" ({self.layout.weights})" if self.layout.weights else ""
+            raise InputError(f"{self._name!r} needs its weights{hint}: give --method {self._name},weights=PATH")
+
+    def _split(self, command: str, python: str | None, *, own: bool) -> list[str]:
+        """Program and arguments, with whole paths and the places of the item; ``own`` of a command that its layout has."""
         try:
-            return program.wait(timeout=seconds)
-        except subprocess.TimeoutExpired as error:
-            raise NotMeasurable(f"{name!r} took longer than {self.time_limit_seconds:g} s and was stopped") from error
-        finally:
-            program.kill()
-            program.wait()
+            words = shlex.split(command)
+        except ValueError as error:
+            raise InputError(f"command {command!r} cannot be split into program and arguments: {error}") from error
+        if words and words[0] == "python" and python is not None:
+            words[0] = python
+        # In a container the program is the image's own.
+        program = words[0] if words and self._image is not None else _program(words[0], self.folder) if words else None
+        if program is None:
+            raise InputError(f"command {command!r} names no program that can be run; name one on the PATH or by its path")
+        fixed = {place: str(value) for place, value in self._fixed.items() if value is not None}
+        # The program runs in another folder, where relative paths mean nothing; words of a layout are no paths of the caller's.
+        arguments = [filled(word if own else _absolute(word, self.folder), fixed) for word in words[1:]]
+        return [program if self._image is not None else os.path.abspath(program), *arguments, *self._appended(command)]
+
+    def _appended(self, command: str) -> tuple[str, ...]:
+        """Places that stand behind a command that names none.
+
+        Raises:
+            InputError: it names what is read or what is written, and not both.
+        """
+        if self.layout.is_preset or self.layout.input_at == "cwd":
+            return ()
+        if self.layout.runs == "frame":
+            named = [place in command for place in self._places]
+            if any(named) and not all(named):
+                there = "{frame}, {hole} and {prediction}"
+                raise InputError(f"command {command!r} names only {_few(self._places, named)} of {there}; name all or none")
+            return () if all(named) else self._places
+        reads, writes = _names(command, READ), _names(command, WRITTEN) or self.layout.output_from != "output"
+        if reads or _names(command, WRITTEN):
+            if not (reads and writes):
+                raise InputError(f"command {command!r} names only one of {{input}} and {{output}}; name both or none")
+            return ()
+        return self._places
 
 
-def _split(command: str, places: tuple[str, ...], folder: Path | None) -> list[str]:
-    try:
-        words = shlex.split(command)
-    except ValueError as error:
-        raise InputError(f"command {command!r} cannot be split into program and arguments: {error}") from error
-    program = _program(words[0], folder) if words else None
-    if program is None:
-        raise InputError(f"command {command!r} names no program that can be run; name one on the PATH or by its path")
-    named = [place in command for place in places]
-    if any(named) and not all(named):
-        there = ", ".join(places[:-1]) + f" and {places[-1]}"
-        raise InputError(f"command {command!r} names only {_few(places, named)} of {there}; name {_all(places)} or none")
-    # The program runs in another folder, where relative paths mean nothing.
-    arguments = [_absolute(argument, folder) for argument in words[1:]]
-    return [os.path.abspath(program), *arguments, *(() if all(named) else places)]
+def _names(command: str, places: Iterable[str]) -> bool:
+    return any(place in command for place in places)
 
 
 def _few(places: tuple[str, ...], named: list[bool]) -> str:
     return "one" if len(places) == 2 or sum(named) == 1 else "two"
 
 
-def _all(places: tuple[str, ...]) -> str:
-    return "both" if len(places) == 2 else "all"
+def _path(text: str) -> str:
+    return os.path.abspath(text) if os.path.exists(text) else text
+
+
+def _container_program() -> str:
+    for name in _CONTAINER_PROGRAMS:
+        if path := shutil.which(name):
+            return path
+    raise InputError(f"an image needs {' or '.join(_CONTAINER_PROGRAMS)}, and neither is on the PATH")
+
+
+def _has_card() -> bool:
+    """Return whether an NVIDIA card is there, without a library that would open it."""
+    return any(Path("/dev").glob("nvidia[0-9]*"))
+
+
+def _check_card(wanted: str, given: str | None, name: str) -> None:
+    if wanted == "cuda" and given != "any" and not _has_card():
+        raise InputError(f"{name!r} runs on an NVIDIA card alone, and there is none; {name},device=any tries all the same")
 
 
 def _program(word: str, folder: Path | None) -> str | None:
@@ -184,39 +303,3 @@ def _absolute(argument: str, folder: Path | None) -> str:
     if folder is not None and (folder / argument).exists():
         return str(folder / argument)
     return os.path.abspath(argument) if os.path.exists(argument) else argument
-
-
-def _replaced(argument: str, places: Mapping[str, Path]) -> str:
-    for placeholder, path in places.items():
-        argument = argument.replace(placeholder, str(path))
-    return argument
-
-
-@contextlib.contextmanager
-def _process_group() -> Iterator[int]:
-    """The id of a process group that is killed at the end of the block, and when this process dies in it.
-
-    The group's leader waits on a pipe of which only this process holds the other end; the kernel closes it however we die.
-    """
-    waits = ["/bin/sh", "-c", "read _; kill -KILL 0"]
-    quiet = subprocess.DEVNULL
-    with subprocess.Popen(waits, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet, process_group=0) as leader:
-        try:
-            yield leader.pid
-        finally:
-            # The leader is not reaped yet, so the id cannot mean another group; it may have been killed by the program.
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(leader.pid, signal.SIGKILL)
-
-
-def _how_it_ended(program: str, status: int) -> str:
-    if status < 0:
-        return f"{program!r} was killed by signal {-status} ({signal.strsignal(-status)})"
-    return f"{program!r} ended with exit status {status}"
-
-
-def _last_lines(log: Path) -> str:
-    with log.open("rb") as file:
-        file.seek(max(log.stat().st_size - _REPORTED_BYTES, 0))
-        lines = file.read().decode(errors="replace").strip().splitlines()[-_REPORTED_LINES:]
-    return f": {' | '.join(lines)}" if lines else " and wrote nothing to stderr"

@@ -38,7 +38,7 @@ class CommandPose(PoseEstimator):
     joint_names = JOINT_NAMES
 
     def __init__(self, command: str) -> None:
-        self._program = _Program(command=command, time_limit_seconds=_SECONDS)
+        self._program = Command(command=command, time_limit_seconds=_SECONDS)
 
     def content(self) -> str:
         """The command with names, sizes and times of its files."""
@@ -55,16 +55,8 @@ class CommandPose(PoseEstimator):
             source.mkdir()
             target.mkdir()
             video.write_image(source / PICTURE, picture)
-            self._program.run(source, target)
+            self._program.run_on(source, target)
             return _read(target / JOINTS)
-
-
-class _Program(Command):
-    """The method's way to run a program."""
-
-    def run(self, source: Path, target: Path) -> None:
-        """Run it on two folders; ``NotMeasurable`` where it fails."""
-        self._run(source, target)
 
 
 def _read(path: Path) -> tuple[Joint, ...]:

@@ -14,7 +14,8 @@ import numpy as np
 
 from inpaintbench import frozen, video
 from inpaintbench.benchmarks import benchmark_of
-from inpaintbench.errors import InputError
+from inpaintbench.errors import InputError, NotMeasurable
+from inpaintbench.eval.adapters.lossy import ceiling_db
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.scoring.fitting import Padding
 from inpaintbench.eval.scoring.run_state import remember_option, remember_reference
@@ -25,6 +26,10 @@ from inpaintbench.view import ItemView, composite
 from inpaintbench.workspace import Blobs
 
 VERSION = "1"
+# Folder of a run with what programs said, a file for each method and item.
+LOGS = "logs/methods"
+# For one item of a method that no other limit is given.
+SECONDS = 3600.0
 
 
 @dataclass(frozen=True)
@@ -46,7 +51,7 @@ def predict(
     method: MethodSpec,
     keep_full_frames: bool = False,
     oracle_mask: bool = False,
-    time_limit_seconds: float = 3600.0,
+    time_limit_seconds: float = SECONDS,
 ) -> Outcome:
     """Predict every item into the table ``predictions``; a failed item is a row of ``rejected``.
 
@@ -98,6 +103,9 @@ def predict(
 
 def option_of(method: MethodSpec) -> str:
     """The option of `eval predict` that asks for a method, for a shell; folders, files and programs are left to fill in."""
+    preset = method.constants.get("layout") if method.leaf == "command" and "command" not in method.constants else None
+    if preset is not None:
+        return f"--method {shlex.quote(preset if method.label == preset else f'{method.label}={preset}')} --program FOLDER"
     if method.leaf in ("saved_folder", "command"):
         option, value = ("--saved", "FOLDER") if method.leaf == "saved_folder" else ("--method", "PROGRAM")
         return f"{option} {shlex.quote(method.label)}={value}"
@@ -171,7 +179,13 @@ def predict_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Pred
     leaf = build(MethodSpec(parameters["label"], parameters["leaf"], parameters["constants"]))
     row = payload["row"]
     view = frozen.input_view(payload["root"], row, oracle_mask=parameters["oracle_mask"])
-    frames = run(leaf, view)
+    leaf.log = blobs.beside(LOGS) / parameters["label"] / f"{row['item_id']}.txt"
+    leaf.log.unlink(missing_ok=True)  # of an earlier try
+    try:
+        frames = run(leaf, view)
+    except NotMeasurable as error:
+        where = f" (log: {leaf.log.relative_to(blobs.beside('.'))})" if leaf.log.exists() else ""
+        raise NotMeasurable(f"{error}{where}") from error
     hole = view.hole if view.has("hole") else frozen.hole_of(payload["root"], row)
     change = _largest_change(frames, view.input, hole) if frames.shape == view.input.shape else 0
     stored = frames if parameters["keep_full_frames"] else on_black(frames, hole)
@@ -185,6 +199,7 @@ def predict_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Pred
             blob=blob,
             full_frames=parameters["keep_full_frames"],
             largest_change_outside=change,
+            ceiling_db=ceiling_db(view.input, leaf.lossy) if leaf.lossy else None,
         )
     ]
 

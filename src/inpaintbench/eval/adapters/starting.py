@@ -1,0 +1,136 @@
+"""Start a program without a shell, keep what it says, and leave nothing of it behind."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from inpaintbench.errors import NotMeasurable
+
+# End of what a program wrote that a reason quotes.
+_REPORTED_LINES, _REPORTED_BYTES = 5, 2000
+# What is kept of a program's words: a progress bar that is drawn for hours fills disks.
+_KEPT_BYTES = 1 << 20
+_PREFIX, _LOCK = "inpaintbench-run-", ".held"
+
+
+@contextlib.contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """A folder of one's own that is gone afterwards; those that killed runs left go first.
+
+    Whoever uses one holds a lock in it, which the kernel lets go however a process dies.
+    """
+    _sweep(Path(tempfile.gettempdir()))
+    with tempfile.TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True) as name, Path(name, _LOCK).open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield Path(name)
+
+
+def _sweep(parent: Path) -> None:
+    for lock in parent.glob(f"{_PREFIX}*/{_LOCK}"):
+        with contextlib.suppress(OSError), lock.open() as file:  # of others, or gone meanwhile
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(lock.parent, ignore_errors=True)
+
+
+def start(
+    arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str], log: Path, seconds: float, limit_seconds: float
+) -> None:
+    """Run a program to its end, and append what it says to ``log``.
+
+    All processes that it started are killed when it ends, when its time is up and when this process dies.
+
+    Args:
+        arguments: program and arguments.
+        cwd: where it runs.
+        env: variables beside those of this process.
+        log: file for both of its streams, between what was started and how it ended.
+        seconds: how long it may take.
+        limit_seconds: the limit that a reason names.
+
+    Raises:
+        NotMeasurable: it cannot be started, fails or takes too long; the text quotes its last lines.
+    """
+    log.parent.mkdir(parents=True, exist_ok=True)
+    begun = time.monotonic()
+    with log.open("ab") as stream, _process_group() as group:
+        changes = "".join(f"{name}={shlex.quote(value)} " for name, value in env.items())
+        stream.write(f"$ cd {shlex.quote(str(cwd))}; {changes}{shlex.join(arguments)}\n".encode())
+        stream.flush()
+        said = stream.tell()
+        try:
+            program = subprocess.Popen(
+                arguments, cwd=cwd, env={**os.environ, **env}, stdin=subprocess.DEVNULL, stdout=stream, stderr=subprocess.STDOUT,
+                process_group=group,
+            )  # fmt: skip
+        except OSError as error:
+            raise NotMeasurable(f"{arguments[0]!r} cannot be started: {error.strerror}") from error
+        status = _wait(program, seconds)
+    ended = f"took longer than {limit_seconds:g} s and was stopped" if status is None else _how_it_ended(status)
+    words = _last_lines(log, said)
+    _shorten(log)
+    with log.open("ab") as stream:
+        stream.write(f"\n{ended}, after {time.monotonic() - begun:.1f} s\n".encode())
+    if status is None:
+        raise NotMeasurable(f"{arguments[0]!r} {ended}")
+    if status:
+        raise NotMeasurable(f"{arguments[0]!r} {ended}{words}")
+
+
+def _wait(program: subprocess.Popen[bytes], seconds: float) -> int | None:
+    """The exit status; None where the time is up."""
+    try:
+        return program.wait(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        program.kill()
+        program.wait()
+
+
+@contextlib.contextmanager
+def _process_group() -> Iterator[int]:
+    """The id of a process group that is killed at the end of the block, and when this process dies in it.
+
+    The group's leader waits on a pipe of which only this process holds the other end; the kernel closes it however we die.
+    """
+    waits = ["/bin/sh", "-c", "read _; kill -KILL 0"]
+    quiet = subprocess.DEVNULL
+    with subprocess.Popen(waits, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet, process_group=0) as leader:
+        try:
+            yield leader.pid
+        finally:
+            # The leader is not reaped yet, so the id cannot mean another group; it may have been killed by the program.
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(leader.pid, signal.SIGKILL)
+
+
+def _how_it_ended(status: int) -> str:
+    if status < 0:
+        return f"was killed by signal {-status} ({signal.strsignal(-status)})"
+    return f"ended with exit status {status}"
+
+
+def _last_lines(log: Path, start: int) -> str:
+    """The last lines that were written behind ``start``, as the end of a sentence."""
+    with log.open("rb") as file:
+        file.seek(max(log.stat().st_size - _REPORTED_BYTES, start))
+        lines = file.read().decode(errors="replace").replace("\r", "\n").strip().splitlines()[-_REPORTED_LINES:]
+    return f": {' | '.join(lines)}" if lines else " and wrote nothing"
+
+
+def _shorten(log: Path) -> None:
+    """Leave the first and the last of a log that is too long."""
+    if log.stat().st_size <= _KEPT_BYTES:
+        return
+    text = log.read_bytes()
+    log.write_bytes(text[: _KEPT_BYTES // 2] + b"\n[...]\n" + text[-_KEPT_BYTES // 2 :])

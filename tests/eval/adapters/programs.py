@@ -1,0 +1,279 @@
+"""Stand-ins of released programs: their file names, arguments, folders, traps and file formats, without their networks.
+
+Each reads as the program of the preset's commit reads, paints the hole, grown as that program grows it, with a colour that tells
+the frame's number, and writes as it writes.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+SHARED = """
+import argparse, glob, os, pathlib, sys
+import av, cv2, numpy as np
+from PIL import Image
+
+def listed(folder):
+    return [os.path.join(folder, name) for name in sorted(os.listdir(folder))]
+
+def pictures(paths):
+    return np.stack([np.asarray(Image.open(path).convert("RGB")) for path in paths])
+
+def clip(path):
+    capture, frames = cv2.VideoCapture(path), []
+    while True:
+        there, frame = capture.read()
+        if not there:
+            return np.stack(frames), capture.get(cv2.CAP_PROP_FPS)
+        frames.append(frame[..., ::-1])
+
+def grown(holes, times, kernel=cv2.MORPH_CROSS, size=(3, 3)):
+    shape = cv2.getStructuringElement(kernel, size)
+    return np.stack([cv2.dilate(hole.astype(np.uint8), shape, iterations=times) > 0 for hole in holes]) if times else holes
+
+def painted(frames, holes):
+    assert len(frames) == len(holes), (len(frames), len(holes))
+    assert frames.shape[:3] == holes.shape, (frames.shape, holes.shape)
+    done = frames.copy()
+    for number, hole in enumerate(holes):
+        done[number][hole] = (7 * number % 256, 37, 91)
+    return done
+
+def save(folder, name, frames, first=0, **options):
+    os.makedirs(folder, exist_ok=True)
+    for number, frame in enumerate(frames):
+        Image.fromarray(frame).save(os.path.join(folder, name.format(first + number)), **options)
+
+def mp4v(path, frames, fps):
+    os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+    writer = cv2.VideoWriter(str(path), cv2.VideoWriter_fourcc(*"mp4v"), fps, (frames.shape[2], frames.shape[1]))
+    for frame in frames:
+        writer.write(np.ascontiguousarray(frame[..., ::-1]))
+    writer.release()
+
+def h264(path, frames, fps, crf):
+    assert frames.shape[1] % 16 == 0 and frames.shape[2] % 16 == 0, "imageio would scale these to multiples of 16"
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("libx264", rate=int(fps), options={"crf": str(crf)})
+        stream.width, stream.height, stream.pix_fmt = frames.shape[2], frames.shape[1], "yuv420p"
+        for frame in frames:
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(np.ascontiguousarray(frame), format="rgb24")))
+        container.mux(stream.encode(None))
+
+parser = argparse.ArgumentParser()
+def options(*names, **kinds):
+    for name in names:
+        parser.add_argument(name)
+    return parser.parse_args()
+"""
+
+PROGRAMS: dict[str, dict[str, str]] = {
+    "propainter": {"inference_propainter.py": """
+        parser.add_argument("--save_frames", action="store_true")
+        a = options("-i", "-m", "-o", "--mask_dilation", "--save_fps")
+        assert os.path.isdir("weights") and a.save_frames
+        frames, holes = pictures(listed(a.i)), pictures(listed(a.m))[..., 0] > 0
+        assert frames.shape[1] % 8 == 0 and frames.shape[2] % 8 == 0 and len(frames) >= 3
+        done, out = painted(frames, grown(holes, int(a.mask_dilation))), os.path.join(a.o, os.path.basename(a.i))
+        save(os.path.join(out, "frames"), "{:04d}.png", done)
+        mp4v(os.path.join(out, "inpaint_out.mp4"), frames, float(a.save_fps))
+        """},
+    "e2fgvi-hq": {"test.py": """
+        a = options("--model", "-v", "-m", "-c", "--savefps")
+        assert a.model == "e2fgvi_hq" and os.environ["MPLBACKEND"] == "Agg", "a window would open here"
+        frames, holes = pictures(listed(a.v)), pictures(listed(a.m))[..., 0] > 0
+        assert open(a.c).read() == "weights"
+        mp4v("results/" + os.path.basename(a.v) + "_results.mp4", painted(frames, grown(holes, 4)), int(a.savefps))
+        """},
+    "e2fgvi": {"test.py": """
+        a = options("--model", "-v", "-m", "-c", "--savefps")
+        assert a.model == "e2fgvi" and os.environ["MPLBACKEND"] == "Agg", "a window would open here"
+        frames, holes = pictures(listed(a.v)), pictures(listed(a.m))[..., 0] > 0
+        assert frames.shape[1:3] == (240, 432)
+        mp4v("results/" + os.path.basename(a.v) + "_results.mp4", painted(frames, grown(holes, 4)), int(a.savefps))
+        """},
+    "fuseformer": {"test.py": """
+        a = options("-v", "-m", "-c", "--savefps")
+        a = parser.parse_args()
+        frames, holes = pictures(listed(a.v)), pictures(listed(a.m))[..., 0] > 0
+        assert frames.shape[1:3] == (240, 432), "its own resize would change known pixels"
+        mp4v(os.path.basename(a.v) + "_result.mp4", painted(frames, grown(holes, 4)), 24)
+        """},
+    "sttn": {"test.py": """
+        a = options("-v", "-m", "-c")
+        assert os.environ["CUDA_VISIBLE_DEVICES"] == ""
+        frames, _ = clip(a.v)
+        holes = pictures(listed(a.m))[..., 0] > 0
+        mp4v(a.m + "_result.mp4", painted(frames, grown(holes, 4)), 24)
+        """},
+    "fgvc": {"tool/video_completion.py": """
+        parser.add_argument("--seamless", action="store_true")
+        a = options("--mode", "--path", "--path_mask", "--outroot")
+        assert os.path.basename(os.getcwd()) == "tool" and a.seamless and a.mode == "object_removal"
+        paths = sorted(glob.glob(os.path.join(a.path, "*.png")))
+        assert len(paths) == len(os.listdir(a.path))
+        frames, holes = pictures(paths), pictures(listed(a.path_mask))[..., 0] > 0
+        assert frames.shape[1] % 8 == 0 and frames.shape[2] % 8 == 0
+        done = painted(frames, grown(holes, 5))
+        green = np.zeros_like(done) + np.uint8([0, 255, 0])
+        save(os.path.join(a.outroot, "frame_seamless_comp_0"), "{:05d}.png", green)
+        save(os.path.join(a.outroot, "flow"), "{:05d}.png", green)
+        save(os.path.join(a.outroot, "frame_seamless_comp_final"), "{:05d}.png", done)
+        mp4v(os.path.join(a.outroot, "frame_seamless_comp_final", "final.mp4"), frames, 12)
+        """},
+    "diffueraser": {"run_diffueraser.py": """
+        a = options("--input_video", "--input_mask", "--video_length", "--save_path", "--max_img_size")
+        assert os.path.isdir("weights")
+        frames, fps = clip(a.input_video)
+        masks, mask_fps = clip(a.input_mask)
+        assert fps == mask_fps and len(frames) >= 22 and int(int(a.video_length) * fps) >= len(frames)
+        assert set(np.unique(masks)) <= {0, 255}
+        square = cv2.getStructuringElement(cv2.MORPH_RECT, (3, 3))
+        holes = np.stack([cv2.erode((mask[..., 0] > 0).astype(np.uint8), square) for mask in masks])
+        done = painted(frames, grown(holes, 8, cv2.MORPH_RECT))
+        mp4v(os.path.join(a.save_path, "priori.mp4"), frames, fps)
+        mp4v(os.path.join(a.save_path, "diffueraser_result.mp4"), done, fps)
+        """},
+    "vace": {"vace/vace_wan_inference.py": """
+        a = options("--ckpt_dir", "--src_video", "--src_mask", "--prompt", "--base_seed", "--save_dir")
+        assert a.prompt is not None, "the built-in example would replace the sources"
+        frames, fps = clip(a.src_video)
+        holes = clip(a.src_mask)[0][..., 0] > 127
+        assert len(frames) % 4 == 1 and fps == 16 and frames.shape[1] * frames.shape[2] <= 399360
+        assert (frames[holes] == 128).all()
+        for name, what in (("src_video.mp4", frames), ("src_mask.mp4", frames), ("out_video.mp4", painted(frames, holes))):
+            h264(os.path.join(a.save_dir, name), what, 16, 10)
+        """},
+    "lama": {"bin/predict.py": """
+        a = dict(word.split("=", 1) for word in sys.argv[1:])
+        repo = str(pathlib.Path(__file__).resolve().parents[1])
+        assert os.environ["PYTHONPATH"] == repo and os.path.isabs(a["indir"]) and os.path.isabs(a["outdir"])
+        os.makedirs(os.path.join(a["outdir"], ".hydra"))
+        os.chdir(os.path.join(a["outdir"], ".hydra"))
+        masks = sorted(glob.glob(os.path.join(a["indir"], "**", "*mask*.png"), recursive=True))
+        frames = pictures([path.rsplit("_mask", 1)[0] + a["dataset.img_suffix"] for path in masks])
+        for path, frame in zip(masks, painted(frames, pictures(masks)[..., 0] > 0)):
+            Image.fromarray(frame).save(os.path.join(a["outdir"], os.path.basename(path)))
+        """},
+    "mat": {"generate_image.py": """
+        a = options("--network", "--dpath", "--mpath", "--outdir")
+        frames, known = pictures(listed(a.dpath)), pictures(listed(a.mpath))[..., 0]
+        assert frames.shape[1] % 512 == 0 and frames.shape[2] % 512 == 0 and set(np.unique(known)) <= {0, 255}
+        for path, frame in zip(listed(a.dpath), painted(frames, known == 0)):
+            Image.fromarray(frame).save(os.path.join(a.outdir, os.path.basename(path)))
+        """},
+    "aot-gan": {"src/test.py": """
+        a = options("--dir_image", "--dir_mask", "--pre_train", "--outputs")
+        frames, holes = pictures(listed(a.dir_image)), pictures(listed(a.dir_mask))[..., 0] > 0
+        assert frames.shape[1] % 4 == 0 and frames.shape[2] % 4 == 0
+        for path, frame in zip(listed(a.dir_image), painted(frames, holes)):
+            stem = os.path.basename(path).split(".")[0]
+            for ending, what in (("comp", frame), ("pred", 255 - frame), ("masked", frame * 0)):
+                Image.fromarray(what).save(os.path.join(a.outputs, f"{stem}_{ending}.png"))
+        """},
+    "minimax-remover": {"test_minimax_remover.py": """
+        assert all(os.path.isdir(name) for name in ("vae", "transformer", "scheduler"))
+        frames, masks = clip("./video.mp4")[0][:81], clip("./mask.mp4")[0][:81]
+        assert frames.shape == (81, 480, 832, 3), frames.shape
+        h264("./output.mp4", painted(frames, grown(masks[..., 0] > 20, 6)), 10, 25)
+        """},
+    "rose": {"inference.py": """
+        parser.add_argument("--sample_size", nargs=2, type=int)
+        names = ("--validation_videos", "--validation_masks", "--validation_prompts", "--video_length", "--output_dir")
+        a = options(*names)
+        frames, holes = clip(a.validation_videos)[0], clip(a.validation_masks)[0][..., 0] >= 240
+        assert len(frames) == int(a.video_length) and len(frames) % 16 == 1 and list(frames.shape[1:3]) == a.sample_size
+        h264(os.path.join(a.output_dir, "example-1.mp4"), painted(frames, holes), 12, 25)
+        """},
+    "svor": {"predict_SVOR.py": """
+        a = options("--input_video", "--input_mask_video", "--save_dir", "--sample_size", "--video_length", "--fps", "--seed",
+                    "--prompt")
+        frames, holes = clip(a.input_video)[0], clip(a.input_mask_video)[0][..., 0] > 127
+        assert len(frames) == int(a.video_length) and len(frames) % 4 == 1
+        h264(os.path.join(a.save_dir, os.path.basename(a.input_video)), painted(frames, grown(holes, 6)), int(a.fps), 25)
+        """},
+    "dfvi": {"tools/video_inpaint.py": """
+        parser.add_argument("--img_size", nargs=2, type=int)
+        for flag in ("--FlowNet2", "--DFC", "--ResNet101", "--Propagation"):
+            parser.add_argument(flag, action="store_true")
+        a = options("--frame_dir", "--MASK_ROOT", "--output_root_propagation")
+        assert " " not in a.frame_dir and os.path.isdir("tools")
+        frames = pictures(listed(a.frame_dir))
+        holes = np.stack([np.asarray(Image.open(path))[:, :, 0] > 0 for path in listed(a.MASK_ROOT)])
+        assert list(frames.shape[1:3]) == a.img_size and all(side % 64 == 0 for side in a.img_size) and len(frames) > 12
+        save(os.path.join(a.output_root_propagation, "inpaint_res"), "{:05d}.png", painted(frames, holes)[:-1])
+        """},
+    "vinet": {"demo_vi.py": """
+        (name,) = open("DAVIS_demo/ImageSets/2016/demo_davis.txt").read().split()
+        frames = pictures(listed("DAVIS_demo/JPEGImages/480p/" + name))
+        levels = pictures(listed("DAVIS_demo/Annotations/480p/" + name))[..., 0]
+        holes = levels != 0 if name in ("tennis", "bmx-trees") else levels == 1
+        assert len(frames) >= 30 and frames.shape[1:3] == (512, 512)
+        assert os.path.exists("results/vinet_agg_rec/save_agg_rec_512.pth")
+        done = painted(frames, holes)
+        save("results/vinet_agg_rec/davis_512/" + name, "{:05d}.png", done[1:], first=1)
+        """},
+    "cpnet": {"CPNet_test.py": """
+        a = options("-g", "-D")
+        (name,) = open(os.path.join(a.D, "DAVIS_example/ImageSets/example.txt")).read().split()
+        frames = pictures(listed(os.path.join(a.D, "DAVIS_example/JPEGImages/480p", name)))
+        holes = pictures(listed(os.path.join(a.D, "DAVIS_example/Annotations/480p", name)))[..., 0] > 0
+        assert frames.shape[1:3] == (240, 424) and os.path.isdir("weight") and os.path.isdir("models")
+        save("test/" + name, "f{}.jpg", painted(frames, grown(holes, 4)), quality=75)
+        """},
+    "opn": {"demo_video.py": """
+        a = options("--input")
+        paths = listed(os.path.join("Video_inputs", a.input))
+        frames = pictures([path for path in paths if path.endswith(".jpg")])
+        holes = pictures([path for path in paths if path.endswith(".png")])[..., 0] > 0
+        assert frames.shape[1:3] == (240, 424) and os.path.exists("OPN.pth")
+        both = np.concatenate([frames // 2, painted(frames, grown(holes, 1))], axis=1)
+        save(os.path.join("Video_results", a.input), "{:05d}.jpg", both, quality=75)
+        """},
+    "deepfillv2": {"batch_test.py": """
+        a = options("--flist", "--image_height", "--image_width", "--checkpoint_dir")
+        assert os.path.exists("batch_test.py"), "inpaint.yml is looked for where it runs"
+        rows = [line.split(" ") for line in open(a.flist).read().splitlines()]
+        frames, holes = pictures([row[0] for row in rows]), pictures([row[1] for row in rows])[..., 0] > 127.5
+        assert [frames.shape[1], frames.shape[2]] == [int(a.image_height), int(a.image_width)]
+        for row, frame in zip(rows, painted(frames, holes)):
+            Image.fromarray(frame).save(row[2])
+        """},
+    "edgeconnect": {"test.py": """
+        a = options("--checkpoints", "--model", "--input", "--mask", "--output")
+        assert a.model == "3" and all(Image.open(path).mode == "RGB" for path in listed(a.mask))
+        frames, holes = pictures(listed(a.input)), pictures(listed(a.mask))[..., 0] > 0
+        for path, frame in zip(listed(a.input), painted(frames, holes)):
+            Image.fromarray(frame).save(os.path.join(a.output, os.path.basename(path)))
+        """},
+    "comodgan": {"run_generator.py": """
+        a = options("-c", "-i", "-m", "-o")
+        number = int(os.path.basename(a.i)[6:10])
+        frame, known = np.asarray(Image.open(a.i)), np.asarray(Image.open(a.m).convert("1"))
+        assert frame.shape == (512, 512, 3)
+        Image.fromarray(np.where(known[..., None], frame, np.uint8([7 * number % 256, 37, 91]))).save(a.o)
+        """},
+}  # fmt: skip
+# What their clones hold besides.
+BESIDE = {
+    "propainter": ("weights/",), "e2fgvi-hq": ("release_model/",), "e2fgvi": ("release_model/",), "diffueraser": ("weights/",),
+    "minimax-remover": ("vae/", "transformer/", "scheduler/"), "rose": ("models/", "weights/", "configs/"),
+    "svor": ("models/", "weights/", "configs/"), "vinet": ("results/vinet_agg_rec/save_agg_rec_512.pth",),
+    "cpnet": ("weight/", "models/"), "opn": ("OPN.pth", "TCN.pth", "utils/", "models/"),
+}  # fmt: skip
+
+
+def cloned(name: str, folder: Path, *, changed: str = "") -> Path:
+    """A folder that plays the clone of a program; ``changed`` is a line that its script ends with."""
+    for file, text in PROGRAMS[name].items():
+        path = folder / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(SHARED + textwrap.dedent(text) + changed)
+    for place in BESIDE.get(name, ()):
+        path = folder / place
+        (path if place.endswith("/") else path.parent).mkdir(parents=True, exist_ok=True)
+        if not place.endswith("/"):
+            path.touch()
+    (folder / "weights.pth").write_text("weights")
+    return folder

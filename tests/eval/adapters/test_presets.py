@@ -1,0 +1,217 @@
+"""Every preset, with a stand-in of its program: what it is given, how it is started, and what is read of it."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+import pytest
+from tests.eval.adapters.programs import PROGRAMS, cloned
+
+from inpaintbench.errors import InputError, NotMeasurable
+from inpaintbench.eval.adapters.layouts import layouts, presets
+from inpaintbench.eval.adapters.lossy import ceiling_db
+from inpaintbench.eval.methods.command import Command
+from inpaintbench.eval.scoring.predict import run
+from inpaintbench.types import Frames, Hole
+from inpaintbench.view import ItemView
+
+QUICK = ("propainter", "e2fgvi-hq", "fuseformer", "sttn", "fgvc", "diffueraser", "vace", "lama")
+"""Tried on every change; the others in the long lane."""
+# Sizes that only the divisor of each preset makes fit, and those that programs of one size take as they are.
+SIZES = {"fuseformer": (432, 240), "sttn": (432, 240), "e2fgvi": (432, 240), "vinet": (512, 512), "comodgan": (512, 512),
+         "cpnet": (424, 240), "opn": (424, 240), "minimax-remover": (832, 480)}  # fmt: skip
+# How far a program's own growth reaches beyond the hole, in pixels.
+REACH = {
+    "cross 4": 4,
+    "cross 5 and holes filled": 5,
+    "cross 6": 6,
+    "cross 1": 1,
+    "erode box 1, then box 8": 8,
+    "none": 0,
+    "box 10x6": 0,
+}
+
+
+def method(name: str, folder: Path, **constants: Any) -> Command:
+    clone = cloned(name, folder, changed=constants.pop("changed", ""))
+    weights = {"weights": str(clone / "weights.pth")} if any("{weights}" in text for text in layouts()[name].started) else {}
+    return Command(layout=name, folder=str(clone), python=sys.executable, device="any", **weights, **constants)
+
+
+def item(width: int, height: int, *, frames: int, seed: int = 0) -> tuple[Frames, Hole]:
+    """Smooth colours with a checkerboard whose squares tell place and frame, and a hole that looks another when it is turned."""
+    rng = np.random.default_rng(seed)
+    row, column = np.mgrid[:height, :width]
+    smooth = np.stack([row * 90 // height + 60, column * 90 // width + 60, (row + column) * 90 // (height + width) + 60], -1)
+    clip = np.empty((frames, height, width, 3), np.uint8)
+    for number in range(frames):
+        board = ((row + 3 * number) // 24 + column // 24) % 2
+        clip[number] = smooth + 40 * board[..., None]
+    hole = np.zeros((frames, height, width), np.bool_)
+    top, left = int(rng.integers(10, height - 52)), int(rng.integers(10, width - 72))
+    for number in range(frames):
+        hole[number, top : top + 34, left + number % 5 : left + 50 + number % 5] = True
+        hole[number, top + 34 : top + 42, left : left + 20] = True  # a foot on one side
+    return np.where(hole[..., None], np.uint8(127), clip), hole
+
+
+def check(name: str, made: Frames, frames: Frames, hole: Hole) -> None:
+    """Colours of holes tell order, polarity and place; known pixels are those that were given."""
+    layout = layouts()[name]
+    square = cv2.getStructuringElement(cv2.MORPH_RECT, (3, 3))
+    inside = np.stack([cv2.erode(missing.view(np.uint8), square, iterations=8 if layout.lossy else 0) > 0 for missing in hole])
+    reach = REACH[layout.dilates] + (8 if layout.lossy else 0)
+    known = np.stack([cv2.dilate(missing.view(np.uint8), square, iterations=reach + 1) == 0 for missing in hole])
+    for number, picture in enumerate(made):
+        place = number + layout.frames_rule.lead
+        colour = np.array([7 * place % 256, 37, 91])
+        off = np.abs(picture[inside[number]].astype(int) - colour)
+        if layout.lossy is None:
+            assert off.max() == 0, (name, number)
+            np.testing.assert_array_equal(picture[known[number]], frames[number][known[number]], err_msg=f"{name} {number}")
+        else:
+            assert off.max() <= 24, (name, number, off.max())
+            assert np.median(off) <= 3, (name, number)
+    if layout.lossy is not None:
+        error = np.mean((made[known].astype(float) - frames[known]) ** 2)
+        assert 10 * np.log10(255**2 / error) > ceiling_db(frames, layout.lossy) - 2  # a painted hole costs bits
+
+
+def test_every_preset_has_a_stand_in() -> None:
+    assert set(presets()) == set(PROGRAMS)
+    assert set(QUICK) < set(PROGRAMS)
+    assert {name for name, layout in presets().items() if not layout.home} == set()
+
+
+@pytest.mark.parametrize("name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.long) for name in PROGRAMS])
+def test_a_preset_is_read_where_its_program_writes(name: str, tmp_path: Path) -> None:
+    width, height = SIZES.get(name, (150, 106))
+    frames, hole = item(width, height, frames=24 if name in ("diffueraser", "vace") else 6)
+    leaf = method(name, tmp_path / "clone")
+    before = sorted(tmp_path.rglob("*"))
+    made = run(leaf, ItemView.of_arrays(input=frames, hole=hole, fps=24.0))
+    assert made.shape == frames.shape
+    check(name, made, frames, hole)
+    assert [path for path in sorted(tmp_path.rglob("*")) if "__pycache__" not in str(path)] == before  # nothing left in the clone
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", QUICK)
+def test_no_item_is_misplaced(name: str, tmp_path: Path) -> None:
+    leaf = method(name, tmp_path / "clone")
+    for seed in range(13):
+        rng = np.random.default_rng(seed)
+        width, height = SIZES.get(name, (int(rng.integers(96, 260)), int(rng.integers(72, 180))))
+        frames, hole = item(width, height, frames=int(rng.integers(3, 30)), seed=seed)
+        check(name, run(leaf, ItemView.of_arrays(input=frames, hole=hole, fps=24.0)), frames, hole)
+
+
+FAULTS = {
+    "writes nothing": ("\nimport shutil; shutil.rmtree(out)", r"the program wrote no frames/frames/0000\.png, wanted 4 frames"),
+    "writes half": ("\nos.remove(out + '/frames/0002.png')", r"the program wrote no frames/frames/0002\.png, wanted 4 frames"),
+    "writes another size": ("\nsave(out + '/frames', '{:04d}.png', done[:, :8])", r"0000\.png is 152x8, wanted 152x112"),
+    "writes no picture": ("\nopen(out + '/frames/0001.png', 'w').write('x')", r"the program's 0001\.png|frame.*cannot be opened"),
+    "hangs": ("\nimport time; print('at work', flush=True); time.sleep(60)", r"took longer than 4 s and was stopped"),
+    "fails on standard output": ("\nprint('no memory'); sys.exit(3)", r"ended with exit status 3: .*no memory"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_program_that_fails_is_one_sentence_and_its_words_are_kept(fault: str, tmp_path: Path) -> None:
+    line, reason = FAULTS[fault]
+    frames, hole = item(150, 106, frames=4)
+    leaf = method("propainter", tmp_path / "clone", changed=line, time_limit_seconds=4.0 if fault == "hangs" else None)
+    leaf.log = tmp_path / "log.txt"
+    with pytest.raises(NotMeasurable, match=reason):
+        run(leaf, ItemView.of_arrays(input=frames, hole=hole, fps=24.0))
+    said = leaf.log.read_text()
+    assert said.startswith("$ cd ")
+    assert "inference_propainter.py -i " in said
+    assert {"hangs": "at work", "fails on standard output": "no memory"}.get(fault, "") in said
+    assert said.endswith(" s\n")
+
+
+def test_a_video_of_another_length_says_so(tmp_path: Path) -> None:
+    frames, hole = item(150, 106, frames=4)
+    short = "\nmp4v('results/frames_results.mp4', frames[:3], 24)"
+    with pytest.raises(NotMeasurable, match=r"the program's results/frames_results\.mp4 has 3 frames, wanted 4"):
+        run(method("e2fgvi-hq", tmp_path / "clone", changed=short), ItemView.of_arrays(input=frames, hole=hole, fps=24.0))
+
+
+def test_a_clip_that_is_too_long_is_refused_or_cut_into_windows(tmp_path: Path) -> None:
+    frames, hole = item(96, 80, frames=90)
+    view = ItemView.of_arrays(input=frames, hole=hole, fps=24.0)
+    leaf = method("vace", tmp_path / "clone")
+    with pytest.raises(NotMeasurable, match=r"takes at most 81 frames, the clip has 90; overlap=N cuts it into windows"):
+        run(leaf, view)
+    made = run(method("vace", tmp_path / "other", overlap=9), view)
+    assert made.shape == frames.shape
+    places = [*range(45), *range(36, 81)]  # frames 0 to 80, then 9 to 89: they meet in the middle of what they share
+    off = [
+        abs(int(np.median(picture[missing][:, 0])) - 7 * place % 256)
+        for picture, missing, place in zip(made, hole, places, strict=True)
+    ]
+    assert max(off) <= 4
+
+
+def test_what_a_preset_lacks_is_told_before_it_runs(tmp_path: Path) -> None:
+    clone = str(cloned("propainter", tmp_path))
+    with pytest.raises(InputError, match=r"'propainter' needs the folder of its program: give --program FOLDER"):
+        Command(layout="propainter")
+    with pytest.raises(
+        InputError, match=r"'e2fgvi-hq' needs its weights \(E2FGVI-HQ-CVPR22\.pth\): give --method e2fgvi-hq,weights=PATH"
+    ):
+        Command(layout="e2fgvi-hq", folder=clone)
+    if not any(Path("/dev").glob("nvidia[0-9]*")):
+        with pytest.raises(InputError, match=r"'fgvc' runs on an NVIDIA card alone, and there is none; fgvc,device=any tries"):
+            Command(layout="fgvc", folder=clone)
+
+
+def test_nothing_of_killed_runs_stays_in_the_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    left = tmp_path / "inpaintbench-run-left"
+    left.mkdir()
+    (left / ".held").touch()  # nobody holds its lock
+    (left / "frame.png").touch()
+    frames, hole = item(96, 80, frames=3)
+    run(Command(command="sh -c 'cp $0/frame_* $1'"), ItemView.of_arrays(input=frames, hole=hole))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_command_runs_in_a_container_that_sees_its_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    frames, hole = item(96, 80, frames=3)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(InputError, match="an image needs docker or podman, and neither is on the PATH"):
+        Command(command="fill {input} {output}", image="fill:1")
+    # Stands for the container program: notes its options, then runs what the image would.
+    (tmp_path / "docker").write_text(
+        f'#!/bin/sh\necho "$@" > {tmp_path}/told\nwhile [ "$1" != fill:1 ]; do shift; done\n/bin/cp "$3"/frame_* "$4"\n'
+    )
+    (tmp_path / "docker").chmod(0o700)
+    leaf = Command(command="fill {input} {output}", image="fill:1")
+    np.testing.assert_array_equal(run(leaf, ItemView.of_arrays(input=frames, hole=hole)), frames)
+    told = (tmp_path / "told").read_text().split()
+    assert told[:2] == ["run", "--rm"]
+    mounted = told[told.index("--volume") + 1].split(":")
+    assert mounted[0] == mounted[1] == str(Path(told[-2]).parent)
+
+
+@pytest.mark.parametrize(
+    ("how", "decibels"), [("mp4v", 32.35), ("jpeg", 37.93), ("h264-crf25", 30.99), ("h264-crf15", 32.91), ("h264-crf10", 33.28)]
+)
+def test_the_ceiling_of_a_form_is_that_of_the_program_that_writes_it(how: str, decibels: float) -> None:
+    """Golden values: OpenCV's mp4v, Pillow's JPEG 75, and imageio's qualities 5, 7 and 8, on one pattern."""
+    t, y, x = np.mgrid[:12, :128, :208].astype(float)
+    waves = [np.sin(0.11 * x + 0.05 * t), np.cos(0.07 * y - 0.09 * t), np.sin(0.0013 * x * y + 0.2 * t)]
+    frames = np.stack([np.round(127.5 + 127.5 * wave) for wave in waves], -1).astype(np.uint8)
+    assert ceiling_db(frames, how) == pytest.approx(decibels, abs=0.5)
+
+
+def test_an_unknown_form_is_refused() -> None:
+    with pytest.raises(InputError, match="unknown form 'avi'"):
+        ceiling_db(np.zeros((1, 16, 16, 3), np.uint8), "avi")
