@@ -18,6 +18,7 @@ from inpaintbench.curation.fetching import FETCHERS
 from inpaintbench.curation.normalizers import NORMALIZERS
 from inpaintbench.curation.sources import SOURCES
 from inpaintbench.curation.splitters import SPLITTERS
+from inpaintbench.eval.adapters.layouts import presets
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS
@@ -57,7 +58,28 @@ def page() -> str:
     for name in PROTOCOLS:
         protocol = PROTOCOLS.get(name)
         rows.append(f"| `{name}` | `{protocol.fingerprint}` | {', '.join(protocol.metrics)} | {', '.join(protocol.regions)} |")
-    return "\n".join([*parts, "\n".join(rows) + "\n"])
+    return "\n".join([*parts, "\n".join(rows) + "\n", _presets()])
+
+
+def _presets() -> str:
+    """Programs that can be run by name, ``--method NAME --program FOLDER``."""
+    columns = ["name", "program", "made for", "reads", "writes", "takes", "grows holes by", "card", "licence of its code"]
+    rows = ["## Presets of programs", "", f"| {' | '.join(columns)} |", "|" + "---|" * len(columns)]
+    for name, preset in presets().items():
+        rule = preset.frames_rule
+        takes = [
+            f"{preset.size[0]}x{preset.size[1]}" if preset.size else "",
+            f"sides of {preset.divisor}n" if preset.divisor != 1 else "",
+            f"{rule.step}n+{rule.offset} frames" if rule.step > 1 else "", f"from {rule.min} frames" if rule.min > 1 else "",
+            f"to {rule.max} frames" if rule.max else "",
+        ]  # fmt: skip
+        cells = [
+            f"`{name}`", f"{preset.title} ({preset.home})", ", ".join(preset.task), "videos" if preset.video_in else "pictures",
+            preset.lossy or "lossless", ", ".join(filter(None, takes)) or "any", preset.dilates,
+            {"cuda": "needed", "cpu": "not used", "any": "may use"}[preset.device], preset.licence or "not stated",
+        ]  # fmt: skip
+        rows.append(f"| {' | '.join(cells)} |")
+    return "\n".join(rows) + "\n"
 
 
 def _sentence(leaf: type) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import shutil
 import sys
@@ -15,10 +16,12 @@ import typer
 from click.testing import Result
 from old_format import write_one_file
 from scoring_probes import write_items
+from tests.eval.adapters.programs import cloned
 from typer.testing import CliRunner
 
 from inpaintbench import video
 from inpaintbench.cli.evaluate_options import any_method, label_of, program_constants
+from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import expanded
 from inpaintbench.cli.predicting import predict
 from inpaintbench.cli.reinpaint.options import second_spec
@@ -146,8 +149,8 @@ def test_the_page_repeats_the_methods_as_they_were_asked_for(made: Path) -> None
 
 def test_the_divisor_is_the_layouts_unless_given() -> None:
     assert PROGRAM == {"time_limit_seconds": 60, "divisor": 1, "layout": "plain"}
-    assert program_constants(seconds=60, layout="sttn", divisor=None)["divisor"] == [432, 240]
-    assert program_constants(seconds=60, layout="sttn", divisor=3)["divisor"] == 3
+    assert program_constants(seconds=60, layout="devil-sttn", divisor=None)["divisor"] == [432, 240]
+    assert program_constants(seconds=60, layout="devil-sttn", divisor=3)["divisor"] == 3
 
 
 def test_one_slice_after_the_other_is_the_whole(made: Path) -> None:
@@ -246,7 +249,9 @@ def test_a_program_of_a_layout_is_a_method(made: Path, tmp_path: Path) -> None:
         '#!/bin/sh\nfor f in "$1"/*_gt.png; do cp $f "$2/$(basename $f _gt.png)_pred.png"; done\n'
     )
     (tmp_path / "own" / "go.sh").chmod(0o700)
-    done = call(made, "--method", "script=./go.sh", "--command-layout", "vinet", "--command-folder", "own", "--slice", "high")
+    done = call(
+        made, "--method", "script=./go.sh", "--command-layout", "devil-vinet", "--command-folder", "own", "--slice", "high"
+    )
     assert "script: 1 predictions, 0 failed" in done.output
     assert levels("script") == {"item 2": 0}
 
@@ -321,7 +326,35 @@ def test_unknown_slices_and_datasets_are_one_sentence(made: Path) -> None:
         call(Path("no where"), "--method", "telea")
 
 
-def test_layouts_say_what_is_not_known() -> None:
-    printed = CliRunner().invoke(app, ["layouts"], catch_exceptions=False, env={"COLUMNS": "300"}).output
-    assert "432x240" in printed
-    assert "not checked against the code: " in printed
+def test_layouts_are_listed_and_one_is_told_whole() -> None:
+    def printed(*words: str) -> str:
+        return CliRunner().invoke(app, ["layouts", *words], catch_exceptions=False, env={"COLUMNS": "300"}).output
+
+    assert "432x240" in printed()
+    told = printed("e2fgvi-hq")
+    for words in ("CC BY-NC 4.0", "709cbe3", "MPLBACKEND 'Agg'", "results/frames_results.mp4", "mp4v", "E2FGVI-HQ-CVPR22.pth"):
+        assert words in told
+    assert "unchecked" in printed("devil-vinet")
+    with pytest.raises(UnknownNameError, match="did you mean 'propainter'"):
+        printed("propaintr")
+    with pytest.raises(UsageError, match="give a layout, or check and a layout"):
+        printed("check")
+
+
+def test_a_preset_is_a_method_and_is_checked(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clone = cloned("propainter", tmp_path / "clone")
+    (tmp_path / "python").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@"\n')
+    (tmp_path / "python").chmod(0o700)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.chdir(tmp_path)
+    done = call(made, "--method", "propainter", "--program", str(clone), "--slice", "high")
+    assert "propainter: 1 predictions, 0 failed" in done.output
+    assert "inference_propainter.py" in Path("RUN/logs/methods/propainter/item 2.txt").read_text()
+    checked = CliRunner().invoke(app, ["layouts", "check", "propainter", "--program", str(clone)], catch_exceptions=False)
+    assert "ok    known pixels: as they were" in checked.output
+    script = clone / "inference_propainter.py"
+    script.write_text(script.read_text() + "\nsave(out + '/frames', '{:04d}.png', done[::-1])")
+    with pytest.raises(RunError, match="propainter: its results do not fit its inputs"):
+        CliRunner().invoke(app, ["layouts", "check", "propainter", "--program", str(clone)], catch_exceptions=False)
+    with pytest.raises(InputError, match="'propainter' needs the folder of its program: give --program FOLDER"):
+        call(made, "--method", "propainter")

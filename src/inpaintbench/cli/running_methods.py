@@ -11,14 +11,17 @@ from inpaintbench.cli import console
 from inpaintbench.cli.console import Locally, Running
 from inpaintbench.cli.evaluate_options import InDataset, Named, ProtocolName, Run, SomeSlices, any_method
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import option
+from inpaintbench.cli.options import argument, option
 from inpaintbench.cli.predicting import LAYOUT_HELP, Besides, Wanted, predict_and_tell
 from inpaintbench.cli.reinpaint.options import second_spec
 from inpaintbench.cli.reinpaint.scoring import score as score_again
 from inpaintbench.cli.reporting import report as write_report
 from inpaintbench.cli.scoring import score
-from inpaintbench.eval.adapters.layouts import layouts
+from inpaintbench.errors import InputError, NotMeasurable, RunError
+from inpaintbench.eval.adapters.checking import tried
+from inpaintbench.eval.adapters.layouts import layout_of, layouts
 from inpaintbench.eval.methods import METHODS
+from inpaintbench.eval.methods.command import Command
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.reinpainting.setting import PAPER_MASKS, USUAL_SECOND, inpaints_again
 from inpaintbench.eval.scoring.run_folder import check_reportable
@@ -85,22 +88,56 @@ def run(
         write_report(dataset, run, protocol=chosen)
 
 
-def list_layouts() -> None:
-    """List the layouts of folders that programs read and write. It tells what is known of each.
+def list_layouts(
+    words: Annotated[
+        list[str] | None, argument("A layout; or check and a layout.", default="all", metavar="[check] [NAME]")
+    ] = None,
+    program: Annotated[Path | None, option("With check: the folder of its program.", exists=True, file_okay=False)] = None,
+    weights: Annotated[Path | None, option("With check: its weights.", exists=True)] = None,
+    any_device: Annotated[bool, option("With check: start it without a card too.", "--any-device")] = False,
+) -> None:
+    """List the layouts of files that programs read and write, tell all that is known of one, or try one.
 
-    Example: inpaintbench eval layouts
+    `check` runs the program of a layout on one item that is made for it. It says whether the hole was filled, whether known
+    pixels are where they were, and what the form of its files costs.
+
+    Example: inpaintbench eval layouts propainter
     """
-    rows = [
-        (name, leaf.title, str(leaf), _sides(leaf.divisor), leaf.command, _known(leaf.source, leaf.unchecked, leaf.licence))
-        for name, leaf in layouts().items()
-    ]
-    console.print_table("Layouts", ["name", "for", "input -> output", "divisor", "example", "known from"], rows)
+    words = list(words or ())
+    if not words:
+        rows = [(name, leaf.title, str(leaf), leaf.licence or "") for name, leaf in layouts().items()]
+        console.print_table("Layouts", ["name", "for", "input -> output", "licence"], rows)
+    elif words[0] == "check" and len(words) == 2:
+        _try_layout(words[1], program, weights, any_device=any_device)
+    elif len(words) == 1 and words[0] != "check":
+        layout = layout_of(words[0])
+        facts = layout.model_dump(exclude_defaults=True)
+        console.print_table(words[0], ["field", "value"], [(name, _fact(value)) for name, value in facts.items()])
+    else:
+        raise UsageError("give a layout, or check and a layout: inpaintbench eval layouts check propainter --program FOLDER")
 
 
-def _sides(divisor: int | tuple[int, int]) -> str:
-    return str(divisor) if isinstance(divisor, int) else f"{divisor[0]}x{divisor[1]}"
+def _fact(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(
+            f"{name} {told!r}" if isinstance(told, str) else f"{name} {told}" for name, told in value.items() if told
+        )
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
-def _known(source: str, unchecked: tuple[str, ...], licence: str | None) -> str:
-    doubt = f"; not checked against the code: {', '.join(unchecked)}" if unchecked else ""
-    return f"{source}{f' ({licence})' if licence else ''}{doubt}"
+def _try_layout(name: str, program: Path | None, weights: Path | None, *, any_device: bool) -> None:
+    """Run the program of a layout on one item and print what came of it; exit status 1 where something is wrong."""
+    leaf = Command(
+        layout=name, folder=None if program is None else str(program), weights=None if weights is None else str(weights),
+        device="any" if any_device else None,
+    )  # fmt: skip
+    leaf.log = Path(f"{Path(name).stem}.log")
+    try:
+        findings = tried(leaf)
+    except (NotMeasurable, InputError) as error:
+        raise RunError(f"{name}: {error}; what it said is in {leaf.log}") from error
+    for finding in findings:
+        console.say(f"{'ok   ' if finding.fine else 'WRONG'} {finding.what}: {finding.told}")
+    console.say(f"what it said is in {leaf.log}")
+    if not all(finding.fine for finding in findings):
+        raise RunError(f"{name}: its results do not fit its inputs")

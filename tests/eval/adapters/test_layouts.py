@@ -13,7 +13,7 @@ import pytest
 from tests.eval.methods.contract import HEIGHT, WIDTH, corrupted, wandering_hole, world
 
 from inpaintbench.errors import InputError, NotMeasurable, UnknownNameError
-from inpaintbench.eval.adapters.layouts import Layout, layout_of, layouts
+from inpaintbench.eval.adapters.layouts import Layout, layout_of, layouts, presets
 from inpaintbench.eval.methods.command import Command
 from inpaintbench.eval.scoring.predict import run
 from inpaintbench.types import Frames, Hole
@@ -45,28 +45,16 @@ def as_devil(size: tuple[int, int]) -> Expected:
 
 # Items have 50x44 pixels, so that every divisor shows.
 METHODS = {
-    "jointopt": as_devil((50, 44)),
-    "vinet": as_devil((64, 48)),
-    "dfcnet": as_devil((64, 64)),
-    "cpnet": as_devil((56, 48)),
-    "opn": as_devil((56, 48)),
-    "sttn": as_devil((432, 240)),
-    "fgvc": as_devil((56, 48)),
-    "deepfillv2": Expected(
-        ("frame_0000.png", "frame_0001.png", "mask_0000.png", "mask_0001.png"), ("frame_0000.png", "frame_0001.png"),
-        hole_level=255, mode="RGB", size=(56, 48), frame_by_frame=True,
-    ),
-    "edgeconnect": Expected(
-        ("images/0000.png", "images/0001.png", "masks/0000.png", "masks/0001.png"), ("0000.png", "0001.png"),
-        hole_level=255, mode="L", size=(52, 44),
-    ),
+    "devil-jointopt": as_devil((50, 44)),
+    "devil-vinet": as_devil((64, 48)),
+    "devil-dfcnet": as_devil((64, 64)),
+    "devil-cpnet": as_devil((56, 48)),
+    "devil-opn": as_devil((56, 48)),
+    "devil-sttn": as_devil((432, 240)),
+    "devil-fgvc": as_devil((56, 48)),
     "comodgan": Expected(
         ("frame_0000.png", "frame_0001.png", "mask_0000.png", "mask_0001.png"), ("frame_0000.png", "frame_0001.png"),
         hole_level=0, mode="L", size=(512, 512), frame_by_frame=True,
-    ),
-    "lama": Expected(
-        ("0000.png", "0001.png", "0000_mask.png", "0001_mask.png"), ("0000_mask.png", "0001_mask.png"),
-        hole_level=255, mode="L", size=(56, 48),
     ),
 }  # fmt: skip
 OTHERS = {
@@ -128,7 +116,13 @@ def item(*, known_level: int | None = None) -> tuple[Frames, Hole]:
 def test_a_program_of_that_layout_fills_the_hole(name: str, tmp_path: Path) -> None:
     expected = (METHODS | OTHERS)[name]
     frames, hole = item(known_level=90 if name == "comodgan" else None)
-    found = run(Command(command=stub(tmp_path, expected), layout=name), ItemView.of_arrays(input=frames, hole=hole))
+    method = Command(
+        command=stub(tmp_path, expected) + " {frame} {hole} {prediction}" * expected.frame_by_frame,
+        layout=name,
+        folder=str(tmp_path),
+        device="any",
+    )
+    found = run(method, ItemView.of_arrays(input=frames, hole=hole))
     for index in range(FRAMES):
         assert set(map(tuple, found[index][hole[index]])) == {(10 + index, 200, 30)}
     if name == "comodgan":  # beside the hole its resizing mixes
@@ -138,18 +132,11 @@ def test_a_program_of_that_layout_fills_the_hole(name: str, tmp_path: Path) -> N
         np.testing.assert_array_equal(found[~hole], 255 - frames[~hole])
 
 
-def test_every_layout_is_tried_here_and_says_where_its_facts_come_from() -> None:
-    assert set(layouts()) == {*METHODS, *OTHERS}
+def test_every_layout_says_where_its_facts_come_from() -> None:
+    assert set(layouts()) == {*METHODS, *OTHERS, *presets()}
     for name, layout in layouts().items():
         assert layout.source
         assert set(layout.unchecked) <= set(Layout.model_fields) - {"title", "source", "unchecked"}, name
-    assert layouts()["lama"].hole_level == "white"
-    assert layouts()["comodgan"].hole_level == "black"
-
-
-def test_what_is_not_stated_of_a_network_of_pictures_is_marked() -> None:
-    for name in ("deepfillv2", "edgeconnect", "comodgan", "lama"):
-        assert {"frame", "hole", "prediction", "command"} <= set(layouts()[name].unchecked)
 
 
 def test_a_shrunken_hole_keeps_every_missing_pixel_from_passing_for_a_picture(tmp_path: Path) -> None:
@@ -182,18 +169,19 @@ def test_a_shrunken_hole_keeps_every_missing_pixel_from_passing_for_a_picture(tm
 
 def test_a_program_of_frames_says_what_it_lacks(tmp_path: Path) -> None:
     frames, hole = item()
-    command = Command(command="false", layout="deepfillv2")
+    (tmp_path / "mine.toml").write_text('frame = "f{}.png"\nhole = "h{}.png"\nprediction = "frame_{:04d}.png"\nruns = "frame"\n')
+    mine = str(tmp_path / "mine.toml")
     with pytest.raises(NotMeasurable, match="told a file for each hole, which this benchmark does not give"):
-        run(command, ItemView.of_arrays(input=frames))
+        run(Command(command="false", layout=mine), ItemView.of_arrays(input=frames))
     with pytest.raises(NotMeasurable, match="ended with exit status 1"):
-        run(command, ItemView.of_arrays(input=frames, hole=hole))
+        run(Command(command="false", layout=mine), ItemView.of_arrays(input=frames, hole=hole))
     with pytest.raises(NotMeasurable, match=r"the program wrote no frame_0000\.png, wanted 2 frames"):
-        run(Command(command="true", layout="deepfillv2"), ItemView.of_arrays(input=frames, hole=hole))
-    slow = Command(command="sh -c 'sleep 0.7' {frame} {hole} {prediction}", layout="deepfillv2", time_limit_seconds=1)
+        run(Command(command="true", layout=mine), ItemView.of_arrays(input=frames, hole=hole))
+    slow = Command(command="sh -c 'sleep 0.7' {frame} {hole} {prediction}", layout=mine, time_limit_seconds=1)
     with pytest.raises(NotMeasurable, match="took longer than 1 s and was stopped"):
         run(slow, ItemView.of_arrays(input=frames, hole=hole))
     with pytest.raises(InputError, match=r"names only two of \{frame\}, \{hole\} and \{prediction\}; name all or none"):
-        Command(command="true {frame} {hole}", layout="deepfillv2")
+        Command(command="true {frame} {hole}", layout=mine)
 
 
 @pytest.mark.parametrize(
@@ -201,7 +189,13 @@ def test_a_program_of_frames_says_what_it_lacks(tmp_path: Path) -> None:
     [
         ('frame = "a.png"', r"frame: .*'a\.png' needs a place for a number"),
         ('frame = "../{}.png"', "below the folder"),
-        ('frame = "{}.jpg"', r"does not end in \.png, which alone is written"),
+        ('frame = "{}.bmp"', r"does not end in \.png, or \.jpg for PNG under that name"),
+        ('frame = "{}.png"', "give either prediction or video_out"),
+        ('prediction = "{}.png"', "give frame, video_in, or both"),
+        ('frame = "{}.png"\nvideo_out = "o.mp4"\nlinks = ["weights"]', 'links are for cwd = "overlay"'),
+        ('frame = "{}.png"\nvideo_out = "o.mp4"\ncwd = "here"', "cwd 'here' is none of scratch, overlay, repo"),
+        ('frame = "{}.png"\nvideo_out = "o.mp4"\nframes_rule = { overlap = 4 }', "overlap takes a max"),
+        ('frame = "{}.png"\nvideo_out = "../o.mp4"', "is no name below the folder"),
         ('colour = "red"', "colour: Extra inputs are not permitted"),
         ("frame = ", "is not TOML"),
     ],
@@ -235,7 +229,8 @@ def test_a_program_may_run_in_its_own_folder(tmp_path: Path) -> None:
 
 def test_the_documentation_has_the_same_table() -> None:
     page = (Path(__file__).parents[3] / "docs" / "methods.md").read_text()
-    for name, layout in layouts().items():
+    for name in layouts().keys() - presets().keys():
+        layout = layouts()[name]
         divisor, size = ("x".join(map(str, one)) if isinstance(one, tuple) else one for one in (layout.divisor, layout.size))
         assert f"| `{name}` | {layout.hole_level} | {divisor} | {size or 'any'} | {layout.runs} |" in page
 

@@ -13,6 +13,7 @@ import pytest
 from tests.eval.adapters.programs import PROGRAMS, cloned
 
 from inpaintbench.errors import InputError, NotMeasurable
+from inpaintbench.eval.adapters.checking import tried
 from inpaintbench.eval.adapters.layouts import layouts, presets
 from inpaintbench.eval.adapters.lossy import ceiling_db
 from inpaintbench.eval.methods.command import Command
@@ -215,3 +216,27 @@ def test_the_ceiling_of_a_form_is_that_of_the_program_that_writes_it(how: str, d
 def test_an_unknown_form_is_refused() -> None:
     with pytest.raises(InputError, match="unknown form 'avi'"):
         ceiling_db(np.zeros((1, 16, 16, 3), np.uint8), "avi")
+
+
+WRONG = {
+    "one pixel off": ("np.roll(done, 1, axis=2)", "-1 px to the right and 0 px down"),
+    "mirrored": ("done[:, :, ::-1]", "mirrored left to right"),
+    "a frame off": ("np.roll(done, 1, axis=0)", "1 frame earlier"),
+    "blue first": ("done[..., ::-1]", "with red and blue exchanged"),
+    "noise": ("np.random.default_rng(0).integers(0, 256, done.shape, np.uint8)", "no shift, flip or order fits better"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_check_tells_where_a_result_went_wrong(name: str, tmp_path: Path) -> None:
+    change, words = WRONG[name]
+    findings = tried(method("propainter", tmp_path, changed=f"\nsave(out + '/frames', '{{:04d}}.png', {change})"))
+    assert [finding.what for finding in findings if not finding.fine] == ["known pixels", "place"]
+    assert words in findings[-1].told
+
+
+def test_a_check_of_a_program_that_works(tmp_path: Path) -> None:
+    assert all(finding.fine for finding in tried(method("propainter", tmp_path / "a")))
+    assert [finding.what for finding in tried(method("e2fgvi-hq", tmp_path / "b"))] == ["hole", "known pixels", "form"]
+    idle = tried(method("propainter", tmp_path / "c", changed="\nsave(out + '/frames', '{:04d}.png', frames)"))
+    assert [finding.what for finding in idle if not finding.fine] == ["hole"]

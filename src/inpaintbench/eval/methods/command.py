@@ -88,7 +88,8 @@ class Command(Method):
         self._fixed = {"{repo}": self.folder, "{weights}": None if weights is None else _path(weights), "{seed}": seed}
         self._name = layout
         self._image = None if image is None else [_container_program(), image]
-        _check_card(self.layout.device, device, layout)
+        if command is None:
+            _check_card(self.layout.device, device, layout)
         self._places = _FRAME_PLACES if self.layout.runs == "frame" else _ITEM_PLACES
         texts = self.layout.started if command is None else (command,)
         self._needed(*texts, *self.layout.env.values(), *self.layout.files.values(), self.layout.cwd or "")
