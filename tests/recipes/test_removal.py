@@ -115,6 +115,7 @@ def made(kind: str, parts: Mapping[str, np.ndarray]) -> Frames:
         "perfect": parts["truth"],
         "leaves": np.where(inside, parts["truth"], parts["input"]),
         "idle": parts["input"],
+        "fills": np.where(parts["hole"][..., None], parts["truth"], parts["input"]),
     }  # fmt: skip
     return np.asarray(choices[kind], np.uint8)
 
@@ -161,6 +162,50 @@ def test_whole_frames_are_kept_of_methods(benchmark: tuple[Workspace, Path, Data
     with LocalExecutor(Workspace(tmp_path), workers=0) as executor:
         [first, *_] = predict(executor, dataset, root=folder, method=MethodSpec("telea", "telea")).records
     assert first.full_frames
+
+
+# Imperfect masks
+
+
+def test_imperfect_masks_have_a_parent_and_steps_and_leave_input_and_truth_as_they_are(tmp_path: Path) -> None:
+    recipe = RemovalRecipe(size=(128, 80), frames=5, imperfect=("erode", "box"))
+    _, folder, dataset = built(tmp_path, recipe, recipe.rendered(8))
+    exact = {row["generator_parameters"].get("parent"): row for row in dataset.items}[None]
+    found = members(dataset)
+    assert set(found["mask-exact"]) | set(found["mask-erode"]) | set(found["mask-box"]) == set(found["all"])
+    assert set(found["effect-shadow"]) <= set(found["mask-exact"])  # other slices are of exact masks
+    assert len({row["item_id"] for row in dataset.items}) == len(dataset.items) > 12
+    parents = {row["item_id"]: row for row in dataset.items if "parent" not in row["generator_parameters"]}
+    assert len(parents) == 8
+    spoilt = [row for row in dataset.items if "parent" in row["generator_parameters"]]
+    for row in spoilt:
+        facts = row["attributes"]
+        hole, thing = (video.read_hole(folder / row[f"{part}_file_name"]) for part in ("hole", "object_mask"))
+        there = thing.any(axis=(1, 2))
+        shares = (hole & thing).sum(axis=(1, 2))[there] / (hole | thing).sum(axis=(1, 2))[there]
+        assert facts["mask.mask_iou"] == pytest.approx(shares.mean())
+        low, high = next(
+            map(int, name.split("-")[1:]) for name, ids in found.items()
+            if name.count("-") == 2 and name.startswith("mask_iou-") and row["item_id"] in ids
+        )  # fmt: skip
+        assert low / 100 <= facts["mask.mask_iou"] < high / 100
+        assert row["input_file_name"] in {one["input_file_name"] for one in parents.values()}
+        assert "mask.effect_known" in facts
+        kind = facts["mask.mask_kind"]
+        assert (hole & ~thing).any() == (kind == "box")
+    assert exact["hole_sha256"] == exact["object_mask_sha256"]
+
+
+def test_the_less_of_the_object_a_mask_covers_the_worse_a_fill_of_it_scores(tmp_path: Path) -> None:
+    recipe = RemovalRecipe(size=(128, 80), frames=5, imperfect=("erode",))
+    made_of = built(tmp_path / "workspace", recipe, recipe.rendered(8))
+    found = scored(made_of, tmp_path / "run", "removal/paired", {"fills": "fills"})
+    rows = [
+        row for row in made_of[2].items if "001_" in row["source_uri"] and row["generator_parameters"].get("strength") == "high"
+    ]
+    values = {row["attributes"].get("mask.mask_iou", 1.0): found["fills", row["item_id"], "object"] for row in rows}
+    assert len(values) >= 4
+    assert [values[iou] for iou in sorted(values)] == sorted(values.values(), key=float)
 
 
 # Clips of others
@@ -304,6 +349,7 @@ def test_pictures_of_another_size_are_refused(benchmark: tuple[Workspace, Path, 
     [
         ((), "give --items N or --demo, --pairs FOLDER"),
         (("--items", "4", "--demo"), None),
+        (("--demo", "--imperfect", "blur"), "kind of imperfect mask 'blur'"),
         (("--pairs", "."), "--pairs and --layout go together"),
         (("--clips", "."), "--clips needs --masks of the same names"),
         (("--pairs", ".", "--layout", "rose"), "not in the layout 'rose'"),

@@ -179,6 +179,8 @@ def _drawn(request: MaskRequest, blobs: Blobs) -> Drawn:
 
 
 def _part(part: str, path: Path) -> Any:
+    if part == "object_mask":
+        return video.read_hole(path)
     if video.is_image(path):
         return video.read_frames(path)
     data = json.loads(path.read_bytes())
