@@ -118,6 +118,10 @@ def test_gold_that_names_its_candidates_goes_before_gold_that_does_not(tmp_path:
             "question 'scene_motion' shows suggestions, but no attribute gives them",
         ),
         (
+            of_workspace({"leaf": "scene_motion", "suggestion": "after", "suggested_by": "water_suggestion"}), (),
+            "question 'scene_motion' shows water_suggestion to raters, but it finds too little of real water",
+        ),
+        (
             of_dataset({"leaf": "mean_opinion", "suggested_by": "sharpness"}), METHODS,
             "question 'mean_opinion' names suggested_by, but only labels of clips have suggestions",
         ),

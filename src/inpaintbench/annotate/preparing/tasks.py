@@ -18,6 +18,9 @@ from inpaintbench.errors import InputError
 from inpaintbench.types import Attribute
 from inpaintbench.workspace import Workspace
 
+# Attribute -> why it is shown to no rater; what a rater sees beforehand pulls the answer.
+MISLEADING = {"water_suggestion": "it finds too little of real water, and calls fields and butterflies water"}
+
 
 @dataclass(frozen=True)
 class Draft:
@@ -62,6 +65,11 @@ def _checked(spec: QuestionSpec, *, file: StudyFile, methods: Sequence[str]) -> 
         )
     if spec.suggested_by is not None and shows != "clip":
         raise InputError(f"question {spec.label!r} names suggested_by, but only labels of clips have suggestions; leave it out")
+    if spec.suggested_by in MISLEADING:
+        raise InputError(
+            f"question {spec.label!r} shows {spec.suggested_by} to raters, but {MISLEADING[spec.suggested_by]}: "
+            "leave suggested_by out"
+        )
     if spec.suggestion != "hidden" and spec.suggested_by is None:
         raise InputError(f"question {spec.label!r} shows suggestions, but no attribute gives them; name one in suggested_by")
     options = [option.value for option in main_options(spec, shows=shows, methods=len(methods))]

@@ -1,4 +1,4 @@
-"""Share of the view that looks like running water: a suggestion for the people who rate the motion of scenes."""
+"""Share of the view that looks like running water: a number to sort clips by, which no rater is shown."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class WaterSuggestion(AttributeLeaf):
     Solid things that move, and the parallax of a travelling camera, keep their look along their motion; running water does
     not. Only regions of at least ``smallest_region`` count, because DEVIL (CVPR 2022, section 4.2) asks for the share of the
     view in large bodies of running water. Fire, smoke, rain and wind in fine leaves look the same to this measure, and calm or
-    distant water does not move enough: it puts an answer in front of a rater and is not one.
+    distant water does not move enough. Raters would be misled, so a study refuses it as a suggestion.
     """
 
     name = "water_suggestion"
