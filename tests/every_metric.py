@@ -52,8 +52,9 @@ def _published(name: str) -> Mapping[str, Any]:
 
 
 def built(name: str) -> Any:
-    """The metric, for all regions that it answers for."""
-    return METRICS.get(name)(regions=regions.REGIONS, band_radius_pixels=4, **constants_of(name))
+    """The metric, for frame, hole and band, or for the regions of an object where it answers for none of them."""
+    some = regions.REGIONS if set(regions.REGIONS) & set(METRICS.get(name).answers) else regions.OBJECT_REGIONS
+    return METRICS.get(name)(regions=some, band_radius_pixels=4, **constants_of(name))
 
 
 def moving_picture(frames: int, *, height: int = HEIGHT, width: int = WIDTH, seed: int = 0) -> Frames:
@@ -78,10 +79,15 @@ def noisy(frames: Frames, *, levels: int, seed: int = 1) -> Frames:
 
 
 def view_of(truth: Frames, hole: Hole, prediction: Frames, *, shared: Shared | None = None) -> ItemView:
-    """An item with all parts that a metric may need but joints, which no metric compares by pixels."""
+    """An item with all parts that a metric may need but joints, which no metric compares by pixels.
+
+    The left of the hole is a side effect, where the input is another than the truth; the object lies outside the hole.
+    """
+    effect = hole.copy()
+    effect[:, :, 12 + hole.shape[2] // 4 :] = False
     parts: dict[str, npt.NDArray[Any]] = {
         "truth": truth, "hole": hole, "prediction": prediction, "composite": composite(truth, hole, prediction),
-        "object_mask": ~hole,
+        "object_mask": ~hole, "effect_mask": effect, "input": np.where(effect[..., None], 255 - truth // 2, truth),
     }  # fmt: skip
     prompts = Prompts(source="a red car", target="a blue car")
     frames, height, width = truth.shape[:3]
@@ -94,5 +100,5 @@ def view_of(truth: Frames, hole: Hole, prediction: Frames, *, shared: Shared | N
 
 def measured(metric: Any, view: ItemView) -> dict[str, Any]:
     """Region -> measurement."""
-    found: dict[str, Any] = metric.measure(view.declaring(metric.name, metric.needs))
+    found: dict[str, Any] = metric.measure(view.declaring(metric.name, metric.parts))
     return found

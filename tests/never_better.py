@@ -43,6 +43,9 @@ CLAIMS: Mapping[str, tuple[str, ...]] = {
     "dssim": (EXACT, FRAMES, GRADED),
     "lpips": (EXACT, FRAMES, GRADED),
     "flicker": (EXACT, SCALED, GRADED),  # damage to one frame can make it fail like its neighbours: steady, though wrong
+    "effect_residual": _PIXELWISE,
+    "background_preserved": _PIXELWISE,
+    "xpsnr": (EXACT, FRAMES, GRADED),  # of luma, to which errors of several channels add up
     "temporal_difference": (EXACT,),  # blur takes change away, noise brings it back
     "pvcs": (EXACT,),
     "fid": (EXACT,),
@@ -91,9 +94,9 @@ class Pair(NamedTuple):
 
 
 def with_truth() -> list[str]:
-    """Ranked metrics of the catalogue that compare a prediction with a truth, one that was added yesterday too."""
+    """Ranked metrics of the catalogue that compare a prediction with a truth or an input, one that was added yesterday too."""
     leaves = {name: METRICS.get(name) for name in METRICS}
-    return [name for name, leaf in leaves.items() if measured_here(name) and leaf.ranked and "truth" in leaf.needs]
+    return [name for name, leaf in leaves.items() if measured_here(name) and leaf.ranked and {"truth", "input"} & set(leaf.needs)]
 
 
 def claims() -> dict[str, tuple[str, ...]]:

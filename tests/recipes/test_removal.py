@@ -89,9 +89,9 @@ def test_every_slice_loads_and_verifies_and_workers_change_no_byte(
 
 
 def scored(
-    benchmark: tuple[Workspace, Path, Dataset], run: Path, protocol: str, methods: Mapping[str, str]
+    benchmark: tuple[Workspace, Path, Dataset], run: Path, protocol: str, methods: Mapping[str, str], metric: str = "psnr"
 ) -> dict[tuple[str, str, str], float | None]:  # fmt: skip
-    """(method, item, region) -> PSNR of methods that are ``made`` of truth and input."""
+    """(method, item, region) -> value of methods that are ``made`` of truth and input."""
     _, folder, dataset = benchmark
     workspace = Workspace(run)
     given = []
@@ -103,7 +103,7 @@ def scored(
             rows.append(Prediction(method, "1", row["item_id"], blob, True, 0))
         given.append(Predicted(method, rows))
     with LocalExecutor(workspace, workers=0) as executor:
-        outcomes = score(executor, dataset, root=folder, methods=given, protocol=protocol, metrics=["psnr"])
+        outcomes = score(executor, dataset, root=folder, methods=given, protocol=protocol, metrics=[metric])
     return {
         (name, row.item_id, row.region): row.value for name, outcome in outcomes.items() for row in outcome.records
     }  # fmt: skip
@@ -145,6 +145,24 @@ def test_who_leaves_the_shadow_loses_in_the_effect_and_nowhere_else_and_more_the
     for item in slices["common"]:
         assert found["leaves", item, "effect"] is None  # there is none
         assert found["leaves", item, "object"] == found["perfect", item, "object"]
+
+
+def test_the_input_takes_nothing_away_and_who_leaves_the_shadow_nothing_of_it(
+    benchmark: tuple[Workspace, Path, Dataset], tmp_path: Path
+) -> None:
+    _, _, dataset = benchmark
+    methods = {kind: kind for kind in ("perfect", "leaves", "idle")}
+    removed = scored(benchmark, tmp_path, "removal/paired", methods, "effect_removed")
+    kept = scored(benchmark, tmp_path, "removal/paired", methods, "background_preserved")
+    for item in members(dataset)["effect-shadow"]:
+        values = [removed[method, item, "effect"] for method in methods]
+        # Of shadows that are there: the faintest are below one level on average.
+        assert values == [1, 0, 0] or (values == [None] * 3 and item in members(dataset)["effect-shadow-low"]), item
+        assert [removed[method, item, "object"] for method in methods] == [1, 1, 0]
+        assert {kept[method, item, "rest"] for method in methods} == {58.92}  # of pixels that are as they were
+    item = members(dataset)["common"][0]
+    assert removed["perfect", item, "effect"] is None
+    assert removed["perfect", item, "object"] == 1
 
 
 def test_pasted_into_its_hole_even_a_perfect_prediction_leaves_the_shadow(

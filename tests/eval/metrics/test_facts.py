@@ -39,6 +39,10 @@ FACTS = {
     "aesthetic_quality": (True, 4, 1),
     "imaging_quality": (True, 4, 1),
     "musiq": (True, 2, 1),
+    "effect_removed": (True, 3, 1),
+    "effect_residual": (False, 3, 1),
+    "background_preserved": (True, 2, 1),
+    "xpsnr": (True, 2, 2),
     "par": (False, 4, 1),
 }
 """Metric -> whether higher is better, decimals, the fewest frames of an item that it measures."""

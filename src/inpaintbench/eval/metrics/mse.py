@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 
 from inpaintbench.eval.metrics.base import Measurement, Metric, mean_over_clip, region_pixels
-from inpaintbench.types import Hole
+from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
 
 CHANNELS = 3
@@ -37,18 +37,23 @@ class Mse(Metric):
 def frame_errors(view: ItemView, *, regions: tuple[str, ...], band_radius_pixels: int) -> dict[str, list[float]]:
     """For each region the mean squared error (0..1) of every frame that has a pixel of it, in order."""
     return {
-        region: _errors(view, None if region == "frame" else region_pixels(view, region, band_radius_pixels=band_radius_pixels))
+        region: masked_errors(
+            view.truth,
+            view.composite,
+            None if region == "frame" else region_pixels(view, region, band_radius_pixels=band_radius_pixels),
+        )
         for region in regions
     }
 
 
-def _errors(view: ItemView, masks: Hole | None) -> list[float]:
+def masked_errors(one: Frames, other: Frames, masks: Hole | None) -> list[float]:
+    """The mean squared error (0..1) of every frame that has a pixel of ``masks``, in order; None = of all pixels."""
     errors = []
-    for index, (truth, composite) in enumerate(zip(view.truth, view.composite, strict=True)):
+    for index, (first, second) in enumerate(zip(one, other, strict=True)):
         mask = None if masks is None else masks[index].view(np.uint8)
-        pixels = truth.shape[0] * truth.shape[1] if mask is None else cv2.countNonZero(mask)
+        pixels = first.shape[0] * first.shape[1] if mask is None else cv2.countNonZero(mask)
         if pixels:
             # The sum is a whole number, of which OpenCV gives the square of the root.
-            total = round(cv2.norm(truth, composite, cv2.NORM_L2SQR, mask))
+            total = round(cv2.norm(first, second, cv2.NORM_L2SQR, mask))
             errors.append(total * (1 / pixels) / (CHANNELS * 255**2))  # in this order, in which released scores were rounded
     return errors

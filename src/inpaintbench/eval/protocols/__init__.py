@@ -37,6 +37,7 @@ PROTOCOLS: Catalogue[Protocol] = Catalogue(
         "removal/paired": "inpaintbench.eval.protocols.removal:PAIRED",
         "removal/pasted": "inpaintbench.eval.protocols.removal:PASTED",
         "removal/unpaired": "inpaintbench.eval.protocols.removal:UNPAIRED",
+        "removal/as-published": "inpaintbench.eval.protocols.removal:AS_PUBLISHED",
     },
 )
 

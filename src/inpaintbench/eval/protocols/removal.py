@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from inpaintbench.deviations import Deviation
 from inpaintbench.eval.protocols.base import Constant, Protocol
-from inpaintbench.eval.protocols.decibel_variants import POOLED
+from inpaintbench.eval.protocols.decibel_variants import CEILING_DECIBELS, POOLED, mean_of_decibels
 from inpaintbench.eval.protocols.ssim_variants import SSIM_VARIANTS
 from inpaintbench.regions import OBJECT_REGIONS
 
 _BAND_RADIUS_PIXELS = 8
 _REGIONS = ("frame", *OBJECT_REGIONS)
+BACKGROUND: Mapping[str, Constant] = {"pixels": "rest", **POOLED}
+XPSNR: Mapping[str, Constant] = {"begin": "next", "mean_of_small": False, "ceiling_decibels": CEILING_DECIBELS}
 _METRICS: Mapping[str, Mapping[str, Constant]] = {
     "psnr": POOLED,
     "ssim": SSIM_VARIANTS["wang"],
@@ -20,6 +23,10 @@ _METRICS: Mapping[str, Mapping[str, Constant]] = {
         "boundary_relative": 0.01, "boundary_absolute": 0.002,
     },
     "lpips": {"net": "alex", "version": "0.1"},
+    "effect_removed": {},
+    "effect_residual": {},
+    "background_preserved": BACKGROUND,
+    "xpsnr": XPSNR,
 }  # fmt: skip
 
 # Side effects lie outside the hole, so predictions are measured whole; one that was kept without its surroundings has those of
@@ -38,12 +45,34 @@ PASTED = Protocol(
     name="removal/pasted", regions=_REGIONS, band_radius_pixels=_BAND_RADIUS_PIXELS, known_from="input", metrics=_METRICS
 )  # fmt: skip
 
-# Nobody has the truth: networks look at the prediction alone.
+# Nobody has the truth: networks look at the prediction alone, and what was not to change is compared with the input.
 UNPAIRED = Protocol(
     name="removal/unpaired",
-    regions=("frame",),
+    regions=("frame", "rest"),
     band_radius_pixels=_BAND_RADIUS_PIXELS,
     composite=False,
     known_from="input",
-    metrics={"musiq": {"head": "spaq", "picture": "prediction"}},
+    metrics={"musiq": {"head": "spaq", "picture": "prediction"}, "background_preserved": BACKGROUND},
+)
+
+# The same measurements by the constants of the code that others released, for a look beside their numbers.
+AS_PUBLISHED = Protocol(
+    name="removal/as-published",
+    regions=_REGIONS,
+    band_radius_pixels=_BAND_RADIUS_PIXELS,
+    composite=False,
+    known_from="input",
+    metrics={
+        "background_preserved": {"pixels": "zeroed", **mean_of_decibels("keep")},
+        "xpsnr": {"begin": "black", "mean_of_small": True, "ceiling_decibels": None},
+    },
+    follows="the released code of each metric: PIE-Bench's `background_preserved`, FFmpeg's `xpsnr`",
+    deviations=(
+        Deviation(
+            "form of the data",
+            "pictures and videos of several codecs",
+            "frames without loss, as the dataset has them",
+            "no noise of a codec; the rules are the same",
+        ),
+    ),
 )

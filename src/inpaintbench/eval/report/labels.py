@@ -26,6 +26,7 @@ _SPELLINGS = {
     "dssim": "DSSIM",
     "wnjd": "WNJD",
     "par": "PAR",
+    "xpsnr": "XPSNR",
     "musiq": "MUSIQ",
     "ff_alpha": "FF-alpha",
     "ff_beta": "FF-beta",
