@@ -38,6 +38,22 @@ def sides(frames, hole):
 
 sides.divisor = (48, 32)
 
+class Loaded:
+    made = 0
+    divisor = 16
+    def __init__(self, level=3):
+        Loaded.made += 1
+        if level == 13:
+            raise OSError("no weights at level 13")
+        self.level = level
+    def __call__(self, frames, hole):
+        assert frames.shape[1] % 16 == 0
+        frames[hole] = self.level + Loaded.made
+        return frames
+
+class Inert:
+    pass
+
 def edit(frames, hole, *, target_prompt, object_mask):
     assert hole is None
     frames[object_mask] = (0, 0, 255) if "blue" in target_prompt else 0
@@ -112,3 +128,20 @@ def test_a_process_without_the_current_folder_on_its_path_finds_the_module() -> 
     words = [sys.executable, "-P", "-c", textwrap.dedent(program)]
     done = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
     assert done.stdout == "True\n", done.stderr
+
+
+def test_a_class_is_made_once_and_called_for_every_item() -> None:
+    hole = wandering_hole()
+    clip = corrupted(world(), hole)
+    view = ItemView.of_arrays(item_id="item", input=clip[:, :40], hole=hole[:, :40])
+
+    def filled(**arguments: int) -> set[int]:
+        made = run(PythonCallable(address="callables_of_mine:Loaded", arguments=arguments), view)
+        return set(made[hole[:, :40]].ravel())
+
+    assert [filled(level=20) for _ in range(3)] == [{21}] * 3  # as the step builds the method for every item
+    assert filled() == {5}  # other arguments, another instance
+    with pytest.raises(InputError, match=r"^callables_of_mine:Loaded cannot be made: OSError: no weights at level 13$"):
+        PythonCallable(address="callables_of_mine:Loaded", arguments={"level": 13})
+    with pytest.raises(InputError, match=r"^callables_of_mine:Inert has no __call__ that takes frames and hole$"):
+        PythonCallable(address="callables_of_mine:Inert")

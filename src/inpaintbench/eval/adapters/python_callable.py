@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import json
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ import numpy as np
 from inpaintbench.errors import InputError
 from inpaintbench.eval.methods.base import Method
 from inpaintbench.eval.scoring.fitting import Divisor
-from inpaintbench.types import Frames
+from inpaintbench.types import Frames, canonical_json
 from inpaintbench.view import ItemView
 
 
@@ -23,11 +25,12 @@ class PythonCallable(Method):
     """Calls ``MODULE:NAME`` of yours with frames ``uint8[T, H, W, 3]`` and hole ``bool[T, H, W]`` (True = hole), for frames of
     that shape.
 
-    The module may lie in the current folder. Hole is None where a benchmark hides it or has none. Of an edit a callable is also
-    given what it has parameters for: ``source_prompt`` (None where nobody knows it), ``target_prompt`` and ``object_mask``
-    (``bool[T, H, W]``, None where there is none). A callable may say what sides have to be
-    multiples of in its attribute ``divisor``. The method's identity holds name, size and time of the module's own file, not of
-    what it imports.
+    The module may lie in the current folder. A class is made once in each worker, with the further arguments, and its
+    instance is called: what it loads in ``__init__`` stays loaded. Hole is None where a benchmark hides it or has
+    none. Of an edit a callable is also given what it has parameters for: ``source_prompt`` (None where nobody knows
+    it), ``target_prompt`` and ``object_mask`` (``bool[T, H, W]``, None where there is none). A callable may say what
+    sides have to be multiples of in its attribute ``divisor``. The method's identity holds name, size and time of the
+    module's own file, not of what it imports.
 
     Args:
         address: ``MODULE:NAME``.
@@ -43,11 +46,15 @@ class PythonCallable(Method):
     uses = ("hole", "object_mask", "prompts")
 
     def __init__(self, *, address: str, arguments: Mapping[str, Any] | None = None) -> None:
-        self._function, self._address = _found(address), address
+        function, self._address = _found(address), address
         self._arguments = dict(arguments or {})
-        self.divisor: Divisor = getattr(self._function, "divisor", 1)
         source = getattr(sys.modules[address.partition(":")[0]], "__file__", None)
         self._source = None if source is None else Path(source)
+        if inspect.isclass(function):
+            kind: Hashable = function
+            function, self._arguments = _made(kind, canonical_json(self._arguments)), {}
+        self._function: Callable[..., Any] = function
+        self.divisor: Divisor = getattr(function, "divisor", 1)
 
     def inpaint(self, view: ItemView) -> Frames:
         """Frames that the callable gave for copies of frames and hole.
@@ -84,6 +91,19 @@ class PythonCallable(Method):
             return ""
         status = self._source.stat()
         return repr((self._source.name, status.st_size, status.st_mtime_ns))
+
+
+@lru_cache(maxsize=2)
+def _made(kind: Any, arguments: str) -> Callable[..., Any]:
+    """An instance of a class, made at its first item; two at most are held, since each may hold a network."""
+    try:
+        instance = kind(**json.loads(arguments))
+    except Exception as error:  # whatever it does when it is made
+        raise InputError(f"{kind.__module__}:{kind.__qualname__} cannot be made: {type(error).__name__}: {error}") from error
+    if not callable(instance):
+        raise InputError(f"{kind.__module__}:{kind.__qualname__} has no __call__ that takes frames and hole")
+    made: Callable[..., Any] = instance
+    return made
 
 
 def _found(address: str) -> Callable[..., Any]:

@@ -35,6 +35,7 @@ METHODS: Catalogue[type[Method]] = Catalogue(
         "saved_folder": "inpaintbench.eval.methods.saved_folder:SavedFolder",
         "python_callable": "inpaintbench.eval.adapters.python_callable:PythonCallable",
         "command": "inpaintbench.eval.methods.command:Command",
+        "http_endpoint": "inpaintbench.eval.methods.http_endpoint:HttpEndpoint",
     },
     base="inpaintbench.eval.methods.base:Method",
 )

@@ -1,0 +1,99 @@
+"""A model that is served elsewhere as a method: one request an item."""
+
+from __future__ import annotations
+
+import io
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+import zipfile
+from typing import Any
+
+import numpy as np
+
+from inpaintbench.errors import InputError, NotMeasurable
+from inpaintbench.eval.methods.base import Method
+from inpaintbench.eval.scoring.fitting import Divisor
+from inpaintbench.types import Frames
+from inpaintbench.view import ItemView
+
+# Statuses of a server that is busy or starting; it is asked again, with pauses that double from the first.
+_BUSY, _TRIES, _FIRST_PAUSE_SECONDS = (429, 502, 503, 504), 5, 1.0
+# What is read of a refusal.
+_REFUSAL_BYTES = 500
+
+
+class HttpEndpoint(Method):
+    """Sends each item to a server of yours and takes the frames that it answers.
+
+    The request is a POST whose body is a NumPy archive (``np.savez``): ``frames`` ``uint8[T, H, W, 3]``, ``fps`` and
+    ``item_id``; ``hole`` ``bool[T, H, W]`` where the benchmark gives one; of an edit ``source_prompt``,
+    ``target_prompt`` and ``object_mask``. The answer is one with ``frames`` of that shape. A server that is busy
+    (429, 502 to 504) is asked again. Another ``model`` makes predictions anew.
+
+    Args:
+        url: where, ``http://`` or ``https://``.
+        model: name and version of what is served there: a server cannot be looked into for changes.
+        divisor: multiples that the sides of frames are padded to.
+        time_limit_seconds: for one answer.
+
+    Raises:
+        InputError: another kind of address.
+    """
+
+    name = "http_endpoint"
+    version = "1"
+    needs = ("input",)
+    uses = ("hole", "object_mask", "prompts")
+
+    def __init__(self, *, url: str, model: str, divisor: Divisor = 1, time_limit_seconds: float = 3600.0) -> None:
+        parts = urllib.parse.urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise InputError(f"{url!r} is no address of a server; give http://HOST:PORT/PATH")
+        self._url, self._model, self.divisor, self._seconds = url, model, divisor, time_limit_seconds
+
+    def inpaint(self, view: ItemView) -> Frames:
+        """``uint8[T, H, W, 3]`` as the server answered.
+
+        Raises:
+            NotMeasurable: it cannot be reached, refuses, or answers something else.
+        """
+        given: dict[str, Any] = {"frames": view.input, "fps": view.fps, "item_id": view.item_id}
+        given |= {name: getattr(view, name) for name in ("hole", "object_mask") if view.has(name)}
+        if view.has("prompts"):
+            given |= {"source_prompt": view.prompts.source or "", "target_prompt": view.prompts.target}
+        body = io.BytesIO()
+        np.savez(body, allow_pickle=False, **given)
+        return self._frames(self._answer(body.getvalue()))
+
+    def content(self, item_id: str) -> str:  # noqa: ARG002 - one model serves all items
+        """The model's name."""
+        return self._model
+
+    def _answer(self, body: bytes) -> bytes:
+        headers = {"Content-Type": "application/octet-stream"}
+        for attempt in range(1, _TRIES + 1):
+            try:
+                request = urllib.request.Request(self._url, data=body, headers=headers)
+                with urllib.request.urlopen(request, timeout=self._seconds) as response:
+                    answer: bytes = response.read()
+                    return answer
+            except urllib.error.HTTPError as error:
+                if error.code not in _BUSY or attempt == _TRIES:
+                    words = " ".join(error.read(_REFUSAL_BYTES).decode(errors="replace").split())
+                    raise NotMeasurable(f"{self._url} answered {error.code}{f': {words}' if words else ''}") from error
+                time.sleep(_FIRST_PAUSE_SECONDS * 2 ** (attempt - 1))
+            except OSError as error:
+                reason = getattr(error, "reason", error)
+                raise NotMeasurable(f"{self._url} cannot be asked: {reason}") from error
+        raise AssertionError("every try ends")
+
+    def _frames(self, answer: bytes) -> Frames:
+        try:
+            with np.load(io.BytesIO(answer), allow_pickle=False) as archive:
+                return np.asarray(archive["frames"])
+        except KeyError as error:
+            raise NotMeasurable(f"the answer of {self._url} holds no frames") from error
+        except (ValueError, OSError, AttributeError, zipfile.BadZipFile) as error:  # no archive, half of one, a bare array
+            raise NotMeasurable(f"the answer of {self._url} is no NumPy archive") from error
