@@ -26,6 +26,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from inpaintbench.errors import InputError, VerifyError
+from inpaintbench.files import write_atomically
 from inpaintbench.lazily import lazily
 from inpaintbench.types import Dataset, Plain, Slice, canonical_json
 
@@ -73,10 +74,37 @@ def shards(stem: str, batches: Iterable[pa.Table], *, rows: int, schema: pa.Sche
     """
     pieces = _regrouped(batches, SHARD_ROWS, schema)
     for name in shard_names(stem, rows):
-        sink = pa.BufferOutputStream()
-        table = next(pieces, schema.empty_table())
-        pq.write_table(table.combine_chunks(), sink, compression="zstd", row_group_size=GROUP_ROWS)
-        yield name, sink.getvalue().to_pybytes()
+        yield name, _file_of(next(pieces, schema.empty_table()))
+
+
+def _file_of(table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    pq.write_table(table.combine_chunks(), sink, compression="zstd", row_group_size=GROUP_ROWS)
+    return bytes(sink.getvalue().to_pybytes())
+
+
+class ShardWriter:
+    """Writes the files of a table as its rows come: the same as ``shards``."""
+
+    def __init__(self, folder: Path, names: Sequence[str], schema: pa.Schema) -> None:
+        self._folder, self._names, self._schema = folder, list(names), schema
+        self._held: list[pa.Table] = []
+
+    def add(self, table: pa.Table) -> None:
+        """Take the next rows."""
+        self._held.append(table)
+        while sum(part.num_rows for part in self._held) >= SHARD_ROWS:
+            whole = pa.concat_tables(self._held)
+            self._write(whole.slice(0, SHARD_ROWS))
+            self._held = [whole.slice(SHARD_ROWS)]
+
+    def close(self) -> None:
+        """Write what is left."""
+        if self._names:
+            self._write(pa.concat_tables([self._schema.empty_table(), *self._held]))
+
+    def _write(self, table: pa.Table) -> None:
+        write_atomically(self._folder / self._names.pop(0), _file_of(table))
 
 
 def _regrouped(batches: Iterable[pa.Table], rows: int, schema: pa.Schema) -> Iterator[pa.Table]:
@@ -393,6 +421,11 @@ class Rows(Sequence[Plain]):
         self._table = table
         self.identity: Identity | None = None
 
+    @classmethod
+    def at(cls, folder: Path, names: Sequence[str], rows: int) -> Rows:
+        """The rows that lie in some files of a folder."""
+        return cls(_Shards.of(folder, names, rows))
+
     def __len__(self) -> int:
         return self._table.rows
 
@@ -534,6 +567,17 @@ class Ids(Sequence[str]):
         return Ids, (_Shards(self._table.paths, self._table.rows), self._start, self._stop)
 
 
+class ArrayIds(Ids):
+    """Ids that are in memory already."""
+
+    def __init__(self, ids: pa.Array) -> None:
+        self.__dict__["array"] = ids
+        self._start, self._stop = 0, len(ids)
+
+    def __reduce__(self) -> tuple[Callable[..., Ids], Any]:
+        return ArrayIds, (self.array,)
+
+
 class Files(Mapping[str, str]):
     """Path of every file of a dataset but its root -> SHA-256, read when the first of them is asked for."""
 
@@ -584,7 +628,7 @@ def content_of(dataset: Dataset) -> str:
 
     The root states it; of a dataset that is not as it was read it is computed.
     """
-    known = dataset.items.identity if isinstance(dataset.items, Rows) else None
+    known: Identity | None = getattr(dataset.items, "identity", None)
     same = known and known.slices is dataset.slices and known.left_out is dataset.left_out and known.recipe is dataset.recipe
     return known.content if known and same else computed_content(dataset)
 

@@ -142,10 +142,15 @@ def batches(path: Path, record_type: type, *, columns: Sequence[str] | None = No
     schema = schema_of(record_type)
     names = list(columns or schema.names)
     wanted = pa.schema([schema.field(name) for name in names])
+    later = {field.name for field in fields(record_type) if field.default is None}
     try:
         with pq.ParquetFile(path) as file:
+            known = [name for name in names if name not in later or name in file.schema_arrow.names]
             for group in range(file.num_row_groups):
-                yield file.read_row_group(group, columns=names).select(names).cast(wanted)
+                found = file.read_row_group(group, columns=known)
+                for name in set(names) - set(known):
+                    found = found.append_column(name, pa.nulls(found.num_rows, wanted.field(name).type))
+                yield found.select(names).cast(wanted)
     except FileNotFoundError:
         return
     except UNREADABLE as error:

@@ -39,6 +39,8 @@ def in_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., 
             "inpaintbench.export.layout",
             "inpaintbench.export.documents",
             "inpaintbench.export.verify_files",
+            "inpaintbench.export.freeze",
+            "inpaintbench.export.gathering",
         ):
             monkeypatch.setattr(f"{module}.SHARD_ROWS", rows)
         monkeypatch.setattr("inpaintbench.manifest.GROUP_ROWS", group)

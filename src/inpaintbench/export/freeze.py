@@ -24,26 +24,50 @@ workspace with the same folder names, or a re-export in place, is another cache 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
 import inpaintbench
 from inpaintbench.errors import InputError
 from inpaintbench.export.documents import sealed
+from inpaintbench.export.gathering import Batches, Placed, Tables, Together, of_records
 from inpaintbench.export.layout import (
     EDIT_COLUMNS,
     MEDIA,
-    configs,
-    filled_columns,
+    filled,
+    flat,
     media_names,
-    row_files,
+    metadata_files,
+    row_schema,
+    splits,
+    unused,
 )
+from inpaintbench.export.thin_rows import ThinRows
 from inpaintbench.files import copy_file, file_sha256, replacing, write_atomically
 from inpaintbench.frozen import UNLOADABLE
-from inpaintbench.manifest import ALL, FORMAT_VERSION, MANIFEST, load
+from inpaintbench.lazily import lazily
+from inpaintbench.manifest import (
+    ALL,
+    FORMAT_VERSION,
+    MANIFEST,
+    SHARD_ROWS,
+    ArrayIds,
+    Identity,
+    Rows,
+    ShardWriter,
+    computed_content,
+    load,
+)
+from inpaintbench.tables import flat as flat_column
 from inpaintbench.types import (
     EDIT,
     UNPAIRED,
@@ -59,6 +83,8 @@ from inpaintbench.types import (
 )
 from inpaintbench.workspace import Blobs
 
+pc = lazily("pyarrow.compute")
+
 _VERSIONED = ("av", "datasets", "huggingface_hub", "numpy", "opencv-python-headless", "pillow", "pyarrow", "scikit-image")
 
 
@@ -67,13 +93,13 @@ def freeze(
     *,
     name: str,
     blobs: Blobs,
-    items: Sequence[Item],
+    items: Sequence[Item] | Batches,
     slices: Sequence[Slice],
     left_out: Mapping[str, str],
-    sources: Sequence[Source],
-    clips: Sequence[Clip],
-    corruptions: Sequence[Corruption],
-    attributes: Sequence[Attribute],
+    sources: Sequence[Source] | Batches,
+    clips: Sequence[Clip] | Batches,
+    corruptions: Sequence[Corruption] | Batches,
+    attributes: Sequence[Attribute] | Batches,
     recipe: Plain,
     fill: int = 0,
     hole_is_given: bool = True,
@@ -84,6 +110,9 @@ def freeze(
     extra: Callable[[Sequence[Plain]], Iterable[tuple[str, bytes]]] | None = None,
 ) -> Dataset:
     """Write the dataset folder; an older one is replaced whole once the new one is complete.
+
+    Items and what they are made from are records, or what gives the rows of their tables in pieces: of millions, some thousands
+    are in memory.
 
     Args:
         target: the dataset folder.
@@ -110,48 +139,152 @@ def freeze(
         WorkspaceError: not writable.
     """
     check_target(target)
-    rows = _rows(items, blobs, sources=sources, clips=clips, corruptions=corruptions, attributes=attributes)
-    rows = stated(rows)
-    for row in rows:
-        row |= {"fill": fill, "hole_is_given": hole_is_given}
-    with replacing(target, what="export ") as folder:
-        _copy_media(folder, rows, blobs, clips=clips, corruptions=corruptions)
-        for path, data in extra(rows) if extra else ():
+    tables = Tables(
+        *(
+            given if callable(given) else of_records(given, record)
+            for given, record in (
+                (items, Item), (sources, Source), (clips, Clip), (corruptions, Corruption), (attributes, Attribute),
+            )
+        )
+    )  # fmt: skip
+    versions = {"inpaintbench": inpaintbench.__version__} | {package: installed_version(package) for package in _VERSIONED}
+    dataset = Dataset(
+        name=name, recipe=stated(recipe), items=(), slices=tuple(slices), left_out=dict(left_out), files={}, versions=versions,
+        about=about, version=version, removed=tuple(removed), facts=stated(facts or {}),
+    )  # fmt: skip
+    with replacing(target, what="export ") as folder, _scratch(target) as scratch:
+        by_id, ids, schema = _gathered(tables, blobs, folder, scratch, fill=fill, hole_is_given=hole_is_given)
+        dataset, thin = _write_rows(folder, scratch, dataset, by_id.tables(), ids=ids, schema=schema)
+        for path, data in extra(dataset.items) if extra else ():
             (folder / path).parent.mkdir(exist_ok=True)
             write_atomically(folder / path, data)
-        versions = {"inpaintbench": inpaintbench.__version__} | {package: installed_version(package) for package in _VERSIONED}
-        dataset = Dataset(
-            name=name, recipe=stated(recipe), items=tuple(rows), slices=tuple(slices), left_out=dict(left_out), files={},
-            versions=versions, about=about, version=version, removed=tuple(removed), facts=stated(facts or {}),
-        )  # fmt: skip
-        seal(folder, dataset)
+        _write_documents(folder, replace(dataset, items=thin))
     return load(target)
 
 
-def _in_order(dataset: Dataset) -> Dataset:
-    """The dataset with its items by id.
+@contextmanager
+def _scratch(target: Path) -> Iterator[Path]:
+    """A folder beside ``target`` for files on the way, which a later export removes where this one is killed."""
+    with tempfile.TemporaryDirectory(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent) as place:
+        yield Path(place)
+
+
+def _gathered(
+    tables: Tables, blobs: Blobs, folder: Path, scratch: Path, *, fill: int, hole_is_given: bool
+) -> tuple[Placed, pa.Array, pa.Schema]:
+    """The rows of all items, their ids and columns; their media then lie in ``folder``."""
+    parts = [chunk for table in tables.items() for chunk in table["item_id"].chunks]
+    ids = pa.concat_arrays(parts) if parts else pa.array([], pa.string())
+    ids = ids.take(pc.sort_indices(ids))
+    by_id, used, count, schema = Placed(scratch / "items", len(ids)), set[str](), 0, pa.schema([])
+    for some in tables.together(scratch / "gathered"):
+        rows = stated(_rows(some, blobs))
+        for row in rows:
+            row |= {"fill": fill, "hole_is_given": hole_is_given}
+        used |= filled(rows)
+        _copy_media(folder, rows, blobs, clips=some.clips, corruptions=some.corruptions)
+        schema = row_schema(rows)
+        table = pa.Table.from_pylist([flat(row) for row in rows], schema)
+        by_id.add(table, _places(table["item_id"], ids))
+        count += len(rows)
+    if count != len(ids):
+        raise InputError(f"the clips or sources of {len(ids) - count} of {len(ids)} items are not there; run `masks pair` again")
+    left = unused(used)
+    return by_id, ids, pa.schema([column for column in schema if column.name not in left])
+
+
+def _places(wanted: Any, ids: pa.Array) -> npt.NDArray[np.int64]:
+    column = flat_column(wanted) if isinstance(wanted, pa.Array | pa.ChunkedArray) else pa.array(wanted, pa.string())
+    found = pc.index_in(column, value_set=ids)
+    return np.asarray(found.to_numpy(zero_copy_only=False), np.int64)
+
+
+def _write_rows(
+    folder: Path, scratch: Path, dataset: Dataset, tables: Iterable[pa.Table], *, ids: pa.Array, schema: pa.Schema
+) -> tuple[Dataset, ThinRows]:
+    """Write the rows of every config.
+
+    Args:
+        folder: of the dataset.
+        scratch: for files on the way.
+        dataset: all but its items and files.
+        tables: the rows of all items, by id.
+        ids: of all items, ascending.
+        schema: the columns to be written.
+
+    Returns:
+        The dataset with its items, as they lie in ``folder``, and the items as documents need them.
 
     Raises:
         InputError: the slice ``all`` has not every item.
     """
-    items = sorted(dataset.items, key=lambda row: str(row["item_id"]))
-    whole = [part for part in dataset.slices if part.name == ALL]
-    if whole and sorted(whole[0].item_ids) != [row["item_id"] for row in items]:
+    if any(part.name == ALL and not _has_all(part, ids) for part in dataset.slices):
         raise InputError(f"a slice called {ALL!r} has every item of its dataset, and this one has not; give it another name")
-    return replace(dataset, items=tuple(items), format_version=FORMAT_VERSION)
+    parts = [part for part in dataset.slices if part.name != ALL]
+    places = {part.name: _places(getattr(part.item_ids, "array", part.item_ids), ids) for part in parts}
+    thin, whole, start = ThinRows(ids), Placed(scratch / ALL, len(ids)), 0
+    several = {part.name: Placed(scratch / f"slice{number}", len(part.item_ids)) for number, part in enumerate(parts)}
+    ordered = {name: (order := np.argsort(found, kind="stable"), found[order]) for name, found in places.items()}
+    for table in tables:
+        rows, stop = table.select(schema.names), start + table.num_rows
+        thin.add(rows)
+        whole.add(rows, np.arange(start, stop))
+        for name, (order, found) in ordered.items():
+            low, high = np.searchsorted(found, start), np.searchsorted(found, stop)
+            several[name].add(rows.take(pa.array(found[low:high] - start)), order[low:high])
+        start = stop
+    split_of = splits(thin)
+    listed: list[str] = []
+    for part, placed in [(Slice(ALL, "", ArrayIds(ids)), whole), *((part, several[part.name]) for part in parts)]:
+        names = metadata_files(part, split_of)
+        listed = listed or [name for of_split in names.values() for name in of_split]
+        _write_config(folder, placed.tables(), names, schema)
+    rows = Rows.at(folder, listed, len(ids))
+    written = replace(dataset, items=rows)
+    thin.identity = Identity(computed_content(written), dataset.slices, dataset.left_out, dataset.recipe)
+    return written, thin
 
 
-def seal(folder: Path, dataset: Dataset) -> Dataset:
-    """Write rows, documents and manifest beside the files that lie in ``folder``, and hash all; the manifest as written."""
-    dataset = _in_order(dataset)
-    for name, data in row_files(dataset, configs(dataset)):
-        write_atomically(folder / name, data)
+def _has_all(part: Slice, ids: pa.Array) -> bool:
+    own = getattr(part.item_ids, "array", None)
+    own = pa.array(part.item_ids, pa.string()) if own is None else own
+    return bool(own.take(pc.sort_indices(own)).equals(ids))
+
+
+def _write_config(folder: Path, tables: Iterable[pa.Table], names: Mapping[str, list[str]], schema: pa.Schema) -> None:
+    """Write the files of a config, split by split."""
+    writers = {split: ShardWriter(folder, of_split, schema) for split, of_split in names.items()}
+    for table in tables:
+        for split, writer in writers.items():
+            writer.add(table if len(writers) == 1 else table.filter(pc.equal(table["split"], split)))
+    for writer in writers.values():
+        writer.close()
+
+
+def _write_documents(folder: Path, dataset: Dataset) -> Dataset:
+    """Hash every file that lies in ``folder``, and write documents and manifest beside them; the manifest as written."""
     files = {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*")) if path.is_file()}
     hashed = replace(dataset, files={name: file_sha256(path) for name, path in files.items()})
     dataset, written = sealed(hashed, {name: path.stat().st_size for name, path in files.items()})
     for name, data in written.items():
         write_atomically(folder / name, data)
     return dataset
+
+
+def seal(folder: Path, dataset: Dataset) -> Dataset:
+    """Write rows, documents and manifest of a dataset in memory beside the files that lie in ``folder``, and hash all.
+
+    Raises:
+        InputError: the slice ``all`` has not every item.
+    """
+    items = tuple(sorted(dataset.items, key=lambda row: str(row["item_id"])))
+    dataset = replace(dataset, items=items, format_version=FORMAT_VERSION)
+    schema = row_schema(items)
+    starts = range(0, len(items), SHARD_ROWS)
+    tables = (pa.Table.from_pylist([flat(row) for row in items[start : start + SHARD_ROWS]], schema) for start in starts)
+    with _scratch(folder) as scratch:
+        _write_rows(folder, scratch, dataset, tables, ids=pa.array([row["item_id"] for row in items]), schema=schema)
+    return _write_documents(folder, dataset)
 
 
 def check_target(target: Path) -> None:
@@ -166,26 +299,19 @@ def check_target(target: Path) -> None:
         raise InputError(f"{str(target)!r} exists and is not a frozen dataset; choose another folder")
 
 
-def _rows(
-    items: Sequence[Item],
-    blobs: Blobs,
-    *,
-    sources: Sequence[Source],
-    clips: Sequence[Clip],
-    corruptions: Sequence[Corruption],
-    attributes: Sequence[Attribute],
-) -> list[dict[str, Any]]:
-    source_of = {source.source_id: source for source in sources}
-    clip_of = {clip.clip_id: clip for clip in clips}
-    corruption_of = {corruption.corruption_id: corruption for corruption in corruptions}
+def _rows(some: Together, blobs: Blobs) -> list[dict[str, Any]]:
+    """Rows of items, by id, with every column that a row may have."""
+    source_of = {source.source_id: source for source in some.sources}
+    clip_of = {clip.clip_id: clip for clip in some.clips}
+    corruption_of = {corruption.corruption_id: corruption for corruption in some.corruptions}
     children: dict[str, list[Corruption]] = {}
-    for corruption in sorted(corruptions, key=lambda row: row.corruption_id):
+    for corruption in sorted(some.corruptions, key=lambda row: row.corruption_id):
         children.setdefault(corruption.parent_id or "", []).append(corruption)
     facts: dict[str, dict[str, Any]] = {}
-    for row in attributes:
+    for row in some.attributes:
         facts.setdefault(row.subject_id, {})[row.name] = _fact(row, blobs)
     rows = []
-    for item in sorted(items, key=lambda item: item.item_id):
+    for item in sorted(some.items, key=lambda item: item.item_id):
         clip, corruption = clip_of[item.clip_id], corruption_of[item.corruption_id]
         row_facts = facts.get(clip.source_id, {}) | facts.get(clip.clip_id, {}) | facts.get(corruption.corruption_id, {})
         second = children.get(corruption.corruption_id, [])
@@ -196,7 +322,7 @@ def _rows(
         if corruption.generator == UNPAIRED:
             plain |= {"truth_yuv_sha256": None, "truth_rgb_sha256": None}
         rows.append(media | plain | {"attributes": row_facts})
-    return filled_columns(rows)
+    return rows
 
 
 def _second(corruption: Corruption, facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -279,6 +405,7 @@ def _copy_media(
         }
     names = sorted({name for row in rows for name in media_names(row)})
     for kind in {name.partition("/")[0] for name in names}:
-        (folder / kind).mkdir()
+        (folder / kind).mkdir(exist_ok=True)
     for name in names:
-        copy_file(blobs.path(blob_of[name]), folder / name)
+        if not (folder / name).exists():
+            copy_file(blobs.path(blob_of[name]), folder / name)

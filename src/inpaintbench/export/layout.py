@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 
-from inpaintbench.manifest import ALL, ONE_FILE, SHARD_ROWS, shard_names, shards
+from inpaintbench.manifest import ALL, ONE_FILE, SHARD_ROWS, ArrayIds, shard_names, shards
 from inpaintbench.types import Dataset, Plain, Slice, canonical_json
 
 # Media column -> folder of its files. The input of an edit is its truth, and lies with it.
@@ -75,13 +75,47 @@ def file_column(part: str) -> str:
 SPLITS = ("train", "validation", "test")
 
 
-def splits(rows: Sequence[Plain]) -> dict[str, str]:
+class OneSplit(Mapping[str, str]):
+    """Item id -> the split that all are in."""
+
+    def __init__(self, ids: Sequence[str], split: str) -> None:
+        self.ids, self.split = ids, split
+
+    def __getitem__(self, item_id: str) -> str:
+        return self.split
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.ids)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+def ids_of(rows: Sequence[Plain]) -> Sequence[str]:
+    """Ids of the rows, without making rows that are not made."""
+    ids = getattr(rows, "ids", None)
+    return tuple(row["item_id"] for row in rows) if ids is None else ArrayIds(ids)
+
+
+def finder(rows: Sequence[Plain]) -> Callable[[Sequence[str]], list[Plain]]:
+    """Return what gives the rows of some ids, in their order."""
+    places: Callable[[Any], Any] | None = getattr(rows, "places", None)
+    if places is None:
+        by_id = {row["item_id"]: row for row in rows}
+        return lambda ids: [by_id[item_id] for item_id in ids]
+    return lambda ids: [rows[place] for place in places(getattr(ids, "array", ids)).tolist()]
+
+
+def splits(rows: Sequence[Plain]) -> Mapping[str, str]:
     """Item id -> its split."""
-    return {row["item_id"]: row["split"] for row in rows}
+    names = {row["split"] for row in rows}
+    return OneSplit(ids_of(rows), names.pop()) if len(names) == 1 else {row["item_id"]: row["split"] for row in rows}
 
 
-def by_split(item_ids: Sequence[str], split_of: Mapping[str, str]) -> dict[str, list[str]]:
+def by_split(item_ids: Sequence[str], split_of: Mapping[str, str]) -> Mapping[str, Sequence[str]]:
     """The items of each split that has any, splits in the order of ``SPLITS``."""
+    if isinstance(split_of, OneSplit):
+        return {split_of.split: item_ids} if len(item_ids) else {}
     members = {split: [name for name in item_ids if split_of[name] == split] for split in SPLITS}
     return {split: names for split, names in members.items() if names}
 
@@ -93,7 +127,7 @@ def configs(dataset: Dataset) -> list[Slice]:
     """
     if dataset.format_version == ONE_FILE:
         return list(dataset.slices)
-    ids = tuple(row["item_id"] for row in dataset.items)
+    ids = ids_of(dataset.items)
     found = {part.name: part for part in dataset.slices}
     found[ALL] = replace(found.get(ALL, Slice(ALL, "every item", ())), item_ids=ids)
     return list(found.values())
@@ -101,8 +135,10 @@ def configs(dataset: Dataset) -> list[Slice]:
 
 def metadata_files(part: Slice, split_of: Mapping[str, str]) -> dict[str, list[str]]:
     """Split -> the files of a config's rows; split-less datasets, which are all ``test``, do without its name."""
-    counts = Counter(split_of[name] for name in part.item_ids)
-    alone = set(split_of.values()) == {"test"}
+    if isinstance(split_of, OneSplit):
+        counts, alone = Counter({split_of.split: len(part.item_ids)}), split_of.split == "test"
+    else:
+        counts, alone = Counter(split_of[name] for name in part.item_ids), set(split_of.values()) == {"test"}
     return {
         split: shard_names(part.name if alone else f"{part.name}.{split}", counts[split]) for split in SPLITS if counts[split]
     }
@@ -138,12 +174,21 @@ def media_names(row: Plain) -> list[str]:
     return [name for value in values if value for name in ([value] if isinstance(value, str) else value)]
 
 
+def filled(rows: Sequence[Plain]) -> set[str]:
+    """The columns of media, edits and effects that some row fills."""
+    return {name for name in (*map(file_column, MEDIA), *_OPTIONAL) if any(row.get(name) for row in rows)}
+
+
+def unused(names: Set[str]) -> set[str]:
+    """The columns that rows are without where ``names`` are filled: media that no item has, and edits where nothing is edited."""
+    kept = {*names, *(EDIT_COLUMNS if "task" in names else ())}
+    return {*map(file_column, MEDIA), *_OPTIONAL} - kept
+
+
 def filled_columns(rows: Sequence[Plain]) -> list[dict[str, Any]]:
-    """The rows without the media columns that none of them fills, and without the columns of edits where nothing is edited."""
-    edited = any(row.get("task") for row in rows)
-    optional = {name for name in _OPTIONAL if not (edited and name in EDIT_COLUMNS)}
-    unused = {name for name in {*map(file_column, MEDIA), *optional} if not any(row.get(name) for row in rows)}
-    return [{name: value for name, value in row.items() if name not in unused} for row in rows]
+    """The rows without their ``unused`` columns."""
+    left = unused(filled(rows))
+    return [{name: value for name, value in row.items() if name not in left} for row in rows]
 
 
 def flat(row: Plain) -> dict[str, Any]:

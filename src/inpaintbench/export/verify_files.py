@@ -82,7 +82,7 @@ def _slice_problems(root: Path, part: Slice, rows: Mapping[str, Plain], cache: s
         ids = [row["item_id"] for row in loaded]
         # The library takes the files of a config in any order; in each of them rows have theirs.
         in_order = len(wanted) <= SHARD_ROWS
-        if ids != wanted and (in_order or sorted(ids) != sorted(wanted)):
+        if ids != list(wanted) and (in_order or sorted(ids) != sorted(wanted)):
             yield f"{where}: rows {ids} != items of the manifest {wanted}"
             continue
         for row in loaded:

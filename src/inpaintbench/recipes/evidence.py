@@ -103,7 +103,7 @@ def _of_agreement(row: Agreement, *, several: bool) -> dict[str, Any]:
 
 def _of_rules(workspace: Workspace) -> dict[str, Any]:
     """Counts of clips that the rules dropped, and how often people would have."""
-    if not workspace.table("selection", Selection):
+    if not workspace.steps("selection") or not workspace.columns("selection", Selection, columns=["clip_id"]).num_rows:
         return {}
     judged = stored_selection(workspace, Facts.of_workspace(workspace, set()))
     rules = [
@@ -123,7 +123,8 @@ def protocols(workspace: Workspace, recipe: Any) -> list[dict[str, Any]]:
     from inpaintbench.eval.protocols import PROTOCOLS, usual
 
     kind = str(recipe.kind)
-    holes = any(row.hole for row in workspace.table("corruptions", Corruption))
+    stored = workspace.columns("corruptions", Corruption, columns=["hole"])["hole"]
+    holes = stored.null_count < len(stored)
     first = usual(_described(recipe, kind, holes=holes))
     own = f"{kind}/corrected"
     names = list(dict.fromkeys([first, *([own] if own in PROTOCOLS else [])]))

@@ -7,11 +7,14 @@ stage of any recipe: ``curate(recipe, sources, executor, workspace)``, ``label(r
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import pyarrow as pa
 
 from inpaintbench.catalogue import Catalogue
 from inpaintbench.curation import bars, duplicates, footage, judging, measuring, split
@@ -26,11 +29,16 @@ from inpaintbench.errors import InputError, RunError
 from inpaintbench.executors.base import Executor, Rejection
 from inpaintbench.export.licences import STATED, is_unstated
 from inpaintbench.files import display_name
+from inpaintbench.lazily import lazily
+from inpaintbench.manifest import ArrayIds
 from inpaintbench.masks.generators import GENERATORS
 from inpaintbench.recipes import dataset_table, leakage, versions
 from inpaintbench.steps import LEVELS, MEASURED_MASKS, PAIR
+from inpaintbench.tables import to_columns, to_records
 from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Plain, Selection, Slice, Source
 from inpaintbench.workspace import Workspace
+
+pc = lazily("pyarrow.compute")
 
 
 @dataclass(frozen=True)
@@ -275,62 +283,81 @@ def export(publication: Publication, workspace: Workspace, *, target: Path | Non
 
     recipe = publication.recipe
     folder = target or workspace.path / "exports" / recipe.kind
-    items = workspace.table("items", Item)
+    items = workspace.columns("items", Item)
     require(items, "items", "masks pair")
     _check_up_to_date(workspace, items)
-    left = removed.kept(workspace, items, workspace.table("slices", Slice))
-    if not left.items:
+    left_out = {row.subject_id: row.reason for row in workspace.table("rejected", Rejection, step=PAIR)}
+    slices, tombstones = _slices(workspace), list[Plain]()
+    if removed.orders(workspace):
+        left = removed.kept(workspace, to_records(items, Item), slices)
+        items, slices, tombstones = to_columns(left.items, Item), left.slices, left.tombstones
+        left_out |= left.left_out
+    if not items.num_rows:
         raise InputError("every item was removed, so nothing is left to export; `inpaintbench export remove --undo` brings back")
-    left_out = {row.subject_id: row.reason for row in workspace.table("rejected", Rejection, step=PAIR)} | left.left_out
     steps = (*publication.attribute_steps, NORMALISED)
-    attributes = [row for step in steps for row in workspace.table("attributes", Attribute, step=step)]
     made, told = versions.last(workspace), dataset_table.kept(workspace)
-    clips = workspace.table("clips", Clip)
-    sources, stated = _licensed(workspace.table("sources", Source), told.licence, clips=clips, items=left.items)
-    leaked = leakage.check(workspace, left.items, attributes=attributes, allowed=made.near_duplicates_allowed)
+    sources, stated = _licensed(workspace, told.licence, items=items)
+    leaked = None
+    if len(items["split"].unique()) > 1:
+        attributes = [row for step in steps for row in workspace.table("attributes", Attribute, step=step)]
+        leaked = leakage.check(workspace, to_records(items, Item), attributes=attributes, allowed=made.near_duplicates_allowed)
     facts = evidence.evidence(workspace, recipe) | ({} if leaked is None else {"leakage": leaked}) | stated
     facts |= {"dataset": told.facts} if told.facts else {}
     dataset = freeze.freeze(
         folder,
         name=told.title or recipe.name,
         blobs=workspace.blobs,
-        items=left.items,
-        slices=left.slices,
+        items=lambda: [items],
+        slices=slices,
         left_out=left_out,
         sources=sources,
-        clips=clips,
-        corruptions=workspace.table("corruptions", Corruption),
-        attributes=attributes,
+        clips=lambda: workspace.batches("clips", Clip),
+        corruptions=lambda: workspace.batches("corruptions", Corruption),
+        attributes=lambda: workspace.batches("attributes", Attribute, steps=steps),
         recipe={"recipe": recipe.kind, **recipe.model_dump(mode="json"), "leaves": _versions(publication.leaves, workspace)},
         fill=publication.fill,
         hole_is_given=publication.hole_is_given,
         about=publication.about,
         version=made.version,
-        removed=left.tombstones,
+        removed=tombstones,
         facts=facts,
         extra=publication.extra,
     )
     return folder, dataset
 
 
-def _licensed(
-    sources: Sequence[Source], licence: str | None, *, clips: Sequence[Clip], items: Sequence[Item]
-) -> tuple[list[Source], dict[str, Any]]:
+def _slices(workspace: Workspace) -> list[Slice]:
+    """The slices, with ids in Arrow: there may be millions."""
+    rows = workspace.columns("slices", Slice)
+    columns = (rows[name].to_pylist() for name in ("name", "rule", "item_ids"))
+    return [Slice(name, rule, ArrayIds(pa.array(json.loads(ids), pa.string()))) for name, rule, ids in zip(*columns, strict=True)]
+
+
+def _licensed(workspace: Workspace, licence: str | None, *, items: pa.Table) -> tuple[list[Source], dict[str, Any]]:
     """The sources, those without a licence under the stated one, and the fact that it was stated."""
+    sources = workspace.table("sources", Source)
     if licence is None:
-        return list(sources), {}
-    source_of = {clip.clip_id: clip.source_id for clip in clips}
-    used = {source_of[item.clip_id] for item in items}
+        return sources, {}
+    clips = workspace.columns("clips", Clip, columns=["clip_id", "source_id"])
+    used = set(clips.filter(pc.is_in(clips["clip_id"], value_set=items["clip_id"].combine_chunks()))["source_id"].to_pylist())
     named = [replace(row, licence=licence) if is_unstated(row.licence) else row for row in sources]
     count = sum(row.source_id in used and is_unstated(row.licence) for row in sources)
     return named, {STATED: {licence: count}} if count else {}
 
 
-def _check_up_to_date(workspace: Workspace, items: Sequence[Item]) -> None:
-    clips = {row.clip_id for row in workspace.table("clips", Clip)}
-    holes = {row.corruption_id for row in workspace.table("corruptions", Corruption)}
-    dropped = {row.clip_id for row in workspace.table("selection", Selection) if not row.keep}
-    if not all(item.clip_id in clips - dropped and item.corruption_id in holes for item in items):
+def _check_up_to_date(workspace: Workspace, items: pa.Table) -> None:
+    clips = workspace.columns("clips", Clip, columns=["clip_id"])["clip_id"]
+    holes = workspace.columns("corruptions", Corruption, columns=["corruption_id"])["corruption_id"]
+    judged = workspace.columns("selection", Selection, columns=["clip_id", "keep"])
+    dropped = judged.filter(pc.invert(judged["keep"]))["clip_id"]
+    there = pc.and_(
+        pc.is_in(items["corruption_id"], value_set=holes.combine_chunks()),
+        pc.and_not(
+            pc.is_in(items["clip_id"], value_set=clips.combine_chunks()),
+            pc.is_in(items["clip_id"], value_set=dropped.combine_chunks()),
+        ),
+    )
+    if not pc.all(there, min_count=0).as_py():
         raise InputError(
             "the items are out of date: their clips or holes are no longer in the workspace, or no longer kept; "
             "run `inpaintbench masks pair`"

@@ -60,7 +60,7 @@ def card(dataset: Dataset, *, pictures: Sequence[Plot], sizes: Mapping[str, int]
         licences=Counter(row["licence"] or NOT_STATED for row in source_rows.values()),
         megabytes=f"{sum(sizes.get(name, 0) for name in dataset.files) / 1e6:,.1f}",
         files_sha256=hashlib.sha256(canonical_json(dict(dataset.files)).encode()).hexdigest(),
-        splits=layout.by_split(list(split_of), split_of),
+        splits=layout.by_split(layout.ids_of(rows), split_of),
         first_split=next(iter(layout.by_split(dataset.slices[0].item_ids, split_of))),
         generated=[words_of_leaf for leaf, words_of_leaf in benchmark.generated.items() if leaf in _source_leaves(dataset)],
         slice_table=_slice_table(dataset),
@@ -126,7 +126,7 @@ def _amounts(dataset: Dataset) -> list[str]:
     """Sentences on the amounts of items, clips and sources, and on what slices are for."""
     rows, split_of, media = dataset.items, layout.splits(dataset.items), _media(dataset.items)
     clips, footage = len({row["clip_id"] for row in rows}), len(words.sources(rows))
-    splits = layout.by_split(list(split_of), split_of)
+    splits = layout.by_split(layout.ids_of(rows), split_of)
     divided = "" if set(splits) == {"test"} else f" Splits: {', '.join(f'{name} {len(ids)}' for name, ids in splits.items())}."
     holes = "hole" in media["media"]
     task = "each with a hole to fill" if holes else "each degraded as a whole"
@@ -163,11 +163,11 @@ def _span(values: Collection[float]) -> str:
 
 def _slice_table(dataset: Dataset) -> tuple[list[str], list[list[str]]]:
     """Columns and rows: what each slice fixes, and how much of it there is."""
-    rows = {row["item_id"]: row for row in dataset.items}
-    with_holes = any("hole.hole_fraction" in row["attributes"] for row in rows.values())
+    rows_of = layout.finder(dataset.items)
+    with_holes = any("hole.hole_fraction" in row["attributes"] for row in dataset.items)
     cells = []
     for part in dataset.slices:
-        members = [rows[item] for item in part.item_ids]
+        members = rows_of(part.item_ids)
         known = [value for row in members if (value := row["attributes"].get("hole.hole_fraction")) is not None]
         share = [f"{100 * sum(known) / len(known):.1f} %" if known else ""] if with_holes else []
         footage = len(words.sources(members))

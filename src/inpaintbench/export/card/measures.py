@@ -6,9 +6,11 @@ import math
 import statistics as numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from inpaintbench.export.card.words import number, things
+from inpaintbench.export.layout import finder
 from inpaintbench.frozen import is_held_back
 from inpaintbench.types import Dataset, Plain
 
@@ -72,6 +74,9 @@ MEASURES = (
 _OTHER_LEVELS = {"hole.hole_fraction": ("mask.difficulty", "mask.kind", "set")}
 _ORDER = ("low", "easy", "medium", "hard", "high")
 NEITHER = "neither"
+# Every attribute or column that items are grouped by.
+_GROUPED_BY = ([measure.level for measure in MEASURES if measure.level], *_OTHER_LEVELS.values())
+GROUPS = tuple(dict.fromkeys(name for names in _GROUPED_BY for name in names))
 
 
 def present(rows: Sequence[Plain], *, most: int) -> list[Measure]:
@@ -108,10 +113,10 @@ def statistics(dataset: Dataset) -> dict[str, Any]:
     measures = present(dataset.items, most=_MOST_COLUMNS)
     if not measures:
         return {}
-    rows = {row["item_id"]: row for row in dataset.items}
-    members = [(f"`{part.name}`", [rows[item] for item in part.item_ids]) for part in dataset.slices]
+    rows_of = finder(dataset.items)
+    members = ((f"`{part.name}`", rows_of(part.item_ids)) for part in dataset.slices)
     whole, *slices = (
-        [name, *(_spread(measure, of_name) for measure in measures)] for name, of_name in [("all items", dataset.items), *members]
+        [name, *(_spread(measure, some) for measure in measures)] for name, some in chain([("all items", dataset.items)], members)
     )
     return {
         "columns": ["slice", *(_column(measure, dataset.items) for measure in measures)],

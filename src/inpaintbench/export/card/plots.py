@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 import statistics
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -45,7 +44,9 @@ def plots(dataset: Dataset) -> list[Plot]:
 
 def _of_slices(dataset: Dataset) -> Plot:
     split_of = layout.splits(dataset.items)
-    counts = {part.name: dict(Counter(split_of[name] for name in part.item_ids)) for part in dataset.slices}
+    counts = {
+        part.name: {split: len(ids) for split, ids in layout.by_split(part.item_ids, split_of).items()} for part in dataset.slices
+    }
     splits = [split for split in layout.SPLITS if any(split in of for of in counts.values())]
     ordered = {name: {split: of.get(split, 0) for split in splits} for name, of in counts.items()}
     sizes = sorted(sum(of.values()) for of in ordered.values())
