@@ -22,16 +22,19 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from inpaintbench import frozen, manifest
 from inpaintbench.cli.selecting import _stored, print_judged, why
 from inpaintbench.curation import measuring, what_if
 from inpaintbench.curation.attributes import ATTRIBUTES
 from inpaintbench.curation.rules import parse_rules
 from inpaintbench.executors.base import Outcome, Step, Task, Tasks, task_keys
 from inpaintbench.executors.ledgered import LedgeredExecutor, Results, Waiting
+from inpaintbench.export import freeze
 from inpaintbench.masks import render
-from inpaintbench.recipes import devil
+from inpaintbench.recipes import devil, settings
+from inpaintbench.steps import MEASURED_MASKS
 from inpaintbench.tables import rows_json, schema_of, write_parquet
-from inpaintbench.types import Attribute, Clip, Corruption, Item, Score, Source
+from inpaintbench.types import Attribute, Clip, Corruption, Item, Score, Slice, Source
 from inpaintbench.workspace import Workspace
 
 CLIPS, ITEMS_A_CLIP, CLIPS_A_SOURCE = 1_000_000, 3, 4
@@ -118,7 +121,7 @@ def recipe_of(clips: int) -> devil.DevilRecipe:
 # Steps of making the world, which are not measured
 
 
-def make_clips(folder: Path, clips: int) -> None:
+def make_clips(folder: Path, clips: int, *, ledgers: bool = True) -> None:
     """Sources, clips and all their attributes, with the ledgers of those that `build devil` measures."""
     workspace = Workspace(folder)
     sources = clips // CLIPS_A_SOURCE
@@ -149,7 +152,7 @@ def make_clips(folder: Path, clips: int) -> None:
         write(workspace, "attributes", f"measure.{name}", Attribute, subject_id=ids, name=[name] * clips, **value,
               reason=pa.nulls(clips, pa.string()), producer=[name] * clips, producer_version=["1"] * clips,
               blob=pa.nulls(clips, pa.string()))  # fmt: skip
-        if name in (*devil.measured_by(recipe), "sharpness"):
+        if ledgers and name in (*devil.measured_by(recipe), "sharpness"):
             step = measuring._step(name, {})
             tasks = Tasks(pa.array(ids), pa.array(hashes), lambda _: {})
             of_clip = dict(zip(ids, numbers.tolist(), strict=True))
@@ -181,6 +184,31 @@ def make_holes(folder: Path, clips: int) -> None:
     Keeps.recipe = recipe_of(clips)
     with Keeps(Workspace(folder)) as executor, contextlib.suppress(StopIteration):
         devil.corrupt(recipe_of(clips), executor, executor.workspace)
+
+
+def make_items(folder: Path, clips: int) -> None:
+    """Items of three holes a clip, in ten slices, with what was measured of them: the tables that `export freeze` reads."""
+    make_clips(folder, clips, ledgers=False)
+    workspace, count, of_clip = Workspace(folder), ITEMS_A_CLIP * clips, hexes(1, clips, 16)
+    ids, holes, clip_ids = hexes(30_000_000, count, 16), hexes(60_000_000, count, 16), np.repeat(of_clip, ITEMS_A_CLIP)
+    nothing = pa.nulls(count, pa.string())
+    parameters = '{"preset":"small-static-far","index":7,"reverse":false,"canvas":[1920,1080]}'
+    optional = dict.fromkeys(schema_of(Corruption).names, nothing)
+    write(workspace, "corruptions", "render", Corruption, **{
+        **optional, "corruption_id": holes, "clip_id": clip_ids, "generator": ["devil_brush"] * count, "facts": ["{}"] * count,
+        "parameters": [parameters] * count, "seed": np.zeros(count, np.int64),
+        "hole": [BLOBS[place % len(BLOBS)] for place in range(count)], "hole_sha256": hexes(90_000_000, count, 64),
+    })  # fmt: skip
+    write(workspace, "items", "pair", Item, item_id=ids, clip_id=clip_ids, corruption_id=holes, split=["test"] * count)
+    slices = [Slice(f"slice-{place}", f"x == {place}", tuple(ids[place::10])) for place in range(10)]
+    workspace.write_table("slices", "pair", slices, Slice)
+    rng = np.random.default_rng(1)
+    facts = json.loads(facts_template())
+    columns = {name: [fact[name] for fact in facts] * count for name in schema_of(Attribute).names if name != "value"}
+    columns |= {"subject_id": np.repeat(holes, len(facts)), "value": rng.random(count * len(facts)).round(6)}
+    columns["value"][np.tile([fact["value"] is None for fact in facts], count)] = np.nan
+    columns["value"] = pa.array(columns["value"], from_pandas=True)
+    write(workspace, "attributes", MEASURED_MASKS, Attribute, **columns)
 
 
 def make_scores(folder: Path, clips: int) -> None:
@@ -239,18 +267,44 @@ def pair(folder: Path, clips: int) -> str:
     return f"{Workspace(folder).columns('items', Item, columns=['item_id']).num_rows:,} items"
 
 
+def frozen_tables(folder: Path, clips: int) -> str:
+    """`export freeze` without its media, of which names and made-up hashes stand in the manifest."""
+    names = [*(f"truth/{name}.mp4" for name in hexes(1, clips, 16)), *(f"holes/{name[:16]}.mp4" for name in BLOBS)]
+    real = freeze._hashed
+
+    def hashed(made: Path) -> tuple[dict[str, str], dict[str, int]]:
+        hashes, sizes = real(made)
+        return dict(sorted({**hashes, **dict.fromkeys(names, "0" * 64)}.items())), {**sizes, **dict.fromkeys(names, 100_000)}
+
+    freeze._copy_media, freeze._hashed = lambda *_, **__: None, hashed  # type: ignore[assignment]
+    made, dataset = settings.export(recipe_of(clips), Workspace(folder))
+    held = sum(path.stat().st_size for path in made.rglob("*") if path.is_file())
+    return f"{len(dataset.items):,} items, {held / 2**20:,.0f} MiB, root {(made / 'dataset.json').stat().st_size:,} bytes"
+
+
+def opened_items(folder: Path, clips: int) -> str:
+    """What a command reads of such a dataset: its id, the members of a slice, a column of all items, the row of one."""
+    del clips
+    dataset = frozen.load(folder / "exports" / "devil")
+    ids = list(dataset.slices[0].item_ids)
+    assert manifest.column(dataset, "frames")[0] == dataset.items.find(ids[-1])["frames"]
+    return f"{frozen.dataset_id(dataset).partition('+')[2]}, {len(ids):,} of a slice"
+
+
 def read_scores(folder: Path, clips: int) -> str:
     del clips
     return f"{len(Workspace(folder / 'run').table('scores', Score)):,} scores"
 
 
-MAKING = {"clips": make_clips, "holes": make_holes, "scores": make_scores}
+MAKING = {"clips": make_clips, "items": make_items, "holes": make_holes, "scores": make_scores}
 STEPS: dict[str, tuple[str, Any, str]] = {
     "select": ("`curation select`, all measured", select, ""),
     "changed": ("a changed threshold: `curation select --rules`", changed, "at most 30 s"),
     "what_if": ("`curation select --what-if`, without its page", asked, "at most 30 s"),
     "why": ("`curation why` of one clip", trail_of_one, "at most 2 s"),
     "pair": ("`masks pair`, all rendered and measured", pair, ""),
+    "freeze": ("`export freeze`, all tables and documents, no media", frozen_tables, ""),
+    "open": ("the frozen dataset opened: id, a slice, a column, an item", opened_items, ""),
     "scores": (
         f"scores of {ITEMS:,} items x {METHODS} methods x {METRICS} metrics x {REGIONS} regions read", read_scores, "at most 3 s"
     ),
@@ -293,15 +347,16 @@ def main() -> int:
         return child(given.step, given.keep, clips)
     with tempfile.TemporaryDirectory() as scratch:
         folder = given.keep or Path(scratch) / "world"
-        needed = {"select": "clips", "pair": "holes", "scores": "scores"}
+        needed = {"select": "clips", "pair": "holes", "freeze": "items", "scores": "scores"}
         rows, failed = [], False
         for name, (words, _, bar) in STEPS.items():
+            of_step = folder / "frozen" if name in ("freeze", "open") else folder  # a world of tables alone
             made = [needed[name]] if name in needed else []
             for what in made:
-                if not (folder / f".{what}").exists():
-                    run(f"make-{what}", folder, clips)
-                    (folder / f".{what}").touch()
-            cost = run(name, folder, clips)
+                if not (of_step / f".{what}").exists():
+                    run(f"make-{what}", of_step, clips)
+                    (of_step / f".{what}").touch()
+            cost = run(name, of_step, clips)
             most = float(bar.removeprefix("at most ").removesuffix(" s")) if bar else float("inf")
             failed |= cost["cpu"] > most or cost["mebibytes"] > MEBIBYTES_AT_MOST
             told = f" ({cost['told']})" if cost["told"] else ""

@@ -1,4 +1,4 @@
-"""Rows that go through files come out as if all had been in memory, and documents tell of thin rows what they tell of whole ones."""
+"""Rows that go through files come out as from memory, and documents tell of thin rows what they tell of whole ones."""
 
 from __future__ import annotations
 

@@ -263,12 +263,18 @@ def _write_config(folder: Path, tables: Iterable[pa.Table], names: Mapping[str, 
 
 def _write_documents(folder: Path, dataset: Dataset) -> Dataset:
     """Hash every file that lies in ``folder``, and write documents and manifest beside them; the manifest as written."""
-    files = {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*")) if path.is_file()}
-    hashed = replace(dataset, files={name: file_sha256(path) for name, path in files.items()})
-    dataset, written = sealed(hashed, {name: path.stat().st_size for name, path in files.items()})
+    hashes, sizes = _hashed(folder)
+    dataset, written = sealed(replace(dataset, files=hashes), sizes)
     for name, data in written.items():
         write_atomically(folder / name, data)
     return dataset
+
+
+def _hashed(folder: Path) -> tuple[dict[str, str], dict[str, int]]:
+    """SHA-256 and bytes of every file in a folder, by path."""
+    files = {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*")) if path.is_file()}
+    hashes = {name: file_sha256(path) for name, path in files.items()}
+    return hashes, {name: path.stat().st_size for name, path in files.items()}
 
 
 def seal(folder: Path, dataset: Dataset) -> Dataset:
