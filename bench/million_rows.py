@@ -31,7 +31,7 @@ from inpaintbench.executors.base import Outcome, Step, Task, Tasks, task_keys
 from inpaintbench.executors.ledgered import LedgeredExecutor, Results, Waiting
 from inpaintbench.export import freeze
 from inpaintbench.masks import render
-from inpaintbench.recipes import devil, settings
+from inpaintbench.recipes import devil
 from inpaintbench.steps import MEASURED_MASKS
 from inpaintbench.tables import rows_json, schema_of, write_parquet
 from inpaintbench.types import Attribute, Clip, Corruption, Item, Score, Slice, Source
@@ -277,7 +277,7 @@ def frozen_tables(folder: Path, clips: int) -> str:
         return dict(sorted({**hashes, **dict.fromkeys(names, "0" * 64)}.items())), {**sizes, **dict.fromkeys(names, 100_000)}
 
     freeze._copy_media, freeze._hashed = lambda *_, **__: None, hashed  # type: ignore[assignment]
-    made, dataset = settings.export(recipe_of(clips), Workspace(folder))
+    made, dataset = devil.export(recipe_of(clips), Workspace(folder))
     held = sum(path.stat().st_size for path in made.rglob("*") if path.is_file())
     return f"{len(dataset.items):,} items, {held / 2**20:,.0f} MiB, root {(made / 'dataset.json').stat().st_size:,} bytes"
 
