@@ -169,7 +169,7 @@ def test_promised_mask_labels_are_what_the_masks_measure(embedded: Workspace) ->
     [("as-published", {"camera_motion": {"fallback": False}}), ("corrected", {"camera_motion_per_frame": {}})],
 )
 def test_as_published_clips_whose_features_agree_on_no_camera_stay_without_a_label(
-    monkeypatch: pytest.MonkeyPatch, behaviour: str, measured: dict[str, object]
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, behaviour: str, measured: dict[str, object]
 ) -> None:
     asked: dict[str, dict[str, object]] = {}
 
@@ -178,7 +178,7 @@ def test_as_published_clips_whose_features_agree_on_no_camera_stay_without_a_lab
         return {name: SimpleNamespace(columns=lambda *_: None) for name in leaves}
 
     monkeypatch.setattr(measuring, "measure_together", measure_together)
-    devil._measured(devil.DevilRecipe(behaviour=behaviour), None, None)
+    devil._measured(devil.DevilRecipe(behaviour=behaviour), None, Workspace(tmp_path))
     assert {name: constants for name, constants in asked.items() if name.startswith("camera_motion")} == measured
 
 
