@@ -37,7 +37,7 @@ def run(*arguments: str | Path, **options: object) -> subprocess.CompletedProces
 def one_sentence(done: subprocess.CompletedProcess[str], *, status: int = 1) -> str:
     """The error of a failed command: exactly one line, no trace."""
     assert done.returncode == status, done.stdout + done.stderr
-    lines = [line for line in done.stderr.splitlines() if not re.match(r"^[\w. ]+: \d+/\d+$", line)]
+    lines = [line for line in done.stderr.splitlines() if not re.match(r"^[\w. ]+: \d+/\d+(, .*)?$", line)]
     assert len(lines) == 1, done.stderr
     assert lines[0].startswith("inpaintbench: ")
     return lines[0]

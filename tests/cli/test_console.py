@@ -21,4 +21,5 @@ def test_without_a_terminal_long_steps_say_now_and_then_how_far_they_are(monkeyp
         told("score", done, 6)
         told("short", done, 3) if done <= 3 else None
         now[0] += 4.0
-    assert said.getvalue().splitlines() == ["score: 3/6", "short: 3/3", "score: 6/6"]
+    lines = ["score: 3/6, 12.0 s, about 12.0 s left", "short: 3/3, 12.0 s", "score: 6/6, 24.0 s"]
+    assert said.getvalue().splitlines() == lines

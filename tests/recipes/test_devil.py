@@ -18,6 +18,7 @@ from footage import contents, write_labels, write_sources
 
 from inpaintbench import frozen, video
 from inpaintbench.curation import measuring
+from inpaintbench.curation.rules import Rule
 from inpaintbench.curation.sources.folder import FolderSource
 from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.local import LocalExecutor
@@ -162,6 +163,26 @@ def test_promised_mask_labels_are_what_the_masks_measure(embedded: Workspace) ->
     assert len(holes) >= 16
     assert sum(agree) / len(agree) > 0.85
     assert all(facts[(row.corruption_id, "hole.empty_frames")] == 0 for row in holes)
+
+
+def test_own_footage_has_rules_that_can_be_switched_off_one_by_one() -> None:
+    every = devil.OWN_FOOTAGE_RULES
+    assert devil.rules_of_footage([]) == tuple(every.values())
+    assert [name for name, rule in every.items() if rule.flag] == ["text", "logo", "letterbox"]
+    assert every["still"] not in devil.rules_of_footage([], without=["still"])
+    assert devil.rules_of_footage([], without=list(every)) == ()
+    own = Rule(attribute="still_fraction", at_most=1)
+    assert [rule for rule in devil.rules_of_footage([own]) if rule.attribute == "still_fraction"] == [own]
+    of_flickr = devil.rules_of_footage([], flickr_least=(1920, 1080))
+    assert not set(of_flickr) & set(every.values())
+
+
+def test_motion_counts_a_second_where_rates_differ() -> None:
+    recipe, published = devil.DevilRecipe(), devil.DevilRecipe(behaviour="as-published")
+    assert recipe.motion_attribute([29.97, 30.0]) == "camera_motion_per_frame"
+    assert recipe.motion_attribute([12.5, 50.0]) == "camera_motion_per_second"
+    assert published.motion_attribute([12.5, 50.0]) == "camera_motion"
+    assert not published.spread_levels
 
 
 @pytest.mark.parametrize(

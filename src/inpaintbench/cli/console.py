@@ -60,22 +60,33 @@ class StepProgress:
         self._tasks: dict[str, TaskID] = {}
         self._live = err.is_terminal
         self._told: dict[str, float] = {}
+        self._begun: dict[str, tuple[float, int]] = {}
 
     def __call__(self, step: str, done: int, total: int) -> None:
         """``done`` of ``total`` tasks of ``step`` are finished."""
         now = time.monotonic()
         first = step not in self._told
+        begun, before = self._begun.setdefault(step, (now, done))
         due = done == total or now - self._told.setdefault(step, now) >= SECONDS_BETWEEN_LINES
         if due or first:
             self._told[step] = now
             logs.note("info", "step", step=step, done=done, total=total)
         if not self._live:
             if due:
-                err.print(f"{step}: {done}/{total}", markup=False)
+                err.print(f"{step}: {done}/{total}{_timed(now - begun, done - before, total - done)}", markup=False)
             return
         if step not in self._tasks:
             self._tasks[step] = self._bars.add_task(step, total=total)
         self._bars.update(self._tasks[step], completed=done, total=total)
+
+
+def _timed(seconds: float, done: int, left: int) -> str:
+    """Time that a step has taken for what is ``done`` in this run, and about what is left of it; "" for an instant."""
+    from inpaintbench.pages.words import duration
+
+    if seconds < 1:
+        return ""
+    return f", {duration(seconds)}" + (f", about {duration(seconds * left / done)} left" if done and left else "")
 
 
 @contextmanager

@@ -199,7 +199,7 @@ class DevilRecipe(BaseModel):
 
     @property
     def spread_levels(self) -> bool:
-        """Whether labels by motion are spread over sources."""
+        """Return whether labels by motion are spread over sources."""
         return self.behaviour != "as-published"
 
     def motion_attribute(self, rates: Iterable[float] = ()) -> str:

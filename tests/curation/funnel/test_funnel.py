@@ -18,7 +18,7 @@ from selection_world import EVIL, RULES, fill
 from inpaintbench.curation.facts import Facts
 from inpaintbench.curation.fetching.recheck import LicenceCheck
 from inpaintbench.curation.funnel import plots
-from inpaintbench.curation.funnel.stages import efforts, failures, grouped, licence_counts, stages
+from inpaintbench.curation.funnel.stages import efforts, failures, funnel_words, grouped, licence_counts, stages
 from inpaintbench.curation.funnel.write import write_funnel, write_what_if
 from inpaintbench.curation.judging import select_clips, stored_selection
 from inpaintbench.curation.rules import parse_rules
@@ -59,6 +59,12 @@ def test_the_stages_count_sources_and_clips(workspace: Workspace) -> None:
     assert found[2].lost == (("not one of N frames decodes", 4),)
     assert found[5].waiting == 2
     assert found[5].lost[0] == (RULES[0].label, 6)
+
+
+def test_one_line_tells_the_whole_funnel(workspace: Workspace) -> None:
+    fill(workspace)
+    words = funnel_words(workspace, stored_selection(workspace, Facts.of_workspace(workspace)))
+    assert words.startswith("Funnel: 9 sources found, 6 cut into 12 clips, 3 kept, 7 dropped (6 by ")
 
 
 def test_refusals_that_differ_in_numbers_and_names_are_one_group() -> None:

@@ -22,7 +22,7 @@ from inpaintbench.errors import InpaintBenchError
 from inpaintbench.executors.base import Rejection, is_note
 from inpaintbench.export.licences import check_name
 from inpaintbench.manifest import column
-from inpaintbench.pages.words import count
+from inpaintbench.pages.words import count, duration
 from inpaintbench.recipes.dataset_table import SILENT, DatasetTable, make_table, read_file, with_entries
 from inpaintbench.recipes.options import DATASET, FOOTAGE
 from inpaintbench.recipes.settings import build, check
@@ -168,18 +168,39 @@ def told(folder: Path, dataset: Dataset) -> None:
     from inpaintbench.export.layout import by_split, splits
 
     split = next(iter(by_split(dataset.slices[0].item_ids, splits(dataset.items))))
+    if (words := _scoring_words(folder, dataset)) is not None:
+        console.say(words)
     console.say(f"Dataset: {folder}")
     console.say(f'Load it: datasets.load_dataset("{folder}", "{dataset.slices[0].name}", split="{split}")')
     console.say(f"Check it: inpaintbench export verify {folder}")
+
+
+def _scoring_words(folder: Path, dataset: Dataset) -> str | None:
+    """Time that scoring one method will take here; None where that is not worth a word."""
+    from inpaintbench.eval.scoring.estimate import estimate
+
+    measured = estimate(dataset, folder)
+    if measured is None:
+        return None
+    items, workers = len(dataset.items), max(1, console.WORKERS)
+    networks = f", without {', '.join(measured.networks)}, which need networks" if measured.networks else ""
+    return (
+        f"Scoring a method will take about {duration(items * measured.seconds / workers)} here: {count(items, 'item')} x "
+        f"{measured.seconds:.1f} s, measured on the first, by {count(workers, 'worker')}{networks}"
+    )
 
 
 def summarise(workspace: Workspace, dataset: Dataset, *, per_slice: int | None = None) -> None:
     """Slices with their numbers, and how many files gave nothing."""
     from inpaintbench.files import display_name
 
-    rows = [(part.name, len(part.item_ids), _short(len(part.item_ids), per_slice)) for part in dataset.slices]
-    rows += [(name, 0, f"left out: {reason}") for name, reason in dataset.left_out.items()]
-    console.print_table("Slices", ["slice", "items", "remark"], rows)
+    source_of = {row["item_id"]: row.get("source_id") for row in dataset.items}
+    rows = [
+        (part.name, len(part.item_ids), len({source_of[item] for item in part.item_ids}), _short(len(part.item_ids), per_slice))
+        for part in dataset.slices
+    ]
+    rows += [(name, 0, 0, f"left out: {reason}") for name, reason in dataset.left_out.items()]
+    console.print_table("Slices", ["slice", "items", "sources", "remark"], rows)
     doubts = [row for row in workspace.table("attributes", Attribute, step=MASK_LEVELS) if row.name == "label_doubts"]
     if doubts:
         unsure = sum(row.value != "none" for row in doubts)
@@ -203,6 +224,11 @@ def summarise(workspace: Workspace, dataset: Dataset, *, per_slice: int | None =
             console.say(f"{words.format(row.step)}: {display_name(row.name)}: {row.reason}")
         if len(listed) > 10:
             console.say(f"and {len(listed) - 10} more: inpaintbench curation rejected {workspace.path}")
+    from inpaintbench.curation.facts import Facts
+    from inpaintbench.curation.funnel.stages import funnel_words
+    from inpaintbench.curation.judging import stored_selection
+
+    console.say(funnel_words(workspace, stored_selection(workspace, Facts.of_workspace(workspace, ()))))
 
 
 def _reshaped_words(workspace: Workspace, dataset: Dataset) -> str:

@@ -15,12 +15,13 @@ from inpaintbench.curation.facts import kept_sources
 from inpaintbench.curation.fetching.recheck import latest_checks
 from inpaintbench.curation.footage import SAME_BYTES
 from inpaintbench.curation.judging import Judged
+from inpaintbench.curation.rules import parse_label
 from inpaintbench.executors.base import Rejection, is_note
 from inpaintbench.files import display_name
 from inpaintbench.lazily import lazily
 from inpaintbench.pages import Cell, Table
 from inpaintbench.pages.tables import simple
-from inpaintbench.pages.words import DASH, breakable, duration, number, percent, share
+from inpaintbench.pages.words import DASH, breakable, count, duration, number, percent, share
 from inpaintbench.types import Attribute, Download, Item, Source
 from inpaintbench.workspace import Workspace
 
@@ -84,6 +85,29 @@ def stages(workspace: Workspace, judged: Judged) -> list[Stage]:
         # Items of clips that were dropped afterwards are out of date, and not counted.
         Stage("in items", "clip", int((judged.kept & used).sum())),
     ]
+
+
+def funnel_words(workspace: Workspace, judged: Judged) -> str:
+    """One line: sources found and cut, clips kept, and clips that each rule dropped or flagged."""
+    bars = {stage.name: stage for stage in stages(workspace, judged)}
+    counts = judged.counts()
+    parts = [
+        f"{count(bars['candidates'].count, 'source')} found",
+        f"{bars['cut into clips'].count:,} cut into {count(bars['clips'].count, 'clip')}",
+        f"{bars['kept'].count:,} kept",
+    ]
+    dropped = ", ".join(f"{n:,} by {_rule_name(label)}" for label, n in bars["kept"].lost)
+    flagged = ", ".join(f"{rule.flagged:,} by {_rule_name(rule.label)}" for rule in counts if rule.flagged)
+    if dropped:
+        parts.append(f"{bars['kept'].several:,} dropped ({dropped})")
+    if flagged:
+        parts.append(f"flagged: {flagged}")
+    return "Funnel: " + ", ".join(parts)
+
+
+def _rule_name(label: str) -> str:
+    rule = parse_label(label)
+    return rule.name if rule is not None and rule.name else label
 
 
 def _not_obtained(workspace: Workspace) -> list[Refusal]:
