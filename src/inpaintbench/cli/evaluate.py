@@ -9,6 +9,7 @@ app = group(
         "run": "inpaintbench.cli.running_methods:run",
         "predict": "inpaintbench.cli.predicting:predict",
         "score": "inpaintbench.cli.scoring:score",
+        "score-folders": "inpaintbench.cli.scoring_folders:score_folders_command",
         "train": "inpaintbench.cli.training:train",
         "report": "inpaintbench.cli.reporting:report",
         "analysis": "inpaintbench.cli.reporting:analysis",

@@ -125,14 +125,14 @@ def _without(row: Plain, protocol: Protocol) -> dict[str, Measurement]:
 
 
 def _applicable(metric: Metric, views: Views, row: Plain, *, protocol: Protocol) -> list[Measurements]:
-    """``_measured`` with what an item lacks told for each region: a mask, or the truth itself."""
+    """``measurements_of`` with what an item lacks told for each region: a mask, or the truth itself."""
     without = _without(row, protocol)
     if frozen.is_unpaired(row) and "truth" in metric.needs:
         without = dict.fromkeys(protocol.regions, _inapplicable("this item has no truth to compare with"))
     if not without:
-        return _measured(metric, views, protocol=protocol)
+        return measurements_of(metric, views, protocol=protocol)
     answered = [region for region in protocol.regions if region in metric.answers]
-    some = _measured(metric, views, protocol=protocol) if set(answered) - set(without) else [{} for _ in views]
+    some = measurements_of(metric, views, protocol=protocol) if set(answered) - set(without) else [{} for _ in views]
     return [{region: without.get(region) or measured[region] for region in answered} for measured in some]
 
 
@@ -209,7 +209,9 @@ def _readable(jobs: Sequence[Job], *, protocol: Protocol, blobs: Blobs) -> Views
     ]
     with ThreadPoolExecutor(_DECODERS) as pool:
         decoded = list(
-            pool.map(lambda job: job[0] if isinstance(job[0], str) else _decoded(job[0], protocol, full_frames=job[1]), given)
+            pool.map(
+                lambda job: job[0] if isinstance(job[0], str) else measurable_view(job[0], protocol, full_frames=job[1]), given
+            )
         )
     _give_back()
     return decoded
@@ -229,7 +231,8 @@ def _give_back() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def _decoded(view: ItemView, protocol: Protocol, *, full_frames: bool) -> ItemView | str:
+def measurable_view(view: ItemView, protocol: Protocol, *, full_frames: bool) -> ItemView | str:
+    """The view as a protocol measures it: at its size, with its hole and colours; or why it cannot be read."""
     try:  # decodes it, so that a damaged one counts as missing
         if protocol.size or protocol.hole_dilations:
             view = measured_view(
@@ -251,7 +254,7 @@ def _as_given(view: ItemView) -> ItemView:
     return view.having(parts | {"composite": lambda: view.prediction})
 
 
-def _measured(metric: Metric, views: Views, *, protocol: Protocol) -> list[Measurements]:
+def measurements_of(metric: Metric, views: Views, *, protocol: Protocol) -> list[Measurements]:
     """One entry for each view; where there is none, what the protocol says of missing predictions."""
     measured = iter(_of_views(metric, [view for view in views if not isinstance(view, str)]))
     missing = protocol.missing.get(metric.name)

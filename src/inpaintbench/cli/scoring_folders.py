@@ -1,0 +1,61 @@
+"""`eval score-folders`: scores of files that belong to no dataset."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Annotated
+
+from inpaintbench.cli import console
+from inpaintbench.cli.console import AsJson, print_json
+from inpaintbench.cli.evaluate_options import Networks, OfNetworks, ProtocolName, SomeMetrics
+from inpaintbench.cli.options import option
+from inpaintbench.eval.comparing.statistics import summarise
+from inpaintbench.eval.metrics import METRICS
+from inpaintbench.eval.scoring.score_arrays import ItemScore, score_folders
+from inpaintbench.pages.words import interval, number
+
+_USUAL = "devil/corrected"
+
+
+def score_folders_command(
+    truth: Annotated[Path, option("Folder of true clips: videos, pictures, or folders of numbered pictures.")],
+    masks: Annotated[Path, option("Folder of their masks, of the same names; white is hole. One picture counts for all frames.")],
+    predictions: Annotated[Path, option("Folder of what was made, of the same names.")],
+    protocol: ProtocolName = None,
+    metric: SomeMetrics = None,
+    hole_is_black: Annotated[bool, option("Black is hole in the masks.", "--hole-is-black")] = False,
+    out: Annotated[Path | None, option("Write the value of each item here, as CSV.", default="nowhere")] = None,
+    as_json: AsJson = False,
+    networks: OfNetworks = Networks(),
+) -> None:
+    """Score files without a dataset: truths, masks and predictions that go by their names.
+
+    Each name counts as a source of its own. For comparisons, slices and pages build a dataset.
+
+    Example: inpaintbench eval score-folders --truth TRUTH --masks MASKS --predictions MINE --metric psnr --metric ssim
+    """
+    chosen = protocol or _USUAL
+    scores = list(
+        score_folders(
+            truth, masks, predictions, protocol=chosen, metrics=metric, hole_is_black=hole_is_black, compute=networks.compute
+        )
+    )
+    if out is not None:
+        with out.open("w", newline="") as file:
+            csv.writer(file).writerows([ItemScore._fields, *scores])
+    if as_json:
+        print_json([score._asdict() for score in scores])
+        return
+    quantities = dict.fromkeys((score.metric, score.region) for score in scores)
+    rows = [_row(scores, *quantity) for quantity in quantities]
+    console.print_table(chosen, ["metric", "region", "mean", "95 % interval", "items", "why fewer"], rows)
+
+
+def _row(scores: list[ItemScore], metric: str, region: str) -> tuple[object, ...]:
+    rows = [score for score in scores if (score.metric, score.region) == (metric, region)]
+    leaf = METRICS.get(metric)
+    summary = summarise([row.value for row in rows], clusters=[row.item for row in rows], bounds=leaf.bounds)
+    reasons = dict.fromkeys(row.reason for row in rows if row.reason)
+    limits = interval(summary.interval_low, summary.interval_high, leaf.decimals)
+    return metric, region, number(summary.mean, leaf.decimals), limits, summary.n, "; ".join(reasons)

@@ -1,0 +1,159 @@
+"""Scores without a dataset: of arrays in memory, and of folders that hold truths, masks and predictions of the same names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from inpaintbench import video
+from inpaintbench.compute import Compute, Shared
+from inpaintbench.errors import InputError, MediaError
+from inpaintbench.eval.metrics import METRICS
+from inpaintbench.eval.protocols import PROTOCOLS
+from inpaintbench.eval.protocols.base import Protocol
+from inpaintbench.eval.scoring.fitting import sizes_in_words
+from inpaintbench.eval.scoring.score_item import measurable_view, measurements_of
+from inpaintbench.types import Frames, Hole
+from inpaintbench.view import ItemView
+
+_SUFFIXES = {*video.VIDEO_SUFFIXES, *video.IMAGE_SUFFIXES}
+# Of a mask with grey edges: from here up it is hole.
+_WHITE = 128
+_NAMES_SHOWN = 3
+
+
+class ItemScore(NamedTuple):
+    """One number of one item."""
+
+    item: str
+    metric: str
+    region: str
+    value: float | None
+    reason: str | None
+    """Reason why there is no value."""
+
+
+def item_metrics(protocol: str, metrics: Sequence[str] | None = None) -> list[str]:
+    """The metrics of a protocol that give each item a value, or those of ``metrics``.
+
+    Raises:
+        UnknownNameError: no such protocol, or a metric that it does not have. InputError: a metric that compares sets of items.
+    """
+    known: Protocol = PROTOCOLS.get(protocol)
+    if metrics is None:
+        return [name for name in known.metrics if not METRICS.get(name).of_sets]
+    known.build_metrics(metrics)
+    if sets := [name for name in metrics if METRICS.get(name).of_sets]:
+        raise InputError(f"{sets[0]!r} compares sets of items and gives none a value: build a dataset to score it")
+    return list(metrics)
+
+
+def score_arrays(
+    truth: Frames,
+    hole: Hole,
+    prediction: Frames,
+    *,
+    protocol: str = "devil/corrected",
+    metrics: Sequence[str] | None = None,
+    name: str = "item",
+    fps: float = 24.0,
+    compute: Compute | None = None,
+) -> list[ItemScore]:
+    """Measure one clip: ``score_arrays(truth, hole, prediction)``.
+
+    Args:
+        truth: ``uint8[T, H, W, 3]``.
+        hole: ``bool[T, H, W]``, True = hole.
+        prediction: ``uint8[T, H, W, 3]``; only its hole counts, unless the protocol judges whole frames.
+        protocol: its metrics, regions and constants count.
+        metrics: some of them; all that give an item a value by default.
+        name: the item's.
+        fps: frames a second, which few metrics look at.
+        compute: how networks run; on the processor by default.
+
+    Raises:
+        InputError: arrays of other shapes or types, or what ``item_metrics`` raises.
+    """
+    _check(name, truth, hole, prediction)
+    how: Protocol = PROTOCOLS.get(protocol)
+    shared = Shared(truth_id=name, compute=compute or Compute())
+    view = ItemView.of_arrays(item_id=name, fps=fps, shared=shared, truth=truth, hole=hole, prediction=prediction)
+    seen = measurable_view(view, how, full_frames=True)
+    return [
+        ItemScore(name, metric.name, region, value.value, value.reason)
+        for metric in how.build_metrics(item_metrics(protocol, metrics))
+        for region, value in measurements_of(metric, [seen], protocol=how)[0].items()
+    ]
+
+
+def _check(name: str, truth: Frames, hole: Hole, prediction: Frames) -> None:
+    if hole.dtype != np.bool_:
+        raise InputError(f"the hole of {name!r} is {hole.dtype}, wanted bool, True = hole")
+    for what, array in (("truth", truth), ("prediction", prediction)):
+        if array.dtype != np.uint8 or array.ndim != 4 or array.shape[-1] != 3:
+            raise InputError(f"the {what} of {name!r} is {array.dtype}{array.shape}, wanted uint8[T, H, W, 3]")
+    for what, shape in (("hole", (*hole.shape, 3)), ("prediction", prediction.shape)):
+        if shape != truth.shape:
+            other, wanted = sizes_in_words(shape, truth.shape)
+            raise InputError(f"the {what} of {name!r} is {other}, the truth {wanted}")
+    if not hole.any():
+        raise InputError(f"the hole of {name!r} is empty: there is nothing to judge; black is known and white is hole")
+
+
+def score_folders(
+    truth: Path,
+    masks: Path,
+    predictions: Path,
+    *,
+    protocol: str = "devil/corrected",
+    metrics: Sequence[str] | None = None,
+    hole_is_black: bool = False,
+    compute: Compute | None = None,
+) -> Iterator[ItemScore]:
+    """Measure every clip of ``predictions``, each with a truth and a mask of its name.
+
+    A clip is a video, a picture or a folder of numbered pictures. A mask of one picture counts for all frames.
+
+    Raises:
+        InputError: names without a partner, media that do not fit, or what ``score_arrays`` raises.
+        MediaError: a file that cannot be read.
+    """
+    item_metrics(protocol, metrics)
+    clips = {what: _clips(folder) for what, folder in (("truth", truth), ("mask", masks), ("prediction", predictions))}
+    if not clips["prediction"]:
+        raise InputError(f"{str(predictions)!r} holds no video, picture or folder of pictures")
+    for what in ("truth", "mask"):
+        if alone := sorted(clips["prediction"].keys() - clips[what].keys()):
+            few = ", ".join(map(repr, alone[:_NAMES_SHOWN])) + (" and others" if len(alone) > _NAMES_SHOWN else "")
+            raise InputError(f"{len(alone)} of {len(clips['prediction'])} predictions have no {what} of their name: {few}")
+    for name, path in sorted(clips["prediction"].items()):
+        frames = _frames(clips["truth"][name])
+        levels = _frames(clips["mask"][name]).max(axis=3)
+        hole = (levels < _WHITE) if hole_is_black else (levels >= (1 if levels.max() == 1 else _WHITE))
+        if len(hole) == 1:
+            hole = np.repeat(hole, len(frames), axis=0)
+        yield from score_arrays(frames, hole, _frames(path), protocol=protocol, metrics=metrics, name=name, compute=compute)
+
+
+def _clips(folder: Path) -> dict[str, Path]:
+    """Every clip of a folder by its name without an ending."""
+    if not folder.is_dir():
+        raise InputError(f"no folder {str(folder)!r}")
+    paths = [path for path in sorted(folder.iterdir()) if path.is_dir() or path.suffix.lower() in _SUFFIXES]
+    clips: dict[str, Path] = {}
+    for path in paths:
+        name = path.name if path.is_dir() else path.stem
+        if name in clips:
+            raise InputError(f"{str(folder)!r} holds {clips[name].name!r} and {path.name!r}, which have one name: keep one")
+        clips[name] = path
+    return clips
+
+
+def _frames(path: Path) -> Frames:
+    try:
+        return video.read_image_folder(path) if path.is_dir() else video.read_frames(path)
+    except ValueError as error:
+        raise MediaError(f"{str(path)!r} cannot be read: {error}") from error
