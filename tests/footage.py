@@ -15,13 +15,13 @@ WIDTH, HEIGHT = 128, 80
 
 
 def write_sources(folder: Path, *, count: int = 6, frames: int = 50) -> Path:
-    """``count`` pans over photographs with speeds from 0 to ``count - 1`` half pixels a frame, and a CSV of water labels."""
+    """``count`` pans over photographs with speeds from 1 to ``count`` half pixels a frame."""
     folder.mkdir(parents=True, exist_ok=True)
     photographs = (data.coffee(), data.chelsea(), data.astronaut(), data.rocket())
     for place in range(count):
         picture = photographs[place % len(photographs)]
         noise = np.random.default_rng(place).normal(0, 1.5, (frames, HEIGHT, WIDTH, 3))
-        steps = (np.arange(frames) * place) // 2
+        steps = (np.arange(frames) * (place + 1)) // 2
         pan = np.stack([picture[60 : 60 + HEIGHT, 20 + step : 20 + step + WIDTH] for step in steps])
         video.write_lossless(folder / f"pan {place}.mp4", np.clip(pan + noise, 0, 255).astype(np.uint8), fps=25.0)
     return folder
