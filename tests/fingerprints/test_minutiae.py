@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 
@@ -51,6 +52,7 @@ def test_a_ridge_that_ends_is_one_minutia_where_it_ends() -> None:
     assert found.kind == "ending"
     assert abs(found.x - 69) <= 4
     assert abs(found.y - 82) <= 1
+    assert found.direction == pytest.approx(0, abs=0.15)  # away from the ridge, to the right
 
 
 def test_a_fork_is_one_minutia_where_it_forks() -> None:
@@ -62,6 +64,24 @@ def test_a_fork_is_one_minutia_where_it_forks() -> None:
     assert found.kind == "fork"
     assert abs(found.x - 71) <= 5
     assert abs(found.y - 80) <= 2
+    assert found.direction == pytest.approx(math.pi, abs=0.15)  # along the single branch, to the left
+
+
+@pytest.mark.parametrize("degrees", [0, 40, 90, 135, 215, 300])
+def test_directions_turn_with_the_picture(degrees: int) -> None:
+    outward = np.array([math.cos(math.radians(degrees)), -math.sin(math.radians(degrees))])
+    picture = np.full((160, 160), 255, np.uint8)
+    ends = np.rint([[80, 80], 80 - 120 * outward]).astype(int).tolist()
+    cv2.line(picture, ends[0], ends[1], 0, 5)
+    [ending] = find_minutiae(picture, everywhere(picture))
+    assert abs((ending.direction - math.radians(degrees) + math.pi) % math.tau - math.pi) < 0.15
+    for turn in (-0.6, 0.6):
+        angle = math.radians(degrees) + turn
+        away = 80 + 120 * np.array([math.cos(angle), -math.sin(angle)])
+        cv2.line(picture, (80, 80), np.rint(away).astype(int).tolist(), 0, 5)
+    [fork] = find_minutiae(picture, everywhere(picture))
+    assert fork.kind == "fork"
+    assert abs((fork.direction - math.radians(degrees + 180) + math.pi) % math.tau - math.pi) < 0.2
 
 
 def test_breaks_bridges_and_specks_are_none() -> None:

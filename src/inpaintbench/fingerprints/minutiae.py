@@ -23,6 +23,8 @@ _SURROUNDINGS_PIXELS = 8.0
 _SPECK_AREA_PIXELS = 40
 # Minutiae nearer to each other than one ridge period are a break, a spur or a bridge.
 _SPUR_PIXELS = 9.0
+# Length of ridge that a direction is taken over.
+_TANGENT_PIXELS = 10.0
 _NEIGHBOURS = ((-1, -1), (-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1))
 
 
@@ -33,6 +35,8 @@ class Minutia(NamedTuple):
     y: float
     kind: str
     """``ending`` or ``fork``."""
+    direction: float
+    """Radians in [0, 2 pi), counter-clockwise as seen: of an ending away from its ridge, of a fork along its single branch."""
 
 
 def find_minutiae(
@@ -47,11 +51,13 @@ def find_minutiae(
     skeleton = ridge_skeleton(picture, scale=scale) & area
     crossings = crossing_numbers(skeleton)
     inner = shrunk(area, RIM_PIXELS * scale)
-    minutiae = [
-        Minutia(float(x), float(y), "ending" if crossings[y, x] == 1 else "fork")
-        for y, x in np.argwhere(np.isin(crossings, (1, 3))).tolist()
-    ]
-    return tuple(point for point in _isolated(minutiae, pixels=_SPUR_PIXELS * scale) if inner[int(point.y), int(point.x)])
+    places = np.argwhere(np.isin(crossings, (1, 3)))
+    padded = np.pad(skeleton, 1)
+    return tuple(
+        Minutia(float(x), float(y), "ending" if crossings[y, x] == 1 else "fork", _direction(padded, x, y, scale=scale))
+        for y, x in _isolated(places, pixels=_SPUR_PIXELS * scale).tolist()
+        if inner[y, x]
+    )
 
 
 def ridge_skeleton(picture: Picture, *, scale: float = 1.0) -> Mask:
@@ -72,12 +78,58 @@ def crossing_numbers(skeleton: Mask) -> npt.NDArray[np.int8]:
     return np.where(skeleton, np.asarray(changes) // 2, 0).astype(np.int8)
 
 
-def _isolated(minutiae: list[Minutia], *, pixels: float) -> list[Minutia]:
-    """Minutiae without another nearer than ``pixels``."""
-    if len(minutiae) < 2:
-        return minutiae
-    positions = [point[:2] for point in minutiae]
-    distances, _ = scipy.spatial.cKDTree(positions).query(positions, k=2)
-    return [
-        point for point, distance in zip(minutiae, distances[:, 1], strict=True) if distance >= pixels or math.isinf(distance)
-    ]
+def _isolated(places: npt.NDArray[np.intp], *, pixels: float) -> npt.NDArray[np.intp]:
+    """The places ``[N, 2]`` without another nearer than ``pixels``."""
+    if len(places) < 2:
+        return places
+    distances, _ = scipy.spatial.cKDTree(places).query(places, k=2)
+    return np.asarray(places[distances[:, 1] >= pixels])
+
+
+def _direction(padded: Mask, x: int, y: int, *, scale: float) -> float:
+    """Direction of the minutia at (x, y) of a skeleton with a border of one pixel: see ``Minutia.direction``."""
+    branches = [_branch(padded, start, (y, x), pixels=max(1, round(_TANGENT_PIXELS * scale))) for start in _starts(padded, y, x)]
+    if not branches:  # a single pixel
+        return 0.0
+    angles = [math.atan2(-down, right) for down, right in branches]
+    if len(angles) == 1:
+        return (angles[0] + math.pi) % math.tau
+    # The single branch lies opposite to the two that enclose the smallest angle.
+    alone = max(range(len(angles)), key=lambda at: sum(_apart(angles[at], other) for other in angles))
+    return angles[alone] % math.tau
+
+
+def _starts(padded: Mask, y: int, x: int) -> list[tuple[int, int]]:
+    """The first pixel of each branch at (x, y): one for each run of skeleton in the ring of neighbours."""
+    ring = [bool(padded[y + 1 + down, x + 1 + right]) for down, right in _NEIGHBOURS]
+    starts: list[tuple[int, int]] = []
+    for at, on in enumerate(ring):
+        if on and not ring[at - 1]:
+            run = [(at + step) % 8 for step in range(8)]
+            length = next(step for step, place in enumerate(run) if not ring[place]) if not all(ring) else 8
+            # Of a run the pixel that shares a side, if there is one.
+            chosen = min(run[:length], key=lambda place: abs(_NEIGHBOURS[place][0]) + abs(_NEIGHBOURS[place][1]))
+            starts.append((y + _NEIGHBOURS[chosen][0], x + _NEIGHBOURS[chosen][1]))
+    return starts
+
+
+def _branch(padded: Mask, start: tuple[int, int], origin: tuple[int, int], *, pixels: int) -> tuple[int, int]:
+    """Vector (down, right) from ``origin`` to where a branch has come after so many pixels, or ends or forks."""
+    visited = {origin, *((origin[0] + down, origin[1] + right) for down, right in _NEIGHBOURS)}
+    here = start
+    for _ in range(pixels - 1):
+        following = [
+            place
+            for down, right in sorted(_NEIGHBOURS, key=lambda step: abs(step[0]) + abs(step[1]))
+            if (place := (here[0] + down, here[1] + right)) not in visited and padded[place[0] + 1, place[1] + 1]
+        ]
+        if not following:
+            break
+        visited.update((here, *following))
+        here = following[0]
+    return here[0] - origin[0], here[1] - origin[1]
+
+
+def _apart(angle: float, other: float) -> float:
+    """Size of the angle between two directions, radians in [0, pi]."""
+    return abs((angle - other + math.pi) % math.tau - math.pi)

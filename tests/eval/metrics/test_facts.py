@@ -43,6 +43,11 @@ FACTS = {
     "effect_residual": (False, 3, 1),
     "background_preserved": (True, 2, 1),
     "xpsnr": (True, 2, 2),
+    "minutiae": (True, 4, 1),
+    "minutiae_precision": (True, 4, 1),
+    "minutiae_recall": (True, 4, 1),
+    "orientation_rmsd": (False, 2, 1),
+    "ridge_frequency_error": (False, 2, 1),
     "par": (False, 4, 1),
 }
 """Metric -> whether higher is better, decimals, the fewest frames of an item that it measures."""

@@ -12,7 +12,7 @@ from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.recipes.published import PUBLISHED, all_deviations
 
-FREE = ("no-reference/koniq", "no-reference/spaq", "removal/paired", "removal/pasted", "removal/unpaired")
+FREE = ("fingerprint/ridges", "no-reference/koniq", "no-reference/spaq", "removal/paired", "removal/pasted", "removal/unpaired")
 """Protocols of this program, without a publication to differ from."""
 
 

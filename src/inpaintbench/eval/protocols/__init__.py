@@ -34,6 +34,7 @@ PROTOCOLS: Catalogue[Protocol] = Catalogue(
         "decaption/corrected": "inpaintbench.eval.protocols.decaption:CORRECTED",
         "fingerprint/as-published": "inpaintbench.eval.protocols.fingerprint:AS_PUBLISHED",
         "fingerprint/corrected": "inpaintbench.eval.protocols.fingerprint:CORRECTED",
+        "fingerprint/ridges": "inpaintbench.eval.protocols.fingerprint:RIDGES",
         "removal/paired": "inpaintbench.eval.protocols.removal:PAIRED",
         "removal/pasted": "inpaintbench.eval.protocols.removal:PASTED",
         "removal/unpaired": "inpaintbench.eval.protocols.removal:UNPAIRED",

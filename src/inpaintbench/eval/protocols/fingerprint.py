@@ -58,3 +58,21 @@ CORRECTED = Protocol(
         "ssim": SSIM_VARIANTS["uniform_7"],
     },
 )
+
+_RESOLUTION = {"pixels_per_inch": 500.0}
+_MATCHING = {"reach_pixels": 8.0, "angle_degrees": 15.0, **_RESOLUTION}
+
+# What examiners and matchers go by: minutiae, and the direction and frequency of ridges.
+RIDGES = Protocol(
+    name="fingerprint/ridges",
+    regions=("frame",),
+    band_radius_pixels=_BAND_RADIUS_PIXELS,
+    colours="grey",
+    metrics={
+        "minutiae": _MATCHING,
+        "minutiae_precision": _MATCHING,
+        "minutiae_recall": _MATCHING,
+        "orientation_rmsd": _RESOLUTION,
+        "ridge_frequency_error": {"grid_pixels": 16.0, **_RESOLUTION},
+    },
+)
