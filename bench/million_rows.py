@@ -27,6 +27,9 @@ from inpaintbench.cli.selecting import _stored, print_judged, why
 from inpaintbench.curation import measuring, what_if
 from inpaintbench.curation.attributes import ATTRIBUTES
 from inpaintbench.curation.rules import parse_rules
+from inpaintbench.eval.protocols import PROTOCOLS
+from inpaintbench.eval.report import records, tables
+from inpaintbench.eval.scoring.run_folder import scores_of
 from inpaintbench.executors.base import Outcome, Step, Task, Tasks, task_keys
 from inpaintbench.executors.ledgered import LedgeredExecutor, Results, Waiting
 from inpaintbench.export import freeze
@@ -34,7 +37,7 @@ from inpaintbench.masks import render
 from inpaintbench.recipes import devil
 from inpaintbench.steps import MEASURED_MASKS
 from inpaintbench.tables import rows_json, schema_of, write_parquet
-from inpaintbench.types import Attribute, Clip, Corruption, Item, Score, Slice, Source
+from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Score, Slice, Source
 from inpaintbench.workspace import Workspace
 
 CLIPS, ITEMS_A_CLIP, CLIPS_A_SOURCE = 1_000_000, 3, 4
@@ -217,14 +220,14 @@ def make_scores(folder: Path, clips: int) -> None:
     workspace = Workspace(folder / "run")
     ids = hexes(1, ITEMS, 16)
     rng = np.random.default_rng(0)
+    protocol = PROTOCOLS.get("devil/corrected")
+    metrics = list(protocol.metrics)[:METRICS]
     for method in (f"method{place}" for place in range(METHODS)):
-        keys = [
-            (name, f"metric{metric}", f"region{region}") for name in ids for metric in range(METRICS) for region in range(REGIONS)
-        ]
+        keys = [(name, metric, region) for name in ids for metric in metrics for region in protocol.regions]
         columns = list(zip(*keys, strict=True))
         count = len(keys)
         write(workspace, "scores", f"score.devil.corrected.{method}", Score, method=[method] * count, item_id=columns[0],
-              metric=columns[1], region=columns[2], protocol=["devil/corrected"] * count, fingerprint=["0" * 12] * count,
+              metric=columns[1], region=columns[2], protocol=[protocol.name] * count, fingerprint=[protocol.fingerprint] * count,
               value=rng.random(count), reason=pa.nulls(count, pa.string()), details=['{"frames":90}'] * count,
               features=pa.nulls(count, pa.string()), truth_features=pa.nulls(count, pa.string()))  # fmt: skip
 
@@ -296,18 +299,33 @@ def read_scores(folder: Path, clips: int) -> str:
     return f"{len(Workspace(folder / 'run').table('scores', Score)):,} scores"
 
 
+def report_data(folder: Path, clips: int) -> str:
+    """Every mean of a report with its interval and place, from the tables of a run folder."""
+    del clips
+    protocol = PROTOCOLS.get("devil/corrected")
+    ids = hexes(1, ITEMS, 16)
+    items = [{"item_id": name, "source_id": f"source{place // CLIPS_A_SOURCE}"} for place, name in enumerate(ids)]
+    slices = tuple(Slice(f"slice-{place}", "made up", tuple(ids[place::10])) for place in range(10))
+    dataset = Dataset("made up", {}, items, slices, {}, {}, {})
+    scores, _ = scores_of(Workspace(folder / "run"), dataset, folder, protocol.name)
+    rows = records.summary_rows(tables.Results(dataset, scores, protocol=protocol))
+    return f"{len(rows):,} means"
+
+
 MAKING = {"clips": make_clips, "items": make_items, "holes": make_holes, "scores": make_scores}
 STEPS: dict[str, tuple[str, Any, str]] = {
     "select": ("`curation select`, all measured", select, ""),
+    # Before the rules change: holes are those of the clips that are kept without.
+    "pair": ("`masks pair`, all rendered and measured", pair, ""),
     "changed": ("a changed threshold: `curation select --rules`", changed, "at most 30 s"),
     "what_if": ("`curation select --what-if`, without its page", asked, "at most 30 s"),
     "why": ("`curation why` of one clip", trail_of_one, "at most 2 s"),
-    "pair": ("`masks pair`, all rendered and measured", pair, ""),
     "freeze": ("`export freeze`, all tables and documents, no media", frozen_tables, ""),
     "open": ("the frozen dataset opened: id, a slice, a column, an item", opened_items, ""),
     "scores": (
         f"scores of {ITEMS:,} items x {METHODS} methods x {METRICS} metrics x {REGIONS} regions read", read_scores, "at most 3 s"
     ),
+    "report": ("all means of a report of these scores, in ten slices", report_data, ""),
 }  # fmt: skip
 
 
@@ -347,7 +365,7 @@ def main() -> int:
         return child(given.step, given.keep, clips)
     with tempfile.TemporaryDirectory() as scratch:
         folder = given.keep or Path(scratch) / "world"
-        needed = {"select": "clips", "pair": "holes", "freeze": "items", "scores": "scores"}
+        needed = {"select": "clips", "pair": "holes", "freeze": "items", "scores": "scores", "report": "scores"}
         rows, failed = [], False
         for name, (words, _, bar) in STEPS.items():
             of_step = folder / "frozen" if name in ("freeze", "open") else folder  # a world of tables alone

@@ -182,9 +182,10 @@ def _error_and_reach(values: Sequence[float], clusters: Sequence[str], weights: 
 
 
 @lru_cache(maxsize=16)
-def _draws(count: int) -> npt.NDArray[np.int64]:
+def _draws(count: int) -> Values:
     """Return how often each of ``count`` sources is drawn in each resample; the same for every mean of a report."""
-    return np.random.default_rng(0).multinomial(count, np.full(count, 1 / count), size=_REPLICATES)
+    # Of the type that they are multiplied as, to which every product would bring them anew.
+    return np.random.default_rng(0).multinomial(count, np.full(count, 1 / count), size=_REPLICATES).astype(np.float64)
 
 
 def _studentised(sums: Values, counts: Values) -> float:

@@ -85,6 +85,9 @@ class Results:
         self.references = tuple(method for method in methods if method in references)
         self.methods = (*self.contenders, *self.references)
         self._scores = index_scores(scores, known=self.sources)
+        self._by_item: dict[tuple[str, Quantity], dict[str, Score]] = {}
+        for (method, item_id, quantity), score in self._scores.items():
+            self._by_item.setdefault((method, quantity), {})[item_id] = score
         self._slice_scores = {
             (one.slice, one.method, Quantity(one.metric, one.region)): one
             for one in slice_scores
@@ -127,18 +130,22 @@ class Results:
                 self.slice_score(one, method, quantity), sources=len({self.sources[item_id] for item_id in one.item_ids})
             )
         if key not in self._summaries:
+            own = self._by_item.get((method, quantity), {})
+            scores = [own.get(item_id) for item_id in one.item_ids]
             self._summaries[key] = summarise(
-                [self.value(method, item_id, quantity) for item_id in one.item_ids],
+                [None if score is None else score.value for score in scores],
                 clusters=[self.sources[item_id] for item_id in one.item_ids],
                 infinite=self.infinite_rule(quantity.metric),
-                weights=[self.weight(method, item_id, quantity) for item_id in one.item_ids],
+                weights=[self._weight(score, quantity) for score in scores],
                 bounds=quantity.bounds,
             )
         return self._summaries[key]
 
     def weight(self, method: str, item_id: str, quantity: Quantity) -> float:
         """Weight of an item in means, by the protocol."""
-        score = self._scores.get((method, item_id, quantity))
+        return self._weight(self._scores.get((method, item_id, quantity)), quantity)
+
+    def _weight(self, score: Score | None, quantity: Quantity) -> float:
         return 1.0 if score is None else float(self.protocol.weight(quantity.metric, score.details))
 
     def level(self, one: Slice, method: str, quantity: Quantity) -> float | None:
@@ -148,7 +155,8 @@ class Results:
 
     def measured(self, one: Slice, method: str, quantity: Quantity) -> set[str]:
         """Items of a slice that a method has a value of."""
-        return {item_id for item_id in one.item_ids if self.value(method, item_id, quantity) is not None}
+        own = self._by_item.get((method, quantity), {})
+        return {item_id for item_id in one.item_ids if item_id in own and own[item_id].value is not None}
 
     def comparable(self, one: Slice, quantity: Quantity) -> dict[str, bool]:
         """Return whether the mean of each method is over (nearly) all items that any method has a value of.
