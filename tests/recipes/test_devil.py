@@ -187,7 +187,10 @@ def test_motion_counts_a_second_where_rates_differ() -> None:
 
 @pytest.mark.parametrize(
     ("behaviour", "measured"),
-    [("as-published", {"camera_motion": {"fallback": False}}), ("corrected", {"camera_motion_per_frame": {}})],
+    [
+        ("as-published", {"camera_motion": {"fallback": False}}),
+        ("corrected", {"camera_motion_per_frame": {}, "camera_motion_confidence": {}}),
+    ],
 )
 def test_as_published_clips_whose_features_agree_on_no_camera_stay_without_a_label(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, behaviour: str, measured: dict[str, object]
