@@ -181,6 +181,7 @@ OF_PAGE: Mapping[str, Mapping[str, Maker | None]] = {
     "docs/layouts.md": {"FOLDER": _edited_export},
     "docs/takedowns.md": {"WORKSPACE": _with_a_film_to_take_out},
     "docs/training.md": {"NETWORK": copied("network", _network), "RUN": None},
+    "docs/removal.md": {"RUN": None},
     "docs/editboard.md": {"items.csv": _edited},
     "docs/editing.md": {"RUN": run_of("editing", "edit_recolour")},
     "docs/leaderboard.md": {"RUN": run_of("devil", "mine=mine:fill"), "SUBMISSIONS": _submissions},

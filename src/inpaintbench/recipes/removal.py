@@ -16,13 +16,13 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from inpaintbench.catalogue import unknown_name
-from inpaintbench.curation import object_masks, paired_inputs, split
+from inpaintbench.curation import object_masks, paired_inputs
 from inpaintbench.executors.base import Executor
 from inpaintbench.export import slices
 from inpaintbench.masks import removal, render
 from inpaintbench.masks.generators.imperfect_mask import FIXED
 from inpaintbench.masks.generators.imperfect_mask import KINDS as KINDS_OF_MASKS
-from inpaintbench.recipes import leakage, stages
+from inpaintbench.recipes import stages
 from inpaintbench.recipes.options import CLIPS, MASKS, TEST_ALONE, HeldOut, Option, Seed, read_size
 from inpaintbench.recipes.stages import SourceSpec, require
 from inpaintbench.steps import KNOWN, MEASURED_MASKS, OBJECT_MASKS, PAIRED_INPUTS
@@ -129,8 +129,7 @@ def corrupt(recipe: RemovalRecipe, executor: Executor, workspace: Workspace) -> 
     spoilt, facts = _spoilt(recipe, executor, workspace, {clip.clip_id: clip for clip in clips}, done, measured)
     done, measured = done + spoilt, measured + facts
     source_of = {clip.clip_id: clip.source_id for clip in clips}
-    groups = leakage.together(workspace, {row.clip_id: source_of[row.clip_id] for row in done})
-    split_of = split.assign(groups, recipe.splits, seed=recipe.seed) if groups else {}
+    split_of = stages.split_of(recipe, workspace, {row.clip_id: source_of[row.clip_id] for row in done})
     items = [
         Item(content_id(row.clip_id, row.corruption_id), row.clip_id, row.corruption_id, split_of[row.clip_id]) for row in done
     ]
