@@ -20,6 +20,7 @@ from inpaintbench import frozen, video
 from inpaintbench.curation import measuring
 from inpaintbench.curation.rules import Rule
 from inpaintbench.curation.sources.folder import FolderSource
+from inpaintbench.eval.protocols import usual
 from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.export.verify import verify
@@ -129,6 +130,36 @@ def test_what_raters_answered_decides_the_scene_motion_slices(tmp_path: Path) ->
     published = {row["clip_id"]: row["attributes"].get("bg_scene_motion") for row in dataset.items}
     assert published[clips[0].clip_id] == 0.5
     assert verify(folder).problems == []
+
+
+@pytest.mark.long
+def test_imperfect_masks_show_as_missing_what_they_leave_out(tmp_path: Path) -> None:
+    write_sources(tmp_path / "sources", count=4)
+    recipe = devil.DevilRecipe(width=96, height=64, per_slice=1, imperfect=("erode", "dilate"))
+    plain = devil.DevilRecipe(width=96, height=64, per_slice=1)
+    spec = SourceSpec("folder", {"folder": str(tmp_path / "sources")})
+    made = {}
+    for name, one in (("spoilt", recipe), ("plain", plain)):
+        with LocalExecutor(Workspace(tmp_path / name), workers=0) as executor:
+            made[name] = devil.build(one, spec, executor, executor.workspace)
+    folder, dataset = made["spoilt"]
+    assert verify(folder).problems == []
+    assert usual(dataset) == "devil/imperfect"
+    assert "imperfect" not in made["plain"][1].recipe  # what was published before keeps its identity
+    exact = {row["item_id"]: row for row in dataset.items if "parent" not in row["generator_parameters"]}
+    assert exact.keys() == {row["item_id"] for row in made["plain"][1].items}
+    slices = {part.name: set(part.item_ids) for part in dataset.slices}
+    assert slices["mask-exact"] == exact.keys()
+    assert {part.name: set(part.item_ids) for part in made["plain"][1].slices}.items() <= slices.items()
+    assert slices["mask-erode"]
+    for item in sorted(slices["mask-erode"] | slices["mask-dilate"]):
+        row = next(row for row in dataset.items if row["item_id"] == item)
+        truth, seen = (video.read_frames(folder / row[f"{part}_file_name"]) for part in ("truth", "input"))
+        hole, thing = (video.read_hole(folder / row[f"{part}_file_name"]) for part in ("hole", "object_mask"))
+        assert not seen[thing].any()
+        assert (seen[~thing] == truth[~thing]).all()
+        assert (hole & ~thing).any() == (item in slices["mask-dilate"])
+        assert row["attributes"]["mask.mask_iou"] < 1
 
 
 def test_clips_that_no_rater_was_asked_about_keep_the_labels_of_their_footage(workspace: Workspace) -> None:

@@ -7,7 +7,7 @@ from the object, and where even that is large nothing is said of side effects.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -111,6 +111,43 @@ def _with_effect(made: Corruption, one: Pair, thing: Hole, blobs: Blobs) -> Corr
     if one.homographies is not None:
         facts["seen_elsewhere"] = seen_elsewhere(thing, thing | effect, np.array(one.homographies))
     return replace(made, facts={**made.facts, **{name: value for name, value in facts.items() if value is not None}})
+
+
+def shown(executor: Executor, holes: Sequence[Corruption], clips: Mapping[str, Clip]) -> Outcome:
+    """Write a corruption for each of ``holes`` whose input is stored, black where the hole is, so that another mask may be given.
+
+    What the new one leaves out of the hole is then seen as missing, not as the truth. The hole is the object mask too.
+    """
+    step = Step(
+        name="shown", version=VERSION, table="corruptions", record=Corruption, function="inpaintbench.masks.removal:show_one"
+    )  # fmt: skip
+    tasks = []
+    for row in sorted(holes, key=lambda row: row.corruption_id):
+        payload = {"hole": asdict(row), "clip": asdict(clips[row.clip_id])}
+        tasks.append(Task(row.corruption_id, content_id(row.corruption_id, row.hole_sha256), payload))
+    return executor.run(step, tasks)
+
+
+def show_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Corruption]:  # noqa: ARG001 - step signature
+    """The corruption with its input, without loss."""
+    row, clip = Corruption(**payload["hole"]), Clip(**payload["clip"])
+    hole = video.read_hole(blobs.path(str(row.hole)))
+    frames = video.read_frames(blobs.path(clip.blob))
+    frames[hole] = 0
+    blob, encoded = blobs.put(
+        video.suffix_for(clip.frames), partial(video.write_clip, frames=frames, fps=clip.fps, form="lossless")
+    )
+    return [
+        replace(
+            row,
+            corruption_id=content_id(row.corruption_id, "shown", VERSION),
+            input=blob,
+            input_sha256=encoded.rgb_sha256,
+            object_mask=row.hole,
+            object_mask_sha256=row.hole_sha256,
+            parameters={**row.parameters, "parent": row.corruption_id},
+        )
+    ]
 
 
 def largest_difference(one: Frames, other: Frames) -> npt.NDArray[np.uint8]:

@@ -30,15 +30,16 @@ from inpaintbench.errors import RunError, Waiting
 from inpaintbench.executors.base import Executor, Outcome, Rejection
 from inpaintbench.export import slices
 from inpaintbench.lazily import lazily
-from inpaintbench.masks import render
+from inpaintbench.masks import removal, render
 from inpaintbench.masks.generators.blob_motion import PRESETS
 from inpaintbench.masks.measure import labels_of
-from inpaintbench.recipes import own_masks, saved_pairs, stages
+from inpaintbench.recipes import imperfect, own_masks, saved_pairs, stages
+from inpaintbench.recipes.imperfect import ImperfectMasks
 from inpaintbench.recipes.options import BY_TURN, CLIPS, SELECTION, SIZE, TEST_ALONE, Behaviour, HeldOut, Option, Seed
 from inpaintbench.recipes.stages import SourceSpec, require
 from inpaintbench.steps import KNOWN, LABELS, LEVELS, MASK_LEVELS, MEASURED_MASKS, PAIR
 from inpaintbench.tables import flat, last_places, schema_of, texts, to_columns
-from inpaintbench.types import Attribute, Clip, Dataset, Item, Selection, Slice, Source, content_id
+from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Selection, Slice, Source, content_id
 from inpaintbench.workspace import Workspace
 
 pc = lazily("pyarrow.compute")
@@ -167,12 +168,19 @@ class DevilRecipe(BaseModel):
     masks_by_turn: Annotated[bool, BY_TURN] = Field(
         False, exclude_if=_is_false, description="Take saved masks in turn, whatever they are called, and squash them to fit."
     )
+    imperfect: ImperfectMasks = ()
     splits: HeldOut = TEST_ALONE
 
     @model_validator(mode="after")
     def _reader_has_something_to_read(self) -> DevilRecipe:
         if self.reader != "pyav" and not self.cut_bars:
             raise ValueError("reader: bars are what it looks for, so it needs --cut-bars")
+        return self
+
+    @model_validator(mode="after")
+    def _spoilt_masks_are_of_blobs(self) -> DevilRecipe:
+        if self.imperfect and self.saved_masks is not None:
+            raise ValueError("imperfect: saved masks are taken as they are; give one of the two")
         return self
 
     @model_validator(mode="after")
@@ -392,6 +400,26 @@ def corrupt(recipe: DevilRecipe, executor: Executor, workspace: Workspace, *, ma
     del requests, ids, plan, names, of_clips
     measured = render.measure_all(executor, rendered)
     workspace.write_rows("attributes", MASK_LEVELS, _promised_levels(rendered, measured))
+    if recipe.imperfect:
+        _write_imperfect(recipe, executor, workspace, rendered.records)
+
+
+def _write_imperfect(recipe: DevilRecipe, executor: Executor, workspace: Workspace, exact: Sequence[Corruption]) -> None:
+    """Add the items with imperfect masks: under them shows what is missing, as far as they do not cover it."""
+    clips = {clip.clip_id: clip for clip in workspace.table("clips", Clip)}
+    shown = {row.parameters["parent"]: row for row in removal.shown(executor, exact, clips).records}
+    parents = [shown[row.corruption_id] for row in exact if row.corruption_id in shown]
+    rows, _ = imperfect.spoilt(executor, workspace, parents, clips, [], kinds=recipe.imperfect, seed=recipe.seed)
+    items, known = workspace.table("items", Item, step=PAIR), {row.corruption_id: row for row in exact}
+    split_of = {item.clip_id: item.split for item in items}
+    more = [
+        Item(content_id(row.clip_id, row.corruption_id), row.clip_id, row.corruption_id, split_of[row.clip_id]) for row in rows
+    ]
+    of_masks = imperfect.by_mask([*items, *more], [*(known[item.corruption_id] for item in items), *rows])
+    stages.write_items(
+        workspace, [*items, *more], [*workspace.table("slices", Slice, step=PAIR), *of_masks],
+        {row.subject_id: row.reason for row in workspace.table("rejected", Rejection, step=PAIR)}, empty="",
+    )  # fmt: skip
 
 
 class _Requests(Sequence[render.MaskRequest]):
@@ -481,7 +509,10 @@ def leaves_of(recipe: DevilRecipe, rates: Iterable[float] = ()) -> dict[str, lis
         "splitter": [recipe.cutting.splitter["name"]],
         "normalizer": [recipe.cutting.normalizer["name"]],
         "attribute": measured_by(recipe, rates),
-        "mask generator": [_GENERATOR if recipe.saved_masks is None else "saved_masks"],
+        "mask generator": [
+            _GENERATOR if recipe.saved_masks is None else "saved_masks",
+            *(["imperfect_mask"] if recipe.imperfect else []),
+        ],
     }
 
 
@@ -490,7 +521,7 @@ def export(recipe: DevilRecipe, workspace: Workspace, *, target: Path | None = N
     rates = _rates(workspace)
     measured = [measuring.step_of(name) for name in measured_by(recipe, rates)]
     people = [step for step in workspace.steps("attributes") if step.startswith(f"{ANNOTATED}.")]
-    steps = (*measured, MEASURED_MASKS, KNOWN, LABELS, *people, LEVELS, MASK_LEVELS)
+    steps = (*measured, MEASURED_MASKS, KNOWN, LABELS, *people, LEVELS, MASK_LEVELS, imperfect.STEP)
     return stages.export(stages.Publication(recipe, steps, leaves_of(recipe, rates)), workspace, target=target)
 
 

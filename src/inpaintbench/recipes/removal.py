@@ -8,22 +8,19 @@ masks without a truth are judged by metrics that need none, and by people.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field
 
-from inpaintbench.catalogue import unknown_name
 from inpaintbench.curation import object_masks, paired_inputs
 from inpaintbench.executors.base import Executor
 from inpaintbench.export import slices
 from inpaintbench.masks import removal, render
-from inpaintbench.masks.generators.imperfect_mask import FIXED
-from inpaintbench.masks.generators.imperfect_mask import KINDS as KINDS_OF_MASKS
-from inpaintbench.recipes import stages
-from inpaintbench.recipes.options import CLIPS, MASKS, TEST_ALONE, HeldOut, Option, Seed, read_size
+from inpaintbench.recipes import imperfect, stages
+from inpaintbench.recipes.imperfect import ImperfectMasks
+from inpaintbench.recipes.options import CLIPS, TEST_ALONE, HeldOut, Option, Seed, read_size
 from inpaintbench.recipes.stages import SourceSpec, require
 from inpaintbench.steps import KNOWN, MEASURED_MASKS, OBJECT_MASKS, PAIRED_INPUTS
 from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Slice, Source, content_id
@@ -39,10 +36,6 @@ _SIZE_EDGES = (0.0, 0.03, 0.08, 1.0)
 _STILL, _SLOW = 0.001, 0.008
 # Of what the object hides, the share that other frames show.
 _SEEN_LITTLE, _SEEN_MOST = 0.25, 0.75
-# Steps of imperfect masks by their IoU with the exact one, and shares of frames that lack a mask.
-IOU_BINS = ((0.0, 0.5), (0.5, 0.7), (0.7, 0.9), (0.9, 1.0))
-DROPPED = (0.1, 0.25, 0.5)
-_IMPERFECT = "imperfect"
 # Frames; longer than any clip.
 _WHOLE = 1_000_000
 
@@ -61,18 +54,8 @@ class RemovalRecipe(BaseModel):
     frames: Annotated[int | None, Option(CLIPS, shown="all")] = Field(
         None, ge=2, description="At most so many of a clip, the first; of rendered clips 40."
     )
-    imperfect: Annotated[tuple[str, ...], Option(MASKS, "--imperfect", shown="none", repeatable=True, names=KINDS_OF_MASKS)] = (
-        Field((), description="Masks that are spoilt so, beside the exact ones, in steps of their IoU. Repeatable.")
-    )
+    imperfect: ImperfectMasks = ()
     splits: HeldOut = TEST_ALONE
-
-    @field_validator("imperfect")
-    @classmethod
-    def _known_kinds(cls, kinds: tuple[str, ...]) -> tuple[str, ...]:
-        for kind in kinds:
-            if kind not in KINDS_OF_MASKS:
-                raise ValueError(unknown_name("kind of imperfect mask", kind, list(KINDS_OF_MASKS)))
-        return tuple(dict.fromkeys(kinds))
 
     @property
     def normalizer(self) -> dict[str, Any]:
@@ -126,7 +109,8 @@ def corrupt(recipe: RemovalRecipe, executor: Executor, workspace: Workspace) -> 
     require(clips, "clips", "build removal")
     paired = removal.pair(executor, _pairs(workspace, clips))
     done, measured = paired.records, render.measure_all(executor, paired).records
-    spoilt, facts = _spoilt(recipe, executor, workspace, {clip.clip_id: clip for clip in clips}, done, measured)
+    of_clips = {clip.clip_id: clip for clip in clips}
+    spoilt, facts = imperfect.spoilt(executor, workspace, done, of_clips, measured, kinds=recipe.imperfect, seed=recipe.seed)
     done, measured = done + spoilt, measured + facts
     source_of = {clip.clip_id: clip.source_id for clip in clips}
     split_of = stages.split_of(recipe, workspace, {row.clip_id: source_of[row.clip_id] for row in done})
@@ -177,88 +161,6 @@ def _pairs(workspace: Workspace, clips: Sequence[Clip]) -> list[removal.Pair]:
     return pairs
 
 
-def _spoilt(
-    recipe: RemovalRecipe,
-    executor: Executor,
-    workspace: Workspace,
-    clips: Mapping[str, Clip],
-    done: Sequence[Corruption],
-    measured: Sequence[Attribute],
-) -> tuple[list[Corruption], list[Attribute]]:
-    """Each item again with every imperfect mask of its object, and what is measured of it."""
-    names = stages.clip_names(workspace, list(clips.values()))
-    wanted = {
-        (row.clip_id, row.object_mask): [
-            render.MaskRequest(
-                clips[row.clip_id], "imperfect_mask", parameters, recipe.seed, draw=row.clip_id,
-                data={"object_mask": str(row.object_mask)}, name=f"{names[row.clip_id]}, {parameters['kind']}",
-            )
-            for parameters in _ways(recipe.imperfect)
-        ]
-        for row in done
-    }  # fmt: skip
-    drawn = render.render(executor, [request for requests in wanted.values() for request in requests], name=_IMPERFECT)
-    made = {row.corruption_id: row for row in drawn.records}
-    of_mask: dict[str, list[Attribute]] = {}
-    for fact in render.measure_all(executor, drawn, name=f"measure.{_IMPERFECT}").records:
-        of_mask.setdefault(fact.subject_id, []).append(fact)
-    of_parent: dict[str, list[Attribute]] = {}
-    for fact in measured:
-        if fact.name.startswith("mask."):
-            of_parent.setdefault(fact.subject_id, []).append(fact)
-    rows, facts = [], []
-    for parent in done:
-        for request in wanted[parent.clip_id, parent.object_mask]:
-            mask = made.get(request.corruption_id)
-            if mask is None:
-                continue
-            one = replace(
-                parent, corruption_id=content_id(parent.corruption_id, mask.corruption_id), hole=mask.hole,
-                hole_sha256=mask.hole_sha256, seed=mask.seed, facts={**parent.facts, **mask.facts},
-                parameters={**parent.parameters, "mask": dict(mask.parameters), "parent": parent.corruption_id},
-            )  # fmt: skip
-            rows.append(one)
-            known = {fact.name: fact for fact in (*of_parent.get(parent.corruption_id, ()), *of_mask[mask.corruption_id])}
-            facts += [replace(fact, subject_id=one.corruption_id) for fact in known.values()]
-    workspace.write_table("corruptions", f"{_IMPERFECT}_items", rows, Corruption)
-    workspace.write_table("attributes", _IMPERFECT, facts, Attribute)
-    return rows, facts
-
-
-def _ways(kinds: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Parameters of the imperfect masks of one object."""
-    for kind in kinds:
-        if kind in FIXED:
-            yield {"kind": kind}
-        elif kind == "drop":
-            yield from ({"kind": kind, "amount": amount} for amount in DROPPED)
-        else:
-            yield from ({"kind": kind, "iou": list(step)} for step in IOU_BINS)
-
-
-def _by_mask(items: Sequence[Item], rows: Sequence[Corruption]) -> list[Slice]:
-    """A slice for each kind of mask, and for each step of its IoU with the exact one; dropped frames have no steps."""
-    groups: dict[str, list[str]] = {}
-    kinds = sorted({str(row.facts["mask_kind"]) for row in rows if "mask_kind" in row.facts} - {"drop", *FIXED})
-    for item, row in zip(items, rows, strict=True):
-        kind, iou = str(row.facts.get("mask_kind", "exact")), float(row.facts.get("mask_iou", 1.0))
-        groups.setdefault(f"mask-{kind}", []).append(item.item_id)
-        low, high = next((step for step in IOU_BINS if step[0] <= iou < step[1]), (1.0, 1.0))
-        step = f"{100 * low:g}-{100 * high:g}"
-        stepped = [kind] if kind != "exact" else kinds
-        for name in stepped if not set(stepped) & {"drop", *FIXED} else ():
-            groups.setdefault(f"mask_iou-{name}-{step}", []).append(item.item_id)
-        if kind != "drop":
-            groups.setdefault(f"mask_iou-{step}", []).append(item.item_id)
-    order = sorted(groups, key=lambda name: (name.rstrip("0123456789").rstrip("-").rstrip("0123456789"), _first_number(name)))
-    return [Slice(name, f"{name.replace('-', ' ', 1)}: IoU of the mask with the object", tuple(groups[name])) for name in order]
-
-
-def _first_number(name: str) -> int:
-    numbers = [int(part) for part in name.split("-") if part.isdecimal()]
-    return numbers[0] if numbers else 0
-
-
 def _cut(homographies: Sequence[Any] | None, clip: Clip) -> Sequence[Any] | None:
     return None if homographies is None else homographies[clip.start_frame : clip.end_frame]
 
@@ -300,7 +202,7 @@ def _slices(
             found.append(slices.by_value({item: [value] for item, value in of_items.items()}, name, name=name))
     found.append(slices.by_bin(sizes, "share of the frame", name="object", edges=_SIZE_EDGES, percent=True))
     if len(exact) < len(items):
-        found.append((_by_mask(items, rows), {}))
+        found.append((imperfect.by_mask(items, rows), {}))
     if moving:
         found.append(([Slice("moving_background", "bg_scene_motion_level == 'high'", tuple(moving))], {}))
     made = [part for some, _ in found for part in some]
@@ -329,7 +231,7 @@ def leaves_of(recipe: RemovalRecipe) -> dict[str, list[str]]:
 def export(recipe: RemovalRecipe, workspace: Workspace, *, target: Path | None = None) -> tuple[Path, Dataset]:
     """Items and slices to a frozen dataset folder, by default ``WORKSPACE/exports/removal``."""
     publication = stages.Publication(
-        recipe, attribute_steps=(KNOWN, OBJECT_MASKS, MEASURED_MASKS, _IMPERFECT), leaves=leaves_of(recipe), about=_ABOUT
+        recipe, attribute_steps=(KNOWN, OBJECT_MASKS, MEASURED_MASKS, imperfect.STEP), leaves=leaves_of(recipe), about=_ABOUT
     )  # fmt: skip
     return stages.export(publication, workspace, target=target)
 

@@ -12,7 +12,10 @@ from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.recipes.published import PUBLISHED, all_deviations
 
-FREE = ("fingerprint/ridges", "no-reference/koniq", "no-reference/spaq", "removal/paired", "removal/pasted", "removal/unpaired")
+FREE = (
+    "devil/imperfect", "fingerprint/ridges", "no-reference/koniq", "no-reference/spaq", "removal/paired", "removal/pasted",
+    "removal/unpaired",
+)  # fmt: skip
 """Protocols of this program, without a publication to differ from."""
 
 

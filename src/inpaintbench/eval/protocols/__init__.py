@@ -17,6 +17,7 @@ PROTOCOLS: Catalogue[Protocol] = Catalogue(
     {
         "devil/as-published": "inpaintbench.eval.protocols.devil:AS_PUBLISHED",
         "devil/corrected": "inpaintbench.eval.protocols.devil:CORRECTED",
+        "devil/imperfect": "inpaintbench.eval.protocols.devil:IMPERFECT",
         "e2fgvi-legacy": "inpaintbench.eval.protocols.e2fgvi:LEGACY",
         "lama": "inpaintbench.eval.protocols.lama:LAMA",
         "comodgan": "inpaintbench.eval.protocols.comodgan:COMODGAN",
@@ -53,5 +54,7 @@ def usual(dataset: Dataset) -> str:
         return benchmark.unpaired_protocol
     if benchmark.protocol and (not benchmark.inpainted_again or dataset.recipe.get("second_masks", 1)):
         return benchmark.protocol
+    if dataset.recipe.get("imperfect"):
+        return "devil/imperfect"
     # Nothing is inpainted again without second masks.
     return "devil/corrected" if any(map(frozen.has_hole, dataset.items)) else "fingerprint/corrected"

@@ -106,3 +106,14 @@ CORRECTED = Protocol(
         "vfid_clips": {**_WINDOWS, **_CORRECTED_I3D, "ddof": 1},
     },
 )
+
+# Of benchmarks whose masks are not exact: what is known around a mask is the input, in which is still black what a mask that is
+# too small leaves out. Measured where the exact hole is, in all that is given as one, and in the frame.
+IMPERFECT = CORRECTED.model_copy(
+    update={
+        "name": "devil/imperfect",
+        "regions": ("object", "hole", "frame"),
+        "known_from": "input",
+        "metrics": {name: CORRECTED.metrics[name] for name in ("psnr", "ssim", "mse", "flicker", "warp_error", "lpips")},
+    }
+)
