@@ -25,6 +25,7 @@ from inpaintbench.eval.scoring.predict import predict as predict_method
 from inpaintbench.eval.scoring.run_folder import bind
 from inpaintbench.eval.scoring.run_state import not_run, not_run_words
 from inpaintbench.executors.base import Executor, Rejection
+from inpaintbench.manifest import column
 from inpaintbench.steps import predict_step
 from inpaintbench.types import Dataset, Prediction
 from inpaintbench.workspace import Workspace
@@ -248,7 +249,7 @@ def _tell_failures(failed: Sequence[Rejection]) -> None:
 
 def _tell_strangers(spec: MethodSpec, dataset: Dataset) -> None:
     """Say why predictions may be missing: what lies there has other names."""
-    ids = [str(row["item_id"]) for row in dataset.items]
+    ids = column(dataset, "item_id")
     if names := strangers(Path(str(spec.constants["folder"])), set(ids)):
         many = "1 file or folder has" if len(names) == 1 else f"{len(names)} files and folders have"
         console.say(f"  {many} the name of no item, such as {names[0]!r}; items are called like {ids[0]!r}")

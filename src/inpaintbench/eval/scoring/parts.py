@@ -8,6 +8,7 @@ from dataclasses import replace
 from inpaintbench import frozen
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.manifest import column
 from inpaintbench.types import Dataset, Plain, Slice
 
 # Name of the slice that takes every item of the dataset once.
@@ -16,7 +17,7 @@ ALL_ITEMS = "all items"
 
 def everything(dataset: Dataset) -> Slice:
     """All items of the dataset as a slice."""
-    return Slice(name=ALL_ITEMS, rule="every item once", item_ids=tuple(row["item_id"] for row in dataset.items))
+    return Slice(name=ALL_ITEMS, rule="every item once", item_ids=tuple(column(dataset, "item_id")))
 
 
 def source_of(row: Plain) -> str:
@@ -31,7 +32,7 @@ def named(dataset: Dataset, name: str) -> Slice:
     Raises:
         UnknownNameError: no such slice.
     """
-    splits = {f"split-{split}": split for split in dict.fromkeys(row.get("split", "test") for row in dataset.items)}
+    splits = {f"split-{split}": split for split in dict.fromkeys(split or "test" for split in column(dataset, "split"))}
     slices = {part.name: part for part in dataset.slices}
     # A slice of the dataset comes before the names that every dataset has.
     if name in slices:
@@ -39,7 +40,8 @@ def named(dataset: Dataset, name: str) -> Slice:
     if name == ALL_ITEMS:
         return everything(dataset)
     if name in splits:
-        ids = tuple(row["item_id"] for row in dataset.items if row.get("split", "test") == splits[name])
+        pairs = zip(column(dataset, "item_id"), column(dataset, "split"), strict=True)
+        ids = tuple(item_id for item_id, split in pairs if (split or "test") == splits[name])
         return Slice(name, f"items of the split {splits[name]}", ids)
     raise UnknownNameError(unknown_name("slice", name, [*slices, *splits, ALL_ITEMS]))
 
@@ -58,8 +60,8 @@ def items_of_slices(dataset: Dataset, names: Sequence[str]) -> set[str]:
 
 def held_back_words(dataset: Dataset) -> str | None:
     """One sentence on the items that cannot be scored here, and where they can; None where all can."""
-    hidden = sum(map(frozen.is_held_back, dataset.items))
-    if "held_back" not in dataset.facts or not hidden:
+    hidden = sum(map(frozen.is_held_back, dataset.items)) if "held_back" in dataset.facts else 0
+    if not hidden:
         return None
     items = "1 item is" if hidden == 1 else f"{hidden} items is"
     return (

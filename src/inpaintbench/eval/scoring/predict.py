@@ -11,6 +11,7 @@ from typing import Any
 
 import cv2
 import numpy as np
+import pyarrow as pa
 
 from inpaintbench import frozen, video
 from inpaintbench.benchmarks import benchmark_of
@@ -19,7 +20,8 @@ from inpaintbench.eval.adapters.lossy import ceiling_db
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.scoring.fitting import Padding
 from inpaintbench.eval.scoring.run_state import remember_option, remember_reference
-from inpaintbench.executors.base import Executor, Outcome, Step, Task
+from inpaintbench.executors.base import Executor, Outcome, Step, Tasks
+from inpaintbench.manifest import column
 from inpaintbench.steps import predict_step
 from inpaintbench.types import Dataset, Frames, Hole, Plain, Prediction, canonical_json, content_id
 from inpaintbench.view import ItemView, composite
@@ -92,10 +94,15 @@ def predict(
         time_limit_seconds=time_limit_seconds,
     )
     folder = str(Path(root).resolve())
-    tasks = [
-        Task(row["item_id"], _content(row, leaf), {"root": folder, "row": dict(row)}, f"{label}/{row['item_id']}")
-        for row in dataset.items
-    ]
+    columns = (column(dataset, name) for name in _CONTENT)
+    facts = [dict(zip(_CONTENT, values, strict=True)) for values in zip(*columns, strict=True)]
+    ids = [row["item_id"] for row in facts]
+    tasks = Tasks(
+        pa.array(ids),
+        pa.array([_content(row, leaf) for row in facts]),
+        lambda place: {"root": folder, "row": dict(dataset.items[place])},
+        pa.array([f"{label}/{item_id}" for item_id in ids]),
+    )
     remember_reference(executor.workspace, label, reference=method.reference or leaf.reference)
     remember_option(executor.workspace, label, option_of(method) + " --oracle-mask" * (label != method.label))
     return executor.run(step, tasks)
@@ -165,6 +172,10 @@ def build(method: MethodSpec) -> Any:
                 f"method {method.leaf!r} needs {' and '.join(names)}: give --method {method.leaf},{wanted}"
             ) from error
         raise InputError(f"method {method.leaf!r} cannot be built with {dict(method.constants)}: {error}") from error
+
+
+# What a prediction depends on besides its method.
+_CONTENT = ("item_id", "truth_rgb_sha256", "hole_sha256", "input_sha256", "fill", "object_mask_sha256")
 
 
 def _content(row: Plain, leaf: Any) -> str:

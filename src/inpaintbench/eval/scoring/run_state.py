@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from inpaintbench import frozen
 from inpaintbench.executors.base import Rejection
 from inpaintbench.files import write_atomically
+from inpaintbench.manifest import column
 from inpaintbench.steps import predict_step, predicted_label, score_step
 from inpaintbench.types import Dataset, Prediction, canonical_json
 from inpaintbench.workspace import Workspace
@@ -39,7 +39,7 @@ def predictions_of(workspace: Workspace, method: str) -> tuple[list[Prediction],
 def digest(dataset: Dataset, *, predictions: Sequence[Prediction], failures: Mapping[str, str]) -> str:
     """SHA-256, hexadecimal, of what there is to score of one method: for each item its blob, or the reason why there is none."""
     blobs = {row.item_id: row.blob for row in predictions}
-    ids = [row["item_id"] for row in dataset.items]
+    ids = column(dataset, "item_id")
     results = {item: ["blob", blobs[item]] if item in blobs else ["failure", failures.get(item, NOT_RUN)] for item in ids}
     return hashlib.sha256(canonical_json(results).encode()).hexdigest()
 
@@ -108,7 +108,7 @@ def not_run(workspace: Workspace, dataset: Dataset, method: str) -> list[str]:
     """Ids of the items that a method has neither a prediction of nor a reason why there is none, in the dataset's order."""
     predictions, failures = predictions_of(workspace, method)
     done = {row.item_id for row in predictions} | failures.keys()
-    return [row["item_id"] for row in dataset.items if row["item_id"] not in done]
+    return [item_id for item_id in column(dataset, "item_id") if item_id not in done]
 
 
 def not_run_words(workspace: Workspace, dataset: Dataset, method: str) -> str | None:
@@ -159,4 +159,5 @@ def is_truth_of(run: Path, dataset: Dataset, *, bound: str) -> bool:
 
 def _inputs(dataset: Dataset, *, held: bool) -> dict[str, str | None]:
     """Item id -> SHA-256 of its input; ``held``: of the items alone whose truth is held back."""
-    return {row["item_id"]: row.get("input_sha256") for row in dataset.items if not (held and frozen.has_truth(row))}
+    rows = zip(*(column(dataset, name) for name in ("item_id", "input_sha256", "truth_file_name")), strict=True)
+    return {item_id: sha256 for item_id, sha256, truth in rows if not (held and truth)}

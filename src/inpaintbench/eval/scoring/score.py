@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from inpaintbench import frozen
 from inpaintbench.compute import RANDOM_WEIGHTS, Compute
 from inpaintbench.errors import InputError, WorkspaceError
@@ -17,8 +19,9 @@ from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.scoring.parts import check_truths
 from inpaintbench.eval.scoring.run_state import NOT_RUN, digest, predictions_of, remember_scored
 from inpaintbench.eval.scoring.sets import compare_sets
-from inpaintbench.executors.base import Executor, Outcome, Step, Task
+from inpaintbench.executors.base import Executor, Outcome, Step, Tasks
 from inpaintbench.executors.ledgered import LedgeredExecutor
+from inpaintbench.manifest import column
 from inpaintbench.models import torch_networks, weights
 from inpaintbench.steps import score_step, score_steps
 from inpaintbench.types import Dataset, Prediction, Score, content_id
@@ -79,7 +82,7 @@ def score(
     own = next((metric for metric in chosen.build_metrics(metrics) if metric.command), None)
     if own is not None:
         raise InputError(f"{own.name} is measured by `inpaintbench {own.command}`; use that in place of `eval score`")
-    longest = max(row["frames"] for row in dataset.items)
+    longest = max(column(dataset, "frames"))
     built = [metric for metric in chosen.build_metrics(metrics) if metric.fewest_frames <= longest]
     if not built:
         raise InputError(
@@ -130,20 +133,23 @@ def _step(method: str, protocol: Protocol, metrics: Sequence[str], compute: Comp
     )
 
 
-def _tasks(dataset: Dataset, predicted: Predicted, *, root: Path | str, compute: Compute, whole: bool) -> list[Task]:
+def _tasks(dataset: Dataset, predicted: Predicted, *, root: Path | str, compute: Compute, whole: bool) -> Tasks:
     """``whole``: what a prediction has outside its hole counts."""
     prediction_of = {row.item_id: row for row in predicted.predictions}
     folder = str(Path(root).resolve())
-    tasks = []
-    for row in dataset.items:
-        item_id = row["item_id"]
-        given: dict[str, Any] = {"failure": predicted.failures.get(item_id, NOT_RUN)}
-        if prediction := prediction_of.get(item_id):
-            given = {"blob": prediction.blob, **({"full_frames": True} if whole and prediction.full_frames else {})}
-        content = content_id(item_id, row["truth_rgb_sha256"], row["hole_sha256"], given)
-        payload = {"root": folder, "row": dict(row), "compute": asdict(compute), **given}
-        tasks.append(Task(item_id, content, payload, f"{predicted.method}/{item_id}"))
-    return tasks
+    ids, truths, holes = (column(dataset, name) for name in ("item_id", "truth_rgb_sha256", "hole_sha256"))
+
+    def given(item_id: str) -> dict[str, Any]:
+        if (prediction := prediction_of.get(item_id)) is None:
+            return {"failure": predicted.failures.get(item_id, NOT_RUN)}
+        return {"blob": prediction.blob, **({"full_frames": True} if whole and prediction.full_frames else {})}
+
+    def payload(place: int) -> dict[str, Any]:
+        row = dict(dataset.items[place])
+        return {"root": folder, "row": row, "compute": asdict(compute), **given(row["item_id"])}
+
+    contents = [content_id(*one, given(one[0])) for one in zip(ids, truths, holes, strict=True)]
+    return Tasks(pa.array(ids), pa.array(contents), payload, pa.array([f"{predicted.method}/{item_id}" for item_id in ids]))
 
 
 def _check_holes(protocol: Protocol, dataset: Dataset) -> None:
