@@ -76,6 +76,11 @@ def content_id(*parts: Any) -> str:
     return hashlib.sha256(canonical_json(list(parts)).encode()).hexdigest()[:16]
 
 
+def hash_of(*parts: Any) -> int:
+    """The number of 64 bits that ``content_id`` writes: for choices that follow from content alone, whatever else is there."""
+    return int(content_id(*parts), 16)
+
+
 def item_rng(seed: int, step: str, item_id: str) -> np.random.Generator:
     """Random generator of one item in one step; independent of order and worker count."""
     import numpy as np

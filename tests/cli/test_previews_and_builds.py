@@ -11,6 +11,7 @@ from footage import write_sources
 from PIL import Image
 from program import run_here
 
+from inpaintbench import frozen
 from inpaintbench.masks.generators import GENERATORS
 from inpaintbench.masks.generators.blob_motion import PRESETS
 
@@ -242,25 +243,41 @@ def test_a_broken_photograph_is_named_before_any_work(tmp_path: Path) -> None:
     assert not (tmp_path / "w").exists()
 
 
-def test_other_options_replace_the_dataset_and_say_so(tmp_path: Path) -> None:
+def test_other_options_replace_the_dataset_where_that_is_asked_for_and_say_so(tmp_path: Path) -> None:
     build = ("build", "fingerprint", "--size", "120x160", "--out", str(tmp_path / "w"))
     first = run_here(*build, "--fingers", "3", "--splits", "0,0,1")
     assert first.returncode == 0, first.stderr
-    assert "warning:" not in first.stderr
-    assert "warning:" not in run_here(*build, "--fingers", "3", "--splits", "0,0,1").stderr
-    second = run_here(*build, "--fingers", "2", "--strength", "0", "--background", "white")
-    assert (
-        "this dataset of 2 items at 120x160 replaces one of 3 items at 120x160, and runs on that one no longer" in second.stderr
-    )
+    again = run_here(*build, "--fingers", "3", "--splits", "0,0,1")
+    assert (again.returncode, "-> version" in first.stdout + again.stdout) == (0, False)
+    other = ("--fingers", "2", "--strength", "0", "--background", "white")
+    refused = run_here(*build, *other)
+    assert refused.returncode == 1
+    assert "what would take its place (2 items) differs: 2 items added; 3 items removed" in refused.stderr
+    second = run_here(*build, *other, "--replace")
+    assert second.returncode == 0, second.stderr
+    assert " -> version 2.0.0: 2 items added; 3 items removed" in second.stdout
     assert re.search("strength-0-13 +│ +2 ", second.stdout)
 
 
-def test_a_build_of_another_size_warns_that_runs_no_longer_fit(tmp_path: Path) -> None:
+def test_footage_that_comes_later_is_added_where_that_is_asked_for(tmp_path: Path) -> None:
     videos = write_sources(tmp_path / "videos", count=2)
-    build = ("build", "devil", "--sources", str(videos), "--out", str(tmp_path / "w"), "--per-slice", "1")
-    first, again = (run_here(*build, "--size", "64x48") for _ in range(2))
-    assert (first.returncode, again.returncode) == (0, 0), first.stderr
-    assert "replaces" not in first.stderr + again.stderr
-    other = run_here(*build, "--size", "80x48")
-    assert other.returncode == 0, other.stderr
-    assert re.search(r"items at 80x48 replaces one of \d+ items at 64x48, and runs on that one no longer fit", other.stderr)
+    build = ("build", "devil", "--sources", str(videos), "--out", str(tmp_path / "w"), "--size", "64x48", "--per-slice")
+    first = run_here(*build, "1")
+    assert first.returncode == 0, first.stderr
+    before = list(frozen.load(tmp_path / "w" / "exports" / "devil").items)
+    write_sources(videos, count=3)
+    added = run_here(*build, "3", "--append")
+    assert added.returncode == 0, added.stderr
+    assert re.search(r" -> version 1\.1\.0: \d+ items added", added.stdout)
+    after = {row["item_id"]: row for row in frozen.load(tmp_path / "w" / "exports" / "devil").items}
+    assert len(after) > len(before)
+    assert all(after[row["item_id"]] == row for row in before)
+    for wrong, why in (
+        (("3", "--append", "--replace"), "--append keeps what --replace gives up"),
+        (("3", "--append", "--append-to", "x"), "give one of them"),
+        (("3", "--append-to", "x"), "no published dataset in 'x' to add to"),
+        (("3", "--append", "--size", "80x48"), "--append keeps the recipe of"),
+    ):
+        done = run_here(*build, *wrong)
+        assert done.returncode in (1, 2)
+        assert why in done.stderr, done.stderr

@@ -31,6 +31,31 @@ def test_groups_stay_together_and_shares_hold_within_the_largest_group(
         assert abs(counts[split] - share * len(groups)) <= max(sizes) + 1e-6
 
 
+@given(sizes=SIZES, shares=SHARES, kept=st.integers(0, 40), seed=st.integers(0, 3))
+def test_given_splits_stay_and_the_shares_are_filled_up_around_them(
+    sizes: list[int], shares: dict[str, float], kept: int, seed: int
+) -> None:
+    groups = subjects(sizes)
+    first = {name: group for name, group in groups.items() if int(group[1:]) < kept}
+    before = assign(first, shares, seed=seed) if first else {}
+    after = assign(groups, shares, seed=seed, given=before)
+    assert before.items() <= after.items()
+    assert len({(groups[subject], split) for subject, split in after.items()}) == len(sizes)
+    counts = Counter(after.values())
+    for split, share in shares.items():
+        assert abs(counts[split] - share * len(groups)) <= max(sizes) + 1e-6
+
+
+def test_subjects_that_are_elsewhere_count_and_two_splits_of_a_group_are_refused() -> None:
+    elsewhere = {f"old {number}": "train" for number in range(6)}
+    found = assign({"a": "a", "b": "b", "c": "c", "d": "d"}, FILM_SHARES, seed=0, given=elsewhere)
+    assert Counter(found.values()) == {"validation": 2, "test": 2}
+    with pytest.raises(InputError, match="'g' is one group, and its subjects are in two splits already: train, test"):
+        assign({"a": "g", "b": "g"}, FILM_SHARES, seed=0, given={"a": "train", "b": "test"})
+    with pytest.raises(InputError, match="in the split 'dev' already, which has no share"):
+        assign({"a": "g"}, FILM_SHARES, seed=0, given={"x": "dev"})
+
+
 @given(sizes=SIZES, shares=SHARES, order=st.randoms(use_true_random=False))
 @settings(max_examples=60, deadline=None)
 def test_order_plays_no_part(sizes: list[int], shares: dict[str, float], order: object) -> None:

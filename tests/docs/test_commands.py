@@ -42,6 +42,7 @@ LONG = {
     "docs/devil_paper.md",
     "docs/editing.md",
     "docs/evaluation.md",
+    "docs/growing.md",
     "docs/hold_back.md",
     "docs/how-to/recipes.md",
     "docs/recipes.md",

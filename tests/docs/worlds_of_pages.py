@@ -143,6 +143,17 @@ def _with_a_film_to_take_out(folder: Path, shared: Path) -> None:
     workspace.write_table("sources", step, [replace(first, uri="films/a%20b.mp4"), *others], Source)
 
 
+def _more_films(path: Path, shared: Path) -> None:
+    for film in (things.films(path, 3) / f"pan {number}.mp4" for number in range(3)):
+        film.rename(film.with_name(f"more {film.name}"))
+
+
+def _another(folder: Path, shared: Path) -> None:
+    """A workspace of another film, of the size that pages are tried with."""
+    small = ("--size", "128x80", "--workers", "0")
+    program("build", "devil", "--sources", things.films(folder.with_name("another film"), 1), "--out", folder, *small)
+
+
 def tutorial(page: str, name: str) -> Maker:
     """A folder that the builder's tutorial leaves."""
 
@@ -177,6 +188,7 @@ OF_PAGE: Mapping[str, Mapping[str, Maker | None]] = {
     "docs/chalearn.md": {"RUN": run_of("decaption", "blank", score=False)},
     "docs/curation.md": {"WORKSPACE": copied("curated", _curated)},
     "docs/devil_paper.md": {"RUN": copied("as-published", _as_published)},
+    "docs/growing.md": {"MORE": _more_films, "SECOND": copied("another", _another)},
     "docs/hold_back.md": {"FOLDER": things.saved},
     "docs/layouts.md": {"FOLDER": _edited_export},
     "docs/takedowns.md": {"WORKSPACE": _with_a_film_to_take_out},

@@ -19,6 +19,7 @@ from inpaintbench.curation.split import assign, together
 from inpaintbench.errors import InputError
 from inpaintbench.recipes import leakage, look_alikes
 from inpaintbench.recipes.settings import export, recall
+from inpaintbench.recipes.versions import Asked
 from inpaintbench.types import Attribute, Clip, Frames, Item, Source
 from inpaintbench.workspace import Workspace
 
@@ -61,7 +62,7 @@ COPIES: dict[str, Callable[[Frames], Frames]] = {
 
 def test_different_pictures_in_different_splits_pass_and_the_dataset_says_so(world: Workspace) -> None:
     clips = divide(world, train=2)
-    folder, dataset = export(recall(world), world)
+    folder, dataset = export(recall(world), world, asked=Asked(replace=True))
     told = dict(dataset.facts["leakage"])
     assert told.pop("method").startswith("perceptual_hash 1 of every clip")
     assert told == {"checked": len(clips), "pairs": 0, "without_hash": 0}
@@ -72,7 +73,7 @@ def test_different_pictures_in_different_splits_pass_and_the_dataset_says_so(wor
 
 
 def test_a_dataset_of_one_split_is_not_looked_at(world: Workspace) -> None:
-    _, dataset = export(recall(world), world)
+    _, dataset = export(recall(world), world, asked=Asked(replace=True))
     assert "leakage" not in dataset.facts
     assert world.table("attributes", Attribute, step=look_alikes.STEP) == []
 
@@ -82,7 +83,7 @@ def test_copies_in_another_split_fail_with_a_list_and_may_stay_for_a_reason(worl
     names = {copy_of(world, clips[0], f"{name}.png", change, split="test") for name, change in COPIES.items()}
     before = sorted(path.name for path in (world.path / "exports").rglob("*"))
     with pytest.raises(InputError, match="near-duplicates are in different splits") as caught:
-        export(recall(world), world)
+        export(recall(world), world, asked=Asked(replace=True))
     said = str(caught.value)
     for name in COPIES:
         assert f"{name}.png (test)" in said
@@ -90,20 +91,20 @@ def test_copies_in_another_split_fail_with_a_list_and_may_stay_for_a_reason(worl
     assert "export remove --clip ID" in said
     assert "--allow-near-duplicates" in said
     assert sorted(path.name for path in (world.path / "exports").rglob("*")) == before  # nothing was written
-    done = run_here("export", "freeze", world.path, "--allow-near-duplicates", "the copies are what is measured")
+    done = run_here("export", "freeze", world.path, "--replace", "--allow-near-duplicates", "the copies are what is measured")
     assert done.returncode == 0, done.stderr
     told = frozen.load(world.path / "exports" / "reinpaint").facts["leakage"]
     assert told["allowed"] == "the copies are what is measured"
     assert told["pairs"] == len(COPIES)
     assert {clip for pair in told["alike"] for clip in pair} == names | {clips[0]}
     with pytest.raises(InputError, match="near-duplicates"):  # a reason counts once
-        export(recall(world), world)
+        export(recall(world), world, asked=Asked(replace=True))
 
 
 def test_copies_in_one_split_are_nobodys_business(world: Workspace) -> None:
     clips = divide(world, train=1)
     copy_of(world, clips[0], "copy.png", COPIES["re-encoded"], split="train")
-    assert export(recall(world), world)[1].facts["leakage"]["pairs"] == 0
+    assert export(recall(world), world, asked=Asked(replace=True))[1].facts["leakage"]["pairs"] == 0
 
 
 def test_a_chain_of_copies_is_found_though_its_ends_are_not_alike(world: Workspace) -> None:
@@ -113,7 +114,7 @@ def test_a_chain_of_copies_is_found_though_its_ends_are_not_alike(world: Workspa
     copy_of(world, clips[0], "b.png", COPIES["resized"], split="train")
     copy_of(world, clips[0], "c.png", COPIES["brighter"], split="test")
     with pytest.raises(InputError) as caught:
-        export(recall(world), world)
+        export(recall(world), world, asked=Asked(replace=True))
     assert str(caught.value).count("c.png (test)") == 3
 
 
@@ -126,11 +127,11 @@ def test_one_thing_in_two_splits_fails(world: Workspace) -> None:
     ]  # fmt: skip
     world.write_table("items", "pair", moved, Item)
     with pytest.raises(InputError, match=r"the source '.*' is in the splits test and train; the clip '.*' is in the splits"):
-        export(recall(world), world)
+        export(recall(world), world, asked=Asked(replace=True))
     clips = divide(world, train=1)
     copy_of(world, clips[0], "same.png", lambda frames: frames, split="test")
     with pytest.raises(InputError, match=r"^the truth '[0-9a-f]{64}' is in the splits test and train; take one of the two out"):
-        export(recall(world), world)
+        export(recall(world), world, asked=Asked(replace=True))
 
 
 def test_one_group_in_two_splits_fails(world: Workspace) -> None:

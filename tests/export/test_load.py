@@ -63,7 +63,7 @@ def test_workspaces_of_one_name_and_re_exports_never_share_rows(tmp_path: Path) 
     rows = []
     for workspace, sources, seed in [*seen, (seen[0][0], seen[0][1], 1)]:
         small = ("--size", "64x48", "--per-slice", "2", "--seed", str(seed), "--workers", "0")
-        done = run_here("build", "devil", "--sources", sources, "--out", workspace, *small)
+        done = run_here("build", "devil", "--sources", sources, "--out", workspace, *small, "--replace")
         assert done.returncode == 0, done.stderr
         folder = workspace / "exports" / "devil"
         loaded = load_dataset(str(folder), "size-low", split="test").cast_column("truth", Video(decode=False))

@@ -18,7 +18,7 @@ from inpaintbench.errors import InputError, WorkspaceError
 from inpaintbench.export import removed
 from inpaintbench.export.layout import media_names
 from inpaintbench.recipes.settings import export, recall
-from inpaintbench.recipes.versions import last
+from inpaintbench.recipes.versions import Asked, last
 from inpaintbench.types import Clip, Item, Slice, Source
 from inpaintbench.workspace import Workspace
 
@@ -41,12 +41,17 @@ def source_of(world: Workspace, item_id: str) -> Source:
     return next(row for row in world.table("sources", Source) if row.source_id == clip.source_id)
 
 
+def exported(world: Workspace, **asked: str) -> tuple[Path, frozen.Dataset]:
+    """An export in the place of whatever was published."""
+    return export(recall(world), world, asked=Asked(replace=True, **asked))
+
+
 def items_of(dataset: frozen.Dataset, source: Source) -> set[str]:
     return {row["item_id"] for row in dataset.items if row["source_id"] == source.source_id}
 
 
 def test_a_removed_source_leaves_everything_else_as_it_was(world: Workspace) -> None:
-    folder, _ = export(recall(world), world)
+    folder, _ = exported(world)
     before, old = frozen.load(shutil.copytree(folder, world.path / "before")), contents(folder)
     source = source_of(world, before.items[0]["item_id"])
     gone = items_of(before, source)
@@ -54,7 +59,7 @@ def test_a_removed_source_leaves_everything_else_as_it_was(world: Workspace) -> 
     assert done.returncode == 0, done.stderr
     assert f"Removed: {len(gone)} items" in done.stdout
     assert source.uri not in (world.path / removed.FILE).read_text()  # the order keeps a hash of the address alone
-    _, after = export(recall(world), world)
+    _, after = exported(world)
 
     assert list(after.items) == [row for row in before.items if row["item_id"] not in gone]
     assert after.removed == tuple({"item_id": item, "reason": WHY} for item in sorted(gone))
@@ -77,12 +82,15 @@ def test_a_removed_source_leaves_everything_else_as_it_was(world: Workspace) -> 
 
     run_here("export", "remove", world.path, "--source", source.source_id, "--undo")
     assert not (world.path / removed.FILE).exists()
-    export(recall(world), world)
-    assert contents(folder) == old
+    _, back = exported(world)
+    assert (back.items, back.slices, back.removed, back.version) == (before.items, before.slices, (), "2.1.0")
+    assert {name: data for name, data in contents(folder).items() if name in media or name in lost} == {
+        name: old[name] for name in media | lost
+    }
 
 
 def test_what_appears_later_of_a_removed_source_is_left_out_and_survives_new_pairs(world: Workspace) -> None:
-    _, before = export(recall(world), world)
+    _, before = exported(world)
     source = source_of(world, before.items[0]["item_id"])
     gone = items_of(before, source)
     removed.remove(world, [("source", source.uri)], reason=WHY)
@@ -90,7 +98,7 @@ def test_what_appears_later_of_a_removed_source_is_left_out_and_survives_new_pai
     clip = copy_of(world, before.items[0]["clip_id"], "later.png", lambda frames: 255 - frames, split="test")
     added = world.table("sources", Source, step="find.added")
     world.write_table("sources", "find.added", [type(added[0])(**{**vars(added[0]), "uri": source.uri})], Source)
-    _, after = export(recall(world), world)
+    _, after = exported(world)
     assert {row["item_id"] for row in after.removed} == gone | {"i-later.png"}
     assert clip not in {row["clip_id"] for row in after.items}
     # Even when its items are in the workspace no longer, their tombstones stay.
@@ -98,16 +106,16 @@ def test_what_appears_later_of_a_removed_source_is_left_out_and_survives_new_pai
     parts = [Slice(p.name, p.rule, tuple(i for i in p.item_ids if i not in gone)) for p in world.table("slices", Slice)]
     world.write_table("items", "pair", items, Item)
     world.write_table("slices", "pair", parts, Slice)
-    assert {row["item_id"] for row in export(recall(world), world)[1].removed} == gone | {"i-later.png"}
+    assert {row["item_id"] for row in exported(world)[1].removed} == gone | {"i-later.png"}
 
 
 def test_items_and_clips_one_by_one_and_a_slice_that_loses_all_of_its_items(world: Workspace) -> None:
-    _, before = export(recall(world), world)
+    _, before = exported(world)
     part = min(before.slices, key=lambda one: len(one.item_ids))
     clip = next(row["clip_id"] for row in before.items if row["item_id"] not in part.item_ids)
     arguments = [word for item in part.item_ids for word in ("--item", item)]
     assert run_here("export", "remove", world.path, *arguments, "--clip", clip, "--reason", WHY).returncode == 0
-    _, after = export(recall(world), world)
+    _, after = exported(world)
     assert part.name not in {one.name for one in after.slices}
     assert after.left_out[part.name] == removed.EMPTY
     assert not {row["item_id"] for row in after.items} & set(part.item_ids)
@@ -139,14 +147,14 @@ def test_refusals_are_one_sentence_and_take_nothing_out(world: Workspace) -> Non
         assert (done.returncode, why in done.stderr) == (2, True), done.stderr
     removed.remove(world, [("item", row.item_id) for row in world.table("items", Item)], reason=WHY)
     with pytest.raises(InputError, match="every item was removed"):
-        export(recall(world), world)
+        exported(world)
     (world.path / removed.FILE).write_text("{}\n")
     with pytest.raises(WorkspaceError, match=r"removed.jsonl' is damaged"):
-        export(recall(world), world)
+        exported(world)
 
 
 def test_versions_are_remembered_go_up_and_stand_in_the_id(world: Workspace) -> None:
-    first = export(recall(world), world)[1]
+    first = exported(world)[1]
     assert frozen.dataset_id(first) == f"{first.name}@1.0.0+{last(world).content[:12]}"
     done = run_here("export", "freeze", world.path, "--version", "1.2.0")
     assert (done.returncode, done.stderr) == (0, "")
@@ -157,22 +165,31 @@ def test_versions_are_remembered_go_up_and_stand_in_the_id(world: Workspace) -> 
     assert frozen.load(world.path / "exports" / "reinpaint").version == "1.2.0"
     removed.remove(world, [("item", first.items[0]["item_id"])], reason=WHY)
     done = run_here("export", "freeze", world.path)
-    assert done.returncode == 0
-    assert done.stderr.strip().endswith("its version did not; give it one of its own: --version 1.3.0")
-    for version, why in (("1.1.9", "comes before 1.2.0, the last one"), ("2", "is not MAJOR.MINOR.PATCH"), ("1.02.0", "is not")):
-        done = run_here("export", "freeze", world.path, "--version", version)
+    assert done.returncode == 1
+    assert f"differs: 1 item removed: {WHY}; " in done.stderr
+    assert "give --replace to publish this instead" in done.stderr
+    wrong = {
+        "1.1.9": "comes before 1.2.0, the last one", "2": "is not MAJOR.MINOR.PATCH", "1.02.0": "is not",
+        "1.9.9": "changes more than it adds to",
+    }  # fmt: skip
+    for version, why in wrong.items():
+        done = run_here("export", "freeze", world.path, "--replace", "--version", version)
         assert done.returncode != 0
         assert why in done.stderr
     assert last(world).version == "1.2.0"
-    assert "+" in frozen.dataset_id(export(recall(world), world, version="10.0.0")[1])  # not by the alphabet
+    done = run_here("export", "freeze", world.path, "--replace")
+    assert f"@1.2.0+{last(world).content[:12]}" not in done.stdout.splitlines()[-1]
+    assert "-> version 2.0.0: 1 item removed: withdrawn by its author" in done.stdout
+    assert last(world).version == "2.0.0"
+    assert "+" in frozen.dataset_id(exported(world, version="10.0.0")[1])  # not by the alphabet
 
 
 def test_an_export_that_fails_changes_no_version(world: Workspace) -> None:
-    export(recall(world), world)
+    exported(world)
     before = last(world)
     removed.remove(world, [("item", row.item_id) for row in world.table("items", Item)], reason=WHY)
     with pytest.raises(InputError):
-        export(recall(world), world, version="3.0.0")
+        exported(world, version="3.0.0")
     assert last(world) == before
 
 

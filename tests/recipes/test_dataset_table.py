@@ -106,7 +106,7 @@ def test_options_say_whose_footage_is_where_no_file_does(tmp_path: Path) -> None
     (source / "b.png.toml").write_text('author = "Grace Hopper"\n')
     build = ("build", "reinpaint", "--sources", source, *SMALL, "--out", tmp_path / "out", "--footage-licence", "CC-BY-SA-4.0")
     for author in ("Ada", "Bea"):  # another one the second time: what was found before is found again
-        done = run_here(*build, "--footage-author", author)
+        done = run_here(*build, "--footage-author", author, "--replace")
         assert done.returncode == 0, done.stderr
         rows = frozen.load(tmp_path / "out" / "exports" / "reinpaint").items
         assert {(row["source_uri"], row["author"]) for row in rows} == {

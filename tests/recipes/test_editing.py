@@ -27,6 +27,7 @@ from inpaintbench.export.verify import verify
 from inpaintbench.recipes.editing import QUESTION, EditingRecipe, warnings
 from inpaintbench.recipes.settings import build, corrupt, export
 from inpaintbench.recipes.stages import SourceSpec
+from inpaintbench.recipes.versions import Asked
 from inpaintbench.types import EDIT_TASKS, Answer, Clip, Dataset, Frames, Hole, Plain
 from inpaintbench.workspace import Workspace
 
@@ -205,7 +206,7 @@ def test_what_a_clip_shows_is_told_by_the_file_else_by_raters_else_by_a_captione
 
     def told(recipe: EditingRecipe) -> dict[str, set[str | None]]:
         with LocalExecutor(workspace, workers=0) as executor:
-            _, dataset = build(recipe, [source], executor, workspace)
+            _, dataset = build(recipe, [source], executor, workspace, asked=Asked(replace=True))
         unsaid = any(row["source_prompt"] is None for row in dataset.items)
         assert any(warning.startswith("nobody says what") for warning in warnings(dataset.items)) == unsaid
         return {name: {row["source_prompt"] for row in dataset.items if row["source_uri"] == name} for name in "abc"}

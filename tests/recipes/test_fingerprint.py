@@ -29,6 +29,7 @@ from inpaintbench.fingerprints.poincare import singular_points
 from inpaintbench.fingerprints.records import CLASSES, Print
 from inpaintbench.recipes.fingerprint import FingerprintRecipe, check, moisture_level
 from inpaintbench.recipes.settings import build, corrupt
+from inpaintbench.recipes.versions import Asked
 from inpaintbench.types import Dataset, Prediction
 from inpaintbench.workspace import Workspace
 
@@ -181,7 +182,9 @@ def test_photographs_are_backgrounds_and_other_photographs_make_other_inputs(tmp
         video.write_image(photographs / "flat.png", np.full((50, 60, 3), level, np.uint8))
         workspace = Workspace(tmp_path / "w")
         with LocalExecutor(workspace, workers=0) as executor:
-            folder, dataset = build(recipe, [recipe.source], executor, workspace, photographs=photographs)
+            folder, dataset = build(
+                recipe, [recipe.source], executor, workspace, photographs=photographs, asked=Asked(replace=True)
+            )
         assert {row["licence"] for row in dataset.items} == {"CC0-1.0, its background: not stated"}
         digest = hashlib.sha256((photographs / "flat.png").read_bytes()).hexdigest()
         assert {row["attributes"]["degradation.background_sha256"] for row in dataset.items} == {digest}

@@ -69,7 +69,7 @@ def test_own_masks_lie_on_the_films_of_their_name_in_slices_of_what_they_measure
     assert dataset.left_out["pose-high"] == "no item has pose_level 'high'"
 
     # Which items a slice takes depends on them alone: less of them is a part of more.
-    fewer = run_here(*build, "--labels", "labels.csv", "--out", "own", "--per-slice", "2", cwd=folder)
+    fewer = run_here(*build, "--labels", "labels.csv", "--out", "own", "--per-slice", "2", "--replace", cwd=folder)
     assert fewer.returncode == 0, fewer.stderr
     for part in frozen.load(root).slices:
         assert len(part.item_ids) == min(2, len(found[part.name]))

@@ -15,9 +15,6 @@ from built import built, check_published, check_same_bytes
 from program import run_here
 
 from inpaintbench import frozen, video
-from inpaintbench.annotate import shipped
-from inpaintbench.annotate.preparing.prepare import prepare
-from inpaintbench.annotate.study import read_study_file
 from inpaintbench.errors import InputError, RunError
 from inpaintbench.eval.scoring.predict import MethodSpec, predict
 from inpaintbench.eval.scoring.score import Predicted, score
@@ -312,13 +309,6 @@ def test_clips_without_a_truth_are_published_with_their_masks_alone(
     told = run_here("eval", "score", folder, "--run", tmp_path / "run", "--workers", "0")
     assert told.returncode == 0, told.stdout + told.stderr
     assert "removal/unpaired" in told.stdout + told.stderr
-    assert run_here("eval", "run", folder, "--run", tmp_path / "run", "--method", "blank", "--workers", "0").returncode == 0
-    text = shipped.text("removal").replace('"DATASET"', f'"{folder}"').replace('"RUN"', f'"{tmp_path / "run"}"')
-    (tmp_path / "study.toml").write_text(text.replace('"METHOD-1", "METHOD-2", "METHOD-3"', '"telea", "blank"'))
-    study = prepare(read_study_file(tmp_path / "study.toml"), tmp_path / "study")
-    assert len(study.tasks) == 2 * 3
-    for proxy in study.proxies.values():
-        assert sorted(tile.role for tile in proxy.tiles) == ["candidate", "candidate", "input", "outline"]
 
 
 def test_sizes_are_squeezed_together(benchmark: tuple[Workspace, Path, Dataset], tmp_path: Path) -> None:

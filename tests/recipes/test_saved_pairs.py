@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -183,6 +184,9 @@ def test_two_sources_of_one_name_and_long_lists() -> None:
         by_name([clip(source) for source in uris], [f"m{number}" for number in range(30)], uris=uris)
 
 
-def test_turns_begin_again() -> None:
-    clips = [clip(str(number)) for number in range(5)]
-    assert [mask for _, mask in by_turn(clips, ["a", "b"])] == ["a", "b", "a", "b", "a"]
+def test_masks_are_shared_out_by_the_clips_alone_and_about_evenly() -> None:
+    clips = [clip(str(number)) for number in range(90)]
+    masks = {one.clip_id: mask for one, mask in by_turn(clips, ["a", "b", "c"], seed=0)}
+    assert {one.clip_id: mask for one, mask in by_turn(clips[10:30], ["a", "b", "c"], seed=0)}.items() <= masks.items()
+    assert all(15 <= count <= 45 for count in Counter(masks.values()).values())
+    assert masks != {one.clip_id: mask for one, mask in by_turn(clips, ["a", "b", "c"], seed=1)}

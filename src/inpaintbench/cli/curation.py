@@ -46,6 +46,7 @@ app = group(
         **{name: f"inpaintbench.cli.selecting:{name}" for name in ("select", "why", "funnel")},
         **{name: f"inpaintbench.cli.fetching:{name}" for name in ("recheck", "attribution")},
         "rejected": f"{_HERE}:rejected",
+        "merge": f"{_HERE}:merge",
     },
     help="Find footage, cut it into clips, measure, label and select them.",
 )
@@ -191,3 +192,21 @@ def rejected(workspace: InWorkspace, as_json: AsJson = False) -> None:
     empty, notes = sum(row.step == PAIR for row in rows), sum(is_note(row.step) for row in rows)
     beside = [f", and {count(notes, 'note')}"] * (notes > 0) + [f", and {empty} slices without items"] * (empty > 0)
     console.say(f"{len(rows) + len(lost) - empty - notes} refused{''.join(beside)}")
+
+
+def merge(
+    first: InWorkspace,
+    second: Annotated[Path, argument("Another one with the same recipe.")],
+    out: Annotated[Path, option("New workspace.")],
+) -> None:
+    """Make one workspace of two. What both have counts once, and nothing is computed again.
+
+    Example: inpaintbench curation merge WORKSPACE OTHER --out BOTH
+    """
+    from inpaintbench.recipes import merging
+
+    made = merging.merge(Workspace(first, create=False), Workspace(second, create=False), out)
+    for name in made.renamed:
+        console.warn(f"the first has other footage of that name, so this is called {display_name(name)}")
+    console.say(f"{count(made.clips, 'clip')} of {count(made.sources, 'source')}, {made.in_both} in both: {console.shown(out)}")
+    console.say(f"Go on with `inpaintbench curation select {out}`, `masks pair` and `export freeze`")

@@ -26,7 +26,7 @@ from inpaintbench.frozen import dataset_id, has_truth
 from inpaintbench.recipes import dataset_table
 from inpaintbench.recipes.dataset_table import DatasetTable
 from inpaintbench.recipes.settings import export, export_apart, recall
-from inpaintbench.recipes.versions import last, next_version
+from inpaintbench.recipes.versions import Asked
 from inpaintbench.types import Dataset
 from inpaintbench.workspace import Workspace
 
@@ -61,7 +61,15 @@ def freeze(
             metavar="SPLIT",
         ),
     ] = None,
-    version: Annotated[str | None, option("Of the dataset.", default="the last one's, at first 1.0.0", metavar="X.Y.Z")] = None,
+    version: Annotated[
+        str | None,
+        option(
+            "Of the dataset.", default="the last one's, or the next where the content changed; at first 1.0.0", metavar="X.Y.Z"
+        ),
+    ] = None,
+    replace: Annotated[
+        bool, option("Publish this in the place of a dataset of other content, even where items are lost.", "--replace")
+    ] = False,
     allow_near_duplicates: Annotated[
         str | None, option("Leave near-duplicates in different splits, for a reason that is published.", metavar="WHY")
     ] = None,
@@ -74,22 +82,21 @@ def freeze(
     describing: Describing = Described(),
     as_json: AsJson = False,
 ) -> None:
-    """Write the frozen dataset of a workspace. An older one there is replaced whole.
+    """Write the frozen dataset of a workspace. What changed since the last version is told first, and gets a version of its own.
 
     Example: inpaintbench export freeze WORKSPACE --to FOLDER
     """
     if allow_exposed is not None and not held:
         raise UsageError("--allow-exposed is for --hold-back; give both, or neither")
     opened = Workspace(workspace, create=False)
-    how = {"version": version, "allow_near_duplicates": allow_near_duplicates}
+    say = console.warn if as_json else console.say
+    asked = Asked(version=version, allow_near_duplicates=allow_near_duplicates, replace=replace, say=say)
     with console.writing(opened):
-        before = last(opened)
         dataset_table.keep(opened, _retold(describing, dataset_table.kept(opened)))
         if held:
-            made = list(export_apart(recall(opened), opened, splits=held, target=to, allow_exposed=allow_exposed, **how))
+            made = list(export_apart(recall(opened), opened, splits=held, target=to, allow_exposed=allow_exposed, asked=asked))
         else:
-            made = [export(recall(opened), opened, target=to, **how)]
-        now = last(opened)
+            made = [export(recall(opened), opened, target=to, asked=asked)]
     if as_json:
         print_json([_in_numbers(folder, dataset) for folder, dataset in made])
     elif len(made) == 2:
@@ -98,9 +105,6 @@ def freeze(
         [(folder, dataset)] = made
         console.say(f"{len(dataset.items)} items in {len(dataset.slices)} slices: {folder}")
         console.say(f"It is {dataset_id(dataset)}")
-    if before.content not in (None, now.content) and before.version == now.version:
-        console.warn(f"its content changed since the last export, its version did not; give it one of its own: --version"
-                     f" {next_version(now.version)}")  # fmt: skip
 
 
 def _retold(describing: Described, before: DatasetTable) -> DatasetTable:

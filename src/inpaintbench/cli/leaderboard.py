@@ -93,6 +93,14 @@ def leaderboard(
     folder: Annotated[Path, argument("Folder with submissions, *.zip.", metavar="SUBMISSIONS")],
     out: Annotated[Path, option("Folder for the site.")],
     protocol: ProtocolName = None,
+    earlier: Annotated[
+        list[Path] | None,
+        option(
+            "Take scores on this earlier version of the dataset too, and compare all on the items in common; may be given again.",
+            default="none",
+            metavar="FOLDER",
+        ),
+    ] = None,
     fingerprint: Annotated[str | None, option("Take scores with this fingerprint.", default="the protocol's own")] = None,
     verify: Annotated[int, option("Measure N items of each submission again.", min=0, metavar="N")] = 0,
     seed: Annotated[int | None, option("Chooses these items.", default="drawn anew, so that nobody can know it", min=0)] = None,
@@ -113,14 +121,25 @@ def leaderboard(
     with console.progress() as shown:
         sample = Sample(verify, drawn, workers) if verify else None
         taken = fingerprint or usual_fingerprint(chosen, loaded)
-        board = gather(folder, root=dataset, protocol=chosen, fingerprint=taken, sample=sample, progress=shown)
+        board = gather(
+            folder, root=dataset, protocol=chosen, earlier=earlier or (), fingerprint=taken, sample=sample, progress=shown
+        )
     page = write_site(out, board, title=title, introduction=introduction)
     everything, region = board.slices[0], board.regions[0]
     rows = [
-        (row.place or "–", row.entry.label, row.mean_text, row.entry.submission.path.name, _verified(row.entry))
+        (
+            row.place or "–",
+            row.entry.label,
+            row.mean_text,
+            row.entry.submission.path.name,
+            row.entry.version,
+            _verified(row.entry),
+        )
         for row in board.rows(everything, region)
     ]
-    console.print_table(f"{chosen.name}, {region}, all items", ["place", "method", "mean place", "file", "measured again"], rows)
+    console.print_table(
+        f"{chosen.name}, {region}, all items", ["place", "method", "mean place", "file", "scored on", "measured again"], rows
+    )
     for entry in board.refused:
         console.say(f"left out: {entry.name}: {entry.reason}")
     if verify:

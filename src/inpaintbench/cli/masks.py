@@ -9,10 +9,10 @@ from typing import Annotated, Any
 
 from inpaintbench import video
 from inpaintbench.cli import console
-from inpaintbench.cli.build.running import make_recipe
+from inpaintbench.cli.build.running import Published, make_recipe
 from inpaintbench.cli.commands import group
 from inpaintbench.cli.console import InWorkspace, Processes, Running, constant
-from inpaintbench.cli.options import argument, option, read_option
+from inpaintbench.cli.options import argument, bundle, option, read_option
 from inpaintbench.cli.recipe_options import NONE_GIVEN, Given, of_recipe
 from inpaintbench.errors import InputError
 from inpaintbench.masks.gallery import quantity_of, write_gallery
@@ -24,7 +24,7 @@ from inpaintbench.pages.words import count as counted
 from inpaintbench.recipes.devil import DevilRecipe
 from inpaintbench.recipes.options import read_size
 from inpaintbench.recipes.preview import PRINT_SIZE, SIZE, backdrops, check, guessed, on_photographs, panels, shows_prints
-from inpaintbench.recipes.settings import corrupt, recall
+from inpaintbench.recipes.settings import begin, corrupt, leave_out_published, own_export, recall, stages_of
 from inpaintbench.types import Corruption, Item
 from inpaintbench.workspace import Workspace
 
@@ -41,6 +41,7 @@ def pair(
     saved_masks: Annotated[Path | None, option("Folder of the masks of a recipe that takes saved ones.")] = None,
     blocks: Annotated[Path | None, option("Mask file of a recipe that takes given blocks.")] = None,
     photographs: Annotated[Path | None, option("Folder of the backgrounds of a recipe that takes some.")] = None,
+    published: Annotated[Published, bundle(Published, "append", "append_to")] = Published(),
     running: Processes = Running(),
 ) -> None:
     """Pair kept clips with corruptions, render and measure those.
@@ -50,6 +51,10 @@ def pair(
     opened = Workspace(workspace, create=False)
     with running.on(opened) as executor:
         recipe = recall(opened)
+        if append_to := published.folder(own_export(recipe, opened)):
+            begin(recipe, opened, append_to)
+            leave_out_published(opened)
+            stages_of(recipe).label(recipe, executor, opened)  # by the thresholds of what is published
         options = (("masks", saved_masks), ("blocks", blocks), ("photographs", photographs))
         given = {name: path for name, path in options if path}
         corrupt(recipe, executor, opened, **given)

@@ -181,7 +181,8 @@ def predict_and_tell(root: Path, run: Path, specs: Sequence[MethodSpec], wanted:
         raise InputError(f"{loaded.name!r} has no holes to show: {without_holes(loaded)}; leave out --oracle-mask")
     chosen = items_of_slices(loaded, wanted.slices) if wanted.slices else None
     workspace = Workspace(run)
-    bind(workspace, root)
+    if words := bind(workspace, root):
+        console.say(words)
     labels = [labelled(spec.label, loaded, oracle_mask=wanted.oracle_mask) for spec in specs]
     before = {label: _predicted_items(workspace, label) for label in labels}
     with running.on(workspace) as executor:

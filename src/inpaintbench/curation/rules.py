@@ -238,6 +238,24 @@ def outside(rule: Rule, value: float | str) -> str:
     return f"{rule.subject} {value_text(value)} is not {' or '.join(value_text(mask) for mask in wanted if mask is not None)}"
 
 
+def fulfils(rule: Rule, value: float | str | None) -> bool:
+    """Whether a value fulfils the rule; None is a missing one. A number is no text and no date, and the other way round."""
+    if value is None:
+        return rule.missing == "keep"
+    if rule.equals is not None:
+        return value == rule.equals
+    if rule.one_of is not None:
+        return value in rule.one_of
+    if rule.none_of is not None:
+        return value not in rule.none_of
+    for key, bound in rule.bounds.items():
+        if isinstance(value, str) != isinstance(bound, str) or (isinstance(value, str) and not re.match(DATE, value)):
+            return False
+        if not _fulfils(key, value, bound):
+            return False
+    return True
+
+
 def _fulfils(key: str, value: float | str, bound: float | str) -> bool:
     compared = value[: len(bound)] if isinstance(value, str) and isinstance(bound, str) else value
     both: Any = (compared, bound)

@@ -16,6 +16,7 @@ from inpaintbench.types import Attribute, Clip, Selection
 pc = lazily("pyarrow.compute")
 
 VERSION = "1"
+LEVELS = ("low", "high")
 
 # Of the clips with a value, labelled low and as many high, and the most labels of each: as DEVIL, CVPR 2022, has them.
 SHARE, AT_MOST = 0.16, 150
@@ -37,6 +38,17 @@ def top_share(numbers: Mapping[str, float], *, attribute: str, share: float) -> 
     return [
         Selection(
             clip_id, rule, number, keep=clip_id in best, reason=None if clip_id in best else f"{attribute} {number:.4g} is not"
+        )
+        for clip_id, number in numbers.items()
+    ]
+
+
+def at_least(numbers: Mapping[str, float], *, attribute: str, bound: float) -> list[Selection]:
+    """Keep the clips whose number is ``bound`` or more, as ``top_share`` keeps those of a benchmark that is added to."""
+    rule = f"{attribute} >= {bound:.4g}"
+    return [
+        Selection(
+            clip_id, rule, number, keep=number >= bound, reason=None if number >= bound else f"{attribute} {number:.4g} is not"
         )
         for clip_id, number in numbers.items()
     ]
@@ -82,7 +94,7 @@ def rank_levels(
     lowest_first = scored[order.to_numpy()]
     count = max(1, math.floor(share * len(scored))) if len(scored) > 1 else 0
     sources = flat(clips["source_id"]).dictionary_encode().indices.to_numpy()
-    names, labels = np.array(["low", "high"]), np.full(len(ids), -1)
+    labels = np.full(len(ids), -1)
     pool = min(len(scored) // 2, 2 * count) if spread else count
     for label, extreme_first in enumerate((lowest_first, lowest_first[::-1])):
         candidates, turns = _round_robin(extreme_first[:pool], sources)
@@ -90,9 +102,43 @@ def rank_levels(
             candidates = candidates[turns < math.ceil(count / min(FEWEST_SOURCES, len(np.unique(sources[candidates]))))]
         labels[candidates[: min(count, at_most)]] = label
     return _as_attributes(
-        ids, level, pa.nulls(len(ids), pa.float64()), pa.array(names).take(pa.array(labels, mask=labels < 0)),
-        _why_unlabelled(taken, places >= 0, labels >= 0, scored=len(scored), count=count, spread=spread),
+        ids, level, pa.nulls(len(ids), pa.float64()), pa.array(LEVELS).take(pa.array(labels, mask=labels < 0)),
+        _why_unlabelled(taken, places >= 0, labels >= 0, rest=_rest(len(scored), count, spread=spread)),
         pa.repeat("rank", len(ids)), pa.repeat(VERSION, len(ids)),
+    )  # fmt: skip
+
+
+def levels_within(
+    clips: pa.Table, measured: pa.Table, *, level: str, thresholds: Mapping[str, float], known: Mapping[str, str]
+) -> pa.Table:
+    """Label clips by fixed thresholds instead of by rank, as those of a benchmark that is added to.
+
+    Args:
+        clips: rows of the kept clips.
+        measured: rows of ``Attribute``, one a clip, any order; those of other clips are ignored.
+        level: name of the attribute to write.
+        thresholds: ``low``: clips of at most this number are low; ``high``: clips of at least this one are high. A label without
+            a threshold is given to nobody.
+        known: clip id -> its label, whatever it measures.
+
+    Returns:
+        Rows of ``Attribute``, one a clip with value ``low``, ``high`` or None, in the order of ``clips``.
+    """
+    ids = flat(clips["clip_id"])
+    places = last_places(flat(measured["subject_id"]), ids)
+    taken = measured.select(["value", "value_text", "reason"]).take(pa.array(places, mask=places < 0))
+    numbers = pc.fill_null(flat(taken["value"]), math.nan).to_numpy(zero_copy_only=False)
+    labels = np.full(len(ids), -1)
+    labels[numbers >= thresholds.get("high", math.inf)] = 1
+    labels[numbers <= thresholds.get("low", -math.inf)] = 0
+    for place, clip_id in enumerate(ids.to_pylist()):
+        if clip_id in known:
+            labels[place] = LEVELS.index(known[clip_id])
+    bounds = ", ".join(f"{name} {thresholds[name]:.4g}" for name in LEVELS if name in thresholds)
+    return _as_attributes(
+        ids, level, pa.nulls(len(ids), pa.float64()), pa.array(LEVELS).take(pa.array(labels, mask=labels < 0)),
+        _why_unlabelled(taken, places >= 0, labels >= 0, rest=f"between the thresholds of the published clips ({bounds})"),
+        pa.repeat("threshold", len(ids)), pa.repeat(VERSION, len(ids)),
     )  # fmt: skip
 
 
@@ -109,17 +155,18 @@ def _round_robin(
     return extreme_first[order], turns[order]
 
 
-def _why_unlabelled(
-    taken: pa.Table, measured: npt.NDArray[np.bool_], labelled: npt.NDArray[np.bool_], *, scored: int, count: int, spread: bool
-) -> pa.Array:
-    """Reason of each clip without a label, null where there is one."""
-    rest = f"not among the {count} lowest or {count} highest of {scored} scored clips{', spread over sources' if spread else ''}"
-    if scored < 2:
-        rest = "only 1 clip has a score; low and high need two"
+def _why_unlabelled(taken: pa.Table, measured: npt.NDArray[np.bool_], labelled: npt.NDArray[np.bool_], *, rest: str) -> pa.Array:
+    """Reason of each clip without a label, null where there is one; ``rest``: of those that have a score."""
     why = pc.if_else(pa.array(measured), pc.fill_null(flat(taken["reason"]), "None"), "not measured")
     has_value = pc.or_(flat(taken["value"]).is_valid(), flat(taken["value_text"]).is_valid())
     reasons = pc.if_else(has_value, rest, pc.binary_join_element_wise("not scored: ", why, ""))
     return pc.if_else(pa.array(labelled), pa.scalar(None, pa.string()), reasons)
+
+
+def _rest(scored: int, count: int, *, spread: bool) -> str:
+    if scored < 2:
+        return "only 1 clip has a score; low and high need two"
+    return f"not among the {count} lowest or {count} highest of {scored} scored clips{', spread over sources' if spread else ''}"
 
 
 def inherited_levels(clips: pa.Table, labels: pa.Table, *, level: str) -> pa.Table:

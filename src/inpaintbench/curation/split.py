@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 from inpaintbench.errors import InputError
 from inpaintbench.types import content_id
@@ -15,35 +16,62 @@ FILM_SHARES: Mapping[str, float] = {"train": 0.60, "validation": 0.20, "test": 0
 _TOLERANCE = 1e-6
 
 
-def assign(groups: Mapping[str, str], shares: Mapping[str, float], *, seed: int) -> dict[str, str]:
+def assign(
+    groups: Mapping[str, str], shares: Mapping[str, float], *, seed: int, given: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, str]:
     """Subject -> split; all subjects of a group get the same one.
 
     Groups go, the largest first and equal ones in an order drawn by ``seed``, to the split that lacks most. No split then
     differs from its share of the subjects by as much as the largest group has. The order of ``groups`` plays no part; with
-    fewer groups than splits some splits stay empty.
+    fewer groups than splits some splits stay empty. A group with subjects whose split is given gets that; the shares are then
+    filled up around it.
 
     Args:
         groups: subject -> group.
         shares: split -> share of the subjects; the shares sum to 1.
         seed: another seed deals groups of equal size differently.
+        given: subject -> split that it has already; of subjects in ``groups`` or, to be counted alone, of others.
 
     Raises:
-        InputError: no shares, one that is not positive, or a sum other than 1.
+        InputError: no shares, one that is not positive, or a sum other than 1; a group with two given splits, or one without a
+            share.
     """
     _check(shares)
     members: dict[str, list[str]] = {}
     for subject, group in groups.items():
         members.setdefault(group, []).append(subject)
-    order = sorted(members, key=lambda group: (-len(members[group]), content_id("split", seed, group), group))
+    fixed = _fixed(groups, shares, given)
+    order = sorted(
+        members.keys() - fixed.keys(), key=lambda group: (-len(members[group]), content_id("split", seed, group), group)
+    )
     splits = sorted(shares, key=lambda split: (-shares[split], split))
-    lacking = {split: shares[split] * len(groups) for split in splits}
-    chosen: dict[str, str] = {}
+    counted = {**groups, **given}
+    lacking = {split: shares[split] * len(counted) for split in splits}
+    chosen = dict(fixed)
+    for subject in counted:
+        split = fixed[groups[subject]] if groups.get(subject) in fixed else given.get(subject)
+        if split is not None:
+            lacking[split] -= 1
     for group in order:
         # Rounded, so that noise in the last digit does not decide between equals; the larger share goes first then.
         split = max(splits, key=lambda name: round(lacking[name], 6))
         chosen[group] = split
         lacking[split] -= len(members[group])
     return {subject: chosen[group] for subject, group in groups.items()}
+
+
+def _fixed(groups: Mapping[str, str], shares: Mapping[str, float], given: Mapping[str, str]) -> dict[str, str]:
+    """Group -> the split that its subjects were given."""
+    for split in given.values():
+        if split not in shares:
+            raise InputError(f"some subjects are in the split {split!r} already, which has no share")
+    fixed: dict[str, str] = {}
+    for subject, group in groups.items():
+        if subject in given and fixed.setdefault(group, given[subject]) != given[subject]:
+            raise InputError(
+                f"{group!r} is one group, and its subjects are in two splits already: {fixed[group]}, {given[subject]}"
+            )
+    return fixed
 
 
 def together(groups: Mapping[str, str], pairs: Iterable[tuple[str, str]]) -> dict[str, str]:

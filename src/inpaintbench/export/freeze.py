@@ -23,26 +23,29 @@ workspace with the same folder names, or a re-export in place, is another cache 
 
 from __future__ import annotations
 
+import itertools
 import json
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.metadata import version as installed_version
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 import inpaintbench
-from inpaintbench.errors import InputError
-from inpaintbench.export.documents import sealed
+from inpaintbench.errors import InputError, VerifyError
+from inpaintbench.export.documents import is_document, sealed
 from inpaintbench.export.gathering import Batches, Placed, Tables, Together, of_records
+from inpaintbench.export.growing import Published
 from inpaintbench.export.layout import (
     EDIT_COLUMNS,
     MEDIA,
+    file_column,
     filled,
     flat,
     media_names,
@@ -108,6 +111,9 @@ def freeze(
     removed: Sequence[Plain] = (),
     facts: Plain | None = None,
     extra: Callable[[Sequence[Plain]], Iterable[tuple[str, bytes]]] | None = None,
+    published: Published | None = None,
+    own: OwnSlices | None = None,
+    settle: Callable[[Dataset], Dataset] | None = None,
 ) -> Dataset:
     """Write the dataset folder; an older one is replaced whole once the new one is complete.
 
@@ -133,10 +139,14 @@ def freeze(
         removed: tombstones, ``item_id`` and ``reason`` each; none of ``items`` is among them.
         facts: what the card tells besides the rows, see ``Dataset.facts``.
         extra: further files, made from the rows, one after the other: path in the dataset and bytes.
+        published: a dataset whose rows and files are taken over as they are, those of ``removed`` excepted. Its items come first
+            in its slices, and none of ``items`` is one of them. Files that its recipe added and ``extra`` does not make stay.
+        own: slices by the rows of their items.
+        settle: version and facts of the dataset, decided when all else is known; what it raises keeps the older one in its place.
 
     Raises:
         InputError: the path has a character that ``datasets`` takes for a pattern.
-        WorkspaceError: not writable.
+        WorkspaceError: not writable. VerifyError: a file of the published dataset is damaged.
     """
     check_target(target)
     tables = Tables(
@@ -153,13 +163,102 @@ def freeze(
         about=about, version=version, removed=tuple(removed), facts=stated(facts or {}),
     )  # fmt: skip
     with replacing(target, what="export ") as folder, _scratch(target) as scratch:
-        by_id, ids, schema = _gathered(tables, blobs, folder, scratch, fill=fill, hole_is_given=hole_is_given)
+        kept = _Kept(published, {str(row["item_id"]) for row in removed}) if published else None
+        by_id, ids, schema = _gathered(tables, blobs, folder, scratch, fill=fill, hole_is_given=hole_is_given, kept=kept, own=own)
+        dataset = _with_slices(dataset, published, own, ids)
         dataset, thin = _write_rows(folder, scratch, dataset, by_id.tables(), ids=ids, schema=schema)
         for path, data in extra(dataset.items) if extra else ():
             (folder / path).parent.mkdir(exist_ok=True)
             write_atomically(folder / path, data)
-        _write_documents(folder, replace(dataset, items=thin))
+        if kept:
+            kept.copy_further_files(folder, clips={row["clip_id"] for row in dataset.items})
+        hashes, sizes = _hashed(folder)
+        if kept:
+            kept.check(hashes)
+        if settle:
+            settled = settle(replace(dataset, files=hashes))
+            dataset = replace(dataset, version=settled.version, facts=settled.facts)
+        _write_documents(folder, replace(dataset, items=thin, files=hashes), sizes)
     return load(target)
+
+
+class OwnSlices(Protocol):
+    """Slices that are told the rows of all items, and then say which of these they hold."""
+
+    def look_at(self, rows: Iterable[Plain]) -> None:
+        """Some rows; all come once."""
+
+    def made(self, taken: Iterable[str]) -> tuple[list[Slice], dict[str, str]]:
+        """Slices with items, and those without with the reason; ``taken`` are names of others."""
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """What is taken over from a published dataset."""
+
+    published: Published
+    gone: Set[str]
+    """Items that are not."""
+
+    @property
+    def ids(self) -> list[str]:
+        return [name for name in self.published.ids if name not in self.gone]
+
+    def rows(self) -> Iterator[list[dict[str, Any]]]:
+        """Some thousands of rows at a time, with every column that a row may have."""
+        empty: dict[str, Any] = {file_column(part): [] if file_column(part).endswith("s") else None for part in MEDIA}
+        empty |= dict.fromkeys((*EDIT_COLUMNS, "object_mask_sha256", "effect_mask_sha256"))
+        rows = (empty | dict(row) for row in self.published.dataset.items if row["item_id"] not in self.gone)
+        while some := list(itertools.islice(rows, SHARD_ROWS)):
+            yield some
+
+    def copy_media(self, folder: Path, rows: Iterable[Plain]) -> None:
+        self._copy(folder, {name for row in rows for name in media_names(row)})
+
+    def _copy(self, folder: Path, names: Iterable[str]) -> None:
+        for name in names:
+            if not (folder / name).exists():
+                (folder / name).parent.mkdir(exist_ok=True)
+                copy_file(self.published.folder / name, folder / name)
+
+    def copy_further_files(self, folder: Path, *, clips: Set[str]) -> None:
+        """Files that the recipe added and that are not made anew, but those of clips that are gone."""
+        gone = self.published.clips.keys() - clips
+        own = {name.partition("/")[0] for name in map(str, MEDIA.values())}
+        further = (
+            name
+            for name in self.published.files
+            if name.partition("/")[0] not in own and not name.endswith(".parquet") and not is_document(name)
+        )
+        self._copy(folder, [name for name in further if Path(name).stem not in gone])
+
+    def check(self, hashes: Mapping[str, str]) -> None:
+        """Raise ``VerifyError`` where a media file is another than the published one."""
+        own = {name.partition("/")[0] for name in map(str, MEDIA.values())}
+        for name, sha256 in self.published.files.items():
+            if name.partition("/")[0] in own and hashes.get(name, sha256) != sha256:
+                raise VerifyError(f"{str(self.published.folder / name)!r} is damaged: its SHA-256 is not that of its manifest")
+
+
+def _with_slices(dataset: Dataset, published: Published | None, own: OwnSlices | None, ids: pa.Array) -> Dataset:
+    """The dataset with slices of the builder's own, and with published slices grown by what was added to them."""
+    slices, left_out = dataset.slices, dict(dataset.left_out)
+    if own:
+        further, empty = own.made([part.name for part in slices])
+        slices, left_out = (*slices, *further), left_out | empty
+    if published:
+        slices = _grown(published.dataset.slices, slices, set(ids.to_pylist()))
+        left_out = {name: why for name, why in left_out.items() if name not in {part.name for part in slices}}
+    return replace(dataset, slices=slices, left_out=left_out)
+
+
+def _grown(before: Sequence[Slice], slices: Sequence[Slice], there: Set[str]) -> tuple[Slice, ...]:
+    """Published slices with what was added behind what they had, then new ones; only items that are ``there``."""
+    members: dict[str, dict[str, None]] = {part.name: {} for part in (*before, *slices)}
+    for part in (*before, *slices):
+        members[part.name] |= dict.fromkeys(item for item in part.item_ids if item in there)
+    rules = {part.name: part.rule for part in (*slices, *before)}
+    return tuple(Slice(name, rules[name], tuple(ids)) for name, ids in members.items() if ids)
 
 
 @contextmanager
@@ -170,23 +269,36 @@ def _scratch(target: Path) -> Iterator[Path]:
 
 
 def _gathered(
-    tables: Tables, blobs: Blobs, folder: Path, scratch: Path, *, fill: int, hole_is_given: bool
-) -> tuple[Placed, pa.Array, pa.Schema]:
+    tables: Tables, blobs: Blobs, folder: Path, scratch: Path, *, fill: int, hole_is_given: bool, kept: _Kept | None,
+    own: OwnSlices | None,
+) -> tuple[Placed, pa.Array, pa.Schema]:  # fmt: skip
     """The rows of all items, their ids and columns; their media then lie in ``folder``."""
     parts = [chunk for table in tables.items() for chunk in table["item_id"].chunks]
+    parts += [pa.array(kept.ids, pa.string())] if kept else []
     ids = pa.concat_arrays(parts) if parts else pa.array([], pa.string())
     ids = ids.take(pc.sort_indices(ids))
     by_id, used, count, schema = Placed(scratch / "items", len(ids)), set[str](), 0, pa.schema([])
+
+    def add(rows: Sequence[Plain]) -> pa.Schema:
+        nonlocal used, count
+        used, count = used | filled(rows), count + len(rows)
+        if own:
+            own.look_at(rows)
+        columns = row_schema(rows)
+        table = pa.Table.from_pylist([flat(row) for row in rows], columns)
+        by_id.add(table, _places(table["item_id"], ids))
+        return columns
+
     for some in tables.together(scratch / "gathered"):
         rows = stated(_rows(some, blobs))
         for row in rows:
             row |= {"fill": fill, "hole_is_given": hole_is_given}
-        used |= filled(rows)
         _copy_media(folder, rows, blobs, clips=some.clips, corruptions=some.corruptions)
-        schema = row_schema(rows)
-        table = pa.Table.from_pylist([flat(row) for row in rows], schema)
-        by_id.add(table, _places(table["item_id"], ids))
-        count += len(rows)
+        schema = add(rows)
+    for rows in kept.rows() if kept else ():
+        assert kept
+        kept.copy_media(folder, rows)
+        schema = add(rows)
     if count != len(ids):
         raise InputError(f"the clips or sources of {len(ids) - count} of {len(ids)} items are not there; run `masks pair` again")
     left = unused(used)
@@ -261,10 +373,9 @@ def _write_config(folder: Path, tables: Iterable[pa.Table], names: Mapping[str, 
         writer.close()
 
 
-def _write_documents(folder: Path, dataset: Dataset) -> Dataset:
-    """Hash every file that lies in ``folder``, and write documents and manifest beside them; the manifest as written."""
-    hashes, sizes = _hashed(folder)
-    dataset, written = sealed(replace(dataset, files=hashes), sizes)
+def _write_documents(folder: Path, dataset: Dataset, sizes: Mapping[str, int]) -> Dataset:
+    """Write documents and manifest of a dataset beside its files, of which it has the hashes; the manifest as written."""
+    dataset, written = sealed(dataset, sizes)
     for name, data in written.items():
         write_atomically(folder / name, data)
     return dataset
@@ -290,7 +401,8 @@ def seal(folder: Path, dataset: Dataset) -> Dataset:
     tables = (pa.Table.from_pylist([flat(row) for row in items[start : start + SHARD_ROWS]], schema) for start in starts)
     with _scratch(folder) as scratch:
         _write_rows(folder, scratch, dataset, tables, ids=pa.array([row["item_id"] for row in items]), schema=schema)
-    return _write_documents(folder, dataset)
+    hashes, sizes = _hashed(folder)
+    return _write_documents(folder, replace(dataset, files=hashes), sizes)
 
 
 def check_target(target: Path) -> None:

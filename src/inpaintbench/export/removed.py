@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from urllib.parse import quote, unquote
 
 from inpaintbench.errors import InputError, WorkspaceError
+from inpaintbench.export.growing import appended
 from inpaintbench.files import write_atomically
 from inpaintbench.types import Clip, Item, Plain, Slice, Source, canonical_json
 from inpaintbench.workspace import Workspace
@@ -91,7 +92,7 @@ def remove(workspace: Workspace, named: Iterable[tuple[str, str]], *, reason: st
         if (kind, order.subject_id) not in known:
             new.append(order)
             known.add((kind, order.subject_id))
-    _write(workspace, [*before, *new])
+    write(workspace, [*before, *new])
     return new
 
 
@@ -104,7 +105,7 @@ def undo(workspace: Workspace, named: Iterable[tuple[str, str]]) -> list[Order]:
     left, gone = orders(workspace), list[Order]()
     world = _World.of(workspace)
     for kind, name in named:
-        hashes = {_sha256(uri) for uri in (name, _quoted(name), *world.addresses(name))}
+        hashes = {address_hash(uri) for uri in (name, _quoted(name), *world.addresses(name))}
         of_kind = [order for order in left if order.kind == kind]
         matches = [order for order in of_kind if order.subject_id == name] or [
             order for order in of_kind if order.uri_sha256 in hashes
@@ -114,7 +115,7 @@ def undo(workspace: Workspace, named: Iterable[tuple[str, str]]) -> list[Order]:
         if len({order.uri_sha256 for order in matches}) > 1:
             raise _ambiguous(name, [order.subject_id for order in matches])
         left, gone = [order for order in left if order not in matches], [*gone, *matches]
-    _write(workspace, left)
+    write(workspace, left)
     return gone
 
 
@@ -127,9 +128,10 @@ def kept(workspace: Workspace, items: Sequence[Item], slices: Sequence[Slice]) -
     if not standing:
         return Kept(list(items), list(slices), {}, [])
     world = _World.of(workspace)
-    grown = [replace(order, items=tuple(sorted({*order.items, *world.taken(order, items)}))) for order in standing]
+    known = {item.item_id: item for item in (*items, *world.items)}.values()
+    grown = [replace(order, items=tuple(sorted({*order.items, *world.taken(order, known)}))) for order in standing]
     if grown != standing:
-        _write(workspace, grown)
+        write(workspace, grown)
     reasons = {item: one_line(order.reason) for order in reversed(grown) for item in order.items}
     shorter = [replace(part, item_ids=tuple(item for item in part.item_ids if item not in reasons)) for part in slices]
     empty = {part.name: EMPTY for part in shorter if not part.item_ids}
@@ -143,7 +145,7 @@ def kept(workspace: Workspace, items: Sequence[Item], slices: Sequence[Slice]) -
 
 @dataclass(frozen=True)
 class _World:
-    """Items, clips and sources that the workspace holds now."""
+    """Items, clips and sources that the workspace holds now, and those of the dataset that it adds to."""
 
     items: Sequence[Item]
     source_of: Mapping[str, str]
@@ -153,8 +155,15 @@ class _World:
 
     @classmethod
     def of(cls, workspace: Workspace) -> _World:
+        items = {item.item_id: item for item in workspace.table("items", Item)}
         clips = {clip.clip_id: clip.source_id for clip in workspace.table("clips", Clip)}
-        return cls(workspace.table("items", Item), clips, {row.source_id: row.uri for row in workspace.table("sources", Source)})
+        uris = {row.source_id: row.uri for row in workspace.table("sources", Source)}
+        if published := appended(workspace):
+            rows = published.dataset.items
+            items = {row["item_id"]: Item(row["item_id"], row["clip_id"], "", row["split"]) for row in rows} | items
+            clips = {row["clip_id"]: row["source_id"] for row in rows} | clips
+            uris = {row["source_id"]: row["source_uri"] for row in rows} | uris
+        return cls(list(items.values()), clips, uris)
 
     def order(self, kind: str, name: str, reason: str) -> Order:
         known = {"item": {item.item_id for item in self.items}, "clip": self.source_of, "source": self.uris}[kind]
@@ -166,7 +175,7 @@ class _World:
             first = [next(source for source, uri in self.uris.items() if uri == address) for address in addresses]
             if len(first) > 1:
                 raise _ambiguous(name, first)
-            new = Order(kind, first[0], reason, _sha256(addresses[0]))
+            new = Order(kind, first[0], reason, address_hash(addresses[0]))
         return replace(new, items=tuple(sorted(self.taken(new, self.items))))
 
     def addresses(self, name: str) -> list[str]:
@@ -181,12 +190,13 @@ class _World:
         if order.kind == "clip":
             return {item.item_id for item in items if item.clip_id == order.subject_id}
         sources = {order.subject_id} | {
-            source for source, uri in self.uris.items() if order.uri_sha256 and _sha256(uri) == order.uri_sha256
+            source for source, uri in self.uris.items() if order.uri_sha256 and address_hash(uri) == order.uri_sha256
         }
         return {item.item_id for item in items if self.source_of.get(item.clip_id) in sources}
 
 
-def _sha256(text: str) -> str:
+def address_hash(text: str) -> str:
+    """What stands for an address in an order."""
     return hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()
 
 
@@ -205,7 +215,8 @@ def _ambiguous(name: str, sources: Sequence[str]) -> InputError:
     return InputError(f"{name!r} is the address of one source, and of another once percent signs are read; take the id: {ids}")
 
 
-def _write(workspace: Workspace, standing: Sequence[Order]) -> None:
+def write(workspace: Workspace, standing: Collection[Order]) -> None:
+    """Keep orders in the place of those that a workspace has."""
     path = workspace.path / FILE
     if standing:
         write_atomically(path, b"".join(canonical_json(asdict(order)).encode() + b"\n" for order in standing))

@@ -3,19 +3,24 @@
 A slice holds one attribute fixed and lets the others vary (DEVIL, CVPR 2022, section 5.1): a slice of a clip attribute pairs
 the clips with that label and masks of all presets; a slice of a mask attribute pairs clips of all kinds and masks of the
 presets with that label.
+
+Which mask a clip gets follows from the clip and its preset alone, and which preset from the clip and the slice, never from other
+clips: a slice that takes all of its clips is only added to by further footage.
 """
 
 from __future__ import annotations
 
+import hashlib
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.types import Slice, item_rng
+from inpaintbench.types import Slice, canonical_json
 
 LEVELS = ("low", "high")
 
@@ -94,6 +99,7 @@ def plan(
     behaviour: str,
     seed: int,
     masks_per_preset: int = 1000,
+    members: Mapping[str, Collection[str]] = MappingProxyType({}),
 ) -> Plan:
     """Pair clips and masks for all slices.
 
@@ -102,12 +108,12 @@ def plan(
         all_clips: ids of all kept clips, in name order.
         presets: preset name -> mask attribute -> level.
         per_slice: pairs wanted in each slice; fewer where there are fewer clips.
-        behaviour: ``as-published`` (DEVIL's permutations and reversal bits) or ``corrected`` (independent streams keyed by
-            ``seed`` and slice).
-        seed: of the corrected streams.
+        behaviour: ``as-published`` (DEVIL's permutations and reversal bits) or ``corrected`` (hashes of clip, slice and preset).
+        seed: of the hashes.
         masks_per_preset: how many numbered masks each preset offers.
+        members: slice -> clips that are in it already: it is filled up to ``per_slice`` with others, and these get no pair.
     """
-    draw = _published if behaviour == "as-published" else _independent
+    draw = _published if behaviour == "as-published" else _ByContent(all_clips, seed)
     counts: dict[str, int] = {}
     chosen: list[str] = []
     masks: list[_Masks] = []
@@ -116,10 +122,15 @@ def plan(
     for attribute, level, clips, names, shuffle_clips in _slices(clip_levels, all_clips, presets):
         name = f"{attribute}-{level}"
         rules[name] = f"{attribute}_level == '{level}'"
-        if not clips:
+        there = members.get(name, ())
+        if not clips and not there:
             left_out[name] = f"no clip is labelled {attribute}_level '{level}'"
             continue
-        own, drawn = draw(name, clips, names, per_slice=per_slice, per_preset=masks_per_preset, shuffle=shuffle_clips, seed=seed)
+        others = [clip for clip in clips if clip not in there] if there else clips
+        lacking = max(per_slice - len(there), 0)
+        own, drawn = draw(
+            name, others, names, per_slice=lacking, per_preset=masks_per_preset, shuffle=shuffle_clips, there=len(there)
+        )
         counts[name], chosen = len(own), chosen + own
         masks.append(drawn)
     of_masks = [preset for drawn in masks for preset in drawn.presets]
@@ -154,12 +165,13 @@ class _Masks(NamedTuple):
 
 
 def _published(
-    name: str, clips: Sequence[str], presets: Sequence[str], *, per_slice: int, per_preset: int, shuffle: bool, seed: int
+    name: str, clips: Sequence[str], presets: Sequence[str], *, per_slice: int, per_preset: int, shuffle: bool, there: int
 ) -> tuple[list[str], _Masks]:
     # Seed 0 every time: lists of equal length are taken in the same order and reversed at the same places. Only the list of
-    # all clips was ever shuffled. `name` and `seed` have no say here.
-    del name, seed
+    # all clips was ever shuffled. `name` has no say here.
+    del name
     order, reverse = legacy_order(len(presets) * per_preset)
+    order, reverse = order[there:], reverse[there:]
     chosen = [clips[place] for place in legacy_order(len(clips))[0]] if shuffle else list(clips)
     count = min(len(chosen), per_slice, len(order))
     masks = np.array(order[:count], np.int32)
@@ -167,18 +179,72 @@ def _published(
     return chosen[:count], _Masks(of_presets, masks % per_preset, np.array(reverse[:count], np.bool_))
 
 
-def _independent(
-    name: str, clips: Sequence[str], presets: Sequence[str], *, per_slice: int, per_preset: int, shuffle: bool, seed: int
-) -> tuple[list[str], _Masks]:
-    del shuffle  # every slice draws its own clips
-    rng = item_rng(seed, "pair", name)
-    chosen = [clips[place] for place in rng.permutation(len(clips))[:per_slice].tolist()]
-    # Every preset equally often, in random order: a slice must differ from its counterpart in one attribute only.
-    balanced = [presets[place] for place in rng.permutation(len(presets))]
-    turns = list(itertools.islice(itertools.cycle(balanced), len(chosen)))
-    indices = rng.choice(per_preset, size=len(chosen), replace=len(chosen) > per_preset)
-    reverse = rng.integers(0, 2, size=len(chosen))
-    return chosen, _Masks(turns, indices.astype(np.int32), reverse.astype(np.bool_))
+class _ByContent:
+    """Pairs that follow from hashes of the clips.
+
+    Args:
+        clips: ids of all that may be paired.
+        seed: another one pairs otherwise.
+    """
+
+    def __init__(self, clips: Sequence[str], seed: int) -> None:
+        self._all, self._hashes_of_all, self._seed = clips, _hashes(clips), seed
+
+    def __call__(
+        self,
+        name: str,
+        clips: Sequence[str],
+        presets: Sequence[str],
+        *,
+        per_slice: int,
+        per_preset: int,
+        shuffle: bool,
+        there: int,
+    ) -> tuple[list[str], _Masks]:
+        del shuffle, there  # a hash has no order that shuffling could change
+        hashes = self._hashes_of_all if clips is self._all else _hashes(clips)
+        of_preset = (self._drawn(hashes, "preset", name) % np.uint64(len(presets))).astype(np.int64)
+        order = self._drawn(hashes, "clip", name)
+        first = [_smallest(order, np.flatnonzero(of_preset == number), per_slice) for number in range(len(presets))]
+        # Clips take turns by preset, so that every preset is there about equally often: a slice must differ from its counterpart
+        # in one attribute only. Within a preset the order of two clips is theirs alone.
+        places = np.concatenate(first)
+        turn = np.concatenate([np.arange(len(own)) for own in first])
+        chosen = places[np.lexsort((order[places], turn))][:per_slice]
+        indices, reverse = np.empty(len(chosen), np.int32), np.empty(len(chosen), np.bool_)
+        for number, preset in enumerate(presets):
+            places = np.flatnonzero(of_preset[chosen] == number)
+            own = hashes[chosen[places]]
+            indices[places] = self._drawn(own, "mask", preset) % np.uint64(per_preset)
+            reverse[places] = self._drawn(own, "reverse", preset) & np.uint64(1)
+        of_presets = [presets[number] for number in of_preset[chosen].tolist()]
+        return [clips[place] for place in chosen.tolist()], _Masks(of_presets, indices, reverse)
+
+    def _drawn(self, hashes: npt.NDArray[np.uint64], what: str, name: str) -> npt.NDArray[np.uint64]:
+        """Numbers of 64 bits, one a hash, that differ with ``what`` and ``name`` as if they were drawn."""
+        key = hashlib.sha256(canonical_json([self._seed, what, name]).encode()).digest()[:8]
+        mixed: npt.NDArray[np.uint64] = hashes ^ np.frombuffer(key, dtype="<u8")
+        # The finaliser of SplitMix64, which flips every bit with a chance of one half. Source: Steele, Lea and Flood, Fast
+        # Splittable Pseudorandom Number Generators, OOPSLA 2014.
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+            mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+        mixed ^= mixed >> np.uint64(31)
+        return mixed
+
+
+def _smallest(order: npt.NDArray[np.uint64], places: npt.NDArray[np.int64], most: int) -> npt.NDArray[np.int64]:
+    """Places of the ``most`` smallest numbers among those at ``places``, ascending."""
+    numbers = order[places]
+    if most < len(places):
+        nearest = np.argpartition(numbers, most)[:most]
+        places, numbers = places[nearest], numbers[nearest]
+    found: npt.NDArray[np.int64] = places[np.argsort(numbers)]
+    return found
+
+
+def _hashes(names: Sequence[str]) -> npt.NDArray[np.uint64]:
+    digests = (hashlib.sha256(name.encode()).digest() for name in names)
+    return np.fromiter((int.from_bytes(digest[:8], "little") for digest in digests), np.uint64, len(names))
 
 
 def everything(item_ids: Sequence[str]) -> Slice:

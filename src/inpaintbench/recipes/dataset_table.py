@@ -1,6 +1,7 @@
 """The table ``[dataset]``: what whoever builds a dataset says of it, in a TOML file or by options; a workspace keeps it.
 
-No item depends on it: a dataset with another title or contact has the same content.
+No item depends on it: a dataset with another title or contact has the same content. The tables ``[[slice]]`` of the file, slices
+of the builder's own, go along.
 """
 
 from __future__ import annotations
@@ -18,13 +19,14 @@ from inpaintbench.errors import InputError, WorkspaceError
 from inpaintbench.export.licences import check_usable
 from inpaintbench.files import read_toml, write_atomically
 from inpaintbench.recipes.options import read_splits
+from inpaintbench.recipes.own_slices import OwnSlice
 from inpaintbench.types import canonical_json
 from inpaintbench.workspace import Workspace
 
 _FILE = "dataset_table.json"
 _ADDRESS = re.compile(r"https?://[^\s<>\"|\\^`{}]+")
 # Tables of the file, all of them optional.
-TABLES = ("dataset",)
+TABLES = ("dataset", "slice")
 
 
 class DatasetTable(BaseModel):
@@ -45,6 +47,8 @@ class DatasetTable(BaseModel):
     homepage: str | None = None
     splits: Mapping[str, float] | None = None
     """Split -> its share of the items; by default those of the recipe."""
+    slices: tuple[OwnSlice, ...] = ()
+    """Besides those of the recipe."""
 
     @field_validator("title", "contact")
     @classmethod
@@ -105,6 +109,8 @@ class DatasetTable(BaseModel):
         return {name: value for name, value in told.items() if value}
 
 
+# Of the table in the file.
+_ENTRIES = [name for name in DatasetTable.model_fields if name != "slices"]
 # Nothing is said.
 SILENT = DatasetTable()
 
@@ -124,6 +130,8 @@ def read_file(path: Path) -> dict[str, Any]:
         raise InputError(f"{path.name}: {unknown_name('table', unknown[0], list(TABLES))}")
     if not isinstance(document.get("dataset", {}), dict):
         raise InputError(f"{path.name}: dataset is a table; begin it with the line [dataset]")
+    if not isinstance(document.get("slice", []), list):
+        raise InputError(f"{path.name}: there may be several slices; begin each with the line [[slice]]")
     return document
 
 
@@ -134,7 +142,7 @@ def make_table(fields: Mapping[str, Any], *, where: str) -> DatasetTable:
         InputError: an entry that is unknown or cannot be used; one sentence that begins with ``where``.
     """
     if unknown := [key for key in fields if key not in DatasetTable.model_fields]:
-        raise InputError(f"{where}: {unknown_name('entry', unknown[0], list(DatasetTable.model_fields))}")
+        raise InputError(f"{where}: {unknown_name('entry', unknown[0], _ENTRIES)}")
     try:
         return DatasetTable(**fields)
     except ValidationError as error:

@@ -23,6 +23,7 @@ from inpaintbench.deviations import Deviation
 from inpaintbench.errors import RunError
 from inpaintbench.executors.base import Executor
 from inpaintbench.export import slices
+from inpaintbench.export.growing import appended
 from inpaintbench.export.histogram import histogram_svg
 from inpaintbench.masks import render
 from inpaintbench.masks.overlays.fonts import BUNDLED, find_font
@@ -30,7 +31,7 @@ from inpaintbench.recipes import stages
 from inpaintbench.recipes.options import CLIPS, DATASET, SUBTITLES, Behaviour, Option, Seed, splits_option
 from inpaintbench.recipes.stages import SourceSpec, require
 from inpaintbench.steps import KNOWN, MEASURED_MASKS
-from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Plain, Selection, content_id, item_rng
+from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Plain, Selection, content_id, hash_of, item_rng
 from inpaintbench.workspace import Workspace
 
 DIFFICULTIES = ("easy", "medium", "hard")
@@ -130,7 +131,7 @@ def label(recipe: DecaptionRecipe, executor: Executor, workspace: Workspace) -> 
 
 
 def corrupt(recipe: DecaptionRecipe, executor: Executor, workspace: Workspace) -> None:
-    """Keep the clips with the most text, and paint it on them, easy to hard in turn."""
+    """Keep the clips with the most text, and paint it on them, easy to hard."""
     clips = stages.by_name(workspace, workspace.table("clips", Clip))
     require(clips, "clips", "build decaption")
     texts = captions.of_clips(workspace, clips, list(stages.facts_of(workspace, [captions.NAME]).values()))
@@ -141,28 +142,45 @@ def corrupt(recipe: DecaptionRecipe, executor: Executor, workspace: Workspace) -
         painted, measured = _painted(recipe, executor, workspace, clips, texts)
         share_of = {row.subject_id: row.value for row in measured if row.name == COVERED}
         numbers = {row.clip_id: float(share_of.get(row.corruption_id) or 0) for row in painted}
-        judged = select.top_share(numbers, attribute=COVERED, share=recipe.covered_share)
+        judged = _judged(recipe, workspace, numbers, COVERED)
     else:
         letters = {row.subject_id: float(row.value or 0) for row in texts.letters}
-        judged = select.top_share(letters, attribute=captions.LETTERS, share=recipe.covered_share)
+        judged = _judged(recipe, workspace, letters, captions.LETTERS)
         painted, _ = _painted(recipe, executor, workspace, select.kept(clips, judged), texts)
     workspace.write_table("selection", "coverage", judged, Selection)
     kept = {row.clip_id for row in judged if row.keep}
     _write_items(recipe, workspace, [row for row in painted if row.clip_id in kept], clips)
 
 
+def _judged(recipe: DecaptionRecipe, workspace: Workspace, numbers: Mapping[str, float], attribute: str) -> list[Selection]:
+    """The clips with the highest numbers; of a benchmark that is added to, those that reach its lowest."""
+    published = appended(workspace)
+    if published and (values := published.values(attribute)):
+        return select.at_least(numbers, attribute=attribute, bound=min(values.values()))
+    return select.top_share(numbers, attribute=attribute, share=recipe.covered_share)
+
+
 def _painted(
     recipe: DecaptionRecipe, executor: Executor, workspace: Workspace, clips: Sequence[Clip], texts: captions.Texts
 ) -> tuple[list[Corruption], list[Attribute]]:
-    """Overlays of ``clips``, each difficulty as often as the others, and what they measure."""
+    """Overlays of ``clips``, each difficulty about as often as the others, and what they measure."""
     names = stages.clip_names(workspace, clips)
-    turns = item_rng(recipe.seed, "difficulty", "turns").permutation(len(clips))
+    turns = _turns(recipe, clips)
     requests = [
         _request(recipe, clip, DIFFICULTIES[turn % len(DIFFICULTIES)], texts.blobs[clip.clip_id], names[clip.clip_id])
         for clip, turn in zip(clips, turns, strict=True)
     ]
     painted = render.render(executor, requests)
     return painted.records, render.measure_all(executor, painted).records
+
+
+def _turns(recipe: DecaptionRecipe, clips: Sequence[Clip]) -> list[int]:
+    """Numbers that difficulties follow from: places in a shuffled list as published, else film and time of the clip alone."""
+    if recipe.behaviour == "as-published":
+        order: list[int] = item_rng(recipe.seed, "difficulty", "turns").permutation(len(clips)).tolist()
+        return order
+    # Clips of one film take turns, from a beginning that the film has by itself.
+    return [hash_of("difficulty", recipe.seed, clip.source_id) + clip.start_frame // recipe.clip_frames for clip in clips]
 
 
 def _request(recipe: DecaptionRecipe, clip: Clip, difficulty: str, text: str, name: str) -> render.MaskRequest:

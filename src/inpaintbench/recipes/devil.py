@@ -7,7 +7,7 @@ included; ``corrected`` draws every slice independently and normalises camera mo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -26,9 +26,11 @@ from inpaintbench.curation.judging import select_clips
 from inpaintbench.curation.rules import Rule
 from inpaintbench.curation.sheets import KEEP_REJECT
 from inpaintbench.deviations import Deviation
-from inpaintbench.errors import RunError, Waiting
+from inpaintbench.errors import InputError, RunError, Waiting
 from inpaintbench.executors.base import Executor, Outcome, Rejection
 from inpaintbench.export import slices
+from inpaintbench.export.growing import appended
+from inpaintbench.frozen import dataset_id
 from inpaintbench.lazily import lazily
 from inpaintbench.masks import removal, render
 from inpaintbench.masks.generators.blob_motion import PRESETS
@@ -166,7 +168,9 @@ class DevilRecipe(BaseModel):
     saved_masks: Mapping[str, Any] | None = Field(None, exclude_if=_is_none)
     """Constants of the generator ``saved_masks``, less the folder: the holes are then those."""
     masks_by_turn: Annotated[bool, BY_TURN] = Field(
-        False, exclude_if=_is_false, description="Take saved masks in turn, whatever they are called, and squash them to fit."
+        False,
+        exclude_if=_is_false,
+        description="Share saved masks out by a hash of each clip, whatever they are called, and squash them to fit.",
     )
     imperfect: ImperfectMasks = ()
     splits: HeldOut = TEST_ALONE
@@ -321,10 +325,8 @@ def label(recipe: DevilRecipe, executor: Executor, workspace: Workspace) -> None
         by_rule = sorted((count for count in judged.counts() if count.dropped), key=lambda count: -count.dropped)
         reasons = "; ".join(f"{count.dropped} by {count.label}" + _without(count.missing) for count in by_rule)
         raise RunError(f"all {len(clips)} clips were dropped: {reasons}")
-    levels = select.rank_levels(
-        kept, motion, level=SLICE_LEVELS["camera_motion"], share=recipe.level_share, at_most=recipe.level_limit,
-        spread=recipe.spread_levels,
-    )  # fmt: skip
+    attribute = recipe.motion_attribute(_rates(workspace))
+    levels = _levels(recipe, workspace, kept, motion, attribute=attribute, level=SLICE_LEVELS["camera_motion"])
     workspace.write_columns("attributes", LEVELS, pa.concat_tables([levels, *_scene_motion_levels(recipe, workspace, kept)]))
 
 
@@ -339,9 +341,31 @@ def _measured(recipe: DevilRecipe, executor: Executor, workspace: Workspace) -> 
 
 
 def _rates(workspace: Workspace) -> list[float]:
-    """The different frame rates of clips."""
+    """The different frame rates of clips; of those that are published where they are added to, whose thresholds hold."""
+    if published := appended(workspace):
+        return sorted({clip.fps for clip in published.clips.values()})
     rates: list[float] = pc.unique(workspace.columns("clips", Clip, columns=["fps"])["fps"]).to_pylist()
     return rates
+
+
+def _levels(
+    recipe: DevilRecipe, workspace: Workspace, clips: pa.Table, measured: pa.Table, *, attribute: str, level: str
+) -> pa.Table:
+    """Labels by rank; in a benchmark that is added to, by the thresholds of its published labels, which stay."""
+    published = appended(workspace)
+    thresholds = published.thresholds(attribute, level=level) if published else {}
+    if published is None or not thresholds:
+        return select.rank_levels(
+            clips, measured, level=level, share=recipe.level_share, at_most=recipe.level_limit, spread=recipe.spread_levels
+        )
+    was = published.dataset.recipe["leaves"]["attribute"].get(attribute)
+    now = ATTRIBUTES.get(attribute).version if attribute in ATTRIBUTES else None
+    if was != now:
+        raise InputError(
+            f"{attribute} {now} measures otherwise than version {was}, by which {dataset_id(published.dataset)} divides low from"
+            " high, so its thresholds do not hold; build anew with --replace, or add with the version of the program that made it"
+        )
+    return select.levels_within(clips, measured, level=level, thresholds=thresholds, known=published.values(level))
 
 
 def _scene_motion_levels(recipe: DevilRecipe, workspace: Workspace, kept: pa.Table) -> list[pa.Table]:
@@ -350,8 +374,7 @@ def _scene_motion_levels(recipe: DevilRecipe, workspace: Workspace, kept: pa.Tab
     answered = rows.filter(pc.equal(rows["producer"], ANNOTATED))
     asked = pc.is_in(kept["clip_id"], value_set=flat(answered["subject_id"]))
     level = SLICE_LEVELS[SCENE_MOTION]
-    ranked = select.rank_levels(kept.filter(asked), answered, level=level, share=recipe.level_share, at_most=recipe.level_limit,
-                                spread=recipe.spread_levels)  # fmt: skip
+    ranked = _levels(recipe, workspace, kept.filter(asked), answered, attribute=SCENE_MOTION, level=level)
     labels = [workspace.columns("attributes", Attribute, step=step, where=("name", [level])) for step in (KNOWN, LABELS)]
     others = kept.filter(pc.invert(asked))
     return [ranked, select.inherited_levels(others, pa.concat_tables(labels), level=level)]
@@ -392,7 +415,8 @@ def corrupt(recipe: DevilRecipe, executor: Executor, workspace: Workspace, *, ma
         chosen = {clip.clip_id: clip for clip in workspace.table("clips", Clip)}
         own_masks.corrupt(recipe, executor, workspace, [chosen[name] for name in names], masks, of_clips)
         return
-    plan = _plan(recipe, names, of_clips)
+    published = appended(workspace)
+    plan = _plan(recipe, names, of_clips, members=published.members if published else {})
     requests = _Requests(recipe, plan.pairs, workspace)
     ids = texts(requests.corruption_ids())
     rendered = render.render(executor, requests, ids=ids)
@@ -559,7 +583,13 @@ def _clips_by_level(workspace: Workspace) -> tuple[list[str], dict[str, dict[str
     return by_name, of_clips
 
 
-def _plan(recipe: DevilRecipe, names: Sequence[str], of_clips: Mapping[str, Mapping[str, Sequence[str]]]) -> slices.Plan:
+def _plan(
+    recipe: DevilRecipe,
+    names: Sequence[str],
+    of_clips: Mapping[str, Mapping[str, Sequence[str]]],
+    *,
+    members: Mapping[str, Collection[str]],
+) -> slices.Plan:
     return slices.plan(
         of_clips,
         all_clips=names,
@@ -568,6 +598,7 @@ def _plan(recipe: DevilRecipe, names: Sequence[str], of_clips: Mapping[str, Mapp
         behaviour=recipe.behaviour,
         seed=recipe.seed,
         masks_per_preset=recipe.masks_per_preset,
+        members=members,
     )
 
 

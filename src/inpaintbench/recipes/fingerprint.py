@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from inpaintbench.curation import print_geometry, split
+from inpaintbench.curation import print_geometry
 from inpaintbench.curation.sources.fingerprints import PRINT_LICENCE
 from inpaintbench.deviations import Deviation
 from inpaintbench.errors import InputError
@@ -242,7 +242,7 @@ def _write_items(
     known: Mapping[tuple[str, str], Attribute],
 ) -> None:
     groups = {row.clip_id: str(known[source_of[row.clip_id], "split_group"].value) for row in made}
-    split_of = split.assign(groups, recipe.splits, seed=recipe.seed) if groups else {}
+    split_of = stages.split_of(recipe, workspace, groups)
     items = {
         row.corruption_id: Item(content_id(row.clip_id, row.corruption_id), row.clip_id, row.corruption_id, split_of[row.clip_id])
         for row in made

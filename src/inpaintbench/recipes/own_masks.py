@@ -9,6 +9,7 @@ from typing import Any
 
 from inpaintbench.errors import RunError
 from inpaintbench.executors.base import Executor
+from inpaintbench.export.growing import appended
 from inpaintbench.export.slices import LEVELS
 from inpaintbench.masks import render
 from inpaintbench.masks.measure import level_limits
@@ -67,7 +68,9 @@ def corrupt(
         )
         for hole in holes
     }
-    slices, left_out = _slices(recipe, items, of_clips, levels)
+    published = appended(workspace)
+    there = {part.name: part.item_ids for part in published.dataset.slices} if published else {}
+    slices, left_out = _slices(recipe, items, of_clips, levels, there=there)
     used = {item_id for part in slices for item_id in part.item_ids}
     stages.write_items(
         workspace, [item for item in items.values() if item.item_id in used], slices, left_out,
@@ -88,9 +91,17 @@ def _levels(workspace: Workspace, holes: Sequence[Corruption], clip_of: Mapping[
 
 
 def _slices(
-    recipe: Any, items: Mapping[str, Item], of_clips: Mapping[str, Mapping[str, Sequence[str]]], levels: Sequence[Attribute]
+    recipe: Any,
+    items: Mapping[str, Item],
+    of_clips: Mapping[str, Mapping[str, Sequence[str]]],
+    levels: Sequence[Attribute],
+    *,
+    there: Mapping[str, Sequence[str]],
 ) -> tuple[list[Slice], dict[str, str]]:
-    """Slices of labels of clips, then of masks, and those without items with the reason."""
+    """Slices of labels of clips, then of masks, and those without items with the reason.
+
+    ``there``: slice -> published items in it, which it is filled up around.
+    """
     members: dict[tuple[str, str], list[str]] = {}
     for attribute, labelled in of_clips.items():
         for level in LEVELS:
@@ -105,7 +116,9 @@ def _slices(
     for (label, level), ids in members.items():
         name = f"{label.removesuffix('_level')}-{level}"
         if ids:
-            drawn = sorted(ids, key=lambda item_id: content_id("slice", recipe.seed, name, item_id))[: recipe.per_slice]
+            published = set(there.get(name, ()))
+            order = sorted(set(ids) - published, key=lambda item_id: content_id("slice", recipe.seed, name, item_id))
+            drawn = [item_id for item_id in ids if item_id in published] + order[: max(recipe.per_slice - len(published), 0)]
             slices.append(Slice(name, f"{label} == '{level}'", tuple(drawn)))
         else:
             left_out[name] = f"no item has {label} '{level}'"

@@ -18,6 +18,7 @@ from inpaintbench.deviations import Deviation
 from inpaintbench.errors import RunError
 from inpaintbench.executors.base import Executor, Rejection
 from inpaintbench.export import slices
+from inpaintbench.export.growing import appended
 from inpaintbench.masks import render
 from inpaintbench.masks.generators.brush_shapes import PRESETS
 from inpaintbench.recipes import saved_pairs, stages
@@ -36,7 +37,7 @@ from inpaintbench.recipes.options import (
 )
 from inpaintbench.recipes.stages import SourceSpec, require
 from inpaintbench.steps import KNOWN, MEASURED_MASKS
-from inpaintbench.types import Clip, Corruption, Dataset, Item, content_id, item_rng
+from inpaintbench.types import Clip, Corruption, Dataset, Item, content_id, hash_of
 from inpaintbench.workspace import Workspace
 
 KINDS = ("brush", "box")
@@ -79,7 +80,7 @@ class ReinpaintRecipe(BaseModel):
     saved_masks: Mapping[str, Any] | None = None
     """Constants of the generator ``saved_masks``, less the folder: the first holes are then those, whatever their area."""
     masks_by_turn: Annotated[bool, BY_TURN] = Field(
-        False, description="Take saved masks in turn, whatever they are called, and squash them to fit."
+        False, description="Share saved masks out by a hash of each clip, whatever they are called, and squash them to fit."
     )
     second_masks: Annotated[int, Option(SECOND_MASKS)] = Field(10, ge=0, description="Patch masks on top of each hole (K).")
     patch_pixels: Annotated[int, Option(SECOND_MASKS, "--patch")] = Field(32, ge=1, description="Side of a patch in pixels (S).")
@@ -146,7 +147,7 @@ def label(recipe: ReinpaintRecipe, executor: Executor, workspace: Workspace) -> 
 def corrupt(recipe: ReinpaintRecipe, executor: Executor, workspace: Workspace, *, masks: Path | None = None) -> None:
     """One hole for each picture and bin, then the second masks on top of each.
 
-    ``masks`` is the folder of the saved masks of a recipe that uses those: they go by the names of the sources, or in turn.
+    ``masks`` is the folder of the saved masks of a recipe that uses those: they go by the names of the sources, or by hashes.
 
     Raises:
         InputError: a source without saved masks of its name.
@@ -154,7 +155,7 @@ def corrupt(recipe: ReinpaintRecipe, executor: Executor, workspace: Workspace, *
     """
     clips = stages.by_name(workspace, workspace.table("clips", Clip))
     require(clips, "clips", "curation clips")
-    chosen = [clips[place] for place in item_rng(recipe.seed, "pictures", "order").permutation(len(clips))][: recipe.pictures]
+    chosen = _chosen(recipe, workspace, clips)
     if recipe.saved_masks is None:
         wanted = _drawn(recipe, chosen)
     else:
@@ -164,7 +165,7 @@ def corrupt(recipe: ReinpaintRecipe, executor: Executor, workspace: Workspace, *
         )
     names = stages.clip_names(workspace, clips)
     first = render.render(executor, [replace(request, name=names[request.clip.clip_id]) for request in wanted])
-    if not first.records:
+    if not first.records and first.rejected:
         raise RunError(f"not one hole could be made: {first.rejected[0].reason}")
     by_id = {clip.clip_id: clip for clip in chosen}
     second = [_second(recipe, by_id[hole.clip_id], hole, k) for hole in first.records for k in range(recipe.second_masks)]
@@ -175,6 +176,15 @@ def corrupt(recipe: ReinpaintRecipe, executor: Executor, workspace: Workspace, *
     render.measure_all(executor, first)
     holes = _inpainted_again(workspace, first.records, made.records, names=names) if second else first.records
     _write_items(recipe, workspace, holes)
+
+
+def _chosen(recipe: ReinpaintRecipe, workspace: Workspace, clips: Sequence[Clip]) -> list[Clip]:
+    """The first ``pictures`` in the order of a hash; in a benchmark that is added to, its pictures come first."""
+    published = appended(workspace)
+    there = set(published.clips) if published else set()
+    order = sorted(clips, key=lambda clip: (clip.clip_id not in there, hash_of("pictures", recipe.seed, clip.clip_id)))
+    elsewhere = len(there.difference(clip.clip_id for clip in clips))
+    return order[: max(recipe.pictures - elsewhere, 0)]
 
 
 def _inpainted_again(

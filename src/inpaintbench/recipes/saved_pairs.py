@@ -1,11 +1,10 @@
-"""Pairing of saved masks with clips: those that bear the name of its source, or each in turn where that was asked for."""
+"""Pairing of saved masks with clips: those that bear the name of its source, or any of them where that was asked for."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import cycle
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -16,16 +15,16 @@ from inpaintbench.executors.base import Rejection
 from inpaintbench.files import display_name
 from inpaintbench.masks.render import MaskRequest, build
 from inpaintbench.masks.saved_folder import content_of, folder_polarity, sequence_files
-from inpaintbench.types import Clip, Plain, Source
+from inpaintbench.types import Clip, Plain, Source, hash_of
 from inpaintbench.workspace import Workspace
 
 _MASK_OF = re.compile(r"_mask[0-9]*$", re.IGNORECASE)
 _MOST_NAMED = 5
 
 
-def by_turn(clips: Sequence[Clip], masks: Sequence[str]) -> list[tuple[Clip, str]]:
-    """One sequence of masks a clip, from the first again where they run out, whatever they are called."""
-    return list(zip(clips, cycle(masks), strict=False))
+def by_turn(clips: Sequence[Clip], masks: Sequence[str], *, seed: int) -> list[tuple[Clip, str]]:
+    """One sequence of masks a clip, whatever they are called: that which a hash of the clip says, whoever else is there."""
+    return [(clip, masks[hash_of("masks", seed, clip.clip_id) % len(masks)]) for clip in clips]
 
 
 def by_name(clips: Sequence[Clip], masks: Iterable[str], *, uris: Mapping[str, str]) -> tuple[list[tuple[Clip, str]], list[str]]:
@@ -107,16 +106,16 @@ def requests(
         clips: that need masks.
         folder: of the masks.
         constants: of the generator ``saved_masks``, less the folder.
-        in_turn: take masks in turn, whatever they are called.
+        in_turn: take any masks, by a hash of each clip, whatever they are called.
         stills: the clips are pictures, of which each mask is a whole one.
-        seed: of the recipe; the masks do not depend on it.
+        seed: of the recipe; another one shares masks out otherwise.
 
     Raises:
         InputError: masks that cannot be read, a source without masks, or masks of every n-th frame of a film.
     """
     settled, sequences = _settled(folder, constants, stills=stills)
     uris = {row.source_id: row.uri for row in workspace.table("sources", Source)}
-    pairs, alone = (by_turn(clips, list(sequences)), list[str]()) if in_turn else by_name(clips, sequences, uris=uris)
+    pairs, alone = (by_turn(clips, list(sequences), seed=seed), list[str]()) if in_turn else by_name(clips, sequences, uris=uris)
     refused = [Rejection(name, "saved_masks", quote(name), "no source has the name of these masks") for name in alone]
     workspace.write_table("rejected", "saved_masks", refused, Rejection)
     if not in_turn:

@@ -7,19 +7,21 @@ import json
 import shutil
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from inpaintbench.errors import InputError
-from inpaintbench.executors.base import Executor
+from inpaintbench.executors.base import Executor, Rejection
+from inpaintbench.export import growing
 from inpaintbench.files import write_atomically
-from inpaintbench.recipes import RECIPES, dataset_table
+from inpaintbench.recipes import RECIPES, dataset_table, own_slices
 from inpaintbench.recipes.dataset_table import SILENT, DatasetTable
-from inpaintbench.recipes.stages import SourceSpec, check_sources
-from inpaintbench.recipes.versions import exporting
-from inpaintbench.types import Dataset, Item, canonical_json
+from inpaintbench.recipes.stages import SourceSpec, check_sources, own_slices_of
+from inpaintbench.recipes.versions import NOTHING_ASKED, Asked, exporting
+from inpaintbench.types import Clip, Dataset, Item, canonical_json
 from inpaintbench.workspace import Workspace
 
 _FILE = "recipe.json"
@@ -93,6 +95,7 @@ def corrupt(recipe: BaseModel, executor: Executor, workspace: Workspace, **corru
         raise InputError(f"a {_kind(recipe)!r} benchmark takes no {foreign[0]}")
     check(recipe, (), **corrupting)
     (workspace.path / _OF_ITEMS).unlink(missing_ok=True)
+    own_slices.measure(own_slices_of(workspace), executor, workspace)
     stages_of(recipe).corrupt(recipe, executor, workspace, **corrupting)
     write_atomically(workspace.path / _OF_ITEMS, _text(recipe))
 
@@ -102,8 +105,7 @@ def export(
     workspace: Workspace,
     *,
     target: Path | None = None,
-    version: str | None = None,
-    allow_near_duplicates: str | None = None,
+    asked: Asked = NOTHING_ASKED,
 ) -> tuple[Path, Dataset]:
     """The stage ``export`` of a recipe.
 
@@ -111,26 +113,64 @@ def export(
         recipe: that the items were made by.
         workspace: with the items.
         target: the dataset's folder; None = the recipe's own.
-        version: of the dataset; None = that of the last export, 1.0.0 for the first.
-        allow_near_duplicates: why near-duplicates may be in two splits.
+        asked: version, and what may be replaced.
 
     Raises:
-        InputError: the items were made by other options, or not at all; something is in two splits; no such version.
+        InputError: the items were made by other options, or not at all; something is in two splits; no such version; it would
+            replace a published one that nobody said may go.
     """
     made_by = workspace.path / _OF_ITEMS
     if workspace.table("items", Item) and (not made_by.exists() or made_by.read_bytes() != _text(recipe)):
         raise InputError(
             f"the items of {str(workspace.path)!r} were made with other options; run `inpaintbench masks pair` first"
         )
-    with exporting(workspace, version=version, allow_near_duplicates=allow_near_duplicates) as made:
+    with exporting(workspace, asked) as made:
         exported: tuple[Path, Dataset] = stages_of(recipe).export(recipe, workspace, target=target)
-        made.append(exported[1])
+        made.append(exported)
+    growing.follow(workspace, exported[0])
     return exported
 
 
+def begin(recipe: BaseModel, workspace: Workspace, append_to: Path | None) -> None:
+    """Decide before any work whether what is built adds to a published dataset.
+
+    Args:
+        recipe: of the build.
+        workspace: where it goes.
+        append_to: folder of the published dataset; None = what is built depends on nothing that was published.
+
+    Raises:
+        InputError: no dataset is there, or one of another recipe.
+    """
+    if append_to is None:
+        growing.begin_anew(workspace)
+        return
+    resolved = json.loads(_text(recipe))
+    growing.append_to(workspace, append_to, resolved, usual=type(recipe)().model_dump(mode="json"))
+
+
+def leave_out_published(workspace: Workspace) -> None:
+    """Take clips out whose footage is published already, cut or scaled by another version of the program."""
+    published = growing.appended(workspace)
+    if published is None or workspace.shard:
+        return
+    for step in workspace.steps("clips"):
+        clips = workspace.table("clips", Clip, step=step)
+        if doubles := {clip.clip_id for clip in growing.cut_otherwise(published, clips)}:
+            why = "is published already, as another version of the program cut it"
+            told = [Rejection(name, "published.notes", name, why) for name in sorted(doubles)]
+            workspace.write_table("rejected", "published.notes", told, Rejection)
+            workspace.write_table("clips", step, [clip for clip in clips if clip.clip_id not in doubles], Clip)
+
+
+def own_export(recipe: BaseModel, workspace: Workspace) -> Path:
+    """The folder that a workspace's dataset is exported to, unless another is given."""
+    return workspace.path / "exports" / _kind(recipe)
+
+
 def build(
-    recipe: BaseModel, sources: Sequence[SourceSpec], executor: Executor, workspace: Workspace,
-    *, table: DatasetTable = SILENT, **corrupting: Any,
+    recipe: BaseModel, sources: Sequence[SourceSpec], executor: Executor, workspace: Workspace, *,
+    table: DatasetTable = SILENT, append_to: Path | None = None, asked: Asked = NOTHING_ASKED, **corrupting: Any,
 ) -> tuple[Path, Dataset]:  # fmt: skip
     """All stages of a recipe; does only what is missing.
 
@@ -140,24 +180,28 @@ def build(
         executor: who does the work.
         workspace: where it is kept.
         table: what is said of the dataset.
+        append_to: folder of a published dataset that everything is kept of; None = none.
+        asked: version, and what may be replaced.
         corrupting: what the recipe's ``corrupt`` wants besides, such as the folder of saved masks.
 
     Returns:
         The dataset's folder and manifest.
     """
     check(recipe, sources, **corrupting)
+    begin(recipe, workspace, append_to)
     remember(workspace, recipe)
     dataset_table.keep(workspace, table)
     stages = stages_of(recipe)
     stages.curate(recipe, sources, executor, workspace)
+    leave_out_published(workspace)
     stages.label(recipe, executor, workspace)
     corrupt(recipe, executor, workspace, **corrupting)
-    return export(recipe, workspace)
+    return export(recipe, workspace, asked=asked)
 
 
 def export_apart(
     recipe: BaseModel, workspace: Workspace, *, splits: Sequence[str], target: Path | None = None,
-    allow_exposed: str | None = None, **how: str | None,
+    allow_exposed: str | None = None, asked: Asked = NOTHING_ASKED,
 ) -> tuple[tuple[Path, Dataset], tuple[Path, Dataset]]:  # fmt: skip
     """The stage ``export`` of a recipe, and then ``hold_back``; the whole is not left anywhere.
 
@@ -168,7 +212,7 @@ def export_apart(
         target: folder of the public dataset, by default ``WORKSPACE/exports/RECIPE``; the truth goes beside it, ``-truth``
             after the name.
         allow_exposed: why inputs may show what lies under the holes of others; published where they do.
-        how: what ``export`` takes besides.
+        asked: version, and what may be replaced.
 
     Returns:
         Folder and manifest of the public dataset, and of the one with the truth.
@@ -187,7 +231,7 @@ def export_apart(
         check_target(folder)
     shutil.rmtree(whole, ignore_errors=True)  # of a run that was killed
     try:
-        export(recipe, workspace, target=whole, **how)
+        export(recipe, workspace, target=whole, asked=replace(asked, besides=(public, truth)))
         shown, kept = hold_back(whole, splits=splits, public=public, truth=truth, allow_exposed=allow_exposed)
     finally:
         shutil.rmtree(whole, ignore_errors=True)

@@ -17,7 +17,7 @@ from typing import Any
 import pyarrow as pa
 
 from inpaintbench.catalogue import Catalogue
-from inpaintbench.curation import bars, duplicates, footage, judging, measuring, split
+from inpaintbench.curation import bars, duplicates, footage, judging, measuring
 from inpaintbench.curation.attributes.perceptual_hash import PerceptualHash
 from inpaintbench.curation.footage import NORMALISED, normalised
 from inpaintbench.curation.normalizers import NORMALIZERS
@@ -27,12 +27,14 @@ from inpaintbench.curation.sources.base import Footage, SourceLeaf, located
 from inpaintbench.curation.splitters import SPLITTERS
 from inpaintbench.errors import InputError, RunError
 from inpaintbench.executors.base import Executor, Rejection
+from inpaintbench.export.growing import Published, appended
 from inpaintbench.export.licences import STATED, is_unstated
 from inpaintbench.files import display_name
 from inpaintbench.lazily import lazily
 from inpaintbench.manifest import ArrayIds
 from inpaintbench.masks.generators import GENERATORS
-from inpaintbench.recipes import dataset_table, leakage, versions
+from inpaintbench.recipes import dataset_table, leakage, own_slices, versions
+from inpaintbench.recipes.own_slices import OwnSlice
 from inpaintbench.steps import LEVELS, MEASURED_MASKS, PAIR
 from inpaintbench.tables import to_columns, to_records
 from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Plain, Selection, Slice, Source
@@ -227,16 +229,14 @@ def facts_of(workspace: Workspace, steps: Sequence[str]) -> dict[tuple[str, str]
 
 
 def split_of(recipe: Any, workspace: Workspace, groups: Mapping[str, str]) -> dict[str, str]:
-    """Clip id -> its split by the shares of the recipe; clips of one group and near-duplicates have the same.
+    """Clip id -> its split by the shares of the recipe; clips of one group and near-duplicates share it, published ones keep it.
 
     Args:
         recipe: with ``splits`` and ``seed``.
         workspace: with the clips.
         groups: clip id -> group.
     """
-    if len(recipe.splits) == 1:
-        return dict.fromkeys(groups, next(iter(recipe.splits)))
-    return split.assign(leakage.together(workspace, groups), recipe.splits, seed=recipe.seed) if groups else {}
+    return leakage.assign(workspace, groups, recipe.splits, seed=recipe.seed)
 
 
 def write_items(
@@ -281,10 +281,11 @@ def export(publication: Publication, workspace: Workspace, *, target: Path | Non
     from inpaintbench.export import freeze, removed
     from inpaintbench.recipes import evidence  # which asks for what raters said, and thus for all of their part
 
-    recipe = publication.recipe
+    recipe, published = publication.recipe, appended(workspace)
     folder = target or workspace.path / "exports" / recipe.kind
     items = workspace.columns("items", Item)
-    require(items, "items", "masks pair")
+    if published is None:
+        require(items, "items", "masks pair")
     _check_up_to_date(workspace, items)
     left_out = {row.subject_id: row.reason for row in workspace.table("rejected", Rejection, step=PAIR)}
     slices, tombstones = _slices(workspace), list[Plain]()
@@ -292,17 +293,24 @@ def export(publication: Publication, workspace: Workspace, *, target: Path | Non
         left = removed.kept(workspace, to_records(items, Item), slices)
         items, slices, tombstones = to_columns(left.items, Item), left.slices, left.tombstones
         left_out |= left.left_out
-    if not items.num_rows:
+    gone = {str(row["item_id"]) for row in tombstones}
+    if published:
+        items = items.filter(pc.invert(pc.is_in(items["item_id"], value_set=pa.array(published.ids, pa.string()))))
+        tombstones = sorted({row["item_id"]: row for row in (*published.dataset.removed, *tombstones)}.values(), key=_item_id)
+    if not items.num_rows and gone.issuperset(published.ids if published else ()):
         raise InputError("every item was removed, so nothing is left to export; `inpaintbench export remove --undo` brings back")
-    steps = (*publication.attribute_steps, NORMALISED)
-    made, told = versions.last(workspace), dataset_table.kept(workspace)
+    own = own_slices_of(workspace)
+    measured = (measuring.step_of(name) for name in own_slices.leaves(own))
+    steps = tuple(dict.fromkeys((*measured, *publication.attribute_steps, NORMALISED)))
+    allowed, told = versions.asked().allow_near_duplicates, dataset_table.kept(workspace)
     sources, stated = _licensed(workspace, told.licence, items=items)
     leaked = None
-    if len(items["split"].unique()) > 1:
+    if len({*items["split"].unique().to_pylist(), *(published.splits.values() if published else ())}) > 1:
         attributes = [row for step in steps for row in workspace.table("attributes", Attribute, step=step)]
-        leaked = leakage.check(workspace, to_records(items, Item), attributes=attributes, allowed=made.near_duplicates_allowed)
+        leaked = leakage.check(workspace, to_records(items, Item), attributes=attributes, allowed=allowed, gone=gone)
     facts = evidence.evidence(workspace, recipe) | ({} if leaked is None else {"leakage": leaked}) | stated
     facts |= {"dataset": told.facts} if told.facts else {}
+    facts |= {own_slices.FACT: [part.model_dump() for part in own]} if own else {}
     dataset = freeze.freeze(
         folder,
         name=told.title or recipe.name,
@@ -314,16 +322,42 @@ def export(publication: Publication, workspace: Workspace, *, target: Path | Non
         clips=lambda: workspace.batches("clips", Clip),
         corruptions=lambda: workspace.batches("corruptions", Corruption),
         attributes=lambda: workspace.batches("attributes", Attribute, steps=steps),
-        recipe={"recipe": recipe.kind, **recipe.model_dump(mode="json"), "leaves": _versions(publication.leaves, workspace)},
+        recipe={
+            "recipe": recipe.kind,
+            **recipe.model_dump(mode="json"),
+            "leaves": _versions(publication.leaves, workspace, published),
+        },
         fill=publication.fill,
         hole_is_given=publication.hole_is_given,
         about=publication.about,
-        version=made.version,
         removed=tombstones,
         facts=facts,
         extra=publication.extra,
+        published=published,
+        own=own_slices.Members(own),
+        settle=lambda dataset: versions.versioned(workspace, dataset, folder, published=published),
     )
     return folder, dataset
+
+
+def _item_id(row: Plain) -> str:
+    return str(row["item_id"])
+
+
+def own_slices_of(workspace: Workspace) -> list[OwnSlice]:
+    """Slices of the builder's own: those of the dataset that is added to, then those of the file.
+
+    Raises:
+        InputError: a published slice with another rule.
+    """
+    published = appended(workspace)
+    before = [OwnSlice(**fields) for fields in published.dataset.facts.get(own_slices.FACT, ())] if published else []
+    slices = {part.slice_name: part for part in before}
+    for part in dataset_table.kept(workspace).slices:
+        if slices.setdefault(part.slice_name, part) != part:
+            rule = slices[part.slice_name].rule
+            raise InputError(f"the slice {part.slice_name!r} is published with the rule {rule!r}; give yours another name")
+    return list(slices.values())
 
 
 def _slices(workspace: Workspace) -> list[Slice]:
@@ -379,11 +413,15 @@ def leaf_class(kind: str, name: str) -> Any:
     return {**_KINDS, "attribute": ATTRIBUTES}[kind].get(name)
 
 
-def _versions(leaves: Mapping[str, Sequence[str]], workspace: Workspace) -> dict[str, dict[str, str]]:
-    """The leaves that made the dataset, with their versions."""
+def _versions(
+    leaves: Mapping[str, Sequence[str]], workspace: Workspace, published: Published | None
+) -> dict[str, dict[str, str]]:
+    """The leaves that made the dataset, with their versions; the newest where a published part was made by an earlier one."""
     origins = sorted({row.origin for row in workspace.table("sources", Source)})
     versions = {kind: {name: leaf_class(kind, name).version for name in names} for kind, names in leaves.items()}
-    return {"source": {name: SOURCES.get(name).version for name in origins}, **versions}
+    versions = {"source": {name: SOURCES.get(name).version for name in origins}, **versions}
+    before = published.dataset.recipe["leaves"] if published else {}
+    return {kind: {**before.get(kind, {}), **versions.get(kind, {})} for kind in (*versions, *(before.keys() - versions.keys()))}
 
 
 def require(rows: Sized, what: str, command: str) -> None:

@@ -20,7 +20,7 @@ from inpaintbench.eval.scoring.run_folder import bind
 from inpaintbench.eval.scoring.score import Predicted, score
 from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.local import LocalExecutor
-from inpaintbench.types import Dataset, Prediction, Score, Slice
+from inpaintbench.types import Dataset, Plain, Prediction, Score, Slice
 from inpaintbench.workspace import Workspace
 
 PROTOCOL, METRICS = "devil/corrected", ["psnr", "ssim"]
@@ -53,11 +53,11 @@ def picture(number: int) -> Any:
     return np.stack(waves, axis=-1).astype(np.uint8)
 
 
-def write_dataset(root: Path) -> Dataset:
+def write_dataset(root: Path, *, count: int = COUNT, version: str = "1.0.0", facts: Plain | None = None) -> Dataset:
     """Pictures of as many sources, half of them with a small hole."""
     root.mkdir(parents=True)
     rows = []
-    for number in range(COUNT):
+    for number in range(count):
         name, size = f"item{number:02d}", 8 if number % 2 else 18
         hole = np.zeros((1, HEIGHT, WIDTH), np.bool_)
         hole[:, 12 : 12 + size, 20 : 20 + size] = True
@@ -73,7 +73,9 @@ def write_dataset(root: Path) -> Dataset:
         Slice("hole_size-low", "hole_size == 'low'", tuple(names[1::2])),
         Slice("hole_size-high", "hole_size == 'high'", tuple(names[::2])),
     )
-    made = Dataset("small <pictures>", {"seed": 0}, tuple(rows), slices, {}, {}, {"inpaintbench": "0"})
+    made = Dataset(
+        "small <pictures>", {"seed": 0}, tuple(rows), slices, {}, {}, {"inpaintbench": "0"}, version=version, facts=facts or {}
+    )
     write_one_file(root, made)
     return frozen.load(root)
 

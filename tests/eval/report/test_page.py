@@ -182,8 +182,8 @@ def test_scores_by_strength_follow_the_steps_of_an_attribute() -> None:
     ]  # fmt: skip
     good = {(row["attribute"], row["step"]): row["value"] for row in steps_rows(results) if row["method"] == "good"}
     assert good == {
-        ("Shadow", "low"): 28, ("Shadow", "mid"): 30, ("Shadow", "high"): 25, ("Masks: IoU", "0-50 %"): 32,
-        ("Masks: IoU", "50-70 %"): 28,
+        ("Shadow", "low"): 28, ("Shadow", "mid"): 30, ("Shadow", "high"): 25, ("IoU of masks", "0-50 %"): 32,
+        ("IoU of masks", "50-70 %"): 28,
     }  # fmt: skip
     table = steps_table(results, PSNR)
     assert [column.label for column in table.columns][1:4] == ["Shadow, low", "Shadow, mid", "Shadow, high"]

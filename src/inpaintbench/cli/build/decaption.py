@@ -5,7 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from inpaintbench.cli.build.running import Demo, Described, Describing, Out, Owned, Owning, make_recipe, one_of, run_build
+from inpaintbench.cli.build.running import (
+    Demo,
+    Described,
+    Describing,
+    Growing,
+    Out,
+    Owned,
+    Owning,
+    Published,
+    make_recipe,
+    one_of,
+    run_build,
+)
 from inpaintbench.cli.console import Locally, Running
 from inpaintbench.cli.options import option
 from inpaintbench.cli.recipe_options import NONE_GIVEN, Given, of_recipe
@@ -18,6 +30,10 @@ from inpaintbench.recipes.stages import SourceSpec
 DEMO_FILMS = {"count": 10, "width": 240, "height": 160, "frames": 156}
 
 
+# One that gives ten films all difficulties, backgrounds and shares.
+DEMO_SEED = 6
+
+
 def build_decaption(
     out: Out,
     sources: Annotated[
@@ -27,6 +43,7 @@ def build_decaption(
     given: Annotated[Given, of_recipe(DecaptionRecipe)] = NONE_GIVEN,
     owning: Owning = Owned(),
     describing: Describing = Described(),
+    published: Growing = Published(),
     running: Locally = Running(),
 ) -> None:
     """Clips of five seconds with subtitles painted on them.
@@ -38,6 +55,8 @@ def build_decaption(
     usual = {
         "form": "challenge" if given.get("behaviour") == "as-published" else "lossless",
         "families": [BUNDLED] if demo else list(installed_families()),
-        **({"name": "Decaptioning demo"} if demo else {}),
+        **({"name": "Decaptioning demo", "seed": DEMO_SEED} if demo else {}),
     }
-    run_build(make_recipe(DecaptionRecipe, {**usual, **describing.choices, **given}), [source], out, running, describing)
+    run_build(
+        make_recipe(DecaptionRecipe, {**usual, **describing.choices, **given}), [source], out, running, describing, published
+    )

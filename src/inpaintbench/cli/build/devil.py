@@ -18,16 +18,16 @@ from inpaintbench.cli.build.running import (
     Demo,
     Described,
     Describing,
+    Growing,
     Out,
     Owned,
     Owning,
+    Published,
     given_alone,
     make_recipe,
     one_of,
-    published,
     summarise,
     told,
-    warn_of_replaced,
 )
 from inpaintbench.cli.console import Anywhere, Processes, Running
 from inpaintbench.cli.exits import UsageError
@@ -42,11 +42,13 @@ from inpaintbench.curation.rules import read_rules
 from inpaintbench.curation.sheets import import_labels, read_labels
 from inpaintbench.download import Limits
 from inpaintbench.executors.base import Executor
+from inpaintbench.export.growing import check_addable
 from inpaintbench.recipes import dataset_table, devil
 from inpaintbench.recipes.dataset_table import SILENT, DatasetTable
 from inpaintbench.recipes.options import FOOTAGE, SELECTION, read_size
-from inpaintbench.recipes.settings import check, corrupt, export, remember
+from inpaintbench.recipes.settings import begin, check, corrupt, export, leave_out_published, remember
 from inpaintbench.recipes.stages import SourceSpec
+from inpaintbench.recipes.versions import Asked
 from inpaintbench.steps import LABELS
 from inpaintbench.types import Attribute, Dataset
 from inpaintbench.workspace import Workspace
@@ -134,6 +136,7 @@ def build_devil(
     saving: Saving = Saved(),
     owning: Owning = Owned(),
     describing: Describing = Described(),
+    published: Growing = Published(),
     running: Anywhere = Running(),
 ) -> None:  # fmt: skip
     """Videos with blob masks in ten slices, as DEVIL has them. Footage is yours or from Flickr; run it again to go on after an
@@ -143,10 +146,10 @@ def build_devil(
     """
     if demo:
         one_of(sources, demo, "--sources FOLDER")
-        given_alone(context, "demo", "out", "labels", *RUNNING_OPTIONS, "dataset", "about")
+        given_alone(context, "demo", "out", "labels", *RUNNING_OPTIONS, "dataset", "about", "append", "append_to", "replace")
         recipe, spec = demo_recipe()
         recipe = recipe.model_copy(update=describing.choices)
-        told(*build_devil_in(out, recipe, spec, labels=labels, running=running, table=describing.table))
+        told(*build_devil_in(out, recipe, spec, labels=labels, running=running, published=published, table=describing.table))
         return
     _check_place(source, sources, flickr)
     if source != "folder" and owning.constants:
@@ -170,11 +173,11 @@ def build_devil(
         FETCHERS.get("flickr")(**flickr.question)
         connect()
         before = partial(fetch, leaf_name="flickr", constants=flickr.question, limits=flickr.limits)
-    told(
-        *build_devil_in(
-            out, recipe, spec, labels=labels, running=running, before=before, table=describing.table, masks=saving.saved_masks
-        )
-    )
+    made = build_devil_in(
+        out, recipe, spec, labels=labels, running=running, published=published, before=before, table=describing.table,
+        masks=saving.saved_masks,
+    )  # fmt: skip
+    told(*made)
 
 
 def _switched_off(names: Sequence[str], *, online: bool, published: bool) -> Sequence[str]:
@@ -206,34 +209,40 @@ def _check_place(source: str, sources: Path | None, flickr: Flickr) -> None:
 
 def build_devil_in(
     out: Path, recipe: devil.DevilRecipe, source: SourceSpec, *, labels: Path | None = None, running: Running,
-    before: Callable[[Executor], object] | None = None, table: DatasetTable = SILENT, masks: Path | None = None,
+    published: Published = Published(), before: Callable[[Executor], object] | None = None, table: DatasetTable = SILENT,
+    masks: Path | None = None,
 ) -> tuple[Path, Dataset]:  # fmt: skip
     """Build, with labels from a file, and say what came of it; ``before`` fetches footage where it is not here yet."""
     from inpaintbench.export.freeze import check_target
 
-    check_target(out / "exports" / recipe.kind)
+    own = out / "exports" / recipe.kind
+    append_to = published.folder(own)
+    check_target(own)
+    if append_to:
+        check_addable(append_to)
     corrupting = {"masks": masks} if masks else {}
     check(recipe, [source], **corrupting)
     if labels:
         read_labels(labels)
-    workspace, earlier = Workspace(out), published(out / "exports" / recipe.kind)
+    workspace = Workspace(out)
     with running.on(workspace) as executor:
+        begin(recipe, workspace, append_to)
         remember(workspace, recipe)
         dataset_table.keep(workspace, table)
         if before is not None:
             before(executor)
         devil.curate(recipe, [source], executor, workspace)
+        leave_out_published(workspace)
         if labels:
             import_labels(workspace, labels)
         else:
             workspace.write_table("attributes", LABELS, [], Attribute)
         devil.label(recipe, executor, workspace)
         corrupt(recipe, executor, workspace, **corrupting)
-        folder, dataset = export(recipe, workspace)
+        folder, dataset = export(recipe, workspace, asked=Asked(replace=published.replace, say=console.say))
     summarise(workspace, dataset, per_slice=recipe.per_slice)
     if words := devil.scene_motion_words(workspace, dataset):
         console.say(words)
-    warn_of_replaced(earlier, dataset)
     return folder, dataset
 
 

@@ -8,7 +8,19 @@ from typing import Annotated, Any
 
 from inpaintbench import frozen
 from inpaintbench.cli import console
-from inpaintbench.cli.build.running import Demo, Described, Describing, Out, Owned, Owning, make_recipe, one_of, run_build
+from inpaintbench.cli.build.running import (
+    Demo,
+    Described,
+    Describing,
+    Growing,
+    Out,
+    Owned,
+    Owning,
+    Published,
+    make_recipe,
+    one_of,
+    run_build,
+)
 from inpaintbench.cli.console import Locally, Running
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import option
@@ -35,6 +47,7 @@ def build_editing(
     given: Annotated[Given, of_recipe(EditingRecipe)] = NONE_GIVEN,
     owning: Owning = Owned(),
     describing: Describing = Described(),
+    published: Growing = Published(),
     running: Locally = Running(),
 ) -> None:
     """Clips with prompts that ask for edits in four tasks. Masks say what these are about.
@@ -58,6 +71,6 @@ def build_editing(
         }  # fmt: skip
         source = SourceSpec("edit_clips", constants)
         EditClips(**constants).checked()  # before there is a folder
-    run_build(recipe, [source], out, running, describing)
+    run_build(recipe, [source], out, running, describing, published)
     for warning in warnings(frozen.load(out / "exports" / recipe.kind).items):
         console.warn(f"warning: {warning}")

@@ -6,7 +6,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-from inpaintbench.cli.build.running import Demo, Described, Describing, Out, Owned, Owning, make_recipe, one_of, run_build
+from inpaintbench.cli.build.running import (
+    Demo,
+    Described,
+    Describing,
+    Growing,
+    Out,
+    Owned,
+    Owning,
+    Published,
+    make_recipe,
+    one_of,
+    run_build,
+)
 from inpaintbench.cli.console import Locally, Running, constant
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import option
@@ -43,6 +55,7 @@ def build_humans(
     given: Annotated[Given, of_recipe(HumansRecipe)] = NONE_GIVEN,
     owning: Owning = Owned(),
     describing: Describing = Described(),
+    published: Growing = Published(),
     running: Locally = Running(),
 ) -> None:  # fmt: skip
     """People with blocks missing around their joints.
@@ -61,7 +74,7 @@ def build_humans(
         sources = [SourceSpec("folder", {"folder": str(originals), "media": "image", **owning.constants})]
     name = {"name": "People demo"} if demo else {}
     recipe = make_recipe(HumansRecipe, {**name, "given_blocks": bool(blocks), **describing.choices, **given})
-    run_build(recipe, sources, out, running, describing, blocks=blocks)
+    run_build(recipe, sources, out, running, describing, published, blocks=blocks)
 
 
 def _people(text: str, crop: Mapping[str, Any], limit: int | None) -> SourceSpec:

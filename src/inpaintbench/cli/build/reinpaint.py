@@ -6,7 +6,19 @@ from pathlib import Path
 from typing import Annotated
 
 from inpaintbench.cli.build.cutting import Saved, Saving
-from inpaintbench.cli.build.running import Demo, Described, Describing, Out, Owned, Owning, make_recipe, one_of, run_build
+from inpaintbench.cli.build.running import (
+    Demo,
+    Described,
+    Describing,
+    Growing,
+    Out,
+    Owned,
+    Owning,
+    Published,
+    make_recipe,
+    one_of,
+    run_build,
+)
 from inpaintbench.cli.console import Locally, Running
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import option
@@ -28,6 +40,7 @@ def build_reinpaint(
     saving: Saving = Saved(),
     owning: Owning = Owned(),
     describing: Describing = Described(),
+    published: Growing = Published(),
     running: Locally = Running(),
 ) -> None:
     """Pictures with brush or box holes in area bins. Patch masks for re-inpainting them lie on top.
@@ -44,4 +57,4 @@ def build_reinpaint(
     folder = {"folder": str(sources), "media": "image" if frames == 1 else "video", **owning.constants}
     source = SourceSpec("embedded_photographs", {}) if demo else SourceSpec("folder", folder)
     recipe = make_recipe(ReinpaintRecipe, {**(DEMO if demo else {}), **of_masks, **describing.choices, **given})
-    run_build(recipe, [source], out, running, describing, masks=saving.saved_masks)
+    run_build(recipe, [source], out, running, describing, published, masks=saving.saved_masks)

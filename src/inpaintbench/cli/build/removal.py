@@ -5,7 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-from inpaintbench.cli.build.running import Demo, Described, Describing, Out, Owned, Owning, make_recipe, run_build
+from inpaintbench.cli.build.running import (
+    Demo,
+    Described,
+    Describing,
+    Growing,
+    Out,
+    Owned,
+    Owning,
+    Published,
+    make_recipe,
+    run_build,
+)
 from inpaintbench.cli.console import Locally, Running
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import option
@@ -38,6 +49,7 @@ def build_removal(
     given: Annotated[Given, of_recipe(RemovalRecipe)] = NONE_GIVEN,
     owning: Owning = Owned(),
     describing: Describing = Described(),
+    published: Growing = Published(),
     running: Locally = Running(),
 ) -> None:
     """Objects to be removed with their side effects. Rendered with an exact truth, from pairs of others, or clips without truth.
@@ -59,4 +71,4 @@ def build_removal(
         }  # fmt: skip
         RemovalFolders(**constants).found()  # before there is a folder
         source = SourceSpec("removal_folders", constants)
-    run_build(recipe, [source], out, running, describing)
+    run_build(recipe, [source], out, running, describing, published)

@@ -12,21 +12,21 @@ from typing import Annotated, Any, TypeVar
 import typer
 from pydantic import BaseModel, ValidationError
 
-from inpaintbench import frozen
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console
 from inpaintbench.cli.console import Running
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import bundle, option
-from inpaintbench.errors import InpaintBenchError
 from inpaintbench.executors.base import Rejection, is_note
+from inpaintbench.export.growing import check_addable
 from inpaintbench.export.licences import check_name
-from inpaintbench.manifest import column
 from inpaintbench.pages.words import count, duration
 from inpaintbench.recipes.dataset_table import SILENT, DatasetTable, make_table, read_file, with_entries
 from inpaintbench.recipes.options import DATASET, FOOTAGE
+from inpaintbench.recipes.own_slices import make_slices
 from inpaintbench.recipes.settings import build, check
 from inpaintbench.recipes.stages import SourceSpec
+from inpaintbench.recipes.versions import Asked
 from inpaintbench.steps import MASK_LEVELS, PAIR
 from inpaintbench.types import Attribute, Dataset, Selection
 from inpaintbench.workspace import Workspace
@@ -41,7 +41,9 @@ class Described:
 
     dataset: Annotated[
         Path | None,
-        option("TOML file with the table [dataset]: title, authors, licence, contact, citation, homepage, splits."),
+        option(
+            "TOML file with the table [dataset] (title, authors, licence, contact, citation, homepage, splits) and [[slice]]s."
+        ),
     ] = None
     about: Annotated[
         list[str] | None,
@@ -51,7 +53,9 @@ class Described:
     def over(self, table: DatasetTable) -> DatasetTable:
         """The table of the file, or else ``table``, with the single entries in the place of its own."""
         if self.dataset is not None:
-            table = make_table(read_file(self.dataset).get("dataset", {}), where=f"{self.dataset.name}, [dataset]")
+            document = read_file(self.dataset)
+            table = make_table(document.get("dataset", {}), where=f"{self.dataset.name}, [dataset]")
+            table = table.model_copy(update={"slices": make_slices(document.get("slice", ()), where=self.dataset.name)})
         return with_entries(table, self.about or ())
 
     @cached_property
@@ -88,6 +92,28 @@ class Owned:
         return {name: value for name, value in (("licence", licence), ("author", author)) if value is not None}
 
 
+@dataclass(frozen=True)
+class Published:
+    """What becomes of the dataset that an earlier run published."""
+
+    append: Annotated[
+        bool, option("Keep every item of the dataset that this workspace published, and add to it.", "--append")
+    ] = False
+    append_to: Annotated[
+        Path | None, option("The same with a dataset elsewhere, such as one fetched from the Hub.", metavar="DATASET")
+    ] = None
+    replace: Annotated[bool, option("Publish what is built in its place, even where items are lost.", "--replace")] = False
+
+    def folder(self, own: Path) -> Path | None:
+        """The dataset that is added to, of which ``own`` is the workspace's; None = nothing is."""
+        if self.append and self.append_to:
+            raise UsageError("--append adds to the workspace's own dataset, --append-to to another; give one of them")
+        if self.replace and (self.append or self.append_to):
+            raise UsageError("--append keeps what --replace gives up; give one of them")
+        return own if self.append else self.append_to
+
+
+Growing = Annotated[Published, bundle(Published, panel=DATASET)]
 Owning = Annotated[Owned, bundle(Owned, panel=FOOTAGE)]
 Describing = Annotated[Described, bundle(Described, panel=DATASET)]
 
@@ -123,44 +149,33 @@ def given_alone(context: typer.Context, *names: str) -> None:
 
 
 def run_build(
-    recipe: Any, sources: Sequence[SourceSpec], out: Path, running: Running, described: Described, **corrupting: Path | None
+    recipe: Any,
+    sources: Sequence[SourceSpec],
+    out: Path,
+    running: Running,
+    described: Described,
+    published: Published,
+    **corrupting: Path | None,
 ) -> None:
     """Build in the workspace ``out``, and say what came of it."""
     # What can be wrong with the arguments is told before any work, and before there is a folder.
     from inpaintbench.export.freeze import check_target
 
-    check_target(out / "exports" / recipe.kind)
-    given = {name: path for name, path in corrupting.items() if path}
+    own = out / "exports" / recipe.kind
+    append_to = published.folder(own)
+    check_target(own)
+    if append_to:
+        check_addable(append_to)
+    given: dict[str, Any] = {name: path for name, path in corrupting.items() if path}
     check(recipe, sources, **given)
-    workspace, before = Workspace(out), published(out / "exports" / recipe.kind)
+    workspace = Workspace(out)
     with running.on(workspace) as executor:
-        folder, dataset = build(recipe, sources, executor, workspace, table=described.table, **given)
-    summarise(workspace, dataset)
-    warn_of_replaced(before, dataset)
-    told(folder, dataset)
-
-
-def published(folder: Path) -> tuple[str, str] | None:
-    """Content and size, in words, of the dataset that an earlier run published; None when nothing can be read there."""
-    try:
-        before = frozen.load(folder)
-        return frozen.content_of(before), _sized(before)
-    except InpaintBenchError:
-        return None
-
-
-def warn_of_replaced(before: tuple[str, str] | None, dataset: Dataset) -> None:
-    """Warn where ``dataset`` has other content than the one that lay there before it."""
-    if before is not None and before[0] != frozen.content_of(dataset):
-        console.warn(
-            f"warning: this dataset of {_sized(dataset)} replaces one of {before[1]}, and runs on that one no longer fit; "
-            "another --out would have kept both"
+        asked = Asked(replace=published.replace, say=console.say)
+        folder, dataset = build(
+            recipe, sources, executor, workspace, table=described.table, append_to=append_to, asked=asked, **given
         )
-
-
-def _sized(dataset: Dataset) -> str:
-    sizes = {f"{width}x{height}" for width, height in zip(column(dataset, "width"), column(dataset, "height"), strict=True)}
-    return count(len(dataset.items), "item") + (f" at {sizes.pop()}" if len(sizes) == 1 else "")
+    summarise(workspace, dataset)
+    told(folder, dataset)
 
 
 def told(folder: Path, dataset: Dataset) -> None:

@@ -33,6 +33,8 @@ class Entry:
     """Item id -> why it has no prediction."""
     verdict: Verdict | None
     """None where nobody asked for measuring again."""
+    version: str = ""
+    """Id of the dataset that it was scored on."""
 
     @property
     def competes(self) -> bool:
@@ -88,13 +90,23 @@ class Board:
     """All accepted submissions under one protocol.
 
     Args:
-        dataset: the manifest.
+        dataset: the manifest, or the part of it that all entries can be compared on.
         protocol: theirs.
         entries: at least one.
         refused: files that were left out.
+        items: of the whole dataset; by default those of ``dataset``.
     """
 
-    def __init__(self, dataset: Dataset, protocol: Protocol, entries: Sequence[Entry], refused: Sequence[Refused] = ()) -> None:
+    def __init__(
+        self,
+        dataset: Dataset,
+        protocol: Protocol,
+        entries: Sequence[Entry],
+        refused: Sequence[Refused] = (),
+        *,
+        items: int | None = None,
+    ) -> None:
+        self.items_of_dataset = len(dataset.items) if items is None else items
         # References come last wherever submissions are listed.
         self.entries, self.refused = tuple(sorted(entries, key=lambda entry: not entry.competes)), tuple(refused)
         self.contenders = tuple(entry for entry in self.entries if entry.competes)
@@ -108,6 +120,11 @@ class Board:
                 self._have.setdefault((row.method, Quantity(row.metric, row.region)), set()).add(row.item_id)
         self._rows: dict[tuple[str, str], list[Row]] = {}
         self._within: dict[str, Results] = {}
+
+    @property
+    def versions(self) -> list[str]:
+        """Ids of the datasets that its entries were scored on, in their order."""
+        return list(dict.fromkeys(entry.version for entry in self.entries))
 
     @property
     def slices(self) -> list[Slice]:

@@ -53,16 +53,16 @@ def page(
     ).encode()
 
 
-def method_cell(entry: Entry, *, items: int, up: str) -> Cell:
+def method_cell(entry: Entry, board: Board, *, up: str) -> Cell:
     """A method's title as a link to its page, its label and tags."""
     return Cell(
         entry.submission.card.title, method=entry.label, reference=not entry.competes, href=f"{up}methods/{entry.page}",
-        tags=tags(entry, items=items), below=entry.label,
+        tags=tags(entry, board), below=entry.label,
     )  # fmt: skip
 
 
-def tags(entry: Entry, *, items: int) -> tuple[Tag, ...]:
-    """Tags that say whether numbers were measured again, and how many items are missing."""
+def tags(entry: Entry, board: Board) -> tuple[Tag, ...]:
+    """Tags that say whether numbers were measured again, on which of several versions, and how many items are missing."""
     found = []
     if entry.verdict is not None:
         n = len(entry.verdict.items)
@@ -72,6 +72,8 @@ def tags(entry: Entry, *, items: int) -> tuple[Tag, ...]:
             if entry.verdict.agrees
             else Tag("not verified", "more", entry.verdict.reason or "nothing could be measured again")
         )
+    if len(board.versions) > 1:
+        found.append(Tag(entry.version.rpartition("@")[2].partition("+")[0], "more", f"scored on {entry.version}"))
     if entry.missing:
-        found.append(Tag(f"{len(entry.missing)} of {items} missing", "warn", "items without a prediction"))
+        found.append(Tag(f"{len(entry.missing)} of {len(board.results.sources)} missing", "warn", "items without a prediction"))
     return tuple(found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -13,10 +13,12 @@ from inpaintbench import frozen
 from inpaintbench.errors import InputError
 from inpaintbench.eval.leaderboard.board import Board, Entry, Refused
 from inpaintbench.eval.leaderboard.checking import check, missing_items
+from inpaintbench.eval.leaderboard.common import common_part, within
 from inpaintbench.eval.leaderboard.unpack import Submission, read_submission
 from inpaintbench.eval.leaderboard.verify import Verdict, check_agrees, verify
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.files import file_sha256
+from inpaintbench.frozen import dataset_id
 from inpaintbench.types import Dataset
 
 
@@ -34,6 +36,7 @@ def gather(
     *,
     root: Path,
     protocol: Protocol,
+    earlier: Sequence[Path] = (),
     fingerprint: str | None = None,
     sample: Sample | None = None,
     progress: Callable[[str, int, int], None] | None = None,
@@ -44,18 +47,21 @@ def gather(
         folder: with the submissions.
         root: folder of the dataset.
         protocol: of the leaderboard.
+        earlier: folders with manifests of earlier versions of the dataset. A submission on one of them stands where it has items
+            in common with the dataset; all submissions are then compared on the items that all their versions have in common.
         fingerprint: the protocol's own by default; another for one precision or pose estimator.
         sample: measure some items again; None = not at all.
         progress: told after every file.
 
     Raises:
-        InputError: no submission is there, or none can stand.
+        InputError: no submission is there, or none can stand; their versions have no item in common.
         RunError: the processes that measure again cannot work, which is no submission's fault.
     """
     paths = sorted(folder.glob("*.zip")) if folder.is_dir() else []
     if not paths:
         raise InputError(f"no submission (*.zip) in {str(folder)!r}; `inpaintbench eval submit` makes one")
     dataset, manifest = frozen.load(root), file_sha256(root / frozen.MANIFEST)
+    versions = {manifest: dataset} | {file_sha256(one / frozen.MANIFEST): frozen.load(one) for one in earlier}
     entries: list[Entry] = []
     refused: list[Refused] = []
     for done, path in enumerate(paths, 1):
@@ -65,9 +71,13 @@ def gather(
             if same:
                 raise InputError(f"it is the same as {same.submission.path.name}")
             wanted = fingerprint or protocol.fingerprint
-            check(submission, dataset, manifest_sha256=manifest, protocol=protocol, fingerprint=wanted)
+            own = submission.header.manifest_sha256 if submission.header.manifest_sha256 in versions else manifest
+            if own == manifest and (known := frozen.version_of(dataset, submission.header.manifest_sha256)):
+                raise InputError(f"it is of {known}, an earlier version; give the folder with that manifest as --earlier")
+            check(submission, versions[own], manifest_sha256=own, protocol=protocol, fingerprint=wanted)
+            submission = within(submission, versions[own], common_part(dataset, [versions[own]]))
             verdict = _verdict(submission, dataset, root, protocol, sample) if sample else None
-            entries.append(Entry(submission.header.method, submission, missing_items(submission, dataset), verdict))
+            entries.append(Entry(submission.header.method, submission, {}, verdict, dataset_id(versions[own])))
         except InputError as error:
             refused.append(Refused(_shown(path.name), _shown(str(error))))
         if progress:
@@ -75,7 +85,13 @@ def gather(
     if not entries:
         first = refused[0]
         raise InputError(f"none of {len(paths)} submissions in {str(folder)!r} can stand; {first.name}: {first.reason}")
-    return Board(dataset, protocol, _told_apart(entries), refused)
+    used = [versions[sha256] for sha256 in dict.fromkeys(entry.submission.header.manifest_sha256 for entry in entries)]
+    common = common_part(dataset, used)
+    compared = []
+    for entry in entries:
+        submission = within(entry.submission, versions[entry.submission.header.manifest_sha256], common)
+        compared.append(replace(entry, submission=submission, missing=missing_items(submission, common)))
+    return Board(common, protocol, _told_apart(compared), refused, items=len(dataset.items))
 
 
 def _verdict(submission: Submission, dataset: Dataset, root: Path, protocol: Protocol, sample: Sample) -> Verdict:

@@ -74,12 +74,13 @@ def _front(board: Board, where: dict[str, str], notes: str) -> dict[str, object]
     results, others = board.results, len(board.entries) - len(board.contenders)
     refused: list[list[object]] = [[one.name, one.reason] for one in board.refused]
     return {
+        "versions": _versions(board),
         "introduction": notes,
         "beside": f" beside {count(others, 'reference')}" if others else "",
         "n_sources": len(set(results.sources.values())),
         "facts": _facts(board),
         "matrices": [slice_matrix(board, where, region) for region in board.regions] if len(board.slices) > 1 else [],
-        "entries": [(entry, tags(entry, items=len(results.sources))) for entry in board.entries],
+        "entries": [(entry, tags(entry, board)) for entry in board.entries],
         "refused": simple(["File", "Reason"], refused, label="Left out"),
         "reading": _reading(),
         "metrics": metric_notes(results),
@@ -88,6 +89,14 @@ def _front(board: Board, where: dict[str, str], notes: str) -> dict[str, object]
         "csv": CSV,
         "json": JSON,
     }
+
+
+def _versions(board: Board) -> str:
+    """On which version of the dataset the scores are, and on how many of its items they are compared."""
+    if len(board.versions) == 1:
+        return f"Scores are on {board.versions[0]}." if board.versions[0] else ""
+    common = f"{len(board.results.sources):,} of {count(board.items_of_dataset, 'item')}"
+    return f"Scores are on {' and '.join(board.versions)}, compared on the {common} that these versions have in common."
 
 
 def _name(part: Slice) -> tuple[str, str | None]:
@@ -251,7 +260,7 @@ def _method_page(board: Board, entry: Entry, home: str) -> bytes:
         side=[Sister(one.page, one.submission.card.title, here=one is entry) for one in board.entries],
         entry=entry,
         card=card,
-        tags=tags(entry, items=len(board.results.sources)),
+        tags=tags(entry, board),
         fields=[(heading, card.texts[name]) for name, heading in CARD_TITLES.items() if name in card.texts],
         scores=_scores(board, entry),
         by_slice=_by_slice(board, entry) if len(board.slices) > 1 else None,
@@ -295,6 +304,7 @@ def _provenance(entry: Entry) -> Table:
     changed = max((prediction["largest_change_outside"] for prediction in header.predictions.values()), default=0)
     facts = {
         "Submission": entry.submission.identity,
+        "Dataset": entry.version,
         "Dataset's manifest": header.manifest_sha256,
         "Protocol": f"{header.protocol} ({header.fingerprint})",
         "Predictions": count(len(header.predictions), "file") + ", each named by its SHA-256",

@@ -51,7 +51,7 @@ def _row(board: Board, part: Slice, row: Row, scales: dict[Quantity, _Scale], *,
         strong=row.place == 1,
     )
     cells = (_cell(board, part, row, quantity, scales[quantity]) for quantity in row.cells)
-    name = method_cell(row.entry, items=len(board.results.sources), up=up)
+    name = method_cell(row.entry, board, up=up)
     return shown.Row((name, place, *cells), kind="" if row.entry.competes else "floor", key=row.entry.label)
 
 
@@ -160,7 +160,7 @@ def slice_matrix(board: Board, addresses: dict[str, str], region: str) -> Table:
     ]
     rows = [
         shown.Row((
-            method_cell(row.entry, items=len(board.results.sources), up=""),
+            method_cell(row.entry, board, up=""),
             *(_mean_cell(column[row.entry.label], len(board.contenders)) for column in columns),
         ))
         for row in board.rows(slices[0], region)

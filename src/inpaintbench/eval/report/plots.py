@@ -176,7 +176,7 @@ def steps_chart(styles: dict[str, MethodStyle], series: Sequence[Series]) -> alt
     """Mean of each method against the steps of an attribute: a panel for each attribute, a line for each method."""
     steps = list(dict.fromkeys(step for one in series for step, _ in one.steps))
     base = alt.Chart(_ROWS).encode(
-        x=alt.X("step:O", sort=steps, title=None, axis=alt.Axis(labelAngle=-40 if any("%" in step for step in steps) else 0)),
+        x=alt.X("step:O", sort=steps, title=None, axis=alt.Axis(labelAngle=0)),
         y=alt.Y("value:Q", title=None, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5)),
         description="told:N",
     )
@@ -215,11 +215,7 @@ def _steps(results: Results, series: Series, quantity: Quantity) -> Iterator[Plo
 
 
 def _series_words(series: Series) -> str:
-    """``Shadow``; ``Dilate: IoU`` of masks of one kind, ``Masks: IoU`` of all."""
-    first, _, rest = series.attribute.partition("-")
-    if first == "mask_iou":
-        return f"{name_label(rest or 'masks')}: IoU"
-    return name_label(series.attribute.removeprefix("effect-"))
+    return name_label(series.attribute.removeprefix("effect-").replace("mask_iou", "IoU of masks").replace("-", " "))
 
 
 def steps_table(results: Results, quantity: Quantity) -> Table:

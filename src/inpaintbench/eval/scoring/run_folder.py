@@ -18,10 +18,14 @@ from inpaintbench.types import Dataset, Score, SliceScore
 from inpaintbench.workspace import Workspace
 
 
-def bind(workspace: Workspace, root: Path) -> None:
+def bind(workspace: Workspace, root: Path) -> str | None:
     """Remember which dataset a run folder is for.
 
-    Predictions made on a public dataset are scored on the one that holds its truth: the folder stays that of the first.
+    Predictions made on a public dataset are scored on the one that holds its truth: the folder stays that of the first. A folder
+    of an earlier version becomes one of the new version, where predictions and scores of items that stayed stand.
+
+    Returns:
+        That the folder goes on from an earlier version, in a sentence; None where it does not.
 
     Raises:
         InputError: it is for another one.
@@ -30,17 +34,19 @@ def bind(workspace: Workspace, root: Path) -> None:
     manifest = file_sha256(root / frozen.MANIFEST)
     bound = marker.read_text().strip() if marker.exists() else ""
     if bound == manifest:
-        return
+        return None
     dataset = frozen.load(root)
     same = content.exists() and content.read_text().strip() == content_of(dataset)  # of another version, or sealed anew
-    if bound and not same and not is_truth_of(workspace.path, dataset, bound=bound):
+    earlier = frozen.version_of(dataset, bound) if bound and not same else None
+    if bound and not same and not earlier and not is_truth_of(workspace.path, dataset, bound=bound):
         raise InputError(
             f"run folder {str(workspace.path)!r} holds results on another dataset than {dataset_id(dataset)}; use another --run"
         )
-    if not bound:
+    if not bound or earlier:
         remember_inputs(workspace.path, dataset)
         write_atomically(content, f"{content_of(dataset)}\n".encode())
         write_atomically(marker, f"{manifest}\n".encode())
+    return f"results on {earlier} go on as those on {dataset_id(dataset)}" if earlier else None
 
 
 def predicted(workspace: Workspace) -> list[str]:
