@@ -61,6 +61,7 @@ EXEMPT: Mapping[str, str] = {
     "u_ids": "the share of errors of a machine fitted to the very sets: nothing bounds it by the 0.5 of equal sets",
     "ff_alpha": "the truth is the source of an edit and not its aim",
     "ff_beta": "the truth is the source of an edit and not its aim",
+    "residual_text": "a detector stands between pixels and text; equal pictures give 0, the best, whatever it is",
     "ridge_frequency_error": "a damaged print may show no ridges, and has no value then; equal pictures give 0, the best",
     "wnjd": "an estimator stands between pixels and joints; equal pictures give 0, the best, whatever it is",
 }

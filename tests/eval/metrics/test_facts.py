@@ -43,6 +43,7 @@ FACTS = {
     "effect_residual": (False, 3, 1),
     "background_preserved": (True, 2, 1),
     "xpsnr": (True, 2, 2),
+    "residual_text": (False, 3, 1),
     "minutiae": (True, 4, 1),
     "minutiae_precision": (True, 4, 1),
     "minutiae_recall": (True, 4, 1),

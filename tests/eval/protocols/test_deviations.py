@@ -13,8 +13,8 @@ from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.recipes.published import PUBLISHED, all_deviations
 
 FREE = (
-    "devil/imperfect", "fingerprint/ridges", "no-reference/koniq", "no-reference/spaq", "removal/paired", "removal/pasted",
-    "removal/unpaired",
+    "decaption/text", "devil/imperfect", "fingerprint/ridges", "no-reference/koniq", "no-reference/spaq", "removal/paired",
+    "removal/pasted", "removal/unpaired",
 )  # fmt: skip
 """Protocols of this program, without a publication to differ from."""
 

@@ -57,6 +57,7 @@ METRICS: Catalogue[type[Metric]] = Catalogue(
         "effect_residual": "inpaintbench.eval.metrics.effect_removed:EffectResidual",
         "background_preserved": "inpaintbench.eval.metrics.background_preserved:BackgroundPreserved",
         "xpsnr": "inpaintbench.eval.metrics.xpsnr:Xpsnr",
+        "residual_text": "inpaintbench.eval.metrics.residual_text:ResidualText",
         "minutiae": "inpaintbench.eval.metrics.minutiae:Minutiae",
         "minutiae_precision": "inpaintbench.eval.metrics.minutiae:MinutiaePrecision",
         "minutiae_recall": "inpaintbench.eval.metrics.minutiae:MinutiaeRecall",

@@ -33,6 +33,7 @@ PROTOCOLS: Catalogue[Protocol] = Catalogue(
         "humans/corrected": "inpaintbench.eval.protocols.humans:CORRECTED",
         "decaption/as-published": "inpaintbench.eval.protocols.decaption:AS_PUBLISHED",
         "decaption/corrected": "inpaintbench.eval.protocols.decaption:CORRECTED",
+        "decaption/text": "inpaintbench.eval.protocols.decaption:TEXT",
         "fingerprint/as-published": "inpaintbench.eval.protocols.fingerprint:AS_PUBLISHED",
         "fingerprint/corrected": "inpaintbench.eval.protocols.fingerprint:CORRECTED",
         "fingerprint/ridges": "inpaintbench.eval.protocols.fingerprint:RIDGES",

@@ -44,3 +44,12 @@ CORRECTED = Protocol(
     composite=False,
     metrics={"mse": {}, "psnr": POOLED, "dssim": DSSIM_TODAY},
 )
+
+# What decaption is about: whether the text can still be read. Texts stay for seconds, and the detector takes most of the time.
+TEXT = Protocol(
+    name="decaption/text",
+    regions=("hole",),
+    band_radius_pixels=8,
+    composite=False,
+    metrics={"residual_text": {"frame_step": 5, "longer_side": 544, "score_threshold": 0.6}},
+)
