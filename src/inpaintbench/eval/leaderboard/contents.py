@@ -49,7 +49,7 @@ class Header:
     versions: Plain
     """Versions of this program, of Python and of the packages that measure, where the scores were packed."""
     predictions: Plain
-    """Item id -> ``{"blob", "full_frames", "largest_change_outside", "method_version"}``."""
+    """Item id -> ``{"blob", "full_frames", "largest_change_outside", "method_version"}``, perhaps ``"ceiling_db"``."""
     failures: Plain
     """Item id -> why there is no prediction."""
     files: Plain
@@ -92,11 +92,14 @@ def read_header(data: bytes) -> Header:
 
 
 def _check_prediction(item_id: str, one: Any) -> None:
-    kinds = {"blob": str, "full_frames": bool, "largest_change_outside": int, "method_version": str}
+    kinds: dict[str, Any] = {"blob": str, "full_frames": bool, "largest_change_outside": int, "method_version": str}
     where = f"the prediction of item {item_id[:80]!r} in {HEADER}"
     if not isinstance(one, dict):
         raise InputError(f"{where} is {str(one)[:80]!r}")
+    if "ceiling_db" in one:  # of programs alone that write results with loss
+        kinds |= {"ceiling_db": (int, float)}
     _check_fields(one, kinds, where)
+    _number(one.get("ceiling_db"), f"ceiling_db of {where}")
     if not BLOB.fullmatch(one["blob"]):
         raise InputError(f"{where} names the file {one['blob'][:80]!r}, which is no SHA-256 with .mp4 or .png")
 

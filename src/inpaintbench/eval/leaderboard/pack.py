@@ -84,6 +84,8 @@ def pack(
     facts = {row.item_id: asdict(row) for row in predictions}
     for fact in facts.values():
         del fact["method"], fact["item_id"]
+        if fact["ceiling_db"] is None:
+            del fact["ceiling_db"]
     header = Header(
         format_version=FORMAT_VERSION,
         method=method,
