@@ -73,7 +73,7 @@ class Keeps(Nobody):
         return super().run_together(work, **more)
 
     def holes_of(self) -> Callable[[str], str]:
-        """What gives the row of a rendered hole."""
+        """Return what gives the row of a rendered hole."""
         requests = devil._Requests(
             self.recipe, devil._plan(self.recipe, *devil._clips_by_level(self.workspace)).pairs, self.workspace
         )
