@@ -17,10 +17,12 @@ from inpaintbench.errors import InputError
 from inpaintbench.eval.comparing.ranking import Column, MeanPlaces, RunStandings, Standing, decimal, ranked_quantities
 from inpaintbench.eval.poses.matching import METRIC as JOINTS_METRIC
 from inpaintbench.eval.poses.matching import joint_means
-from inpaintbench.eval.published import PrintedTable, chalearn_table, chalearn_tables
+from inpaintbench.eval.published import PrintedTable, chalearn_joints, chalearn_table, chalearn_tables, paper_tables
 from inpaintbench.eval.report.tables import Results
 from inpaintbench.eval.scoring.parts import named
 from inpaintbench.pages.words import DASH, number
+
+_PAPERS = ("chalearn", "editboard", "reinpaint")
 
 
 def rank(
@@ -44,7 +46,8 @@ def rank(
         option("Mean places to one decimal: rounded, or truncated.", default="as the protocol says", among=get_args(MeanPlaces)),
     ] = None,
     joints: Annotated[bool, option("WNJD of each joint, with its side, too.", "--joints")] = False,
-    published: Annotated[bool, option("The tables of the ChaLearn 2018 challenges.", "--published")] = False,
+    published: Annotated[bool, option("Tables that others printed.", "--published")] = False,
+    paper: Annotated[str, option("Whose tables these are: the challenges', or a paper's.", among=_PAPERS)] = "chalearn",
     table: Annotated[int | None, option("Only this one of them.", default="all")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -55,7 +58,15 @@ def rank(
     if published:
         if dataset or run or protocol or metric:
             raise UsageError("--published ranks printed numbers: leave out the dataset, --run, --protocol and --metric")
+        check_name("paper", paper, _PAPERS)
+        if paper != "chalearn":
+            _tell_paper(paper, table, as_json=as_json)
+            return
         _tell_published(table, as_json=as_json)
+        if joints and not as_json:
+            means = chalearn_joints()
+            rows = [(joint, *(f"{row[joint]:.2f}" for row in means.values())) for joint in next(iter(means.values()))]
+            console.print_table("ChaLearn 2018, Table 7: WNJD of each joint, track 1, test", ["joint", *means], rows)
         return
     if dataset is None or run is None:
         raise UsageError("give a dataset and --run for your own scores, or --published for those of the challenges")
@@ -84,6 +95,22 @@ def _tell_published(number: int | None, *, as_json: bool) -> None:
         return
     for table in tables:
         _print_published(table)
+
+
+def _tell_paper(paper: str, number: int | None, *, as_json: bool) -> None:
+    tables = [table for table in paper_tables(paper) if number in (None, table.number)]
+    if not tables:
+        kept = dict.fromkeys(str(table.number) for table in paper_tables(paper))
+        raise UsageError(f"no Table {number} of {paper} is kept, only {', '.join(kept)}")
+    if as_json:
+        print_json([table.model_dump(mode="json") for table in tables])
+        return
+    for table in tables:
+        part = f", {table.part}" if table.part else ""
+        title = f"{table.source}, Table {table.number}{part}: {table.title}"
+        console.print_table(title, ["", *table.columns], [(name, *values) for name, values in table.rows.items()])
+        for note in table.notes:
+            console.say(f"Table {table.number}{part}: {note}")
 
 
 def _print_joints(results: Results) -> None:

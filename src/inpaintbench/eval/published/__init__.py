@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from functools import lru_cache
 from importlib import resources
 from typing import Any
 
 from pydantic import BaseModel
 
-from inpaintbench.catalogue import unknown_name
+from inpaintbench.catalogue import known_name, unknown_name
 from inpaintbench.errors import UnknownNameError
 from inpaintbench.eval.comparing.ranking import Column, MeanPlaces, Standing, standings, standings_of_places
 
-_FILE = "chalearn.toml"
+_FILE, _PAPERS = "chalearn.toml", "papers.toml"
 _HIGHER_IS_BETTER = {"psnr": True, "ssim": True, "mse": False, "dssim": False, "wnjd": False}
 
 
@@ -84,9 +85,36 @@ class PrintedTable(BaseModel, frozen=True):
         return {"table": self.number, "title": self.title, "readings": readings, "notes": self.notes}
 
 
+class PaperTable(BaseModel, frozen=True):
+    """One table of a paper that orders nobody."""
+
+    paper: str
+    source: str
+    number: int
+    part: str = ""
+    """Part of the table, such as a task; empty where it is whole."""
+    title: str
+    columns: tuple[str, ...]
+    """Names of our metrics where a column is of one."""
+    rows: Mapping[str, tuple[str, ...]]
+    """Name -> values as printed, one for each column."""
+    notes: tuple[str, ...]
+
+
+def paper_tables(paper: str) -> list[PaperTable]:
+    """The tables that are kept of a paper, in the order of the print: ``editboard`` (1 to 3) or ``reinpaint`` (4).
+
+    Raises:
+        UnknownNameError: none is kept of it.
+    """
+    tables = [PaperTable(**entry) for entry in _data(_PAPERS)["tables"]]
+    known_name("paper", paper, tuple(dict.fromkeys(table.paper for table in tables)))
+    return [table for table in tables if table.paper == paper]
+
+
 def chalearn_tables() -> dict[int, PrintedTable]:
     """Number -> table of the ChaLearn LAP inpainting and denoising challenges (WCCI and ECCV 2018): 3, 4, 8, 9, 10 and 11."""
-    data = _data()
+    data = _data(_FILE)
     return {entry["number"]: PrintedTable(source=data["source"], **entry) for entry in data["tables"]}
 
 
@@ -104,10 +132,10 @@ def chalearn_table(number: int) -> PrintedTable:
 
 def chalearn_joints() -> dict[str, dict[str, float]]:
     """Participant -> joint with its side -> mean WNJD (the challenge's Table 7, track 1, test)."""
-    joints = _data()["joints"]
+    joints = _data(_FILE)["joints"]
     return {name: dict(zip(joints["names"], map(float, row), strict=True)) for name, row in joints["rows"].items()}
 
 
-@lru_cache(maxsize=1)
-def _data() -> dict[str, Any]:
-    return tomllib.loads(resources.files(__package__).joinpath(_FILE).read_text(encoding="utf-8"))
+@lru_cache(maxsize=2)
+def _data(file: str) -> dict[str, Any]:
+    return tomllib.loads(resources.files(__package__).joinpath(file).read_text(encoding="utf-8"))

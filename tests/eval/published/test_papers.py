@@ -1,0 +1,55 @@
+"""Tables of papers: as many values as columns, and the pages and the command say the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from inpaintbench.cli import app
+from inpaintbench.errors import UnknownNameError
+from inpaintbench.eval.metrics import METRICS
+from inpaintbench.eval.published import chalearn_joints, paper_tables
+
+DOCS = Path(__file__).parents[3] / "docs"
+PAGES = {"editboard": "editboard.md", "reinpaint": "reinpainting.md"}
+
+
+@pytest.mark.parametrize("paper", PAGES)
+def test_rows_are_whole_and_stand_on_the_page(paper: str) -> None:
+    page = (DOCS / PAGES[paper]).read_text()
+    for table in paper_tables(paper):
+        assert {len(values) for values in table.rows.values()} == {len(table.columns)}
+        for name, values in table.rows.items():
+            assert f"| {name} | {' | '.join(values)} |" in page
+
+
+def test_what_is_kept_of_editboard() -> None:
+    tables = paper_tables("editboard")
+    assert [(table.number, table.part) for table in tables] == [(1, "SOSA"), (1, "SE"), (1, "SOMA"), (1, "MOA"), (2, ""), (3, "")]
+    assert sum(len(values) for table in tables for values in table.rows.values()) == 5 * (9 + 3 * 8) + 2 * 5
+    assert all(column in METRICS for table in tables for column in table.columns)
+    assert all(("semantic_score" in table.columns) == (table.part in ("SOSA", "")) for table in tables)
+
+
+def test_margins_of_synthetic_pictures() -> None:
+    [table] = paper_tables("reinpaint")
+    natural, blend, noise = (list(map(float, table.rows[name])) for name in ("Natural", "Blend", "Noise"))
+    assert [round(a - b, 4) for a, b in zip(blend, natural, strict=True)] == [0.0021, 0.0034, 0.0075]
+    assert [round(a - b, 4) for a, b in zip(noise, natural, strict=True)] == [0.0022, 0.0030, 0.0004]
+
+
+def test_joints_stand_on_the_page() -> None:
+    page, joints = (DOCS / "chalearn.md").read_text(), chalearn_joints()
+    for joint in joints["UNLU"]:
+        assert f"| {joint} | {joints['UNLU'][joint]:.2f} | {joints['Inception'][joint]:.2f} |" in page
+
+
+def test_the_command_prints_them() -> None:
+    run = CliRunner().invoke(app, ["eval", "rank", "--published", "--paper", "editboard", "--table", "2"])
+    assert run.exit_code == 0
+    assert "92.54" in run.output
+    assert "FateZero" not in run.output
+    with pytest.raises(UnknownNameError, match="editbord"):
+        paper_tables("editbord")
