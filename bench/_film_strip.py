@@ -1,7 +1,7 @@
 """Contact sheets of a film with the number of every frame shown, for marking its transitions by eye.
 
-python bench/film_strip.py FILM FOLDER [--every 6] [--columns 16] [--width 112]     the whole film, every sixth frame
-python bench/film_strip.py FILM FOLDER --rows 120,504,990 [--columns 16]            every frame behind those, a row each
+python bench/_film_strip.py FILM FOLDER [--every 6] [--columns 16] [--width 112]     the whole film, every sixth frame
+python bench/_film_strip.py FILM FOLDER --rows 120,504,990 [--columns 16]            every frame behind those, a row each
 
 FILM is a video, or a folder of pictures in the order of the numbers in their names.
 """
