@@ -24,8 +24,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 import cv2
 import numpy as np
-from cut_films import CutFilm, Truth, cut_film, matched
 from _film_strip import frames_of
+from cut_films import CutFilm, Truth, cut_film, matched
 from scenedetect.common import FrameTimecode
 from scenedetect.detectors import AdaptiveDetector, ContentDetector, HashDetector, HistogramDetector, ThresholdDetector
 
