@@ -10,8 +10,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 from footage import HEIGHT, WIDTH, write_sources
 from made_once import once
+from PIL import Image
 from tests.docs import things
 from tests.docs.pages import blocks_of, words_of
 from tests.docs.things import RECIPES, Maker, copied, program, run_of
@@ -177,6 +179,18 @@ def _tutorial_run(folder: Path, shared: Path) -> None:
     program("eval", "score", root, "--run", folder, "--workers", "0")
 
 
+def _matched(path: Path, shared: Path) -> None:
+    """Two pictures of the same names in each of three folders; masks have a white square."""
+    path.mkdir()
+    for number, name in enumerate("ab"):
+        picture = np.full((48, 64, 3), 60 + 40 * number, np.uint8)
+        if path.name == "MASKS":
+            picture[:] = 0
+        if path.name != "TRUTH":
+            picture[10:30, 20:40] = 255
+        Image.fromarray(picture).save(path / f"{name}.png")
+
+
 _BUILDER = "docs/tutorials/builder.md"
 OF_PAGE: Mapping[str, Mapping[str, Maker | None]] = {
     "docs/alignment.md": {
@@ -189,6 +203,7 @@ OF_PAGE: Mapping[str, Mapping[str, Maker | None]] = {
     "docs/curation.md": {"WORKSPACE": copied("curated", _curated)},
     "docs/devil_paper.md": {"RUN": copied("as-published", _as_published)},
     "docs/growing.md": {"MORE": _more_films, "SECOND": copied("another", _another)},
+    "docs/methods.md": {"TRUTH": _matched, "MASKS": _matched, "MINE": _matched},
     "docs/hold_back.md": {"FOLDER": things.saved},
     "docs/layouts.md": {"FOLDER": _edited_export},
     "docs/takedowns.md": {"WORKSPACE": _with_a_film_to_take_out},
