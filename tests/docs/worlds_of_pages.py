@@ -202,7 +202,7 @@ OF_PAGE: Mapping[str, Mapping[str, Maker | None]] = {
     "docs/chalearn.md": {"RUN": run_of("decaption", "blank", score=False)},
     "docs/curation.md": {"WORKSPACE": copied("curated", _curated)},
     "docs/devil_paper.md": {"RUN": copied("as-published", _as_published)},
-    "docs/growing.md": {"MORE": _more_films, "SECOND": copied("another", _another)},
+    "docs/growing.md": {"RUN": None, "MORE": _more_films, "SECOND": copied("another", _another)},
     "docs/methods.md": {"TRUTH": _matched, "MASKS": _matched, "MINE": _matched},
     "docs/hold_back.md": {"FOLDER": things.saved},
     "docs/layouts.md": {"FOLDER": _edited_export},
