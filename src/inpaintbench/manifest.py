@@ -485,6 +485,19 @@ class Rows(Sequence[Plain]):
             raise KeyError(item_id)
         return self[place]
 
+    def rows_of(self, ids: Iterable[str]) -> list[Plain]:
+        """The rows of these items, in their order; of many at once, each group of rows is read once.
+
+        Raises:
+            KeyError: an item is not there.
+        """
+        own = getattr(ids, "array", None)
+        wanted = pa.array(ids, pa.string()) if own is None else own
+        places = pc.index_in(wanted, value_set=self.ids)
+        if places.null_count:
+            raise KeyError(wanted.filter(pc.is_null(places))[0].as_py())
+        return list(_plain(self._at(places.to_pylist())))
+
     @property
     def names(self) -> list[str]:
         """Names of the columns."""

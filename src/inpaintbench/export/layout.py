@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from inpaintbench.manifest import ALL, ONE_FILE, SHARD_ROWS, ArrayIds, shard_names, shards
+from inpaintbench.manifest import ALL, ONE_FILE, SHARD_ROWS, ArrayIds, Rows, shard_names, shards
 from inpaintbench.types import Dataset, Plain, Slice, canonical_json
 
 # Media column -> folder of its files. The input of an edit is its truth, and lies with it.
@@ -99,16 +99,22 @@ def ids_of(rows: Sequence[Plain]) -> Sequence[str]:
 
 def finder(rows: Sequence[Plain]) -> Callable[[Sequence[str]], list[Plain]]:
     """Return what gives the rows of some ids, in their order."""
-    places: Callable[[Any], Any] | None = getattr(rows, "places", None)
-    if places is None:
-        by_id = {row["item_id"]: row for row in rows}
-        return lambda ids: [by_id[item_id] for item_id in ids]
-    return lambda ids: [rows[place] for place in places(getattr(ids, "array", ids)).tolist()]
+    own: Callable[[Sequence[str]], list[Plain]] | None = getattr(rows, "rows_of", None)
+    if own is not None:
+        return own
+    by_id = {row["item_id"]: row for row in rows}
+    return lambda ids: [by_id[item_id] for item_id in ids]
 
 
 def splits(rows: Sequence[Plain]) -> Mapping[str, str]:
     """Item id -> its split."""
-    names = {row["split"] for row in rows}
+    if isinstance(rows, Rows):
+        table = rows.columns(["item_id", "split"])
+        names = set(table["split"].unique().to_pylist())
+        if len(names) > 1:
+            return dict(zip(table["item_id"].to_pylist(), table["split"].to_pylist(), strict=True))
+    else:
+        names = {row["split"] for row in rows}
     return OneSplit(ids_of(rows), names.pop()) if len(names) == 1 else {row["item_id"]: row["split"] for row in rows}
 
 

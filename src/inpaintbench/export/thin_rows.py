@@ -13,7 +13,6 @@ from pathlib import PurePosixPath
 from typing import Any, overload
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from inpaintbench.export.card.measures import GROUPS, MEASURES
@@ -63,6 +62,10 @@ class _Coded:
         places = pc.fill_null(encoded.indices, len(distinct) - 1).to_numpy(zero_copy_only=False)
         self.codes.frombytes(np.array(codes, np.int32)[places].tobytes())
 
+    def end(self) -> None:
+        """Forget what only further rows need."""
+        self._known = {}
+
     def __getitem__(self, place: int) -> Any:
         return self.values[self.codes[place]]
 
@@ -105,6 +108,9 @@ class ThinRows(Sequence[Plain]):
                 words = self.words.setdefault(name, _Coded())
                 words.add([None] * (done - len(words.codes)))
                 words.add([value if isinstance(value := fact.get(name), str) else None for fact in facts])
+        if self._done == len(self.ids):
+            for coded in (*self.columns.values(), *self.words.values()):
+                coded.end()
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -121,10 +127,11 @@ class ThinRows(Sequence[Plain]):
     def __iter__(self) -> Iterator[Plain]:
         return (_Row(self, place) for place in range(len(self)))
 
-    def places(self, ids: Iterable[str] | pa.Array) -> npt.NDArray[np.int64]:
-        """Places of the items of these ids, which are there."""
-        wanted = ids if isinstance(ids, pa.Array) else pa.array(ids, pa.string())
-        return np.asarray(pc.index_in(wanted, value_set=self.ids).to_numpy(zero_copy_only=False), np.int64)
+    def rows_of(self, ids: Iterable[str]) -> list[Plain]:
+        """The rows of these items, which are there, in their order."""
+        own = getattr(ids, "array", None)
+        wanted = pa.array(ids, pa.string()) if own is None else own
+        return [_Row(self, place) for place in pc.index_in(wanted, value_set=self.ids).to_pylist()]
 
 
 class _Row(Mapping[str, Any]):

@@ -96,11 +96,10 @@ def sampled(dataset: Dataset, count: int | None, *, seed: int) -> list[Plain]:
     """
     if count is not None and count < 1:
         raise InputError(f"a sample of {count} items proves nothing; give at least 1, or leave it out to look at all")
-    rows = list(dataset.items)
-    if count is None or count >= len(rows):
-        return rows
-    drawn = item_rng(seed, "verify", content_of(dataset)).permutation(len(rows))[:count]
-    return [rows[place] for place in sorted(drawn)]
+    if count is None or count >= len(dataset.items):
+        return list(dataset.items)
+    drawn = item_rng(seed, "verify", content_of(dataset)).permutation(len(dataset.items))[:count]
+    return [dataset.items[place] for place in sorted(drawn.tolist())]
 
 
 def prove(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -17,6 +17,8 @@ from inpaintbench.types import Dataset, Plain, Slice, canonical_json
 _OF_THE_HUB = ".gitattributes"
 # Of its library, which writes there beside what it downloads, and of git.
 _FOLDERS_OF_OTHERS = (".cache", ".git")
+# Rows that are compared at once: each time, groups of rows are read from all over the dataset.
+_AT_ONCE = 1 << 16
 
 
 def is_ours(name: str) -> bool:
@@ -55,7 +57,7 @@ def config_problems(root: Path, dataset: Dataset, counts: Counter[str], progress
     """Differences when `datasets` loads every config afresh; ``configs`` and media ``cells`` are counted in ``counts``."""
     from datasets import config, disable_progress_bars, enable_progress_bars, get_dataset_config_names
 
-    rows = {row["item_id"]: row for row in dataset.items}
+    rows_of, split_of = layout.finder(dataset.items), layout.splits(dataset.items)
     disable_progress_bars()
     # Media are not decoded, but the library would load torch for every video that it only lists.
     decodes, config.TORCHCODEC_AVAILABLE = config.TORCHCODEC_AVAILABLE, False
@@ -66,7 +68,7 @@ def config_problems(root: Path, dataset: Dataset, counts: Counter[str], progress
             yield f"README.md: configs {sorted(names)} != {sorted(wanted)} of the manifest"
         with tempfile.TemporaryDirectory(prefix="inpaintbench-verify-") as cache:
             for part in layout.configs(dataset):
-                yield from _slice_problems(root, part, rows, cache, counts)
+                yield from _slice_problems(root, part, rows_of, split_of, cache, counts)
                 counts["configs"] += 1
                 progress("configs", counts["configs"], len(wanted))
     finally:
@@ -74,22 +76,30 @@ def config_problems(root: Path, dataset: Dataset, counts: Counter[str], progress
         config.TORCHCODEC_AVAILABLE = decodes
 
 
-def _slice_problems(root: Path, part: Slice, rows: Mapping[str, Plain], cache: str, counts: Counter[str]) -> Iterator[str]:
-    split_of = layout.splits(list(rows.values()))
+def _slice_problems(
+    root: Path,
+    part: Slice,
+    rows_of: Callable[[Sequence[str]], list[Plain]],
+    split_of: Mapping[str, str],
+    cache: str,
+    counts: Counter[str],
+) -> Iterator[str]:
+    alone = set(split_of.values()) == {"test"}
     for split, wanted in layout.by_split(part.item_ids, split_of).items():
-        where = part.name if set(split_of.values()) == {"test"} else f"{part.name}/{split}"
+        where = part.name if alone else f"{part.name}/{split}"
         loaded = _undecoded(root, part.name, split, cache)
-        ids = [row["item_id"] for row in loaded]
+        ids = list(loaded["item_id"])
         # The library takes the files of a config in any order; in each of them rows have theirs.
         in_order = len(wanted) <= SHARD_ROWS
         if ids != list(wanted) and (in_order or sorted(ids) != sorted(wanted)):
-            yield f"{where}: rows {ids} != items of the manifest {wanted}"
+            yield f"{where}: rows {ids} != items of the manifest {list(wanted)}"
             continue
-        for row in loaded:
-            expected = rows[row["item_id"]]
-            for column in layout.media_parts(expected):
-                yield from _media_cell_problems(root, where, row, expected, column, counts)
-            yield from _cell_problems(where, row, expected)
+        for start in range(0, len(ids), _AT_ONCE):
+            some = range(start, min(start + _AT_ONCE, len(ids)))
+            for row, expected in zip(loaded.select(some), rows_of(ids[start : some.stop]), strict=True):
+                for column in layout.media_parts(expected):
+                    yield from _media_cell_problems(root, where, row, expected, column, counts)
+                yield from _cell_problems(where, row, expected)
 
 
 def _undecoded(root: Path, config: str, split: str, cache: str) -> Any:
