@@ -13,27 +13,17 @@ import numpy as np
 from inpaintbench import video
 from inpaintbench.compute import Shared
 from inpaintbench.errors import MaskShapeError, MissingPartError
+from inpaintbench.manifest import EARLIER as EARLIER
 from inpaintbench.manifest import MANIFEST as MANIFEST
 from inpaintbench.manifest import content_of as content_of
+from inpaintbench.manifest import dataset_id as dataset_id
 from inpaintbench.manifest import load as load
-from inpaintbench.types import UNPAIRED, Dataset, Frames, Hole, Joint, Plain, Prompts
+from inpaintbench.manifest import version_of as version_of
+from inpaintbench.types import UNPAIRED, Frames, Hole, Joint, Plain, Prompts
 from inpaintbench.view import ItemView, composite, composite_in_place
 
-# Fact of a dataset: earlier versions, oldest first: ``id``, ``version``, ``manifest_sha256``, ``items``, how many are ``kept``.
-EARLIER = "earlier_versions"
 # In a path, `datasets` takes these for patterns and finds nothing.
 UNLOADABLE = ("[", "]", "*", "?", "::")
-
-
-def dataset_id(dataset: Dataset) -> str:
-    """Citable id of a dataset, ``NAME@VERSION+CONTENT``: its name, its publisher's version, 12 hex digits of ``content_of``."""
-    return f"{dataset.name}@{dataset.version}+{content_of(dataset)[:12]}"
-
-
-def version_of(dataset: Dataset, manifest_sha256: str) -> str | None:
-    """Id of the earlier version of a dataset that a manifest is of; None where it is of none."""
-    earlier: Sequence[Plain] = dataset.facts.get(EARLIER, ())
-    return next((str(step["id"]) for step in earlier if step["manifest_sha256"] == manifest_sha256), None)
 
 
 def has_hole(row: Plain) -> bool:

@@ -39,6 +39,8 @@ FORMAT_VERSION = 4
 # The last one with everything in its root.
 ONE_FILE = 3
 FOLDER = "manifest"
+# Fact of a dataset: earlier versions, oldest first: ``id``, ``version``, ``manifest_sha256``, ``items``, how many are ``kept``.
+EARLIER = "earlier_versions"
 # The config of all items, and the slice where a recipe has one of them.
 ALL = "all"
 # Of a file, and of a group of rows in it, which is what reading a single row costs.
@@ -663,3 +665,14 @@ def _update(digest: Any, texts: Iterable[str]) -> None:
     """Add JSON values with commas between them."""
     for place, text in enumerate(texts):
         digest.update(f",{text}".encode() if place else text.encode())
+
+
+def dataset_id(dataset: Dataset) -> str:
+    """Citable id of a dataset, ``NAME@VERSION+CONTENT``: its name, its publisher's version, 12 hex digits of ``content_of``."""
+    return f"{dataset.name}@{dataset.version}+{content_of(dataset)[:12]}"
+
+
+def version_of(dataset: Dataset, manifest_sha256: str) -> str | None:
+    """Id of the earlier version of a dataset that a manifest is of; None where it is of none."""
+    earlier: Sequence[Plain] = dataset.facts.get(EARLIER, ())
+    return next((str(step["id"]) for step in earlier if step["manifest_sha256"] == manifest_sha256), None)

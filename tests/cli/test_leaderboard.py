@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from inpaintbench.cli.leaderboard import leaderboard, submit
 from inpaintbench.cli.options import expanded
 from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.manifest import dataset_id, load
 
 app = typer.Typer()
 app.command()(expanded(submit))
@@ -48,9 +49,10 @@ def test_from_scores_to_a_site(world: Path, tmp_path: Path) -> None:
     given = ("--protocol", "devil/corrected", "--out", tmp_path / "site")
     done = call("leaderboard", world / "data", tmp_path / "in", *given, "--verify", 2, "--workers", 0, "--title", "A <title>")
     rows = [[cell.strip() for cell in line.strip("│").split("│")] for line in done.output.splitlines() if line.startswith("│")]
+    version = dataset_id(load(world / "data"))
     assert rows == [
-        ["1", "ns", "1.0", "ns.zip", "it brought no predictions"],
-        ["2", "telea", "2.0", "telea.zip", "12 numbers of 2 items agree"],
+        ["1", "ns", "1.0", "ns.zip", version, "it brought no predictions"],
+        ["2", "telea", "2.0", "telea.zip", version, "12 numbers of 2 items agree"],
     ]
     assert "left out: torn.zip: it cannot be read as a ZIP file" in done.output
     seed = re.search(r"--verify 2 --seed (\d+)", done.output)

@@ -10,13 +10,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from inpaintbench import frozen
 from inpaintbench.errors import InputError
 from inpaintbench.export import layout
 from inpaintbench.export.card.words import code, plain
 from inpaintbench.export.documents import is_document
 from inpaintbench.export.removed import one_line
-from inpaintbench.frozen import dataset_id
+from inpaintbench.manifest import dataset_id, load
 from inpaintbench.types import Dataset, Plain, Slice, canonical_json
 
 # Media part -> the columns that say what its file decodes to.
@@ -105,7 +104,7 @@ def manifest_at(where: str, *, revision: str | None = None) -> Iterator[Dataset]
         VerifyError: the manifest is damaged.
     """
     if Path(where).is_dir():
-        yield frozen.load(where)
+        yield load(where)
         return
     if not is_hub_name(where):
         raise InputError(f"{where!r} is no folder, and no dataset of the Hub (OWNER/NAME)")

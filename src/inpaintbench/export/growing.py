@@ -15,11 +15,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from inpaintbench import frozen
 from inpaintbench.errors import InputError, WorkspaceError
 from inpaintbench.files import copy_file, write_atomically
-from inpaintbench.frozen import content_of, dataset_id
-from inpaintbench.manifest import column
+from inpaintbench.manifest import MANIFEST, column, content_of, dataset_id, load
 from inpaintbench.types import Clip, Dataset, Plain, canonical_json, stated
 from inpaintbench.workspace import Blobs, Workspace
 
@@ -101,7 +99,7 @@ class Published:
 
 def check_addable(folder: Path) -> None:
     """Raise ``InputError`` unless a dataset lies in ``folder``."""
-    if not (folder / frozen.MANIFEST).is_file():
+    if not (folder / MANIFEST).is_file():
         raise InputError(f"there is no published dataset in {str(folder)!r} to add to; build it first, without --append")
 
 
@@ -118,7 +116,7 @@ def append_to(workspace: Workspace, folder: Path, recipe: Plain, *, usual: Plain
         InputError: no dataset is there, it is a part of one or has its truth held back, or its recipe is another.
     """
     check_addable(folder)
-    dataset = frozen.load(folder)
+    dataset = load(folder)
     if "part_of" in dataset.facts or "held_back" in dataset.facts:
         lacks = "is a part of a dataset" if "part_of" in dataset.facts else "has items whose truth is held back"
         raise InputError(f"{str(folder)!r} {lacks}; add to the whole one")
@@ -153,7 +151,7 @@ def appended(workspace: Workspace) -> Published | None:
         folder, content = workspace.path / told["folder"], told["content"]
     except (ValueError, KeyError, TypeError) as error:
         raise WorkspaceError(f"{str(path)!r} is damaged: {error}; delete it, and build again with --append") from error
-    dataset = frozen.load(folder)
+    dataset = load(folder)
     if content_of(dataset) != content:
         raise InputError(
             f"{str(folder)!r} holds another dataset than the items of this workspace add to; build with --append again"
@@ -165,7 +163,7 @@ def follow(workspace: Workspace, folder: Path) -> None:
     """After an export in the place of the dataset that was added to: the next one adds to what lies there now."""
     path = workspace.path / FILE
     if path.exists() and (workspace.path / json.loads(path.read_text())["folder"]).resolve() == folder.resolve():
-        _remember(workspace, Published(folder, frozen.load(folder)))
+        _remember(workspace, Published(folder, load(folder)))
 
 
 def _remember(workspace: Workspace, published: Published) -> None:

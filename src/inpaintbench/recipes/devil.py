@@ -30,8 +30,8 @@ from inpaintbench.errors import InputError, RunError, Waiting
 from inpaintbench.executors.base import Executor, Outcome, Rejection
 from inpaintbench.export import slices
 from inpaintbench.export.growing import appended
-from inpaintbench.frozen import dataset_id
 from inpaintbench.lazily import lazily
+from inpaintbench.manifest import dataset_id
 from inpaintbench.masks import removal, render
 from inpaintbench.masks.generators.blob_motion import PRESETS
 from inpaintbench.masks.measure import labels_of

@@ -17,13 +17,11 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from inpaintbench import frozen
 from inpaintbench.errors import InpaintBenchError, InputError, WorkspaceError
 from inpaintbench.export.diff import Difference, difference, only_adds, summary
 from inpaintbench.export.growing import Published
 from inpaintbench.files import copy_file, file_sha256, write_atomically
-from inpaintbench.frozen import EARLIER, MANIFEST, content_of, dataset_id
-from inpaintbench.manifest import table_names
+from inpaintbench.manifest import EARLIER, MANIFEST, content_of, dataset_id, load, table_names
 from inpaintbench.types import Dataset, canonical_json
 from inpaintbench.workspace import Workspace
 
@@ -198,7 +196,7 @@ class _Held:
 def _held(folder: Path) -> _Held | None:
     """The dataset in ``folder``; None where there is none that this program reads."""
     try:
-        return _Held(folder / MANIFEST, frozen.load(folder))
+        return _Held(folder / MANIFEST, load(folder))
     except InpaintBenchError:
         return None
 
