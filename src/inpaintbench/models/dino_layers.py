@@ -97,14 +97,23 @@ class Dino(nn.Module):
 
     def forward(self, pictures: Tensor) -> Tensor:
         """Normalised ``float32[N, 3, H, W]`` -> ``float32[N, width]``: the class token after the last norm."""
+        out: Tensor = self._tokens(pictures)[0][:, 0]
+        return out
+
+    def patch_tokens(self, pictures: Tensor) -> Tensor:
+        """Normalised ``float32[N, 3, H, W]`` -> the patches' tokens after the last norm, ``float32[N, rows, columns, width]``."""
+        tokens, rows, columns = self._tokens(pictures)
+        return tokens[:, 1:].reshape(len(tokens), rows, columns, -1)
+
+    def _tokens(self, pictures: Tensor) -> tuple[Tensor, int, int]:
+        """All tokens after the last norm, the class token first, and the numbers of rows and columns of patches."""
         patches: Tensor = self.patch_embed.proj(pictures)
         rows, columns = patches.shape[-2:]
         tokens = torch.cat([self.cls_token.expand(len(patches), -1, -1), patches.flatten(2).transpose(1, 2)], dim=1)
         tokens = tokens + self.positions(rows, columns)
         for block in self.blocks:
             tokens = block(tokens)
-        out: Tensor = self.norm(tokens)[:, 0]
-        return out
+        return self.norm(tokens), rows, columns
 
     def positions(self, rows: int, columns: int) -> Tensor:
         """Positional embeddings of the class token and of a grid of patches, ``float32[1, 1 + rows * columns, width]``."""

@@ -42,6 +42,8 @@ FACTS = {
     "effect_removed": (True, 3, 1),
     "effect_residual": (False, 3, 1),
     "background_preserved": (True, 2, 1),
+    "rc_s": (True, 4, 1),
+    "rc_t": (False, 4, 2),
     "xpsnr": (True, 2, 2),
     "residual_text": (False, 3, 1),
     "minutiae": (True, 4, 1),

@@ -56,6 +56,8 @@ METRICS: Catalogue[type[Metric]] = Catalogue(
         "effect_removed": "inpaintbench.eval.metrics.effect_removed:EffectRemoved",
         "effect_residual": "inpaintbench.eval.metrics.effect_removed:EffectResidual",
         "background_preserved": "inpaintbench.eval.metrics.background_preserved:BackgroundPreserved",
+        "rc_s": "inpaintbench.eval.metrics.removal_coherence:RcS",
+        "rc_t": "inpaintbench.eval.metrics.removal_coherence:RcT",
         "xpsnr": "inpaintbench.eval.metrics.xpsnr:Xpsnr",
         "residual_text": "inpaintbench.eval.metrics.residual_text:ResidualText",
         "minutiae": "inpaintbench.eval.metrics.minutiae:Minutiae",

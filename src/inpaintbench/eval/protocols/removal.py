@@ -52,7 +52,12 @@ UNPAIRED = Protocol(
     band_radius_pixels=_BAND_RADIUS_PIXELS,
     composite=False,
     known_from="input",
-    metrics={"musiq": {"head": "spaq", "picture": "prediction"}, "background_preserved": BACKGROUND},
+    metrics={
+        "musiq": {"head": "spaq", "picture": "prediction"},
+        "background_preserved": BACKGROUND,
+        "rc_s": {"rule": "corrected", "backbone": "dino-vit-b-16"},
+        "rc_t": {"rule": "corrected", "backbone": "dino-vit-b-16"},
+    },
 )
 
 # The same measurements by the constants of the code that others released, for a look beside their numbers.
@@ -65,8 +70,10 @@ AS_PUBLISHED = Protocol(
     metrics={
         "background_preserved": {"pixels": "zeroed", **mean_of_decibels("keep")},
         "xpsnr": {"begin": "black", "mean_of_small": True, "ceiling_decibels": None},
+        "rc_s": {"rule": "as-published", "backbone": "dino-vit-b-16"},
+        "rc_t": {"rule": "as-published", "backbone": "dino-vit-b-16"},
     },
-    follows="the released code of each metric: PIE-Bench's `background_preserved`, FFmpeg's `xpsnr`",
+    follows="the released code of each metric: PIE-Bench's `background_preserved`, FFmpeg's `xpsnr`, PROVE's `rc_s` and `rc_t`",
     deviations=(
         Deviation(
             "form of the data",

@@ -27,6 +27,8 @@ _SPELLINGS = {
     "wnjd": "WNJD",
     "par": "PAR",
     "xpsnr": "XPSNR",
+    "rc_s": "RC-S",
+    "rc_t": "RC-T",
     "musiq": "MUSIQ",
     "ff_alpha": "FF-alpha",
     "ff_beta": "FF-beta",
