@@ -23,6 +23,7 @@ HEIGHT, WIDTH = 72, 90
 _SMALL: Mapping[str, Mapping[str, Any]] = {
     "success_rate": {"network": "tiny"},
     "clip_similarity": {"network": "tiny"},
+    "cmmd": {"network": "tiny"},
     "background_consistency": {"network": "tiny"},
     "aesthetic_quality": {"network": "tiny-768"},
     "subject_consistency": {"side_pixels": 32},

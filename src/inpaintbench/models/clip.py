@@ -52,6 +52,9 @@ class Shape:
 NETWORKS: Mapping[str, Shape] = {
     "ViT-B/32": Shape("clip-vit-b-32", 512, layers=12, width=768, patch_pixels=32, text_layers=12, text_width=512),
     "ViT-L/14": Shape("clip-vit-l-14", 768, layers=24, width=1024, patch_pixels=14, text_layers=12, text_width=768),
+    "ViT-L/14@336px": Shape(
+        "clip-vit-l-14-336", 768, layers=24, width=1024, patch_pixels=14, text_layers=12, text_width=768, side_pixels=336
+    ),
 }
 
 

@@ -44,6 +44,7 @@ FACTS = {
     "background_preserved": (True, 2, 1),
     "rc_s": (True, 4, 1),
     "rc_t": (False, 4, 2),
+    "cmmd": (False, 4, 1),
     "xpsnr": (True, 2, 2),
     "residual_text": (False, 3, 1),
     "minutiae": (True, 4, 1),

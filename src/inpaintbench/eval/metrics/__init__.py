@@ -58,6 +58,7 @@ METRICS: Catalogue[type[Metric]] = Catalogue(
         "background_preserved": "inpaintbench.eval.metrics.background_preserved:BackgroundPreserved",
         "rc_s": "inpaintbench.eval.metrics.removal_coherence:RcS",
         "rc_t": "inpaintbench.eval.metrics.removal_coherence:RcT",
+        "cmmd": "inpaintbench.eval.metrics.cmmd:Cmmd",
         "xpsnr": "inpaintbench.eval.metrics.xpsnr:Xpsnr",
         "residual_text": "inpaintbench.eval.metrics.residual_text:ResidualText",
         "minutiae": "inpaintbench.eval.metrics.minutiae:Minutiae",

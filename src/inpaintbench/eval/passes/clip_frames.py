@@ -110,12 +110,15 @@ def clip_vectors(view: ItemView, *, network: str, preprocess: str, portrait: str
         MissingExtraError: PyTorch or ``open_clip_torch`` is not installed.
     """
     frames = view.prediction
-    way = (network, preprocess, portrait)
-    vectors: Vectors = view.shared.once_of([frames], ("clip", *way), lambda: _vectors(frames, view.shared, *way))
+    way = {"network": network, "preprocess": preprocess, "portrait": portrait}
+    vectors: Vectors = view.shared.once_of(
+        [frames], ("clip", *way.values()), lambda: frame_clip_vectors(frames, view.shared, **way)
+    )
     return vectors
 
 
-def _vectors(frames: Frames, shared: Shared, network: str, preprocess: str, portrait: str) -> Vectors:
+def frame_clip_vectors(frames: Frames, shared: Shared, *, network: str, preprocess: str, portrait: str) -> Vectors:
+    """The vectors of any frames ``uint8[T, H, W, 3]``; arguments and errors as ``clip_vectors``."""
     shape, module = shape_of(network), image_network(network, shared.compute)
     side = shape.side_pixels
 

@@ -72,8 +72,10 @@ AS_PUBLISHED = Protocol(
         "xpsnr": {"begin": "black", "mean_of_small": True, "ceiling_decibels": None},
         "rc_s": {"rule": "as-published", "backbone": "dino-vit-b-16"},
         "rc_t": {"rule": "as-published", "backbone": "dino-vit-b-16"},
+        "cmmd": {"network": "ViT-L/14@336px"},
     },
-    follows="the released code of each metric: PIE-Bench's `background_preserved`, FFmpeg's `xpsnr`, PROVE's `rc_s` and `rc_t`",
+    follows="the released code of each metric: PIE-Bench's `background_preserved`, FFmpeg's `xpsnr`, PROVE's `rc_s` and `rc_t`, "
+    "CMMD's `cmmd`",
     deviations=(
         Deviation(
             "form of the data",

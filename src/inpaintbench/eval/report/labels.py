@@ -27,6 +27,7 @@ _SPELLINGS = {
     "wnjd": "WNJD",
     "par": "PAR",
     "xpsnr": "XPSNR",
+    "cmmd": "CMMD",
     "rc_s": "RC-S",
     "rc_t": "RC-T",
     "musiq": "MUSIQ",
