@@ -25,7 +25,7 @@ from inpaintbench.errors import InputError, RunError, Waiting
 from inpaintbench.executors.base import Rejection, is_note
 from inpaintbench.files import display_name, write_atomically
 from inpaintbench.pages.words import percent, percents
-from inpaintbench.recipes.devil import DevilRecipe
+from inpaintbench.recipes.devil import DevilRecipe, in_place
 from inpaintbench.recipes.settings import recall, remember, stages_of
 from inpaintbench.steps import LEVELS
 from inpaintbench.types import Attribute
@@ -112,6 +112,8 @@ def _apply(workspace: Workspace, changed: dict[str, Any], running: Running) -> N
     recipe = recall(workspace)
     if foreign := [name for name in changed if name not in type(recipe).model_fields]:
         raise InputError(f"the recipe {recipe.kind!r} has no {foreign[0]} to change; `inpaintbench masks pair` applies its rules")
+    if "rules" in changed and isinstance(recipe, DevilRecipe):
+        changed = {**changed, "rules": in_place(recipe, changed["rules"])}
     recipe = recipe.model_copy(update=changed)
     with running.on(workspace) as executor:
         try:

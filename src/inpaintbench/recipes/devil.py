@@ -280,6 +280,12 @@ def rules_of_footage(
     return (*published, *rules, Rule(attribute="foreground_fraction", at_most=foreground_limit, name="no foreground objects"))
 
 
+def in_place(recipe: DevilRecipe, rules: Sequence[Rule]) -> tuple[Rule, ...]:
+    """``rules`` in the place of the user's; the recipe's default ones of own footage stay, but for those on the same attributes."""
+    stated, defaults = {rule.attribute for rule in rules}, OWN_FOOTAGE_RULES.values()
+    return (*(rule for rule in recipe.rules if rule in defaults and rule.attribute not in stated), *rules)
+
+
 def asks_for_duplicates(recipe: DevilRecipe) -> bool:
     """Return whether a rule is about near-duplicates."""
     return any(rule.attribute in (duplicates.OF, duplicates.SHARE) for rule in recipe.rules)
