@@ -204,6 +204,11 @@ def test_own_footage_has_rules_that_can_be_switched_off_one_by_one() -> None:
     assert devil.rules_of_footage([], without=list(every)) == ()
     own = Rule(attribute="still_fraction", at_most=1)
     assert [rule for rule in devil.rules_of_footage([own]) if rule.attribute == "still_fraction"] == [own]
+    kept = devil.in_place(devil.DevilRecipe(rules=(*every.values(), Rule(attribute="letterbox", below=1))), [own])
+    assert kept == (
+        *(rule for rule in every.values() if rule.attribute != "still_fraction"),
+        own,
+    )  # the user's former one is gone
     of_flickr = devil.rules_of_footage([], flickr_least=(1920, 1080))
     assert not set(of_flickr) & set(every.values())
 
