@@ -281,7 +281,7 @@ def rules_of_footage(
 
 
 def in_place(recipe: DevilRecipe, rules: Sequence[Rule]) -> tuple[Rule, ...]:
-    """``rules`` in the place of the user's; the recipe's default ones of own footage stay, but for those on the same attributes."""
+    """``rules`` in the place of the user's; the default ones of own footage stay, but for those on the same attributes."""
     stated, defaults = {rule.attribute for rule in rules}, OWN_FOOTAGE_RULES.values()
     return (*(rule for rule in recipe.rules if rule in defaults and rule.attribute not in stated), *rules)
 

@@ -7,7 +7,7 @@ import inspect
 import json
 import os
 import sys
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -51,7 +51,7 @@ class PythonCallable(Method):
         source = getattr(sys.modules[address.partition(":")[0]], "__file__", None)
         self._source = None if source is None else Path(source)
         if inspect.isclass(function):
-            kind: Hashable = function
+            kind: Any = function
             function, self._arguments = _made(kind, canonical_json(self._arguments)), {}
         self._function: Callable[..., Any] = function
         self.divisor: Divisor = getattr(function, "divisor", 1)
