@@ -96,7 +96,7 @@ def list_layouts(
     weights: Annotated[Path | None, option("With check: its weights.", exists=True)] = None,
     any_device: Annotated[bool, option("With check: start it without a card too.", "--any-device")] = False,
 ) -> None:
-    """List layouts of the files of programs, tell all of one, or try one.
+    """List layouts of programs, tell all of one, or try one.
 
     `check` runs the program of a layout on one item that is made for it. It says whether the hole was filled, whether known
     pixels are where they were, and what the form of its files costs.

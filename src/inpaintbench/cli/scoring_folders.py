@@ -29,7 +29,7 @@ def score_folders_command(
     as_json: AsJson = False,
     networks: OfNetworks = Networks(),
 ) -> None:
-    """Score files without a dataset: truths, masks and predictions that go by their names.
+    """Score files that belong to no dataset, by their names.
 
     Each name counts as a source of its own. For comparisons, slices and pages build a dataset.
 

@@ -20,7 +20,6 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from inpaintbench.curation import duplicates, measuring, select
 from inpaintbench.curation.attributes import ATTRIBUTES
-from inpaintbench.curation.attributes.camera_motion_confidence import CameraMotionConfidence
 from inpaintbench.curation.attributes.perceptual_hash import PerceptualHash
 from inpaintbench.curation.judging import select_clips
 from inpaintbench.curation.rules import Rule
@@ -295,7 +294,7 @@ def measured_by(recipe: DevilRecipe, rates: Iterable[float] = ()) -> list[str]:
     """The attribute leaves that the rules and labels need, of clips of these frame rates."""
     motion = [recipe.motion_attribute(rates)]
     if recipe.behaviour == "corrected":
-        motion.append(CameraMotionConfidence.name)
+        motion.append("camera_motion_confidence")
     wanted = ["cut_score", *motion, *(rule.attribute for rule in recipe.rules if rule.attribute)]
     if asks_for_duplicates(recipe):
         wanted.append(PerceptualHash.name)

@@ -6,16 +6,18 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Literal, get_args
 
-import cv2
 import numpy as np
 import numpy.typing as npt
 
 from inpaintbench import regions
 from inpaintbench.errors import InputError, Rejected
+from inpaintbench.lazily import lazily
 from inpaintbench.masks.generators.arguments import choice, share
 from inpaintbench.masks.generators.base import Drawn, Generator
 from inpaintbench.types import Hole
 from inpaintbench.view import ItemView
+
+cv2 = lazily("cv2")
 
 Kind = Literal["dilate", "erode", "box", "hull", "jitter", "shift", "late", "drop"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
