@@ -145,7 +145,7 @@ CASES: dict[str, tuple[str, set[str]]] = {
     "commands of a group": ("inpaintbench eval reinpaint s", {"score", "stability", "selection"}),
     "options": ("inpaintbench eval score DATASET --r", {"--run", "--random-weights", "--retry-rejected"}),
     "metrics": ("inpaintbench eval score DATASET --metric ss", {"ssim"}),
-    "protocols": ("inpaintbench eval report DATASET --protocol devil/", {"devil/as-published", "devil/corrected", "devil/imperfect"}),
+    "protocols": ("inpaintbench eval report DATASET --protocol devil/i", {"devil/imperfect"}),
     "methods": ("inpaintbench eval run DATASET --method tel", {"telea"}),
     "slices": ("inpaintbench eval run DATASET --slice s", {"size-low", "size-high", "split-test", "split-train"}),
     "attributes": ("inpaintbench curation measure W --attribute camera_s", {"camera_speed"}),

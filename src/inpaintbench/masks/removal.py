@@ -12,16 +12,18 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any
 
-import cv2
 import numpy as np
 import numpy.typing as npt
 
 from inpaintbench import regions, video
 from inpaintbench.errors import MaskShapeError, Rejected
 from inpaintbench.executors.base import Executor, Outcome, Step, Task
+from inpaintbench.lazily import lazily
 from inpaintbench.masks.render import hole_sha256
 from inpaintbench.types import UNPAIRED, Clip, Corruption, Frames, Hole, Plain, content_id
 from inpaintbench.workspace import Blobs
+
+cv2 = lazily("cv2")
 
 # `Corruption.generator` of items whose truth is known.
 REMOVAL = "removal"
