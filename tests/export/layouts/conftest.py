@@ -18,9 +18,11 @@ from inpaintbench.recipes.editing import EditingRecipe
 from inpaintbench.recipes.fingerprint import FingerprintRecipe
 from inpaintbench.recipes.humans import HumansRecipe
 from inpaintbench.recipes.reinpaint import ReinpaintRecipe
+from inpaintbench.recipes.removal import RemovalRecipe
 from inpaintbench.recipes.stages import SourceSpec
 
 _FINGERS = FingerprintRecipe(fingers=2, impressions=1, law="uniform")
+_REMOVAL = RemovalRecipe(size=(96, 80), frames=3)
 _WORLDS: dict[str, tuple[Any, SourceSpec]] = {
     "humans": (HumansRecipe(), SourceSpec("drawn_people", {"count": 4})),
     "decaption": (
@@ -28,6 +30,7 @@ _WORLDS: dict[str, tuple[Any, SourceSpec]] = {
         SourceSpec("embedded", {"count": 3, "width": 96, "height": 64, "frames": 150}),
     ),
     "fingerprint": (_FINGERS, _FINGERS.source),
+    "removal": (_REMOVAL, _REMOVAL.rendered(2)),
     "editing": (EditingRecipe(side=128), SourceSpec("embedded_edits", {"count": 1, "side": 128, "frames": 2})),
     "reinpaint": (
         ReinpaintRecipe(size=64, preset="medium-256", patch_pixels=16, second_masks=2, pictures=2),
