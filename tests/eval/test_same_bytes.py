@@ -26,7 +26,11 @@ from inpaintbench.types import Dataset, Prediction
 from inpaintbench.view import ItemView
 from inpaintbench.workspace import Workspace
 
-READ_NO_PIXELS = {"wnjd": "compares joints; pixels are its estimator's", "par": "its network comes from the user"}
+READ_NO_PIXELS = {
+    "wnjd": "compares joints; pixels are its estimator's",
+    "par": "its network comes from the user",
+    "residual_text": "its detector's parameters are fetched",
+}
 DEAR = (
     "lpips", "fid", "kid", "vfid", "vfid_clips", "pvcs", "p_ids", "u_ids", "lama_f1", "imaging_quality", "musiq",
     "subject_consistency",
@@ -47,7 +51,7 @@ def content(found: dict[str, Measurement]) -> dict[str, Any]:
     }
 
 
-PARTS = ("truth", "hole", "prediction", "composite", "object_mask")
+PARTS = ("truth", "hole", "prediction", "composite", "object_mask", "effect_mask", "input")
 
 
 def view_with(view: ItemView, arrays: Sequence[npt.NDArray[Any]]) -> ItemView:
@@ -90,7 +94,7 @@ SCORED = {
         name for name in PROTOCOLS.get(protocol).metrics
         if name in PIXELS and (name not in DEAR) and not every_metric.runs_network(name)
     ]
-    for protocol in ("devil/corrected", "decaption/corrected", "editboard/corrected")
+    for protocol in ("devil/corrected", "decaption/corrected", "editboard/corrected", "removal/paired", "fingerprint/ridges")
 }  # fmt: skip
 
 

@@ -43,7 +43,7 @@ def test_colour_and_marker_follow_from_the_name_alone(names: list[str]) -> None:
 
 
 def test_built_in_methods_have_looks_of_their_own() -> None:
-    adapters = {"saved_folder", "python_callable", "command"}
+    adapters = {"saved_folder", "python_callable", "command", "http_endpoint"}
     assert set(METHODS) - adapters <= set(KNOWN)
     assert len(set(KNOWN.values())) == len(KNOWN)
     known = method_styles([*KNOWN, "mine", "yours", "theirs"])

@@ -59,7 +59,8 @@ COPY = "[shutil.copy(path, target / path.name) for path in source.glob('frame_*.
 
 
 WITH_FILES = (
-    "command", "python_callable", "saved_folder", "lama", "stable_diffusion", "frame_autoencoder", "patch_autoencoder",
+    "command", "http_endpoint", "python_callable", "saved_folder", "lama", "stable_diffusion", "frame_autoencoder",
+    "patch_autoencoder",
     "residual_encoder",
 )  # fmt: skip
 
