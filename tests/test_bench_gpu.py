@@ -50,6 +50,6 @@ def test_on_the_processor_the_whole_path_runs_and_says_that_its_times_mean_nothi
         row = next(row for row in errors if row.startswith(f"| {precision} "))
         found = [float(cell) for cell in row.strip("| ").split(" | ")[1:]]
         assert len(found) == 4
-        # Of PVCS and LPIPS only tf32 is held: under made-up parameters their values are near 0, and errors in bf16 larger than they.
+        # Of PVCS and LPIPS tf32 alone is held: under made-up parameters their values are near 0 and errors in bf16 larger.
         assert all(value <= most for value in (found if precision == "tf32" else found[1::2]))
         assert precision == "tf32" or all(value > 0 for value in found)
