@@ -80,7 +80,7 @@ def test_labels_of_raters_become_slices_of_the_next_export(benchmark: Path, work
     sources = benchmark.parent / "sources"
     size = frozen.load(workspace_copy / "exports" / "devil").items[0]
     command = ["build", "devil", "--sources", sources, "--out", workspace_copy, "--per-slice", "2", "--workers", "0"]
-    run(*command, "--size", f"{size['width']}x{size['height']}")
+    run(*command, "--replace", "--size", f"{size['width']}x{size['height']}")
     dataset = frozen.load(workspace_copy / "exports" / "devil")
     clip_of = {row["item_id"]: row["clip_id"] for row in dataset.items}
     levels = {part.name: [shares[clip_of[item]] for item in part.item_ids] for part in dataset.slices}

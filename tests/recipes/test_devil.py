@@ -331,4 +331,4 @@ def test_slices_without_labels_of_people_tell_how_they_get_them(tmp_path: Path) 
     workspace.write_table("attributes", "annotate.study", [answer], Attribute)
     words = str(devil.scene_motion_words(workspace, made))
     assert "raters' answers give a share for 1 clip of the workspace, and low and high need two" in words
-    assert words.endswith("ask about more of them or add films, and run the same command again")
+    assert words.endswith("ask about more of them or add films, and run the same command again with --replace")
