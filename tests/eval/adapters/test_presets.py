@@ -162,6 +162,8 @@ def test_a_clip_that_is_too_long_is_refused_or_cut_into_windows(tmp_path: Path) 
 
 def test_what_a_preset_lacks_is_told_before_it_runs(tmp_path: Path) -> None:
     clone = str(cloned("propainter", tmp_path))
+    with pytest.raises(InputError, match=r"is no clone of ProPainter: it has no inference_propainter\.py"):
+        Command(layout="propainter", folder=str(tmp_path.parent))
     with pytest.raises(InputError, match=r"'propainter' needs the folder of its program: give --program FOLDER"):
         Command(layout="propainter")
     with pytest.raises(

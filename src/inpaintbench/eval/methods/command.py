@@ -240,6 +240,9 @@ class Command(Method):
         fixed = {place: str(value) for place, value in self._fixed.items() if value is not None}
         # The program runs in another folder, where relative paths mean nothing; words of a layout are no paths of the caller's.
         arguments = [filled(word if own else _absolute(word, self.folder), fixed) for word in words[1:]]
+        script = next((filled(word, fixed) for word in words if own and word.startswith("{repo}/")), None)
+        if script is not None and not os.path.exists(script):
+            raise InputError(f"{str(self.folder)!r} is no clone of {self.layout.title}: it has no {Path(script).name}")
         return [program if self._image is not None else os.path.abspath(program), *arguments, *self._appended(command)]
 
     def _appended(self, command: str) -> tuple[str, ...]:
