@@ -15,6 +15,7 @@ from __future__ import annotations
 import bisect
 import hashlib
 import json
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -413,7 +414,20 @@ class Identity:
     recipe: Plain
 
 
-class Rows(Sequence[Plain]):
+class KeyedRows(Sequence[Plain]):
+    """Rows of items in the order of their ids, found by id without making those that are not asked for."""
+
+    ids: Any
+    """The ids of all items in Arrow, ascending."""
+    identity: Identity | None = None
+    """What the dataset was known as when the rows were read or written."""
+
+    @abstractmethod
+    def rows_of(self, ids: Iterable[str]) -> list[Plain]:
+        """The rows of these items, in their order."""
+
+
+class Rows(KeyedRows):
     """Rows of the items of a dataset in the order of their ids, made one by one where they are asked for.
 
     ``columns`` and ``batches`` give them as they lie there, in Arrow: mappings are JSON.
@@ -421,7 +435,6 @@ class Rows(Sequence[Plain]):
 
     def __init__(self, table: _Shards) -> None:
         self._table = table
-        self.identity: Identity | None = None
 
     @classmethod
     def at(cls, folder: Path, names: Sequence[str], rows: int) -> Rows:
@@ -493,8 +506,7 @@ class Rows(Sequence[Plain]):
         Raises:
             KeyError: an item is not there.
         """
-        own = getattr(ids, "array", None)
-        wanted = pa.array(ids, pa.string()) if own is None else own
+        wanted = arrow_ids(ids)
         places = pc.index_in(wanted, value_set=self.ids)
         if places.null_count:
             raise KeyError(wanted.filter(pc.is_null(places))[0].as_py())
@@ -593,6 +605,11 @@ class ArrayIds(Ids):
         return ArrayIds, (self.array,)
 
 
+def arrow_ids(ids: Iterable[str]) -> pa.Array:
+    """Ids in Arrow, as they lie there where they do."""
+    return ids.array if isinstance(ids, Ids) else pa.array(ids, pa.string())
+
+
 class Files(Mapping[str, str]):
     """Path of every file of a dataset but its root -> SHA-256, read when the first of them is asked for."""
 
@@ -643,7 +660,7 @@ def content_of(dataset: Dataset) -> str:
 
     The root states it; of a dataset that is not as it was read it is computed.
     """
-    known: Identity | None = getattr(dataset.items, "identity", None)
+    known = dataset.items.identity if isinstance(dataset.items, KeyedRows) else None
     same = known and known.slices is dataset.slices and known.left_out is dataset.left_out and known.recipe is dataset.recipe
     return known.content if known and same else computed_content(dataset)
 

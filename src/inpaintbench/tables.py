@@ -12,7 +12,7 @@ from dataclasses import fields
 from functools import cache, lru_cache
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, TypeVar, get_args, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -53,7 +53,7 @@ def schema_of(record_type: type) -> pa.Schema:
     hints = get_type_hints(record_type)
     columns: list[tuple[str, pa.DataType]] = []
     for field in fields(record_type):
-        kinds = {kind.__name__ for kind in getattr(hints[field.name], "__args__", ()) if isinstance(kind, type)}
+        kinds = {kind.__name__ for kind in get_args(hints[field.name]) if isinstance(kind, type)}
         if {"float", "str"} <= kinds:
             columns += [(field.name, pa.float64()), (f"{field.name}_text", pa.string())]
         else:

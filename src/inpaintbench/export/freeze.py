@@ -67,6 +67,7 @@ from inpaintbench.manifest import (
     Identity,
     Rows,
     ShardWriter,
+    arrow_ids,
     computed_content,
     load,
 )
@@ -333,7 +334,7 @@ def _write_rows(
     if any(part.name == ALL and not _has_all(part, ids) for part in dataset.slices):
         raise InputError(f"a slice called {ALL!r} has every item of its dataset, and this one has not; give it another name")
     parts = [part for part in dataset.slices if part.name != ALL]
-    places = {part.name: _places(getattr(part.item_ids, "array", part.item_ids), ids) for part in parts}
+    places = {part.name: _places(arrow_ids(part.item_ids), ids) for part in parts}
     thin, whole, start = ThinRows(ids), Placed(scratch / ALL, len(ids)), 0
     several = {part.name: Placed(scratch / f"slice{number}", len(part.item_ids)) for number, part in enumerate(parts)}
     ordered = {name: (order := np.argsort(found, kind="stable"), found[order]) for name, found in places.items()}
@@ -358,8 +359,7 @@ def _write_rows(
 
 
 def _has_all(part: Slice, ids: pa.Array) -> bool:
-    own = getattr(part.item_ids, "array", None)
-    own = pa.array(part.item_ids, pa.string()) if own is None else own
+    own = arrow_ids(part.item_ids)
     return bool(own.take(pc.sort_indices(own)).equals(ids))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from inpaintbench.manifest import ALL, ONE_FILE, SHARD_ROWS, ArrayIds, Rows, shard_names, shards
+from inpaintbench.manifest import ALL, ONE_FILE, SHARD_ROWS, ArrayIds, KeyedRows, Rows, shard_names, shards
 from inpaintbench.types import Dataset, Plain, Slice, canonical_json
 
 # Media column -> folder of its files. The input of an edit is its truth, and lies with it.
@@ -93,15 +93,13 @@ class OneSplit(Mapping[str, str]):
 
 def ids_of(rows: Sequence[Plain]) -> Sequence[str]:
     """Ids of the rows, without making rows that are not made."""
-    ids = getattr(rows, "ids", None)
-    return tuple(row["item_id"] for row in rows) if ids is None else ArrayIds(ids)
+    return ArrayIds(rows.ids) if isinstance(rows, KeyedRows) else tuple(row["item_id"] for row in rows)
 
 
 def finder(rows: Sequence[Plain]) -> Callable[[Sequence[str]], list[Plain]]:
     """Return what gives the rows of some ids, in their order."""
-    own: Callable[[Sequence[str]], list[Plain]] | None = getattr(rows, "rows_of", None)
-    if own is not None:
-        return own
+    if isinstance(rows, KeyedRows):
+        return rows.rows_of
     by_id = {row["item_id"]: row for row in rows}
     return lambda ids: [by_id[item_id] for item_id in ids]
 

@@ -18,7 +18,7 @@ import pyarrow as pa
 from inpaintbench.export.card.measures import GROUPS, MEASURES
 from inpaintbench.export.layout import MEDIA, file_column
 from inpaintbench.lazily import lazily
-from inpaintbench.manifest import Identity
+from inpaintbench.manifest import KeyedRows, arrow_ids
 from inpaintbench.types import Plain
 
 pc = lazily("pyarrow.compute")
@@ -70,7 +70,7 @@ class _Coded:
         return self.values[self.codes[place]]
 
 
-class ThinRows(Sequence[Plain]):
+class ThinRows(KeyedRows):
     """Rows of items in the order of ids, without what documents do not tell: what is not kept raises ``KeyError``."""
 
     def __init__(self, ids: pa.Array) -> None:
@@ -80,7 +80,6 @@ class ThinRows(Sequence[Plain]):
             ids: of all items, ascending.
         """
         self.ids = ids
-        self.identity: Identity | None = None
         self.columns: dict[str, _Coded] = {}
         self.words: dict[str, _Coded] = {}
         self.numbers: dict[str, array[float]] = {}
@@ -129,9 +128,7 @@ class ThinRows(Sequence[Plain]):
 
     def rows_of(self, ids: Iterable[str]) -> list[Plain]:
         """The rows of these items, which are there, in their order."""
-        own = getattr(ids, "array", None)
-        wanted = pa.array(ids, pa.string()) if own is None else own
-        return [_Row(self, place) for place in pc.index_in(wanted, value_set=self.ids).to_pylist()]
+        return [_Row(self, place) for place in pc.index_in(arrow_ids(ids), value_set=self.ids).to_pylist()]
 
 
 class _Row(Mapping[str, Any]):

@@ -164,7 +164,7 @@ def _translated(name: str) -> Iterator[None]:
     try:
         yield
     except (exc.DBAPIError, exc.PendingRollbackError, exc.TimeoutError, OSError) as error:
-        cause = getattr(error, "orig", None) or error
+        cause = (isinstance(error, exc.DBAPIError) and error.orig) or error
         first = cause.args[0] if cause.args else cause
         # pg8000 gives the fields of the server's message: C is its code, M its text.
         fields = first if isinstance(first, dict) else {"M": first}

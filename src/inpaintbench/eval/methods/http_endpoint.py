@@ -85,7 +85,7 @@ class HttpEndpoint(Method):
                     raise NotMeasurable(f"{self._url} answered {error.code}{f': {words}' if words else ''}") from error
                 time.sleep(_FIRST_PAUSE_SECONDS * 2 ** (attempt - 1))
             except OSError as error:
-                reason = getattr(error, "reason", error)
+                reason = error.reason if isinstance(error, urllib.error.URLError) else error
                 raise NotMeasurable(f"{self._url} cannot be asked: {reason}") from error
         raise AssertionError("every try ends")
 

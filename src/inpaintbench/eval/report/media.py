@@ -14,6 +14,12 @@ from inpaintbench.view import composite_in_place
 from inpaintbench.workspace import Blobs
 
 
+class _Held(threading.local):
+    """Id, truth and hole of the item that a thread asked for last."""
+
+    item: tuple[str, Frames, Hole] | None = None
+
+
 class PredictionMedia:
     """Decodes what a gallery asks for; holds one item at a time for each thread that asks.
 
@@ -31,7 +37,7 @@ class PredictionMedia:
         self._root, self._blobs, self._resize = root, blobs, resize
         self._rows = {row["item_id"]: row for row in dataset.items}
         self._blob_of = {(row.item_id, row.method): row.blob for row in predictions}
-        self._held = threading.local()
+        self._held = _Held()
 
     def frames(self, item_id: str, channel: str) -> Frames | None:
         """``truth``, ``input`` (hole filled), or the composite of the method called ``channel``; None without one that can be
@@ -57,7 +63,7 @@ class PredictionMedia:
         return composite_in_place(truth, hole, frames)
 
     def _loaded(self, item_id: str) -> tuple[Frames, Hole]:
-        held: tuple[str, Frames, Hole] | None = getattr(self._held, "item", None)
+        held = self._held.item
         if held is None or held[0] != item_id:
             held = self._held.item = (item_id, *frozen.truth_and_hole(self._root, self._rows[item_id]))
         return held[1], held[2]
