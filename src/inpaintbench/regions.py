@@ -58,6 +58,14 @@ def dilate(hole: Hole, *, radius: int) -> Hole:
     return _morph(hole, radius, cv2.dilate)
 
 
+def dilate_by_cross(hole: Hole, *, times: int) -> Hole:
+    """Dilate each frame's hole ``times`` times by a 3x3 cross, which gives a diamond: what codes of video inpainting do."""
+    if not times:
+        return hole
+    cross = cv2.getStructuringElement(cv2.MORPH_CROSS, (3, 3))
+    return np.stack([cv2.dilate(frame.view(np.uint8), cross, iterations=times) for frame in hole]).view(np.bool_)
+
+
 def boundary_band(hole: Hole, *, radius: int) -> Hole:
     """Pixels within ``radius`` of the hole's border, on both sides of it."""
     return dilate(hole, radius=radius) & ~_morph(hole, radius, cv2.erode)

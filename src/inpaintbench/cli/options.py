@@ -55,17 +55,33 @@ class Bundle:
 
 
 def bundle(kind: type, *names: str, panel: str | None = None) -> Bundle:
-    """The fields of a dataclass as options, all or some; the others keep their defaults."""
+    """The fields of a dataclass as options, all or some; the others keep their defaults. A field may be a bundle itself."""
     hints = get_type_hints(kind, include_extras=True)
     defaults = {field.name: field.default for field in fields(kind)}
     chosen = names or [name for name in defaults if get_origin(hints[name]) is Annotated]
-    return Bundle(tuple(parameter(name, _in_panel(hints[name], panel), defaults[name]) for name in chosen), kind)
+    return _joined([parameter(name, _in_panel(hints[name], panel), defaults[name]) for name in chosen], kind)
+
+
+def _joined(parameters: Iterable[inspect.Parameter], make: Callable[..., Any]) -> Bundle:
+    """The options of parameters, some of which stand for bundles; ``make`` is called with these made."""
+    asked = list(parameters)
+    bundles = {one.name: mark for one in asked for mark in get_args(one.annotation)[1:] if isinstance(mark, Bundle)}
+    options = [option for one in asked for option in (bundles[one.name].parameters if one.name in bundles else [one])]
+
+    def made(**given: Any) -> Any:
+        parts = {name: of.make(**{part.name: given.pop(part.name) for part in of.parameters}) for name, of in bundles.items()}
+        return make(**given, **parts)
+
+    plain = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in options]
+    return Bundle(tuple(plain), made if bundles else make)
 
 
 def _in_panel(annotation: Any, panel: str | None) -> Any:
     if panel is None:
         return annotation
     of, info = get_args(annotation)
+    if isinstance(info, Bundle):
+        return annotation
     info = copy(info)
     info.rich_help_panel = panel
     return Annotated[of, info]
@@ -86,23 +102,14 @@ def parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
 
 def expanded(function: Callable[..., Any]) -> Callable[..., Any]:
     """A command with the options of its bundles in the place of these."""
-    parameters = inspect.signature(function, eval_str=True).parameters
-    bundles = {
-        name: mark for name, option in parameters.items() for mark in get_args(option.annotation)[1:] if isinstance(mark, Bundle)
-    }
-    if not bundles:
+    joined = _joined(inspect.signature(function, eval_str=True).parameters.values(), function)
+    if joined.make is function:
         return function
-    options = [
-        option
-        for name, parameter in parameters.items()
-        for option in (bundles[name].parameters if name in bundles else [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)])
-    ]
 
     @wraps(function)
     def command(**given: Any) -> Any:
-        made = {name: of.make(**{part.name: given.pop(part.name) for part in of.parameters}) for name, of in bundles.items()}
-        return function(**given, **made)
+        return joined.make(**given)
 
-    command.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined] # what Typer reads
+    command.__signature__ = inspect.Signature(joined.parameters)  # type: ignore[attr-defined] # what Typer reads
     command.__annotations__ = {}
     return command

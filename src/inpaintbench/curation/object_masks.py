@@ -3,35 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from functools import partial
 
 import numpy as np
 
 from inpaintbench import video
-from inpaintbench.curation.footage import without_name
-from inpaintbench.curation.normalizers import NORMALIZERS
+from inpaintbench.curation import fitting
+from inpaintbench.curation.fitting import Wanted, normalizer_of
+from inpaintbench.curation.normalizers.base import Normalizer
 from inpaintbench.errors import Rejected
-from inpaintbench.executors.base import Executor, Outcome, Step, Task
+from inpaintbench.executors.base import Executor, Outcome
 from inpaintbench.steps import OBJECT_MASKS
-from inpaintbench.types import Attribute, Clip, Hole, Plain, content_id
+from inpaintbench.types import Attribute, Clip, Hole, Plain
 from inpaintbench.workspace import Blobs
 
 NAME = "object_fraction"
 VERSION = "1"
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """A mask to make."""
-
-    clip: Clip
-    levels: str
-    """Blob name of the masks of its source, ``uint8[T, H, W]``."""
-    object: int | None
-    """Value of the object; None = whatever is not 0."""
-    name: str
-    """Display name of the clip."""
 
 
 def attribute_name(number: int | None) -> str:
@@ -44,28 +31,12 @@ def fit(executor: Executor, wanted: Sequence[Wanted], *, normalizer: Plain) -> O
 
     Args:
         executor: who does the work.
-        wanted: each mask once.
+        wanted: each mask once; the blob is ``uint8[T, H, W]``, the variant the value of the object, None = whatever is not 0.
         normalizer: ``{"name": ..., constant: value}`` of the leaf that gave the clips their size.
     """
-    leaf = [normalizer["name"], NORMALIZERS.get(normalizer["name"]).version, without_name(normalizer)]
-    step = Step(
-        name=OBJECT_MASKS,
-        version=VERSION,
-        table="attributes",
-        record=Attribute,
-        function="inpaintbench.curation.object_masks:fit_one",
-        parameters={"normalizer": leaf},
+    return fitting.fit(
+        executor, wanted, step=OBJECT_MASKS, version=VERSION, function=fit_one, attribute=attribute_name, normalizer=normalizer
     )
-    tasks = [
-        Task(
-            f"{mask.clip.clip_id}:{attribute_name(mask.object)}",
-            content_id(mask.clip.clip_id, mask.levels, mask.object),
-            {"clip": asdict(mask.clip), "levels": mask.levels, "object": mask.object},
-            mask.name,
-        )
-        for mask in wanted
-    ]
-    return executor.run(step, tasks)
 
 
 def fit_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribute]:
@@ -76,12 +47,11 @@ def fit_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribut
     Raises:
         Rejected: too few masks, masks of another shape than the frames, or nothing or everything of the clip is the object.
     """
-    clip, number = Clip(**payload["clip"]), payload["object"]
-    levels = video.read_levels(blobs.path(payload["levels"]))
+    clip, number = Clip(**payload["clip"]), payload["variant"]
+    levels = video.read_levels(blobs.path(payload["blob"]))
     if len(levels) < clip.end_frame:
         raise Rejected(f"has {len(levels)} masks, but the clip shows frames up to {clip.end_frame}")
-    name, _, constants = parameters["normalizer"]
-    leaf = NORMALIZERS.get(name)(**constants)
+    leaf = normalizer_of(parameters)
     inside = (levels == number) if number is not None else (levels > 0)
     mask = np.stack([_fitted(plane, leaf) for plane in inside[clip.start_frame : clip.end_frame]])
     if mask.shape[1:] != (clip.height, clip.width):
@@ -94,7 +64,7 @@ def fit_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribut
     return [Attribute(clip.clip_id, attribute_name(number), float(mask.mean()), None, OBJECT_MASKS, VERSION, blob)]
 
 
-def _fitted(inside: Hole, leaf: object) -> Hole:
+def _fitted(inside: Hole, leaf: Normalizer) -> Hole:
     white = np.repeat((inside.astype(np.uint8) * 255)[..., None], 3, axis=2)
-    fitted: Hole = leaf.apply(white, pixel_aspect=1.0)[..., 0] > 127  # type: ignore[attr-defined]
+    fitted: Hole = leaf.apply(white, pixel_aspect=1.0)[..., 0] > 127
     return fitted

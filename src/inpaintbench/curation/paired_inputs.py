@@ -3,36 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
 from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from inpaintbench import video
-from inpaintbench.curation.footage import without_name
-from inpaintbench.curation.normalizers import NORMALIZERS
+from inpaintbench.curation import fitting
+from inpaintbench.curation.fitting import Wanted, normalizer_of
+from inpaintbench.curation.normalizers.base import Normalizer
 from inpaintbench.errors import Rejected
-from inpaintbench.executors.base import Executor, Outcome, Step, Task
+from inpaintbench.executors.base import Executor, Outcome
 from inpaintbench.steps import PAIRED_INPUTS
-from inpaintbench.types import Attribute, Clip, Plain, content_id
+from inpaintbench.types import Attribute, Clip, Plain
 from inpaintbench.workspace import Blobs
 
 NAME = "input"
 VERSION = "1"
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """An input to make."""
-
-    clip: Clip
-    film: str
-    """Blob name of the film with the object."""
-    variant: str
-    """Tells the inputs of a clip apart."""
-    name: str
-    """Display name of the clip."""
 
 
 def attribute_name(variant: str) -> str:
@@ -45,28 +32,12 @@ def fit(executor: Executor, wanted: Sequence[Wanted], *, normalizer: Plain) -> O
 
     Args:
         executor: who does the work.
-        wanted: each input once.
+        wanted: each input once; the blob is the film with the object.
         normalizer: ``{"name": ..., constant: value}`` of the leaf that gave the clips their size.
     """
-    leaf = [normalizer["name"], NORMALIZERS.get(normalizer["name"]).version, without_name(normalizer)]
-    step = Step(
-        name=PAIRED_INPUTS,
-        version=VERSION,
-        table="attributes",
-        record=Attribute,
-        function="inpaintbench.curation.paired_inputs:fit_one",
-        parameters={"normalizer": leaf},
+    return fitting.fit(
+        executor, wanted, step=PAIRED_INPUTS, version=VERSION, function=fit_one, attribute=attribute_name, normalizer=normalizer
     )
-    tasks = [
-        Task(
-            f"{one.clip.clip_id}:{attribute_name(one.variant)}",
-            content_id(one.clip.clip_id, one.film, one.variant),
-            {"clip": asdict(one.clip), "film": one.film, "variant": one.variant},
-            one.name,
-        )
-        for one in wanted
-    ]
-    return executor.run(step, tasks)
 
 
 def fit_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribute]:
@@ -76,21 +47,19 @@ def fit_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribut
         Rejected: fewer frames than the clip shows, or frames of another shape.
     """
     clip = Clip(**payload["clip"])
-    name, _, constants = parameters["normalizer"]
-    leaf = NORMALIZERS.get(name)(**constants)
-    frames = _frames(str(blobs.path(payload["film"])), clip, leaf)
+    frames = _frames(str(blobs.path(payload["blob"])), clip, normalizer_of(parameters))
     blob, encoded = blobs.put(
         video.suffix_for(clip.frames), partial(video.write_clip, frames=frames, fps=clip.fps, form="lossless")
     )
     return [Attribute(clip.clip_id, attribute_name(payload["variant"]), encoded.rgb_sha256, None, PAIRED_INPUTS, VERSION, blob)]
 
 
-def _frames(path: str, clip: Clip, leaf: object) -> Iterator[npt.NDArray[np.uint8]]:
+def _frames(path: str, clip: Clip, leaf: Normalizer) -> Iterator[npt.NDArray[np.uint8]]:
     count = 0
     for count, (pixels, _) in enumerate(video.upright_frames(path), start=1):
         if not clip.start_frame < count <= clip.end_frame:
             continue
-        frame = leaf.apply(pixels, pixel_aspect=1.0)  # type: ignore[attr-defined]
+        frame = leaf.apply(pixels, pixel_aspect=1.0)
         if frame.shape[:2] != (clip.height, clip.width):
             raise Rejected(
                 f"with and without its object it has other shapes: {frame.shape[1]}x{frame.shape[0]} with it, "

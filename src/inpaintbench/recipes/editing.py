@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from inpaintbench import video
 from inpaintbench.catalogue import unknown_name
-from inpaintbench.curation import measuring, object_masks
+from inpaintbench.curation import fitting, measuring, object_masks
 from inpaintbench.curation.attributes.warp_valid_share import ENOUGH, WarpValidShare
 from inpaintbench.curation.sources.edit_clips import EDITS, MASK_TASKS, OBJECT_MASK
 from inpaintbench.deviations import Deviation
@@ -127,7 +127,7 @@ def label(recipe: EditingRecipe, executor: Executor, workspace: Workspace) -> No
         measuring.measure(executor, clips, leaf=recipe.captioner)
     parts = {row.source_id: row for row in workspace.table("sources", Source)}
     wanted = {
-        (edit.clip.clip_id, edit.object): object_masks.Wanted(edit.clip, str(source.parts[OBJECT_MASK]), edit.object, source.uri)
+        (edit.clip.clip_id, edit.object): fitting.Wanted(edit.clip, str(source.parts[OBJECT_MASK]), edit.object, source.uri)
         for edit in _edits(workspace, clips)
         if edit.task in recipe.mask_tasks and OBJECT_MASK in (source := parts[edit.clip.source_id]).parts
     }

@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from inpaintbench.curation import object_masks, paired_inputs
+from inpaintbench.curation import fitting, object_masks, paired_inputs
 from inpaintbench.executors.base import Executor
 from inpaintbench.export import slices
 from inpaintbench.masks import removal, render
@@ -84,9 +84,9 @@ def label(recipe: RemovalRecipe, executor: Executor, workspace: Workspace) -> No
     masks, inputs = [], []
     for clip in clips:
         of_source = parts[clip.source_id]
-        masks.append(object_masks.Wanted(clip, of_source[_MASK], None, names[clip.clip_id]))
+        masks.append(fitting.Wanted(clip, of_source[_MASK], None, names[clip.clip_id]))
         inputs += [
-            paired_inputs.Wanted(clip, blob, part.removeprefix(_INPUT), names[clip.clip_id])
+            fitting.Wanted(clip, blob, part.removeprefix(_INPUT), names[clip.clip_id])
             for part, blob in of_source.items()
             if part.startswith(_INPUT)
         ]

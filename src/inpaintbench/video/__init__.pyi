@@ -37,7 +37,7 @@ from .images import (
     write_image,
 )
 from .probing import Probe, ProbingDecoder, probe
-from .scaling import scaled
+from .scaling import bicubic, linear, nearest, scaled
 from .scanning import READERS, Scan, require_reader, scan
 from .suffixes import IMAGE_SUFFIXES, VIDEO_SUFFIXES, is_image
 from .upright import HDR_POLICIES, Orientations, frames_at, upright, upright_frames
@@ -60,12 +60,15 @@ __all__ = [
     "Probe",
     "ProbingDecoder",
     "Scan",
+    "bicubic",
     "by_number",
     "decoded_hashes",
     "frames_at",
     "is_image",
+    "linear",
     "list_images",
     "misplaced_as_text",
+    "nearest",
     "numbered_images",
     "png_bytes",
     "probe",

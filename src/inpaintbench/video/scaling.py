@@ -6,7 +6,7 @@ import math
 import threading
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 import av
 import cv2
@@ -14,10 +14,13 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+from inpaintbench.types import Frames
+
 # Catmull-Rom's kernel, as Pillow has it, widened where a side shrinks; the flags keep processors from rounding each its own way.
 _FLAGS = "flags=bicubic+accurate_rnd+bitexact:param0=0:param1=0.5:in_range=full:out_range=full"
 # Beyond it the 14-bit weights of swscale no longer sum to one; such frames are shrunk in steps.
 _MOST_SHRINKING = 32
+_Scalar = TypeVar("_Scalar", bound=np.generic)
 
 
 def scaled(frame: npt.NDArray[np.uint8], *, width: int, height: int) -> npt.NDArray[np.uint8]:
@@ -56,3 +59,33 @@ class _Scaler:
 @lru_cache(maxsize=4)
 def _scaler(origin: tuple[int, int], target: tuple[int, int]) -> _Scaler:
     return _Scaler(origin, target)
+
+
+def nearest(frames: npt.NDArray[Any], *, height: int, width: int) -> npt.NDArray[Any]:
+    """Frames ``[T, H, W, ...]`` brought to a size by the pixel whose area holds the centre of each new one, as Pillow does."""
+    rows, columns = _nearest(frames.shape[1], height), _nearest(frames.shape[2], width)
+    return frames if frames.shape[1:3] == (height, width) else frames[:, rows[:, None], columns]
+
+
+def bicubic(frames: Frames, *, height: int, width: int) -> Frames:
+    """``uint8[T, H, W, 3]`` brought to a size by Pillow's bicubic filter, whose reach grows with the scale."""
+    if frames.shape[1:3] == (height, width):
+        return frames
+    resized = np.empty((len(frames), height, width, 3), np.uint8)
+    for target, frame in zip(resized, frames, strict=True):
+        target[...] = np.asarray(Image.fromarray(frame).resize((width, height), Image.Resampling.BICUBIC))
+    return resized
+
+
+def linear(frames: npt.NDArray[_Scalar], *, height: int, width: int) -> npt.NDArray[_Scalar]:
+    """``[T, H, W, C]`` of any type brought to a size by OpenCV's bilinear filter, which looks at four pixels at any scale."""
+    if frames.shape[1:3] == (height, width):
+        return frames
+    return np.stack([cv2.resize(frame, (width, height), interpolation=cv2.INTER_LINEAR) for frame in frames])
+
+
+def _nearest(given: int, wanted: int) -> npt.NDArray[np.intp]:
+    # Added up step by step as Pillow does: where a centre falls between two pixels, rounding decides.
+    steps = np.full(wanted, given / wanted)
+    steps[0] /= 2
+    return np.minimum(np.cumsum(steps).astype(np.intp), given - 1)

@@ -12,7 +12,8 @@ from skimage.metrics import mean_squared_error, peak_signal_noise_ratio, structu
 
 from inpaintbench import video
 from inpaintbench.eval.protocols import PROTOCOLS
-from inpaintbench.eval.scoring.fitting import grey_view, nearest
+from inpaintbench.eval.scoring.fitting import grey_view
+from inpaintbench.video import nearest
 from inpaintbench.view import ItemView
 
 NUMBERS = (1, 10, 11, 12, 14)

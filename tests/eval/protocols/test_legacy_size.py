@@ -18,10 +18,12 @@ from inpaintbench.errors import MediaError
 from inpaintbench.eval.comparing.statistics import summarise
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.protocols.e2fgvi import LEGACY
-from inpaintbench.eval.scoring.fitting import bicubic, dilated, measured_view, nearest
+from inpaintbench.eval.scoring.fitting import measured_view
 from inpaintbench.eval.scoring.score import Predicted, score
 from inpaintbench.executors.local import LocalExecutor
+from inpaintbench.regions import dilate_by_cross
 from inpaintbench.types import Frames, Hole, Score
+from inpaintbench.video import bicubic, nearest
 from inpaintbench.view import ItemView
 from inpaintbench.workspace import Workspace
 
@@ -52,7 +54,7 @@ def grown(hole: Hole) -> Hole:
 
 def test_frames_and_holes_come_to_the_size_as_pillow_brings_them() -> None:
     np.testing.assert_array_equal(bicubic(noise(0), height=SMALL[1], width=SMALL[0]), resized(noise(0)))
-    np.testing.assert_array_equal(dilated(nearest(square(), height=SMALL[1], width=SMALL[0]), times=4), grown(square()))
+    np.testing.assert_array_equal(dilate_by_cross(nearest(square(), height=SMALL[1], width=SMALL[0]), times=4), grown(square()))
     same = noise(1)
     assert bicubic(same, height=HEIGHT, width=WIDTH) is same
 
@@ -61,8 +63,8 @@ def test_a_grown_hole_stays_in_the_frame() -> None:
     hole = np.zeros((1, 5, 9), bool)
     hole[0, 0, 0] = True
     expected = np.add.outer(np.arange(5), np.arange(9)) <= 3
-    np.testing.assert_array_equal(dilated(hole, times=3)[0], expected)
-    assert dilated(hole, times=0) is hole
+    np.testing.assert_array_equal(dilate_by_cross(hole, times=3)[0], expected)
+    assert dilate_by_cross(hole, times=0) is hole
 
 
 @pytest.mark.parametrize("full_frames", [False, True])

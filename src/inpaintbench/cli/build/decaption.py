@@ -5,20 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from inpaintbench.cli.build.running import (
-    Demo,
-    Described,
-    Describing,
-    Growing,
-    Out,
-    Owned,
-    Owning,
-    Published,
-    make_recipe,
-    one_of,
-    run_build,
-)
-from inpaintbench.cli.console import Locally, Running
+from inpaintbench.cli.build.running import Build, Building, Demo, Out, Owned, Owning, one_of
 from inpaintbench.cli.options import option
 from inpaintbench.cli.recipe_options import NONE_GIVEN, Given, of_recipe
 from inpaintbench.masks.overlays.fonts import BUNDLED, installed_families
@@ -42,9 +29,7 @@ def build_decaption(
     demo: Demo = False,
     given: Annotated[Given, of_recipe(DecaptionRecipe)] = NONE_GIVEN,
     owning: Owning = Owned(),
-    describing: Describing = Described(),
-    published: Growing = Published(),
-    running: Locally = Running(),
+    build: Building = Build(),
 ) -> None:
     """Clips of five seconds with subtitles painted on them.
 
@@ -57,6 +42,4 @@ def build_decaption(
         "families": [BUNDLED] if demo else list(installed_families()),
         **({"name": "Decaptioning demo", "seed": DEMO_SEED} if demo else {}),
     }
-    run_build(
-        make_recipe(DecaptionRecipe, {**usual, **describing.choices, **given}), [source], out, running, describing, published
-    )
+    build.run(build.recipe(DecaptionRecipe, usual, given), [source], out)

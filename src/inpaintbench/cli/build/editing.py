@@ -8,20 +8,7 @@ from typing import Annotated, Any
 
 from inpaintbench import frozen
 from inpaintbench.cli import console
-from inpaintbench.cli.build.running import (
-    Demo,
-    Described,
-    Describing,
-    Growing,
-    Out,
-    Owned,
-    Owning,
-    Published,
-    make_recipe,
-    one_of,
-    run_build,
-)
-from inpaintbench.cli.console import Locally, Running
+from inpaintbench.cli.build.running import Build, Building, Demo, Out, Owned, Owning, one_of
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import option
 from inpaintbench.cli.recipe_options import NONE_GIVEN, Given, of_recipe
@@ -46,9 +33,7 @@ def build_editing(
     licence: Annotated[str | None, option("The former name of --footage-licence.", hidden=True)] = None,
     given: Annotated[Given, of_recipe(EditingRecipe)] = NONE_GIVEN,
     owning: Owning = Owned(),
-    describing: Describing = Described(),
-    published: Growing = Published(),
-    running: Locally = Running(),
+    build: Building = Build(),
 ) -> None:
     """Clips with prompts that ask for edits in four tasks. Masks say what these are about.
 
@@ -62,7 +47,7 @@ def build_editing(
     if licence is not None:
         owning = replace(owning, footage_licence=licence)
     small = {"name": "Video editing demo", "side": DEMO_SIDE} if demo else {}
-    recipe = make_recipe(EditingRecipe, {**small, **describing.choices, **given})
+    recipe = build.recipe(EditingRecipe, small, given)
     source = SourceSpec("embedded_edits", {"side": min(max(recipe.side, 128), 256)})
     if clips is not None:
         constants: dict[str, Any] = {
@@ -71,6 +56,6 @@ def build_editing(
         }  # fmt: skip
         source = SourceSpec("edit_clips", constants)
         EditClips(**constants).checked()  # before there is a folder
-    run_build(recipe, [source], out, running, describing, published)
+    build.run(recipe, [source], out)
     for warning in warnings(frozen.load(out / "exports" / recipe.kind).items):
         console.warn(f"warning: {warning}")

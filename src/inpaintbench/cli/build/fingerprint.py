@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from inpaintbench.cli.build.running import Demo, Described, Describing, Growing, Out, Published, make_recipe, one_of, run_build
-from inpaintbench.cli.console import Locally, Running
+from inpaintbench.cli.build.running import Build, Building, Demo, Out, one_of
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import option
 from inpaintbench.cli.recipe_options import NONE_GIVEN, Given, of_recipe
@@ -21,9 +20,7 @@ def build_fingerprint(
     demo: Demo = False,
     given: Annotated[Given, of_recipe(FingerprintRecipe)] = NONE_GIVEN,
     photographs: Annotated[Path | None, option("Folder of photographs for backgrounds instead.", panel=DEGRADATION)] = None,
-    describing: Describing = Described(),
-    published: Growing = Published(),
-    running: Locally = Running(),
+    build: Building = Build(),
 ) -> None:
     """Synthetic fingerprints, degraded as a whole. Needs no footage.
 
@@ -37,5 +34,5 @@ def build_fingerprint(
     if demo and "law" in given:
         raise UsageError("the demo has all classes alike; for another --law give --fingers N")
     laid_on = {"backgrounds": PHOTOGRAPHS} if photographs else {}
-    recipe = make_recipe(FingerprintRecipe, {**(DEMO if demo else {}), **laid_on, **describing.choices, **given})
-    run_build(recipe, [recipe.source], out, running, describing, published, photographs=photographs)
+    recipe = build.recipe(FingerprintRecipe, (DEMO if demo else {}) | laid_on, given)
+    build.run(recipe, [recipe.source], out, photographs=photographs)

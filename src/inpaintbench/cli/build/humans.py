@@ -6,20 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-from inpaintbench.cli.build.running import (
-    Demo,
-    Described,
-    Describing,
-    Growing,
-    Out,
-    Owned,
-    Owning,
-    Published,
-    make_recipe,
-    one_of,
-    run_build,
-)
-from inpaintbench.cli.console import Locally, Running, constant
+from inpaintbench.cli.build.running import Build, Building, Demo, Out, Owned, Owning, one_of
+from inpaintbench.cli.console import constant
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import option
 from inpaintbench.cli.recipe_options import NONE_GIVEN, Given, of_recipe
@@ -54,9 +42,7 @@ def build_humans(
     ] = None,
     given: Annotated[Given, of_recipe(HumansRecipe)] = NONE_GIVEN,
     owning: Owning = Owned(),
-    describing: Describing = Described(),
-    published: Growing = Published(),
-    running: Locally = Running(),
+    build: Building = Build(),
 ) -> None:  # fmt: skip
     """People with blocks missing around their joints.
 
@@ -73,8 +59,8 @@ def build_humans(
     if originals:
         sources = [SourceSpec("folder", {"folder": str(originals), "media": "image", **owning.constants})]
     name = {"name": "People demo"} if demo else {}
-    recipe = make_recipe(HumansRecipe, {**name, "given_blocks": bool(blocks), **describing.choices, **given})
-    run_build(recipe, sources, out, running, describing, published, blocks=blocks)
+    recipe = build.recipe(HumansRecipe, {**name, "given_blocks": bool(blocks)}, given)
+    build.run(recipe, sources, out, blocks=blocks)
 
 
 def _people(text: str, crop: Mapping[str, Any], limit: int | None) -> SourceSpec:

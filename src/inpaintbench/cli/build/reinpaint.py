@@ -6,20 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from inpaintbench.cli.build.cutting import Saved, Saving
-from inpaintbench.cli.build.running import (
-    Demo,
-    Described,
-    Describing,
-    Growing,
-    Out,
-    Owned,
-    Owning,
-    Published,
-    make_recipe,
-    one_of,
-    run_build,
-)
-from inpaintbench.cli.console import Locally, Running
+from inpaintbench.cli.build.running import Build, Building, Demo, Out, Owned, Owning, one_of
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import option
 from inpaintbench.cli.recipe_options import NONE_GIVEN, Given, of_recipe
@@ -39,9 +26,7 @@ def build_reinpaint(
     given: Annotated[Given, of_recipe(ReinpaintRecipe)] = NONE_GIVEN,
     saving: Saving = Saved(),
     owning: Owning = Owned(),
-    describing: Describing = Described(),
-    published: Growing = Published(),
-    running: Locally = Running(),
+    build: Building = Build(),
 ) -> None:
     """Pictures with brush or box holes in area bins. Patch masks for re-inpainting them lie on top.
 
@@ -56,5 +41,5 @@ def build_reinpaint(
         raise UsageError("the demo is of pictures; for videos give --sources FOLDER")
     folder = {"folder": str(sources), "media": "image" if frames == 1 else "video", **owning.constants}
     source = SourceSpec("embedded_photographs", {}) if demo else SourceSpec("folder", folder)
-    recipe = make_recipe(ReinpaintRecipe, {**(DEMO if demo else {}), **of_masks, **describing.choices, **given})
-    run_build(recipe, [source], out, running, describing, published, masks=saving.saved_masks)
+    recipe = build.recipe(ReinpaintRecipe, (DEMO if demo else {}) | of_masks, given)
+    build.run(recipe, [source], out, masks=saving.saved_masks)

@@ -5,19 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-from inpaintbench.cli.build.running import (
-    Demo,
-    Described,
-    Describing,
-    Growing,
-    Out,
-    Owned,
-    Owning,
-    Published,
-    make_recipe,
-    run_build,
-)
-from inpaintbench.cli.console import Locally, Running
+from inpaintbench.cli.build.running import Build, Building, Demo, Out, Owned, Owning
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import option
 from inpaintbench.cli.recipe_options import NONE_GIVEN, Given, of_recipe
@@ -48,9 +36,7 @@ def build_removal(
     fps: Annotated[float, option("Frames a second of folders of frames.", panel=FOOTAGE)] = 24.0,
     given: Annotated[Given, of_recipe(RemovalRecipe)] = NONE_GIVEN,
     owning: Owning = Owned(),
-    describing: Describing = Described(),
-    published: Growing = Published(),
-    running: Locally = Running(),
+    build: Building = Build(),
 ) -> None:
     """Objects to be removed with their side effects. Rendered with an exact truth, from pairs of others, or clips without truth.
 
@@ -62,7 +48,7 @@ def build_removal(
         raise UsageError("--pairs and --layout go together: the one says where a data set lies, the other whose layout it has")
     if (clips is None) != (masks is None) or (truth and not clips):
         raise UsageError("--clips needs --masks of the same names, and --truth goes with both")
-    recipe = make_recipe(RemovalRecipe, {**({"name": "Object removal demo"} if demo else {}), **describing.choices, **given})
+    recipe = build.recipe(RemovalRecipe, {"name": "Object removal demo"} if demo else {}, given)
     source = recipe.rendered(items or DEMO_ITEMS)
     if pairs or clips:
         constants: dict[str, Any] = {
@@ -71,4 +57,4 @@ def build_removal(
         }  # fmt: skip
         RemovalFolders(**constants).found()  # before there is a folder
         source = SourceSpec("removal_folders", constants)
-    run_build(recipe, [source], out, running, describing, published)
+    build.run(recipe, [source], out)

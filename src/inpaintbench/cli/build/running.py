@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -117,6 +117,7 @@ Growing = Annotated[Published, bundle(Published, panel=DATASET)]
 Owning = Annotated[Owned, bundle(Owned, panel=FOOTAGE)]
 Describing = Annotated[Described, bundle(Described, panel=DATASET)]
 
+
 Recipe = TypeVar("Recipe", bound=BaseModel)
 
 
@@ -148,34 +149,41 @@ def given_alone(context: typer.Context, *names: str) -> None:
             raise UsageError(f"{asked.opts[0]} does nothing beside --demo, which has footage and settings of its own")
 
 
-def run_build(
-    recipe: Any,
-    sources: Sequence[SourceSpec],
-    out: Path,
-    running: Running,
-    described: Described,
-    published: Published,
-    **corrupting: Path | None,
-) -> None:
-    """Build in the workspace ``out``, and say what came of it."""
-    # What can be wrong with the arguments is told before any work, and before there is a folder.
-    from inpaintbench.export.freeze import check_target
+@dataclass(frozen=True)
+class Build:
+    """What every build is asked beside its recipe and its sources, and the build itself."""
 
-    own = out / "exports" / recipe.kind
-    append_to = published.folder(own)
-    check_target(own)
-    if append_to:
-        check_addable(append_to)
-    given: dict[str, Any] = {name: path for name, path in corrupting.items() if path}
-    check(recipe, sources, **given)
-    workspace = Workspace(out)
-    with running.on(workspace) as executor:
-        asked = Asked(replace=published.replace, say=console.say)
-        folder, dataset = build(
-            recipe, sources, executor, workspace, table=described.table, append_to=append_to, asked=asked, **given
-        )
-    summarise(workspace, dataset)
-    told(folder, dataset)
+    described: Describing = Described()
+    published: Growing = Published()
+    running: console.Locally = field(default_factory=Running)
+
+    def recipe(self, kind: type[Recipe], usual: Mapping[str, Any], given: Mapping[str, Any]) -> Recipe:
+        """A recipe by what was given, else by the table ``[dataset]``, else by ``usual``."""
+        return make_recipe(kind, {**usual, **self.described.choices, **given})
+
+    def run(self, recipe: Any, sources: Sequence[SourceSpec], out: Path, **corrupting: Path | None) -> None:
+        """Build in the workspace ``out``, and say what came of it."""
+        # What can be wrong with the arguments is told before any work, and before there is a folder.
+        from inpaintbench.export.freeze import check_target
+
+        own = out / "exports" / recipe.kind
+        append_to = self.published.folder(own)
+        check_target(own)
+        if append_to:
+            check_addable(append_to)
+        given: dict[str, Any] = {name: path for name, path in corrupting.items() if path}
+        check(recipe, sources, **given)
+        workspace = Workspace(out)
+        with self.running.on(workspace) as executor:
+            asked = Asked(replace=self.published.replace, say=console.say)
+            folder, dataset = build(
+                recipe, sources, executor, workspace, table=self.described.table, append_to=append_to, asked=asked, **given
+            )
+        summarise(workspace, dataset)
+        told(folder, dataset)
+
+
+Building = Annotated[Build, bundle(Build)]
 
 
 def told(folder: Path, dataset: Dataset) -> None:

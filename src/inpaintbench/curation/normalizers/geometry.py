@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from inpaintbench import video
+from inpaintbench.catalogue import known_name
 from inpaintbench.errors import InputError, Rejected
 
 # Pixels; nothing smaller is a clip.
 LEAST_SIDE = 16
+# By which frames are scaled: bicubic with anti-aliasing; the same to the byte of Pillow; OpenCV's bilinear one, which has none;
+# the nearest pixel, for masks.
+FILTERS = ("bicubic", "pillow-bicubic", "opencv-linear", "nearest")
 # Keeps exact multiples exact: 854.0000000001 must not become 855.
 _SLACK = 1e-6
 
@@ -42,11 +48,21 @@ def refuse_enlarging(size: tuple[float, float], *, ratio: float, most_enlargemen
         )
 
 
-def resized(frame: npt.NDArray[np.uint8], *, width: int, height: int) -> npt.NDArray[np.uint8]:
-    """``uint8[h, w, 3]`` at ``width`` x ``height``, bicubic with anti-aliasing; the same array where the size is right."""
+def resized(frame: npt.NDArray[np.uint8], *, width: int, height: int, resample: str = "bicubic") -> npt.NDArray[np.uint8]:
+    """``uint8[h, w, 3]`` at ``width`` x ``height`` by one of ``FILTERS``; the same array where the size is right."""
     if frame.shape[:2] == (height, width):
         return frame
-    return video.scaled(frame, width=width, height=height)
+    if resample == "bicubic":
+        return video.scaled(frame, width=width, height=height)
+    scales: dict[str, Callable[..., Any]] = {
+        "pillow-bicubic": video.bicubic, "opencv-linear": video.linear, "nearest": video.nearest
+    }  # fmt: skip
+    return np.asarray(scales[resample](frame[None], height=height, width=width)[0], np.uint8)
+
+
+def check_filter(resample: str) -> None:
+    """Raise ``UnknownNameError`` unless ``resample`` is one of ``FILTERS``."""
+    known_name("filter", resample, FILTERS)
 
 
 def rounded_up(length: float) -> int:

@@ -16,8 +16,8 @@ from inpaintbench.compute import Compute
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.flows import FLOWS
 from inpaintbench.eval.flows.base import Flow
-from inpaintbench.eval.scoring.fitting import linear
 from inpaintbench.types import Frames, Plain
+from inpaintbench.video import linear
 from inpaintbench.view import ItemView
 
 # Flow of one frame, `float32[H, W, 2]`, in pixels: right and down.

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
-import cv2
 import numpy as np
 import numpy.typing as npt
-from PIL import Image
 
+from inpaintbench import regions
 from inpaintbench.errors import InputError, MediaError
 from inpaintbench.types import Frames, Hole, Plain
+from inpaintbench.video import bicubic, linear, nearest
 from inpaintbench.view import ItemView, composite_in_place
 
 # Multiples that the sides of a frame must be: one number, or (width, height).
@@ -81,29 +81,6 @@ def fitted(frames: Frames, row: Plain, *, resize: str) -> Frames:
     return frames
 
 
-def nearest(frames: npt.NDArray[Any], *, height: int, width: int) -> npt.NDArray[Any]:
-    """Frames ``[T, H, W, ...]`` brought to a size by the pixel whose area holds the centre of each new one, as Pillow does."""
-    rows, columns = _nearest(frames.shape[1], height), _nearest(frames.shape[2], width)
-    return frames if frames.shape[1:3] == (height, width) else frames[:, rows[:, None], columns]
-
-
-def bicubic(frames: Frames, *, height: int, width: int) -> Frames:
-    """``uint8[T, H, W, 3]`` brought to a size by Pillow's bicubic filter, whose reach grows with the scale."""
-    if frames.shape[1:3] == (height, width):
-        return frames
-    resized = np.empty((len(frames), height, width, 3), np.uint8)
-    for target, frame in zip(resized, frames, strict=True):
-        target[...] = np.asarray(Image.fromarray(frame).resize((width, height), Image.Resampling.BICUBIC))
-    return resized
-
-
-def linear(frames: npt.NDArray[_Scalar], *, height: int, width: int) -> npt.NDArray[_Scalar]:
-    """``[T, H, W, C]`` of any type brought to a size by OpenCV's bilinear filter, which looks at four pixels at any scale."""
-    if frames.shape[1:3] == (height, width):
-        return frames
-    return np.stack([cv2.resize(frame, (width, height), interpolation=cv2.INTER_LINEAR) for frame in frames])
-
-
 def resampled(frames: Frames, *, height: int, width: int, resample: str) -> Frames:
     """``uint8[T, H, W, 3]`` at a size by the filter ``resample`` of a protocol.
 
@@ -115,14 +92,6 @@ def resampled(frames: Frames, *, height: int, width: int, resample: str) -> Fram
     return (
         linear(frames, height=height, width=width) if resample == "opencv-linear" else bicubic(frames, height=height, width=width)
     )
-
-
-def dilated(hole: Hole, *, times: int) -> Hole:
-    """``bool[T, H, W]`` grown ``times`` times by a 3x3 cross in every frame."""
-    cross = cv2.getStructuringElement(cv2.MORPH_CROSS, (3, 3))
-    if not times:
-        return hole
-    return np.stack([cv2.dilate(frame.view(np.uint8), cross, iterations=times) for frame in hole]).view(np.bool_)
 
 
 def measured_view(
@@ -157,7 +126,8 @@ def measured_view(
     # The truth is laid around the fill before frames are resized: a fill on black would darken at its border.
     frames = resampled(view.prediction if full_frames else view.composite, height=height, width=width, resample=resample)
     hole: Hole = view.shared.once(
-        ("hole", size, hole_dilations), lambda: dilated(nearest(view.hole, height=height, width=width), times=hole_dilations)
+        ("hole", size, hole_dilations),
+        lambda: regions.dilate_by_cross(nearest(view.hole, height=height, width=width), times=hole_dilations),
     )
     filled = composite_in_place(sized(known_from), hole, frames)
     masks = {mask: nearest(getattr(view, mask), height=height, width=width) for mask in MASKS if view.has(mask)}
@@ -165,13 +135,6 @@ def measured_view(
     return ItemView.of_arrays(
         item_id=view.item_id, fps=view.fps, shared=view.shared, hole=hole, composite=filled, **given, **masks
     )  # fmt: skip
-
-
-def _nearest(given: int, wanted: int) -> npt.NDArray[np.intp]:
-    # Added up step by step as Pillow does: where a centre falls between two pixels, rounding decides.
-    steps = np.full(wanted, given / wanted)
-    steps[0] /= 2
-    return np.minimum(np.cumsum(steps).astype(np.intp), given - 1)
 
 
 def sizes_in_words(shape: Sequence[int], other: Sequence[int]) -> tuple[str, str]:

@@ -188,9 +188,7 @@ class SavedMasks(Generator):
     def _dilated(self, hole: Hole) -> Hole:
         if not self.dilation_pixels or self.neighbourhood == "square":
             return regions.dilate(hole, radius=self.dilation_pixels)
-        cross = cv2.getStructuringElement(cv2.MORPH_CROSS, (3, 3))
-        grown = [cv2.dilate(frame.view(np.uint8), cross, iterations=self.dilation_pixels) for frame in hole]
-        return np.stack(grown).view(np.bool_)
+        return regions.dilate_by_cross(hole, times=self.dilation_pixels)
 
 
 def _choose(kind: str, value: str, known: Sequence[str]) -> None:
