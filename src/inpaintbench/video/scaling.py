@@ -81,7 +81,7 @@ def linear(frames: npt.NDArray[_Scalar], *, height: int, width: int) -> npt.NDAr
     """``[T, H, W, C]`` of any type brought to a size by OpenCV's bilinear filter, which looks at four pixels at any scale."""
     if frames.shape[1:3] == (height, width):
         return frames
-    return np.stack([cv2.resize(frame, (width, height), interpolation=cv2.INTER_LINEAR) for frame in frames])
+    return np.stack([cv2.resize(frame, (width, height)) for frame in frames])  # bilinear unless another filter is named
 
 
 def _nearest(given: int, wanted: int) -> npt.NDArray[np.intp]:
