@@ -336,3 +336,67 @@ def test_nonsense_is_one_sentence(elsewhere: Path, tmp_path: Path) -> None:
         run("import", elsewhere, tmp_path / "empty.csv", "--database", "answers.sqlite")
     with pytest.raises(InputError, match="with 90 % ties nobody wins 80 % of the votes"):
         run("plan", "--ties", "0.9", "--difference", "0.3")
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three methods on eight sources: five raters prefer deep to flow to patch; ``foe`` says the opposite."""
+    folder = tmp_path_factory.mktemp("compared") / "study"
+    made = write_study(folder, [{"leaf": "pairwise"}], subjects=24, still=True, proxies=1, checks={"repeat_share": 0.0})
+    order = ("deep", "flow", "patch")
+    rows = []
+    for place, task in enumerate(made.tasks):
+        better, worse = sorted(task.candidates, key=order.index)
+        for number, rater in enumerate(("ann", "bob", "cleo", "dan", "eve", "foe")):
+            choice = worse if rater == "foe" or (place + number) % 4 == 0 else better
+            rows.append({"rater": rater, "task_id": task.task_id, "choice": choice, "shown": list(task.candidates), "seconds": 2})
+    (folder / "votes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    run("import", folder, folder / "votes.jsonl")
+    return folder
+
+
+def test_excluded_answers_are_left_out_everywhere_and_results_are_told_with_them(compared: Path, tmp_path: Path) -> None:
+    before = json.loads(run("ranking", compared, "--json"))
+    assert before["excluded"] is None
+    assert "count for nothing" not in run("ranking", compared)
+    assert "answers no longer count" in run("exclude", compared, "foe", "--reason", "left every time")
+    assert "excluded before" in run("exclude", compared, "foe", "--reason", "again")
+    after = json.loads(run("ranking", compared, "--json"))
+    assert after["with_excluded"]["rankings"] == before["rankings"]
+    assert after["excluded"]["answers"] == 72
+
+    def lead(told: dict) -> float:
+        strengths = {row["name"]: row["strength"] for row in told["rankings"]["pairwise"]["methods"]}
+        return strengths["deep"] - strengths["patch"]
+
+    assert lead(after) > 1.3 * lead(before)
+    assert after["rankings"]["pairwise"]["votes"] == 5 * 72
+    moved = {(row["first"], row["second"]) for row in after["excluded"]["changed_verdicts"]}
+    printed = " ".join(run("ranking", compared).split())
+    assert "pairwise, with excluded answers" in printed
+    assert f"72 answers excluded; {'no verdict' if not moved else f'{len(moved)} verdict'}" in printed
+    run("export", compared, "--out", tmp_path / "e.jsonl")
+    exported = [json.loads(line) for line in (tmp_path / "e.jsonl").read_text().splitlines()]
+    assert {row["rater_id"] for row in exported} == {"ann", "bob", "cleo", "dan", "eve"}
+    status = json.loads(run("status", compared, "--json"))
+    assert status["questions"][0]["votes"] == 5 * 72
+    assert {row["rater_id"]: row["excluded"] is not None for row in status["raters"]}["foe"]
+    told = json.loads(run("report", compared, "--out", tmp_path / "report", "--json"))
+    assert (told["answers"], told["excluded"]) == (360, 72)
+    page = (tmp_path / "report" / "study.html").read_text()
+    assert "Excluded answers" in page
+    assert "left every time" in page
+    assert "answers count again" in run("include", compared, "foe", "--reason", "a mirrored screen")
+    assert json.loads(run("ranking", compared, "--json")) == before
+
+
+def test_one_answer_is_excluded_by_its_id(compared: Path, tmp_path: Path) -> None:
+    run("export", compared, "--out", tmp_path / "e.jsonl")
+    row = json.loads((tmp_path / "e.jsonl").read_text().splitlines()[0])
+    assert "this answer no longer counts" in run(
+        "exclude", compared, row["rater_id"], "--answer", row["submission_id"], "--reason", "phone rang"
+    )
+    assert json.loads(run("ranking", compared, "--json"))["rankings"]["pairwise"]["votes"] == 6 * 72 - 1
+    assert "counts again" in run("include", compared, row["rater_id"], "--answer", row["submission_id"], "--reason", "it did not")
+    with pytest.raises(InputError, match="no rater called 'nobody'"):
+        run("exclude", compared, "nobody", "--reason", "x")

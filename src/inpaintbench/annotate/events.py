@@ -10,7 +10,7 @@ from typing import Literal
 
 from inpaintbench.types import Plain
 
-Kind = Literal["lease", "renew", "answer", "skip", "undo", "resume"]
+Kind = Literal["lease", "renew", "answer", "skip", "undo", "resume", "exclude", "include"]
 Purpose = Literal["vote", "gold", "repeat"]
 # What a rater knew of the machine's answer: nothing; nothing until they had answered; it was chosen beforehand; or they had seen
 # it after an earlier answer of theirs to the same task, which they took back or which is asked once more.
@@ -36,6 +36,10 @@ class Event:
     * ``skip``: ``submission_id``, ``lease_id``, ``task_id``, ``reason``, ``text``.
     * ``undo``: ``submission_id``, ``undoes`` (submission id of an answer or a skip), ``task_id``.
     * ``resume``: an admin lets a paused rater go on. Nothing else.
+    * ``exclude``: what the rater says counts for nothing until it is included again. ``submission`` (of one answer of theirs;
+      None for all, those to come too), ``reason``, ``rule`` (that proposed it; None where a person decided), ``by`` (rater id of
+      an admin, or ``command``).
+    * ``include``: it counts again, and no rule may exclude it by itself. ``submission``, ``reason``, ``by``.
     """
 
     seq: int

@@ -9,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from journal_writer import answer
 from old_journals import write_version_1
 from postgres import Postgres
 from sqlalchemy import UniqueConstraint, create_engine, inspect, text
@@ -138,3 +139,29 @@ def test_the_tables_that_migrations_make_are_those_the_program_uses(journal: Jou
             expected = {tuple(column.name for column in rule.columns) for rule in rules}
             assert unique == expected
             assert len(found.get_foreign_keys(name)) == len(table.foreign_key_constraints)
+
+
+def test_the_view_of_judgements_leaves_out_what_is_excluded(journal_url: str) -> None:
+    def excludes(submission: str | None) -> dict[str, object]:
+        return {"submission": submission, "reason": "r", "rule": None, "by": "command"}
+
+    with Journal(journal_url) as journal:
+        journal.register("study-1", title="T")
+        steps = [
+            (("exclude", "r1", excludes("r1-1")), ["r1-0", "r2-0", "r2-1"]),
+            (("exclude", "r2", excludes(None)), ["r1-0"]),
+            (("include", "r1", {"submission": "r1-1", "reason": "r", "by": "command"}), ["r1-0", "r1-1"]),
+            (("include", "r2", {"submission": None, "reason": "r", "by": "command"}), ["r1-0", "r1-1", "r2-0", "r2-1"]),
+            (("exclude", "r2", excludes(None)), ["r1-0", "r1-1"]),
+        ]
+        with journal.writing("study-1") as writer:
+            for rater in ("r1", "r2"):
+                for number in range(2):
+                    body = {**answer(rater, number=number), "submission_id": f"{rater}-{number}"}
+                    writer.append("answer", rater, body, at=1.0)
+        for (kind, rater, body), left in steps:
+            with journal.writing("study-1") as writer:
+                writer.append(kind, rater, body, at=2.0)  # type: ignore[arg-type]
+            with journal.database.reading() as transaction:
+                rows = transaction.rows(text("SELECT submission_id FROM judgements ORDER BY submission_id"))
+            assert [row[0] for row in rows] == left

@@ -18,6 +18,8 @@ from inpaintbench.types import item_rng
 Group = tuple[str, tuple[str, ...]]
 # Load of a task that is taken out: above any number of raters.
 _TAKEN_OUT = 1 << 30
+# Kinds of events that speak of a task.
+_OF_TASKS = frozenset({"lease", "renew", "answer", "skip", "undo"})
 
 
 @dataclass
@@ -33,7 +35,9 @@ class _Order:
 
 
 class Coverage:
-    """The load of every ordinary task: votes that stand, and raters with live leases. Gold tasks and repeats have none.
+    """The load of every ordinary task: votes that count, and raters with live leases. Gold tasks and repeats have none.
+
+    Whoever is excluded has no load: what they answered, and what they hold, is asked of others.
 
     A lease is live from its event until it is answered, skipped or expired; what has expired comes back to life by a renewal
     alone, so a clock that steps back gives nobody a second chance.
@@ -72,7 +76,9 @@ class Coverage:
         """Take up events that the state has folded already."""
         touched: set[int] = set()
         for event in events:
-            if event.kind == "resume":
+            if event.kind in ("exclude", "include"):
+                touched |= self._decided(event)
+            if event.kind not in _OF_TASKS:
                 continue
             number = self._number.get(self._task_of(event))
             if event.kind in ("lease", "renew"):
@@ -100,7 +106,7 @@ class Coverage:
         return lease_id in self._live
 
     def load(self, task_id: str) -> int:
-        """Votes that stand and live leases of an ordinary task; very large for one that is taken out."""
+        """Votes that count and live leases of an ordinary task; very large for one that is taken out."""
         return self._load[self._number[task_id]]
 
     def room(self, task_id: str) -> bool:
@@ -142,6 +148,13 @@ class Coverage:
     def _task_of(self, event: Event) -> str:
         return self._state.leases[event.body["lease_id"]].task_id if event.kind == "renew" else event.body["task_id"]
 
+    def _decided(self, event: Event) -> set[int]:
+        """Tasks whose load a decision on a rater, or on one answer, can change."""
+        submission = event.body["submission"]
+        of_rater = self._state.rater(event.rater_id).had
+        tasks = of_rater if submission is None else [self._state.submissions[submission].task_id]
+        return {self._number[task_id] for task_id in tasks if task_id in self._number}
+
     def _hand_out(self, event: Event, number: int | None, *, now: float) -> None:
         lease = self._state.leases[event.body["lease_id"]]
         if number is not None and lease.purpose == "vote" and event.rater_id not in self._had_by[number]:
@@ -177,8 +190,9 @@ class Coverage:
 
     def _waiting(self, number: int) -> int:
         """Raters with a live lease whose vote is still to come; an import may have brought it while they had the task open."""
-        raters = {self._state.leases[lease_id].rater_id for lease_id in self._holders[number]}
-        return sum(self._tasks[number].task_id not in self._state.rater(rater_id).first for rater_id in raters)
+        state, task_id = self._state, self._tasks[number].task_id
+        raters = {state.leases[lease_id].rater_id for lease_id in self._holders[number]}
+        return sum(task_id not in state.rater(rater_id).first and state.excluded(rater_id) is None for rater_id in raters)
 
     def _book(self, number: int, before: int, after: int) -> None:
         group, target = self._group[number], self._target[number]

@@ -12,9 +12,9 @@ from inpaintbench.annotate.desk.assign import QUEUE, Assignment, next_task, stil
 from inpaintbench.annotate.desk.cards import Refused, Sent, SentAnswer, SentSkip, SentUndo, parsed
 from inpaintbench.annotate.desk.current_state import Append, Live
 from inpaintbench.annotate.desk.overview import overview, why_done
-from inpaintbench.annotate.desk.records import Lease, Submission
+from inpaintbench.annotate.desk.records import Exclusion, Lease, Submission
 from inpaintbench.annotate.events import Kind
-from inpaintbench.annotate.questions.base import checked
+from inpaintbench.annotate.questions.base import TEXT_LIMIT, checked
 from inpaintbench.annotate.study import Study
 from inpaintbench.errors import InputError
 from inpaintbench.types import content_id
@@ -26,6 +26,7 @@ __all__ = ["Desk", "Refused"]
 
 _PAUSED = "Thank you so far. Please have a word with the person who runs the study before you go on."
 _WAITING = "Others are at work on what is left. Please look again in a few minutes."
+_EXCLUDED = "Thank you for your answers. There is nothing more for you to do in this study."
 _NOTHING_LEFT = "Thank you, you have answered everything there is for you."
 
 
@@ -122,10 +123,73 @@ class Desk:
         """Let a paused rater go on; nothing happens to others."""
 
         def let_go_on(append: Append) -> None:
-            if self._paused(rater_id):
+            if self._live.state.rater(rater_id).paused(self._study.file.checks):
                 append("resume", rater_id, {})
 
         self._live.write(let_go_on)
+
+    def exclude(
+        self, rater_id: str, *, submission_id: str | None = None, reason: str, by: str = "command", rule: str | None = None
+    ) -> bool:
+        """Let nothing of a rater count, or not one answer of theirs, until it is included again; tasks open for others.
+
+        The answers stay where they are. The rater gets no more work while all of theirs is excluded. Return whether anything
+        changed: what is excluded already stays so, and what a person included again is left alone by rules.
+
+        Args:
+            rater_id: whose answers.
+            submission_id: one answer; all, those to come too, by default.
+            reason: in the words of whoever decides; reports print it.
+            by: rater id of an admin, or ``command``.
+            rule: name of the rule that proposed it; None where a person decides.
+
+        Raises:
+            InputError: no reason, or no such answer of this rater.
+        """
+        words = _reason(reason)
+
+        def leave_out(append: Append) -> bool:
+            state, key = self._live.state, self._decidable(rater_id, submission_id)
+            if key in state.exclusions or (rule is not None and key in state.included):
+                return False
+            append("exclude", rater_id, {"submission": submission_id, "reason": words, "rule": rule, "by": by})
+            return True
+
+        return self._live.write(leave_out)
+
+    def include(self, rater_id: str, *, submission_id: str | None = None, reason: str, by: str = "command") -> bool:
+        """Let what was excluded count again. Return whether anything changed.
+
+        Args:
+            rater_id: whose answers.
+            submission_id: the answer that was excluded by itself; the rater by default.
+            reason: in the words of whoever decides.
+            by: rater id of an admin, or ``command``.
+
+        Raises:
+            InputError: no reason, or no such answer of this rater.
+        """
+        words = _reason(reason)
+
+        def take_in(append: Append) -> bool:
+            if self._decidable(rater_id, submission_id) not in self._live.state.exclusions:
+                return False
+            append("include", rater_id, {"submission": submission_id, "reason": words, "by": by})
+            return True
+
+        return self._live.write(take_in)
+
+    def exclusions(self) -> list[Exclusion]:
+        """What counts for nothing now, and why, in the order in which it was decided."""
+        with self._live.reading():
+            return list(self._live.state.exclusions.values())
+
+    def _decidable(self, rater_id: str, submission_id: str | None) -> tuple[str, str | None]:
+        if submission_id is not None:
+            sent = self._live.state.submissions.get(submission_id)
+            if sent is None or sent.rater_id != rater_id or sent.vote is None:
+                raise InputError(f"the rater has no answer {submission_id!r}")
+        return rater_id, submission_id
 
     def _stored(self, rater_id: str, kind: Kind, sent: Sent, body: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """The reply to a submission, whose ``body`` is appended unless it was stored before."""
@@ -140,9 +204,17 @@ class Desk:
         return self._live.write(store)
 
     def _work(self, append: Append, rater_id: str) -> dict[str, Any]:
-        paused = self._paused(rater_id)
+        excluded, paused = self._live.state.excluded(rater_id) is not None, self._paused(rater_id)
         queue = [] if paused else self._hands.queue(append, rater_id)
-        status, message = ("paused", _PAUSED) if paused else ("working", "") if queue else self._idle(rater_id)
+        status, message = (
+            ("done", _EXCLUDED)
+            if excluded
+            else ("paused", _PAUSED)
+            if paused
+            else ("working", "")
+            if queue
+            else self._idle(rater_id)
+        )
         record, settled = self._live.state.rater(rater_id), self._live.settled
         to_come = 0 if paused else len(queue) + still_to_come(self._live.state, self._live.coverage, rater_id, settled=settled)
         undoable = record.done[-1] if record.done and not paused else None
@@ -176,7 +248,7 @@ class Desk:
         if known is not None and known.kind != kind:
             raise Refused(409, "This was sent before as something else; please reload the page.")
         if known is None and self._paused(rater_id):
-            raise Refused(423, _PAUSED)
+            raise Refused(423, _EXCLUDED if self._live.state.excluded(rater_id) else _PAUSED)
         return known
 
     def _own_lease(self, rater_id: str, lease_id: str) -> Lease:
@@ -219,10 +291,21 @@ class Desk:
         }
 
     def _paused(self, rater_id: str) -> bool:
+        """Whether a rater gets no work and hands none in: too few gold answers were right, or nothing of theirs counts."""
+        if self._live.state.excluded(rater_id) is not None:
+            return True
         return self._live.state.rater(rater_id).paused(self._study.file.checks)
 
     def _holds(self, rater_id: str, proxy: str) -> bool:
         return proxy in self._live.state.rater(rater_id).proxies
+
+
+def _reason(words: str) -> str:
+    if not (stripped := words.strip()):
+        raise InputError("say why: the reason stands in the journal and in the report")
+    if len(stripped) > TEXT_LIMIT:
+        raise InputError(f"the reason has {len(stripped)} characters; at most {TEXT_LIMIT} are kept")
+    return stripped
 
 
 class Leases:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from inpaintbench.annotate.desk.coverage import Coverage
-from inpaintbench.annotate.desk.records import Share
+from inpaintbench.annotate.desk.records import Exclusion, Share
 from inpaintbench.annotate.desk.state import BROKEN, State
 
 # Seconds of the window of the pace.
@@ -88,11 +88,18 @@ def _rater(state: State, rater_id: str, name: str, *, now: float) -> dict[str, A
         "consistency": _share(record.consistency()),
         "consistency_window": _share(record.consistency_window(checks)),
         "paused": record.paused(checks),
+        # Why nothing of theirs counts, or None; and how many single answers of theirs do not.
+        "excluded": _exclusion(state.excluded(rater_id)),
+        "excluded_answers": sum(who == rater_id and which is not None for who, which in state.exclusions),
         "last_seen": record.last_seen,
         "answered_last_hour": sum(vote.at > now - HOUR for vote in answers),
         # How often each candidate was shown at the first place.
         "first_places": {name: times for (name, place), times in sorted(record.everywhere.items()) if place == 0},
     }
+
+
+def _exclusion(exclusion: Exclusion | None) -> dict[str, Any] | None:
+    return None if exclusion is None else {"reason": exclusion.reason, "rule": exclusion.rule, "at": exclusion.at}
 
 
 def _share(share: Share) -> dict[str, Any]:

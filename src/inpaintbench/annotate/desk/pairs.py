@@ -20,7 +20,7 @@ class Finish:
 
     def __init__(self, study: Study) -> None:
         self._study = study
-        self._looked: dict[str, int] = {}
+        self._looked: dict[str, tuple[int, int]] = {}
         self.settled: frozenset[str] = frozenset()
         """Questions whose ranking is stable: they get no more votes."""
 
@@ -28,8 +28,9 @@ class Finish:
         """Question -> comparisons of the rankings to look at now; the same is not named twice."""
         stop, due = self._study.file.stop, {}
         for question, votes in state.comparisons.items() if stop.kind == "stable_ranking" else ():
-            turn = len(votes) // CHECK_EVERY
-            if len(votes) >= stop.fewest_votes and turn != self._looked.get(question):
+            # Exclusions and inclusions change which votes count, so whatever was seen before them says nothing.
+            turn = (len(votes) // CHECK_EVERY, state.decisions)
+            if (len(votes) >= stop.fewest_votes or question in self.settled) and turn != self._looked.get(question):
                 self._looked[question] = turn
                 due[question] = tuple(votes.values())
         return due
@@ -50,19 +51,19 @@ class InformationGain:
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._computed: dict[str, tuple[int, Mapping[tuple[str, str], float]]] = {}
+        self._computed: dict[str, tuple[int, int, Mapping[tuple[str, str], float]]] = {}
 
     def of(self, question: str) -> Mapping[tuple[str, str], float]:
         """Pair -> expected information of one more vote, from the votes of a short while ago at the most."""
         from inpaintbench.annotate.statistics.information import expected_information
 
-        votes = len(self._state.comparisons.get(question, ()))
-        rests_on, gains = self._computed.get(question, (None, {}))
-        if rests_on is None or abs(votes - rests_on) >= max(STEP_VOTES, STEP_FRACTION * rests_on):
+        votes, decisions = len(self._state.comparisons.get(question, ())), self._state.decisions
+        rests_on, decided, gains = self._computed.get(question, (None, 0, {}))
+        if rests_on is None or decisions != decided or abs(votes - rests_on) >= max(STEP_VOTES, STEP_FRACTION * rests_on):
             tasks = [task for task in self._state.study.tasks if task.question == question and len(task.candidates) == 2]
             counted, none = self._state.pairs.get(question, {}), {"a": 0, "b": 0, "tie": 0}
             pairs = dict.fromkeys((task.candidates[0], task.candidates[1]) for task in tasks)
             names = sorted({name for pair in pairs for name in pair})
             gains = expected_information({pair: counted.get(pair, none) for pair in pairs}, names)
-            self._computed[question] = (votes, gains)
+            self._computed[question] = (votes, decisions, gains)
         return gains

@@ -84,6 +84,22 @@ class Submission:
     undone: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Exclusion:
+    """Why answers count for nothing, although they stand."""
+
+    at: float
+    """Seconds since 1970."""
+    rater_id: str
+    submission: str | None
+    """Submission id of one answer; None for all of the rater."""
+    reason: str
+    rule: str | None
+    """Name of the screening rule; None where a person decided."""
+    by: str
+    """Rater id of an admin, or ``command``."""
+
+
 def vote_of(event: Event, lease: Lease, task: StudyTask) -> Vote:
     """Vote of an ``answer`` event on ``task`` as it was shown under ``lease``."""
     body = event.body

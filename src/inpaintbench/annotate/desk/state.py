@@ -3,6 +3,9 @@
 Which answers are votes, gold or repeats follows from the study and the events, not from what leases were given for: gold can be
 corrected after answers, and imports can bring answers to tasks that their rater has open. A rater's first answer that stands is
 the vote, or is held against the gold that the study has now; every further one is a repeat.
+
+Answers that are excluded stand and count for nothing: neither as votes, nor for the coverage of a task, nor as a report that it
+does not play. The record of their rater keeps them, since that is what the decision rests on.
 """
 
 from __future__ import annotations
@@ -11,7 +14,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from inpaintbench.annotate.desk.records import RECENT_TASKS, Comparison, Lease, RaterRecord, Reopened, Submission, Vote, vote_of
+from inpaintbench.annotate.desk.records import (
+    RECENT_TASKS,
+    Comparison,
+    Exclusion,
+    Lease,
+    RaterRecord,
+    Reopened,
+    Submission,
+    Vote,
+    vote_of,
+)
 from inpaintbench.annotate.events import Event, Purpose
 from inpaintbench.annotate.questions.pairwise import TIE
 from inpaintbench.annotate.study import Study, StudyTask
@@ -35,13 +48,19 @@ class State:
     submissions: dict[str, Submission] = field(default_factory=dict, init=False)
     raters: dict[str, RaterRecord] = field(default_factory=dict, init=False)
     standing: dict[str, int] = field(default_factory=dict, init=False)
-    """Task -> votes that stand, without gold and repeats."""
+    """Task -> votes that stand and count, without gold and repeats."""
     broken: dict[str, set[str]] = field(default_factory=dict, init=False)
     """Task -> raters who say that it does not play."""
     comparisons: dict[str, dict[str, Comparison]] = field(default_factory=dict, init=False)
-    """Question about pairs -> submission id -> vote, without gold, repeats and ``both_bad``."""
+    """Question about pairs -> submission id -> vote that counts, without gold, repeats and ``both_bad``."""
     pairs: dict[str, dict[tuple[str, str], dict[str, int]]] = field(default_factory=dict, init=False)
     """The same, counted: question -> (a, b) with a < b -> wins of ``a``, wins of ``b``, ``tie``."""
+    exclusions: dict[tuple[str, str | None], Exclusion] = field(default_factory=dict, init=False)
+    """(Rater, submission id or None for all of theirs) -> why it counts for nothing."""
+    included: set[tuple[str, str | None]] = field(default_factory=set, init=False)
+    """What a person included again, last of all: rules leave it alone."""
+    decisions: int = field(default=0, init=False)
+    """Events of exclusion and inclusion."""
 
     gold_tasks: tuple[StudyTask, ...] = field(init=False)
     """In the order of the study."""
@@ -73,12 +92,23 @@ class State:
 
     def taken_out(self, task_id: str) -> bool:
         """Return whether so many raters could not play it that nobody is asked."""
-        return len(self.broken.get(task_id, ())) >= BROKEN_SKIPS
+        told = self.broken.get(task_id, ())
+        return len(told) >= BROKEN_SKIPS and sum((rater_id, None) not in self.exclusions for rater_id in told) >= BROKEN_SKIPS
 
-    def votes(self) -> list[Vote]:
-        """The answers that stand, in order."""
+    def votes(self, *, excluded: bool = False) -> list[Vote]:
+        """The answers that stand and count, in order; with ``excluded`` those that stand and do not count too."""
         stand = (sent.vote for sent in self.submissions.values() if not sent.undone)
-        return [vote for vote in stand if vote is not None]
+        return [vote for vote in stand if vote is not None and (excluded or self.exclusion_of(vote) is None)]
+
+    def exclusion_of(self, vote: Vote) -> Exclusion | None:
+        """Why an answer counts for nothing; None where it counts."""
+        if not self.exclusions:
+            return None
+        return self.exclusions.get((vote.rater_id, None)) or self.exclusions.get((vote.rater_id, vote.submission_id))
+
+    def excluded(self, rater_id: str) -> Exclusion | None:
+        """Why nothing of a rater counts; None where they are not excluded."""
+        return self.exclusions.get((rater_id, None))
 
     def _lease(self, event: Event, rater: RaterRecord) -> None:
         body = event.body
@@ -119,7 +149,8 @@ class State:
         else:
             rater.first[task.task_id] = (len(rater.done), vote.choice)
         if vote.purpose == "vote":
-            self._count(vote, by=1)
+            if self.exclusion_of(vote) is None:
+                self._count(vote, by=1)
         elif vote.purpose == "gold":
             rater.gold.append(vote.choice in task.gold)
         if vote.suggestion_shown in ("after", "seen"):
@@ -158,6 +189,32 @@ class State:
     def _resume(self, _event: Event, rater: RaterRecord) -> None:
         rater.gold_from = len(rater.gold)
 
+    def _exclude(self, event: Event, rater: RaterRecord) -> None:
+        body = event.body
+        key = (event.rater_id, body["submission"])
+        for vote in self._spoken_of(event, rater):
+            self._count(vote, by=-1)
+        self.exclusions[key] = Exclusion(event.at, *key, body["reason"], body["rule"], body["by"])
+        self.included.discard(key)
+        self.decisions += 1
+
+    def _include(self, event: Event, rater: RaterRecord) -> None:
+        key = (event.rater_id, event.body["submission"])
+        was = self.exclusions.pop(key, None)
+        for vote in self._spoken_of(event, rater) if was else ():
+            self._count(vote, by=1)
+        self.included.add(key)
+        self.decisions += 1
+
+    def _spoken_of(self, event: Event, rater: RaterRecord) -> list[Vote]:
+        """Votes that a decision speaks of and that no other one excludes."""
+        submission = event.body["submission"]
+        if submission is not None and self.submissions[submission].rater_id != event.rater_id:
+            raise ValueError(f"{submission!r} is not of the rater")
+        stand = [self.submissions[name] for name in (rater.done if submission is None else [submission])]
+        votes = [sent.vote for sent in stand if sent.vote is not None and sent.vote.purpose == "vote" and not sent.undone]
+        return [vote for vote in votes if self.exclusion_of(vote) is None]
+
     def _close(self, event: Event, rater: RaterRecord) -> Lease:
         lease = self.leases[event.body["lease_id"]]
         lease.closed_by = event.body["submission_id"]
@@ -172,7 +229,8 @@ class State:
             return
         del rater.first[vote.task_id]
         if vote.purpose == "vote":
-            self._count(vote, by=-1)
+            if self.exclusion_of(vote) is None:
+                self._count(vote, by=-1)
         else:
             rater.gold.pop()
             rater.gold_from = min(rater.gold_from, len(rater.gold))
@@ -203,11 +261,13 @@ _FOLDS = {
     "skip": State._skip,
     "undo": State._undo,
     "resume": State._resume,
+    "exclude": State._exclude,
+    "include": State._include,
 }
 
 
 def votes(study: Study, events: Sequence[Event]) -> list[Vote]:
-    """The answers that stand (gold and repeats too, see ``purpose``), in the order they were given.
+    """The answers that stand and count (gold and repeats too, see ``purpose``), in the order they were given.
 
     Raises:
         InputError: as ``State.fold``.

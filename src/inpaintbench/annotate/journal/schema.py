@@ -110,8 +110,39 @@ def _version_2(transaction: Transaction) -> None:
     transaction.change(text(_JUDGEMENTS.format(**fields, seconds=seconds)))
 
 
+_COUNTED = """
+CREATE VIEW judgements AS
+WITH excluded AS (
+    SELECT study_id, rater_id, {submission} AS submission
+    FROM events WHERE kind IN ('exclude', 'include') GROUP BY study_id, rater_id, {submission}
+    HAVING MAX(CASE kind WHEN 'exclude' THEN seq ELSE 0 END) > MAX(CASE kind WHEN 'include' THEN seq ELSE 0 END)
+)
+SELECT answers.study_id, answers.seq, answers.at, answers.rater_id, answers.submission_id, {task_id} AS task_id,
+    {choice} AS choice, {seconds} AS seconds, answers.body
+FROM events AS answers
+WHERE answers.kind = 'answer' AND NOT EXISTS (
+    SELECT 1 FROM events AS undone WHERE undone.study_id = answers.study_id AND undone.undoes = answers.submission_id
+)
+AND (answers.study_id, answers.rater_id) NOT IN (SELECT study_id, rater_id FROM excluded WHERE submission IS NULL)
+AND (answers.study_id, answers.submission_id) NOT IN (SELECT study_id, submission FROM excluded WHERE submission IS NOT NULL)
+"""
+
+
+def _version_3(transaction: Transaction) -> None:
+    """The view ``judgements`` without what is excluded."""
+    if transaction.is_postgres:
+        fields = {field: f"answers.body::json ->> '{field}'" for field in ("task_id", "choice")}
+        fields["seconds"] = "CAST(answers.body::json ->> 'seconds' AS DOUBLE PRECISION)"
+        fields["submission"] = "events.body::json ->> 'submission'"
+    else:
+        fields = {field: f"json_extract(answers.body, '$.{field}')" for field in ("task_id", "choice", "seconds")}
+        fields["submission"] = "json_extract(events.body, '$.submission')"
+    transaction.change(text("DROP VIEW judgements"))
+    transaction.change(text(_COUNTED.format(**fields)))
+
+
 # The step at place n leads to version n + 1.
-STEPS: tuple[Callable[[Transaction], None], ...] = (_version_1, _version_2)
+STEPS: tuple[Callable[[Transaction], None], ...] = (_version_1, _version_2, _version_3)
 
 
 def migrate(database: Database) -> None:

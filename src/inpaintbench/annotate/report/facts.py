@@ -71,6 +71,8 @@ class RaterRow(NamedTuple):
     """Choices of the left candidate, of the choices between two."""
     stuttered: Proportion
     paused: bool
+    excluded: bool
+    """Nothing of theirs counts; the numbers are of what they answered."""
 
 
 class Outcomes(NamedTuple):
@@ -151,13 +153,15 @@ def rater_rows(material: Material) -> list[RaterRow]:
     others = _agreement_with_others(material)
     paused = {row["rater_id"] for row in material.overview.get("raters", ()) if row.get("paused")}
     votes: dict[str, list[Vote]] = {rater: [] for rater in material.called}
-    for vote in material.votes:
+    for vote in (*material.votes, *material.excluded):
         votes[vote.rater_id].append(vote)
+    excluded = {exclusion.rater_id for exclusion in material.exclusions if exclusion.submission is None}
     return [
         RaterRow(
             rater, len(own), median_seconds(own), gold_right(material, own), repeated(own),
             others.get(rater, Share(None, 0)), left_choices(own),
-            Proportion(sum(vote.stuttered for vote in own), len(own)), rater in paused,
+            Proportion(sum(vote.stuttered for vote in own), len(own)), rater in paused and rater not in excluded,
+            rater in excluded,
         )
         for rater, own in votes.items()
     ]  # fmt: skip

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from inpaintbench.annotate.questions.base import SHOWN, Form
+from inpaintbench.annotate.questions.base import Form
 from inpaintbench.annotate.report.comparisons import comparison_panels, dimensions_parts
 from inpaintbench.annotate.report.facts import coverage, median_seconds
 from inpaintbench.annotate.report.labelling import labelling_panels
+from inpaintbench.annotate.report.left_out import left_out_card, left_out_parts
 from inpaintbench.annotate.report.people import pace_panels, raters_parts
 from inpaintbench.annotate.report.records import Material
 from inpaintbench.errors import WorkspaceError
@@ -57,23 +58,17 @@ def render(material: Material, *, downloads: Sequence[str]) -> str:
 
 def _sections(material: Material) -> list[Section]:
     labels = [spec.label for spec in material.study.file.questions]
-    titles = {label: title_of(material, label) for label in labels}
+    titles = material.titles
     sections = [_question(material, label, titles[label], number) for number, label in enumerate(labels, 1)]
     if len(material.dimensions.get("questions", ())) > 1:
         parts = dimensions_parts(material.dimensions, titles=titles)
         sections.append(Section("dimensions", "Dimensions", "How the dimensions go together", parts=parts))
+    if material.exclusions:
+        sections.append(Section("excluded", "Excluded", "Excluded answers", parts=left_out_parts(material)))
     if material.votes:
         sections.append(Section("raters", "Raters", "Raters", parts=raters_parts(material)))
         sections.append(Section("pace", "Pace", "Pace and playback", panels=pace_panels(material)))
     return sections
-
-
-def title_of(material: Material, label: str) -> str:
-    """Title of a question: by the study file, else by the leaf."""
-    spec, question = material.study.spec_of[label], material.study.question_of[label]
-    if spec.title or spec.name:
-        return spec.title or label.replace("_", " ").capitalize()
-    return question.form(candidates=SHOWN[question.subject]).title
 
 
 def _question(material: Material, label: str, title: str, place: int) -> Section:
@@ -127,6 +122,7 @@ def _cards(material: Material) -> list[Card]:
         Card("Coverage", percent(filled), f"{done:,} of {count(tasks, 'task')} done", share=filled),
         # What the study itself says of its stop rule, else whether every task has its raters.
         Card("State", "Done" if finished else "Under way", str(material.overview.get("why") or rule), state=state),
+        *([left_out_card(material)] if material.exclusions else []),
     ]
 
 

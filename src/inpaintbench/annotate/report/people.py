@@ -49,7 +49,7 @@ def raters_parts(material: Material) -> tuple[object, ...]:
         low, high = row.left.interval
         others = Cell(percent(row.others.value), row.others.value, note=_of_tasks(row.others))
         rows.append(Row((
-            Cell(material.called[row.rater_id], tags=("paused",) if row.paused else ()),
+            Cell(material.called[row.rater_id], tags=("excluded",) if row.excluded else ("paused",) if row.paused else ()),
             Cell(f"{row.answers:,}", row.answers),
             Cell(number(row.median_seconds, 1), row.median_seconds),
             _share(row.gold),

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from inpaintbench.annotate.desk.records import Vote
+from inpaintbench.annotate.desk.records import Exclusion, Vote
 from inpaintbench.annotate.events import Event
+from inpaintbench.annotate.questions.base import SHOWN
+from inpaintbench.annotate.statistics.exclusions import Change, Results, changes
 from inpaintbench.annotate.study import Study, StudyTask
 from inpaintbench.pages import MethodStyle, method_styles
 
@@ -19,7 +21,7 @@ class Material:
 
     study: Study
     votes: Sequence[Vote]
-    """Answers that stand, in the order of the journal."""
+    """Answers that stand and count, in the order of the journal."""
     events: Sequence[Event] = ()
     """All of the study; for skips and dropped frames."""
     overview: Mapping[str, Any] = field(default_factory=dict)
@@ -35,10 +37,29 @@ class Material:
     names: Mapping[str, str] = field(default_factory=dict)
     """Rater -> what the page calls them, instead of a pseudonym."""
 
+    excluded: Sequence[Vote] = ()
+    """Answers that stand and do not count."""
+    exclusions: Sequence[Exclusion] = ()
+    """Why they do not."""
+    counted: Results | None = None
+    """Results of ``votes``, and of these with the excluded ones: needed where there are exclusions."""
+    everything: Results | None = None
+
+    @cached_property
+    def changes(self) -> list[Change]:
+        """Verdicts on methods that hang on the excluded answers."""
+        return changes(self.everything, self.counted) if self.everything and self.counted else []
+
+    @cached_property
+    def titles(self) -> dict[str, str]:
+        """Question -> title, by the study file, else by the leaf."""
+        return {spec.label: _title(self.study, spec.label) for spec in self.study.file.questions}
+
     @cached_property
     def called(self) -> dict[str, str]:
         """Rater -> name in the page: ``rater-001`` for the first to answer, unless ``names`` has one."""
-        order = list(dict.fromkeys(vote.rater_id for vote in self.votes))
+        answers = sorted((*self.votes, *self.excluded), key=lambda vote: vote.at) if self.excluded else self.votes
+        order = list(dict.fromkeys(vote.rater_id for vote in answers))
         return {rater: self.names.get(rater, f"rater-{place:03}") for place, rater in enumerate(order, 1)}
 
     @cached_property
@@ -72,3 +93,10 @@ class Material:
             if not task.gold:
                 tasks[task.question].append(task)
         return tasks
+
+
+def _title(study: Study, label: str) -> str:
+    spec, question = study.spec_of[label], study.question_of[label]
+    if spec.title or spec.name:
+        return spec.title or label.replace("_", " ").capitalize()
+    return question.form(candidates=SHOWN[question.subject]).title

@@ -15,6 +15,8 @@ app = group(
         "raters": "inpaintbench.cli.annotate.running:raters",
         "revoke": "inpaintbench.cli.annotate.running:revoke",
         "resume": "inpaintbench.cli.annotate.running:resume",
+        "exclude": "inpaintbench.cli.annotate.running:exclude",
+        "include": "inpaintbench.cli.annotate.running:include",
         "status": "inpaintbench.cli.annotate.running:status",
         "plan": "inpaintbench.cli.annotate.studies:plan",
         "agreement": "inpaintbench.cli.annotate.results:agreement",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from inpaintbench.annotate.desk.state import Vote, votes
+from inpaintbench.annotate.desk.state import State, Vote
 from inpaintbench.annotate.study import Study, load
 from inpaintbench.cli.options import argument, option
 from inpaintbench.errors import InputError, MissingExtraError
@@ -40,16 +40,28 @@ class Opened:
     journal: Journal
     people: People
 
-    def votes(self) -> list[Vote]:
-        """Answers that stand.
+    def state(self) -> State:
+        """State of the study as it is stored.
 
         Raises:
-            InputError: there are none yet.
+            InputError: nobody has answered yet.
         """
-        folded = votes(self.study, self.journal.events(self.study.study_id))
-        if not folded:
+        state = State(self.study)
+        state.fold(self.journal.events(self.study.study_id))
+        if not state.votes(excluded=True):
             raise InputError(f"nobody has answered in {str(self.folder)!r} yet")
-        return folded
+        return state
+
+    def votes(self) -> list[Vote]:
+        """Answers that stand and count.
+
+        Raises:
+            InputError: there are none, or none that counts.
+        """
+        counted = self.state().votes()
+        if not counted:
+            raise InputError(f"all answers in {str(self.folder)!r} are excluded; `inpaintbench annotate include` takes them in")
+        return counted
 
     def rater(self, name: str) -> Rater:
         """The rater called ``name``.
@@ -61,6 +73,15 @@ class Opened:
             if rater.name.casefold() == name.casefold():
                 return rater
         raise InputError(f"the study has no rater called {name!r}; `inpaintbench annotate raters` lists them")
+
+    def judged_by(self, name: str) -> str:
+        """The id of the rater called ``name``, or whose id it is: those of imported answers have no other name.
+
+        Raises:
+            InputError: there is none.
+        """
+        events = self.journal.events(self.study.study_id)
+        return name if any(event.rater_id == name for event in events) else self.rater(name).rater_id
 
     def rater_id(self, name: str, *, role: Literal["rater", "admin"]) -> str:
         """The id of the rater called ``name``, who is added where there is none.

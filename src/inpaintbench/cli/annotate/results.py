@@ -15,8 +15,9 @@ from inpaintbench.annotate.questions.base import Kind
 from inpaintbench.annotate.report.page import write_report
 from inpaintbench.annotate.report.records import Material
 from inpaintbench.annotate.statistics.agreement import PartAgreement, part_agreements
+from inpaintbench.annotate.statistics.exclusions import Results, changes, results_of
 from inpaintbench.annotate.statistics.ranking import Ranking, plain
-from inpaintbench.annotate.statistics.standings import dimensions_of, rankings_of, shares_of
+from inpaintbench.annotate.statistics.standings import dimensions_of
 from inpaintbench.annotate.study import DEMO_WORKSPACE, Study
 from inpaintbench.cli import console
 from inpaintbench.cli.annotate.opening import Database, InStudy, opened
@@ -69,24 +70,50 @@ def _confusion(part: PartAgreement) -> dict[str, object]:
     return {"question": part.question, "part": part.part, "answers": list(values), "counts": counts.tolist()}
 
 
-def ranking(study: InStudy, database: Database = None) -> None:
-    """Methods in the order that raters prefer them, with intervals.
+def ranking(study: InStudy, database: Database = None, as_json: AsJson = False) -> None:
+    """Methods in the order that raters prefer them, with intervals. With excluded answers too, where there are any.
 
     Example: inpaintbench annotate ranking STUDY
     """
     with opened(study, database) as open_study:
-        votes = open_study.votes()
-    rankings, shares = rankings_of(open_study.study, votes), shares_of(open_study.study, votes)
-    if not rankings and not shares:
+        state = open_study.state()
+    votes, everything = state.votes(), state.votes(excluded=True)
+    counted = results_of(open_study.study, votes)
+    with_all = results_of(open_study.study, everything) if state.exclusions else None
+    if not counted.rankings and not counted.shares and not (with_all and with_all.shares):
         raise InputError(f"no question of {open_study.study.file.title!r} compares methods")
-    for label, ranking in rankings.items():
-        _print_ranking(label, ranking)
-    for label, of_methods in shares.items():
-        what = _SHARES[open_study.study.question_of[label].kind]
+    moved = changes(with_all, counted) if with_all else []
+    if as_json:
+        excluded = (
+            None
+            if with_all is None
+            else {"answers": len(everything) - len(votes), "changed_verdicts": [row._asdict() for row in moved]}
+        )
+        print_json({**_told(counted), "excluded": excluded, "with_excluded": None if with_all is None else _told(with_all)})
+        return
+    _print_results(open_study.study, counted, called="")
+    if with_all is not None:
+        _print_results(open_study.study, with_all, called=", with excluded answers")
+        verdicts = count(len(moved), "verdict") if moved else "no verdict"
+        console.say(
+            f"{count(len(everything) - len(votes), 'answer')} excluded; {verdicts} on methods would be another one with them"
+        )
+
+
+def _told(results: Results) -> dict[str, object]:
+    shares = {label: {name: of._asdict() for name, of in rows.items()} for label, rows in results.shares.items()}
+    return {"rankings": plain(results.rankings), "shares": shares}
+
+
+def _print_results(study: Study, results: Results, *, called: str) -> None:
+    for label, ranking in results.rankings.items():
+        _print_ranking(f"{label}{called}", ranking)
+    for label, of_methods in results.shares.items():
+        what = _SHARES[study.question_of[label].kind]
         ordered = sorted(of_methods.items(), key=lambda pair: -pair[1].value)
         rows = [(name, ranked.value, ranked.low, ranked.high, ranked.n, ranked.reason) for name, ranked in ordered]
         columns = ["method", what, "from", "to", "tasks" if what == "selection frequency" else "answers", "note"]
-        console.print_table(label, columns, rows)
+        console.print_table(f"{label}{called}", columns, rows)
 
 
 # Kind of answer -> what the number of a method is.
@@ -117,6 +144,7 @@ def report(
     out: Annotated[Path | None, option("Folder of the page.", default="STUDY/report")] = None,
     names: Names = False,
     database: Database = None,
+    as_json: AsJson = False,
 ) -> None:
     """Write a page with everything that the answers say. The judgements lie beside it as a table.
 
@@ -126,14 +154,23 @@ def report(
 
     folder = out or study / "report"
     with opened(study, database) as open_study:
-        votes, events = open_study.votes(), open_study.journal.events(open_study.study.study_id)
+        state, events = open_study.state(), open_study.journal.events(open_study.study.study_id)
         called = _called(open_study.people.raters(open_study.study.study_id)) if names else None
         overview = Desk(open_study.study, open_study.journal).overview()
     folder.mkdir(parents=True, exist_ok=True)
+    votes, everything = state.votes(), state.votes(excluded=True)
     export_judgements(open_study.study, votes, folder / "judgements.csv", names=called)
-    rankings, dimensions = plain(rankings_of(open_study.study, votes)), dimensions_of(open_study.study, votes)
-    material = Material(open_study.study, votes, events, overview, rankings, dimensions=dimensions, names=called or {})
+    counted = results_of(open_study.study, votes)
+    material = Material(
+        open_study.study, votes, events, overview, plain(counted.rankings), dimensions=dimensions_of(open_study.study, votes),
+        names=called or {}, excluded=[vote for vote in everything if state.exclusion_of(vote) is not None],
+        exclusions=list(state.exclusions.values()), counted=counted,
+        everything=results_of(open_study.study, everything) if state.exclusions else None,
+    )  # fmt: skip
     page = write_report(folder, material)
+    if as_json:
+        print_json({"page": str(page), "answers": len(votes), "excluded": len(everything) - len(votes), **_told(counted)})
+        return
     console.say(console.shown(page))
 
 

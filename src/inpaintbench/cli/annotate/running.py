@@ -1,4 +1,4 @@
-"""`annotate serve`, `demo`, `invite`, `raters`, `revoke`, `resume`, `status`, `backup`, `restore`: while people are asked."""
+"""`annotate serve`, `demo`, `invite`, `raters`, `revoke`, `resume`, `exclude`, `status` and others: while people are asked."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from inpaintbench.annotate.study import MANIFEST, load
 from inpaintbench.cli import console
@@ -17,6 +17,9 @@ from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import argument, option
 from inpaintbench.errors import InputError, MissingExtraError
 from inpaintbench.pages.words import moment
+
+if TYPE_CHECKING:
+    from inpaintbench.annotate.journal.accounts import Rater
 
 Names = Annotated[list[str], argument("What raters are called; any words.")]
 Name = Annotated[str, argument("What the rater is called.")]
@@ -100,13 +103,18 @@ def raters(study: InStudy, database: Database = None) -> None:
         rows = [
             (
                 rater.name,
-                "revoked" if rater.revoked else "paused" if seen.get(rater.rater_id, {}).get("paused") else rater.role,
+                _standing(rater, seen.get(rater.rater_id, {})),
                 seen.get(rater.rater_id, {}).get("answered", 0),
                 moment(rater.created_at),
             )
             for rater in open_study.people.raters(open_study.study.study_id)
         ]
     console.print_table("raters", ["name", "is", "answered", "since (UTC)"], rows)
+
+
+def _standing(rater: Rater, seen: Mapping[str, Any]) -> str:
+    role = "revoked" if rater.revoked else "paused" if seen.get("paused") else rater.role
+    return f"{role}, excluded" if seen.get("excluded") else role
 
 
 def revoke(study: InStudy, name: Name, database: Database = None) -> None:
@@ -129,6 +137,38 @@ def resume(study: InStudy, name: Name, database: Database = None) -> None:
     with opened(study, database) as open_study:
         Desk(open_study.study, open_study.journal).resume(open_study.rater(name).rater_id)
     console.say(f"{name} can go on")
+
+
+Reason = Annotated[str, option("Why; the journal and the report keep it.")]
+Answer = Annotated[str | None, option("One answer of theirs, by its submission_id in `annotate export`.", default="all of them")]
+
+
+def exclude(study: InStudy, name: Name, reason: Reason, answer: Answer = None, database: Database = None) -> None:
+    """Let a rater's answers count for nothing. They stay, and tasks open for others.
+
+    Example: inpaintbench annotate exclude STUDY Ada --reason "chose left 40 times of 40"
+    """
+    from inpaintbench.annotate.desk.desk import Desk
+
+    with opened(study, database) as open_study:
+        rater_id = open_study.judged_by(name)
+        done = Desk(open_study.study, open_study.journal).exclude(rater_id, submission_id=answer, reason=reason)
+    what = "this answer no longer counts" if answer else "answers no longer count, and there is no more work for them"
+    console.say(f"{name}: {what}" if done else f"{name}: excluded before; nothing was changed")
+
+
+def include(study: InStudy, name: Name, reason: Reason, answer: Answer = None, database: Database = None) -> None:
+    """Let excluded answers of a rater count again. Rules then leave them alone.
+
+    Example: inpaintbench annotate include STUDY Ada --reason "sat before a mirrored screen"
+    """
+    from inpaintbench.annotate.desk.desk import Desk
+
+    with opened(study, database) as open_study:
+        rater_id = open_study.judged_by(name)
+        done = Desk(open_study.study, open_study.journal).include(rater_id, submission_id=answer, reason=reason)
+    what = "this answer counts again" if answer else "answers count again"
+    console.say(f"{name}: {what}" if done else f"{name}: not excluded; nothing was changed")
 
 
 def _overview(open_study: Opened) -> Mapping[str, Any]:
@@ -159,11 +199,12 @@ def status(study: InStudy, database: Database = None, as_json: AsJson = False) -
             for row in overview["questions"]
         ],
     )
-    columns = ["rater", "answered", "median s", "gold right", "of", "repeats equal", "of", "paused"]
+    columns = ["rater", "answered", "median s", "gold right", "of", "repeats equal", "of", "paused", "excluded"]
     rows = [
         (
             names.get(row["rater_id"], row["rater_id"]), row["answered"], row["median_seconds"], row["gold"]["right"],
             row["gold"]["asked"], row["consistency"]["right"], row["consistency"]["asked"], "yes" if row["paused"] else "",
+            row["excluded"]["reason"] if row["excluded"] else "",
         )
         for row in overview["raters"]
     ]  # fmt: skip
