@@ -32,7 +32,7 @@ from inpaintbench.annotate.app.limits import Limits, Rate
 from inpaintbench.annotate.app.serve import serve
 
 options = json.loads(sys.argv[2])
-limits = Limits(**{name: Rate(*rate) for name, rate in options.pop("rates").items()})
+limits = Limits(**{name: Rate(*rate) for name, rate in options.pop("rates").items()}, **options.pop("limits", {}))
 options |= {name: Path(options[name]) for name in ("certificate", "key") if name in options}
 say = lambda kind: lambda text: print(json.dumps([kind, text]), flush=True)
 serve(Path(sys.argv[1]), port=0, ready=say("ready"), warn=say("warn"), limits=limits, **options)
@@ -114,7 +114,7 @@ class Served:
 def served(
     folder: Path, *, rates: Mapping[str, tuple[float, float]] = FAST, cwd: Path | None = None, **options: Any
 ) -> Iterator[Served]:
-    """The server of the study in ``folder``; ``options`` as ``serve`` takes them."""
+    """The server of the study in ``folder``; ``options`` as ``serve`` takes them, ``limits`` those that are no rates."""
     command = [sys.executable, "-c", _SERVE, str(folder), json.dumps({"rates": dict(rates), **options})]
     errors = (cwd or folder) / f"errors-{uuid.uuid4().hex[:6]}.txt"
     with errors.open("w") as log:
@@ -151,3 +151,11 @@ def answer_to(card: Mapping[str, Any], **changes: Any) -> dict[str, Any]:
 def media_of(study: Study) -> list[str]:
     """Names of the proxies."""
     return sorted(study.proxies)
+
+
+def certificate_in(folder: Path) -> tuple[Path, Path]:
+    """A certificate of ``localhost`` that signed itself, and its key."""
+    certificate, key = folder / "certificate.pem", folder / "key.pem"
+    make = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost".split()
+    subprocess.run([*make, "-keyout", key, "-out", certificate], check=True, capture_output=True)
+    return certificate, key

@@ -5,13 +5,12 @@ import os
 import shutil
 import socket
 import ssl
-import subprocess
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from annotated_server import Served, served
+from annotated_server import Served, certificate_in, served
 
 from inpaintbench.annotate.app.limits import Limits
 from inpaintbench.annotate.app.serve import exposure, serve
@@ -109,22 +108,7 @@ def test_a_certificate_needs_its_key(room: Room, tmp_path: Path) -> None:
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl to make a certificate")
 def test_with_tls_the_cookie_is_for_tls_alone_and_the_warning_is_gone(room: Room, tmp_path: Path) -> None:
-    certificate, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
-    make = [
-        "openssl",
-        "req",
-        "-x509",
-        "-newkey",
-        "ec",
-        "-pkeyopt",
-        "ec_paramgen_curve:P-256",
-        "-nodes",
-        "-days",
-        "2",
-        "-subj",
-        "/CN=localhost",
-    ]
-    subprocess.run([*make, "-keyout", key, "-out", certificate], check=True, capture_output=True)
+    certificate, key = certificate_in(tmp_path)
     secret = room.people.invite(room.study.study_id, room.raters["bob"])
     with served(room.folder, host="0.0.0.0", certificate=str(certificate), key=str(key)) as server:
         assert server.warnings == []
@@ -138,6 +122,8 @@ def test_with_tls_the_cookie_is_for_tls_alone_and_the_warning_is_gone(room: Room
     cookie = next(line for line in answer.splitlines() if line.lower().startswith("set-cookie:"))
     assert "; Secure" in cookie
     assert "HttpOnly" in cookie
+    assert "SameSite=lax" in cookie
+    assert "strict-transport-security: max-age=31536000\r\n" in answer
 
 
 def test_open_without_tls_is_warned_of() -> None:

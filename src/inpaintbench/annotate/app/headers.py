@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,37 +14,66 @@ if TYPE_CHECKING:
 
 # Scripts within a page; those with `src` are allowed by `'self'`.
 _INLINE = re.compile(rb"<script(?![^>]*\ssrc=)[^>]*>(.*?)</script>", re.DOTALL)
-# Policy of everything but Gradio's pages: it loads and runs nothing.
-_NOTHING = "default-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; style-src 'unsafe-inline'"
 _ALWAYS = (
     ("X-Content-Type-Options", "nosniff"),
-    ("X-Frame-Options", "DENY"),
     ("Cross-Origin-Opener-Policy", "same-origin"),
     ("Cross-Origin-Resource-Policy", "same-origin"),
     ("Permissions-Policy", "camera=(), microphone=(), geolocation=(), payment=(), usb=(), display-capture=()"),
 )
 # Headers of Gradio and uvicorn that say what serves, open the server to other sites, or would weaken the policy.
-_DROPPED = (b"server", b"access-control-", b"content-security-policy", b"x-powered-by")
+# Times of files say in which order they were made, and with it which method is which.
+_DROPPED = (b"server", b"access-control-", b"content-security-policy", b"x-powered-by", b"last-modified")
+# A year, as browsers' own lists ask for.
+_HSTS = ("Strict-Transport-Security", "max-age=31536000")
 
 
-def page_policy(html: bytes) -> str:
+@dataclass(frozen=True)
+class Delivery:
+    """How answers reach browsers."""
+
+    secure: bool = False
+    """Over TLS, here or at a proxy: browsers are told to come no other way."""
+    embed: tuple[str, ...] = ()
+    """Origins whose pages may show the app in a frame."""
+
+    @property
+    def ancestors(self) -> str:
+        """Sources of ``frame-ancestors``."""
+        return " ".join(self.embed) or "'none'"
+
+    @property
+    def nothing(self) -> str:
+        """Policy of everything but Gradio's pages: it loads and runs nothing."""
+        return (
+            "default-src 'none'; base-uri 'none'; form-action 'self'; "
+            f"frame-ancestors {self.ancestors}; style-src 'unsafe-inline'"
+        )
+
+    def cookie(self, name: str, value: str, *, seconds: int) -> str:
+        """``Set-Cookie`` of the session. In another site's frame browsers keep it apart for that site (``Partitioned``)."""
+        same_site = "none" if self.embed else "lax"
+        parts = [f"{name}={value}", "HttpOnly", f"Max-Age={seconds}", "Path=/", f"SameSite={same_site}"]
+        return "; ".join([*parts, *["Secure"] * self.secure, *["Partitioned"] * bool(self.embed)])
+
+
+def page_policy(html: bytes, *, ancestors: str = "'none'") -> str:
     """The content security policy of a Gradio page. Gradio compiles templates (``unsafe-eval``) and styles elements."""
     hashes = [base64.b64encode(hashlib.sha256(script).digest()).decode() for script in _INLINE.findall(html)]
     scripts = " ".join(f"'sha256-{digest}'" for digest in dict.fromkeys(hashes))
     return (
         f"default-src 'none'; script-src 'self' 'unsafe-eval' {scripts}; style-src 'self' 'unsafe-inline'; "
         "img-src 'self' data:; media-src 'self' blob:; connect-src 'self'; "
-        "base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
+        f"base-uri 'self'; form-action 'self'; frame-ancestors {ancestors}"
     )
 
 
-def guarded(send: Send, rule: Rule | None) -> Send:
+def guarded(send: Send, rule: Rule | None, *, delivery: Delivery) -> Send:
     """A ``send`` that adds the headers; it holds pages back until their scripts are known."""
     held: list[Message] = []
 
     async def add(message: Message) -> None:
         if message["type"] == "http.response.start":
-            message["headers"] = _headers(message, rule)
+            message["headers"] = _headers(message, rule, delivery)
             is_page = rule is not None and rule.kind == "page" and message["status"] == 200
         else:
             is_page = bool(held)
@@ -52,7 +82,7 @@ def guarded(send: Send, rule: Rule | None) -> Send:
             return
         held.append(message)
         if message["type"] == "http.response.body" and not message.get("more_body", False):
-            policy = page_policy(b"".join(part.get("body", b"") for part in held))
+            policy = page_policy(b"".join(part.get("body", b"") for part in held), ancestors=delivery.ancestors)
             held[0]["headers"] = [header for header in held[0]["headers"] if header[0] != b"content-security-policy"]
             held[0]["headers"].append((b"content-security-policy", policy.encode()))
             for part in held:
@@ -61,13 +91,15 @@ def guarded(send: Send, rule: Rule | None) -> Send:
     return add
 
 
-def _headers(message: Message, rule: Rule | None) -> list[tuple[bytes, bytes]]:
+def _headers(message: Message, rule: Rule | None, delivery: Delivery) -> list[tuple[bytes, bytes]]:
     given = [(name.lower(), value) for name, value in message.get("headers", [])]
     headers = [(name, value) for name, value in given if not name.startswith(_DROPPED)]
-    added = [*_ALWAYS, ("Content-Security-Policy", _NOTHING), ("Referrer-Policy", _referrer_policy(rule))]
+    added = [*_ALWAYS, ("Content-Security-Policy", delivery.nothing), ("Referrer-Policy", _referrer_policy(rule))]
+    added += [("X-Frame-Options", "DENY")] * (not delivery.embed) + [_HSTS] * delivery.secure
     names = {name for name, _ in headers}
     if rule is not None and rule.of_gradio and rule.kind == "file" and message["status"] == 200:
-        headers = [(name, value) for name, value in headers if name != b"cache-control"]
+        # Gradio's tags are made of file times; the names of its files are hashes already.
+        headers = [(name, value) for name, value in headers if name not in (b"cache-control", b"etag")]
         added.append(("Cache-Control", "private, max-age=86400"))
     elif b"cache-control" not in names or rule is None or rule.kind != "file":
         headers = [(name, value) for name, value in headers if name != b"cache-control"]

@@ -6,12 +6,18 @@ import asyncio
 import signal
 import socket
 import threading
+import time
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import h11
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from inpaintbench.annotate.app.limits import network_of
 
 if TYPE_CHECKING:
     from inpaintbench.annotate.app.security import Gate
@@ -22,6 +28,90 @@ HEADER_BYTES = 16_384
 MOST_CONNECTIONS = 1_000
 # A rater looks at a clip for longer than uvicorn's own 5 s, and a new connection costs the answer's latency.
 IDLE_SECONDS = 75
+# Connections of one client network whose head is still on its way, once they are older than `GRACE_SECONDS`; beyond it the
+# oldest goes. Browsers send theirs at once.
+MOST_WAITING = 32
+GRACE_SECONDS = 1.0
+
+
+class Waiting:
+    """Connections whose head has not arrived, by client network, the oldest first. For one thread."""
+
+    def __init__(self) -> None:
+        self._since: defaultdict[str, OrderedDict[_Protocol, float]] = defaultdict(OrderedDict)
+
+    def add(self, connection: _Protocol, network: str) -> None:
+        """One more; where these are too many the oldest are closed, once their time of grace is over."""
+        mine = self._since[network]
+        mine[connection] = time.monotonic()
+        if len(mine) > MOST_WAITING:
+            connection.loop.call_later(GRACE_SECONDS, self._thin, network)
+
+    def _thin(self, network: str) -> None:
+        mine, latest = self._since.get(network, {}), time.monotonic() - GRACE_SECONDS
+        late = [one for one, since in mine.items() if since <= latest]
+        for one in late[: max(0, len(mine) - MOST_WAITING)]:
+            one.close_unheard()
+
+    def remove(self, connection: _Protocol, network: str) -> None:
+        """Its head is there, or it is gone."""
+        mine = self._since.get(network)
+        if mine is not None:
+            mine.pop(connection, None)
+            if not mine:
+                del self._since[network]
+
+
+class _Protocol(H11Protocol):
+    """uvicorn's protocol with a time limit for heads: uvicorn waits without an end, and a thousand half-sent ones close the app."""
+
+    waiting: Waiting
+    head_seconds: float
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._deadline: asyncio.TimerHandle | None = None
+        self._network = ""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._network = network_of(self.client[0]) if self.client else ""
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._look()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self.conn.trailing_data[0]:  # the next head has begun already
+            self._look()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._heard()
+        super().connection_lost(exc)
+
+    def close_unheard(self) -> None:
+        """End a connection that has asked for nothing."""
+        self._heard()
+        self.transport.abort()
+
+    def _look(self) -> None:
+        if self.conn.their_state is h11.IDLE:
+            self._wait()
+        else:
+            self._heard()
+
+    def _wait(self) -> None:
+        if self._deadline is None:
+            self._deadline = self.loop.call_later(self.head_seconds, self.close_unheard)
+            self.waiting.add(self, self._network)
+
+    def _heard(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+            self.waiting.remove(self, self._network)
 
 
 class _Server(uvicorn.Server):
@@ -48,18 +138,26 @@ class _Server(uvicorn.Server):
                 signal.signal(number, old)
 
 
-def run(app: Gate, listening: socket.socket, *, tls: tuple[Path, Path] | None, started: Callable[[], None]) -> None:
+def run(
+    app: Gate,
+    listening: socket.socket,
+    *,
+    tls: tuple[Path, Path] | None,
+    head_seconds: float,
+    started: Callable[[], None],
+) -> None:
     """Serve ``app`` until SIGINT or SIGTERM.
 
     Args:
         app: what is served.
         listening: a bound socket.
         tls: certificate chain and key, PEM; checked before.
+        head_seconds: for the head of a request to arrive.
         started: called once, when the server answers.
     """
     config = uvicorn.Config(
         app,
-        http="h11",
+        http=type("Protocol", (_Protocol,), {"waiting": Waiting(), "head_seconds": head_seconds}),
         ws="none",
         loop="asyncio",
         lifespan="on",

@@ -34,6 +34,8 @@ class Limits:
     """Requests of one rater: everything else; a page with its assets is about 100 requests."""
     strangers: Rate = Rate(5, 20)
     """Requests of one client address: logging in, joining, and whatever comes without a session."""
+    head_seconds: float = 10.0
+    """For the head of a request to arrive, from the connection or from its first byte on a connection that is kept."""
     body_bytes: int = 65_536
     body_seconds: float = 10.0
     """For a body to arrive."""

@@ -19,7 +19,8 @@ from starlette.datastructures import Headers
 from starlette.responses import RedirectResponse, Response
 
 from inpaintbench.annotate.app.allowed import Origins, Rule, Who, WrongHost, is_own, rules_of
-from inpaintbench.annotate.app.headers import guarded
+from inpaintbench.annotate.app.forwarded import Forwarded
+from inpaintbench.annotate.app.headers import Delivery, guarded
 from inpaintbench.annotate.app.limits import Buckets, Limits, Receive, Send, network_of, read_body, replayed
 from inpaintbench.annotate.app.pages import UNAVAILABLE, refusal
 from inpaintbench.annotate.app.routes import RaterApi
@@ -83,7 +84,8 @@ class Gate:
     """See the module."""
 
     def __init__(
-        self, app: App, *, api: RaterApi, people: People, study_id: str, origins: Origins, limits: Limits
+        self, app: App, *, api: RaterApi, people: People, study_id: str, origins: Origins, limits: Limits,
+        forwarded: Forwarded, delivery: Delivery,
     ) -> None:  # fmt: skip
         self._app = app
         self._api = api
@@ -91,6 +93,8 @@ class Gate:
         self._study_id = study_id
         self._origins = origins
         self._limits = limits
+        self._forwarded = forwarded
+        self._delivery = delivery
         self._buckets = {"answers": Buckets(limits.answers), "files": Buckets(limits.files)}
         self._strangers = Buckets(limits.strangers)
         self._sessions = KnownSessions()
@@ -109,34 +113,38 @@ class Gate:
         try:
             headers = Headers(scope=scope)
             self._check_sizes(scope, headers)
-            origin = self._own_origin(headers, scheme=scope["scheme"])
+            peer = scope["client"][0] if scope.get("client") else ""
+            origin = self._own_origin(headers, scheme=self._forwarded.scheme(headers, peer=peer, scheme=scope["scheme"]))
             rule = _rule_of(scope)
             person = await self._person(rule, headers)
-            self._check_rate(rule, person, scope)
+            self._check_rate(rule, person, client=self._forwarded.client(headers, peer=peer))
             if person is None and rule.who is not Who.ANYBODY:
-                await self._to_login(rule, scope, receive, guarded(send, rule))
+                await self._to_login(rule, scope, receive, self._guarded(send, rule))
                 return
             _check_role(rule, person)
             body = await self._body(rule, headers, receive, origin=origin)
             if scope["path"] == "/logout":
                 self._sessions.forget(token_of(headers))
             if person is not None and person.role == "admin" and scope["path"] == "/":
-                await RedirectResponse("/admin/", status_code=303)(scope, receive, guarded(send, rule))
+                await RedirectResponse("/admin/", status_code=303)(scope, receive, self._guarded(send, rule))
                 return
         except Refusal as no:
             response = refusal(no.status, no.sentence, as_page=rule is not None and rule.kind in ("page", "plain", "form"))
             _explain(response, no)
-            await response(scope, receive, guarded(send, rule))
+            await response(scope, receive, self._guarded(send, rule))
             return
         except ConnectionError:
             return
         if rule.who is Who.RATER and scope["path"].startswith("/api/") and person is not None:
             loop = asyncio.get_running_loop()
             response = await loop.run_in_executor(self._desk, self._api, scope["path"], person.rater_id, body)
-            await response(scope, receive, guarded(send, rule))
+            await response(scope, receive, self._guarded(send, rule))
             return
         scope = _cleaned(scope, rule, person, body, origin=origin)
-        await self._app(scope, replayed(body, receive), guarded(send, rule))
+        await self._app(scope, replayed(body, receive), self._guarded(send, rule))
+
+    def _guarded(self, send: Send, rule: Rule | None) -> Send:
+        return guarded(send, rule, delivery=self._delivery)
 
     def _check_sizes(self, scope: Scope, headers: Headers) -> None:
         if len(scope["raw_path"]) + len(scope["query_string"]) > self._limits.url_characters:
@@ -163,10 +171,9 @@ class Gate:
             self._sessions.remember(token, person)
         return person if person is not None and person.study_id == self._study_id else None
 
-    def _check_rate(self, rule: Rule, person: Person | None, scope: Scope) -> None:
+    def _check_rate(self, rule: Rule, person: Person | None, *, client: str) -> None:
         if person is None:
-            address = scope["client"][0] if scope.get("client") else ""
-            wait = self._strangers.wait_seconds(network_of(address), now=time.monotonic())
+            wait = self._strangers.wait_seconds(network_of(client), now=time.monotonic())
         else:
             bucket = self._buckets["answers" if rule.kind == "api" and not rule.of_gradio else "files"]
             wait = bucket.wait_seconds(person.rater_id, now=time.monotonic())

@@ -8,7 +8,7 @@ import os
 import socket
 import ssl
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +16,8 @@ from urllib.parse import urlsplit
 
 from inpaintbench.annotate import study as studies
 from inpaintbench.annotate.app.allowed import Origins
+from inpaintbench.annotate.app.forwarded import Forwarded
+from inpaintbench.annotate.app.headers import Delivery
 from inpaintbench.annotate.app.limits import Limits
 from inpaintbench.errors import InputError, MissingExtraError
 
@@ -47,6 +49,8 @@ def serve(
     public_origin: str | None = None,
     certificate: Path | None = None,
     key: Path | None = None,
+    trusted_proxies: Sequence[str] = (),
+    embed: Sequence[str] = (),
     ready: Callable[[str], None],
     warn: Callable[[str], None] | None = None,
     limits: Limits = Limits(),  # noqa: B008 - frozen
@@ -64,6 +68,8 @@ def serve(
         public_origin: ``https://name[:port]`` as browsers see it, where something in front of the server ends TLS.
         certificate: PEM file of the server's certificate chain; ``key`` is its key.
         key: see ``certificate``.
+        trusted_proxies: addresses or networks of proxies in front, whose word on clients' addresses is taken.
+        embed: origins whose pages may show the app in a frame.
         ready: called once with the address, when the pages can be opened.
         warn: called with one sentence when the server is open to others without TLS.
         limits: how fast and how much anybody may ask.
@@ -85,6 +91,8 @@ def serve(
     # Gradio takes seconds to load: whatever can be wrong is found out before.
     study = studies.load(folder)
     Origins(bound=host, public=public_origin)
+    forwarded = Forwarded(trusted_proxies)
+    delivery = _delivery(embed, secure=tls is not None or urlsplit(public_origin or "").scheme == "https")
     if tls is not None:
         try:
             ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(*tls)
@@ -113,13 +121,29 @@ def serve(
             people=people,
             journal=journal,
             public_origin=public_origin,
-            secure_cookies=tls is not None or urlsplit(public_origin or "").scheme == "https",
+            delivery=delivery,
+            forwarded=forwarded,
             bound=host,
             limits=limits,
         )
         number = listening.getsockname()[1]
         address = f"{'http' if tls is None else 'https'}://{f'[{host}]' if ':' in host else host}:{number}"
-        run(app, listening, tls=tls, started=lambda: ready(public_origin or address))
+        run(app, listening, tls=tls, head_seconds=limits.head_seconds, started=lambda: ready(public_origin or address))
+
+
+def _delivery(embed: Sequence[str], *, secure: bool) -> Delivery:
+    """How answers reach browsers.
+
+    Raises:
+        InputError: a page that may frame the app is no origin, or there is no TLS, without which frames get no cookie.
+    """
+    for origin in embed:
+        Origins(public=origin)
+    if embed and not secure:
+        raise InputError(
+            f"a page of {embed[0]} can show the app over TLS alone: give a certificate, or the public origin of a proxy with TLS"
+        )
+    return Delivery(secure, tuple(embed))
 
 
 def _journal_url(database: str | None, folder: Path) -> URL:

@@ -11,6 +11,8 @@ from fastapi import FastAPI, Request
 from inpaintbench.annotate.app import pages, tables
 from inpaintbench.annotate.app.admin import admin_page, admin_routes
 from inpaintbench.annotate.app.allowed import Origins
+from inpaintbench.annotate.app.forwarded import Forwarded
+from inpaintbench.annotate.app.headers import Delivery
 from inpaintbench.annotate.app.limits import Limits
 from inpaintbench.annotate.app.routes import answer_errors, file_routes, rater_api
 from inpaintbench.annotate.app.security import Gate
@@ -31,7 +33,8 @@ def make_app(
     people: People,
     journal: Journal,
     public_origin: str | None = None,
-    secure_cookies: bool = False,
+    delivery: Delivery = Delivery(),  # noqa: B008 - frozen
+    forwarded: Forwarded | None = None,
     bound: str = "127.0.0.1",
     limits: Limits = Limits(),  # noqa: B008 - frozen
 ) -> Gate:
@@ -44,7 +47,8 @@ def make_app(
         people: raters, admins and their sessions.
         journal: read for downloads.
         public_origin: ``https://name[:port]`` as browsers see it, where something in front of the server ends TLS.
-        secure_cookies: browsers send the session over https alone.
+        delivery: whether browsers come over TLS alone, and which pages may frame the app.
+        forwarded: knows the proxies in front; none are believed by default.
         bound: host that the socket is bound to; the server answers to this name.
         limits: how fast and how much anybody may ask.
 
@@ -53,13 +57,16 @@ def make_app(
     """
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False)
     answer_errors(app)
-    app.include_router(session_routes(study, people=people, secure_cookies=secure_cookies))
+    app.include_router(session_routes(study, people=people, delivery=delivery))
     app.include_router(file_routes(study, folder, desk=desk))
     app.include_router(admin_routes(study, journal=journal, people=people))
     _mount(app, admin_page(study, desk=desk, people=people), folder, path="/admin", head=tables.HEAD)
     _mount(app, rater_page(study), folder, path="/", head=pages.HEAD)
     origins = Origins(bound=bound, public=public_origin)
-    return Gate(app, api=rater_api(desk), people=people, study_id=study.study_id, origins=origins, limits=limits)
+    return Gate(
+        app, api=rater_api(desk), people=people, study_id=study.study_id, origins=origins, limits=limits,
+        forwarded=forwarded or Forwarded(), delivery=delivery,
+    )  # fmt: skip
 
 
 def rater_page(study: Study) -> gr.Blocks:

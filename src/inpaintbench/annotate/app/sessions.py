@@ -20,6 +20,7 @@ from inpaintbench.annotate.app.pages import login_page, refusal
 from inpaintbench.annotate.journal.accounts import SESSION_SECONDS
 
 if TYPE_CHECKING:
+    from inpaintbench.annotate.app.headers import Delivery
     from inpaintbench.annotate.journal.accounts import People, Session
     from inpaintbench.annotate.study import Study
 
@@ -38,7 +39,7 @@ def token_of(headers: Headers) -> str | None:
     return token if _TOKEN.fullmatch(token) else None
 
 
-def session_routes(study: Study, *, people: People, secure_cookies: bool) -> APIRouter:
+def session_routes(study: Study, *, people: People, delivery: Delivery) -> APIRouter:
     """``/join/<secret>``, ``/login`` and ``/logout``; all redirects have fixed targets."""
     router = APIRouter()
     title = study.file.title
@@ -47,9 +48,7 @@ def session_routes(study: Study, *, people: People, secure_cookies: bool) -> API
 
     def opened(session: Session) -> Response:
         response = RedirectResponse("/admin/" if session.person.role == "admin" else "/", status_code=303)
-        response.set_cookie(
-            COOKIE, session.token, max_age=int(SESSION_SECONDS), path="/", httponly=True, samesite="lax", secure=secure_cookies
-        )
+        response.headers.append("set-cookie", delivery.cookie(COOKIE, session.token, seconds=int(SESSION_SECONDS)))
         return response
 
     @router.get("/join/{secret}")
@@ -80,7 +79,7 @@ def session_routes(study: Study, *, people: People, secure_cookies: bool) -> API
         if token is not None:
             people.leave(token)
         response = JSONResponse({"left": True})
-        response.delete_cookie(COOKIE, path="/", httponly=True, samesite="lax", secure=secure_cookies)
+        response.headers.append("set-cookie", delivery.cookie(COOKIE, "", seconds=0))
         return response
 
     return router

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import getpass
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -34,17 +34,30 @@ def serve(
     origin: Annotated[str | None, option("How browsers reach it through a proxy in front, such as https://NAME.")] = None,
     certificate: Annotated[Path | None, option("TLS certificate (PEM).")] = None,
     key: Annotated[Path | None, option("TLS private key (PEM).")] = None,
+    trusted_proxy: Annotated[
+        list[str] | None,
+        option(
+            "Address or network of a proxy in front, whose X-Forwarded-For is believed.", "--trusted-proxy", metavar="NETWORK"
+        ),
+    ] = None,
+    embed: Annotated[
+        list[str] | None, option("Origin whose pages may show the app in a frame; needs TLS.", "--embed", metavar="ORIGIN")
+    ] = None,
 ) -> None:
     """Open the browser app of a study; Ctrl-C ends it.
 
     Example: inpaintbench annotate serve STUDY --port 7860
     """
-    start(study, database=database, host=host, port=port, origin=origin, certificate=certificate, key=key, ready=_ready)
+    start(
+        study, database=database, host=host, port=port, origin=origin, certificate=certificate, key=key,
+        trusted_proxies=trusted_proxy or (), embed=embed or (), ready=_ready,
+    )  # fmt: skip
 
 
 def start(
     study: Path, *, database: str | None, host: str = "127.0.0.1", port: int, origin: str | None = None,
-    certificate: Path | None = None, key: Path | None = None, ready: Callable[[str], None],
+    certificate: Path | None = None, key: Path | None = None, trusted_proxies: Sequence[str] = (), embed: Sequence[str] = (),
+    ready: Callable[[str], None],
 ) -> None:  # fmt: skip
     """Run the app until it is ended."""
     if not all(map(find_spec, ("gradio", "sqlalchemy"))):
@@ -52,7 +65,8 @@ def start(
     from inpaintbench.annotate.app.serve import serve as serve_app
 
     serve_app(
-        study, database=database, host=host, port=port, public_origin=origin, certificate=certificate, key=key, ready=ready,
+        study, database=database, host=host, port=port, public_origin=origin, certificate=certificate, key=key,
+        trusted_proxies=trusted_proxies, embed=embed, ready=ready,
         warn=console.warn,
     )  # fmt: skip
 

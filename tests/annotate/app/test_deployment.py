@@ -1,0 +1,188 @@
+"""Proxies in front, heads that never end, frames of other sites, and what file times would tell."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from annotated_server import certificate_in, served
+from starlette.datastructures import Headers
+
+from inpaintbench.annotate.app.forwarded import Forwarded
+from inpaintbench.annotate.app.headers import Delivery
+from inpaintbench.annotate.app.serve import serve
+from inpaintbench.errors import InputError
+
+if TYPE_CHECKING:
+    from conftest import Room
+
+PROXY = "10.0.0.1"
+
+
+@pytest.mark.parametrize(
+    ("peer", "said", "client"),
+    [
+        (PROXY, "192.0.2.7", "192.0.2.7"),
+        (PROXY, "6.6.6.6, 192.0.2.7", "192.0.2.7"),  # the left is what the client wrote
+        (PROXY, "192.0.2.7, 10.9.9.9", "192.0.2.7"),
+        (PROXY, "10.1.1.1, 10.9.9.9", "10.1.1.1"),
+        (PROXY, "2001:db8::7", "2001:db8::7"),
+        (f"::ffff:{PROXY}", "192.0.2.7", "192.0.2.7"),
+        (PROXY, "", PROXY),
+        (PROXY, "no address", PROXY),
+        (PROXY, "192.0.2.7, unknown", PROXY),
+        (PROXY, ", ".join(["192.0.2.7"] * 11), PROXY),
+        ("192.0.2.1", "192.0.2.7", "192.0.2.1"),  # no trusted proxy says so
+    ],
+)
+def test_the_address_of_a_client_is_what_trusted_proxies_say(peer: str, said: str, client: str) -> None:
+    headers = Headers({"x-forwarded-for": said} if said else {})
+    assert Forwarded(["10.0.0.0/8"]).client(headers, peer=peer) == client
+    assert Forwarded().client(headers, peer=peer) == peer
+
+
+def test_header_lines_of_several_proxies_are_one_list() -> None:
+    raw = [(b"x-forwarded-for", b"6.6.6.6"), (b"x-forwarded-for", b"192.0.2.7, 10.2.2.2")]
+    assert Forwarded(["10.0.0.0/8"]).client(Headers(raw=raw), peer=PROXY) == "192.0.2.7"
+
+
+def test_the_scheme_is_believed_of_a_trusted_proxy_alone() -> None:
+    headers = Headers({"x-forwarded-proto": "https"})
+    assert Forwarded([PROXY]).scheme(headers, peer=PROXY, scheme="http") == "https"
+    assert Forwarded([PROXY]).scheme(headers, peer="192.0.2.1", scheme="http") == "http"
+    assert Forwarded([PROXY]).scheme(Headers({"x-forwarded-proto": "gopher"}), peer=PROXY, scheme="http") == "http"
+    with pytest.raises(InputError, match="an address or a network"):
+        Forwarded(["the proxy"])
+
+
+def test_strangers_behind_a_proxy_do_not_lock_out_newcomers_and_slow_heads_end(room: Room) -> None:
+    rates = {"strangers": (0.5, 20), "answers": (1000, 1000), "files": (1000, 1000)}
+    with served(room.folder, rates=rates, trusted_proxies=["127.0.0.1"], limits={"head_seconds": 0.5}) as server:
+        bad = [server.ask("GET", "/join/wrong", X_Forwarded_For="192.0.2.66").status for _ in range(60)]
+        assert bad.count(403) == 20
+        assert bad.count(429) == 40
+        assert server.ask("GET", "/login", X_Forwarded_For="192.0.2.7").status == 200
+        # The left of the list is the client's own invention: it opens no new bucket.
+        assert server.ask("GET", "/login", X_Forwarded_For="1.2.3.4, 192.0.2.66").status == 429
+        for begun in (b"", b"GET /login HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "):
+            with socket.create_connection(("127.0.0.1", server.port), timeout=20) as slow:
+                slow.sendall(begun)
+                assert slow.recv(1) == b""
+        with socket.create_connection(("127.0.0.1", server.port), timeout=20) as kept:
+            kept.sendall(b"GET /favicon.ico HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            assert kept.recv(65_536).startswith(b"HTTP/1.1 200")
+            kept.sendall(b"GET /favi")  # the next head on a connection that is kept
+            with contextlib.suppress(ConnectionError):
+                while kept.recv(65_536):
+                    pass
+
+
+def test_a_thousand_half_sent_heads_do_not_close_the_app(room: Room) -> None:
+    with contextlib.ExitStack() as stack:
+        for _ in range(1_050):
+            wire = stack.enter_context(socket.create_connection(("127.0.0.1", room.server.port), timeout=20))
+            wire.sendall(b"GET /login HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ")
+        deadline, answered = time.monotonic() + 8, 0
+        while answered < 3 and time.monotonic() < deadline:
+            with contextlib.suppress(OSError):
+                answered += room.server.ask("GET", "/login").status == 200
+        assert answered == 3  # long before the ten seconds that a head may take
+
+
+def test_no_answer_tells_when_a_file_was_made(room: Room) -> None:
+    """Proxies made method by method gave the order of methods away in 15 of 20 items."""
+    token = room.tokens["root"]
+    seen = {}
+    for number, name in enumerate(sorted(room.study.proxies)):
+        before = room.server.ask("GET", f"/media/{name}", token=token)
+        os.utime(room.folder / "proxies" / name, (1_000_000 + number, 1_000_000 + number))
+        after = room.server.ask("GET", f"/media/{name}", token=token)
+        assert "last-modified" not in after.headers
+        assert before.headers["etag"] == after.headers["etag"] == f'"{name.partition(".")[0]}"'
+        assert _made_at(after.body) == 0
+        seen[name] = after
+    assert len(seen) == len(room.study.proxies)
+    for path in ("/theme.css", "/static/rater.js", "/", "/admin/judgements.csv"):
+        assert "last-modified" not in room.server.ask("GET", path, token=token).headers
+
+
+def _made_at(video: bytes) -> int:
+    """The creation time that an MP4's header states."""
+    at = video.index(b"mvhd") + 8
+    return int.from_bytes(video[at : at + 4], "big")
+
+
+def test_the_cookie_follows_the_frame() -> None:
+    assert Delivery().cookie("name", "token", seconds=5) == "name=token; HttpOnly; Max-Age=5; Path=/; SameSite=lax"
+    framed = Delivery(secure=True, embed=("https://hub.test",)).cookie("name", "token", seconds=5)
+    assert framed.endswith("; SameSite=none; Secure; Partitioned")
+
+
+@pytest.mark.parametrize("embed", ["https://hub.test", "hub.test"])
+def test_a_frame_needs_tls_and_an_origin(room: Room, embed: str) -> None:
+    with pytest.raises(InputError, match="over TLS alone|is no origin"):
+        serve(room.folder, port=0, embed=[embed], ready=lambda _: None)
+
+
+class _Embedder(BaseHTTPRequestHandler):
+    """A page of another site with the app in a frame."""
+
+    source = ""
+
+    def do_GET(self) -> None:
+        body = f'<!doctype html><title>frame</title><iframe src="{self.source}" width=1000 height=700></iframe>'.encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: Any) -> None:
+        """Nothing."""
+
+
+@contextlib.contextmanager
+def _embedding(source: str, *, port: int) -> Iterator[None]:
+    handler = type("Handler", (_Embedder,), {"source": source})
+    server = ThreadingHTTPServer(("127.0.0.1", port), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl to make a certificate")
+def test_a_rater_answers_in_a_frame_of_the_named_site_and_of_no_other(room: Room, browser: Any, tmp_path: Path) -> None:
+    certificate, key = certificate_in(tmp_path)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    rater = room.people.add(room.study.study_id, "framed").rater_id
+    secret = room.people.invite(room.study.study_id, rater)
+    with served(room.folder, certificate=str(certificate), key=str(key), embed=[f"http://localhost:{port}"]) as server:
+        context = browser.new_context(ignore_https_errors=True)
+        with _embedding(f"https://127.0.0.1:{server.port}/join/{secret}", port=port):
+            page = context.new_page()
+            page.goto(f"http://localhost:{port}/")
+            frame = page.frame_locator("iframe")
+            frame.get_by_role("button", name="Begin").click(timeout=30_000)  # the welcome: the session's cookie came back
+            frame.locator(".option").first.wait_for(timeout=30_000)
+            # Another name of the same machine is another site.
+            other = context.new_page()
+            other.goto(f"http://127.0.0.1:{port}/")
+            other.wait_for_timeout(500)
+            assert other.frames[-1].url.startswith("chrome-error")
+        cookies = {cookie["name"]: cookie for cookie in context.cookies()}
+        assert cookies["inpaintbench_session"]["sameSite"] == "None"
+        context.close()
