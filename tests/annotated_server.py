@@ -156,6 +156,7 @@ def media_of(study: Study) -> list[str]:
 def certificate_in(folder: Path) -> tuple[Path, Path]:
     """A certificate of ``localhost`` that signed itself, and its key."""
     certificate, key = folder / "certificate.pem", folder / "key.pem"
-    make = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost".split()
+    subject = ["-nodes", "-days", "2", "-subj", "/CN=localhost"]
+    make = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", *subject]
     subprocess.run([*make, "-keyout", key, "-out", certificate], check=True, capture_output=True)
     return certificate, key

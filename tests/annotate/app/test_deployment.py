@@ -129,7 +129,7 @@ def test_the_cookie_follows_the_frame() -> None:
 
 @pytest.mark.parametrize("embed", ["https://hub.test", "hub.test"])
 def test_a_frame_needs_tls_and_an_origin(room: Room, embed: str) -> None:
-    with pytest.raises(InputError, match="over TLS alone|is no origin"):
+    with pytest.raises(InputError, match=r"over TLS alone|is no origin"):
         serve(room.folder, port=0, embed=[embed], ready=lambda _: None)
 
 

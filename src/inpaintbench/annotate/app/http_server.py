@@ -8,7 +8,7 @@ import socket
 import threading
 import time
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,7 +48,8 @@ class Waiting:
             connection.loop.call_later(GRACE_SECONDS, self._thin, network)
 
     def _thin(self, network: str) -> None:
-        mine, latest = self._since.get(network, {}), time.monotonic() - GRACE_SECONDS
+        mine: Mapping[_Protocol, float] = self._since.get(network, {})
+        latest = time.monotonic() - GRACE_SECONDS
         late = [one for one, since in mine.items() if since <= latest]
         for one in late[: max(0, len(mine) - MOST_WAITING)]:
             one.close_unheard()
@@ -63,7 +64,7 @@ class Waiting:
 
 
 class _Protocol(H11Protocol):
-    """uvicorn's protocol with a time limit for heads: uvicorn waits without an end, and a thousand half-sent ones close the app."""
+    """uvicorn's protocol with a time limit for heads, for which uvicorn waits without an end: a thousand half-sent ones closed it."""
 
     waiting: Waiting
     head_seconds: float
