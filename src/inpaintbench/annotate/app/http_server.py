@@ -64,7 +64,7 @@ class Waiting:
 
 
 class _Protocol(H11Protocol):
-    """uvicorn's protocol with a time limit for heads, for which uvicorn waits without an end: a thousand half-sent ones closed it."""
+    """uvicorn's protocol with a time limit for heads. Without, a thousand half-sent ones keep everybody out."""
 
     waiting: Waiting
     head_seconds: float
