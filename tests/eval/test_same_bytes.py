@@ -33,7 +33,7 @@ READ_NO_PIXELS = {
 }
 DEAR = (
     "lpips", "fid", "kid", "vfid", "vfid_clips", "pvcs", "p_ids", "u_ids", "lama_f1", "imaging_quality", "musiq",
-    "subject_consistency", "rc_s", "rc_t", "cmmd",
+    "subject_consistency", "rc_s", "rc_t", "cmmd", "dreamsim", "structure_distance",
 )  # fmt: skip
 """Run a network of full size."""
 PIXELS = [name for name in METRICS if measured_here(name) and name not in READ_NO_PIXELS]

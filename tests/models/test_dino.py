@@ -101,7 +101,7 @@ def test_a_square_of_the_training_has_the_learned_positions() -> None:
 
 def test_the_network_has_the_published_parameters() -> None:
     with torch.device("meta"):
-        state = module._build().state_dict()
+        state = module.build().state_dict()
     blocks = {
         f"{layer}.{part}"
         for layer in ("norm1", "attn.qkv", "attn.proj", "norm2", "mlp.fc1", "mlp.fc2")

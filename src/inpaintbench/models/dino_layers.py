@@ -5,6 +5,8 @@ This module imports PyTorch; others import it lazily.
 
 from __future__ import annotations
 
+from typing import cast
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -97,23 +99,38 @@ class Dino(nn.Module):
 
     def forward(self, pictures: Tensor) -> Tensor:
         """Normalised ``float32[N, 3, H, W]`` -> ``float32[N, width]``: the class token after the last norm."""
-        out: Tensor = self._tokens(pictures)[0][:, 0]
+        out: Tensor = self.norm(self._tokens(pictures)[0])[:, 0]
         return out
+
+    def raw_class_token(self, pictures: Tensor) -> Tensor:
+        """Normalised ``float32[N, 3, H, W]`` -> ``float32[N, width]``: the class token after the last block, before the norm."""
+        return self._tokens(pictures)[0][:, 0]
+
+    def keys(self, pictures: Tensor) -> Tensor:
+        """Keys of the last block, all heads side by side, the class token's first.
+
+        Normalised ``float32[N, 3, H, W]`` -> ``float32[N, tokens, width]``.
+        """
+        last = cast("Block", self.blocks[-1])
+        tokens = last.norm1(self._tokens(pictures, blocks=len(self.blocks) - 1)[0])
+        keys: Tensor = last.attn.qkv(tokens).chunk(3, dim=-1)[1]
+        return keys
 
     def patch_tokens(self, pictures: Tensor) -> Tensor:
         """Normalised ``float32[N, 3, H, W]`` -> the patches' tokens after the last norm, ``float32[N, rows, columns, width]``."""
         tokens, rows, columns = self._tokens(pictures)
-        return tokens[:, 1:].reshape(len(tokens), rows, columns, -1)
+        out: Tensor = self.norm(tokens)
+        return out[:, 1:].reshape(len(tokens), rows, columns, -1)
 
-    def _tokens(self, pictures: Tensor) -> tuple[Tensor, int, int]:
-        """All tokens after the last norm, the class token first, and the numbers of rows and columns of patches."""
+    def _tokens(self, pictures: Tensor, *, blocks: int | None = None) -> tuple[Tensor, int, int]:
+        """All tokens after so many blocks (all by default), the class token first, and the rows and columns of patches."""
         patches: Tensor = self.patch_embed.proj(pictures)
         rows, columns = patches.shape[-2:]
         tokens = torch.cat([self.cls_token.expand(len(patches), -1, -1), patches.flatten(2).transpose(1, 2)], dim=1)
         tokens = tokens + self.positions(rows, columns)
-        for block in self.blocks:
+        for block in self.blocks[:blocks]:
             tokens = block(tokens)
-        return self.norm(tokens), rows, columns
+        return tokens, rows, columns
 
     def positions(self, rows: int, columns: int) -> Tensor:
         """Positional embeddings of the class token and of a grid of patches, ``float32[1, 1 + rows * columns, width]``."""

@@ -23,6 +23,7 @@ import numpy.typing as npt
 from inpaintbench.compute import Compute, Shared
 from inpaintbench.errors import InputError, MissingExtraError, NotMeasurable
 from inpaintbench.models import weights
+from inpaintbench.models.brought import Brought
 
 # On a CPU larger batches are no faster.
 _CPU_BATCH_BYTES = 256 << 20
@@ -73,7 +74,12 @@ def check_device(compute: Compute) -> None:
 
 
 def network(
-    build: Callable[[], Any], compute: Compute, *, weights_name: str, translate: Callable[[State], State] | None = None
+    build: Callable[[], Any],
+    compute: Compute,
+    *,
+    weights_name: str = "",
+    brought: Brought | None = None,
+    translate: Callable[[State], State] | None = None,
 ) -> Any:
     """Load a network with its parameters, in evaluation mode, without gradients, on its device.
 
@@ -81,19 +87,28 @@ def network(
         build: builds the ``torch.nn.Module`` with random parameters; part of the cache's key, so a module-level function.
         compute: device and precision; with ``random_weights`` the network keeps the parameters drawn with that seed.
         weights_name: entry of ``weights.toml``; its file holds a state dict.
+        brought: the user's file of a state dict, in place of an entry.
         translate: converts that state dict to the one of the module.
 
     Raises:
         NotMeasurable: the weights are missing, damaged, or not those of this network; the text says how to get them.
         MissingExtraError: PyTorch is not installed.
     """
-    path = None if compute.random_weights is not None else str(weights.path_of(weights_name))
-    return _network(build, translate, path, compute.random_weights, str(device_of(compute)))
+    path = None
+    if compute.random_weights is None:
+        path = weights.path_of(weights_name) if brought is None else brought.path()
+    changed = 0 if path is None else path.stat().st_mtime_ns
+    return _network(build, translate, path and str(path), changed, compute.random_weights, str(device_of(compute)))
 
 
 @lru_cache(maxsize=8)
 def _network(
-    build: Callable[[], Any], translate: Callable[[State], State] | None, path: str | None, seed: int | None, device: str
+    build: Callable[[], Any],
+    translate: Callable[[State], State] | None,
+    path: str | None,
+    changed: int,  # noqa: ARG001 - the time is part of the cache's key
+    seed: int | None,
+    device: str,
 ) -> Any:
     package = torch()
     with package.random.fork_rng(devices=[]):

@@ -125,7 +125,13 @@ def is_whole(path: Path, weights: Weights) -> bool:
     except OSError:
         return False
     fits = status.st_size == weights.bytes if weights.bytes_are_known else status.st_size <= weights.bytes
-    return fits and _sha256(str(path), status.st_size, status.st_mtime_ns) == weights.sha256
+    return fits and known_sha256(path) == weights.sha256
+
+
+def known_sha256(path: Path) -> str:
+    """SHA-256 of a file, hashed once per process, and again after a change of size or time."""
+    status = path.stat()
+    return _sha256(str(path), status.st_size, status.st_mtime_ns)
 
 
 @lru_cache(maxsize=16)

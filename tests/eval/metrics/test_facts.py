@@ -45,6 +45,8 @@ FACTS = {
     "rc_s": (True, 4, 1),
     "rc_t": (False, 4, 2),
     "cmmd": (False, 4, 1),
+    "dreamsim": (False, 4, 1),
+    "structure_distance": (False, 5, 1),
     "xpsnr": (True, 2, 2),
     "residual_text": (False, 3, 1),
     "minutiae": (True, 4, 1),

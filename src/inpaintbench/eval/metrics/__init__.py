@@ -59,6 +59,8 @@ METRICS: Catalogue[type[Metric]] = Catalogue(
         "rc_s": "inpaintbench.eval.metrics.removal_coherence:RcS",
         "rc_t": "inpaintbench.eval.metrics.removal_coherence:RcT",
         "cmmd": "inpaintbench.eval.metrics.cmmd:Cmmd",
+        "dreamsim": "inpaintbench.eval.metrics.dreamsim:DreamSim",
+        "structure_distance": "inpaintbench.eval.metrics.structure_distance:StructureDistance",
         "xpsnr": "inpaintbench.eval.metrics.xpsnr:Xpsnr",
         "residual_text": "inpaintbench.eval.metrics.residual_text:ResidualText",
         "minutiae": "inpaintbench.eval.metrics.minutiae:Minutiae",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from dataclasses import replace
 from functools import lru_cache
@@ -15,12 +14,13 @@ import numpy.typing as npt
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric, mean_over_clip
 from inpaintbench.eval.passes.frame_vectors import normalised
-from inpaintbench.files import file_sha256
 from inpaintbench.models import torch_networks
+from inpaintbench.models.brought import Brought
 from inpaintbench.view import ItemView
 
-# Of the environment: the path of the network's file.
-VARIABLE = "INPAINTBENCH_PAR_NETWORK"
+NETWORK = Brought(
+    "INPAINTBENCH_PAR_NETWORK", "its file of TorchScript", "the network of PAR may not be shipped: get it from its authors"
+)  # fmt: skip
 # Of the channels in 0..1, that pictures are brought to.
 MEAN, DEVIATION = (123.675 / 255, 116.28 / 255, 103.53 / 255), (58.395 / 255, 57.12 / 255, 57.375 / 255)
 
@@ -45,10 +45,7 @@ class Par(SingleRegionMetric):
     @staticmethod
     def state() -> str:
         """The SHA-256 of the file that the user brought, or ``missing``: what a score depends on besides the item."""
-        try:
-            return file_sha256(network_path())
-        except NotMeasurable:
-            return "missing"
+        return NETWORK.sha256()
 
     def measurement(self, view: ItemView) -> Measurement:
         """The share; None where no frame has a hole.
@@ -56,28 +53,13 @@ class Par(SingleRegionMetric):
         Raises:
             NotMeasurable: no network was given, or what was given cannot be used.
         """
-        path = network_path()
+        path = NETWORK.path()
         with torch_networks.running(view.shared.compute) as device:
-            module = _network(str(path), path.stat().st_mtime_ns, str(device))
+            module = _network(str(path), NETWORK.changed(), str(device))
             pairs = zip(view.composite, view.hole, strict=True)
             values = [float(_artefacts(module, frame, device)[hole].mean()) for frame, hole in pairs if hole.any()]
         mean = mean_over_clip(values, parts="frames", missing="no frame has a hole")
-        return replace(mean, details={**mean.details, "network_sha256": file_sha256(path)})
-
-
-def network_path() -> Path:
-    """The file that the user named.
-
-    Raises:
-        NotMeasurable: none was named, or it is not there.
-    """
-    given = os.environ.get(VARIABLE)
-    if not given:
-        raise NotMeasurable(f"the network of PAR may not be shipped: get it from its authors and set {VARIABLE} to its file")
-    path = Path(given)
-    if not path.is_file():
-        raise NotMeasurable(f"{VARIABLE} names no file: {path.name!r}; set it to the TorchScript file of the network of PAR")
-    return path
+        return replace(mean, details={**mean.details, "network_sha256": NETWORK.sha256()})
 
 
 @lru_cache(maxsize=1)
@@ -87,7 +69,7 @@ def _network(path: str, changed: int, device: str) -> Any:  # noqa: ARG001 - the
             warnings.simplefilter("ignore", DeprecationWarning)
             return torch_networks.torch().jit.load(path, map_location=device).eval()
     except RuntimeError as error:
-        raise NotMeasurable(f"{VARIABLE} names {Path(path).name!r}, which is no file of TorchScript") from error
+        raise NotMeasurable(f"{NETWORK.variable} names {Path(path).name!r}, which is no file of TorchScript") from error
 
 
 def _artefacts(module: Any, frame: npt.NDArray[np.uint8], device: Any) -> npt.NDArray[np.bool_]:

@@ -29,6 +29,8 @@ PROTOCOLS: Catalogue[Protocol] = Catalogue(
         "editboard/as-published-gif": "inpaintbench.eval.protocols.editboard:AS_PUBLISHED_GIF",
         "editboard/paper": "inpaintbench.eval.protocols.editboard:PAPER",
         "editboard/corrected": "inpaintbench.eval.protocols.editboard:CORRECTED",
+        "structure/as-published": "inpaintbench.eval.protocols.structure:AS_PUBLISHED",
+        "structure/corrected": "inpaintbench.eval.protocols.structure:CORRECTED",
         "humans/as-published": "inpaintbench.eval.protocols.humans:AS_PUBLISHED",
         "humans/corrected": "inpaintbench.eval.protocols.humans:CORRECTED",
         "decaption/as-published": "inpaintbench.eval.protocols.decaption:AS_PUBLISHED",

@@ -23,6 +23,7 @@ _METRICS: Mapping[str, Mapping[str, Constant]] = {
         "boundary_relative": 0.01, "boundary_absolute": 0.002,
     },
     "lpips": {"net": "alex", "version": "0.1"},
+    "dreamsim": {"branch": "dino-vit-b-16"},
     "effect_removed": {},
     "effect_residual": {},
     "background_preserved": BACKGROUND,

@@ -28,6 +28,7 @@ _SPELLINGS = {
     "par": "PAR",
     "xpsnr": "XPSNR",
     "cmmd": "CMMD",
+    "dreamsim": "DreamSim",
     "rc_s": "RC-S",
     "rc_t": "RC-T",
     "musiq": "MUSIQ",

@@ -1,0 +1,122 @@
+"""Structure distance: whether an edit kept the layout of its source."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, Unpack, get_args
+
+import numpy as np
+
+from inpaintbench.catalogue import known_name
+from inpaintbench.compute import Compute, Shared
+from inpaintbench.deviations import Deviation
+from inpaintbench.errors import NotMeasurable
+from inpaintbench.eval.metrics.base import Measurement, TogetherMetric, Where, mean_over_clip
+from inpaintbench.eval.passes.frame_vectors import Vectors, frame_vectors, normalised
+from inpaintbench.models.dino import DEVIATION, FINE, LENGTH, MEAN, PATCH_PIXELS, WEIGHTS, dino, fine_dino
+from inpaintbench.types import Frames
+from inpaintbench.view import ItemView
+
+Rule = Literal["as-published", "corrected"]
+Backbone = Literal["dino-vit-b-8", "dino-vit-b-16"]
+SHORT_SIDE_PIXELS, LONG_SIDE_PIXELS = 224, 480
+_BYTES_PER_NUMBER = 80
+# A frame of 432x240 has 1400 patches of 8 pixels, and two million cosines.
+_FRAMES_AT_ONCE = 4
+_LEAST_NORMS = 1e-8
+
+
+class StructureDistance(TogetherMetric):
+    """Mean squared difference of the self-similarities of DINO's keys in prediction and truth (of an edit: its source); 0..4.
+
+    Splice (Tumanyan et al., CVPR 2022) as PIE-Bench (ICLR 2024) measures edits: the keys of the last block, heads side by side,
+    the class token's among them; cosines of every two keys of a frame; the mean squared difference of both frames' cosines; the
+    mean over frames. Lower is better; papers print it times 1000. A structure that stays has about 0 whatever its colours.
+
+    Args:
+        rule: ``"as-published"``: levels 0..255 go through a normalisation that is made for 0..1, and frames are shrunk without
+            antialiasing, as the released code does. ``"corrected"``: intensities in 0..1, with antialiasing.
+        backbone: ``"dino-vit-b-8"``, as published, or ``"dino-vit-b-16"``.
+    """
+
+    name = "structure_distance"
+    version = "1"
+    higher_is_better = False
+    decimals = 5
+    bounds = (0.0, 4.0)
+    needs = ("truth", "composite")
+    answers = ("frame",)
+    deviations = (
+        Deviation(
+            "shrinking",
+            "torchvision's `Resize` of a tensor, with antialiasing or without as its version has it",
+            "without, as in versions before 0.17, which the code is older than",
+            "numbers of a later torchvision compare with none of these",
+            {"rule": "as-published"},
+        ),
+    )
+
+    def __init__(self, *, rule: Rule, backbone: Backbone, **where: Unpack[Where]) -> None:
+        super().__init__(**where)
+        self.rule = known_name("rule", rule, get_args(Rule))
+        self.backbone = known_name("network of keys", backbone, PATCH_PIXELS)
+
+    @classmethod
+    def weights_of(cls, constants: Mapping[str, Any]) -> tuple[str, ...]:
+        """DINO's, unless the user brings them."""
+        return (WEIGHTS,) if constants["backbone"] == WEIGHTS else ()
+
+    @staticmethod
+    def state() -> str:
+        """The SHA-256 of the file of DINO ViT-B/8 that the user brought."""
+        return FINE.sha256()
+
+    def measure_together(self, views: Sequence[ItemView]) -> list[dict[str, Measurement]]:
+        """The means over frames of several predictions; the truth goes through the network once.
+
+        Raises:
+            NotMeasurable: the weights are not there, or a frame is smaller than two patches when it is shrunk.
+            MissingExtraError: PyTorch is not installed.
+        """
+        if not self.regions:
+            return [{} for _ in views]
+        truth, compute = views[0].truth, views[0].shared.compute
+        keys = self._network(compute, *truth.shape[1:3])
+        values: list[list[float]] = [[] for _ in views]
+        for some in (slice(begin, begin + _FRAMES_AT_ONCE) for begin in range(0, len(truth), _FRAMES_AT_ONCE)):
+            expected = list(map(self_similarity, keys(truth[some])))
+            for of_view, view in zip(values, views, strict=True):
+                ours = map(self_similarity, keys(view.composite[some]))
+                of_view += [float(np.square(one - other).mean()) for one, other in zip(ours, expected, strict=True)]
+        return [{"frame": mean_over_clip(of_view, parts="frames", missing="there is no frame")} for of_view in values]
+
+    def _network(self, compute: Compute, height: int, width: int) -> Callable[[Frames], Vectors]:
+        """What gives the keys of some frames of a size, ``float64[T, tokens, 768]``."""
+        size, patch, published = scaled_size(height, width), PATCH_PIXELS[self.backbone], self.rule == "as-published"
+        if min(size) < 2 * patch:
+            raise NotMeasurable(f"frames of {width}x{height} are too long for their width for DINO")
+        module = (fine_dino if self.backbone == "dino-vit-b-8" else dino)(compute)
+
+        def keys(pictures: Any) -> Any:
+            from torch.nn.functional import interpolate
+
+            shrunk = interpolate(pictures, size=size, mode="bilinear", align_corners=False, antialias=not published)
+            return module.keys(normalised(shrunk * 255 if published else shrunk, MEAN, DEVIATION))
+
+        picture_bytes = _BYTES_PER_NUMBER * LENGTH * (1 + size[0] * size[1] // patch**2)
+        return lambda frames: frame_vectors(frames, Shared(compute=compute), keys, picture_bytes=picture_bytes)
+
+
+def scaled_size(height: int, width: int) -> tuple[int, int]:
+    """Height and width of a frame whose shorter side becomes 224 pixels, or whose longer one 480 where it would be more."""
+    short, long = min(height, width), max(height, width)
+    to_short, to_long = SHORT_SIDE_PIXELS, int(SHORT_SIDE_PIXELS * long / short)
+    if to_long > LONG_SIDE_PIXELS:
+        to_short, to_long = int(LONG_SIDE_PIXELS * to_short / to_long), LONG_SIDE_PIXELS
+    return (to_short, to_long) if height <= width else (to_long, to_short)
+
+
+def self_similarity(keys: Vectors) -> Vectors:
+    """Cosines of every two rows of ``float64[n, d]``, ``float64[n, n]``."""
+    norms = np.linalg.norm(keys, axis=1)
+    return np.asarray(keys @ keys.T / np.maximum(np.outer(norms, norms), _LEAST_NORMS))
