@@ -20,6 +20,7 @@ from sqlalchemy import text
 from inpaintbench.annotate.journal import Journal
 from inpaintbench.annotate.journal.accounts import People
 from inpaintbench.annotate.journal.backup import backup, restore
+from inpaintbench.annotate.journal.participants import Arrival, Participants
 from inpaintbench.annotate.journal.schema import CONTENTS
 from inpaintbench.errors import InputError, WorkspaceError
 
@@ -41,6 +42,7 @@ def full(journal: Journal) -> Journal:
             last = writer.append("answer", "r", answer("r") | {"text": "it's % \\ 漢字 {} ; \n"}, at=1e9 + 1 / 3)
             undo = {"submission_id": "u", "undoes": last.body["submission_id"], "task_id": "t"}
             writer.append("undo", "r", undo, at=0.1 + 0.2)
+        Participants(journal).arrive(study_id, Arrival("prolific", "somebody"), at=1.7e9)
     return journal
 
 
@@ -172,7 +174,8 @@ def test_a_damaged_journal_or_backup_is_told(tmp_path: Path) -> None:
         for number in range(50):
             append(journal, STUDY, "r", number=number)
     spoilt = bytearray(path.read_bytes())
-    for page in range(3, len(spoilt) // 4096):
+    pages = len(spoilt) // 4096  # those of the schema come first
+    for page in range(pages - 6, pages):
         spoilt[page * 4096 : page * 4096 + 64] = b"\xff" * 64
     path.write_bytes(spoilt)
     with Journal(path) as journal, pytest.raises(WorkspaceError, match=r"damaged|malformed"):

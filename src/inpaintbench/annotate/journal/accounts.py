@@ -127,7 +127,7 @@ class People:
         """
         now = self._clock()
         with self._database.writing(study_lock(study_id)) as transaction:
-            _known(transaction, study_id, rater_id)
+            known(transaction, study_id, rater_id)
             for table in (raters, invitations):
                 _revoke(transaction, table, study_id, rater_id, at=now)
             _end_sessions(transaction, study_id, rater_id)
@@ -158,7 +158,7 @@ class People:
         with self._database.writing(study_lock(study_id)) as transaction:
             if not transaction.rows(valid):
                 return None
-            return _enter(transaction, select(raters).where(_of(raters, study_id, known[0].rater_id)), at=at)
+            return enter(transaction, select(raters).where(_of(raters, study_id, known[0].rater_id)), at=at)
 
     def enter_by_password(self, study_id: str, name: str, password: str, *, at: float) -> Session | None:
         """A session for the holder of a name and its password; None where they do not fit or the name is locked out.
@@ -181,7 +181,7 @@ class People:
             return None
         with self._database.writing(study_lock(study_id)) as transaction:
             forget_failures(transaction, study_id, key)
-            return _enter(transaction, theirs.where(raters.c.password == stored), at=at)
+            return enter(transaction, theirs.where(raters.c.password == stored), at=at)
 
     def locked_out(self, study_id: str, name: str, *, at: float) -> bool:
         """Return whether so many wrong passwords were sent for a name that none is tried now."""
@@ -216,7 +216,12 @@ def _of(table: Table, study_id: str, rater_id: str) -> ColumnElement[bool]:
     return (table.c.study_id == study_id) & (table.c.rater_id == rater_id)
 
 
-def _known(transaction: Transaction, study_id: str, rater_id: str) -> Row[Any]:
+def known(transaction: Transaction, study_id: str, rater_id: str) -> Row[Any]:
+    """The row of a rater.
+
+    Raises:
+        InputError: there is none.
+    """
     rows = transaction.rows(select(raters).where(_of(raters, study_id, rater_id)))
     if not rows:
         raise InputError(f"study {study_id!r} has no rater {rater_id!r}; add them first")
@@ -224,7 +229,7 @@ def _known(transaction: Transaction, study_id: str, rater_id: str) -> Row[Any]:
 
 
 def _active(transaction: Transaction, study_id: str, rater_id: str) -> None:
-    row = _known(transaction, study_id, rater_id)
+    row = known(transaction, study_id, rater_id)
     if row.revoked_at is not None:
         raise InputError(f"{row.name!r} was revoked; add them again under another name")
 
@@ -239,7 +244,7 @@ def _end_sessions(transaction: Transaction, study_id: str, rater_id: str) -> Non
     transaction.change(delete(sessions).where(_of(sessions, study_id, rater_id)))
 
 
-def _enter(transaction: Transaction, rater: Select[Any], *, at: float) -> Session | None:
+def enter(transaction: Transaction, rater: Select[Any], *, at: float) -> Session | None:
     """A new session for the one rater whom a query gives; revoking takes the same lock, so it cannot come in between."""
     rows = transaction.rows(rater.where(raters.c.revoked_at.is_(None)))
     if not rows:

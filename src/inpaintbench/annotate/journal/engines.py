@@ -91,7 +91,8 @@ def _set_up_sqlite(connection: sqlite3.Connection, _record: Any) -> None:
     connection.isolation_level = None
     _log_ahead(connection)
     # FULL: a commit waits for the disk. fullfsync: on macOS too. recursive_triggers: REPLACE counts as a deletion.
-    for setting in ("synchronous=FULL", "fullfsync=ON", "foreign_keys=ON", "recursive_triggers=ON"):
+    # secure_delete: what is erased is overwritten.
+    for setting in ("synchronous=FULL", "fullfsync=ON", "foreign_keys=ON", "recursive_triggers=ON", "secure_delete=ON"):
         connection.execute(f"PRAGMA {setting}")
 
 

@@ -49,18 +49,38 @@ CREATE TABLE password_failures (
 CREATE INDEX password_failures_of_name ON password_failures (study_id, name_key, at)
 """
 
+# What is said of people, apart from the events, so that it can be erased: who takes part in a crowd study, and free words.
+# `external_key` is an HMAC of the platform's id under the key of the study: it stays when somebody has gone, so that nobody comes
+# twice, and tells nothing once the key is deleted.
+_PERSONAL = """
+CREATE TABLE participants (
+    study_id TEXT NOT NULL REFERENCES studies (study_id), external_key TEXT NOT NULL, rater_id TEXT, platform TEXT,
+    participant TEXT, session TEXT, study TEXT, submit_to TEXT, arrived_at DOUBLE PRECISION,
+    PRIMARY KEY (study_id, external_key), UNIQUE (study_id, rater_id)
+);
+CREATE TABLE study_keys (study_id TEXT NOT NULL PRIMARY KEY REFERENCES studies (study_id), secret TEXT NOT NULL);
+CREATE TABLE words (
+    study_id TEXT NOT NULL REFERENCES studies (study_id), submission_id TEXT NOT NULL, part TEXT NOT NULL,
+    salt TEXT NOT NULL, text TEXT NOT NULL,
+    PRIMARY KEY (study_id, submission_id, part)
+)
+"""
+
 # Read back from the SQL: no table is described a second time. A step that changes a table is to be run here too.
 METADATA = MetaData()
 _scratch = create_engine("sqlite://")
 with _scratch.begin() as _connection:
-    for _statement in _TABLES.split(";"):
+    for _statement in (*_TABLES.split(";"), *_PERSONAL.split(";")):
         _connection.exec_driver_sql(_statement)
     METADATA.reflect(_connection)
 _scratch.dispose()
-versions, studies, events, raters, invitations, sessions, failures = (
+versions, studies, events, raters, invitations, sessions, failures, participants, study_keys, words = (
     METADATA.tables[name]
-    for name in ("schema_version", "studies", "events", "raters", "invitations", "sessions", "password_failures")
-)
+    for name in (
+        "schema_version", "studies", "events", "raters", "invitations", "sessions", "password_failures",
+        "participants", "study_keys", "words",
+    )
+)  # fmt: skip
 # Every table that holds what people did, those first that others refer to.
 CONTENTS = tuple(table for table in METADATA.sorted_tables if table is not versions)
 _LATEST = select(versions.c.version).order_by(versions.c.version.desc()).limit(1)
@@ -141,8 +161,14 @@ def _version_3(transaction: Transaction) -> None:
     transaction.change(text(_COUNTED.format(**fields)))
 
 
+def _version_4(transaction: Transaction) -> None:
+    """People and free words apart from the events."""
+    for statement in _PERSONAL.split(";"):
+        transaction.change(text(statement))
+
+
 # The step at place n leads to version n + 1.
-STEPS: tuple[Callable[[Transaction], None], ...] = (_version_1, _version_2, _version_3)
+STEPS: tuple[Callable[[Transaction], None], ...] = (_version_1, _version_2, _version_3, _version_4)
 
 
 def migrate(database: Database) -> None:

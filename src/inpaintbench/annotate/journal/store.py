@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
+import secrets
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -16,7 +18,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from inpaintbench.annotate.events import Event, Kind
 from inpaintbench.annotate.journal.database import Database, RuleBroken, Transaction
-from inpaintbench.annotate.journal.schema import events, migrate, studies
+from inpaintbench.annotate.journal.schema import events, migrate, studies, words
 from inpaintbench.errors import InpaintBenchError, InputError
 from inpaintbench.types import canonical_json
 
@@ -39,6 +41,12 @@ _LAST = select(func.max(events.c.seq)).where(events.c.study_id == bindparam("of_
 # of commits: whoever sees a number has seen, or can see, all below it. A sequence of the database would hand out numbers before
 # commits, which can come in another order.
 _NEXT = func.coalesce(_LAST.scalar_subquery(), 0) + 1
+# Ends the names of free words in what was given; the words of a skip are its `text`.
+_FREE = "_text"
+# In a stored body: part -> hash of the words that lie apart.
+_WORDS = "words"
+# Submissions whose words are asked for by name; of more, those of the whole study are read.
+_FEW = 200
 # By whether the database is PostgreSQL; a SQLite of some age cannot return what it inserts.
 _APPEND: Mapping[bool, Insert] = {
     True: postgresql.insert(events).values(seq=_NEXT).on_conflict_do_nothing().returning(events.c.seq),
@@ -117,7 +125,7 @@ class Journal:
             JournalUnavailable: the database does not answer.
         """
         with self.database.reading() as transaction:
-            return [_event(row) for row in transaction.rows(_AFTER, {"of_study": study_id, "after": after})]
+            return _events(transaction, study_id, transaction.rows(_AFTER, {"of_study": study_id, "after": after}))
 
     @contextmanager
     def writing(self, study_id: str) -> Iterator[Writer]:
@@ -141,17 +149,19 @@ class Writer:
     def __init__(self, transaction: Transaction, study_id: str) -> None:
         self._transaction, self._study_id = transaction, study_id
         self._put: list[dict[str, Any]] = []
+        self._said: list[dict[str, Any]] = []
 
     def events(self, *, after: int = 0) -> list[Event]:
         """As ``Journal.events``, with what this transaction added."""
         self.send()
-        return [_event(row) for row in self._transaction.rows(_AFTER, {"of_study": self._study_id, "after": after})]
+        rows = self._transaction.rows(_AFTER, {"of_study": self._study_id, "after": after})
+        return _events(self._transaction, self._study_id, rows)
 
     def submitted(self, submission_id: str) -> Event | None:
         """The event that was stored for a submission."""
         self.send()
         rows = self._transaction.rows(_SUBMITTED, {"of_study": self._study_id, "submission_id": submission_id})
-        return _event(rows[0]) if rows else None
+        return _events(self._transaction, self._study_id, rows)[0] if rows else None
 
     def append(self, kind: Kind, rater_id: str, body: Mapping[str, Any], *, at: float) -> Event:
         """Add an event.
@@ -162,14 +172,16 @@ class Writer:
             JournalUnavailable: the database does not answer.
         """
         self.send()
-        row = self._row(kind, rater_id, body, at=at)
+        row, said = self._row(kind, rater_id, body, at=at)
         try:
             seq = self._insert(row)
         except RuleBroken as error:
             raise InputError(f"study {self._study_id!r} is not in this journal; register it first") from error
         if seq is None:
             raise self._conflict(row)
-        return Event(seq=seq, at=row["at"], kind=kind, rater_id=rater_id, body=json.loads(row["body"]))
+        if said:
+            self._transaction.insert_all(words, said)
+        return Event(seq=seq, at=row["at"], kind=kind, rater_id=rater_id, body=_whole(json.loads(row["body"]), said))
 
     def put(self, kind: Kind, rater_id: str, body: Mapping[str, Any], *, at: float, seq: int) -> Event:
         """As ``append``, for who has read all events in this transaction: those that are put go to the database together.
@@ -184,9 +196,10 @@ class Writer:
         Raises:
             InputError: as for ``append``. What is there already fails the transaction when they are sent.
         """
-        row = self._row(kind, rater_id, body, at=at)
+        row, said = self._row(kind, rater_id, body, at=at)
         self._put.append({**row, "seq": seq})
-        return Event(seq=seq, at=row["at"], kind=kind, rater_id=rater_id, body=json.loads(row["body"]))
+        self._said += said
+        return Event(seq=seq, at=row["at"], kind=kind, rater_id=rater_id, body=_whole(json.loads(row["body"]), said))
 
     def send(self) -> None:
         """Send what was put; at the end of a transaction this happens by itself.
@@ -198,8 +211,14 @@ class Writer:
         if self._put:
             rows, self._put = self._put, []
             self._transaction.insert_all(events, rows)
+        if self._said:
+            said, self._said = self._said, []
+            self._transaction.insert_all(words, said)
 
-    def _row(self, kind: Kind, rater_id: str, body: Mapping[str, Any], *, at: float) -> dict[str, Any]:
+    def _row(
+        self, kind: Kind, rater_id: str, body: Mapping[str, Any], *, at: float
+    ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        """The row of the event, and those of its free words, which lie apart because they may have to be erased."""
         if kind not in _KINDS:
             raise InputError(f"unknown kind of event {kind!r}; known are {', '.join(sorted(_KINDS))}")
         if not math.isfinite(at):
@@ -207,7 +226,10 @@ class Writer:
         columns = {"submission_id": None, "closed_lease_id": None, "undoes": None}
         ids = {column: _id(body.get(field), name=field) for field, column in _ID_FIELDS.get(kind, {}).items()}
         event = {"study_id": self._study_id, "at": float(at), "kind": kind, "rater_id": _id(rater_id, name="rater_id")}
-        return {**event, "body": _json(body), **columns, **ids}
+        kept, said = _apart(body) if ids.get("submission_id") else (body, {})
+        row = {**event, "body": _json(kept), **columns, **ids}
+        ours = {"study_id": self._study_id, "submission_id": ids.get("submission_id")}
+        return row, [{**ours, "part": part, **spoken} for part, spoken in said.items()]
 
     def _insert(self, row: Mapping[str, Any]) -> int | None:
         """The number of the event; None where a unique column stands against it."""
@@ -232,8 +254,54 @@ def study_lock(study_id: str) -> str:
     return f"study {study_id}"
 
 
-def _event(row: Row[Any]) -> Event:
-    return Event(seq=row.seq, at=row.at, kind=row.kind, rater_id=row.rater_id, body=json.loads(row.body))
+def _events(transaction: Transaction, study_id: str, rows: Sequence[Row[Any]]) -> list[Event]:
+    """The events of rows, with the free words that were not erased."""
+    bodies = [json.loads(row.body) for row in rows]
+    spoken = [body["submission_id"] for body in bodies if _WORDS in body]
+    said: dict[str, list[Mapping[str, Any]]] = {}
+    if spoken:
+        theirs = select(words).where(words.c.study_id == study_id)
+        if len(spoken) <= _FEW:
+            theirs = theirs.where(words.c.submission_id.in_(spoken))
+        for row in transaction.rows(theirs):
+            said.setdefault(row.submission_id, []).append({"part": row.part, "text": row.text})
+    return [
+        Event(row.seq, row.at, row.kind, row.rater_id, _whole(body, said.get(body.get("submission_id", ""), ())))
+        for row, body in zip(rows, bodies, strict=True)
+    ]
+
+
+def _apart(body: Mapping[str, Any]) -> tuple[Mapping[str, Any], dict[str, dict[str, str]]]:
+    """A body without its free words, and these by part: salt and text. The body keeps a salted hash of each."""
+    given = body.get("given", {})
+    said = {part: text for part, text in given.items() if part.endswith(_FREE) and isinstance(text, str) and text}
+    if isinstance(body.get("text"), str) and body["text"]:
+        said["text"] = body["text"]
+    if not said:
+        return body, {}
+    for text in said.values():
+        _text(text, name="the body of an event")
+    rows = {part: {"salt": secrets.token_hex(16), "text": text} for part, text in said.items()}
+    kept = {
+        **body,
+        _WORDS: {part: hashlib.sha256((row["salt"] + row["text"]).encode()).hexdigest() for part, row in rows.items()},
+    }
+    if "text" in body:
+        kept["text"] = ""
+    if given:
+        kept["given"] = {part: "" if part in said else value for part, value in given.items()}
+    return kept, rows
+
+
+def _whole(body: dict[str, Any], said: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """A stored body with its words where they belong; words that were erased are empty."""
+    body.pop(_WORDS, None)
+    for row in said:
+        if row["part"] == "text":
+            body["text"] = row["text"]
+        else:
+            body["given"][row["part"]] = row["text"]
+    return body
 
 
 def _id(value: object, *, name: str) -> str:

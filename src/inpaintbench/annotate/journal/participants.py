@@ -1,0 +1,205 @@
+"""People whom a platform sends: one rater a person however often they come, and everything about them that can be erased.
+
+What the platform says of somebody lies in the table ``participants`` and in no event.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, Table, delete, func, select, update
+
+from inpaintbench.annotate.journal.accounts import Session, enter, known
+from inpaintbench.annotate.journal.credentials import fresh_secret
+from inpaintbench.annotate.journal.database import Transaction
+from inpaintbench.annotate.journal.schema import (
+    events,
+    failures,
+    invitations,
+    participants,
+    raters,
+    sessions,
+    study_keys,
+    words,
+)
+from inpaintbench.annotate.journal.store import Journal, study_lock
+
+# Columns of a participant that say who they are.
+_PERSONAL = ("rater_id", "platform", "participant", "session", "study", "submit_to", "arrived_at")
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """Identifiers that a platform's link brings."""
+
+    platform: str
+    participant: str
+    session: str = ""
+    """Of this taking; what is paid or refused."""
+    study: str = ""
+    submit_to: str = ""
+    """Address that takes what was done, where the platform names one."""
+
+
+@dataclass(frozen=True)
+class Participant:
+    """Somebody whom a platform sent."""
+
+    rater_id: str
+    name: str
+    """Pseudonym."""
+    arrival: Arrival
+    """The newest one."""
+    arrived_at: float
+    """Seconds since 1970; of the first."""
+
+
+@dataclass(frozen=True)
+class Erased:
+    """How many things that were said of somebody are gone."""
+
+    name: str
+    """Pseudonym that is left."""
+    participants: int
+    words: int
+    """Free words of their answers and skips."""
+    links: int
+    """Invitations and sessions."""
+
+
+class Participants:
+    """Those of all studies of a journal. Every method raises ``JournalUnavailable`` when the database does not answer."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._database = journal.database
+
+    def arrive(self, study_id: str, arrival: Arrival, *, at: float) -> Session | None:
+        """A session for whoever came: the same rater whatever their session at the platform; None once they have withdrawn."""
+        with self._database.writing(study_lock(study_id)) as transaction:
+            key = _external_key(transaction, study_id, arrival)
+            mine = (participants.c.study_id == study_id) & (participants.c.external_key == key)
+            rows = transaction.rows(select(participants.c.rater_id).where(mine))
+            newest = {"session": arrival.session, "study": arrival.study, "submit_to": arrival.submit_to}
+            if not rows:
+                rater_id = _new_rater(transaction, study_id, at=at)
+                row = {"platform": arrival.platform, "participant": arrival.participant, **newest, "arrived_at": at}
+                ours = {"study_id": study_id, "external_key": key, "rater_id": rater_id}
+                transaction.insert(participants, {**ours, **row})
+            elif rows[0].rater_id is None:
+                return None
+            else:
+                rater_id = rows[0].rater_id
+                transaction.change(update(participants).where(mine).values(**newest))
+            return enter(transaction, select(raters).where(_of(raters, study_id, rater_id)), at=at)
+
+    def all(self, study_id: str) -> dict[str, Participant]:
+        """Rater id -> participant, in the order in which they came; without those who are erased."""
+        both = (raters.c.study_id == participants.c.study_id) & (raters.c.rater_id == participants.c.rater_id)
+        query = select(participants, raters.c.name).join(raters, both).where(participants.c.study_id == study_id)
+        with self._database.reading() as transaction:
+            rows = transaction.rows(query.order_by(participants.c.arrived_at, participants.c.external_key))
+        return {
+            row.rater_id: Participant(
+                row.rater_id,
+                row.name,
+                Arrival(row.platform, row.participant, row.session, row.study, row.submit_to),
+                row.arrived_at,
+            )
+            for row in rows
+        }
+
+    def of(self, study_id: str, rater_id: str) -> Participant | None:
+        """The participant behind a rater; None for those who were invited."""
+        return self.all(study_id).get(rater_id)
+
+    def erase(self, study_id: str, rater_id: str) -> Erased:
+        """Erase everything that is said of a rater, and shut them out. Their answers stay, under the random id.
+
+        In SQLite what is erased is overwritten, in the write-ahead log too. PostgreSQL overwrites it when it next needs the room.
+
+        Raises:
+            InputError: no such rater.
+        """
+        with self._database.writing(study_lock(study_id)) as transaction:
+            row = known(transaction, study_id, rater_id)
+            theirs = select(events.c.submission_id).where(_of(events, study_id, rater_id), events.c.submission_id.is_not(None))
+            said = transaction.change(delete(words).where(words.c.study_id == study_id, words.c.submission_id.in_(theirs)))
+            links = sum(
+                transaction.change(delete(table).where(_of(table, study_id, rater_id))) for table in (invitations, sessions)
+            )
+            transaction.change(delete(failures).where(failures.c.study_id == study_id, failures.c.name_key == row.name_key))
+            gone = update(participants).where(_of(participants, study_id, rater_id)).values(dict.fromkeys(_PERSONAL))
+            count = transaction.change(gone)
+            name = row.name if count else _pseudonym(transaction, study_id)
+            nameless = {"name": name, "name_key": name.casefold(), "password": None}
+            revoked = {"revoked_at": row.revoked_at or row.created_at}
+            transaction.change(update(raters).where(_of(raters, study_id, rater_id)).values(**nameless, **revoked))
+        self._overwrite()
+        return Erased(name, count, said, links)
+
+    def forget(self, study_id: str) -> int:
+        """Delete what links answers to people of platforms, with the key: nobody can come, or come back, any more.
+
+        Return how many people it was about.
+        """
+        with self._database.writing(study_lock(study_id)) as transaction:
+            count = transaction.change(delete(participants).where(participants.c.study_id == study_id))
+            transaction.change(delete(study_keys).where(study_keys.c.study_id == study_id))
+            transaction.insert(study_keys, {"study_id": study_id, "secret": ""})
+        self._overwrite()
+        return count
+
+    def _overwrite(self) -> None:
+        """Bring the write-ahead log into the file, where deleted rows are zeros, and cut it."""
+        if self._database.path:
+            with self._database.reading() as transaction:
+                transaction.connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def _external_key(transaction: Transaction, study_id: str, arrival: Arrival) -> str:
+    """Key under which a person is known; the study's secret is made by the first arrival.
+
+    Raises:
+        Closed: the secret was deleted.
+    """
+    rows = transaction.rows(select(study_keys.c.secret).where(study_keys.c.study_id == study_id))
+    secret = rows[0].secret if rows else fresh_secret()
+    if not rows:
+        transaction.insert(study_keys, {"study_id": study_id, "secret": secret})
+    if not secret:
+        raise Closed
+    said = f"{arrival.platform}\0{arrival.participant}".encode()
+    return hmac.new(secret.encode(), said, hashlib.sha256).hexdigest()
+
+
+class Closed(Exception):
+    """The study takes nobody any more."""
+
+
+def _new_rater(transaction: Transaction, study_id: str, *, at: float) -> str:
+    name = _pseudonym(transaction, study_id)
+    row: Mapping[str, Any] = {
+        "study_id": study_id, "rater_id": secrets.token_hex(8), "name": name, "name_key": name.casefold(), "role": "rater",
+        "created_at": at,
+    }  # fmt: skip
+    transaction.insert(raters, row)
+    return str(row["rater_id"])
+
+
+def _pseudonym(transaction: Transaction, study_id: str) -> str:
+    """``P0007``: a name that nobody has."""
+    count = transaction.rows(select(func.count()).select_from(raters).where(raters.c.study_id == study_id))[0][0]
+    while True:
+        count += 1
+        name = f"P{count:04d}"
+        if not transaction.rows(select(raters).where(raters.c.study_id == study_id, raters.c.name_key == name.casefold())):
+            return name
+
+
+def _of(table: Table, study_id: str, rater_id: str) -> ColumnElement[bool]:
+    return (table.c.study_id == study_id) & (table.c.rater_id == rater_id)
