@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from footage import write_sources
 from typer.testing import CliRunner
 
+from inpaintbench import video
 from inpaintbench.cli import app
+from inpaintbench.cli.exits import UsageError
 from inpaintbench.curation.rules import Rule
 from inpaintbench.errors import InputError
 from inpaintbench.recipes.dataset_table import kept
+from inpaintbench.recipes.devil import OWN_FOOTAGE_RULES
 from inpaintbench.recipes.settings import recall, remember
 from inpaintbench.types import Clip, Source
 from inpaintbench.workspace import Workspace
@@ -41,6 +45,36 @@ def test_clips_cut_again_keep_what_the_workspace_was_told(tmp_path: Path, monkey
     )
     assert recall(workspace) == before.model_copy(update={"seed": 5, "cut_bars": False})
     assert {(clip.width, clip.height, clip.frames) for clip in workspace.table("clips", Clip)} == {(64, 48, 40), (64, 48, 10)}
+
+
+def test_clips_and_select_have_the_default_rules_of_a_build_until_they_are_switched_off(tmp_path: Path) -> None:
+    sources, out = write_sources(tmp_path / "sources", count=2), tmp_path / "workspace"
+    still = np.repeat(video.read_frames(sources / "pan 0.mp4")[:1], 50, axis=0)
+    video.write_lossless(sources / "still.mp4", still, fps=25.0)
+    run("curation", "clips", "--sources", sources, "--out", out, "--size", "64x48", "--workers", "0")
+    workspace, every = Workspace(out, create=False), OWN_FOOTAGE_RULES
+    assert recall(workspace).rules == tuple(every.values())
+    select = ("curation", "select", out, "--workers", "0")
+    assert "2 clips kept, 1 dropped" in run(*select)
+    own = tmp_path / "rules.toml"
+    own.write_text('[[rule]]\nattribute = "still_fraction"\nbelow = 2\n')
+    assert "3 clips kept, 0 dropped" in run(*select, "--rules", own)
+    assert every["still"] not in recall(workspace).rules
+    assert "2 clips kept, 1 dropped" in run(*select, "--rules", "none")
+    assert "3 clips kept, 0 dropped" in run(*select, "--without-rule", "still", "--without-rule", "text")
+    assert recall(workspace).rules == tuple(rule for name, rule in every.items() if name not in ("still", "text"))
+    assert "3 clips kept, 0 dropped" in run(*select)
+    assert "2 clips kept, 1 dropped" in run(*select, "--without-rule", "none")
+    run(*select, "--without-rule", "all")
+    assert recall(workspace).rules == ()
+    clips = ("curation", "clips", "--sources", sources, "--out", out, "--workers", "0")
+    run(*clips, "--behaviour", "as-published")
+    with pytest.raises(UsageError, match="--without-rule is for footage of one's own"):
+        run(*select, "--without-rule", "still")
+    run(*clips, "--behaviour", "corrected")
+    assert recall(workspace).rules == tuple(every.values())
+    with pytest.raises(InputError, match="unknown rule 'stil', did you mean 'still'"):
+        run(*select, "--without-rule", "stil")
 
 
 @pytest.mark.parametrize("shard", [(), ("--shard", "1/2")])

@@ -117,6 +117,15 @@ def check_kept(old: Dataset, new: Dataset) -> None:
     assert only_adds(difference(old, new))
 
 
+def devil_imperfect(count: int, folder: Path) -> tuple[Any, SourceSpec]:
+    return devil(count, folder, imperfect=("dilate", "drop"))
+
+
+def removal_imperfect(count: int, folder: Path) -> tuple[Any, SourceSpec]:
+    recipe = RemovalRecipe(frames=4, size=(96, 80), imperfect=("dilate", "box"))
+    return recipe, recipe.rendered(4 * count)
+
+
 LIGHT = {"name": "light", "level": "low", "rule": "exposure < 0.45"}
 
 
@@ -129,7 +138,7 @@ def growing_pictures(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Sou
 
 
 FAST = [devil, humans]
-DEAR = [as_published, reinpaint, decaption, fingerprint, editing, removal]
+DEAR = [as_published, reinpaint, decaption, fingerprint, editing, removal, devil_imperfect, removal_imperfect]
 
 
 @pytest.mark.parametrize("world", [*FAST, *(pytest.param(one, marks=pytest.mark.long) for one in DEAR)])

@@ -95,10 +95,17 @@ def clips(
 
 
 def _recipe(out: Path, given: dict[str, Any]) -> devil.DevilRecipe:
-    """The recipe of the workspace ``out`` with what is given changed; a new one where there is none, or of another kind."""
+    """The recipe of the workspace ``out`` with what is given changed; a new one where there is none, or of another kind.
+
+    A new one has the default rules for footage of one's own, as ``build devil`` has them, unless it is as published.
+    """
     begun = recall(Workspace(out, create=False)) if (out / "recipe.json").exists() else None
     kept = begun.model_dump() if isinstance(begun, devil.DevilRecipe) else {}
-    return make_recipe(devil.DevilRecipe, kept | given)
+    recipe = make_recipe(devil.DevilRecipe, kept | given)
+    if kept and recipe.behaviour == kept["behaviour"]:
+        return recipe
+    off = devil.switched_off(["all"] if recipe.behaviour == "as-published" else [])
+    return recipe.model_copy(update={"rules": devil.in_place(recipe, without=off)})
 
 
 def measure(

@@ -25,7 +25,7 @@ from inpaintbench.errors import InputError, RunError, Waiting
 from inpaintbench.executors.base import Rejection, is_note
 from inpaintbench.files import display_name, write_atomically
 from inpaintbench.pages.words import percent, percents
-from inpaintbench.recipes.devil import DevilRecipe, in_place
+from inpaintbench.recipes.devil import FLICKR_RULES, OWN_FOOTAGE_RULES, DevilRecipe, in_place, switched_off
 from inpaintbench.recipes.settings import recall, remember, stages_of
 from inpaintbench.steps import LEVELS
 from inpaintbench.types import Attribute
@@ -54,9 +54,16 @@ def select(
         Path | None, option("Write a CSV of clips for people to look at, near thresholds and at random.", "--audit")
     ] = None,
     audit_near: Annotated[int, option("Of --audit: clips near each threshold.", min=1)] = 20,
+    without_rule: Annotated[
+        list[str] | None,
+        option(
+            f"Switch off a default rule for footage of one's own: {', '.join(OWN_FOOTAGE_RULES)}, all, or none. Repeatable.",
+            default="those remembered", among=(*OWN_FOOTAGE_RULES, "all", "none"),
+        ),
+    ] = None,
     given: Annotated[Given, of_recipe(DevilRecipe, "cut_score_limit", "level_share", "level_limit")] = NONE_GIVEN,
     running: Processes = Running(),
-) -> None:
+) -> None:  # fmt: skip
     """Apply rules and label the clips that are kept. Options stay until given anew, and nothing is measured twice.
 
     Example: inpaintbench curation select WORKSPACE --what-if "camera_motion>0.2 and cut_score<=0.3"
@@ -64,7 +71,7 @@ def select(
     opened = Workspace(workspace, create=False)
     changed = dict(given)
     if what_if is not None:
-        if changed or rules is not None or audit_to is not None:
+        if changed or rules is not None or audit_to is not None or without_rule:
             raise UsageError("--what-if changes nothing; give it alone, and the rules in its expression")
         _tell_what_if(opened, what_if, out or opened.path / "what_if.html")
         return
@@ -74,7 +81,7 @@ def select(
         changed["rules"] = () if rules == _NO_RULES else read_rules(rules)
         _check_rules(opened, changed["rules"])
     try:
-        _apply(opened, changed, running)
+        _apply(opened, changed, running, without_rule)
     except (RunError, Waiting):
         # Nothing is kept, or people have to answer first: the counts say why.
         print_judged(_stored(opened))
@@ -107,13 +114,18 @@ def _check_rules(workspace: Workspace, rules: Sequence[Rule]) -> None:
     require_measured(facts, [rule for rule in rules if rule.subject not in ATTRIBUTES], workspace=workspace)
 
 
-def _apply(workspace: Workspace, changed: dict[str, Any], running: Running) -> None:
+def _apply(workspace: Workspace, changed: dict[str, Any], running: Running, without_rule: Sequence[str] | None) -> None:
     """Run the labelling stage of the workspace's recipe with some options changed, which it keeps unless the stage fails."""
     recipe = recall(workspace)
+    if without_rule:
+        of_flickr = isinstance(recipe, DevilRecipe) and set(FLICKR_RULES) <= set(recipe.rules)
+        if of_flickr or not isinstance(recipe, DevilRecipe) or recipe.behaviour == "as-published":
+            raise UsageError("--without-rule is for footage of one's own that goes through default rules, and this does not")
     if foreign := [name for name in changed if name not in type(recipe).model_fields]:
         raise InputError(f"the recipe {recipe.kind!r} has no {foreign[0]} to change; `inpaintbench masks pair` applies its rules")
-    if "rules" in changed and isinstance(recipe, DevilRecipe):
-        changed = {**changed, "rules": in_place(recipe, changed["rules"])}
+    if ("rules" in changed or without_rule) and isinstance(recipe, DevilRecipe):
+        off = switched_off([name for name in without_rule if name != "none"]) if without_rule else None
+        changed = {**changed, "rules": in_place(recipe, changed.get("rules"), without=off)}
     recipe = recipe.model_copy(update=changed)
     with running.on(workspace) as executor:
         try:

@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from inpaintbench.catalogue import unknown_name
 from inpaintbench.curation import duplicates, measuring, select
 from inpaintbench.curation.attributes import ATTRIBUTES
 from inpaintbench.curation.attributes.perceptual_hash import PerceptualHash
@@ -279,10 +280,38 @@ def rules_of_footage(
     return (*published, *rules, Rule(attribute="foreground_fraction", at_most=foreground_limit, name="no foreground objects"))
 
 
-def in_place(recipe: DevilRecipe, rules: Sequence[Rule]) -> tuple[Rule, ...]:
-    """``rules`` in the place of the user's; the default ones of own footage stay, but for those on the same attributes."""
-    stated, defaults = {rule.attribute for rule in rules}, OWN_FOOTAGE_RULES.values()
-    return (*(rule for rule in recipe.rules if rule in defaults and rule.attribute not in stated), *rules)
+def switched_off(names: Sequence[str]) -> list[str]:
+    """Return the names of the default rules for footage of one's own that ``names`` means; ``all`` is every one.
+
+    Raises:
+        InputError: no such rule.
+    """
+    every = list(OWN_FOOTAGE_RULES)
+    for name in names:
+        if name not in (*every, "all"):
+            raise InputError(unknown_name("rule", name, [*every, "all"]))
+    return every if "all" in names else list(names)
+
+
+def default_rules_off(recipe: DevilRecipe) -> list[str]:
+    """Return the names of the default rules that a recipe goes without; a rule of the user on the same attribute counts."""
+    stated = {rule.attribute for rule in recipe.rules}
+    return [name for name, rule in OWN_FOOTAGE_RULES.items() if rule.attribute not in stated]
+
+
+def in_place(
+    recipe: DevilRecipe, rules: Sequence[Rule] | None = None, *, without: Sequence[str] | None = None
+) -> tuple[Rule, ...]:
+    """The rules of a recipe with others chosen.
+
+    Args:
+        recipe: that has rules.
+        rules: in the place of the user's; None = they stay. Default rules stay, but for those on the same attributes.
+        without: names of the default rules that are off; None = those that were.
+    """
+    if rules is None:
+        rules = [rule for rule in recipe.rules if rule not in OWN_FOOTAGE_RULES.values()]
+    return rules_of_footage(rules, without=default_rules_off(recipe) if without is None else without)
 
 
 def asks_for_duplicates(recipe: DevilRecipe) -> bool:
@@ -440,6 +469,8 @@ def _write_imperfect(recipe: DevilRecipe, executor: Executor, workspace: Workspa
     parents = [shown[row.corruption_id] for row in exact if row.corruption_id in shown]
     rows, _ = imperfect.spoilt(executor, workspace, parents, clips, [], kinds=recipe.imperfect, seed=recipe.seed)
     items, known = workspace.table("items", Item, step=PAIR), {row.corruption_id: row for row in exact}
+    if not items:
+        return  # all that is asked for is published, so nothing is added
     split_of = {item.clip_id: item.split for item in items}
     more = [
         Item(content_id(row.clip_id, row.corruption_id), row.clip_id, row.corruption_id, split_of[row.clip_id]) for row in rows

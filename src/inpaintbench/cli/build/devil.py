@@ -182,13 +182,9 @@ def build_devil(
 
 def _switched_off(names: Sequence[str], *, online: bool, published: bool) -> Sequence[str]:
     """The default rules that do not count."""
-    every = list(devil.OWN_FOOTAGE_RULES)
     if names and online:
         raise UsageError("--without-rule is for footage of one's own; what is from Flickr has the published rules")
-    for name in names:
-        if name not in (*every, "all"):
-            raise UsageError(unknown_name("rule", name, [*every, "all"]))
-    return every if published or "all" in names else names
+    return devil.switched_off(["all"] if published else names)
 
 
 def _check_place(source: str, sources: Path | None, flickr: Flickr) -> None:
