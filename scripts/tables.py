@@ -12,6 +12,7 @@ import cli_reference
 import deviations_page
 
 from inpaintbench.annotate.questions import QUESTIONS
+from inpaintbench.annotate.screening import RULES
 from inpaintbench.cli.words import as_typed, constants_of
 from inpaintbench.curation.attributes import ATTRIBUTES
 from inpaintbench.curation.fetching import FETCHERS
@@ -28,11 +29,11 @@ from inpaintbench.masks.generators import GENERATORS
 DOCS = Path(__file__).parent.parent / "docs"
 KINDS = {
     "Fetchers": FETCHERS, "Sources": SOURCES, "Splitters": SPLITTERS, "Normalizers": NORMALIZERS, "Attributes": ATTRIBUTES,
-    "Mask generators": GENERATORS, "Questions": QUESTIONS, "Methods": METHODS, "Metrics": METRICS,
+    "Mask generators": GENERATORS, "Questions": QUESTIONS, "Screening rules": RULES, "Methods": METHODS, "Metrics": METRICS,
     "Layouts": LAYOUTS,
 }  # fmt: skip
-WITH_CONSTANTS = ("Splitters", "Normalizers")
-"""Kinds that are written on the command line as NAME,CONSTANT=VALUE."""
+WITH_CONSTANTS = ("Splitters", "Normalizers", "Screening rules")
+"""Kinds whose constants people write, on the command line as NAME,CONSTANT=VALUE or in a study file."""
 FACTS = ("version", "subject", "kind", "scale", "unit", "direction", "cost", "needs", "takes", "higher_is_better")
 INTRODUCTION = """# Leaves
 

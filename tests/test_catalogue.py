@@ -69,6 +69,7 @@ KINDS = {
     ),
     "inpaintbench.export.layouts": ("LAYOUTS", {"base", "contract", "convert", "pictures", "readme"}),
     "inpaintbench.annotate.questions": ("QUESTIONS", {"base", "contract"}),
+    "inpaintbench.annotate.screening": ("RULES", {"base", "screen"}),
     "inpaintbench.eval.methods": ("METHODS", {"base", "contract", "text_spans"}),
     "inpaintbench.eval.metrics": ("METRICS", {"base", "contract", "families"}),
 }

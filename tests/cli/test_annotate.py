@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from inpaintbench.annotate.journal import Journal
 from inpaintbench.annotate.statistics.agreement import krippendorff_alpha
 from inpaintbench.annotate.statistics.planning import plan_labels, plan_selection
 from inpaintbench.annotate.statistics.ratings import Scheme
-from inpaintbench.annotate.study import load, save
+from inpaintbench.annotate.study import RuleSpec, load, save
 from inpaintbench.cli import app
 from inpaintbench.errors import InputError
 from inpaintbench.recipes.demo_study import COMPARED, UNFINISHED, is_free, write_demo_study
@@ -349,7 +350,15 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
         better, worse = sorted(task.candidates, key=order.index)
         for number, rater in enumerate(("ann", "bob", "cleo", "dan", "eve", "foe")):
             choice = worse if rater == "foe" or (place + number) % 4 == 0 else better
-            rows.append({"rater": rater, "task_id": task.task_id, "choice": choice, "shown": list(task.candidates), "seconds": 2})
+            rows.append(
+                {
+                    "rater": rater,
+                    "task_id": task.task_id,
+                    "choice": choice,
+                    "shown": task.candidates[:: 1 - place % 2 * 2],
+                    "seconds": 2,
+                }
+            )
     (folder / "votes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     run("import", folder, folder / "votes.jsonl")
     return folder
@@ -400,3 +409,28 @@ def test_one_answer_is_excluded_by_its_id(compared: Path, tmp_path: Path) -> Non
     assert "counts again" in run("include", compared, row["rater_id"], "--answer", row["submission_id"], "--reason", "it did not")
     with pytest.raises(InputError, match="no rater called 'nobody'"):
         run("exclude", compared, "nobody", "--reason", "x")
+
+
+def test_screening_proposes_by_the_studys_rules_and_applies_when_told(compared: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"states no rules; its study file takes them under \[screening\]"):
+        run("screen", compared)
+    study = load(compared)
+    ruled = study.file.model_copy(update={"screening": {"annotator_model": RuleSpec(), "side_bias": RuleSpec(auto=True)}})
+    folder = tmp_path / "study"
+    shutil.copytree(compared, folder)
+    save(replace(study, file=ruled), folder)
+    told = json.loads(run("screen", folder, "--json"))
+    assert [(row["rater"], row["rule"], row["answers"], row["state"]) for row in told["flagged"]] == [
+        ("foe", "annotator_model", 72, "proposed")
+    ]
+    run("report", folder, "--out", tmp_path / "report")
+    page = (tmp_path / "report" / "study.html").read_text()
+    assert "reliability" in page
+    assert "proposed" in page
+    assert "1 rater of 6 flagged" in " ".join(run("screen", folder, "--apply").split())
+    assert json.loads(run("screen", folder, "--json"))["flagged"][0]["state"] == "excluded"
+    assert {row["name"] for row in json.loads(run("ranking", folder, "--json"))["rankings"]["pairwise"]["methods"]}
+    assert json.loads(run("ranking", folder, "--json"))["excluded"]["answers"] == 72
+    run("include", folder, "foe", "--reason", "talked to them")
+    assert json.loads(run("screen", folder, "--json", "--apply"))["flagged"][0]["state"] == "kept by a person"
+    assert json.loads(run("ranking", folder, "--json"))["excluded"] is None

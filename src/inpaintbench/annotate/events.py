@@ -10,13 +10,16 @@ from typing import Literal
 
 from inpaintbench.types import Plain
 
-Kind = Literal["lease", "renew", "answer", "skip", "undo", "resume", "exclude", "include"]
+Kind = Literal["lease", "renew", "answer", "skip", "undo", "resume", "exclude", "include", "screening"]
 Purpose = Literal["vote", "gold", "repeat"]
 # What a rater knew of the machine's answer: nothing; nothing until they had answered; it was chosen beforehand; or they had seen
 # it after an earlier answer of theirs to the same task, which they took back or which is asked once more.
 SuggestionShown = Literal["hidden", "after", "prefill", "seen"]
 # Answers given by raters who knew the machine's: they may lean towards it.
 ANCHORED: frozenset[str] = frozenset({"prefill", "seen"})
+
+# Rater id of events that are nobody's.
+STUDY = "-"
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,8 @@ class Event:
     * ``exclude``: what the rater says counts for nothing until it is included again. ``submission`` (of one answer of theirs;
       None for all, those to come too), ``reason``, ``rule`` (that proposed it; None where a person decided), ``by`` (rater id of
       an admin, or ``command``).
+    * ``screening``: the rules of the study file when work began, and whenever they changed; of rater ``STUDY``. ``rules``
+      (name -> constants, ``auto`` and ``version``).
     * ``include``: it counts again, and no rule may exclude it by itself. ``submission``, ``reason``, ``by``.
     """
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from inpaintbench.annotate.desk.coverage import Coverage
 from inpaintbench.annotate.desk.pairs import Finish, InformationGain
-from inpaintbench.annotate.desk.records import Comparison
+from inpaintbench.annotate.desk.records import Comparison, Vote
+from inpaintbench.annotate.desk.screen import Screen
 from inpaintbench.annotate.desk.state import State
 from inpaintbench.annotate.events import Event, Kind
 from inpaintbench.annotate.study import Study
@@ -55,6 +56,7 @@ class Live:
         """Seconds since 1970; the same throughout a transaction."""
         self._clock = clock
         self.finish = Finish(study)
+        self.screen = Screen(study)
         self._journal = journal
         self._lock = threading.RLock()
         self._calls: deque[_Call] = deque()
@@ -77,17 +79,20 @@ class Live:
         call = _Call(work, Future())
         self._calls.append(call)
         due: Mapping[str, Sequence[Comparison]] = {}
+        answers: Sequence[Vote] | None = None
         with self._lock:
             if not call.outcome.done():
                 waiting = [self._calls.popleft() for _ in range(len(self._calls))]
                 try:
                     self._settle(waiting)
-                    due = self.finish.due(self.state)
+                    due, answers = self.finish.due(self.state), self.screen.due(self.state)
                 finally:
                     for other in waiting:  # an interrupt ended this thread: the others must not wait for it
                         if not other.outcome.done():
                             other.outcome.set_exception(RuntimeError("the server is stopping"))
         self._look_at(due)
+        if answers is not None:
+            self._screen(answers)
         result: _T = call.outcome.result()
         return result
 
@@ -148,6 +153,18 @@ class Live:
             stable = self.finish.look(comparisons)
             with self._lock:
                 self.finish.note(question, stable=stable)
+
+    def _screen(self, answers: Sequence[Vote]) -> None:
+        proposed = self.screen.look(answers)
+
+        def leave_out(append: Append) -> None:
+            for of in proposed:
+                key = (of.rater_id, None)
+                if key not in self.state.exclusions and key not in self.state.included:
+                    append("exclude", of.rater_id, {"submission": None, "reason": of.reason, "rule": of.rule, "by": "rule"})
+
+        if proposed:
+            self.write(leave_out)
 
     def _forget(self) -> None:
         self.state = State(self.study)

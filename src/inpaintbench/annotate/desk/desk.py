@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Mapping
 from itertools import islice
@@ -12,12 +13,13 @@ from inpaintbench.annotate.desk.assign import QUEUE, Assignment, next_task, stil
 from inpaintbench.annotate.desk.cards import Refused, Sent, SentAnswer, SentSkip, SentUndo, parsed
 from inpaintbench.annotate.desk.current_state import Append, Live
 from inpaintbench.annotate.desk.overview import overview, why_done
-from inpaintbench.annotate.desk.records import Exclusion, Lease, Submission
-from inpaintbench.annotate.events import Kind
+from inpaintbench.annotate.desk.records import Exclusion, Lease, Submission, Vote
+from inpaintbench.annotate.events import STUDY, Kind
 from inpaintbench.annotate.questions.base import TEXT_LIMIT, checked
+from inpaintbench.annotate.screening.screen import stated_rules
 from inpaintbench.annotate.study import Study
 from inpaintbench.errors import InputError
-from inpaintbench.types import content_id
+from inpaintbench.types import canonical_json, content_id
 
 if TYPE_CHECKING:
     from inpaintbench.annotate.journal import Journal
@@ -55,6 +57,7 @@ class Desk:
         self._live = Live(study, journal, clock=clock)
         self._hands = Leases(self._live)
         self._name_of = name_of
+        self._rules = json.loads(canonical_json(stated_rules(study)))
 
     def work(self, rater_id: str) -> dict[str, Any]:
         """Work of a rater, now and next, leased to them; asking again gives the same."""
@@ -123,7 +126,7 @@ class Desk:
         """Let a paused rater go on; nothing happens to others."""
 
         def let_go_on(append: Append) -> None:
-            if self._live.state.rater(rater_id).paused(self._study.file.checks):
+            if self._paused(rater_id):
                 append("resume", rater_id, {})
 
         self._live.write(let_go_on)
@@ -133,8 +136,9 @@ class Desk:
     ) -> bool:
         """Let nothing of a rater count, or not one answer of theirs, until it is included again; tasks open for others.
 
-        The answers stay where they are. The rater gets no more work while all of theirs is excluded. Return whether anything
-        changed: what is excluded already stays so, and what a person included again is left alone by rules.
+        The answers stay where they are. The rater gets no more work while all of theirs is excluded; what they have in hand is
+        taken and does not count. Return whether anything changed: what is excluded already stays so, and what a person included
+        again is left alone by rules.
 
         Args:
             rater_id: whose answers.
@@ -199,12 +203,17 @@ class Desk:
             if known is None:
                 append(kind, rater_id, body())
             vote = self._live.state.submissions[sent.submission_id].vote
+            if known is None and vote is not None and vote.too_soon:
+                # Stored, and the reply is the usual one: whoever made a program of it learns nothing.
+                append("exclude", rater_id, _too_soon(self._study, vote))
             return cards.stored(self._study, vote, self._work(append, rater_id), duplicate=known is not None)
 
         return self._live.write(store)
 
     def _work(self, append: Append, rater_id: str) -> dict[str, Any]:
-        excluded, paused = self._live.state.excluded(rater_id) is not None, self._paused(rater_id)
+        self._state_rules(append)
+        excluded = self._live.state.excluded(rater_id) is not None
+        paused = excluded or self._paused(rater_id)
         queue = [] if paused else self._hands.queue(append, rater_id)
         status, message = (
             ("done", _EXCLUDED)
@@ -231,6 +240,11 @@ class Desk:
             "queue": [cards.card(self._study, lease) for lease in queue[:QUEUE]],
         }
 
+    def _state_rules(self, append: Append) -> None:
+        rules, stated = self._rules, self._live.state.stated
+        if rules != (stated[-1].rules if stated else {}):
+            append("screening", STUDY, {"rules": rules})
+
     def _idle(self, rater_id: str) -> tuple[cards.Status, str]:
         settled = self._live.settled
         awaited = self._live.coverage.awaited(settled=settled)
@@ -248,7 +262,7 @@ class Desk:
         if known is not None and known.kind != kind:
             raise Refused(409, "This was sent before as something else; please reload the page.")
         if known is None and self._paused(rater_id):
-            raise Refused(423, _EXCLUDED if self._live.state.excluded(rater_id) else _PAUSED)
+            raise Refused(423, _PAUSED)
         return known
 
     def _own_lease(self, rater_id: str, lease_id: str) -> Lease:
@@ -291,13 +305,16 @@ class Desk:
         }
 
     def _paused(self, rater_id: str) -> bool:
-        """Whether a rater gets no work and hands none in: too few gold answers were right, or nothing of theirs counts."""
-        if self._live.state.excluded(rater_id) is not None:
-            return True
         return self._live.state.rater(rater_id).paused(self._study.file.checks)
 
     def _holds(self, rater_id: str, proxy: str) -> bool:
         return proxy in self._live.state.rater(rater_id).proxies
+
+
+def _too_soon(study: Study, vote: Vote) -> dict[str, Any]:
+    seconds = study.watch_seconds(study.task_of[vote.task_id])
+    reason = f"came {vote.available_seconds:.1f} s after it could be seen first, and the clip lasts {seconds:.1f} s"
+    return {"submission": vote.submission_id, "reason": reason, "rule": "faster_than_clip", "by": "rule"}
 
 
 def _reason(words: str) -> str:

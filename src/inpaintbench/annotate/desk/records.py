@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
-from typing import Literal
+from typing import Any, Literal
 
 from inpaintbench.annotate.events import Event, Purpose
 from inpaintbench.annotate.study import Checks, StudyTask
@@ -39,6 +39,11 @@ class Vote:
     """Seconds since 1970."""
     stuttered: bool
     suggestion_shown: str
+    available_seconds: float | None = None
+    """Seconds by the server's clock in which the rater could look at it: since it was handed out, or since what they had before
+    can have been watched. None where nobody knows: imported answers, tasks seen before they were taken back, a clock put back."""
+    too_soon: bool = False
+    """Fewer than the clip lasts, although it has to be watched, whatever the browser says."""
 
     @property
     def sides(self) -> tuple[str, ...]:
@@ -63,6 +68,8 @@ class Lease:
     """Seconds since 1970."""
     previous: Mapping[str, str] | None
     """Answer of the rater before they undid it."""
+    given_at: float = 0.0
+    """Seconds since 1970."""
     closed_by: str | None = None
     """Submission id of its answer or skip."""
 
@@ -100,8 +107,23 @@ class Exclusion:
     """Rater id of an admin, or ``command``."""
 
 
-def vote_of(event: Event, lease: Lease, task: StudyTask) -> Vote:
-    """Vote of an ``answer`` event on ``task`` as it was shown under ``lease``."""
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """Screening rules that the study stated."""
+
+    at: float
+    """Seconds since 1970."""
+    rules: Mapping[str, Mapping[str, Any]]
+    answers: int
+    """Submissions before it: with none, the rules were stated before anybody answered."""
+
+
+# Seconds that an answer may come before its clip can be over: clocks and networks are not exact.
+SOON_SECONDS = 0.5
+
+
+def vote_of(event: Event, lease: Lease, task: StudyTask, *, available: float | None, watch: float) -> Vote:
+    """Vote of an ``answer`` event on ``task`` as it was shown under ``lease``; ``available`` and ``watch`` in seconds."""
     body = event.body
     return Vote(
         submission_id=body["submission_id"],
@@ -119,6 +141,8 @@ def vote_of(event: Event, lease: Lease, task: StudyTask) -> Vote:
         at=event.at,
         stuttered=body["stuttered"],
         suggestion_shown=body["suggestion_shown"],
+        available_seconds=available,
+        too_soon=available is not None and available < watch - SOON_SECONDS,
     )
 
 
@@ -193,6 +217,8 @@ class RaterRecord:
     """Ordinary tasks of that question, one after the other."""
     last_seen: float | None = None
     """Seconds since 1970."""
+    watched_until: float = 0.0
+    """Seconds since 1970 until which what they answered can have taken, watched as fast as possible one after the other."""
 
     @property
     def answered(self) -> int:

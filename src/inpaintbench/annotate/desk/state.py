@@ -21,6 +21,7 @@ from inpaintbench.annotate.desk.records import (
     Lease,
     RaterRecord,
     Reopened,
+    Stated,
     Submission,
     Vote,
     vote_of,
@@ -59,6 +60,8 @@ class State:
     """(Rater, submission id or None for all of theirs) -> why it counts for nothing."""
     included: set[tuple[str, str | None]] = field(default_factory=set, init=False)
     """What a person included again, last of all: rules leave it alone."""
+    stated: list[Stated] = field(default_factory=list, init=False)
+    """The screening rules as the study stated them, the newest last."""
     decisions: int = field(default=0, init=False)
     """Events of exclusion and inclusion."""
 
@@ -78,7 +81,10 @@ class State:
             if event.seq <= self.last_seq:
                 continue
             try:
-                _FOLDS[event.kind](self, event, self.raters.setdefault(event.rater_id, RaterRecord()))
+                if event.kind == "screening":
+                    self.stated.append(Stated(event.at, event.body["rules"], answers=len(self.submissions)))
+                else:
+                    _FOLDS[event.kind](self, event, self.raters.setdefault(event.rater_id, RaterRecord()))
             except (KeyError, ValueError) as error:
                 raise InputError(
                     f"event {event.seq} of the journal ({event.kind} of rater {event.rater_id!r}) does not fit study "
@@ -115,7 +121,7 @@ class State:
         task, shown = self.study.task_of[body["task_id"]], tuple(body["shown"])
         purpose = _purpose(body["purpose"], task)
         again = [reopened for reopened in rater.reopened if (reopened.task_id, reopened.purpose) == (task.task_id, purpose)]
-        lease = Lease(body["lease_id"], event.rater_id, task.task_id, shown, purpose, body["expires_at"], None)
+        lease = Lease(body["lease_id"], event.rater_id, task.task_id, shown, purpose, body["expires_at"], None, event.at)
         if again:
             rater.reopened.remove(again[0])
             lease.previous = again[0].previous
@@ -140,7 +146,13 @@ class State:
         task = self.study.task_of[lease.task_id]
         if task.task_id in rater.first:
             lease.purpose = "repeat"  # another answer of theirs was imported while they had it open
-        vote = vote_of(event, lease, task)
+        watch = self.study.watch_seconds(task)
+        available = None
+        if lease.previous is None and event.body["watched_frames"] is not None:
+            begin = max(rater.watched_until, lease.given_at)
+            available = event.at - begin if event.at >= begin else None  # a clock that was put back tells nothing
+            rater.watched_until = min(begin + watch, event.at)
+        vote = vote_of(event, lease, task, available=available, watch=watch)
         self.submissions[vote.submission_id] = Submission(event.at, "answer", event.rater_id, task.task_id, lease.lease_id, vote)
         rater.seconds.append(vote.seconds)
         if vote.purpose == "repeat":

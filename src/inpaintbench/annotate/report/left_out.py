@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from inpaintbench.annotate.report.records import Material
+from inpaintbench.annotate.screening.screen import Proposal
 from inpaintbench.annotate.statistics.exclusions import Change, Score
 from inpaintbench.pages import Cell, Column, Row, Table
 from inpaintbench.pages.panels import Card, Statement
@@ -21,7 +22,9 @@ _NOTE = (
 def left_out_card(material: Material) -> Card:
     """How many answers do not count, and whether a verdict hangs on them."""
     raters = {vote.rater_id for vote in material.excluded}
-    note = f"of {count(len(raters), 'rater')}; {_verdicts(len(material.changes))}"
+    note = f"of {count(len(raters), 'rater')}; {_verdicts(len(material.changes))}" if raters else ""
+    if waiting := {of.rater_id for of in _waiting(material)}:
+        note += f"{'; ' if note else ''}{count(len(waiting), 'more rater' if raters else 'rater')} flagged by rules"
     return Card("Excluded", count(len(material.excluded), "answer"), note, state="open" if material.changes else "")
 
 
@@ -31,7 +34,9 @@ def _verdicts(changed: int) -> str:
 
 def left_out_parts(material: Material) -> tuple[object, ...]:
     """Who is excluded and why, results with and without, and the verdicts that change."""
-    parts: list[object] = [_who(material)]
+    parts: list[object] = (
+        [*_stated(material), _who(material)] if material.exclusions or material.proposed else [*_stated(material)]
+    )
     if material.everything is not None and material.counted is not None:
         statement = f"{_verdicts(len(material.changes))[:1].upper()}{_verdicts(len(material.changes))[1:]}."
         state = "moved" if material.changes else "same"
@@ -40,6 +45,27 @@ def left_out_parts(material: Material) -> tuple[object, ...]:
             parts.append(_changes(material))
         parts.append(_results(material))
     return (*parts, _NOTE)
+
+
+def _stated(material: Material) -> list[Statement]:
+    """When the rules were stated: chosen after a look at results, they would void every interval."""
+    rules = ", ".join(name.replace("_", " ") for name in material.study.file.screening)
+    if not rules:
+        return []
+    late = [stated for stated in material.stated if stated.answers]
+    if not material.stated:
+        return [Statement(f"Rules of the study file: {rules}. The journal does not say since when.", state="open", good=False)]
+    if not late:
+        return [Statement(f"Rules, stated before the first answer: {rules}.", state="stated")]
+    return [
+        Statement(f"Rules: {rules}. They were changed after {count(late[-1].answers, 'answer')}.", state="changed", good=False)
+    ]
+
+
+def _waiting(material: Material) -> list[Proposal]:
+    """Proposals about raters who are not excluded."""
+    excluded = {exclusion.rater_id for exclusion in material.exclusions if exclusion.submission is None}
+    return [of for of in material.proposed if of.rater_id not in excluded]
 
 
 def _who(material: Material) -> Table:
@@ -54,6 +80,9 @@ def _who(material: Material) -> Table:
             Cell(exclusion.rule.replace("_", " ") if exclusion.rule else _BY_HAND),
             Cell(exclusion.reason),
         )))  # fmt: skip
+    for of in _waiting(material):
+        called = material.called.get(of.rater_id, of.rater_id)
+        rows.append(Row((Cell(called), Cell("counted"), Cell(of.rule.replace("_", " "), tags=("proposed",)), Cell(of.reason))))
     columns = (Column("Rater"), Column("Answers"), Column("By"), Column("Why", wide=True))
     return Table(columns, tuple(rows), label="Excluded answers")
 

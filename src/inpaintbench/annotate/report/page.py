@@ -63,7 +63,7 @@ def _sections(material: Material) -> list[Section]:
     if len(material.dimensions.get("questions", ())) > 1:
         parts = dimensions_parts(material.dimensions, titles=titles)
         sections.append(Section("dimensions", "Dimensions", "How the dimensions go together", parts=parts))
-    if material.exclusions:
+    if material.exclusions or material.proposed or material.study.file.screening:
         sections.append(Section("excluded", "Excluded", "Excluded answers", parts=left_out_parts(material)))
     if material.votes:
         sections.append(Section("raters", "Raters", "Raters", parts=raters_parts(material)))
@@ -122,7 +122,7 @@ def _cards(material: Material) -> list[Card]:
         Card("Coverage", percent(filled), f"{done:,} of {count(tasks, 'task')} done", share=filled),
         # What the study itself says of its stop rule, else whether every task has its raters.
         Card("State", "Done" if finished else "Under way", str(material.overview.get("why") or rule), state=state),
-        *([left_out_card(material)] if material.exclusions else []),
+        *([left_out_card(material)] if material.exclusions or material.proposed else []),
     ]
 
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from inpaintbench.annotate.desk.records import Exclusion, Vote
+from inpaintbench.annotate.desk.records import Exclusion, Stated, Vote
 from inpaintbench.annotate.events import Event
 from inpaintbench.annotate.questions.base import SHOWN
+from inpaintbench.annotate.screening.screen import Proposal
 from inpaintbench.annotate.statistics.exclusions import Change, Results, changes
 from inpaintbench.annotate.study import Study, StudyTask
 from inpaintbench.pages import MethodStyle, method_styles
@@ -44,6 +45,11 @@ class Material:
     counted: Results | None = None
     """Results of ``votes``, and of these with the excluded ones: needed where there are exclusions."""
     everything: Results | None = None
+
+    proposed: Sequence[Proposal] = ()
+    """What the study's screening rules say, also of those who are excluded already."""
+    stated: Sequence[Stated] = ()
+    """The rules as they were stated, the newest last."""
 
     @cached_property
     def changes(self) -> list[Change]:

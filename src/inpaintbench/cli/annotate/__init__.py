@@ -17,6 +17,7 @@ app = group(
         "resume": "inpaintbench.cli.annotate.running:resume",
         "exclude": "inpaintbench.cli.annotate.running:exclude",
         "include": "inpaintbench.cli.annotate.running:include",
+        "screen": "inpaintbench.cli.annotate.results:screen",
         "status": "inpaintbench.cli.annotate.running:status",
         "plan": "inpaintbench.cli.annotate.studies:plan",
         "agreement": "inpaintbench.cli.annotate.results:agreement",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -14,6 +15,7 @@ from inpaintbench.annotate.outcomes.resolve import labels, step_of, write_labels
 from inpaintbench.annotate.questions.base import Kind
 from inpaintbench.annotate.report.page import write_report
 from inpaintbench.annotate.report.records import Material
+from inpaintbench.annotate.screening.screen import proposals
 from inpaintbench.annotate.statistics.agreement import PartAgreement, part_agreements
 from inpaintbench.annotate.statistics.exclusions import Results, changes, results_of
 from inpaintbench.annotate.statistics.ranking import Ranking, plain
@@ -116,6 +118,61 @@ def _print_results(study: Study, results: Results, *, called: str) -> None:
         console.print_table(f"{label}{called}", columns, rows)
 
 
+def screen(
+    study: InStudy,
+    apply: Annotated[
+        bool, option("Exclude everybody whom a rule proposes, not only where it may act by itself.", "--apply")
+    ] = False,
+    database: Database = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say whose answers the study's own rules would not count, and how results move. Rules with `auto = true` act.
+
+    Example: inpaintbench annotate screen STUDY
+    """
+    from inpaintbench.annotate.desk.desk import Desk
+
+    with opened(study, database) as open_study:
+        if not open_study.study.file.screening:
+            raise InputError(f"{open_study.study.file.title!r} states no rules; its study file takes them under [screening]")
+        state = open_study.state()
+        answers = state.votes(excluded=True)
+        found = proposals(open_study.study, answers)
+        desk = Desk(open_study.study, open_study.journal)
+        for of in found:
+            if of.auto or apply:
+                desk.exclude(of.rater_id, reason=of.reason, rule=of.rule)
+        left_out = {(one.rater_id, one.submission) for one in desk.exclusions()}
+        called = _called(open_study.people.raters(open_study.study.study_id))
+    total = Counter(vote.rater_id for vote in answers)
+    kept = {key for key in state.included if key[1] is None}
+    rows = []
+    for of in found:
+        whole = (of.rater_id, None)
+        state_of = "excluded" if whole in left_out else "kept by a person" if whole in kept else "proposed"
+        rows.append((called.get(of.rater_id, of.rater_id), of.rule, of.reason, total[of.rater_id], state_of))
+    flagged = {of.rater_id for of in found} - {rater_id for rater_id, _ in kept}
+    without = [vote for vote in answers if vote.rater_id not in flagged and (vote.rater_id, vote.submission_id) not in left_out]
+    everything, counted = results_of(open_study.study, answers), results_of(open_study.study, without)
+    moved = changes(everything, counted)
+    if as_json:
+        columns = ["rater", "rule", "reason", "answers", "state"]
+        pairs = [row._asdict() for row in moved]
+        print_json(
+            {
+                "flagged": records(columns, rows),
+                "changed_verdicts": pairs,
+                "with": _told(everything),
+                "without": _told(counted),
+            }
+        )
+        return
+    console.print_table("screening", ["rater", "rule", "why", "answers", "is"], rows)
+    verdicts = count(len(moved), "verdict") if moved else "no verdict"
+    raters = count(len(flagged), "rater")
+    console.say(f"{raters} of {len(total)} flagged; without them {verdicts} on methods would be another one")
+
+
 # Kind of answer -> what the number of a method is.
 _SHARES: Mapping[Kind, str] = {
     "grade": "mean opinion", "share": "mean share", "label": "called good", "best": "selection frequency",
@@ -166,6 +223,7 @@ def report(
         names=called or {}, excluded=[vote for vote in everything if state.exclusion_of(vote) is not None],
         exclusions=list(state.exclusions.values()), counted=counted,
         everything=results_of(open_study.study, everything) if state.exclusions else None,
+        proposed=proposals(open_study.study, everything), stated=state.stated,
     )  # fmt: skip
     page = write_report(folder, material)
     if as_json:

@@ -1,0 +1,27 @@
+"""Rules that say whose answers a study should not count, stated before anybody answers; each is a leaf."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from inpaintbench.catalogue import Catalogue
+
+if TYPE_CHECKING:
+    from inpaintbench.annotate.screening.base import ScreeningRule
+
+RULES: Catalogue[type[ScreeningRule]] = Catalogue(
+    "screening rule",
+    {
+        "failed_gold": "inpaintbench.annotate.screening.failed_gold:FailedGold",
+        "unstable_repeats": "inpaintbench.annotate.screening.unstable_repeats:UnstableRepeats",
+        "side_bias": "inpaintbench.annotate.screening.side_bias:SideBias",
+        "faster_than_clip": "inpaintbench.annotate.screening.faster_than_clip:FasterThanClip",
+        "straight_lining": "inpaintbench.annotate.screening.straight_lining:StraightLining",
+        "against_others": "inpaintbench.annotate.screening.against_others:AgainstOthers",
+        "erratic_ratings": "inpaintbench.annotate.screening.erratic_ratings:ErraticRatings",
+        "annotator_model": "inpaintbench.annotate.screening.annotator_model:AnnotatorModel",
+    },
+    base="inpaintbench.annotate.screening.base:ScreeningRule",
+)
+
+__all__ = ["RULES"]

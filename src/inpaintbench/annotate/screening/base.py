@@ -1,0 +1,78 @@
+"""Base of screening rules: all answers of a study go in, and raters come out with the reason why theirs should not count."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from inpaintbench.annotate.desk.records import Vote
+from inpaintbench.annotate.questions.base import Kind
+from inpaintbench.annotate.study import Study
+from inpaintbench.catalogue import Leaf
+from inpaintbench.errors import InputError
+
+
+class Finding(NamedTuple):
+    """A rater whose answers a rule would not count."""
+
+    rater_id: str
+    reason: str
+    """One clause with the numbers that it rests on."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """All answers of a study that stand, whoever is excluded: what rules say never hangs on what was decided before."""
+
+    study: Study
+    votes: Sequence[Vote]
+    """In the order of the journal; gold and repeats too."""
+
+    @cached_property
+    def of_rater(self) -> Mapping[str, Sequence[Vote]]:
+        """Rater -> answers, in order."""
+        answers: dict[str, list[Vote]] = {}
+        for vote in self.votes:
+            answers.setdefault(vote.rater_id, []).append(vote)
+        return answers
+
+    @cached_property
+    def of_question(self) -> Mapping[str, Sequence[Vote]]:
+        """Question -> ordinary votes, in order."""
+        votes: dict[str, list[Vote]] = {label: [] for label in self.study.question_of}
+        for vote in self.votes:
+            if vote.purpose == "vote":
+                votes[vote.question].append(vote)
+        return votes
+
+    def kind(self, label: str) -> Kind:
+        """What the answers to a question are."""
+        return self.study.question_of[label].kind
+
+
+class ScreeningRule(Leaf, ABC):
+    """A rule; its constants are arguments of its class, and the study file states them."""
+
+    title: str
+    """Words for people."""
+
+    @abstractmethod
+    def findings(self, panel: Panel) -> list[Finding]:
+        """Return the raters whose answers should not count, in the order in which they came."""
+
+
+def share(value: float, *, name: str) -> float:
+    """``value``, when it is a share 0..1; ``InputError`` otherwise."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise InputError(f"{name} is {value!r}, choose a share of 0 to 1")
+    return float(value)
+
+
+def at_least(value: int, *, name: str, least: int = 1) -> int:
+    """``value``, when it is a whole number from ``least`` on; ``InputError`` otherwise."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise InputError(f"{name} is {value!r}, choose a whole number of {least} or more")
+    return value

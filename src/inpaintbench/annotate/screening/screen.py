@@ -1,0 +1,46 @@
+"""All rules of a study over all its answers: who is proposed to count for nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from inpaintbench.annotate.desk.records import Vote
+from inpaintbench.annotate.screening import RULES
+from inpaintbench.annotate.screening.base import Panel
+from inpaintbench.annotate.study import Study, build_rule
+
+
+class Proposal(NamedTuple):
+    """A rater whom a rule would exclude."""
+
+    rater_id: str
+    rule: str
+    reason: str
+    auto: bool
+    """The study lets the rule act by itself."""
+
+
+def proposals(study: Study, votes: Sequence[Vote], *, auto_only: bool = False) -> list[Proposal]:
+    """Return what the study's rules say, rule by rule in the order of the study file.
+
+    Args:
+        study: states the rules.
+        votes: all answers that stand, in order, those that are excluded too.
+        auto_only: leave out rules that only propose.
+    """
+    panel = Panel(study, votes)
+    return [
+        Proposal(finding.rater_id, name, finding.reason, spec.auto)
+        for name, spec in study.file.screening.items()
+        if spec.auto or not auto_only
+        for finding in build_rule(name, spec).findings(panel)
+    ]
+
+
+def stated_rules(study: Study) -> Mapping[str, Mapping[str, Any]]:
+    """Return the study's rules as the journal keeps them: constants, ``auto`` and the version of the rule."""
+    return {
+        name: {**spec.constants, "auto": spec.auto, "version": RULES.get(name).version}
+        for name, spec in study.file.screening.items()
+    }

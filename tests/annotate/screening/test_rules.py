@@ -1,0 +1,185 @@
+"""Each screening rule: whom it flags, with its numbers, and whom it leaves alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+from voted_studies import OF_PREDICTIONS, Ballot, study_of
+
+from inpaintbench.annotate.desk.records import Vote
+from inpaintbench.annotate.screening import RULES
+from inpaintbench.annotate.screening.base import Panel
+from inpaintbench.annotate.screening.screen import proposals, stated_rules
+from inpaintbench.annotate.screening.straight_lining import longest_run_below
+from inpaintbench.annotate.study import RuleSpec, Study, build_rule
+from inpaintbench.errors import InputError
+
+METHODS = ("deep", "flow", "patch", "vary")
+ITEMS = tuple(f"item{number}" for number in range(20))
+
+
+def pairs(*, gold: int = 0) -> Study:
+    tasks = [("pairwise", item, pair) for item in ITEMS for pair in combinations(METHODS, 2)]
+    right = {("pairwise", item): ("deep",) for item in ITEMS[:gold]}
+    if gold:  # of gold items one pair each, with `deep` in it
+        tasks = [("pairwise", item, ("deep", "vary")) for item in ITEMS[:gold]]
+    return study_of([{"leaf": "pairwise"}], tasks, subjects=OF_PREDICTIONS, gold=right)
+
+
+def grades() -> Study:
+    tasks = [("mean_opinion", item, (name,)) for item in ITEMS for name in METHODS]
+    return study_of([{"leaf": "mean_opinion"}], tasks, subjects=OF_PREDICTIONS)
+
+
+def flagged(name: str, study: Study, votes: Sequence[Vote], **constants: Any) -> dict[str, str]:
+    rule = build_rule(name, RuleSpec(**constants))
+    return {finding.rater_id: finding.reason for finding in rule.findings(Panel(study, votes))}
+
+
+def chose(study: Study, rater: str, places: Mapping[int, int | str], *, purpose: str = "vote") -> list[Vote]:
+    """Task number -> place that is chosen, or ``tie``; sides alternate."""
+    ballot = Ballot(study)
+    for turn, (number, place) in enumerate(places.items()):
+        task = study.tasks[number]
+        shown = task.candidates if turn % 2 else task.candidates[::-1]
+        given = {"better": place if place == "tie" else f"place-{place}"}
+        ballot.cast(rater, "pairwise", task.subject_id, given, shown=shown, purpose=purpose)
+    return ballot.votes
+
+
+@pytest.mark.parametrize(
+    ("left", "of", "expected"),
+    [(34, 50, None), (61, 90, None), (70, 90, "chose left 70 times of 90"), (11, 11, "11 times of 11"), (10, 10, None)],
+)
+def test_side_bias_is_an_exact_test_with_a_lead(left: int, of: int, expected: str | None) -> None:
+    study = pairs()
+    said = flagged("side_bias", study, chose(study, "r", {turn: int(turn >= left) for turn in range(of)}))
+    assert said == {} if expected is None else expected in said["r"]
+
+
+def test_side_bias_says_its_p_and_counts_no_ties() -> None:
+    study = pairs()
+    votes = chose(study, "r", {**{turn: int(turn >= 61) for turn in range(90)}, **dict.fromkeys(range(90, 120), "tie")})
+    assert flagged("side_bias", study, votes, lead=0.1)["r"] == "chose left 61 times of 90 (p = 0.00097)"
+
+
+@pytest.mark.parametrize(("right", "fails"), [(6, True), (7, False), (10, False)])
+def test_gold_passes_at_seven_of_ten(right: int, fails: bool) -> None:
+    study = pairs(gold=10)
+    # `deep` stands right at even turns.
+    votes = chose(study, "r", {turn: (turn + 1 + (turn >= right)) % 2 for turn in range(10)}, purpose="gold")
+    said = flagged("failed_gold", study, votes)
+    assert said == ({"r": f"{right} of 10 known answers right, 70% must be"} if fails else {})
+    assert flagged("failed_gold", study, votes[:9]) == {}
+
+
+@pytest.mark.parametrize(("same", "of", "fails"), [(0, 3, True), (1, 3, False), (1, 6, True), (4, 14, True), (12, 14, False)])
+def test_repeats_that_clearly_disagree(same: int, of: int, fails: bool) -> None:
+    study = pairs()
+    first = chose(study, "r", dict.fromkeys(range(of), "tie"))
+    again = chose(study, "r", {turn: "tie" if turn < same else 0 for turn in range(of)}, purpose="repeat")
+    assert ("r" in flagged("unstable_repeats", study, [*first, *again])) == fails
+
+
+def test_one_button_and_long_runs_are_straight_lines() -> None:
+    study = pairs()
+    rng = np.random.default_rng(1)
+    assert flagged("straight_lining", study, chose(study, "r", dict.fromkeys(range(20), 0)))["r"].startswith("20 of 20 answers")
+    honest = [
+        flagged("straight_lining", study, chose(study, "r", dict(enumerate(rng.integers(0, 2, 60).tolist())))) for _ in range(40)
+    ]
+    assert sum(map(bool, honest)) <= 1
+    runs = {turn: turn // 30 for turn in range(60)}
+    assert "in a row, of 60 answers" in flagged("straight_lining", study, chose(study, "r", runs))["r"]
+
+
+def test_the_chance_of_a_run_is_that_of_all_sequences() -> None:
+    from itertools import groupby, product
+
+    for length in (1, 2, 3, 4):
+        below = sum(
+            np.prod([0.7 if letter == "a" else 0.3 for letter in letters])
+            for letters in product("ab", repeat=7)
+            if max(len(list(same)) for _, same in groupby(letters)) < length
+        )
+        assert longest_run_below(length, {"a": 7, "b": 3}, draws=7) == pytest.approx(float(below), abs=1e-12)
+
+
+def opinions(study: Study, *, honest: int, **others: Any) -> list[Vote]:
+    """Grades of a planted quality by honest raters, and by others as they say (task number -> grade)."""
+    rng, ballot = np.random.default_rng(2), Ballot(study)
+    quality = rng.normal(3, 1, len(study.tasks))
+    raters = {f"h{number}": lambda turn: quality[turn] + 0.7 * rng.normal() for number in range(honest)} | others
+    for turn, task in enumerate(study.tasks):
+        for rater, grade in raters.items():
+            given = {"grade": str(int(np.clip(round(grade(turn)), 1, 5)))}
+            ballot.cast(rater, "mean_opinion", task.subject_id, given, shown=task.candidates)
+    return ballot.votes
+
+
+def test_grades_that_follow_no_quality_are_erratic() -> None:
+    study, rng = grades(), np.random.default_rng(8)
+    votes = opinions(study, honest=12, lot=lambda _: rng.integers(1, 6), three=lambda _: 3, five=lambda turn: 4 + turn % 2)
+    assert set(flagged("erratic_ratings", study, votes)) == {"lot", "three", "five"}
+    assert flagged("erratic_ratings", study, votes)["three"] == "all 80 grades are 3"
+    small = [vote for vote in votes if vote.rater_id in ("h0", "h1", "h2", "lot", "three")]
+    assert flagged("erratic_ratings", study, small) == {}
+
+
+def compared(study: Study, raters: Mapping[str, float], *, seed: int = 4) -> list[Vote]:
+    """Rater -> probability of choosing the method that is better by name; every rater sees every task."""
+    rng, ballot = np.random.default_rng(seed), Ballot(study)
+    for turn, task in enumerate(study.tasks):
+        for number, (rater, right) in enumerate(raters.items()):
+            shown = task.candidates if (turn + number) % 2 else task.candidates[::-1]
+            better = shown.index(min(shown))
+            ballot.cast(
+                rater,
+                "pairwise",
+                task.subject_id,
+                {"better": f"place-{better if rng.random() < right else 1 - better}"},
+                shown=shown,
+            )
+    return ballot.votes
+
+
+def test_reversed_and_random_raters_stand_out_of_comparisons() -> None:
+    study = pairs()
+    votes = compared(study, {**{f"h{number}": 0.9 for number in range(6)}, "coin": 0.5, "foe": 0.1})
+    assert set(flagged("against_others", study, votes)) == {"coin", "foe"}
+    assert set(flagged("annotator_model", study, votes)) == {"coin", "foe"}
+    assert (
+        flagged("against_others", study, [vote for vote in votes if vote.task_id in {task.task_id for task in study.tasks[:10]}])
+        == {}
+    )
+
+
+def test_a_rule_takes_no_strange_constants() -> None:
+    for name in RULES:
+        with pytest.raises(InputError, match=f"screening rule '{name}' cannot be built"):
+            build_rule(name, RuleSpec(strange=1))
+    for name, constants in {"side_bias": {"p": 2}, "failed_gold": {"least": 0}, "straight_lining": {"least": 1.5}}.items():
+        with pytest.raises(InputError, match="choose a"):
+            build_rule(name, RuleSpec(**constants))
+
+
+def test_a_study_states_its_rules_and_gets_proposals_in_their_order() -> None:
+    study = pairs()
+    spec = {"annotator_model": RuleSpec(auto=True), "side_bias": RuleSpec(p=0.01)}
+    ruled = Study(study.study_id, study.file.model_copy(update={"screening": spec}), study.tasks, {})
+    votes = [
+        *compared(study, {**{f"h{number}": 0.9 for number in range(6)}, "coin": 0.5}),
+        *chose(study, "left", dict.fromkeys(range(60), 0)),
+    ]
+    assert [(of.rater_id, of.rule, of.auto) for of in proposals(ruled, votes)] == [
+        ("coin", "annotator_model", True), ("left", "annotator_model", True), ("left", "side_bias", False),
+    ]  # fmt: skip
+    assert {of.rule for of in proposals(ruled, votes, auto_only=True)} == {"annotator_model"}
+    assert stated_rules(ruled) == {
+        "annotator_model": {"auto": True, "version": "1"},
+        "side_bias": {"p": 0.01, "auto": False, "version": "1"},
+    }
