@@ -355,7 +355,7 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
                     "rater": rater,
                     "task_id": task.task_id,
                     "choice": choice,
-                    "shown": task.candidates[:: 1 - place % 2 * 2],
+                    "shown": task.candidates[:: 1 - place // 4 % 2 * 2],
                     "seconds": 2,
                 }
             )
@@ -417,7 +417,8 @@ def test_screening_proposes_by_the_studys_rules_and_applies_when_told(compared: 
     study = load(compared)
     ruled = study.file.model_copy(update={"screening": {"annotator_model": RuleSpec(), "side_bias": RuleSpec(auto=True)}})
     folder = tmp_path / "study"
-    shutil.copytree(compared, folder)
+    shutil.copytree(compared, folder, ignore=shutil.ignore_patterns("journal*"))
+    run("import", folder, folder / "votes.jsonl")
     save(replace(study, file=ruled), folder)
     told = json.loads(run("screen", folder, "--json"))
     assert [(row["rater"], row["rule"], row["answers"], row["state"]) for row in told["flagged"]] == [
