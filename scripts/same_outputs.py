@@ -55,7 +55,7 @@ WRONG = [
 _TIMES = re.compile(
     r"\b\d+(\.\d+)? ?(seconds|second|s|ms|minutes|MB|MiB|GiB|kB)\b|\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?Z?|\d+:\d\d:\d\d"
 )
-_HIDDEN = {"seconds", "peak_mebibytes", "command", "made", "created", "time"}
+_HIDDEN = {"seconds", "peak_mebibytes", "efforts", "effort", "command", "made", "created", "time"}
 """Keys of JSON files that tell of the machine and the moment."""
 
 

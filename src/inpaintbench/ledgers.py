@@ -264,6 +264,7 @@ def _schema(record_type: type) -> pa.Schema:
     return pa.schema([
         ("key", text), ("subject_id", text), ("name", text), ("status", text), ("reason", text), ("failure", pa.bool_()),
         ("trace", text), ("finished_at", number), ("seconds", number), ("peak_mebibytes", number), ("lacks", pa.list_(text)),
+        ("card_mebibytes", number), ("machine", text),
         ("rows", pa.list_(pa.struct(list(schema_of(record_type))))), ("row_count", pa.int32()),
     ])  # fmt: skip
 

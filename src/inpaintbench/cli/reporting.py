@@ -23,6 +23,7 @@ from inpaintbench.eval.analysis.write import write_analysis
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.report import write_report
 from inpaintbench.eval.report.media import PredictionMedia
+from inpaintbench.eval.scoring.effort import efforts_of
 from inpaintbench.eval.scoring.predict import MethodSpec
 from inpaintbench.eval.scoring.run_folder import bind, scores_of
 from inpaintbench.eval.scoring.run_state import options_in, references_in
@@ -54,7 +55,8 @@ def _report(
         console.warn(f"replaces the report under {before}; --out keeps both")
     return write_report(
         folder, title=dataset.name, dataset=dataset, scores=rows, slice_scores=compared, references=references_in(workspace),
-        options=options_in(workspace), protocol=chosen, media=media,
+        options=options_in(workspace), efforts=efforts_of(workspace, dataset, {row.method for row in rows}),
+        protocol=chosen, media=media,
         further_items=media_items, asked_items=show,
     ).page  # fmt: skip
 

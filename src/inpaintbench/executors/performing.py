@@ -88,6 +88,17 @@ def _address(jobs: Sequence[Job]) -> str:
 _STATUS, _CLEAR_PEAK = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 # One in each process, whoever gives it work.
 _AHEAD = Ahead()
+# What the task at hand stated of its cost.
+_STATED: dict[str, float | str | None] = {}
+
+
+def state_cost(**facts: float | str | None) -> None:
+    """State what the task at hand cost, for its ledger, where the clock around it tells something else.
+
+    Args:
+        facts: columns of the ledger, ``seconds``, ``peak_mebibytes``, ``card_mebibytes``, ``machine``; None: unknown.
+    """
+    _STATED.update(facts)
 
 
 def perform_all(jobs: Sequence[Job], workspace: str, following: Sequence[Job] = ()) -> list[dict[str, Any]]:
@@ -124,6 +135,7 @@ def perform(jobs: Sequence[Job], workspace: str, given: Callable[[], Any] | None
     missing extra). ``seconds`` are the equal share of each, ``peak_mebibytes`` common to all.
     """
     _forget_peak()
+    _STATED.clear()
     begun, blobs = time.perf_counter(), Blobs(workspace)
     try:
         ahead = {} if given is None else {"ahead": given()}
@@ -136,7 +148,7 @@ def perform(jobs: Sequence[Job], workspace: str, given: Callable[[], Any] | None
     except (Exception, SystemExit) as error:  # a method of somebody's own may call sys.exit
         results = [_not_done(error)]
     spent = {"seconds": round((time.perf_counter() - begun) / max(len(results), 1), 4), "peak_mebibytes": _peak_mebibytes()}
-    return [{**result, **spent} for result in results]
+    return [{**result, **spent, **_STATED} for result in results]
 
 
 def _done(records: Sequence[Any]) -> dict[str, Any]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.eval.leaderboard.made import PROTOCOL, card, submit
+from tests.eval.leaderboard.made import PROTOCOL, card, spoilt, submit
+from tests.eval.leaderboard.test_submission import in_header
 
 from inpaintbench.errors import InputError
 from inpaintbench.eval.leaderboard.gather import Sample, gather
@@ -204,3 +206,24 @@ def test_equal_submissions_give_equal_bytes_and_nothing_else_is_overwritten(worl
     with pytest.raises(InputError, match="holds something else than a leaderboard; choose another folder"):
         write_site(tmp_path / "mine", board)
     assert (tmp_path / "mine" / "thesis.tex").read_text() == "years of work"
+
+
+def test_what_methods_took_stands_beside_their_scores(world: Path, tmp_path: Path) -> None:
+    told = {
+        "items": 12, "seconds_a_frame": 0.25, "peak_mebibytes": 3072, "card_mebibytes": 5000, "machine": "4 cores, <Card>",
+        "ceiling_low": 30.25, "ceiling_high": 33.5, "task": ["Works at 432x240 & back."],
+    }  # fmt: skip
+    (tmp_path / "in").mkdir()
+    spoilt(world / "submissions" / "telea.zip", tmp_path / "in" / "telea.zip", in_header(effort=told))
+    without = spoilt(world / "submissions" / "ns.zip", tmp_path / "in" / "ns.zip", in_header(effort={}))
+    assert without.exists()
+    board = gather(tmp_path / "in", root=world / "data", protocol=PROTOCOLS.get(PROTOCOL))
+    front = write_site(tmp_path / "site", board)
+    page = front.read_text()
+    for words in ("Seconds a frame", "0.250", "3.0 GiB", "4.9 GiB on cards", "4 cores, &lt;Card&gt;", "lossy, at most 33.5 dB"):
+        assert words in page, words
+    own = next(path.read_text() for path in (front.parent / "methods").iterdir() if "432x240" in path.read_text())
+    assert "Works at 432x240 &amp; back." in own
+    assert "keep 30.2 to 33.5 dB, a ceiling on its scores" in own
+    found = json.loads((front.parent / "leaderboard.json").read_text())
+    assert {one["method"]: one["effort"] for one in found["submissions"]} == {"telea": told, "ns": {}}

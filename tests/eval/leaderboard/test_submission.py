@@ -23,6 +23,7 @@ from inpaintbench.eval.leaderboard.contents import read_rows, rows_bytes
 from inpaintbench.eval.leaderboard.gather import gather
 from inpaintbench.eval.leaderboard.unpack import read_submission, take_out
 from inpaintbench.eval.protocols import PROTOCOLS
+from inpaintbench.eval.scoring.effort import Effort, efforts_of
 from inpaintbench.files import file_sha256
 from inpaintbench.types import Prediction, Score
 from inpaintbench.workspace import Workspace
@@ -39,6 +40,9 @@ def test_a_submission_holds_the_scores_and_hashes_of_its_run(world: Path, run: W
     assert found.header.fingerprint == PROTOCOLS.get(PROTOCOL).fingerprint
     assert found.card.links == {"code": "https://example.org/code?a=1&b=2"}
     assert not read_submission(world / "submissions" / "smooth.zip").blobs
+    effort = Effort.of(found.header.effort)
+    assert effort == efforts_of(run, frozen.load(world / "data"), ["telea"])["telea"]
+    assert effort.items == COUNT
 
 
 def test_the_same_run_gives_the_same_bytes(world: Path, run: Workspace, tmp_path: Path) -> None:
@@ -128,6 +132,11 @@ CHANGES: dict[str, tuple[Callable[[Files], object], str]] = {
     "another protocol": (in_header(protocol="devil/legacy"), r"scored with devil/legacy \(.*this leaderboard is of devil/corr"),
     "another fingerprint": (in_header(fingerprint="0123456789ab+bf16"), r"\(0123456789ab\+bf16\), and this leaderboard is of"),
     "made-up parameters": (in_header(fingerprint="0123456789ab+random-weights-1"), "made with made-up parameters"),
+    "an effort of no kind": (in_header(effort={"watts": 3}), "'watts' of the effort in submission.json is unknown"),
+    "less than no time": (in_header(effort={"seconds_a_frame": -1}), "'seconds_a_frame' of the effort .* is '-1', no number"),
+    "a page for a time": (in_header(effort={"seconds_a_frame": "<b>"}), "'seconds_a_frame' of the effort .* is '<b>'"),
+    "a machine that turns letters": (in_header(effort={"machine": "good\u202ebad"}), r"holds the hidden character U\+202E"),
+    "a task of one word": (in_header(effort={"task": "lies"}), "'task' of the effort .* no list of 20 sentences at most"),
     "a label for a spreadsheet": (in_header(method="=HYPERLINK(1)"), "method label '=HYPERLINK.*is not a name"),
     "a label that turns letters": (in_header(method="good\u202ebad"), r"holds the hidden character U\+202E"),
     "a failure of a strange item": (in_header(failures={"nowhere": "x"}), "item 'nowhere', which is not in the dataset"),

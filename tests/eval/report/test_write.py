@@ -14,6 +14,7 @@ from tests.eval.report.hand_made import SLICES, VALUES, FlatMedia, copied_slices
 from inpaintbench.errors import InputError, WorkspaceError
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.report import ReportFiles, write_report
+from inpaintbench.eval.scoring.effort import Effort
 
 
 def write(folder: Path, *, values: Any = VALUES, slices: Any = SLICES, **changes: Any) -> ReportFiles:
@@ -46,6 +47,27 @@ def test_everything_is_in_one_page_with_data_beside_it(report: ReportFiles) -> N
     ]
     assert report.media == ()
     assert "Everything is inside this one file" in report.page.read_text()
+
+
+def test_what_methods_took_and_how_their_tasks_differ_is_told(report: ReportFiles, tmp_path: Path) -> None:
+    assert "What each method took" not in report.page.read_text()
+    first, second = list(VALUES)[:2]
+    efforts = {
+        first: Effort(4, 0.0125, 900, None, "4 cores", 30.25, 33.5, ("Works at 432x240 & back.",)),
+        second: Effort(4, 12.5, 3072, 20480, "4 cores, Card"),
+        "nobody": Effort(),
+    }
+    files = write(tmp_path / "out", efforts=efforts)
+    page = files.page.read_text()
+    for words in ("What each method took", "0.0125", "900 MiB", "12.5", "3.0 GiB", "20.0 GiB", "lossy, at most 33.5 dB",
+                  "Works at 432x240 &amp; back.", "inputs written alike keep 30.2 to 33.5 dB", 'href="#effort"'):  # fmt: skip
+        assert words in page, words
+    assert json.loads(files.data.read_text())["efforts"] == {
+        first: {"items": 4, "seconds_a_frame": 0.0125, "peak_mebibytes": 900, "machine": "4 cores", "ceiling_low": 30.25,
+                "ceiling_high": 33.5, "task": ["Works at 432x240 & back."]},
+        second: {"items": 4, "seconds_a_frame": 12.5, "peak_mebibytes": 3072, "card_mebibytes": 20480,
+                 "machine": "4 cores, Card"},
+    }  # fmt: skip
 
 
 def test_edits_are_shown_beside_the_original_with_their_prompts(tmp_path: Path) -> None:

@@ -16,8 +16,8 @@ from inpaintbench.eval.scoring.predict import run
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
 
-# Sides that few divisors divide, enough frames for the programs that ask for 22, and a number that is no 4n + 1.
-WIDTH, HEIGHT, FRAMES = 214, 122, 24
+# Sides that few divisors divide, and a number of frames that is no 4n + 1.
+WIDTH, HEIGHT, FRAMES = 214, 122, 12
 # How far a program's own growth of the hole may reach, in pixels, with the blur of codecs around it.
 _REACH = 24
 # Known pixels this close to the input are in place: the worst codec of a preset keeps 31 dB on a colourful pattern.

@@ -18,6 +18,12 @@ from inpaintbench.eval.adapters.frames_rule import FramesRule
 SUFFIX = ".toml"
 # What stands in a command for the folders and files of one item, and which of those are read and written.
 READ, WRITTEN = ("{input}", "{frames_dir}", "{video}", "{frame}"), ("{output}", "{prediction}")
+# Fields that are told and change no result.
+TOLD = {
+    "title", "task", "looks_into", "composites", "dilates", "seeded", "timeout", "home", "commit", "licence", "needs", "weights",
+    "source", "unchecked",
+}  # fmt: skip
+Task = Literal["inpainting", "removal", "editing"]
 Level = Annotated[int, Field(ge=0, le=255)]
 
 
@@ -64,7 +70,7 @@ class Layout(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     title: str
-    task: tuple[Literal["inpainting", "removal", "editing"], ...] = ("inpainting",)
+    task: tuple[Task, ...] = ("inpainting",)
     frame: Written | None = None
     hole: Written | None = None
     video_in: Clip | None = None
@@ -75,6 +81,7 @@ class Layout(BaseModel):
     hole_mode: Literal["1", "L", "RGB"] = "L"
     hole_value: Annotated[int, Field(ge=1, le=255)] = 255
     hole_fill: tuple[Level, Level, Level] | None = None
+    looks_into: str | None = None
     first: int = 0
     runs: Literal["item", "frame"] = "item"
     divisor: PositiveInt | tuple[PositiveInt, PositiveInt] = 1

@@ -15,11 +15,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from inpaintbench.errors import NotMeasurable
+from inpaintbench.eval.adapters.usage import Cards, Memory, Usage
 
 # End of what a program wrote that a reason quotes.
 _REPORTED_LINES, _REPORTED_BYTES = 5, 2000
 # What is kept of a program's words: a progress bar that is drawn for hours fills disks.
 _KEPT_BYTES = 1 << 20
+# Pauses between looks at a program's memory.
+_FIRST_LOOK_SECONDS, _LOOK_SECONDS = 0.01, 0.25
 _PREFIX, _LOCK = "inpaintbench-run-", ".held"
 
 
@@ -44,8 +47,8 @@ def _sweep(parent: Path) -> None:
 
 def start(
     arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str], log: Path, seconds: float, limit_seconds: float
-) -> None:
-    """Run a program to its end, and append what it says to ``log``.
+) -> Usage:
+    """Run a program to its end, append what it says to ``log``, and return what it took.
 
     All processes that it started are killed when it ends, when its time is up and when this process dies.
 
@@ -61,12 +64,13 @@ def start(
         NotMeasurable: it cannot be started, fails or takes too long; the text quotes its last lines.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
-    begun = time.monotonic()
-    with log.open("ab") as stream, _process_group() as group:
+    cards = Cards()
+    with log.open("ab") as stream, _process_group() as group, cards.watched(group):
         changes = "".join(f"{name}={shlex.quote(value)} " for name, value in env.items())
         stream.write(f"$ cd {shlex.quote(str(cwd))}; {changes}{shlex.join(arguments)}\n".encode())
         stream.flush()
-        said = stream.tell()
+        said, begun = stream.tell(), time.monotonic()
+        memory = Memory(group, besides=(group, cards.watcher or group))
         try:
             program = subprocess.Popen(
                 arguments, cwd=cwd, env={**os.environ, **env}, stdin=subprocess.DEVNULL, stdout=stream, stderr=subprocess.STDOUT,
@@ -74,23 +78,29 @@ def start(
             )  # fmt: skip
         except OSError as error:
             raise NotMeasurable(f"{arguments[0]!r} cannot be started: {error.strerror}") from error
-        status = _wait(program, seconds)
+        status = _wait(program, seconds, memory)
+        took = time.monotonic() - begun
     ended = f"took longer than {limit_seconds:g} s and was stopped" if status is None else _how_it_ended(status)
     words = _last_lines(log, said)
     _shorten(log)
     with log.open("ab") as stream:
-        stream.write(f"\n{ended}, after {time.monotonic() - begun:.1f} s\n".encode())
+        stream.write(f"\n{ended}, after {took:.1f} s\n".encode())
     if status is None:
         raise NotMeasurable(f"{arguments[0]!r} {ended}")
     if status:
         raise NotMeasurable(f"{arguments[0]!r} {ended}{words}")
+    return Usage(took, memory.peak_mebibytes, cards.peak_mebibytes)
 
 
-def _wait(program: subprocess.Popen[bytes], seconds: float) -> int | None:
-    """The exit status; None where the time is up."""
+def _wait(program: subprocess.Popen[bytes], seconds: float, memory: Memory) -> int | None:
+    """The exit status; None where the time is up. ``memory`` is looked at meanwhile, often at first: programs may be short."""
+    until, pause = time.monotonic() + seconds, _FIRST_LOOK_SECONDS
     try:
-        return program.wait(timeout=seconds)
-    except subprocess.TimeoutExpired:
+        while (left := until - time.monotonic()) > 0:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                return program.wait(timeout=min(pause, left))
+            memory.look()
+            pause = min(2 * pause, _LOOK_SECONDS)
         return None
     finally:
         program.kill()

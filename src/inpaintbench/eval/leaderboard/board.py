@@ -17,6 +17,7 @@ from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.report.labels import quantity_label
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.tables import REGION_ORDER, Results, in_reading_order
+from inpaintbench.eval.scoring.effort import Effort
 from inpaintbench.types import Dataset, Slice
 
 LEVEL = 0.05
@@ -40,6 +41,11 @@ class Entry:
     def competes(self) -> bool:
         """Return whether it is ranked; a reference is not."""
         return not self.submission.header.reference
+
+    @property
+    def effort(self) -> Effort:
+        """What the method took in its submitters' run."""
+        return Effort.of(self.submission.header.effort)
 
     @property
     def page(self) -> str:

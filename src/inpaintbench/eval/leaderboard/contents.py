@@ -13,11 +13,13 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, TypeVar
 
 from inpaintbench.errors import InputError
 from inpaintbench.eval.data_files import canonical_bytes
+from inpaintbench.eval.leaderboard.card import checked_text
+from inpaintbench.eval.scoring.effort import Effort
 from inpaintbench.types import Plain, Prediction, Score, SliceScore
 
 FORMAT_VERSION = 1
@@ -28,6 +30,8 @@ BLOB = re.compile(r"[0-9a-f]{64}\.(mp4|png)")
 _FEATURES = re.compile(r"[0-9a-f]{64}\.npy")
 # No measured number comes near it, and sums of squares of larger ones overflow.
 _LARGEST = 1e100
+# Sentences on a method's task.
+_MOST_SENTENCES = 20
 _NUMBERS = ("value", "standard_error", "interval_low", "interval_high")
 Row = TypeVar("Row", Score, SliceScore)
 
@@ -56,6 +60,8 @@ class Header:
     """Path in the submission -> SHA-256."""
     reference: bool = False
     """True when the method is a floor that does not compete; not in the file where it is not."""
+    effort: Plain = field(default_factory=dict)
+    """What the method took in the submitters' run, the fields of ``Effort`` that tell something; not in the file without any."""
 
     def prediction(self, item_id: str) -> Prediction:
         """The prediction of one item, as a row of a run folder."""
@@ -64,7 +70,7 @@ class Header:
 
 def header_bytes(header: Header) -> bytes:
     """``header`` as the file it is kept in."""
-    told = {name: value for name, value in asdict(header).items() if name != "reference" or value}
+    told = {name: value for name, value in asdict(header).items() if name not in ("reference", "effort") or value}
     return canonical_bytes(told)
 
 
@@ -81,14 +87,32 @@ def read_header(data: bytes) -> Header:
     if not isinstance(given, dict) or given.get("format_version") != FORMAT_VERSION:
         found = given.get("format_version") if isinstance(given, dict) else None
         raise InputError(f"{HEADER} has format {str(found)[:20]!r}, this program reads {FORMAT_VERSION}")
-    given.setdefault("reference", False)
+    given = {"reference": False, "effort": {}, **given}
     _check_fields(given, kinds, HEADER)
     for item_id, one in given["predictions"].items():
         _check_prediction(item_id, one)
     for name in ("failures", "files", "versions"):
         if not all(isinstance(text, str) for text in given[name].values()):
             raise InputError(f"{name!r} of {HEADER} holds something else than texts")
+    _check_effort(given["effort"])
     return Header(**given)
+
+
+def _check_effort(given: Mapping[str, Any]) -> None:
+    known = {one.name for one in fields(Effort)}
+    for name, value in given.items():
+        where = f"{name[:80]!r} of the effort in {HEADER}"
+        if name not in known:
+            raise InputError(f"{where} is unknown")
+        if name == "task":
+            if not isinstance(value, list) or len(value) > _MOST_SENTENCES:
+                raise InputError(f"{where} is {str(value)[:80]!r}, no list of {_MOST_SENTENCES} sentences at most")
+            for text in value:
+                checked_text(text, where)
+        elif name == "machine":
+            checked_text(value, where)
+        elif not isinstance(value, int | float) or not (_number(value, where) or 0) > 0:
+            raise InputError(f"{where} is {str(value)[:80]!r}, no number above 0")
 
 
 def _check_prediction(item_id: str, one: Any) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from inpaintbench.eval.leaderboard.board import Board, Entry
+from inpaintbench.eval.report.effort_table import ceiling_tag
 from inpaintbench.pages import Link, method_styles
 from inpaintbench.pages import page as whole_page
 from inpaintbench.pages.tables import Cell, Tag
@@ -63,7 +64,7 @@ def method_cell(entry: Entry, board: Board, *, up: str) -> Cell:
 
 def tags(entry: Entry, board: Board) -> tuple[Tag, ...]:
     """Tags that say whether numbers were measured again, on which of several versions, and how many items are missing."""
-    found = []
+    found = [*ceiling_tag(entry.effort)]
     if entry.verdict is not None:
         n = len(entry.verdict.items)
         told = f"{entry.verdict.values} numbers of {n} items were measured again and agree"

@@ -29,6 +29,7 @@ from inpaintbench.eval.leaderboard.contents import (
 from inpaintbench.eval.leaderboard.unpack import Submission
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol
+from inpaintbench.eval.scoring.effort import efforts_of
 from inpaintbench.eval.scoring.parts import check_truths
 from inpaintbench.eval.scoring.run_state import references_in
 from inpaintbench.executors.base import Rejection
@@ -102,6 +103,7 @@ def pack(
             **{f"{PREDICTIONS}{name}": name.partition(".")[0] for name in blobs},
         },
         reference=method in references_in(workspace),
+        effort=efforts_of(workspace, dataset, [method])[method].told,
     )
     texts = {HEADER: header_bytes(header), **texts}
     identity = hashlib.sha256(texts[HEADER]).hexdigest()

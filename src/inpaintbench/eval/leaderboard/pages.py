@@ -12,6 +12,7 @@ from inpaintbench.eval.leaderboard.board import LEVEL, Board, Entry
 from inpaintbench.eval.leaderboard.board import Row as BoardRow
 from inpaintbench.eval.leaderboard.frame import CARD_TITLES, Sister, page, tags
 from inpaintbench.eval.leaderboard.tables import score_notes, score_table, slice_matrix
+from inpaintbench.eval.report.effort_table import ceiling_words, memory_words, time_words
 from inpaintbench.eval.report.labels import metric_title, region_label, slice_label
 from inpaintbench.eval.report.notes import Definition, constants_table, metric_notes, slice_table
 from inpaintbench.eval.report.quantity import metric_leaf
@@ -219,6 +220,11 @@ def _reading() -> list[Definition]:
             f"test. With {ENOUGH_SOURCES - 1} even the clearest difference could be chance at {LEVEL:g}.",
         ),
         (
+            "Seconds a frame",
+            "What the submitters' own run measured, on their machine: nobody has measured it again, and numbers of different "
+            "machines (a pointer over one shows which) do not compare.",
+        ),
+        (
             "≈ best",
             f"A paired permutation test over the same items does not tell the method from the best at {LEVEL:g}, corrected for "
             "all pairs (Holm). A pointer over a value shows p. Where nothing is said, the method is behind by more than chance, "
@@ -311,6 +317,15 @@ def _provenance(entry: Entry) -> Table:
         "Largest change of known pixels": f"{changed} of 255",
         "Versions": ", ".join(f"{name} {version}" for name, version in sorted(header.versions.items())),
     }
+    effort = entry.effort
+    if effort.seconds_a_frame is not None:
+        memory = f"{memory_words(effort.peak_mebibytes)}, {memory_words(effort.card_mebibytes)} on cards"
+        facts["Seconds a frame"] = f"{time_words(effort)} over {count(effort.items, 'item')}, as submitted"
+        facts["Peak memory"], facts["Machine"] = memory, effort.machine
+    if effort.ceiling_low is not None:
+        facts["Form of results"] = f"{ceiling_words(effort)} on its scores"
+    if effort.task:
+        facts["Differs from the published task"] = " ".join(effort.task)
     if verdict is not None:
         again = f"{verdict.values} numbers of {count(len(verdict.items), 'item')} agree" if verdict.agrees else verdict.reason
         facts["Measured again"] = again or "nothing could be measured here"

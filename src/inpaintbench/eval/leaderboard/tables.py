@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from inpaintbench.eval.leaderboard.board import LEVEL, Board, Cell, Row
 from inpaintbench.eval.leaderboard.frame import method_cell
 from inpaintbench.eval.report.cautions import size_words
+from inpaintbench.eval.report.effort_table import memory_words, time_words
 from inpaintbench.eval.report.labels import metric_label, quantity_arrow, region_label, slice_label
 from inpaintbench.eval.report.quantity import Quantity, metric_leaf
 from inpaintbench.eval.report.tables import split_level
@@ -21,13 +22,19 @@ def score_table(board: Board, part: Slice, region: str, *, up: str) -> Table:
     """Submissions from best to worst mean place; columns can be sorted."""
     rows, quantities = board.rows(part, region), board.quantities(region)
     counted, alike = board.counted(part, region), board.like_first(part, region)
+    timed = any(row.entry.effort.seconds_a_frame is not None for row in rows)
     scales = {quantity: _Scale([row.cells[quantity] for row in rows if row.entry.competes]) for quantity in quantities}
     place = Column("Mean place", sorts=True, falling=False, sorted="ascending")
     name = "All items" if part.name == board.results.everything.name else part.name
     of = f"{count(len(part.item_ids), 'item')}, {count(len(rows), 'submission')}"
     return Table(
-        (Column("Method"), place, *(_head(board, quantity, counted=quantity in counted) for quantity in quantities)),
-        tuple(_row(board, part, row, scales, up=up, like=row in alike) for row in rows),
+        (
+            Column("Method"),
+            place,
+            *(_head(board, quantity, counted=quantity in counted) for quantity in quantities),
+            *([Column("Seconds a frame", sorts=True, falling=False, note="as submitted")] if timed else []),
+        ),
+        tuple(_row(board, part, row, scales, up=up, like=row in alike, timed=timed) for row in rows),
         caption=f"{name}, {region_label(region)}: {of}",
         label=f"Scores, {region_label(region)}",
         kind="list standings",
@@ -40,7 +47,7 @@ def _head(board: Board, quantity: Quantity, *, counted: bool) -> Column:
     return Column(quantity_arrow(quantity), sorts=True, falling=upwards, note=note)
 
 
-def _row(board: Board, part: Slice, row: Row, scales: dict[Quantity, _Scale], *, up: str, like: bool) -> shown.Row:
+def _row(board: Board, part: Slice, row: Row, scales: dict[Quantity, _Scale], *, up: str, like: bool, timed: bool) -> shown.Row:
     place = shown.Cell(
         DASH if row.place is None else row.place,
         value=None if row.mean is None else float(row.mean),
@@ -52,7 +59,18 @@ def _row(board: Board, part: Slice, row: Row, scales: dict[Quantity, _Scale], *,
     )
     cells = (_cell(board, part, row, quantity, scales[quantity]) for quantity in row.cells)
     name = method_cell(row.entry, board, up=up)
-    return shown.Row((name, place, *cells), kind="" if row.entry.competes else "floor", key=row.entry.label)
+    times = [_time(row)] if timed else []
+    return shown.Row((name, place, *cells, *times), kind="" if row.entry.competes else "floor", key=row.entry.label)
+
+
+def _time(row: Row) -> shown.Cell:
+    """Seconds a frame in all items of the submitters' run, with the memory that it took."""
+    effort = row.entry.effort
+    memory = [
+        f"{memory_words(held)} {where}".strip()
+        for held, where in ((effort.peak_mebibytes, ""), (effort.card_mebibytes, "on cards")) if held is not None
+    ]  # fmt: skip
+    return shown.Cell(time_words(effort), value=effort.seconds_a_frame, below="\n".join(memory), title=effort.machine)
 
 
 def _cell(board: Board, part: Slice, row: Row, quantity: Quantity, scale: _Scale) -> shown.Cell:

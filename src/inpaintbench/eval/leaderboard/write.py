@@ -115,6 +115,7 @@ def _entry(entry: Entry) -> dict[str, Any]:
         "dataset": entry.version,
         "card": {**asdict(submission.card), "authors": list(submission.card.authors)},
         "versions": dict(submission.header.versions),
+        "effort": dict(submission.header.effort),
         "missing": dict(entry.missing),
         "verification": None if verdict is None else {
             "items": list(verdict.items), "values": verdict.values, "agrees": verdict.agrees,

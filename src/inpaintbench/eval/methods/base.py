@@ -6,12 +6,16 @@ A method is built with keyword-only constants. Padding to its divisor, saving an
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from pathlib import Path
 
 import cv2
 import numpy as np
 
 from inpaintbench.catalogue import Leaf
+from inpaintbench.eval.adapters.departures import Shape
+from inpaintbench.eval.adapters.layouts import Task
+from inpaintbench.eval.adapters.usage import Usage
 from inpaintbench.eval.scoring.fitting import Divisor
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView, composite
@@ -34,10 +38,23 @@ class Method(Leaf, ABC):
     """Form in which its result is written where that loses something (see ``eval/adapters/lossy.py``), else None."""
     log: Path | None = None
     """File for what a program says about the item at hand; None where nobody keeps it."""
+    usage: Usage | None = None
+    """What the last item took, where other processes than this one did the work."""
+    computes: bool = True
+    """False where it passes on what was made elsewhere: its time says nothing."""
 
     def content(self, item_id: str) -> str:  # noqa: ARG002 - most methods are nothing but their code
         """Changes whenever the file or the program behind the prediction of an item does; else empty."""
         return ""
+
+    def departures(self, shapes: Iterable[Shape], *, task: Task) -> list[str]:  # noqa: ARG002 - most methods take items as they are
+        """Sentences on where its task in a run is not the one that it was published with: other sizes, other pixels in holes.
+
+        Args:
+            shapes: of the run's items.
+            task: of the dataset.
+        """
+        return []
 
     @abstractmethod
     def inpaint(self, view: ItemView) -> Frames:

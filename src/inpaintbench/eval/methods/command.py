@@ -12,10 +12,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from inpaintbench.errors import InputError, NotMeasurable
+from inpaintbench.eval.adapters.departures import Shape, departures
 from inpaintbench.eval.adapters.exchange import Fit, filled, read_output, write_edit, write_input, write_texts
 from inpaintbench.eval.adapters.frames_rule import FramesRule, joined
-from inpaintbench.eval.adapters.layouts import READ, SUFFIX, WRITTEN, layout_of
+from inpaintbench.eval.adapters.layouts import READ, SUFFIX, TOLD, WRITTEN, Task, layout_of
 from inpaintbench.eval.adapters.starting import scratch_folder, start
+from inpaintbench.eval.adapters.usage import both, has_card
 from inpaintbench.eval.methods.base import Method
 from inpaintbench.eval.scoring.fitting import Divisor
 from inpaintbench.types import Frames, Hole, Prompts
@@ -114,7 +116,7 @@ class Command(Method):
         hole = view.hole if view.has("hole") else None
         if hole is None and self.layout.runs == "frame":
             raise NotMeasurable("the program is told a file for each hole, which this benchmark does not give")
-        windows = self.layout.frames_rule.windows(view.frames)
+        windows, self.usage = self.layout.frames_rule.windows(view.frames), None
         until = time.monotonic() + self.time_limit_seconds
         parts = [self._window(view, hole, slice(*window), until) for window in windows]
         return joined(parts, windows) if len(windows) > 1 else parts[0]
@@ -144,6 +146,10 @@ class Command(Method):
             read = range(rule.lead, rule.lead + len(frames))
             return read_output(written, self.layout, written=len(order) - rule.tail, places=read, fit=fit)
 
+    def departures(self, shapes: Iterable[Shape], *, task: Task) -> list[str]:
+        """What the layout changes about the items, and what the program does with them by itself."""
+        return departures(self.layout, shapes, task=task, divisor=self.divisor)
+
     def run_on(self, source: Path, target: Path) -> None:
         """Run the command once on two folders that lie beside each other.
 
@@ -158,9 +164,8 @@ class Command(Method):
     def content(self, item_id: str) -> str:  # noqa: ARG002 - the program is the same for all items
         """Changes whenever the program, a file among its arguments or its layout does: names, sizes and times of files."""
         files = [*(Path(word) for command in self.commands for word in command if os.path.isfile(word)), *self._read]
-        return repr(
-            [self.layout.model_dump_json(), *((file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files)]
-        )
+        told = (f"{(file.name, (status := file.stat()).st_size, status.st_mtime_ns)}" for file in files)
+        return f"[{self.layout.model_dump_json(exclude=TOLD)!r}, {', '.join(told)}]"
 
     def _places_of(self, source: Path, target: Path, frames: int, fit: Fit, prompts: Prompts | None) -> dict[str, str]:
         layout, (width, height) = self.layout, fit.size
@@ -175,7 +180,7 @@ class Command(Method):
             "{input}": str(source), "{output}": str(target), "{name}": "clip", "{fps}": str(layout.clip_fps),
             "{frames}": str(frames), "{seconds}": str(math.ceil(frames / layout.clip_fps)), "{width}": str(width),
             "{height}": str(height), "{prompt}": "" if prompts is None else prompts.target, "{negative_prompt}": "",
-            "{source_prompt}": (prompts.source or "") if prompts else "", "{device}": "cuda" if _has_card() else "cpu",
+            "{source_prompt}": (prompts.source or "") if prompts else "", "{device}": "cuda" if has_card() else "cpu",
         }  # fmt: skip
 
     def _places_of_frame(self, source: Path, target: Path, place: int) -> dict[str, str]:
@@ -201,7 +206,9 @@ class Command(Method):
         if self._image is not None:
             arguments, env = self._contained(arguments, cwd, env, scratch), {}
         left, log = max(until - time.monotonic(), 0), self.log or scratch / "log.txt"
-        start(arguments, cwd=cwd, env=env, log=log, seconds=left, limit_seconds=self.time_limit_seconds)
+        took = start(arguments, cwd=cwd, env=env, log=log, seconds=left, limit_seconds=self.time_limit_seconds)
+        # In a container the processes are none of ours, and nobody here can tell their memory.
+        self.usage = both(self.usage, took if self._image is None else took._replace(peak_mebibytes=None))
 
     def _contained(self, arguments: list[str], cwd: Path, env: Mapping[str, str], scratch: Path) -> list[str]:
         """The line that runs a command in a container, which sees the scratch folder and the program's own at the same paths."""
@@ -210,7 +217,7 @@ class Command(Method):
         seen = [scratch, *([self.folder] if self.folder else [])]
         mounts = itertools.chain.from_iterable(("--volume", f"{path}:{path}") for path in seen)
         told = itertools.chain.from_iterable(("--env", f"{name}={value}") for name, value in env.items())
-        cards = ["--gpus", "all"] if _has_card() else []
+        cards = ["--gpus", "all"] if has_card() else []
         user = f"{os.getuid()}:{os.getgid()}"
         return [program, "run", "--rm", "--user", user, *cards, *mounts, *told, "--workdir", str(cwd), image, *arguments]
 
@@ -286,13 +293,8 @@ def _container_program() -> str:
     raise InputError(f"an image needs {' or '.join(_CONTAINER_PROGRAMS)}, and neither is on the PATH")
 
 
-def _has_card() -> bool:
-    """Return whether an NVIDIA card is there, without a library that would open it."""
-    return any(Path("/dev").glob("nvidia[0-9]*"))
-
-
 def _check_card(wanted: str, given: str | None, name: str) -> None:
-    if wanted == "cuda" and given != "any" and not _has_card():
+    if wanted == "cuda" and given != "any" and not has_card():
         raise InputError(f"{name!r} runs on an NVIDIA card alone, and there is none; {name},device=any tries all the same")
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from inpaintbench.errors import InputError, NotMeasurable
+from inpaintbench.eval.adapters.usage import Usage
 from inpaintbench.eval.methods.base import Method
 from inpaintbench.eval.scoring.fitting import Divisor
 from inpaintbench.types import Frames
@@ -65,7 +66,10 @@ class HttpEndpoint(Method):
             given |= {"source_prompt": view.prompts.source or "", "target_prompt": view.prompts.target}
         body = io.BytesIO()
         np.savez(body, allow_pickle=False, **given)
-        return self._frames(self._answer(body.getvalue()))
+        begun = time.monotonic()
+        frames = self._frames(self._answer(body.getvalue()))
+        self.usage = Usage(time.monotonic() - begun)
+        return frames
 
     def content(self, item_id: str) -> str:  # noqa: ARG002 - one model serves all items
         """The model's name."""

@@ -44,6 +44,7 @@ class SavedFolder(Method):
     needs = ("input",)
     uses = ("hole",)
     any_size = True
+    computes = False
 
     def __init__(self, *, folder: str) -> None:
         if not Path(folder).is_dir():

@@ -9,6 +9,7 @@ from inpaintbench import pages
 from inpaintbench.eval.report import exhibits as shown
 from inpaintbench.eval.report import notes, overview, plots
 from inpaintbench.eval.report.cautions import again_sentences, cautions
+from inpaintbench.eval.report.effort_table import EFFORT_LEAD, effort_table, task_notes
 from inpaintbench.eval.report.findings import findings
 from inpaintbench.eval.report.gallery import Exhibit
 from inpaintbench.eval.report.items import item_data, items_part
@@ -47,7 +48,7 @@ def parts_of(results: Results, exhibits: Sequence[Exhibit], *, title: str, frame
     sections = [
         ("scores", "Scores", True), ("gallery", "Gallery", True), ("items", "Items", items), ("ranks", "Ranks", True),
         ("difficulty", "Difficulty", True), ("steps", "Strength", stepped),
-        ("sensitivity", "Sensitivity", sensitive), ("notes", "Notes", True),
+        ("sensitivity", "Sensitivity", sensitive), ("effort", "Effort", bool(results.efforts)), ("notes", "Notes", True),
         ("provenance", "Data", True),
     ]  # fmt: skip
     return {
@@ -86,6 +87,9 @@ def parts_of(results: Results, exhibits: Sequence[Exhibit], *, title: str, frame
         "improvements": [(quantity, improvement_table(results, quantity)) for quantity in results.quantities if quantity.ranked]
         if sensitive
         else [],
+        "effort": effort_table(results.efforts, results.methods, references=results.references),
+        "effort_lead": EFFORT_LEAD,
+        "tasks": task_notes(results.efforts, results.methods),
         "failures": failure_rows(results),
         "definitions": [*notes.reading_notes(results), *notes.metric_notes(results)],
         "slices": notes.slice_table(results),

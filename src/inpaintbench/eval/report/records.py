@@ -90,6 +90,7 @@ def report_json(results: Results, exhibits: Sequence[Exhibit], *, title: str) ->
         ],
         "usual_regions": {one.metric: one.region for one in usual_quantities(results.quantities, results.protocol)},
         "unmeasured": [{**one._asdict(), "reason": reason} for one, reason in results.unmeasured.items()],
+        "efforts": {method: effort.told for method, effort in results.efforts.items()},
         "interval": INTERVAL,
         "summary": summary_rows(results),
         "difficulty": _difficulty(results),

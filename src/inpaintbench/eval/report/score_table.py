@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from inpaintbench.eval.comparing.statistics import LEVEL, Summary
 from inpaintbench.eval.report.cautions import size_words
+from inpaintbench.eval.report.effort_table import ceiling_tag
 from inpaintbench.eval.report.labels import metric_title, place_label, quantity_label, slice_label
 from inpaintbench.eval.report.quantity import Quantity, metric_leaf
 from inpaintbench.eval.report.tables import Results, in_reading_order, split_level
@@ -45,7 +46,13 @@ def score_table(results: Results, quantity: Quantity) -> Table:
         rows=tuple(
             Row(
                 (
-                    Cell(method, method, method=method, reference=method in results.references),
+                    Cell(
+                        method,
+                        method,
+                        method=method,
+                        reference=method in results.references,
+                        tags=ceiling_tag(results.efforts.get(method)),
+                    ),
                     *(_cell(results, part, method, quantity, scale, best=method in best[part.name]) for part in slices),
                 ),
                 kind="floor" if method in results.references else "",

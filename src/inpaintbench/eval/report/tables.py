@@ -18,6 +18,7 @@ from inpaintbench.eval.comparing.statistics import InfiniteRule, Spread, Summary
 from inpaintbench.eval.metrics.base import INAPPLICABLE
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.report.quantity import Quantity
+from inpaintbench.eval.scoring.effort import Effort
 from inpaintbench.eval.scoring.parts import everything, source_of
 from inpaintbench.eval.scoring.run_state import NOT_RUN
 from inpaintbench.regions import OBJECT_REGIONS
@@ -66,6 +67,8 @@ class Results:
         protocol: theirs.
         slice_scores: of the metrics that compare sets of items.
         references: labels of reference methods; others than those of the scores do nothing.
+        options: label -> the option of `eval predict` that asks for the method.
+        efforts: label -> what the method took; in no number of a table of scores.
 
     Raises:
         InputError: no scores, scores of several protocols or fingerprints or of another than ``protocol``, scores that were made
@@ -74,11 +77,12 @@ class Results:
 
     def __init__(
         self, dataset: Dataset, scores: Sequence[Score], *, protocol: Protocol, slice_scores: Sequence[SliceScore] = (),
-        references: Collection[str] = (), options: Mapping[str, str] | None = None,
+        references: Collection[str] = (), options: Mapping[str, str] | None = None, efforts: Mapping[str, Effort] | None = None,
     ) -> None:  # fmt: skip
         self.fingerprint = one_fingerprint(scores, protocol)
         self.dataset, self.protocol, self.scores = dataset, protocol, tuple(scores)
         self.options = dict(options or {})
+        self.efforts = {method: effort for method, effort in (efforts or {}).items() if effort}
         self.sources: dict[str, str] = {row["item_id"]: source_of(row) for row in dataset.items}
         methods = dict.fromkeys(score.method for score in scores)
         self.contenders = tuple(method for method in methods if method not in references)

@@ -15,6 +15,7 @@ from inpaintbench.eval.report.page import BESIDE_NOTE, INLINE_NOTE, default_quan
 from inpaintbench.eval.report.proxy import MASK, OUTLINE
 from inpaintbench.eval.report.records import report_json, scores_csv, summary_csv
 from inpaintbench.eval.report.tables import Results
+from inpaintbench.eval.scoring.effort import Effort
 from inpaintbench.files import replacing, write_atomically
 from inpaintbench.pages import data_uri
 from inpaintbench.types import Dataset, Score, SliceScore
@@ -49,6 +50,7 @@ def write_report(
     slice_scores: Sequence[SliceScore] = (),
     references: Collection[str] = (),
     options: Mapping[str, str] | None = None,
+    efforts: Mapping[str, Effort] | None = None,
     gallery_items_per_slice: int = 1,
     further_items: int = 6,
     asked_items: Sequence[str] = (),
@@ -69,6 +71,7 @@ def write_report(
         slice_scores: of metrics that compare sets of items.
         references: labels of reference methods, which do not compete.
         options: label -> the option of `eval predict` that asks for the method, for the commands on the page.
+        efforts: label -> what the method took, and how its task differs from the published one.
         gallery_items_per_slice: telling items of each slice that have a video.
         further_items: how many more have one, by turns the hardest and the most disagreed of all items.
         asked_items: ids of items that have one in any case.
@@ -81,7 +84,9 @@ def write_report(
     """
     folder = folder.absolute()
     _check_place(folder)
-    results = Results(dataset, scores, protocol=protocol, slice_scores=slice_scores, references=references, options=options)
+    results = Results(
+        dataset, scores, protocol=protocol, slice_scores=slice_scores, references=references, options=options, efforts=efforts
+    )
     _check_names(results)
     rates = {row["item_id"]: float(row["fps"]) for row in dataset.items}
     _check_items(results, asked_items)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
+import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -16,11 +18,15 @@ import pyarrow as pa
 from inpaintbench import frozen, video
 from inpaintbench.benchmarks import benchmark_of
 from inpaintbench.errors import InputError, NotMeasurable
+from inpaintbench.eval.adapters.departures import Shape
+from inpaintbench.eval.adapters.layouts import Task
 from inpaintbench.eval.adapters.lossy import ceiling_db
+from inpaintbench.eval.adapters.usage import card_peak_mebibytes, forget_card_peak, machine
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.scoring.fitting import Padding
-from inpaintbench.eval.scoring.run_state import remember_option, remember_reference
+from inpaintbench.eval.scoring.run_state import remember_option, remember_reference, remember_task
 from inpaintbench.executors.base import Executor, Outcome, Step, Tasks
+from inpaintbench.executors.performing import state_cost
 from inpaintbench.manifest import column
 from inpaintbench.steps import predict_step
 from inpaintbench.types import Dataset, Frames, Hole, Plain, Prediction, canonical_json, content_id
@@ -105,7 +111,21 @@ def predict(
     )
     remember_reference(executor.workspace, label, reference=method.reference or leaf.reference)
     remember_option(executor.workspace, label, option_of(method) + " --oracle-mask" * (label != method.label))
+    remember_task(executor.workspace, label, leaf.departures(_shapes(dataset), task=_task_of(dataset)))
     return executor.run(step, tasks)
+
+
+def _task_of(dataset: Dataset) -> Task:
+    if frozen.is_edit(dataset.items[0]):
+        return "editing"
+    return "removal" if dataset.recipe.get("recipe") == "removal" else "inpainting"
+
+
+def _shapes(dataset: Dataset) -> Iterator[Shape]:
+    """Of every item what decides how it is handed to a program."""
+    names = ("width", "height", "frames", "input_file_name", "hole_file_name")
+    for width, height, frames, stored, hole in zip(*(column(dataset, name) for name in names), strict=True):
+        yield Shape(width, height, frames, blanked=bool(hole) and not stored)
 
 
 def option_of(method: MethodSpec) -> str:
@@ -192,11 +212,16 @@ def predict_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Pred
     view = frozen.input_view(payload["root"], row, oracle_mask=parameters["oracle_mask"])
     leaf.log = blobs.beside(LOGS) / parameters["label"] / f"{row['item_id']}.txt"
     leaf.log.unlink(missing_ok=True)  # of an earlier try
+    forget_card_peak()
+    begun = time.perf_counter()
     try:
         frames = run(leaf, view)
     except NotMeasurable as error:
         where = f" (log: {leaf.log.relative_to(blobs.beside('.'))})" if leaf.log.exists() else ""
         raise NotMeasurable(f"{error}{where}") from error
+    if leaf.computes:
+        took = {"seconds": time.perf_counter() - begun, "card_mebibytes": card_peak_mebibytes()}
+        state_cost(**(took if leaf.usage is None else leaf.usage._asdict()), machine=machine())
     hole = view.hole if view.has("hole") else frozen.hole_of(payload["root"], row)
     change = _largest_change(frames, view.input, hole) if frames.shape == view.input.shape else 0
     stored = frames if parameters["keep_full_frames"] else on_black(frames, hole)

@@ -20,6 +20,8 @@ NOT_RUN = "the method was not run on this item"
 _REFERENCE = ".reference"
 # Ending of the file beside the predictions of a method that says by which option of `eval predict` it was asked for.
 _OPTION = ".option"
+# Ending of the file beside the predictions of a method that says, a sentence a line, where its task is another.
+_TASK = ".task"
 # File of a run folder: the inputs that predictions without truth are made from, item -> SHA-256.
 _HELD_BACK_INPUTS = "held_back_inputs.json"
 # Slices that a sentence names at most; the others are counted.
@@ -99,6 +101,23 @@ def options_in(workspace: Workspace) -> dict[str, str]:
     paths = sorted((workspace.path / "tables" / "predictions").glob(f"{predict_step('*')}{_OPTION}"))
     labels = {path: predicted_label(path.name.removesuffix(_OPTION)) for path in paths}
     return {label: path.read_text().strip() for path, label in labels.items() if label is not None}
+
+
+def remember_task(workspace: Workspace, label: str, sentences: Sequence[str]) -> None:
+    """Keep beside the predictions of a method the sentences on where its task is another than the published one."""
+    path = workspace.path / "tables" / "predictions" / f"{predict_step(label)}{_TASK}"
+    if sentences:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, "".join(f"{sentence}\n" for sentence in sentences).encode())
+    else:
+        path.unlink(missing_ok=True)
+
+
+def tasks_in(workspace: Workspace) -> dict[str, tuple[str, ...]]:
+    """Label of a method of a run folder -> sentences on where its task is another than the published one."""
+    paths = sorted((workspace.path / "tables" / "predictions").glob(f"{predict_step('*')}{_TASK}"))
+    labels = {path: predicted_label(path.name.removesuffix(_TASK)) for path in paths}
+    return {label: tuple(path.read_text().splitlines()) for path, label in labels.items() if label is not None}
 
 
 # Items without a prediction
