@@ -25,6 +25,7 @@ from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.export.layouts import LAYOUTS
 from inpaintbench.masks.generators import GENERATORS
+from inpaintbench.models import weights
 
 DOCS = Path(__file__).parent.parent / "docs"
 KINDS = {
@@ -42,6 +43,24 @@ Everything of which there are many: one file, one test, one line in its folder's
 """
 
 
+def _licences() -> str:
+    """What the numbers of each metric follow and need, with licences; of weights those of any protocol that has the metric."""
+    rows = [
+        "## Licences of metrics", "",
+        "The code of every metric is this program's own. `models fetch` brings weights that anybody may use; [what users bring]"
+        "(metrics.md) is never part of this program.", "",
+        "| metric | follows the released code of | weights | what you bring |", "|---|---|---|---|",
+    ]  # fmt: skip
+    protocols = [PROTOCOLS.get(name) for name in PROTOCOLS]
+    for name in METRICS:
+        leaf = METRICS.get(name)
+        built = [protocol.metrics[name] for protocol in protocols if name in protocol.metrics]
+        files = dict.fromkeys(file for constants in built for file in leaf.weights_of(constants))
+        needed = ", ".join(f"{file} ({weights.named(file).licence})" for file in files)
+        rows.append(f"| `{name}` | {leaf.follows} | {needed} | {leaf.brings} |")
+    return "\n".join(rows) + "\n"
+
+
 def page() -> str:
     """The whole text of docs/leaves.md."""
     parts = [INTRODUCTION]
@@ -55,6 +74,7 @@ def page() -> str:
             takes = [_constants(leaf)] if constants else []
             rows.append(f"| {' | '.join([f'`{name}`', _sentence(leaf), *takes, *(_fact(leaf, fact) for fact in facts)])} |")
         parts.append("\n".join(rows) + "\n")
+    parts.append(_licences())
     rows = ["## Protocols", "", "| name | fingerprint | metrics | regions |", "|---|---|---|---|"]
     for name in PROTOCOLS:
         protocol = PROTOCOLS.get(name)

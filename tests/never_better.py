@@ -63,6 +63,9 @@ EXEMPT: Mapping[str, str] = {
     "ff_beta": "the truth is the source of an edit and not its aim",
     "residual_text": "a detector stands between pixels and text; equal pictures give 0, the best, whatever it is",
     "ridge_frequency_error": "a damaged print may show no ridges, and has no value then; equal pictures give 0, the best",
+    "second_moment": "an unbiased estimate may be below that of equal sets, which is negative itself",
+    "jedi": "a program of the user's stands between pixels and vectors; equal clips have equal ones",
+    "fvmd": "a program of the user's stands between pixels and tracks; equal clips have equal ones",
     "wnjd": "an estimator stands between pixels and joints; equal pictures give 0, the best, whatever it is",
 }
 ROUNDING = 1e-9

@@ -16,7 +16,7 @@ from inpaintbench.eval.protocols.decibel_variants import mean_of_decibels
 CLAIMED = [(name, claim) for name, stated in claims().items() for claim in stated]
 OF_PIXELS = [one for one in CLAIMED if not every_metric.runs_network(one[0])]
 OF_NETWORKS = [one for one in CLAIMED if every_metric.runs_network(one[0])]
-OF_SETS = ("fid", "vfid", "vfid_clips", "lama_f1")
+OF_SETS = ("fid", "vfid", "vfid_clips", "lama_f1", "fvmd")
 ITEMS = 6
 
 

@@ -30,17 +30,18 @@ READ_NO_PIXELS = {
     "wnjd": "compares joints; pixels are its estimator's",
     "par": "its network comes from the user",
     "residual_text": "its detector's parameters are fetched",
+    **dict.fromkeys(("remove", "cfd", "dover", "jedi", "fvmd"), "its program comes from the user"),
 }
 DEAR = (
     "lpips", "fid", "kid", "vfid", "vfid_clips", "pvcs", "p_ids", "u_ids", "lama_f1", "imaging_quality", "musiq",
-    "subject_consistency", "rc_s", "rc_t", "cmmd", "dreamsim", "structure_distance",
+    "subject_consistency", "rc_s", "rc_t", "cmmd", "dreamsim", "structure_distance", "second_moment",
 )  # fmt: skip
 """Run a network of full size."""
 PIXELS = [name for name in METRICS if measured_here(name) and name not in READ_NO_PIXELS]
 
 
 def frames_of(name: str) -> int:
-    return 11 if name in ("pvcs", "vfid", "vfid_clips") else 5
+    return 11 if name in ("pvcs", "vfid", "vfid_clips", "second_moment") else 5
 
 
 def content(found: dict[str, Measurement]) -> dict[str, Any]:

@@ -44,6 +44,7 @@ class BackgroundPreserved(SingleRegionMetric):
     """
 
     name = "background_preserved"
+    follows = "PIE-Bench (no licence file) in `zeroed`"
     version = "1"
     unit = "dB"
     higher_is_better = True

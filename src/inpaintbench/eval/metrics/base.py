@@ -100,6 +100,10 @@ class Metric(Leaf, ABC):
     """2: it compares frames in time, so benchmarks of single pictures go without it."""
     weights: tuple[str, ...] = ()
     """Names in ``weights.toml`` of the parameters that it needs."""
+    follows: str = ""
+    """Released code whose numbers it gives, with its licence; empty where it follows a definition alone."""
+    brings: str = ""
+    """What a user brings for it, with its licence; empty for nothing."""
     of_sets: bool = False
     """True when it compares sets of items, so that a single item has no value: see ``SetMetric``."""
     command: str = ""

@@ -30,6 +30,7 @@ class Cmmd(SetMetric):
     """
 
     name = "cmmd"
+    follows = "cmmd-pytorch (Apache-2.0)"
     version = "1"
     higher_is_better = False
     decimals = 4

@@ -37,6 +37,8 @@ class DreamSim(Metric):
     """
 
     name = "dreamsim"
+    follows = "DreamSim (MIT)"
+    brings = "its adapters (MIT), `INPAINTBENCH_DREAMSIM`"
     version = "1"
     higher_is_better = False
     decimals = 4

@@ -36,6 +36,7 @@ class Par(SingleRegionMetric):
     """
 
     name = "par"
+    brings = "the network of PAL4Inpaint (Adobe, non-commercial), `INPAINTBENCH_PAR_NETWORK`"
     version = "1"
     higher_is_better = False
     decimals = 4

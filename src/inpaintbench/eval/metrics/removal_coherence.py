@@ -45,6 +45,7 @@ class _Coherence(SingleRegionMetric):
         backbone: network of the tokens, one of ``removal_tokens.BACKBONES``; published is DINOv2-giant.
     """
 
+    follows = "PROVE (Apache-2.0)"
     version = "1"
     decimals = 4
     needs = ("composite", "hole")

@@ -40,6 +40,8 @@ class StructureDistance(TogetherMetric):
     """
 
     name = "structure_distance"
+    follows = "PIE-Bench (no licence file)"
+    brings = "DINO ViT-B/8 (Apache-2.0) where a protocol names it, `INPAINTBENCH_DINO_VIT_B_8`"
     version = "1"
     higher_is_better = False
     decimals = 5

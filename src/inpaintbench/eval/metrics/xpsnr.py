@@ -57,6 +57,7 @@ class Xpsnr(Metric):
     """
 
     name = "xpsnr"
+    follows = "FFmpeg (LGPL-2.1+), by the authors' paper"
     version = "1"
     unit = "dB"
     higher_is_better = True

@@ -207,6 +207,24 @@ def distance(one: Moments, other: Moments, *, ddof: int) -> float:
     return max(float(gap @ gap) + spread - 2 * root, 0.0)
 
 
+def shifted_distance(one: Moments, other: Moments, *, ddof: int, shift: float) -> float:
+    """The Frechet distance with ``shift`` times the identity added to both covariances, but under the root alone.
+
+    As code does that fears singular matrices. Of equal sets it is ``-2 d shift``, and nothing is cut off at 0.
+
+    Args:
+        one: of one set.
+        other: of the other set.
+        ddof: as for ``distance``.
+        shift: above 0.
+    """
+    gap = one.mean() - other.mean()
+    covariances = [moments.covariance(ddof=ddof) for moments in (one, other)]
+    factors = [square_root(covariance + shift * np.eye(len(gap))) for covariance in covariances]
+    root = scipy.linalg.svdvals(factors[0].T @ factors[1], overwrite_a=True, check_finite=False).sum()
+    return float(gap @ gap + sum(map(np.trace, covariances)) - 2 * root)
+
+
 def _spread_by_factors(one: Moments, other: Moments, ddof: int) -> tuple[float, float]:
     """``tr S1 + tr S2`` and ``tr sqrt(S1 S2)``, for fewer vectors than dimensions in a set."""
     factors = [_factor(moments, ddof) for moments in (one, other)]

@@ -1,0 +1,25 @@
+"""Second moments of windows: I3D's vectors of ``vfid_clips``, compared by the kernel of JEDi."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from every_metric import built
+
+from inpaintbench.eval.metrics.base import Features
+from inpaintbench.eval.metrics.second_moment import SecondMoment
+from inpaintbench.eval.metrics.vfid_clips import VfidClips
+
+
+def test_it_is_the_kernel_on_the_windows_of_vfid_clips() -> None:
+    metric, other = built("second_moment"), built("vfid_clips")
+    assert isinstance(metric, SecondMoment)
+    assert metric.constants == other.constants
+    assert metric.weights == VfidClips.weights
+    rng = np.random.default_rng(0)
+    one, truth = (rng.normal(size=(9, 6)).astype(np.float32) for _ in range(2))
+    tables = [(a.astype(float) @ b.T.astype(float) / 6) ** 2 for a, b in ((one, one), (truth, truth), (one, truth))]
+    inner = [table[~np.eye(9, dtype=bool)].mean() for table in tables[:2]]
+    found = metric.compare([Features(one[:4], truth[:5]), Features(one[4:], truth[5:])], ["a", "b"])
+    assert found.value == pytest.approx(100 * (sum(inner) - 2 * tables[2].mean()), rel=1e-10)
+    assert metric.compare([], []).value is None
