@@ -10,8 +10,11 @@ from typing import Literal
 
 from inpaintbench.types import Plain
 
-Kind = Literal["lease", "renew", "answer", "skip", "undo", "resume", "exclude", "include", "screening"]
-Purpose = Literal["vote", "gold", "repeat"]
+Kind = Literal[
+    "lease", "renew", "answer", "skip", "undo", "resume", "exclude", "include", "screening", "arrive", "consent", "rest", "finish"
+]  # fmt: skip
+# `training` and `test`: of a crowd's practice and its test beforehand; they are no votes.
+Purpose = Literal["vote", "gold", "repeat", "training", "test"]
 # What a rater knew of the machine's answer: nothing; nothing until they had answered; it was chosen beforehand; or they had seen
 # it after an earlier answer of theirs to the same task, which they took back or which is asked once more.
 SuggestionShown = Literal["hidden", "after", "prefill", "seen"]
@@ -38,7 +41,11 @@ class Event:
       ``dropped_frames``, ``plays``, ``stuttered``, ``suggestion_shown`` (see ``SuggestionShown``).
     * ``skip``: ``submission_id``, ``lease_id``, ``task_id``, ``reason``, ``text``.
     * ``undo``: ``submission_id``, ``undoes`` (submission id of an answer or a skip), ``task_id``.
-    * ``resume``: an admin lets a paused rater go on. Nothing else.
+    * ``resume``: an admin lets a paused rater go on, or a stranger has read the instructions again (``by`` is then ``rater``).
+    * ``arrive``: a platform sent somebody, for the first time. Nothing else: who it is stands in no event.
+    * ``consent``: ``text_sha256`` of what they read, ``answer`` (whether they agree).
+    * ``rest``: a break of ``seconds`` begins.
+    * ``finish``: their part has ended, with ``outcome`` (see ``crowd.Outcome``).
     * ``exclude``: what the rater says counts for nothing until it is included again. ``submission`` (of one answer of theirs;
       None for all, those to come too), ``reason``, ``rule`` (that proposed it; None where a person decided), ``by`` (rater id of
       an admin, or ``command``).

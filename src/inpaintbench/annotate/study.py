@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from inpaintbench.annotate.crowd import Codes, Crowd, Link, Qualify
 from inpaintbench.annotate.questions import QUESTIONS
 from inpaintbench.annotate.questions.base import Form, Question
 from inpaintbench.annotate.screening import RULES
@@ -148,6 +149,15 @@ class RuleSpec(BaseModel):
         return dict(self.model_extra or {})
 
 
+class Viewing(_Strict):
+    """What must be seen of a candidate's picture for an answer to be taken; the page says how to get there."""
+
+    least_width: int = Field(120, ge=0, le=10**4)
+    """CSS pixels of the smallest one."""
+    least_scale: float = Field(0, ge=0, le=4)
+    """Pixels of the screen for each pixel of the proxy; 1 shows all there is."""
+
+
 class StudyFile(_Strict):
     """``study.toml``."""
 
@@ -158,6 +168,8 @@ class StudyFile(_Strict):
     subjects: Subjects
     questions: tuple[QuestionSpec, ...] = Field(min_length=1)
     show: Show = Show()
+    viewing: Viewing = Viewing()
+    crowd: Crowd | None = None
     checks: Checks = Checks()
     screening: dict[str, RuleSpec] = Field(default_factory=dict)
     """Screening rule -> its constants: whose answers are proposed to count for nothing."""
@@ -240,6 +252,10 @@ class StudyTask:
     """Right choices, in the names that votes are counted over; a gold task when there are any."""
     prompt: str = ""
     """Text that raters read above the players."""
+    use: Literal["", "training", "test"] = ""
+    """Part of a crowd's practice or test, with the right choices in ``gold``; asked of nobody otherwise."""
+    why: str = ""
+    """Explanation of the right answer, shown after practice."""
 
 
 @dataclass(frozen=True)
@@ -347,7 +363,24 @@ def parse_study(fields: Mapping[str, Any], *, where: str, folder: Path) -> Study
         }
     )
     checks = file.checks.model_copy(update={"gold": _below(folder, file.checks.gold)})
-    return file.model_copy(update={"subjects": placed, "checks": checks})
+    return file.model_copy(update={"subjects": placed, "checks": checks, "crowd": _placed_crowd(file.crowd, where, folder)})
+
+
+def _placed_crowd(crowd: Crowd | None, where: str, folder: Path) -> Crowd | None:
+    """``[crowd]`` with its files below ``folder``, and the text that people consent to."""
+    if crowd is None:
+        return None
+    text = crowd.consent_text
+    if crowd.consent:
+        try:
+            text = (folder / crowd.consent).read_text()
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"{where}: crowd.consent {crowd.consent!r} cannot be read: {error}") from error
+    if not text.strip():
+        raise InputError(f"{where}: crowd: strangers read first what they consent to; name its file in crowd.consent")
+    qualify = crowd.qualify
+    files = {"training": _below(folder, qualify.training), "test": _below(folder, qualify.test)}
+    return crowd.model_copy(update={"consent": "", "consent_text": text, "qualify": qualify.model_copy(update=files)})
 
 
 def _what_is_wrong(errors: ValidationError) -> str:
@@ -355,7 +388,7 @@ def _what_is_wrong(errors: ValidationError) -> str:
     fault = sorted(errors.errors(), key=lambda error: error["type"] != "extra_forbidden")[0]
     *above, last = fault["loc"] or ("",)
     if fault["type"] == "extra_forbidden":
-        models = (StudyFile, Subjects, QuestionSpec, Checks, StopRule, Show)
+        models = (StudyFile, Subjects, QuestionSpec, Checks, StopRule, Show, Viewing, Crowd, Codes, Link, Qualify)
         known = dict.fromkeys(name for model in models for name in model.model_fields)
         message = unknown_name("field", str(last), known)
         return f"{_place(above)}: {message}" if above else message

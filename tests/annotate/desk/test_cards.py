@@ -34,7 +34,7 @@ def test_work_has_exactly_the_fields_that_the_browser_knows() -> None:
     desk, _ = desk_of(study)
     work = desk.work("a")
     assert set(work) == {"study", "rater", "status", "message", "progress", "queue"}
-    assert work["study"] == {"study_id": study.study_id, "title": "T", "welcome": "W"}
+    assert work["study"] == {"study_id": study.study_id, "title": "T", "welcome": "W", "least_width": 120, "least_scale": 0.0}
     assert work["rater"] == {"rater_id": "a", "name": "Name of a"}
     assert set(work["progress"]) == {"answered", "total", "seconds_per_task", "seconds_left", "undoable"}
     assert set(work["queue"][0]) == {

@@ -41,10 +41,14 @@ class Rule:
     who: Who
     kind: Kind
     of_gradio: bool = False
+    query: bool = False
+    """What stands behind the question mark is read; it is removed otherwise."""
 
 
-def _rule(method: Literal["GET", "POST"], path: str, who: Who, kind: Kind, *, of_gradio: bool = False) -> Rule:
-    return Rule(method, re.compile(path, re.ASCII), who, kind, of_gradio)
+def _rule(
+    method: Literal["GET", "POST"], path: str, who: Who, kind: Kind, *, of_gradio: bool = False, query: bool = False
+) -> Rule:
+    return Rule(method, re.compile(path, re.ASCII), who, kind, of_gradio, query)
 
 
 # Files of Gradio's pages: hashed assets, the theme, and the script that its embedding loads.
@@ -54,11 +58,12 @@ _GRADIO_FILES = r"(?:assets/[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+|theme\.css|stati
 RULES = (
     _rule("GET", r"/", Who.PERSON, "page", of_gradio=True),
     _rule("GET", rf"/{_GRADIO_FILES}", Who.PERSON, "file", of_gradio=True),
-    _rule("POST", r"/api/(?:work|answers|skips|undos)", Who.RATER, "api"),
+    _rule("POST", r"/api/(?:work|answers|skips|undos|steps)", Who.RATER, "api"),
     _rule("GET", r"/media/[0-9a-f]{32}\.(?:mp4|png)", Who.PERSON, "file"),
     _rule("GET", r"/static/[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+", Who.PERSON, "file"),
     _rule("POST", r"/logout", Who.PERSON, "api"),
     _rule("GET", r"/join/[A-Za-z0-9_-]{1,200}", Who.ANYBODY, "plain"),
+    _rule("GET", r"/enter", Who.ANYBODY, "plain", query=True),
     _rule("GET", r"/login", Who.ANYBODY, "plain"),
     _rule("POST", r"/login", Who.ANYBODY, "form"),
     _rule("GET", r"/favicon\.ico", Who.ANYBODY, "plain"),

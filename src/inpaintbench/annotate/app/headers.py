@@ -35,6 +35,8 @@ class Delivery:
     """Over TLS, here or at a proxy: browsers are told to come no other way."""
     embed: tuple[str, ...] = ()
     """Origins whose pages may show the app in a frame."""
+    post_to: tuple[str, ...] = ()
+    """Origins to which the page hands in a form, beside its own."""
 
     @property
     def ancestors(self) -> str:
@@ -56,14 +58,15 @@ class Delivery:
         return "; ".join([*parts, *["Secure"] * self.secure, *["Partitioned"] * bool(self.embed)])
 
 
-def page_policy(html: bytes, *, ancestors: str = "'none'") -> str:
+def page_policy(html: bytes, delivery: Delivery = Delivery()) -> str:
     """The content security policy of a Gradio page. Gradio compiles templates (``unsafe-eval``) and styles elements."""
     hashes = [base64.b64encode(hashlib.sha256(script).digest()).decode() for script in _INLINE.findall(html)]
     scripts = " ".join(f"'sha256-{digest}'" for digest in dict.fromkeys(hashes))
+    forms = " ".join(["'self'", *delivery.post_to])
     return (
         f"default-src 'none'; script-src 'self' 'unsafe-eval' {scripts}; style-src 'self' 'unsafe-inline'; "
         "img-src 'self' data:; media-src 'self' blob:; connect-src 'self'; "
-        f"base-uri 'self'; form-action 'self'; frame-ancestors {ancestors}"
+        f"base-uri 'self'; form-action {forms}; frame-ancestors {delivery.ancestors}"
     )
 
 
@@ -82,7 +85,7 @@ def guarded(send: Send, rule: Rule | None, *, delivery: Delivery) -> Send:
             return
         held.append(message)
         if message["type"] == "http.response.body" and not message.get("more_body", False):
-            policy = page_policy(b"".join(part.get("body", b"") for part in held), ancestors=delivery.ancestors)
+            policy = page_policy(b"".join(part.get("body", b"") for part in held), delivery)
             held[0]["headers"] = [header for header in held[0]["headers"] if header[0] != b"content-security-policy"]
             held[0]["headers"].append((b"content-security-policy", policy.encode()))
             for part in held:

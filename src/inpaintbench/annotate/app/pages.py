@@ -36,6 +36,11 @@ def refusal(status: int, sentence: str, *, as_page: bool) -> Response:
     return _page(f"Sorry ({status})", sentence[:1].upper() + sentence[1:] + ".", status=status)
 
 
+def sentence_page(title: str, sentence: str) -> Response:
+    """A title and a sentence."""
+    return _page(title, sentence, status=200)
+
+
 def _page(title: str, sentence: str, *, status: int, form: bool = False) -> Response:
     tokens = Markup(asset(TOKENS))
     html = render("annotate/app/sentence.html", title=title, sentence=sentence, form=form, tokens=tokens)

@@ -35,8 +35,8 @@ RaterApi = Callable[[str, str, bytes], Response]
 _FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
 
 
-def rater_api(desk: Desk) -> RaterApi:
-    """``POST /api/work|answers|skips|undos``: path, rater and body to a response.
+def rater_api(desk: Desk, *, erase: Callable[[str], object]) -> RaterApi:
+    """``POST /api/work|answers|skips|undos|steps``: path, rater and body to a response. ``erase`` forgets who somebody is.
 
     No routes of FastAPI: its layers take several times as long as storing an answer.
     """
@@ -47,6 +47,11 @@ def rater_api(desk: Desk) -> RaterApi:
             fields = json_object(body)
             if path in taken:
                 return JSONResponse(taken[path](rater_id, fields))
+            if path == "/api/steps":
+                reply = desk.step(rater_id, fields)
+                if fields.get("step") == "withdraw":
+                    erase(rater_id)
+                return JSONResponse(reply)
             if fields:
                 raise InputError("asking for work takes no fields")
             return JSONResponse(desk.work(rater_id))

@@ -248,4 +248,10 @@ def _cleaned(scope: Scope, rule: Rule, person: Person | None, body: bytes, *, or
     if any(name == b"range" and b"," in value for name, value in headers):
         headers = [(name, value) for name, value in headers if name != b"range"]
     state = {**scope.get("state", {}), "person": person, "body": body}
-    return {**scope, "headers": headers, "query_string": b"", "scheme": origin.partition(":")[0], "state": state}
+    return {
+        **scope,
+        "headers": headers,
+        "query_string": scope["query_string"] if rule.query else b"",
+        "scheme": origin.partition(":")[0],
+        "state": state,
+    }

@@ -19,6 +19,7 @@ from inpaintbench.annotate.app.allowed import Origins
 from inpaintbench.annotate.app.forwarded import Forwarded
 from inpaintbench.annotate.app.headers import Delivery
 from inpaintbench.annotate.app.limits import Limits
+from inpaintbench.annotate.crowd import MTURK_HOSTS
 from inpaintbench.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -92,7 +93,8 @@ def serve(
     study = studies.load(folder)
     Origins(bound=host, public=public_origin)
     forwarded = Forwarded(trusted_proxies)
-    delivery = _delivery(embed, secure=tls is not None or urlsplit(public_origin or "").scheme == "https")
+    hosts = MTURK_HOSTS if study.file.crowd is not None and study.file.crowd.platform == "mturk" else ()
+    delivery = _delivery(embed, post_to=hosts, secure=tls is not None or urlsplit(public_origin or "").scheme == "https")
     if tls is not None:
         try:
             ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(*tls)
@@ -106,18 +108,28 @@ def serve(
             from inpaintbench.annotate.journal import Journal
             from inpaintbench.annotate.journal.accounts import Names, People
             from inpaintbench.annotate.journal.engines import note
+            from inpaintbench.annotate.journal.participants import Participants
         journal = stack.enter_context(Journal(url))
         journal.register(study.study_id, title=study.file.title)
         note(folder, url)
         people = People(journal)
+        crowd, participants = study.file.crowd, Participants(journal)
         # Imported last: Gradio takes seconds, and reads the environment while it loads.
         with _of_the_extra():
+            from inpaintbench.annotate.app.arrivals import way_back
             from inpaintbench.annotate.app.http_server import run
             from inpaintbench.annotate.app.server import make_app
         app = make_app(
             study,
             folder,
-            desk=Desk(study, journal, name_of=Names(people, study.study_id)),
+            desk=Desk(
+                study,
+                journal,
+                name_of=Names(people, study.study_id),
+                way_back=lambda rater_id, outcome: (
+                    {} if crowd is None else way_back(crowd, participants.of(study.study_id, rater_id), outcome)
+                ),
+            ),
             people=people,
             journal=journal,
             public_origin=public_origin,
@@ -131,7 +143,7 @@ def serve(
         run(app, listening, tls=tls, head_seconds=limits.head_seconds, started=lambda: ready(public_origin or address))
 
 
-def _delivery(embed: Sequence[str], *, secure: bool) -> Delivery:
+def _delivery(embed: Sequence[str], *, post_to: tuple[str, ...], secure: bool) -> Delivery:
     """How answers reach browsers.
 
     Raises:
@@ -143,7 +155,7 @@ def _delivery(embed: Sequence[str], *, secure: bool) -> Delivery:
         raise InputError(
             f"a page of {embed[0]} can show the app over TLS alone: give a certificate, or the public origin of a proxy with TLS"
         )
-    return Delivery(secure, tuple(embed))
+    return Delivery(secure, tuple(embed), post_to)
 
 
 def _journal_url(database: str | None, folder: Path) -> URL:

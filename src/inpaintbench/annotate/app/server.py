@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,12 +12,14 @@ from fastapi import FastAPI, Request
 from inpaintbench.annotate.app import pages, tables
 from inpaintbench.annotate.app.admin import admin_page, admin_routes
 from inpaintbench.annotate.app.allowed import Origins
+from inpaintbench.annotate.app.arrivals import arrival_routes
 from inpaintbench.annotate.app.forwarded import Forwarded
 from inpaintbench.annotate.app.headers import Delivery
 from inpaintbench.annotate.app.limits import Limits
 from inpaintbench.annotate.app.routes import answer_errors, file_routes, rater_api
 from inpaintbench.annotate.app.security import Gate
-from inpaintbench.annotate.app.sessions import session_routes
+from inpaintbench.annotate.app.sessions import opened, session_routes
+from inpaintbench.annotate.journal.participants import Participants
 
 if TYPE_CHECKING:
     from inpaintbench.annotate.desk.desk import Desk
@@ -58,13 +61,18 @@ def make_app(
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False)
     answer_errors(app)
     app.include_router(session_routes(study, people=people, delivery=delivery))
+    participants = Participants(journal)
+    if study.file.crowd is not None:
+        enter = partial(opened, delivery=delivery)
+        app.include_router(arrival_routes(study, study.file.crowd, participants=participants, desk=desk, opened=enter))
     app.include_router(file_routes(study, folder, desk=desk))
     app.include_router(admin_routes(study, journal=journal, people=people))
     _mount(app, admin_page(study, desk=desk, people=people), folder, path="/admin", head=tables.HEAD)
     _mount(app, rater_page(study), folder, path="/", head=pages.HEAD)
     origins = Origins(bound=bound, public=public_origin)
+    api = rater_api(desk, erase=partial(participants.erase, study.study_id))
     return Gate(
-        app, api=rater_api(desk), people=people, study_id=study.study_id, origins=origins, limits=limits,
+        app, api=api, people=people, study_id=study.study_id, origins=origins, limits=limits,
         forwarded=forwarded or Forwarded(), delivery=delivery,
     )  # fmt: skip
 

@@ -46,17 +46,12 @@ def session_routes(study: Study, *, people: People, delivery: Delivery) -> APIRo
     # A password costs memory and time on purpose; strangers must not use up the threads with it.
     checking = threading.Semaphore(_PASSWORDS_AT_ONCE)
 
-    def opened(session: Session) -> Response:
-        response = RedirectResponse("/admin/" if session.person.role == "admin" else "/", status_code=303)
-        response.headers.append("set-cookie", delivery.cookie(COOKIE, session.token, seconds=int(SESSION_SECONDS)))
-        return response
-
     @router.get("/join/{secret}")
     def join(secret: str) -> Response:
         session = people.enter_by_secret(secret, at=time.time(), study_id=study.study_id)
         if session is None:
             return refusal(403, "this invitation is not valid, or a newer one took its place; ask for a new link", as_page=True)
-        return opened(session)
+        return opened(session, delivery)
 
     @router.get("/login")
     def login_form() -> Response:
@@ -71,7 +66,7 @@ def session_routes(study: Study, *, people: People, delivery: Delivery) -> APIRo
             session = people.enter_by_password(study.study_id, *fields, at=time.time())
         if session is None:
             return login_page(title, sentence="Name and password do not match.", status=403)
-        return opened(session)
+        return opened(session, delivery)
 
     @router.post("/logout")
     def logout(request: Request) -> Response:
@@ -83,6 +78,13 @@ def session_routes(study: Study, *, people: People, delivery: Delivery) -> APIRo
         return response
 
     return router
+
+
+def opened(session: Session, delivery: Delivery) -> Response:
+    """The way to the page of whoever entered, with their cookie."""
+    response = RedirectResponse("/admin/" if session.person.role == "admin" else "/", status_code=303)
+    response.headers.append("set-cookie", delivery.cookie(COOKIE, session.token, seconds=int(SESSION_SECONDS)))
+    return response
 
 
 def _form_fields(body: bytes) -> tuple[str, str] | None:

@@ -86,7 +86,17 @@ class SentUndo(Sent):
     undoes: Id
 
 
-_S = TypeVar("_S", bound=Sent)
+class SentStep(BaseModel):
+    """``POST /api/steps``: a stranger's step that is no answer."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    step: Literal["consent", "reread", "leave", "withdraw"]
+    answer: bool = True
+    """Whether they agree; of a consent alone."""
+
+
+_S = TypeVar("_S", bound=BaseModel)
 
 
 def parsed(kind: type[_S], fields: Any) -> _S:
@@ -103,7 +113,8 @@ def parsed(kind: type[_S], fields: Any) -> _S:
         raise Refused(400, f"{place + ': ' if place else ''}{first['msg']}") from error
 
 
-Status = Literal["working", "done", "paused", "waiting"]
+# The last four are those of strangers.
+Status = Literal["working", "done", "paused", "waiting", "consent", "rereading", "resting", "ended"]
 # The reason of a skip that asks for a few words.
 OTHER = "other"
 SKIP_REASONS = (
@@ -152,7 +163,16 @@ def stored(study: Study, vote: Vote | None, work: dict[str, Any], *, duplicate: 
     """The reply to an answer, a skip or an undo (``vote`` None)."""
     after = suggestion(study, study.task_of[vote.task_id], mode="after") if vote is not None else None
     shown = {"part": after["part"], "value": after["value"]} if after else None
-    return {"stored": True, "duplicate": duplicate, "suggestion": shown, "work": work}
+    explained = feedback(study, vote) if vote is not None and vote.purpose == "training" else None
+    return {"stored": True, "duplicate": duplicate, "suggestion": shown, "feedback": explained, "work": work}
+
+
+def feedback(study: Study, vote: Vote) -> dict[str, Any]:
+    """What is said after an answer of practice: whether it was right, what was, and why."""
+    task = study.task_of[vote.task_id]
+    labels = {option.value: option.label for option in study.form(task).parts[0].options}
+    named = [letter(vote.shown.index(right)) if right in vote.shown else labels.get(right, right) for right in task.gold]
+    return {"right": vote.choice in task.gold, "answers": named, "why": task.why}
 
 
 def progress(answered: int, to_come: int, pace: float | None, undoable: str | None) -> dict[str, Any]:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from inpaintbench.annotate.crowd import Outcome
 from inpaintbench.annotate.desk import cards
 from inpaintbench.annotate.desk.assign import QUEUE, Assignment, next_task, still_to_come
-from inpaintbench.annotate.desk.cards import Refused, Sent, SentAnswer, SentSkip, SentUndo, parsed
+from inpaintbench.annotate.desk.attendance import FAREWELLS, Attendance, Stage
+from inpaintbench.annotate.desk.cards import Refused, Sent, SentAnswer, SentSkip, SentStep, SentUndo, parsed
 from inpaintbench.annotate.desk.current_state import Append, Live
 from inpaintbench.annotate.desk.overview import overview, why_done
 from inpaintbench.annotate.desk.records import Exclusion, Lease, Submission, Vote
@@ -43,6 +47,7 @@ class Desk:
         journal: holds the events; the study is registered there.
         clock: seconds since 1970.
         name_of: what a rater is called on their own page and in the overview.
+        way_back: code and address that a stranger gets at the end; asked for once it has come.
     """
 
     def __init__(
@@ -52,12 +57,16 @@ class Desk:
         *,
         clock: Callable[[], float] = time.time,
         name_of: Callable[[str], str] = str,
+        way_back: Callable[[str, Outcome], Mapping[str, Any]] = lambda _rater_id, _outcome: {},
     ) -> None:
         self._study = study
         self._live = Live(study, journal, clock=clock)
         self._hands = Leases(self._live)
         self._name_of = name_of
         self._rules = json.loads(canonical_json(stated_rules(study)))
+        self._way_back = way_back
+        crowd = study.file.crowd
+        self._attendance = None if crowd is None else Attendance(self._live, crowd)
 
     def work(self, rater_id: str) -> dict[str, Any]:
         """Work of a rater, now and next, leased to them; asking again gives the same."""
@@ -102,6 +111,66 @@ class Desk:
             return {**sent.model_dump(), "task_id": self._undoable(rater_id, sent.undoes).task_id}
 
         return self._stored(rater_id, "undo", sent, body)
+
+    def arrive(self, rater_id: str) -> None:
+        """A platform sent somebody; nothing happens when they come again."""
+
+        def come(append: Append) -> None:
+            if self._live.state.rater(rater_id).visit is None:
+                append("arrive", rater_id, {})
+
+        self._live.write(come)
+
+    def step(self, rater_id: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """A stranger agrees or not, has read the instructions again, stops, or withdraws; the reply holds the next work.
+
+        What does not fit where they stand changes nothing, so sending it again does no harm.
+
+        Raises:
+            Refused: 400 malformed, 404 no stranger.
+        """
+        sent, attendance = parsed(SentStep, fields), self._attendance
+        if attendance is None or self._live.state.rater(rater_id).visit is None:
+            raise Refused(404, "There is nothing to agree to here.")
+
+        def take(append: Append) -> dict[str, Any]:
+            record = self._live.state.rater(rater_id)
+            assert record.visit is not None
+            open_ended = record.visit.outcome is None
+            if sent.step == "consent" and open_ended and record.visit.consented_at is None:
+                self._consent(append, rater_id, attendance, agrees=sent.answer)
+            elif sent.step == "reread" and open_ended and record.paused(self._study.file.checks) and not record.reread:
+                append("resume", rater_id, {"by": "rater"})
+            elif sent.step == "leave" and open_ended:
+                append("finish", rater_id, {"outcome": "returned"})
+            elif sent.step == "withdraw":
+                self._withdraw(append, rater_id)
+            return self._work(append, rater_id)
+
+        return self._live.write(take)
+
+    def withdraw(self, rater_id: str, *, keep_votes: bool = False) -> None:
+        """End somebody's part, and exclude what they answered unless it is to count. Who they are is erased elsewhere."""
+        self._live.write(lambda append: self._withdraw(append, rater_id, keep_votes=keep_votes))
+
+    def _withdraw(self, append: Append, rater_id: str, *, keep_votes: bool = False) -> None:
+        state, crowd = self._live.state, self._study.file.crowd
+        visit = state.rater(rater_id).visit
+        if visit is not None and visit.outcome != "withdrawn":
+            append("finish", rater_id, {"outcome": "withdrawn"})
+        kept = keep_votes or (crowd is not None and crowd.keep_votes)
+        if not kept and state.excluded(rater_id) is None:
+            append("exclude", rater_id, {"submission": None, "reason": "withdrew", "rule": None, "by": "rater"})
+
+    def _consent(self, append: Append, rater_id: str, attendance: Attendance, *, agrees: bool) -> None:
+        assert self._study.file.crowd is not None
+        if agrees and not attendance.places_left():
+            append("finish", rater_id, {"outcome": "no_more_tasks"})
+            return
+        text = self._study.file.crowd.consent_text
+        append("consent", rater_id, {"text_sha256": hashlib.sha256(text.encode()).hexdigest(), "answer": agrees})
+        if not agrees:
+            append("finish", rater_id, {"outcome": "declined"})
 
     def may_see(self, rater_id: str, proxy: str) -> bool:
         """Return whether ``proxy`` belongs to one of the last tasks of a rater."""
@@ -212,9 +281,12 @@ class Desk:
 
     def _work(self, append: Append, rater_id: str) -> dict[str, Any]:
         self._state_rules(append)
+        if self._attendance is not None and self._live.state.rater(rater_id).visit is not None:
+            return self._work_of_stranger(append, rater_id, self._attendance)
         excluded = self._live.state.excluded(rater_id) is not None
         paused = excluded or self._paused(rater_id)
         queue = [] if paused else self._hands.queue(append, rater_id)
+        status: cards.Status
         status, message = (
             ("done", _EXCLUDED)
             if excluded
@@ -227,23 +299,75 @@ class Desk:
         record, settled = self._live.state.rater(rater_id), self._live.settled
         to_come = 0 if paused else len(queue) + still_to_come(self._live.state, self._live.coverage, rater_id, settled=settled)
         undoable = record.done[-1] if record.done and not paused else None
+        return self._reply(rater_id, status, message, queue, cards.progress(record.answered, to_come, record.pace(), undoable))
+
+    def _reply(
+        self, rater_id: str, status: cards.Status, message: str, queue: list[Lease], progress: dict[str, Any], **more: Any
+    ) -> dict[str, Any]:
         return {
             "study": {
                 "study_id": self._study.study_id,
                 "title": self._study.file.title,
                 "welcome": self._study.file.welcome,
+                "least_width": self._study.file.viewing.least_width,
+                "least_scale": self._study.file.viewing.least_scale,
             },
             "rater": {"rater_id": rater_id, "name": self._name_of(rater_id)},
             "status": status,
             "message": message,
-            "progress": cards.progress(record.answered, to_come, record.pace(), undoable),
+            "progress": progress,
             "queue": [cards.card(self._study, lease) for lease in queue[:QUEUE]],
+            **more,
         }
 
     def _state_rules(self, append: Append) -> None:
         rules, stated = self._rules, self._live.state.stated
         if rules != (stated[-1].rules if stated else {}):
             append("screening", STUDY, {"rules": rules})
+
+    def _work_of_stranger(self, append: Append, rater_id: str, attendance: Attendance) -> dict[str, Any]:
+        stage = attendance.stage(append, rater_id)
+        queue = self._queue_of_stranger(append, rater_id, attendance, stage)
+        if stage == "working" and not queue:
+            append("finish", rater_id, {"outcome": "no_more_tasks"})
+            stage = "ended"
+        record = self._live.state.rater(rater_id)
+        visit, crowd = record.visit, self._study.file.crowd
+        assert visit is not None
+        assert crowd is not None
+        status: cards.Status = "working" if stage in ("training", "testing", "working") else stage  # type: ignore[assignment]
+        undoable = record.done[-1] if stage == "working" and self._may_be_undone(rater_id) else None
+        left = 0 if stage in ("consent", "ended") else attendance.left(rater_id, stage)
+        about: dict[str, Any] = {"stage": stage}
+        if stage == "consent":
+            about["text"] = crowd.consent_text
+        elif stage == "resting":
+            about["seconds"] = max(0.0, visit.rest_until - self._live.now)
+        elif stage == "ended":
+            assert visit.outcome is not None
+            about |= {"outcome": visit.outcome, "text": FAREWELLS[visit.outcome], **self._way_back(rater_id, visit.outcome)}
+        progress = cards.progress(record.answered, left, record.pace(), undoable)
+        return self._reply(rater_id, status, "", queue, progress, crowd=about)
+
+    def _queue_of_stranger(self, append: Append, rater_id: str, attendance: Attendance, stage: Stage) -> list[Lease]:
+        if stage in ("training", "testing"):
+            choose = partial(attendance.choose, rater_id, stage)
+            return self._hands.queue(append, rater_id, choose=choose, ahead=attendance.ahead(stage))
+        if stage != "working":
+            return []
+
+        def choose_within_quota() -> Assignment | None:
+            return self._hands.next_task(rater_id) if attendance.quota_left(rater_id) else None
+
+        return self._hands.queue(append, rater_id, choose=choose_within_quota)
+
+    def _may_be_undone(self, rater_id: str) -> bool:
+        """Whether the last thing that somebody did is no part of a practice or test."""
+        done = self._live.state.rater(rater_id).done
+        return bool(done) and self._live.state.leases[self._live.state.submissions[done[-1]].lease_id].purpose not in (
+            "training",
+            "test",
+        )
 
     def _idle(self, rater_id: str) -> tuple[cards.Status, str]:
         settled = self._live.settled
@@ -261,6 +385,9 @@ class Desk:
             raise Refused(403, "This is not yours.")
         if known is not None and known.kind != kind:
             raise Refused(409, "This was sent before as something else; please reload the page.")
+        visit = self._live.state.rater(rater_id).visit
+        if known is None and visit is not None and visit.outcome is not None:
+            raise Refused(409, "Your part in the study has ended.")
         if known is None and self._paused(rater_id):
             raise Refused(423, _PAUSED)
         return known
@@ -282,7 +409,7 @@ class Desk:
         if target.rater_id != rater_id:
             raise Refused(403, "This is not yours.")
         done = self._live.state.rater(rater_id).done
-        if not done or done[-1] != submission_id:
+        if not done or done[-1] != submission_id or not self._may_be_undone(rater_id):
             raise Refused(409, "Only the last answer can be undone; please reload the page.")
         return self._live.state.leases[target.lease_id]
 
@@ -335,8 +462,22 @@ class Leases:
         self._live = live
         self._seconds = live.study.file.lease_minutes * 60
 
-    def queue(self, append: Append, rater_id: str) -> list[Lease]:
-        """The live leases of a rater: reopened tasks, what they had, then new ones."""
+    def next_task(self, rater_id: str) -> Assignment | None:
+        """The task that a rater would be given now."""
+        live = self._live
+        return next_task(live.state, live.coverage, rater_id, settled=live.settled, information=live.worth.of)
+
+    def queue(
+        self, append: Append, rater_id: str, *, choose: Callable[[], Assignment | None] | None = None, ahead: int = QUEUE
+    ) -> list[Lease]:
+        """The live leases of a rater: reopened tasks, what they had, then new ones.
+
+        Args:
+            append: adds events.
+            rater_id: whose.
+            choose: gives the next task; what is best for the study by default.
+            ahead: leases that they have at once.
+        """
         live = self._live
         for task in list(live.state.rater(rater_id).reopened):
             self._lease(append, rater_id, Assignment(task.task_id, task.purpose, task.shown))
@@ -352,8 +493,8 @@ class Leases:
         for lease in self._offered(rater_id):
             if lease.expires_at - live.now < self._seconds / 2:
                 self._renew(append, lease)
-        for _ in range(QUEUE - len(self._offered(rater_id))):
-            assignment = next_task(live.state, live.coverage, rater_id, settled=live.settled, information=live.worth.of)
+        for _ in range(ahead - len(self._offered(rater_id))):
+            assignment = choose() if choose is not None else self.next_task(rater_id)
             if assignment is None:
                 break
             self._lease(append, rater_id, assignment)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any, Literal
 
+from inpaintbench.annotate.crowd import Outcome
 from inpaintbench.annotate.events import Event, Purpose
 from inpaintbench.annotate.study import Checks, StudyTask
 from inpaintbench.types import content_id
@@ -176,6 +177,19 @@ class Reopened:
     """Answer that was undone; None after a skip."""
 
 
+@dataclass(slots=True)
+class Visit:
+    """What a stranger's events say of their way through the study. Times are seconds since 1970."""
+
+    arrived_at: float
+    consented_at: float | None = None
+    """When they agreed."""
+    rest_until: float = 0.0
+    """End of the last break."""
+    outcome: Outcome | None = None
+    ended_at: float | None = None
+
+
 @dataclass
 class RaterRecord:
     """The part of the state that one rater's events make; every list follows the order of events."""
@@ -202,6 +216,14 @@ class RaterRecord:
     """True when the answers to gold tasks that stand are right."""
     gold_from: int = 0
     """Those before it no longer count: an admin let the rater go on."""
+    tested: list[bool] = field(default_factory=list)
+    """True when the answers to a crowd's test are right."""
+    voted: int = 0
+    """Answers to ordinary tasks that stand."""
+    reread: int = 0
+    """Times that a stranger who was paused read the instructions again."""
+    visit: Visit | None = None
+    """None for those who were invited."""
     repeats: list[bool | None] = field(default_factory=list)
     """True when repeats were answered as at first; None where the first answer does not stand."""
     reopened: list[Reopened] = field(default_factory=list)

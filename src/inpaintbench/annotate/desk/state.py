@@ -23,6 +23,7 @@ from inpaintbench.annotate.desk.records import (
     Reopened,
     Stated,
     Submission,
+    Visit,
     Vote,
     vote_of,
 )
@@ -69,7 +70,7 @@ class State:
     """In the order of the study."""
 
     def __post_init__(self) -> None:
-        self.gold_tasks = tuple(task for task in self.study.tasks if task.gold)
+        self.gold_tasks = tuple(task for task in self.study.tasks if task.gold and not task.use)
 
     def fold(self, events: Iterable[Event]) -> None:
         """Take up ``events`` in the order of ``seq``; those that are known already are passed over.
@@ -104,7 +105,8 @@ class State:
     def votes(self, *, excluded: bool = False) -> list[Vote]:
         """The answers that stand and count, in order; with ``excluded`` those that stand and do not count too."""
         stand = (sent.vote for sent in self.submissions.values() if not sent.undone)
-        return [vote for vote in stand if vote is not None and (excluded or self.exclusion_of(vote) is None)]
+        known = (vote for vote in stand if vote is not None and vote.purpose not in ("training", "test"))
+        return [vote for vote in known if excluded or self.exclusion_of(vote) is None]
 
     def exclusion_of(self, vote: Vote) -> Exclusion | None:
         """Why an answer counts for nothing; None where it counts."""
@@ -165,6 +167,9 @@ class State:
                 self._count(vote, by=1)
         elif vote.purpose == "gold":
             rater.gold.append(vote.choice in task.gold)
+        elif vote.purpose == "test":
+            rater.tested.append(vote.choice in task.gold)
+        rater.voted += vote.purpose == "vote"
         if vote.suggestion_shown in ("after", "seen"):
             rater.told.add(task.task_id)
         rater.done.append(vote.submission_id)
@@ -198,8 +203,24 @@ class State:
         self.submissions[event.body["submission_id"]] = sent
         rater.last_seen = event.at
 
-    def _resume(self, _event: Event, rater: RaterRecord) -> None:
+    def _resume(self, event: Event, rater: RaterRecord) -> None:
         rater.gold_from = len(rater.gold)
+        rater.reread += event.body.get("by") == "rater"
+
+    def _arrive(self, event: Event, rater: RaterRecord) -> None:
+        rater.visit = Visit(event.at)
+
+    def _consent(self, event: Event, rater: RaterRecord) -> None:
+        assert rater.visit is not None
+        rater.visit.consented_at = event.at if event.body["answer"] else None
+
+    def _rest(self, event: Event, rater: RaterRecord) -> None:
+        assert rater.visit is not None
+        rater.visit.rest_until = event.at + event.body["seconds"]
+
+    def _finish(self, event: Event, rater: RaterRecord) -> None:
+        assert rater.visit is not None
+        rater.visit.outcome, rater.visit.ended_at = event.body["outcome"], event.at
 
     def _exclude(self, event: Event, rater: RaterRecord) -> None:
         body = event.body
@@ -241,9 +262,10 @@ class State:
             return
         del rater.first[vote.task_id]
         if vote.purpose == "vote":
+            rater.voted -= 1
             if self.exclusion_of(vote) is None:
                 self._count(vote, by=-1)
-        else:
+        elif vote.purpose == "gold":
             rater.gold.pop()
             rater.gold_from = min(rater.gold_from, len(rater.gold))
 
@@ -275,6 +297,10 @@ _FOLDS = {
     "resume": State._resume,
     "exclude": State._exclude,
     "include": State._include,
+    "arrive": State._arrive,
+    "consent": State._consent,
+    "rest": State._rest,
+    "finish": State._finish,
 }
 
 
@@ -296,7 +322,7 @@ def _may_fetch(rater: RaterRecord, proxy: str) -> None:
 
 def _purpose(stored: Purpose, task: StudyTask) -> Purpose:
     """Purpose of a lease by the gold that the study has now, which may have been corrected since it was given."""
-    return stored if stored == "repeat" else "gold" if task.gold else "vote"
+    return stored if stored == "repeat" else task.use or ("gold" if task.gold else "vote")
 
 
 def _first_time(rater: RaterRecord, task: StudyTask, purpose: Purpose) -> None:

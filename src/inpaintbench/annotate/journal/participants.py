@@ -99,8 +99,11 @@ class Participants:
 
     def all(self, study_id: str) -> dict[str, Participant]:
         """Rater id -> participant, in the order in which they came; without those who are erased."""
+        return self._read(participants.c.study_id == study_id)
+
+    def _read(self, which: ColumnElement[bool]) -> dict[str, Participant]:
         both = (raters.c.study_id == participants.c.study_id) & (raters.c.rater_id == participants.c.rater_id)
-        query = select(participants, raters.c.name).join(raters, both).where(participants.c.study_id == study_id)
+        query = select(participants, raters.c.name).join(raters, both).where(which)
         with self._database.reading() as transaction:
             rows = transaction.rows(query.order_by(participants.c.arrived_at, participants.c.external_key))
         return {
@@ -115,7 +118,7 @@ class Participants:
 
     def of(self, study_id: str, rater_id: str) -> Participant | None:
         """The participant behind a rater; None for those who were invited."""
-        return self.all(study_id).get(rater_id)
+        return self._read(_of(participants, study_id, rater_id)).get(rater_id)
 
     def erase(self, study_id: str, rater_id: str) -> Erased:
         """Erase everything that is said of a rater, and shut them out. Their answers stay, under the random id.

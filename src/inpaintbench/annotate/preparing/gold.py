@@ -40,6 +40,8 @@ class Gold:
     answers: tuple[str, ...]
     candidates: tuple[str, ...]
     """Methods, sorted; none stated when empty."""
+    why: str = ""
+    """Explanation for people who practise."""
 
     def right(self, candidates: tuple[str, ...], *, asked: Asked) -> tuple[str, ...]:
         """The right choices of the task that shows ``candidates``; none where the line says nothing about it.
@@ -106,7 +108,8 @@ def _line(where: str, fields: Mapping[str, str], *, subjects: Sequence[StudySubj
     if not answers:
         raise InputError(f"{where}: no answer; choose from {', '.join(question.choices)}")
     candidates = _each(where, "method", fields.get(CANDIDATES, ""), known=question.methods)
-    return Gold(where, _subject(where, fields["subject"], subjects), label, answers, tuple(sorted(candidates)))
+    subject = _subject(where, fields["subject"], subjects)
+    return Gold(where, subject, label, answers, tuple(sorted(candidates)), fields.get("why", ""))
 
 
 def _each(where: str, kind: str, field: str, *, known: Sequence[str]) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from typing import Any
 
 from inpaintbench import frozen
 from inpaintbench.annotate import study as studies
+from inpaintbench.annotate.crowd import Qualify
 from inpaintbench.annotate.preparing.candidates import Candidates, read_runs, showable
 from inpaintbench.annotate.preparing.gold import read_gold
 from inpaintbench.annotate.preparing.proxies import MadeProxy, making_step, making_task, proxy_id
@@ -83,7 +84,13 @@ def prepare(
     _check_folder(target)
     world = _world(file)
     answerable = check_questions(file, world.candidates.methods)
-    gold = read_gold(Path(file.checks.gold), subjects=world.subjects, asked=answerable) if file.checks.gold else []
+    qualify = file.crowd.qualify if file.crowd is not None else Qualify()
+    gold, training, test = (
+        read_gold(Path(path), subjects=world.subjects, asked=answerable) if path else []
+        for path in (file.checks.gold, qualify.training, qualify.test)
+    )
+    if qualify.right > len(test):
+        raise InputError(f"crowd.qualify.right is {qualify.right}, and the test has {len(test)} lines")
     suggested = {
         spec.label: suggestions(
             world.workspace, world.subjects, attribute=spec.suggested_by, options=main_options(spec, shows="clip", methods=0)
@@ -100,10 +107,13 @@ def prepare(
         left_out += [LeftOut(task.question, *_shown(task), refused[_shown(task)]) for task in drafts if _shown(task) in refused]
         tasks = finished(drafts, proxy_of={shown: proxy.name for shown, proxy in proxies.items()}, suggested=suggested)
         _check_each_question(file, {task.question for task in tasks}, left_out)
+        known = with_gold(tasks, gold, asked=answerable)
+        known = with_gold(known, training, asked=answerable, use="training")
+        known = with_gold(known, test, asked=answerable, use="test")
         study = Study(
             study_id=studies.study_id(file, tuple(tasks)),
             file=file,
-            tasks=tuple(with_gold(tasks, gold, asked=answerable)),
+            tasks=tuple(known),
             proxies={proxy.name: proxy for proxy in proxies.values()},
             fingerprints=fingerprints(subjects, dataset=world.dataset),
         )

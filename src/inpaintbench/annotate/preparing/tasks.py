@@ -7,6 +7,7 @@ import io
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Literal
 
 from inpaintbench.annotate.preparing.candidates import Candidates
 from inpaintbench.annotate.preparing.gold import Asked, Gold
@@ -132,19 +133,39 @@ def finished(
     ]
 
 
-def with_gold(tasks: Sequence[StudyTask], lines: Sequence[Gold], *, asked: Mapping[str, Asked]) -> list[StudyTask]:
-    """``tasks`` with what is right of them; a line that names the candidates goes before one that does not."""
+def with_gold(
+    tasks: Sequence[StudyTask],
+    lines: Sequence[Gold],
+    *,
+    asked: Mapping[str, Asked],
+    use: Literal["", "training", "test"] = "",
+) -> list[StudyTask]:
+    """``tasks`` with what is right of them; a line that names the candidates goes before one that does not.
+
+    With ``use`` the tasks that lines speak of are those of a crowd's practice or test, in the order of the tasks.
+
+    Raises:
+        InputError: a line of practice or test speaks of a task that is gold, practice or test already.
+    """
     said: dict[tuple[str, str], list[Gold]] = {}
     for line in sorted(lines, key=lambda line: not line.candidates):
         said.setdefault((line.question, line.subject_id), []).append(line)
 
-    def right(task: StudyTask) -> tuple[str, ...]:
-        answers = (
-            line.right(task.candidates, asked=asked[task.question]) for line in said.get((task.question, task.subject_id), ())
-        )
-        return next(filter(None, answers), ())
+    def right(task: StudyTask) -> tuple[tuple[str, ...], Gold | None]:
+        for line in said.get((task.question, task.subject_id), ()):
+            if answers := line.right(task.candidates, asked=asked[task.question]):
+                return answers, line
+        return (), None
 
-    return [replace(task, gold=right(task)) for task in tasks]
+    if not use:
+        return [replace(task, gold=right(task)[0]) for task in tasks]
+    made = []
+    for task in tasks:
+        answers, speaking = right(task)
+        if speaking is not None and task.gold:
+            raise InputError(f"{speaking.where}: {task.caption or task.subject_id!r} has a known answer for another use already")
+        made.append(task if speaking is None else replace(task, gold=answers, use=use, why=speaking.why))
+    return made
 
 
 def left_out_table(rows: Sequence[LeftOut]) -> str:

@@ -1,0 +1,124 @@
+"""A study with strangers whom a platform sends: what ``[crowd]`` of a study file says, and what the platforms want."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+PlatformName = Literal["prolific", "connect", "link", "mturk"]
+# How somebody's part in a study ended.
+Outcome = Literal[
+    "completed", "no_more_tasks", "failed_checks", "screened_out", "declined", "returned", "withdrawn"
+]  # fmt: skip
+# Identifiers come from anybody: what is longer or holds anything else is none.
+IDENTIFIER = re.compile(r"[A-Za-z0-9_.-]{1,64}", re.ASCII)
+# A placeholder that the platform did not fill in.
+PLACEHOLDER = re.compile(r"^(\{\{.*\}\}|\$\{.*\}|%[A-Za-z_]+%)$")
+# Where workers of MTurk hand in; no other address may be posted to.
+MTURK_HOSTS = ("https://www.mturk.com", "https://workersandbox.mturk.com")
+MTURK_PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class Codes(_Strict):
+    """Codes that the platform gives meaning to: money, so the environment (``INPAINTBENCH_CODE_COMPLETED`` ...) may hold them."""
+
+    completed: str = ""
+    failed_checks: str = ""
+    screened_out: str = ""
+    no_more_tasks: str = ""
+
+
+class Link(_Strict):
+    """Names of the parameters of a platform that is not known by name, and its address to come back to."""
+
+    participant: str = "participant"
+    session: str = ""
+    study: str = ""
+    back: str = ""
+    """Address with ``{code}`` and, if wanted, ``{participant}``, ``{session}`` and ``{study}``."""
+
+
+class Qualify(_Strict):
+    """Practice with feedback, then a test without; both CSV files as gold is, practice with a column ``why``."""
+
+    training: str | None = None
+    test: str | None = None
+    right: int = Field(0, ge=0, le=10**4)
+    """Right answers of the test that are needed."""
+
+
+class Crowd(_Strict):
+    """``[crowd]``."""
+
+    platform: PlatformName = "prolific"
+    places: int = Field(50, ge=1, le=10**6)
+    """People who may take part until the end."""
+    tasks_per_person: int = Field(40, ge=1, le=10**5)
+    """Ordinary tasks; known answers and repeats come on top."""
+    most_minutes: float = Field(60, gt=0, le=24 * 60)
+    """After so long, without an end, a place is somebody else's. Who is late may still finish."""
+    break_every_minutes: float = Field(10, gt=0, le=24 * 60)
+    break_seconds: float = Field(30, ge=0, le=3600)
+    consent: str = ""
+    """File whose text is shown before anything else."""
+    consent_text: str = ""
+    """The text, where it stands here."""
+    keep_votes: bool = False
+    """Answers of those who withdraw still count, as the consent must say; otherwise they are excluded."""
+    codes: Codes = Codes()
+    link: Link = Link()
+    qualify: Qualify = Qualify()
+
+    @model_validator(mode="after")
+    def _codes_differ(self) -> Crowd:
+        codes = [code for code in self.codes.model_dump().values() if code]
+        if len(set(codes)) < len(codes):
+            raise ValueError("two outcomes have the same code; the platform could not tell them apart")
+        if self.platform == "link" and self.link.back and "{code}" not in self.link.back:
+            raise ValueError(f"link.back {self.link.back!r} has no place for {{code}}")
+        if self.link.back and not re.match(r"https?://", self.link.back):
+            raise ValueError(f"link.back {self.link.back!r} is no address; it begins with https://")
+        if self.qualify.right and self.qualify.test is None:
+            raise ValueError("qualify.right needs a test; name its file")
+        return self
+
+    def code(self, outcome: Outcome) -> str:
+        """The completion code of an outcome; empty where there is none."""
+        stated = self.codes.model_dump().get(outcome)
+        return "" if stated is None else os.environ.get(f"INPAINTBENCH_CODE_{outcome.upper()}", stated)
+
+
+@dataclass(frozen=True)
+class Platform:
+    """What a platform's link brings, and where people go back to."""
+
+    participant: str
+    """Name of the parameter."""
+    session: str
+    study: str
+    back: str
+    """Address to come back to, empty where a form is posted instead."""
+
+
+_PLATFORMS: Mapping[PlatformName, Platform] = {
+    "prolific": Platform("PROLIFIC_PID", "SESSION_ID", "STUDY_ID", "https://app.prolific.com/submissions/complete?cc={code}"),
+    "connect": Platform(
+        "participantId", "assignmentId", "projectId", "https://connect.cloudresearch.com/participant/project/{study}/complete"
+    ),
+    "mturk": Platform("workerId", "assignmentId", "hitId", ""),
+}
+
+
+def platform_of(crowd: Crowd) -> Platform:
+    """The platform of a study."""
+    link = crowd.link
+    return _PLATFORMS.get(crowd.platform) or Platform(link.participant, link.session, link.study, link.back)

@@ -1,0 +1,131 @@
+"""A stranger's way through a study: consent, practice, test, work with breaks, and how it ends.
+
+Where somebody stands follows from their events, the study and the time. Events are appended where something ends or a break
+begins.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from inpaintbench.annotate.crowd import Crowd, Outcome
+from inpaintbench.annotate.desk.assign import QUEUE, Assignment, seats
+from inpaintbench.annotate.desk.current_state import Append, Live
+from inpaintbench.annotate.desk.records import RaterRecord, Visit
+from inpaintbench.annotate.events import Purpose
+from inpaintbench.annotate.study import StudyTask
+from inpaintbench.types import item_rng
+
+Stage = Literal["consent", "training", "testing", "rereading", "resting", "working", "ended"]
+
+# What people read at their end. Codes come beside it.
+FAREWELLS: dict[Outcome, str] = {
+    "completed": "Thank you, you have done everything that we asked of you.",
+    "no_more_tasks": "Thank you. Others have answered what was left, so there is nothing more to do.",
+    "failed_checks": (
+        "Some tasks have a known answer, and too many of yours were different. The study ends here for you. "
+        "Thank you for your time."
+    ),
+    "screened_out": (
+        "Thank you. In the test too many answers were different from those that are known, so the study ends here for you."
+    ),
+    "declined": "You did not agree, so nothing is stored of you but that. Please return your place where you found the study.",
+    "returned": "You have stopped. Please return your place where you found the study.",
+    "withdrawn": "You have withdrawn. What named you is deleted.",
+}
+
+
+def timed_out(visit: Visit, crowd: Crowd, *, now: float) -> bool:
+    """Return whether somebody's place is for others: they agreed, have not ended, and were to be done long ago."""
+    begun = visit.consented_at
+    return begun is not None and visit.outcome is None and now - begun > crowd.most_minutes * 60
+
+
+class Attendance:
+    """The strangers of one study."""
+
+    def __init__(self, live: Live, crowd: Crowd) -> None:
+        self._live, self._crowd = live, crowd
+        self._tasks = {use: [task for task in live.study.tasks if task.use == use] for use in ("training", "test")}
+
+    def stage(self, append: Append, rater_id: str) -> Stage:
+        """Where somebody stands; ends their part, or begins a break, where it is due."""
+        record = self._live.state.rater(rater_id)
+        visit = record.visit
+        assert visit is not None
+        if visit.outcome is None and (outcome := self._due(record, visit)) is not None:
+            append("finish", rater_id, {"outcome": outcome})
+        if visit.outcome is not None:
+            return "ended"
+        if visit.consented_at is None:
+            return "consent"
+        if self._left(record, "training"):
+            return "training"
+        if self._left(record, "test"):
+            return "testing"
+        if record.paused(self._live.study.file.checks):
+            return "rereading"
+        now = self._live.now
+        if now - max(visit.rest_until, visit.consented_at) > self._crowd.break_every_minutes * 60:
+            append("rest", rater_id, {"seconds": self._crowd.break_seconds})
+        return "resting" if visit.rest_until > now else "working"
+
+    def choose(self, rater_id: str, stage: Stage) -> Assignment | None:
+        """The next task of practice or test; practice in the study's order, a test in the rater's own."""
+        state = self._live.state
+        record, seed = state.rater(rater_id), state.study.file.seed
+        purpose: Purpose = "training" if stage == "training" else "test"
+        left = [task for task in self._tasks[purpose] if task.task_id not in record.had]
+        if not left:
+            return None
+        rng = item_rng(seed, "next task", f"{rater_id}/{record.handed}")
+        task = left[0] if purpose == "training" else left[int(rng.integers(len(left)))]
+        return Assignment(task.task_id, purpose, seats(record, task.question, task.candidates, rng=rng))
+
+    def quota_left(self, rater_id: str) -> int:
+        """Ordinary tasks that may still be handed to somebody."""
+        record = self._live.state.rater(rater_id)
+        held = sum(self._live.state.leases[lease_id].purpose == "vote" for lease_id in record.queue)
+        return max(0, self._crowd.tasks_per_person - record.voted - held)
+
+    def ahead(self, stage: Stage) -> int:
+        """Tasks in hand: one in practice, whose answer is looked at before the next."""
+        return 1 if stage == "training" else QUEUE
+
+    def left(self, rater_id: str, stage: Stage) -> int:
+        """Tasks of a stage that are still to come, those in hand too."""
+        record = self._live.state.rater(rater_id)
+        if stage in ("training", "testing"):
+            return len(self._left(record, "training" if stage == "training" else "test"))
+        return max(0, self._crowd.tasks_per_person - record.voted)
+
+    def places_left(self) -> int:
+        """Places that nobody has: strangers who agreed and still work, or came to the end, have one."""
+        visits = [record.visit for record in self._live.state.raters.values() if record.visit is not None]
+        taken = sum(
+            visit.consented_at is not None
+            and visit.outcome in (None, "completed", "no_more_tasks")
+            and not timed_out(visit, self._crowd, now=self._live.now)
+            for visit in visits
+        )
+        return max(0, self._crowd.places - taken)
+
+    def _left(self, record: RaterRecord, use: Literal["training", "test"]) -> list[StudyTask]:
+        """Tasks of practice or test without an answer or a skip."""
+        held = {self._live.state.leases[lease_id].task_id for lease_id in record.queue}
+        return [task for task in self._tasks[use] if task.task_id not in record.had or task.task_id in held]
+
+    def _due(self, record: RaterRecord, visit: Visit) -> Outcome | None:
+        if visit.consented_at is None or self._left(record, "training"):
+            return None
+        missing = self._crowd.qualify.right - sum(record.tested)
+        tests = len(self._left(record, "test"))
+        if missing > tests:  # it cannot be passed any more
+            return "screened_out"
+        if tests:
+            return None
+        if record.paused(self._live.study.file.checks) and record.reread:
+            return "failed_checks"
+        if record.voted >= self._crowd.tasks_per_person:
+            return "completed"
+        return None

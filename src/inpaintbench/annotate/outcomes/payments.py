@@ -1,0 +1,122 @@
+"""Who of a crowd is to be paid or refused, and why; pay and use are two decisions, so what counts has no say here."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Literal
+
+from inpaintbench.annotate.crowd import Crowd, Outcome
+from inpaintbench.annotate.desk.attendance import timed_out
+from inpaintbench.annotate.desk.records import RaterRecord, Share, Visit
+from inpaintbench.annotate.desk.state import State
+from inpaintbench.table_files import FORMULA
+
+if TYPE_CHECKING:
+    from inpaintbench.annotate.journal.participants import Participant
+
+Decision = Literal["pay", "pay screening", "refuse", "none", "wait"]
+_DECISIONS: Mapping[Outcome, Decision] = {
+    "completed": "pay", "no_more_tasks": "pay", "failed_checks": "refuse", "screened_out": "pay screening",
+    "declined": "none", "returned": "none", "withdrawn": "none",
+}  # fmt: skip
+_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Payment:
+    """One person."""
+
+    person: str
+    """Pseudonym."""
+    submission_id: str
+    """Of the platform."""
+    participant_id: str
+    state: str
+    """Outcome, or ``working``, ``timed out``, ``not begun``."""
+    decision: Decision
+    code: str
+    """Completion code that they were given."""
+    minutes: float | None
+    """From consent to the end, or to the last sign of them."""
+    answers: int
+    gold_right: int
+    gold_asked: int
+    message: str
+    """Why, in a sentence that may be sent to them."""
+
+
+def payments(state: State, crowd: Crowd, people: Mapping[str, Participant], *, now: float) -> list[Payment]:
+    """A row a person, in the order in which they came; those who withdrew are erased and have none.
+
+    Args:
+        state: folded.
+        crowd: of the study.
+        people: rater id -> who came.
+        now: seconds since 1970.
+    """
+    rows = []
+    for rater_id, participant in people.items():
+        record = state.rater(rater_id)
+        visit = record.visit or Visit(participant.arrived_at)
+        code = crowd.code(visit.outcome) if visit.outcome is not None else ""
+        where, decision = _standing(visit, crowd, now=now)
+        gold = record.accuracy()
+        rows.append(
+            Payment(
+                participant.name, participant.arrival.session, participant.arrival.participant, where, decision, code,
+                _minutes(record, visit), record.answered, gold.right, gold.asked, _message(where, record, visit, gold),
+            )
+        )  # fmt: skip
+    return rows
+
+
+def _standing(visit: Visit, crowd: Crowd, *, now: float) -> tuple[str, Decision]:
+    if visit.outcome is not None:
+        return visit.outcome.replace("_", " "), _DECISIONS[visit.outcome]
+    if visit.consented_at is None:
+        return "not begun", "none"
+    return ("timed out", "none") if timed_out(visit, crowd, now=now) else ("working", "wait")
+
+
+def _minutes(record: RaterRecord, visit: Visit) -> float | None:
+    end = visit.ended_at or record.last_seen
+    return None if visit.consented_at is None or end is None else round((end - visit.consented_at) / _SECONDS, 1)
+
+
+def _message(where: str, record: RaterRecord, visit: Visit, gold: Share) -> str:
+    right = f"{gold.right} of {gold.asked} tasks whose answer is known were answered as it is known"
+    sentences: Mapping[str, str] = {
+        "completed": f"All tasks were answered; {right}." if gold.asked else "All tasks were answered.",
+        "no more tasks": f"{record.answered} tasks were answered when nothing was left to ask.",
+        "failed checks": (
+            f"Thank you for taking part. In this submission {right}, after the instructions had been shown a second time, which "
+            "is below what the description of the study asks for."
+        ),
+        "screened out": f"{sum(record.tested)} of {len(record.tested)} answers of the test were right, too few to go on.",
+        "declined": "Did not agree to take part.",
+        "returned": f"Stopped by themselves after {record.answered} answers.",
+        "timed out": f"Left after {record.answered} answers without an end.",
+        "working": f"At work: {record.answered} answers so far.",
+        "not begun": "Came and did not agree or disagree.",
+    }
+    if visit.outcome == "failed_checks" and not gold.asked:
+        return sentences["failed checks"].replace(f"In this submission {right}", "This submission was excluded")
+    return sentences.get(where, where)
+
+
+def as_csv(rows: list[Payment]) -> str:
+    """The rows as CSV; cells that a spreadsheet would run as a formula get a ``'`` in front."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([field.name for field in fields(Payment)])
+    for row in rows:
+        writer.writerow([_cell(value) for value in asdict(row).values()])
+    return text.getvalue()
+
+
+def _cell(value: object) -> str:
+    text = "" if value is None else str(value)
+    return f"'{text}" if text.startswith(FORMULA) else text

@@ -1,0 +1,105 @@
+"""`annotate crowd`, `withdraw`, `close`: people whom a platform sends, and what is left of those who go."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+from inpaintbench.annotate.crowd import Crowd
+from inpaintbench.cli import console
+from inpaintbench.cli.annotate.opening import Database, InStudy, Opened, opened
+from inpaintbench.cli.annotate.running import Name
+from inpaintbench.cli.console import AsJson, print_json
+from inpaintbench.cli.options import option
+from inpaintbench.errors import InputError
+from inpaintbench.files import write_atomically
+
+
+def crowd(
+    study: InStudy,
+    database: Database = None,
+    csv: Annotated[Path | None, option("Write the table for the platform here.", "--csv")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Whom to pay or to refuse of the people that a platform sent, and why. The platform is told by you.
+
+    Example: inpaintbench annotate crowd STUDY --csv payments.csv
+    """
+    from inpaintbench.annotate.desk.state import State
+    from inpaintbench.annotate.journal.participants import Participants
+    from inpaintbench.annotate.outcomes.payments import as_csv, payments
+
+    with opened(study, database) as open_study:
+        settings, study_id = _crowd_of(open_study), open_study.study.study_id
+        state = State(open_study.study)
+        state.fold(open_study.journal.events(study_id))
+        rows = payments(state, settings, Participants(open_study.journal).all(study_id), now=time.time())
+    if csv is not None:
+        write_atomically(csv, as_csv(rows).encode())
+        console.say(f"{len(rows)} people in {console.shown(csv)}")
+    if as_json:
+        print_json({"people": [asdict(row) for row in rows]})
+        return
+    columns = ["person", "participant", "state", "decision", "minutes", "answers", "gold right", "of", "why"]
+    cells = [
+        (
+            row.person,
+            row.participant_id,
+            row.state,
+            row.decision,
+            row.minutes,
+            row.answers,
+            row.gold_right,
+            row.gold_asked,
+            row.message,
+        )
+        for row in rows
+    ]  # fmt: skip
+    console.print_table("crowd", columns, cells)
+    for decision, many in Counter(row.decision for row in rows).most_common():
+        console.say(f"{decision}: {many}")
+
+
+def _crowd_of(open_study: Opened) -> Crowd:
+    if open_study.study.file.crowd is None:
+        raise InputError(f"the study in {str(open_study.folder)!r} takes nobody from a platform: it has no [crowd]")
+    return open_study.study.file.crowd
+
+
+def withdraw(
+    study: InStudy,
+    name: Name,
+    database: Database = None,
+    keep_votes: Annotated[bool, option("What they answered still counts, under a pseudonym.", "--keep-votes")] = False,
+) -> None:
+    """Erase a person: name, platform's ids, free words, links. Answers are excluded unless they are to be kept.
+
+    Example: inpaintbench annotate withdraw STUDY Ada
+    """
+    from inpaintbench.annotate.desk.desk import Desk
+    from inpaintbench.annotate.journal.participants import Participants
+
+    with opened(study, database) as open_study:
+        study_id, rater_id = open_study.study.study_id, open_study.rater(name).rater_id
+        Desk(open_study.study, open_study.journal).withdraw(rater_id, keep_votes=keep_votes)
+        erased = Participants(open_study.journal).erase(study_id, rater_id)
+    console.say(
+        f"{erased.name}: erased {erased.participants} of the platform's records, {erased.words} free words, "
+        f"{erased.links} links; answers {'count' if keep_votes else 'are excluded'}. Backups that you made before still hold them"
+    )
+
+
+def close(study: InStudy, database: Database = None) -> None:
+    """End a study with a crowd: what links answers to people of the platform is deleted. Pay everybody before.
+
+    Example: inpaintbench annotate close STUDY
+    """
+    from inpaintbench.annotate.journal.participants import Participants
+
+    with opened(study, database) as open_study:
+        _crowd_of(open_study)
+        many = Participants(open_study.journal).forget(open_study.study.study_id)
+    console.say(f"{many} people can no longer be linked to their answers, and nobody can arrive any more")
