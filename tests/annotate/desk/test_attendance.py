@@ -1,0 +1,212 @@
+"""A stranger's way: consent, practice, test, work with breaks, ends, places, and what they are owed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from rater_world import Clock, MemoryJournal, answer_to, make_study
+
+from inpaintbench.annotate.crowd import Crowd
+from inpaintbench.annotate.desk.desk import Desk, Refused
+from inpaintbench.annotate.desk.state import State
+from inpaintbench.annotate.journal.participants import Arrival, Participant
+from inpaintbench.annotate.outcomes.payments import as_csv, payments
+from inpaintbench.annotate.study import Study
+
+MINUTE = 60.0
+CODES = {"completed": "DONE", "failed_checks": "FAILED", "screened_out": "OUT", "no_more_tasks": "NONE"}
+
+
+def crowd_study(*, training: int = 1, test: int = 2, gold: int = 0, subjects: int = 12, **crowd: Any) -> Study:
+    """Clips of which the first are practice, then a test, then gold; ``keep`` is always right."""
+    settings = {"platform": "link", "consent_text": "We store your answers.", "tasks_per_person": 4, "codes": CODES, **crowd}
+    checks = {"gold_share": 0.5 if gold else 0, "repeat_share": 0, "window": 2, "least_accuracy": 1.0}
+    spec = {"leaf": "keep_reject", "must_watch": False, "raters_per_task": 3}
+    made = make_study([spec], subjects=subjects, crowd=settings, checks=checks)
+    uses = ["training"] * training + ["test"] * test + [""] * gold
+    known = [replace(task, use=use, gold=("keep",), why="It plays.") for task, use in zip(made.tasks, uses, strict=False)]
+    return replace(made, tasks=(*known, *made.tasks[len(known) :]))
+
+
+class World:
+    def __init__(self, **settings: Any) -> None:
+        self.study, self.journal, self.clock = crowd_study(**settings), MemoryJournal(), Clock()
+        codes = self.study.file.crowd
+        assert codes is not None
+        self.crowd: Crowd = codes
+        self.desk = Desk(
+            self.study, self.journal, clock=self.clock, way_back=lambda who, outcome: {"code": codes.code(outcome), "who": who}
+        )
+
+    def come(self, who: str, *, agree: bool = True) -> dict[str, Any]:
+        self.desk.arrive(who)
+        assert self.desk.work(who)["status"] == "consent"
+        return self.desk.step(who, {"step": "consent", "answer": agree})
+
+    def answer(self, who: str, verdict: str = "keep") -> dict[str, Any]:
+        card = self.desk.work(who)["queue"][0]
+        self.clock.now += 5
+        return self.desk.answer(who, answer_to(card, card["lease_id"], option=["keep", "reject"].index(verdict)))
+
+    def go_through(self, who: str, *, most: int = 50) -> dict[str, Any]:
+        work = self.desk.work(who)
+        for _ in range(most):
+            if work["status"] == "resting":
+                self.clock.now += work["crowd"]["seconds"] + 1
+            elif work["status"] != "working":
+                break
+            else:
+                self.answer(who)
+            work = self.desk.work(who)
+        return work
+
+    def owed(self) -> dict[str, tuple[str, str]]:
+        state = State(self.study)
+        state.fold(self.journal.stored)
+        people = {
+            who: Participant(who, who, Arrival("link", f"pid-{who}", session=f"s-{who}"), 0.0)
+            for who, record in state.raters.items()
+            if record.visit
+        }
+        return {row.person: (row.state, row.decision) for row in payments(state, self.crowd, people, now=self.clock.now)}
+
+
+def test_somebody_comes_agrees_practises_passes_and_gets_the_code() -> None:
+    world = World()
+    world.desk.arrive("a")
+    before = world.desk.work("a")
+    assert (before["status"], before["queue"], before["crowd"]["text"]) == ("consent", [], "We store your answers.")
+    assert "code" not in str(before)
+    work = world.come("a")
+    assert (work["status"], work["crowd"], len(work["queue"])) == ("working", {"stage": "training"}, 1)
+    told = world.answer("a")
+    assert told["feedback"] == {"right": True, "answers": ["Keep"], "why": "It plays."}
+    assert told["work"]["crowd"] == {"stage": "testing"}
+    assert world.answer("a")["feedback"] is None
+    assert world.answer("a")["work"]["crowd"] == {"stage": "working"}
+    end = world.go_through("a")
+    assert end["status"] == "ended"
+    assert (end["crowd"]["outcome"], end["crowd"]["code"]) == ("completed", "DONE")
+    # Quota: practice and test are no votes.
+    assert world.desk.overview()["questions"][0]["votes"] == 4
+    assert world.desk.work("a")["crowd"] == end["crowd"]
+    assert world.owed() == {"a": ("completed", "pay")}
+    with pytest.raises(Refused) as refused:
+        world.desk.undo("a", {"submission_id": "u", "undoes": "anything"})
+    assert refused.value.status == 409
+
+
+def test_what_was_wrong_in_practice_is_explained() -> None:
+    world = World()
+    world.come("a")
+    assert world.answer("a", "reject")["feedback"] == {"right": False, "answers": ["Keep"], "why": "It plays."}
+
+
+def test_who_does_not_agree_gives_the_place_back() -> None:
+    world = World(places=1)
+    end = world.come("a", agree=False)
+    assert (end["status"], end["crowd"]["outcome"], end["crowd"]["code"]) == ("ended", "declined", "")
+    assert world.come("b")["status"] == "working"
+    late = world.come("c")
+    assert (late["crowd"]["outcome"], late["crowd"]["code"]) == ("no_more_tasks", "NONE")
+    assert world.owed() == {"a": ("declined", "none"), "b": ("working", "wait"), "c": ("no more tasks", "pay")}
+
+
+def test_who_cannot_pass_the_test_any_more_is_screened_out() -> None:
+    world = World(qualify={"test": "test.csv", "right": 2})
+    world.come("a")
+    world.answer("a")
+    end = world.answer("a", "reject")["work"]
+    assert (end["status"], end["crowd"]["outcome"], end["crowd"]["code"]) == ("ended", "screened_out", "OUT")
+    assert world.owed() == {"a": ("screened out", "pay screening")}
+
+
+def test_too_many_known_answers_missed_ends_it_after_the_instructions_were_read_again() -> None:
+    world = World(training=0, test=0, gold=6, tasks_per_person=50, subjects=40)
+    work = world.come("a")
+    while work["status"] == "working":
+        work = world.answer("a", "reject")["work"]
+    assert work["status"] == "rereading"
+    work = world.desk.step("a", {"step": "reread"})
+    assert work["status"] == "working"
+    while work["status"] == "working":
+        work = world.answer("a", "reject")["work"]
+    assert (work["crowd"]["outcome"], work["crowd"]["code"]) == ("failed_checks", "FAILED")
+    assert world.owed() == {"a": ("failed checks", "refuse")}
+    state = State(world.study)
+    state.fold(world.journal.stored)
+    (row,) = payments(
+        state, world.crowd, {"a": Participant("a", "=P1", Arrival("link", "p", "s"), 0)}, now=world.clock.now
+    )  # fmt: skip
+    assert len(row.message) >= 100  # as platforms ask for
+    assert "0 of 4" in row.message
+    assert "\n'=P1,s,p,failed checks,refuse,FAILED," in as_csv([row])
+
+
+def test_a_break_begins_when_it_is_due_and_ends_by_the_clock() -> None:
+    world = World(training=0, test=0, tasks_per_person=4, break_every_minutes=10, break_seconds=30)
+    world.come("a")
+    world.clock.now += 11 * MINUTE
+    work = world.desk.work("a")
+    assert (work["status"], work["queue"], work["crowd"]["seconds"]) == ("resting", [], 30)
+    world.clock.now += 31
+    assert world.desk.work("a")["status"] == "working"
+    assert world.go_through("a")["crowd"]["outcome"] == "completed"
+
+
+def test_who_leaves_half_way_loses_the_place_and_may_still_finish() -> None:
+    world = World(places=1, most_minutes=60, break_every_minutes=1000)
+    world.come("a")
+    world.answer("a")
+    world.clock.now += 61 * MINUTE
+    assert world.owed() == {"a": ("timed out", "none")}
+    assert world.come("b")["status"] == "working"
+    assert world.go_through("a")["crowd"]["code"] == "DONE"
+    assert world.owed()["a"] == ("completed", "pay")
+
+
+def test_who_stops_gets_no_code_and_who_withdraws_does_not_count() -> None:
+    world = World(training=0, test=0)
+    world.come("a")
+    world.answer("a")
+    end = world.desk.step("a", {"step": "leave"})
+    assert (end["crowd"]["outcome"], end["crowd"]["code"]) == ("returned", "")
+    world.come("b")
+    world.go_through("b")
+    assert world.desk.overview()["questions"][0]["votes"] == 5
+    end = world.desk.step("b", {"step": "withdraw"})
+    assert end["crowd"]["outcome"] == "withdrawn"
+    assert world.desk.overview()["questions"][0]["votes"] == 1
+    assert world.owed() == {"a": ("returned", "none"), "b": ("withdrawn", "none")}
+
+
+def test_answers_of_those_who_withdraw_count_where_the_consent_says_so() -> None:
+    world = World(training=0, test=0, keep_votes=True)
+    world.come("a")
+    world.go_through("a")
+    world.desk.step("a", {"step": "withdraw"})
+    assert world.desk.overview()["questions"][0]["votes"] == 4
+
+
+def test_steps_are_for_strangers_and_change_nothing_when_they_come_again() -> None:
+    world = World()
+    with pytest.raises(Refused):
+        world.desk.step("invited", {"step": "consent"})
+    assert world.desk.work("invited")["status"] == "working"
+    world.come("a")
+    many = len(world.journal.stored)
+    for step in ("consent", "reread"):
+        world.desk.step("a", {"step": step})
+    world.desk.arrive("a")
+    assert len(world.journal.stored) == many
+
+
+def test_states_folded_anew_stand_where_they_stood() -> None:
+    world = World()
+    world.come("a")
+    for _ in range(3):
+        world.answer("a")
+    again = Desk(world.study, world.journal, clock=world.clock)
+    assert again.work("a") == world.desk.work("a")
