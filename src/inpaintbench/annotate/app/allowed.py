@@ -60,7 +60,7 @@ RULES = (
     _rule("GET", rf"/{_GRADIO_FILES}", Who.PERSON, "file", of_gradio=True),
     _rule("POST", r"/api/(?:work|answers|skips|undos|steps)", Who.RATER, "api"),
     _rule("GET", r"/media/[0-9a-f]{32}\.(?:mp4|png)", Who.PERSON, "file"),
-    _rule("GET", r"/static/[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+", Who.PERSON, "file"),
+    _rule("GET", r"/static/(?:player/)?[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+", Who.PERSON, "file"),
     _rule("POST", r"/logout", Who.PERSON, "api"),
     _rule("GET", r"/join/[A-Za-z0-9_-]{1,200}", Who.ANYBODY, "plain"),
     _rule("GET", r"/enter", Who.ANYBODY, "plain", query=True),

@@ -1,8 +1,4 @@
-"""Pages without Gradio's components: login, one sentence where something is refused, and the box that the rater's page fills.
-
-``gr.HTML(html_template=HTML, css_template=CSS, js_on_load=JS_ON_LOAD, apply_default_css=False)`` inside ``gr.Blocks``, and
-``mount_gradio_app(..., head=HEAD, footer_links=[])``. ``STATIC`` is served at ``/static/``.
-"""
+"""Pages without Gradio's components: login, one sentence where something is refused; and what the rater's page is made of."""
 
 from __future__ import annotations
 
@@ -11,6 +7,7 @@ from pathlib import Path
 from markupsafe import Markup
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
+from inpaintbench.annotate.player import component
 from inpaintbench.pages import render
 from inpaintbench.pages.page import TOKENS, asset
 
@@ -49,11 +46,17 @@ def _page(title: str, sentence: str, *, status: int, form: bool = False) -> Resp
 
 # Folder of modules, stylesheet and icon: plain files, none of them made by a build.
 STATIC = Path(__file__).parent / "static"
-# No `${value}` in it: Gradio would draw it anew whenever the value changed, and the player with it.
-HTML = asset("annotate/app/rater.html")
-# The served stylesheet does everything.
-CSS = ""
-JS_ON_LOAD = """import("/static/rater.js").then((page) => page.start(element.querySelector("#rater-page")));"""
+# Where the app serves the player's own, below those of the page.
+PLAYER_MODULES = "/static/player"
+# The player's component comes after the box, and moves into it. No `${value}`: Gradio would draw the page anew with every value.
+HTML = asset("annotate/app/rater.html") + "@children"
+CSS = component.BASICS
+JS_ON_LOAD = """import("/static/rater.js").then((page) => page.start(element));"""
 HEAD = render(
-    "annotate/app/rater_head.html", tokens=Markup(asset(TOKENS)), modules=sorted(path.name for path in STATIC.glob("*.js"))
+    "annotate/app/rater_head.html",
+    colours=Markup(asset(TOKENS) + asset("annotate/player/static/colours.css")),
+    modules=[
+        *(f"/static/{path.name}" for path in sorted(STATIC.glob("*.js"))),
+        *(f"{PLAYER_MODULES}/{path.name}" for path in sorted(component.STATIC.glob("*.js"))),
+    ],
 )

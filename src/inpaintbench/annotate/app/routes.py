@@ -88,6 +88,13 @@ def file_routes(study: Study, folder: Path, *, desk: Desk) -> APIRouter:
 
     @router.get("/static/{name}")
     def static(name: str, request: Request) -> Response:
+        return stored(name, request)
+
+    @router.get("/static/player/{name}")
+    def static_of_player(name: str, request: Request) -> Response:
+        return stored(f"player/{name}", request)
+
+    def stored(name: str, request: Request) -> Response:
         if name not in page_files:
             return refusal(404, "there is nothing here", as_page=False)
         content, kind, tag = page_files[name]
@@ -131,14 +138,17 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def static_files() -> Mapping[str, tuple[bytes, str, str]]:
-    """Files of the rater's page: name -> content, media type, entity tag. Read once, so a changed disk changes nothing."""
+    """Files of the rater's page: name -> content, media type, entity tag; those of the player as ``player/name``. Read once, so a
+    changed disk changes nothing."""
+    annotate = files("inpaintbench.annotate")
     table = {}
-    for entry in files("inpaintbench.annotate.app").joinpath("static").iterdir():
-        if entry.is_file() and not entry.name.startswith((".", "_")):
-            content = entry.read_bytes()
-            suffix = Path(entry.name).suffix
-            kind = _KINDS.get(suffix) or mimetypes.guess_type(entry.name)[0] or "application/octet-stream"
-            table[entry.name] = (content, kind, f'"{hashlib.sha256(content).hexdigest()[:32]}"')
+    for prefix, folder in (("", annotate / "app/static"), ("player/", annotate / "player/static")):
+        for entry in folder.iterdir():
+            if entry.is_file() and not entry.name.startswith((".", "_")):
+                content = entry.read_bytes()
+                suffix = Path(entry.name).suffix
+                kind = _KINDS.get(suffix) or mimetypes.guess_type(entry.name)[0] or "application/octet-stream"
+                table[prefix + entry.name] = (content, kind, f'"{hashlib.sha256(content).hexdigest()[:32]}"')
     return table
 
 

@@ -20,6 +20,7 @@ from inpaintbench.annotate.app.routes import answer_errors, file_routes, rater_a
 from inpaintbench.annotate.app.security import Gate
 from inpaintbench.annotate.app.sessions import opened, session_routes
 from inpaintbench.annotate.journal.participants import Participants
+from inpaintbench.annotate.player import ComparisonPlayer
 
 if TYPE_CHECKING:
     from inpaintbench.annotate.desk.desk import Desk
@@ -78,9 +79,10 @@ def make_app(
 
 
 def rater_page(study: Study) -> gr.Blocks:
-    """One element, which the page's own script fills."""
+    """The player as a component, and one element around it, which the page's own script fills."""
     page: gr.Blocks
-    with gr.Blocks(title=study.file.title, analytics_enabled=False, fill_width=True, fill_height=True) as page:
+    with (
+        gr.Blocks(title=study.file.title, analytics_enabled=False, fill_width=True, fill_height=True) as page,
         gr.HTML(
             "",
             html_template=pages.HTML,
@@ -88,7 +90,9 @@ def rater_page(study: Study) -> gr.Blocks:
             js_on_load=pages.JS_ON_LOAD,
             apply_default_css=False,
             elem_id="inpaintbench",
-        )
+        ),
+    ):
+        ComparisonPlayer(modules=pages.PLAYER_MODULES, keys=False)
     return page
 
 

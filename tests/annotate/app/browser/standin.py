@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -17,12 +18,20 @@ from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, Redirect
 from inpaintbench.annotate.app import pages
 from inpaintbench.annotate.app.headers import page_policy
 from inpaintbench.annotate.desk.cards import SKIP_REASONS
+from inpaintbench.annotate.player import ComparisonPlayer
+from inpaintbench.annotate.player.component import STATIC as PLAYER_STATIC
 
 COOKIE = "rater"
-PAGE = f"""<!doctype html><html lang="en"><head><title>Study</title>{pages.HEAD}
-<meta name="viewport" content="width=device-width, initial-scale=1"></head>
-<body><div id="here">{pages.HTML}</div>
-<script>const element = document.getElementById("here"); {pages.JS_ON_LOAD}</script></body></html>"""
+PLAYER = ComparisonPlayer(modules=pages.PLAYER_MODULES, keys=False)
+PAGE = f"""<!doctype html><html lang="en"><head><title>Study</title>{pages.HEAD}{PLAYER.head}
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>#here {{ {pages.CSS} }} #player {{ {PLAYER.css_template} }}</style></head>
+<body><div id="here">{pages.HTML.replace("@children", f'<div id="player">{PLAYER.html_template}</div>')}</div>
+<script>(() => {{
+  const element = document.getElementById("player"), props = {json.dumps(PLAYER.props)}, watch = () => undefined;
+  {PLAYER.js_on_load}
+}})();
+(() => {{ const element = document.getElementById("here"); {pages.JS_ON_LOAD} }})();</script></body></html>"""
 """The rater's page without Gradio around it, which takes seconds to come: the real server's tests have it."""
 
 
@@ -193,6 +202,10 @@ class Standin:
         @app.get("/media/{name}")
         def media(name: str) -> Response:
             return FileResponse(self.media / name, headers={"Cache-Control": "private, immutable, max-age=31536000"})
+
+        @app.get("/static/player/{name}")
+        def player(name: str) -> Response:
+            return FileResponse(PLAYER_STATIC / name, headers={"Cache-Control": "no-cache"})
 
         @app.get("/static/{name}")
         def static(name: str) -> Response:

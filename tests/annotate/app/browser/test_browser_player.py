@@ -234,7 +234,7 @@ def test_a_clip_that_was_not_shown_is_not_counted(proxies: dict[str, Any], enter
 
 
 PLAYED = """async ([fps, frames, shown]) => {
-  const { Watched } = await import("/static/watched.js");
+  const { Watched } = await import("/static/player/watched.js");
   const watched = new Watched(frames, fps);
   for (const [frame, now] of shown) {
     if (frame === null) watched.interrupt();

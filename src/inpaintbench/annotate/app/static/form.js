@@ -1,6 +1,6 @@
 /* The question: parts one after the other, a lock until the clip was seen, reasons to skip. */
 
-import { el, icon, keycap, keyName, letGo, shortcut } from "./dom.js";
+import { el, icon, keycap, keyName, letGo, shortcut } from "./player/dom.js";
 import { TEXT } from "./text.js";
 
 const TEXT_LIMIT = 500;

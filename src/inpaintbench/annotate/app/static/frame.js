@@ -1,26 +1,23 @@
-/* The page's parts in the order of the screen: bar, question, players, player's bar, answers. */
+/* The page's parts in the order of the screen: bar, question, player, answers. */
 
-import { el, icon, keycap, letGo } from "./dom.js";
+import { el, icon, keycap, letGo } from "./player/dom.js";
 import { TEXT } from "./text.js";
 
-/** Empty `root` and fill it; returns the nodes by name. */
-export function frame(root, { onundo, onskip }) {
+/** Empty `root` and fill it, with `player`, an element, in the middle; returns the nodes by name. */
+export function frame(root, player, { onundo, onskip }) {
   const nodes = {
     top: el("header", { class: "top" }),
     question: el("div", { class: "question", "aria-live": "polite" }),
-    players: el("main", { class: "players" }),
-    controls: el("div", { class: "controls" }),
     gate: el("div", { class: "gate" }),
     chips: el("div", { class: "chips" }),
     form: el("div", { class: "form" }),
     toasts: el("div", { class: "toasts", role: "status", "aria-live": "polite" }),
-    parking: el("div", { class: "parking", "aria-hidden": "true" }),
   };
   const undo = side("undo", "Undo", "u", "Take the last answer back", onundo);
   const skip = side("skip", "Skip", "s", "Skip this one", onskip);
   nodes.panel = el("section", { class: "panel" },
     el("div", { class: "left" }, nodes.gate, nodes.chips), nodes.form, el("div", { class: "sides" }, undo, skip));
-  root.replaceChildren(nodes.top, nodes.question, nodes.players, nodes.controls, nodes.panel, nodes.toasts, nodes.parking);
+  root.replaceChildren(nodes.top, nodes.question, el("main", {}, player), nodes.panel, nodes.toasts);
   return nodes;
 }
 

@@ -1,6 +1,6 @@
 /* Must-watch: answers open once every frame was on the screen. */
 
-import { el } from "./dom.js";
+import { el } from "./player/dom.js";
 import { watchOn } from "./text.js";
 
 const NUDGE_MS = 1200;

@@ -1,6 +1,6 @@
 /* How long raters wait: from the key that answered to the first picture of the next task on the screen, in milliseconds. */
 
-import { whenPresented } from "./dom.js";
+import { whenPresented } from "./player/dom.js";
 
 const MOST = 1000;
 

@@ -1,10 +1,11 @@
 /* The rater's page: one card after the other, answers kept until the server has them. */
 
-import { remembered } from "./dom.js";
 import { frame } from "./frame.js";
-import { listen } from "./keys.js";
 import { Outbox, post } from "./outbox.js";
+import { playerIn } from "./player/gradio.js";
+import { listen } from "./player/keys.js";
 import { Queue } from "./queue.js";
+import { remembered } from "./remembered.js";
 import { Dialog, message, Toasts, welcome } from "./screens.js";
 import { Stage } from "./stage.js";
 import { measurementSaid, TEXT } from "./text.js";
@@ -15,13 +16,14 @@ const RENEW_MS = 240_000;
 const RETRY_MS = 3_000;
 
 class Page {
-  constructor(root) {
-    const nodes = frame(root, { onundo: () => this.undo(), onskip: () => this.stage.form.skip() });
+  constructor(root, player) {
+    // The whole component moves: its styles hold inside it.
+    const nodes = frame(root, player.root.parentElement, { onundo: () => this.undo(), onskip: () => this.stage.form.skip() });
     this.root = root;
     this.dialog = new Dialog(root);
     this.toasts = new Toasts(nodes.toasts);
     this.topBar = new TopBar(nodes.top, { page: root, onhelp: () => this.dialog.help(this.card?.question.form), onleave: () => this.leave() });
-    this.stage = new Stage(root, nodes, {
+    this.stage = new Stage(root, nodes, player, {
       onanswer: (fields) => this.finish("answers", fields),
       onskip: (fields, event) => {
         this.stage.latency.pressed(event);
@@ -41,7 +43,7 @@ class Page {
     this.lastCard = null;
     this.greeting = null;
     this.timer = null;
-    listen((key, event) => this.press(key, event), (key) => this.stage.bar.release(key));
+    listen((key, event) => this.press(key, event), (key) => player.release(key));
     window.addEventListener("beforeunload", (event) => this.outbox.size && event.preventDefault());
     window.addEventListener("online", () => this.connection());
     window.addEventListener("offline", () => this.connection());
@@ -229,9 +231,9 @@ class Page {
   }
 }
 
-/** Draw the page inside `root`. */
-export function start(root) {
-  const page = new Page(root);
+/** Draw the page inside its box, around the component of the player; `element` holds both. */
+export async function start(element) {
+  const page = new Page(element.querySelector("#rater-page"), await playerIn(element));
   window.raterPage = { page, latencies: page.stage.latency.latencies };
   page.begin();
 }

@@ -1,7 +1,7 @@
 /* What stands in the players' place between tasks, and what lies over them. */
 
-import { el, keycap } from "./dom.js";
-import { HELP } from "./controls.js";
+import { el, keycap } from "./player/dom.js";
+import { HELP } from "./player/controls.js";
 import { TEXT } from "./text.js";
 
 const OTHER_KEYS = [["u", "Take the last answer back (also Backspace)"], ["s", "Skip, with a reason"], ["Enter", "Take the marked answer"], ["t", "Narrow screens: the other players (also a swipe)"], ["?", "These keys"]];

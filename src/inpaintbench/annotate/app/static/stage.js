@@ -1,37 +1,28 @@
-/* What a rater has before them: one card's question, players and answers, or a message in their place. */
+/* What a rater has before them: one card's question, player and answers, or a message in the player's place. */
 
-import { Clock } from "./clock.js";
-import { Controls } from "./controls.js";
-import { remembered, whenPresented } from "./dom.js";
-import { Form } from "./form.js";
 import { drawQuestion } from "./frame.js";
+import { Form } from "./form.js";
 import { Gate } from "./gate.js";
 import { Latency } from "./latency.js";
-import { Shelf } from "./media.js";
+import { whenPresented } from "./player/dom.js";
+import { remembered } from "./remembered.js";
 import { message } from "./screens.js";
 import { Stopwatch } from "./stopwatch.js";
 import { TEXT } from "./text.js";
-import { View } from "./view.js";
 
 export class Stage {
   /** `onanswer(fields, event)`: a judgement with what was watched; `onskip(fields, event)`; `onplaying()`: media of others may load. */
-  constructor(root, nodes, { onanswer, onskip, onplaying }) {
-    Object.assign(this, { root, nodes, onanswer, onskip, onplaying });
+  constructor(root, nodes, player, { onanswer, onskip, onplaying }) {
+    Object.assign(this, { root, nodes, player, onanswer, onskip, onplaying });
+    Object.assign(this, { clock: player.clock, view: player.view, shelf: player.shelf });
     this.card = null;
     this.stopwatch = null;
     this.records = new Map();
-    this.clock = new Clock();
     this.latency = new Latency();
-    this.shelf = new Shelf(nodes.parking);
-    this.view = new View(nodes.players, this.clock, {
-      onpick: (place) => this.form.pickPlace(place, null),
-      onchange: () => {
-        remembered.set("outline", this.view.outlineOn ? "on" : "off");
-        this.bar.draw();
-      },
-    });
     this.view.outlineOn = remembered.get("outline") === "on";
-    this.bar = new Controls(nodes.controls, this.clock, this.view);
+    player.addEventListener("change", () => remembered.set("outline", this.view.outlineOn ? "on" : "off"));
+    player.addEventListener("start", () => this.#began());
+    player.addEventListener("broken", () => this.#broken());
     this.form = new Form(nodes.form, nodes.chips, {
       onanswer: (given, event) => this.#answer(given, event),
       onskip: (fields, event) => this.onskip(fields, event),
@@ -48,27 +39,19 @@ export class Stage {
     this.stopwatch = null;
     this.root.dataset.screen = "task";
     drawQuestion(this.nodes.question, card);
-    this.clock.stop();
-    const media = this.shelf.of(card.media);
     this.form.show(card);
-    this.view.show(card, Form.keysOf(card));
     this.gate.close();
-    if (media.state === "ready") return this.#play(card, media);
-    this.root.dataset.loading = "";
-    media.ready.then(() => this.card === card && this.#play(card, media));
+    this.player.show(card, { keyOf: Form.keysOf(card), seen: card.previous ? this.records.get(card.task) : null });
   }
 
   /** A message instead of a card. */
   say(node) {
     this.card = null;
     this.stopwatch = null;
-    this.clock.stop();
     this.form.clear();
-    this.view.clear();
-    delete this.root.dataset.loading;
     this.root.dataset.screen = "message";
     this.nodes.question.replaceChildren();
-    this.nodes.players.replaceChildren(node);
+    this.player.clear(node);
   }
 
   /** Load the media of `next`, keep those of `kept`, let go of all others. */
@@ -79,28 +62,25 @@ export class Stage {
   }
 
   press(key, event) {
-    if (key === "t") return this.view.nextTab();
-    return this.form.press(key, event) || this.bar.press(key);
+    return this.form.press(key, event) || this.player.press(key);
   }
 
-  #play(card, media) {
-    delete this.root.dataset.loading;
-    if (media.state === "broken") {
-      this.nodes.players.append(message(TEXT.broken, TEXT.brokenHint, [TEXT.again, () => this.show(card)]));
-      this.bar.draw();
-      return this.onplaying();
-    }
-    this.clock.start(media, card.previous ? this.records.get(card.task) : null);
+  #began() {
     this.latency.drawn();
     this.stopwatch = new Stopwatch();
-    this.gate.open(card);
-    this.bar.draw();
+    this.gate.open(this.card);
     // Fetching the next one must not delay the picture of this one.
     whenPresented(() => this.onplaying());
   }
 
+  #broken() {
+    const { card } = this;
+    this.player.area.append(message(TEXT.broken, TEXT.brokenHint, [TEXT.again, () => this.show(card)]));
+    this.onplaying();
+  }
+
   #answer(given, event) {
-    const { watched } = this.clock;
+    const { watched } = this.player;
     if (!watched || !this.stopwatch) return this.gate.nudge();
     this.latency.pressed(event);
     this.records.set(this.card.task, watched.seen);

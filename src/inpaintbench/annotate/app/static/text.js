@@ -71,12 +71,6 @@ export function waitingFor(count) {
   return count === 1 ? "1 answer waiting for the network" : `${count} answers waiting for the network`;
 }
 
-/** 2 -> "A, B"; 5 -> "A to E". */
-export function candidatesSaid(count) {
-  if (count <= 1) return "Result";
-  return count === 2 ? "A, B" : `A to ${String.fromCharCode(64 + count)}`;
-}
-
 export function watchOn(seconds, playing) {
   const left = `${Math.max(0.1, seconds).toFixed(1)} s left`;
   return playing ? `Watch to the end: ${left}` : `Watch to the end: press space, ${left}`;
@@ -84,13 +78,4 @@ export function watchOn(seconds, playing) {
 
 export function measurementSaid(label) {
   return `For the last one the measurement said: ${label}`;
-}
-
-export function times(factor) {
-  const fractions = { 0.125: "⅛", 0.25: "¼", 0.5: "½", 0.75: "¾" };
-  return `${fractions[factor] ?? Math.round(factor * 100) / 100}×`;
-}
-
-export function clockTime(seconds) {
-  return `${seconds.toFixed(2)} s`;
 }

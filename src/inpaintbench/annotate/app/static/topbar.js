@@ -1,6 +1,7 @@
 /* Title, progress, pace, connection, who is here, theme, help, the way out. */
 
-import { el, icon, letGo, remembered } from "./dom.js";
+import { el, icon, letGo } from "./player/dom.js";
+import { remembered } from "./remembered.js";
 import { pace, TEXT, waitingFor } from "./text.js";
 
 const THEMES = ["auto", "light", "dark"];

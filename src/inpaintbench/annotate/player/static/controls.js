@@ -1,7 +1,7 @@
 /* The player's bar: buttons with their keys, and the line of frames. */
 
 import { el, icon, keycap, keyName, letGo, shortcut } from "./dom.js";
-import { clockTime, times } from "./text.js";
+import { clockTime, times } from "./words.js";
 
 /** name, key, what it does, manner. Those of manner `hold` work while they are held. */
 const BUTTONS = [

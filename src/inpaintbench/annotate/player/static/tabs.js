@@ -1,7 +1,7 @@
 /* Narrow screens: candidates and each reference take turns, chosen by tabs, by a swipe or by a key. */
 
 import { el, keycap, letGo } from "./dom.js";
-import { candidatesSaid } from "./text.js";
+import { candidatesSaid } from "./words.js";
 
 export class Tabs {
   constructor(onchange) {
@@ -15,7 +15,7 @@ export class Tabs {
     return !this.node.hidden;
   }
 
-  /** One tab for the candidates together, one for each of `references`. */
+  /** One tab for the candidates together, one for each of the references; both by their labels. */
   of(references, candidates) {
     this.chosen = 0;
     const names = [candidatesSaid(candidates), ...references];

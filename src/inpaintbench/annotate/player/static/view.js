@@ -21,6 +21,7 @@ export class View {
     Object.assign(this, { area, clock, onpick, onchange });
     this.panes = [];
     this.card = null;
+    this.keyOf = new Map();
     this.zoom = { factor: 1, x: 0.5, y: 0.5 };
     this.lastFactor = 3;
     this.wipeAt = 0.5;
@@ -35,7 +36,7 @@ export class View {
 
   /** Lay out the players of a card; what stands in `keyOf` (place -> key) is written beside the names. */
   show(card, keyOf) {
-    this.card = card;
+    Object.assign(this, { card, keyOf });
     this.held.clear();
     this.wiping = false;
     this.zoom = { factor: 1, x: 0.5, y: 0.5 };
@@ -49,7 +50,8 @@ export class View {
     for (const pane of this.panes) pane.caption.hidden = !this.captionHeight;
     this.original = ordered.find((one) => one.role === "original") ?? null;
     this.outline = card.outline ? new Outline(card.outline) : null;
-    this.tabs.of(this.panes.slice(this.mainCount).map((pane) => pane.player.label), this.mainCount);
+    const labels = ordered.map((player) => player.label);
+    this.tabs.of(labels.slice(this.mainCount), labels.slice(0, this.mainCount));
     this.area.replaceChildren(this.tabs.node, ...this.panes.map((pane) => pane.node));
     this.place();
   }

@@ -1,0 +1,76 @@
+/* The comparison player: videos that lie as tiles in one file, so that no two of them can ever show different frames. */
+
+import { Clock } from "./clock.js";
+import { Controls } from "./controls.js";
+import { el } from "./dom.js";
+import { Shelf } from "./media.js";
+import { View } from "./view.js";
+
+/** Events: `start` (the first picture is there and it plays), `broken` (the file cannot be played), `change` (zoom, wipe, outline,
+    what is held). */
+export class Player extends EventTarget {
+  /** Draw into `root`. `onpick(place)`: the name of a candidate that has a key was clicked. */
+  constructor(root, { onpick = () => undefined } = {}) {
+    super();
+    const parts = ["players", "controls", "parking"].map((name) => el("div", { class: name }));
+    root.replaceChildren(...parts);
+    [this.area, this.root] = [parts[0], root];
+    parts[2].setAttribute("aria-hidden", "true");
+    this.clock = new Clock();
+    this.shelf = new Shelf(parts[2]);
+    this.view = new View(parts[0], this.clock, { onpick, onchange: () => this.#changed() });
+    this.bar = new Controls(parts[1], this.clock, this.view);
+    this.shown = null;
+  }
+
+  /** What was watched of the clip that plays; null before its first picture. */
+  get watched() {
+    return this.clock.watched;
+  }
+
+  /**
+   * Play `shown` from its start: {media, players, outline}. `keyOf`: place -> the key beside a candidate's name. `seen`: a record of
+   * the same clip to go on from. `start` is told at once where the first picture is there already.
+   */
+  show(shown, { keyOf = new Map(), seen = null } = {}) {
+    this.shown = shown;
+    this.clock.stop();
+    const media = this.shelf.of(shown.media);
+    this.view.show(shown, keyOf);
+    if (media.state === "ready") return this.#play(media, seen);
+    this.root.dataset.loading = "";
+    media.ready.then(() => this.shown === shown && this.#play(media, seen));
+  }
+
+  /** Nothing, or `node` in the players' place. */
+  clear(node = null) {
+    this.shown = null;
+    this.clock.stop();
+    this.view.clear();
+    delete this.root.dataset.loading;
+    if (node) this.area.replaceChildren(node);
+  }
+
+  /** Use a key; says whether it was one of ours. */
+  press(key) {
+    return key === "t" ? this.view.nextTab() : this.bar.press(key);
+  }
+
+  /** A key was let go; null lets go of all. */
+  release(key) {
+    this.bar.release(key);
+  }
+
+  #play(media, seen) {
+    delete this.root.dataset.loading;
+    const plays = media.state === "ready";
+    if (plays) this.clock.start(media, seen);
+    this.dispatchEvent(new Event(plays ? "start" : "broken"));
+    this.bar.draw();
+  }
+
+  #changed() {
+    this.bar.draw();
+    this.dispatchEvent(new Event("change"));
+  }
+}
