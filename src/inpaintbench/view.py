@@ -14,7 +14,7 @@ from inpaintbench.types import Alpha, Frames, Hole, Joint, Luma, Plain, Prompts,
 
 PARTS = (
     "truth", "luma", "input", "hole", "alpha", "first_hole", "joints", "timed_text", "undistorted", "print", "object_mask",
-    "effect_mask", "prompts", "prediction", "composite",
+    "effect_mask", "prompts", "transitions", "prediction", "composite",
 )  # fmt: skip
 
 
@@ -146,6 +146,15 @@ class ItemView:
         """Descriptions of the clip before and after an edit."""
         prompts: Prompts = self._get("prompts")
         return prompts
+
+    @property
+    def transitions(self) -> tuple[tuple[int, int], ...]:
+        """Spans of frames ``[start, end)`` that transitions of the whole film cover, counted from the clip's first, in order.
+
+        They may lie outside of the clip. A cut has the number of its second frame twice.
+        """
+        spans: tuple[tuple[int, int], ...] = self._get("transitions")
+        return spans
 
     @property
     def joints(self) -> tuple[Joint, ...]:

@@ -11,10 +11,11 @@ import cv2
 import hazards
 import numpy as np
 import pytest
-from worlds import photograph
+from worlds import pan_clip, photograph
 
 from inpaintbench import video
 from inpaintbench.curation.judging import SOURCE_RULES
+from inpaintbench.curation.measuring import measure
 from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.recipes import devil
@@ -94,3 +95,33 @@ def test_what_is_not_good_enough_the_first_time_is_encoded_once_more(bench: Modu
             encoded = video.write_clip(tmp_path / "clip.mp4", noisy, fps=25)
         assert counts == {"encodings": 2}
         assert 45 <= encoded.psnr_db < 47.5
+
+
+def test_a_dissolve_over_the_border_of_two_clips_counts_in_both_and_costs_no_decoding(bench: ModuleType, tmp_path: Path) -> None:
+    folder = tmp_path / "films"
+    folder.mkdir()
+    one, other = (pan_clip(name, pixels_per_frame=1, frames=120, width=160, height=90) for name in ("coffee", "astronaut"))
+    weight = np.clip((np.arange(120) - 25.5) / 15, 0, 1)[:, None, None, None]  # frames 26 to 40 are mixed, the clip ends at 30
+    video.write_browser(folder / "film.mp4", np.rint((1 - weight) * one + weight * other).astype(np.uint8), fps=25)
+    rule = devil.OWN_FOOTAGE_RULES["transitions"]
+    counted, shares = {}, {}
+    for way, rules in (
+        ("without", ()),
+        ("in one pass", (rule,)),
+        ("in two", (rule, devil.Rule(attribute="probe.frames", at_least=1))),
+    ):
+        workspace = Workspace(tmp_path / way)
+        with bench.counted() as counts:
+            curate(RECIPE.model_copy(update={"rules": rules}), folder, workspace)
+        with LocalExecutor(workspace, workers=0) as executor:
+            measured = measure(executor, workspace, leaf="transition_fraction").columns("subject_id", "value")
+        counted[way] = counts["frames decoded"]
+        start = {clip.clip_id: clip.start_frame for clip in workspace.table("clips", Clip)}
+        values = zip(measured["subject_id"].to_pylist(), measured["value"].to_pylist(), strict=True)
+        shares[way] = {start[clip]: value for clip, value in values}
+    assert counted["without"] == counted["in one pass"] == 121
+    assert shares["without"][0] == 0  # four mixed frames of fifteen
+    assert shares["in one pass"] == shares["in two"]
+    assert 4 / 30 <= shares["in one pass"][0] <= 8 / 30
+    assert 10 / 30 <= shares["in one pass"][30] <= 16 / 30
+    assert shares["in one pass"][60] == shares["in one pass"][90] == 0

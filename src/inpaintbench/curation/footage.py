@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -16,6 +18,7 @@ from inpaintbench import video
 from inpaintbench.curation import bars
 from inpaintbench.curation.bars import Bars
 from inpaintbench.curation.normalizers import NORMALIZERS
+from inpaintbench.curation.shots import WORKING_PIXELS, TransitionFinder
 from inpaintbench.curation.sources import SOURCES
 from inpaintbench.curation.sources.base import PARTS, Footage, SourceLeaf, open_path
 from inpaintbench.curation.splitters import SPLITTERS
@@ -28,6 +31,8 @@ from inpaintbench.workspace import Blobs, Workspace
 
 VERSION = "4"
 CUT_VERSION = "5"
+# Attribute of a source: how many cuts, fades and dissolves it has, and in its blob where they are.
+TRANSITIONS, TRANSITIONS_VERSION = "probe.transitions", "1"
 FIND_LIMIT_SECONDS = 3600.0
 # How the reason of a copy begins.
 SAME_BYTES = "has the same bytes as"
@@ -111,12 +116,15 @@ def distinct(sources: Sequence[Source]) -> tuple[list[Source], list[Rejection]]:
     return list(first.values()), doubles
 
 
-def probe(executor: Executor, sources: Sequence[Source], where: Mapping[str, Plain], doubles: Sequence[Rejection]) -> Outcome:
-    """Decode every source once and write what it holds to ``attributes``."""
-    return executor.run(*_probing(sources, where), rejected=doubles)
+def probe(
+    executor: Executor, sources: Sequence[Source], where: Mapping[str, Plain], doubles: Sequence[Rejection], *,
+    transitions: bool = False,
+) -> Outcome:  # fmt: skip
+    """Decode every source once and write what it holds to ``attributes``, with ``transitions`` also where shots end."""
+    return executor.run(*_probing(sources, where, transitions=transitions), rejected=doubles)
 
 
-def _probing(sources: Sequence[Source], where: Mapping[str, Plain]) -> tuple[Step, list[Task]]:
+def _probing(sources: Sequence[Source], where: Mapping[str, Plain], *, transitions: bool) -> tuple[Step, list[Task]]:
     step = Step(
         name="probe",
         version=VERSION,
@@ -124,6 +132,8 @@ def _probing(sources: Sequence[Source], where: Mapping[str, Plain]) -> tuple[Ste
         record=Attribute,
         function="inpaintbench.curation.footage:probe_one",
         together="inpaintbench.curation.footage:probe_and_cut_one",
+        # Sources of whom nobody asks it have the keys that they had.
+        parameters={"transitions": TRANSITIONS_VERSION} if transitions else {},
         time_limit_seconds=time_limit(max((row.bytes for row in sources), default=0) / _SLOWEST_BYTES_A_SECOND),
     )
     return step, [
@@ -132,10 +142,48 @@ def _probing(sources: Sequence[Source], where: Mapping[str, Plain]) -> tuple[Ste
     ]
 
 
-def probe_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribute]:  # noqa: ARG001 - step signature
+def probe_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribute]:
     """One attribute row for each fact of ``video.Probe``, named ``probe.<fact>``, and for what follows from them."""
     path = open_path(payload["where"], blobs)
-    return _probe_rows(payload["source_id"], path, video.probe(path))
+    looking = _Looking(asked="transitions" in parameters)
+    probed = video.probe(path, watching=looking.watching)
+    return [*_probe_rows(payload["source_id"], path, probed), *looking.rows(payload["source_id"], probed, blobs)]
+
+
+class _Looking:
+    """Search for the transitions of a source while it is decoded, where somebody asks for them."""
+
+    def __init__(self, *, asked: bool) -> None:
+        self._finder = TransitionFinder() if asked else None
+        self.watching = self._watch if asked else None
+
+    def _watch(self, frame: Any) -> None:
+        if self._finder:
+            self._finder.add(video.thumbnail(frame, pixels=WORKING_PIXELS))
+
+    def rows(self, source_id: str, probed: video.Probe, blobs: Blobs) -> list[Attribute]:
+        """A row with the number of transitions, and where they are; none where nobody asked, and of an image."""
+        if self._finder is None:
+            return []
+        spans = [[found.start_frame, found.end_frame] for found in self._finder.finish()]
+        blob, _ = blobs.put(".json", lambda path: path.write_text(canonical_json({"fps": probed.fps, "spans": spans})))
+        return [Attribute(source_id, TRANSITIONS, float(len(spans)), None, "probe", VERSION, blob)]
+
+
+def transitions_of_clip(blob: str, blobs: Blobs, *, start_frame: int, end_frame: int, fps: float) -> tuple[tuple[int, int], ...]:
+    """Transitions of a clip's source, counted in frames from the clip's first; those that end before it or begin behind it too.
+
+    Args:
+        blob: of the source's attribute ``TRANSITIONS``.
+        blobs: hold it.
+        start_frame: of the clip in its source, counted at ``fps``.
+        end_frame: the same.
+        fps: rate of the clip; another than the source's where it was retimed.
+    """
+    found = json.loads(blobs.path(blob).read_bytes())
+    scale = fps / found["fps"] if fps != found["fps"] else 1.0
+    near = ((math.floor(start * scale), math.ceil(end * scale)) for start, end in found["spans"])
+    return tuple((start - start_frame, end - start_frame) for start, end in near if end >= start_frame and start < end_frame)
 
 
 def _probe_rows(source_id: str, path: str, probed: video.Probe) -> list[Attribute]:
@@ -173,10 +221,11 @@ def cut(
 
 
 def probe_and_cut(
-    executor: Executor, sources: Sequence[Source], where: Mapping[str, Plain], doubles: Sequence[Rejection], **how: Any
-) -> tuple[Outcome, Outcome]:
+    executor: Executor, sources: Sequence[Source], where: Mapping[str, Plain], doubles: Sequence[Rejection], *,
+    transitions: bool = False, **how: Any,
+) -> tuple[Outcome, Outcome]:  # fmt: skip
     """``probe`` and ``cut`` in one pass over each source, where all are cut whatever is found; ``how`` is what ``cut`` takes."""
-    work = [_probing(sources, where), _cutting(sources, where, (), how)]
+    work = [_probing(sources, where, transitions=transitions), _cutting(sources, where, (), how)]
     done = executor.run_together(work, label="cut", rejected=doubles)
     refused = {row.subject_id for row in done["probe"].rejected}  # once is enough
     cut = replace(done["cut"], rejected=[row for row in done["cut"].rejected if row.subject_id not in refused])
@@ -220,7 +269,7 @@ def without_name(leaf: Plain) -> dict[str, Any]:
 
 def cut_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Clip]:
     """All clips of one source, decoded once from front to back."""
-    _, clips = _probed_and_cut(payload, parameters, blobs)
+    _, clips = _probed_and_cut(payload, parameters, blobs, _Looking(asked=False))
     if isinstance(clips, InpaintBenchError):
         raise clips
     return clips
@@ -228,21 +277,25 @@ def cut_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Clip]:
 
 def probe_and_cut_one(jobs: Sequence[tuple[Plain, Plain]], *, blobs: Blobs) -> list[list[Any] | InpaintBenchError]:
     """``probe_one`` and ``cut_one`` of one source, decoded once."""
-    _, (payload, parameters) = jobs
+    (_, asked), (payload, parameters) = jobs
+    looking = _Looking(asked="transitions" in asked)
     try:
-        probed, clips = _probed_and_cut(payload, parameters, blobs)
+        probed, clips = _probed_and_cut(payload, parameters, blobs, looking)
     except InpaintBenchError as error:
         return [error, error]
-    return [_probe_rows(payload["source_id"], open_path(payload["where"], blobs), probed), clips]
+    rows = _probe_rows(payload["source_id"], open_path(payload["where"], blobs), probed)
+    return [[*rows, *looking.rows(payload["source_id"], probed, blobs)], clips]
 
 
-def _probed_and_cut(payload: Plain, parameters: Plain, blobs: Blobs) -> tuple[video.Probe, list[Clip] | InpaintBenchError]:
+def _probed_and_cut(
+    payload: Plain, parameters: Plain, blobs: Blobs, looking: _Looking
+) -> tuple[video.Probe, list[Clip] | InpaintBenchError]:
     """Cut a source by what its packets promise, and measure at that what it holds; where that is another, cut it by that."""
     path = open_path(payload["where"], blobs)
     if video.is_image(path):
         probed = video.probe(path)
         return probed, _cut(path, probed, payload, parameters, blobs)
-    decoder = video.ProbingDecoder(path)
+    decoder = video.ProbingDecoder(path, watching=looking.watching)
     foreseen = decoder.foreseen()
     clips = _cut(path, foreseen, payload, parameters, blobs, decoder=decoder) if foreseen else []
     probed = decoder.probe()

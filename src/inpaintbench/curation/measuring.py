@@ -8,12 +8,13 @@ from functools import lru_cache
 from typing import Any
 
 from inpaintbench import video
+from inpaintbench.curation import footage
 from inpaintbench.curation.attributes import ATTRIBUTES
 from inpaintbench.errors import InputError, NotMeasurable
 from inpaintbench.executors.base import Executor, Outcome, Step, Task, Tasks
 from inpaintbench.models import weights
-from inpaintbench.tables import flat
-from inpaintbench.types import Attribute, Clip, Plain
+from inpaintbench.tables import flat, texts, to_columns
+from inpaintbench.types import Attribute, Clip, Plain, content_id
 from inpaintbench.view import ItemView
 from inpaintbench.workspace import Blobs, Workspace
 
@@ -43,11 +44,33 @@ def measure_together(executor: Executor, clips: Sequence[Clip] | Workspace, *, l
     Raises:
         UnknownNameError: no such attribute leaf.
     """
-    steps = [_step(leaf, constants) for leaf, constants in leaves.items()]
-    tasks = _tasks(clips)
-    label = steps[0].name if len(steps) == 1 else f"measure {len(steps)} attributes"
-    outcomes = executor.run_together([(step, tasks) for step in steps], label=label)
+    steps = {leaf: _step(leaf, constants) for leaf, constants in leaves.items()}
+    tasks, near = _tasks(clips), _transitions(executor.workspace)
+    reading = [leaf for leaf in leaves if near and "transitions" in ATTRIBUTES.get(leaf).needs]
+    informed = _informed(clips, near) if reading else tasks
+    label = step_of(next(iter(leaves))) if len(steps) == 1 else f"measure {len(steps)} attributes"
+    work = [(step, informed if leaf in reading else tasks) for leaf, step in steps.items()]
+    outcomes = executor.run_together(work, label=label)
     return {leaf: outcomes[step_of(leaf)] for leaf in leaves}
+
+
+def _transitions(workspace: Workspace) -> dict[str, str]:
+    """Source id -> blob with its transitions, of sources that were searched for them."""
+    rows = workspace.columns("attributes", Attribute, where=("name", [footage.TRANSITIONS]), columns=["subject_id", "blob"])
+    return dict(zip(rows["subject_id"].to_pylist(), rows["blob"].to_pylist(), strict=True))
+
+
+def _informed(clips: Sequence[Clip] | Workspace, near: Mapping[str, str]) -> Tasks:
+    """Tasks that know the transitions of their sources, and are done again where those are others."""
+    table = clips.columns("clips", Clip) if isinstance(clips, Workspace) else to_columns(clips, Clip)
+    ids, pixels, sources = (table[name].to_pylist() for name in ("clip_id", "yuv_sha256", "source_id"))
+    contents = [content_id(one, near[source]) if source in near else one for one, source in zip(pixels, sources, strict=True)]
+
+    def payload(place: int) -> Plain:
+        known = {"transitions": near[sources[place]]} if sources[place] in near else {}
+        return {"clip": table.slice(place, 1).to_pylist()[0], **known}
+
+    return Tasks(texts(ids), texts(contents), payload)
 
 
 def _tasks(clips: Sequence[Clip] | Workspace) -> Sequence[Task]:
@@ -92,7 +115,7 @@ def measure_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attr
     """One row; a leaf that has no value for the clip gives ``None`` with its reason."""
     leaf = ATTRIBUTES.get(parameters["leaf"])(**parameters["constants"])
     clip = Clip(**payload["clip"])
-    view = clip_view(clip, blobs).declaring(leaf.name, leaf.needs)
+    view = clip_view(clip, blobs, transitions=payload.get("transitions")).declaring(leaf.name, leaf.needs)
     try:
         value, reason = leaf.measure(view), None
     except NotMeasurable as error:
@@ -100,12 +123,19 @@ def measure_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attr
     return [Attribute(clip.clip_id, leaf.name, value, reason, leaf.name, leaf.version)]
 
 
-def clip_view(clip: Clip, blobs: Blobs) -> ItemView:
-    """The frames of a clip, decoded when asked for; the last clip of a process is remembered."""
+def clip_view(clip: Clip, blobs: Blobs, *, transitions: str | None = None) -> ItemView:
+    """The frames of a clip, decoded when asked for; the last clip of a process is remembered.
+
+    ``transitions``: blob with those of its source, where they are known.
+    """
     path = str(blobs.path(clip.blob))
     small = clip.frames * clip.height * clip.width * _BYTES_A_PIXEL <= _HOLD_AT_MOST_BYTES
     decoded = _decoded(path) if small else video.DecodedClip(path)
     parts: dict[str, Any] = {"truth": lambda: decoded.frames, "luma": lambda: decoded.luma}
+    if transitions is not None:
+        parts["transitions"] = lambda: footage.transitions_of_clip(
+            transitions, blobs, start_frame=clip.start_frame, end_frame=clip.end_frame, fps=clip.fps
+        )
     return ItemView(
         item_id=clip.clip_id, frames=clip.frames, height=clip.height, width=clip.width, fps=clip.fps, parts=parts,
         truth_frame=decoded.frame,

@@ -74,20 +74,51 @@ def transitions(frames: Iterable[Image]) -> list[Transition]:
     """All transitions of a film in order; gradual ones swallow the cuts at and inside them.
 
     Args:
-        frames: ``uint8[h, w, 3]`` RGB or ``uint8[h, w]`` luma of one size, read once; a change of size is a cut.
+        frames: as ``TransitionFinder.add`` takes them, read once.
     """
-    cuts: dict[int, Transition] = {}
-    gradual: list[Blend] = []
-    for block in _blocks(frames):
+    finder = TransitionFinder()
+    for frame in frames:
+        finder.add(frame)
+    return finder.finish()
+
+
+class TransitionFinder:
+    """Search for the transitions of a film whose frames come one by one; memory does not grow with its length."""
+
+    def __init__(self) -> None:
+        self._held: list[Image] = []
+        # Numbers of the first frame that is held, of the first whose cuts are not decided, and of the next one.
+        self._first = self._decided = self._count = 0
+        self._cuts: dict[int, Transition] = {}
+        self._gradual: list[Blend] = []
+
+    def add(self, frame: Image) -> None:
+        """Take the next frame, ``uint8[h, w, 3]`` RGB or ``uint8[h, w]`` luma; a change of size is a cut."""
+        self._held.append(_reduced(frame))
+        self._count += 1
+        if self._count - self._decided == BLOCK_FRAMES + CONTEXT_FRAMES:
+            self._look(range(self._decided, self._decided + BLOCK_FRAMES))
+            self._decided += BLOCK_FRAMES
+            surplus = max(0, self._decided - CONTEXT_FRAMES - self._first)
+            self._held, self._first = self._held[surplus:], self._first + surplus
+
+    def finish(self) -> list[Transition]:
+        """Return all transitions in order, as ``transitions`` does; no frame comes after that."""
+        if self._count > self._decided:
+            self._look(range(self._decided, self._count))
+            self._decided = self._count
+        merged = _merged(self._gradual)
+        swallowed = {k for blend in merged for k in range(blend.start, blend.end + 1)}
+        # A single frame is no shot: it is a mixture of both sides.
+        kept = [cut for k, cut in self._cuts.items() if k not in swallowed and k + 1 not in self._cuts]
+        kept += [Transition(blend.start, blend.end, "gradual", blend.score) for blend in merged]
+        return sorted(kept, key=lambda transition: transition.start_frame)
+
+    def _look(self, own: range) -> None:
+        block = _Block(_details(self._held), self._first, own)
         blends = [*fades(block.details), *dissolves(block.details, _places(block))]
-        gradual += [Blend(block.first + blend.start, block.first + blend.end, blend.score) for blend in blends]
-        cuts |= {cut.start_frame: cut for cut in _cuts(block)}
-    merged = _merged(gradual)
-    swallowed = {k for blend in merged for k in range(blend.start, blend.end + 1)}
-    # A single frame is no shot: it is a mixture of both sides.
-    kept = [cut for k, cut in cuts.items() if k not in swallowed and k + 1 not in cuts]
-    kept += [Transition(blend.start, blend.end, "gradual", blend.score) for blend in merged]
-    return sorted(kept, key=lambda transition: transition.start_frame)
+        self._gradual += [Blend(block.first + blend.start, block.first + blend.end, blend.score) for blend in blends]
+        self._cuts |= {cut.start_frame: cut for cut in _cuts(block)}
 
 
 @dataclass(frozen=True)
@@ -97,20 +128,6 @@ class _Block:
     """Frame number of the first details."""
     own: range
     """Frame numbers whose cuts this block decides; the others are context."""
-
-
-def _blocks(frames: Iterable[Image]) -> Iterator[_Block]:
-    held: list[Image] = []
-    first, decided, count = 0, 0, 0
-    for count, frame in enumerate(frames, 1):
-        held.append(_reduced(frame))
-        if count - decided == BLOCK_FRAMES + CONTEXT_FRAMES:
-            yield _Block(_details(held), first, range(decided, decided + BLOCK_FRAMES))
-            decided += BLOCK_FRAMES
-            surplus = max(0, decided - CONTEXT_FRAMES - first)
-            held, first = held[surplus:], first + surplus
-    if count > decided:
-        yield _Block(_details(held), first, range(decided, count))
 
 
 def _reduced(frame: Image) -> Image:

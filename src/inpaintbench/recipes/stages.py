@@ -19,6 +19,7 @@ import pyarrow as pa
 from inpaintbench.catalogue import Catalogue
 from inpaintbench.curation import bars, duplicates, footage, judging, measuring
 from inpaintbench.curation.attributes.perceptual_hash import PerceptualHash
+from inpaintbench.curation.attributes.transition_fraction import TransitionFraction
 from inpaintbench.curation.footage import NORMALISED, normalised
 from inpaintbench.curation.normalizers import NORMALIZERS
 from inpaintbench.curation.rules import Rule
@@ -110,11 +111,11 @@ def curate(cutting: Cutting, sources: Sequence[SourceSpec], executor: Executor, 
         "splitter": cutting.splitter, "normalizer": cutting.normalizer, "fps": cutting.fps, "form": cutting.form,
         "hdr": cutting.hdr,
     }  # fmt: skip
-    cut = None
+    cut, asked = None, any(rule.attribute == TransitionFraction.name for rule in cutting.rules)
     if cutting.cut_bars or judging.source_rules(cutting.rules):
-        probed = footage.probe(executor, distinct, where, doubles)
+        probed = footage.probe(executor, distinct, where, doubles, transitions=asked)
     else:
-        probed, cut = footage.probe_and_cut(executor, distinct, where, doubles, **how)
+        probed, cut = footage.probe_and_cut(executor, distinct, where, doubles, transitions=asked, **how)
     footage.known_labels(workspace, distinct, footages)
     early = judging.refused_sources(distinct, probed.records, cutting.rules)
     workspace.write_table("rejected", judging.SOURCE_RULES, early, Rejection)

@@ -36,7 +36,7 @@ from .images import (
     suffix_for,
     write_image,
 )
-from .probing import Probe, ProbingDecoder, probe
+from .probing import Probe, ProbingDecoder, probe, thumbnail
 from .scaling import bicubic, linear, nearest, scaled
 from .scanning import READERS, Scan, require_reader, scan
 from .suffixes import IMAGE_SUFFIXES, VIDEO_SUFFIXES, is_image
@@ -84,6 +84,7 @@ __all__ = [
     "scan",
     "step_of",
     "suffix_for",
+    "thumbnail",
     "upright",
     "upright_frames",
     "write_browser",

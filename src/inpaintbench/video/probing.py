@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from inpaintbench.errors import MediaError
 from inpaintbench.video import colour
@@ -70,8 +71,10 @@ class Probe:
 class ProbingDecoder(Decoder):
     """Iterator over the frames of a video that measures, while somebody takes them, what ``probe`` tells of it."""
 
-    def __init__(self, path: Path | str) -> None:
+    def __init__(self, path: Path | str, *, watching: Callable[[Any], object] | None = None) -> None:
+        """Measure the file at ``path``; ``watching`` gets every frame (``av.VideoFrame``), once and in order."""
         super().__init__(path)
+        self._watching = watching
         self._coming = self._noted()
         self._first: dict[str, Any] = {}
         self._times: list[float] = []
@@ -89,6 +92,8 @@ class ProbingDecoder(Decoder):
             self._has_alpha = self._has_alpha or colour.opacity(frame) is not None
             if frame.pts is not None:
                 self._times.append(float(frame.pts * frame.time_base))
+            if self._watching:
+                self._watching(frame)
             yield frame
 
     def probe(self) -> Probe:
@@ -137,13 +142,20 @@ class ProbingDecoder(Decoder):
         return first._measured([float(time * frame.time_base) for time in sorted(time for time, _ in packets)], len(packets))
 
 
-def probe(path: Path | str) -> Probe:
-    """Measure the properties of a file by decoding all of it.
+def probe(path: Path | str, *, watching: Callable[[Any], object] | None = None) -> Probe:
+    """Measure the properties of a file by decoding all of it; of a video ``watching`` gets every frame, once and in order.
 
     Raises:
         MediaError: no video stream, a picture larger than ``LARGEST_SIDE`` or ``MOST_PIXELS``, or no frame decodes.
     """
-    return _probe_image(path) if is_image(path) else ProbingDecoder(path).probe()
+    return _probe_image(path) if is_image(path) else ProbingDecoder(path, watching=watching).probe()
+
+
+def thumbnail(frame: Any, *, pixels: int) -> npt.NDArray[np.uint8]:
+    """RGB of a decoded frame (``av.VideoFrame``) at an area of at most about ``pixels``, ``uint8[h, w, 3]``, not rotated."""
+    scale = min(1.0, (pixels / (frame.height * frame.width)) ** 0.5)
+    size = {"width": max(8, round(frame.width * scale)), "height": max(8, round(frame.height * scale))}
+    return np.asarray(frame.reformat(**size, format="rgb24").to_ndarray(), np.uint8)
 
 
 def _facts_of(frame: Any) -> dict[str, Any]:
