@@ -256,6 +256,8 @@ class StudyTask:
     """Part of a crowd's practice or test, with the right choices in ``gold``; asked of nobody otherwise."""
     why: str = ""
     """Explanation of the right answer, shown after practice."""
+    tolerance: int = 0
+    """Steps of the scale that an answer may lie away from ``gold`` and still passes as a check; the label stays that of gold."""
 
 
 @dataclass(frozen=True)
@@ -279,6 +281,15 @@ class Study:
     def question_of(self) -> dict[str, Question]:
         """Label -> the question leaf, built."""
         return {spec.label: build_question(spec) for spec in self.file.questions}
+
+    def passes(self, task: StudyTask, choice: str) -> bool:
+        """Return whether an answer to a gold task is right, or so few steps off as its tolerance allows."""
+        if choice in task.gold or not task.tolerance:
+            return choice in task.gold
+        question = self.question_of[task.question]
+        steps = [option.value for option in question.parts()[0].options if option.value not in question.unsure]
+        places = [steps.index(right) for right in task.gold if right in steps]
+        return choice in steps and any(abs(steps.index(choice) - place) <= task.tolerance for place in places)
 
     def watch_seconds(self, task: StudyTask) -> float:
         """Seconds that the clip of a task lasts where raters have to watch it; 0 where not, and of pictures."""

@@ -229,3 +229,17 @@ def test_a_task_may_be_repeated_once_the_gap_lies_between() -> None:
     assert record.repeatable(gap=3) == []
     record.repeated.add("t0")
     assert record.repeatable(gap=0) == ["t2"]
+
+
+def test_an_answer_within_the_tolerance_passes_as_a_check_and_the_label_stays() -> None:
+    study = make_study([{"leaf": "scene_motion", "must_watch": False}], subjects=1, golds=1)  # gold is 25
+    task = replace(next(task for task in study.tasks if task.gold), tolerance=1)
+    assert [choice for choice in ("0", "5", "10", "25", "50", "75", "100", "unclear") if study.passes(task, choice)] == [
+        "10",
+        "25",
+        "50",
+    ]
+    strict = replace(task, tolerance=0)
+    assert [choice for choice in ("10", "25", "50") if study.passes(strict, choice)] == ["25"]
+    several = replace(task, gold=("0", "unclear"))
+    assert [choice for choice in ("0", "5", "10", "unclear") if study.passes(several, choice)] == ["0", "5", "unclear"]

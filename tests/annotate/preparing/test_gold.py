@@ -12,7 +12,7 @@ from inpaintbench.errors import InputError
 
 PAIR = Asked(("a", "b", "c", "tie"), ("a", "b", "c"), chooses=True)
 LABEL = Asked(("0", "50", "unclear"), (), chooses=False)
-GRADE = Asked(("1", "2", "3"), ("a", "b", "c"), chooses=False)
+GRADE = Asked(("1", "2", "3"), ("a", "b", "c"), chooses=False, ordered=True)
 ASKED = {"better": PAIR, "water": LABEL, "grade": GRADE}
 
 
@@ -91,3 +91,17 @@ def test_a_line_is_about_the_tasks_that_it_can_check(tmp_path: Path, row: str, r
     [line] = read_gold(tmp_path / "gold.csv", subjects=SUBJECTS, asked=ASKED)
     said = {shown: " ".join(line.right(tuple(shown), asked=ASKED[line.question])) for shown in right}
     assert said == right
+
+
+def test_a_tolerance_is_a_number_of_steps_of_a_scale(tmp_path: Path) -> None:
+    head = "subject,question,answers,tolerance"
+    lines(tmp_path, "id1,grade,2,1", "id1,water,0,", "id2,grade,3,0", head=head)
+    read = read_gold(tmp_path / "gold.csv", subjects=SUBJECTS, asked=ASKED)
+    assert [line.tolerance for line in read] == [1, 0, 0]
+    for row, told in {
+        "id1,better,a,1": "the answers to 'better' have no order",
+        "id1,grade,1,3": "the tolerance is '3', give a number of steps below 3",
+        "id1,grade,1,-1": "the tolerance is '-1'", "id1,grade,1,half": "the tolerance is 'half'",
+    }.items():  # fmt: skip
+        with pytest.raises(InputError, match=told):
+            lines(tmp_path, row, head=head)

@@ -105,6 +105,16 @@ def test_gold_that_names_its_candidates_goes_before_gold_that_does_not(tmp_path:
     assert [task.gold for task in made] == [("median",), ("tie",), ()]
 
 
+def test_gold_brings_its_tolerance_to_the_task(tmp_path: Path) -> None:
+    file = of_dataset({"leaf": "mean_opinion"})
+    asked = check_questions(file, METHODS)
+    tasks, _ = draft(file, subjects(1), candidates())
+    made = finished(tasks, proxy_of={("s0", task.candidates): "x" for task in tasks}, suggested={})
+    (tmp_path / "gold.csv").write_text("subject,question,answers,candidates,tolerance\ns0,mean_opinion,2,telea,1\n")
+    made = with_gold(made, read_gold(tmp_path / "gold.csv", subjects=subjects(1), asked=asked), asked=asked)
+    assert [(task.gold, task.tolerance) for task in made] == [((), 0), ((), 0), (("2",), 1)]
+
+
 @pytest.mark.parametrize(
     ("file", "methods", "told"),
     [

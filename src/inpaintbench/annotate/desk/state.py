@@ -166,9 +166,9 @@ class State:
             if self.exclusion_of(vote) is None:
                 self._count(vote, by=1)
         elif vote.purpose == "gold":
-            rater.gold.append(vote.choice in task.gold)
+            rater.gold.append(self.study.passes(task, vote.choice))
         elif vote.purpose == "test":
-            rater.tested.append(vote.choice in task.gold)
+            rater.tested.append(self.study.passes(task, vote.choice))
         rater.voted += vote.purpose == "vote"
         if vote.suggestion_shown in ("after", "seen"):
             rater.told.add(task.task_id)

@@ -12,7 +12,7 @@ from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError
 
 NEEDED = ("subject", "question", "answers")
-CANDIDATES = "candidates"
+CANDIDATES, TOLERANCE = "candidates", "tolerance"
 # Signs that spreadsheets of different languages put between cells.
 _DELIMITERS = (",", ";", "\t")
 _BETWEEN = "|"
@@ -28,6 +28,8 @@ class Asked:
     """Methods whose predictions it shows."""
     chooses: bool
     """True when its answers are methods."""
+    ordered: bool = False
+    """True when its answers have an order, so that one can be some steps away from another."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,8 @@ class Gold:
     """Methods, sorted; none stated when empty."""
     why: str = ""
     """Explanation for people who practise."""
+    tolerance: int = 0
+    """Steps that an answer may lie away from those that are right."""
 
     def right(self, candidates: tuple[str, ...], *, asked: Asked) -> tuple[str, ...]:
         """The right choices of the task that shows ``candidates``; none where the line says nothing about it.
@@ -61,7 +65,8 @@ def read_gold(path: Path, *, subjects: Sequence[StudySubject], asked: Mapping[st
     """The lines of ``checks.gold``.
 
     The columns are ``subject`` (its id, or the name of its source where that has one subject), ``question`` (its label),
-    ``answers`` and, if wanted, ``candidates`` (the methods of the one task that is meant); ``|`` divides several.
+    ``answers`` and, if wanted, ``candidates`` (the methods of the one task that is meant) and ``tolerance`` (steps of the scale by
+    which raters may miss); ``|`` divides several.
 
     Raises:
         InputError: not readable as CSV, a column is missing, or a line names a subject, question, method or answer that the
@@ -108,8 +113,19 @@ def _line(where: str, fields: Mapping[str, str], *, subjects: Sequence[StudySubj
     if not answers:
         raise InputError(f"{where}: no answer; choose from {', '.join(question.choices)}")
     candidates = _each(where, "method", fields.get(CANDIDATES, ""), known=question.methods)
+    tolerance = _tolerance(where, fields.get(TOLERANCE, ""), label, question)
     subject = _subject(where, fields["subject"], subjects)
-    return Gold(where, subject, label, answers, tuple(sorted(candidates)), fields.get("why", ""))
+    return Gold(where, subject, label, answers, tuple(sorted(candidates)), fields.get("why", ""), tolerance)
+
+
+def _tolerance(where: str, field: str, label: str, question: Asked) -> int:
+    if field in ("", "0"):
+        return 0
+    if not question.ordered:
+        raise InputError(f"{where}: a tolerance of {field!r}, but the answers to {label!r} have no order; leave it empty")
+    if not field.isdecimal() or int(field) >= len(question.choices):
+        raise InputError(f"{where}: the tolerance is {field!r}, give a number of steps below {len(question.choices)}")
+    return int(field)
 
 
 def _each(where: str, kind: str, field: str, *, known: Sequence[str]) -> tuple[str, ...]:

@@ -79,7 +79,8 @@ def _checked(spec: QuestionSpec, *, file: StudyFile, methods: Sequence[str]) -> 
         raise InputError(f"a method is called {taken[0]!r}, which is an answer to {spec.label!r}; predict under another label")
     chooses = len(words) < len(options)
     shown = tuple(methods) if shows != "clip" else ()
-    return Asked((*shown, *words) if chooses else words, shown, chooses)
+    ordered = build_question(spec).kind in ("grade", "share")
+    return Asked((*shown, *words) if chooses else words, shown, chooses, ordered)
 
 
 def main_options(spec: QuestionSpec, *, shows: Shows, methods: int) -> tuple[Option, ...]:
@@ -157,14 +158,15 @@ def with_gold(
                 return answers, line
         return (), None
 
-    if not use:
-        return [replace(task, gold=right(task)[0]) for task in tasks]
     made = []
     for task in tasks:
         answers, speaking = right(task)
-        if speaking is not None and task.gold:
+        if use and speaking is not None and task.gold:
             raise InputError(f"{speaking.where}: {task.caption or task.subject_id!r} has a known answer for another use already")
-        made.append(task if speaking is None else replace(task, gold=answers, use=use, why=speaking.why))
+        if speaking is None:
+            made.append(task if use else replace(task, gold=(), tolerance=0))
+        else:
+            made.append(replace(task, gold=answers, tolerance=speaking.tolerance, use=use, why=speaking.why if use else ""))
     return made
 
 

@@ -169,8 +169,10 @@ def rater_rows(material: Material) -> list[RaterRow]:
 
 def gold_right(material: Material, votes: Sequence[Vote]) -> Proportion:
     """First answers to gold tasks that are right."""
-    answers = [(vote, material.study.task_of[vote.task_id].gold) for vote in votes if vote.purpose != "repeat"]
-    return Proportion(sum(vote.choice in gold for vote, gold in answers), sum(bool(gold) for _, gold in answers))
+    study = material.study
+    answers = [(vote.choice, study.task_of[vote.task_id]) for vote in votes if vote.purpose != "repeat"]
+    known = [study.passes(task, choice) for choice, task in answers if task.gold]
+    return Proportion(sum(known), len(known))
 
 
 def repeated(votes: Sequence[Vote]) -> Proportion:

@@ -27,7 +27,8 @@ class FailedGold(ScreeningRule):
         """Raters who fail."""
         found = []
         for rater_id, votes in panel.of_rater.items():
-            right = [vote.choice in panel.study.task_of[vote.task_id].gold for vote in votes if vote.purpose == "gold"]
+            study = panel.study
+            right = [study.passes(study.task_of[vote.task_id], vote.choice) for vote in votes if vote.purpose == "gold"]
             if len(right) >= self.least and sum(right) < self.accuracy * len(right) - 1e-9:
                 found.append(Finding(rater_id, f"{sum(right)} of {len(right)} known answers right, {self.accuracy:.0%} must be"))
         return found
