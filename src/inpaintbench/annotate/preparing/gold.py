@@ -65,8 +65,8 @@ def read_gold(path: Path, *, subjects: Sequence[StudySubject], asked: Mapping[st
     """The lines of ``checks.gold``.
 
     The columns are ``subject`` (its id, or the name of its source where that has one subject), ``question`` (its label),
-    ``answers`` and, if wanted, ``candidates`` (the methods of the one task that is meant) and ``tolerance`` (steps of the scale by
-    which raters may miss); ``|`` divides several.
+    ``answers`` and, if wanted, ``candidates`` (the methods of the one task that is meant) and ``tolerance`` (steps of the
+    scale by which raters may miss); ``|`` divides several.
 
     Raises:
         InputError: not readable as CSV, a column is missing, or a line names a subject, question, method or answer that the
