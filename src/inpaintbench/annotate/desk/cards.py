@@ -172,7 +172,7 @@ def feedback(study: Study, vote: Vote) -> dict[str, Any]:
     task = study.task_of[vote.task_id]
     labels = {option.value: option.label for option in study.form(task).parts[0].options}
     named = [letter(vote.shown.index(right)) if right in vote.shown else labels.get(right, right) for right in task.gold]
-    return {"right": vote.choice in task.gold, "answers": named, "why": task.why}
+    return {"right": study.passes(task, vote.choice), "answers": named, "why": task.why}
 
 
 def progress(answered: int, to_come: int, pace: float | None, undoable: str | None) -> dict[str, Any]:

@@ -166,7 +166,11 @@ def with_gold(
         if speaking is None:
             made.append(task if use else replace(task, gold=(), tolerance=0))
         else:
-            made.append(replace(task, gold=answers, tolerance=speaking.tolerance, use=use, why=speaking.why if use else ""))
+            made.append(
+                replace(
+                    task, gold=answers, tolerance=speaking.tolerance, use=use or task.use, why=speaking.why if use else task.why
+                )
+            )
     return made
 
 
