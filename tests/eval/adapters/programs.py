@@ -254,7 +254,43 @@ PROGRAMS: dict[str, dict[str, str]] = {
         assert frame.shape == (512, 512, 3)
         Image.fromarray(np.where(known[..., None], frame, np.uint8([7 * number % 256, 37, 91]))).save(a.o)
         """},
+    "tokenflow": {"preprocess.py": """
+        a = options("--data_path", "--H", "--W", "--n_frames", "--inversion_prompt")
+        frames, stem = clip(a.data_path)[0], pathlib.Path(a.data_path).stem
+        assert frames.shape[1:3] == (int(a.H), int(a.W)) and len(frames) == int(a.n_frames)
+        save("data/" + stem, "{:05d}.png", frames)
+        latents = pathlib.Path("latents/sd_2.1", stem, "steps_500", "nframes_" + a.n_frames, "latents")
+        latents.mkdir(parents=True)
+        (latents.parent / "inversion_prompt.txt").write_text(a.inversion_prompt)
+        """, "run_tokenflow_pnp.py": """
+        import yaml
+        c = yaml.safe_load(open(options("--config_path").config_path))
+        pathlib.Path("latents/sd_2.1/video/steps_500/nframes_%d" % c["n_frames"], "latents").stat()
+        kept = c["n_frames"] - c["n_frames"] % c["batch_size"]
+        frames = pictures([os.path.join(c["data_path"], "%05d.png" % number) for number in range(kept)])
+        assert frames.shape[1] != frames.shape[2], "it would be made 512x512"
+        out = os.path.join(c["output_path"] + "_pnp_SD_" + c["sd_version"], "video", c["prompt"][:240], "attn_0.5_f_0.8", "50")
+        save(out + "/vae_recon", "{:05d}.png", frames)
+        save(out + "/img_ode", "{:05d}.png", 255 - frames)
+        print(c["seed"] + 1, c["prompt"], "without", c["negative_prompt"])
+        """},
+    "fatezero": {"test_fatezero.py": """
+        import time, yaml
+        c = yaml.safe_load(open(options("--config").config))
+        data, editing = c["dataset_config"], c["editing_config"]
+        assert open(c["pretrained_model_path"]).read() == "weights" and editing["clip_length"] == data["n_sample_frame"]
+        frames = pictures(listed(data["path"]))[:data["n_sample_frame"]]
+        assert frames.shape[1:3] == (512, 512) and len(editing["editing_prompts"]) == len(editing["p2p_config"]) == 2
+        out = c["logdir"] + time.strftime("_%y%m%d-%H%M%S") + "/sample/"
+        for number, (prompt, done) in enumerate(zip(editing["editing_prompts"], (frames, 255 - frames))):
+            for seed in editing["sample_seeds"]:
+                save(f"{out}step_0_{number}_{seed}", "{:05d}.png", done)
+                save(f"{out}step_0_{number}_{seed}atten", "{:05d}.png", done[:, :256])
+        print(c["seed"] + 1, data["prompt"], "becomes", editing["editing_prompts"][1])
+        """},
 }  # fmt: skip
+EDITORS = ("tokenflow", "fatezero")
+"""Those that edit by prompts; they turn every colour into its complement."""
 # What their clones hold besides.
 BESIDE = {
     "propainter": ("weights/",), "e2fgvi-hq": ("release_model/",), "e2fgvi": ("release_model/",), "diffueraser": ("weights/",),

@@ -10,7 +10,7 @@ from typing import Any
 import cv2
 import numpy as np
 import pytest
-from tests.eval.adapters.programs import PROGRAMS, cloned
+from tests.eval.adapters.programs import EDITORS, PROGRAMS, cloned
 
 from inpaintbench.errors import InputError, NotMeasurable
 from inpaintbench.eval.adapters.checking import tried
@@ -23,6 +23,7 @@ from inpaintbench.view import ItemView
 
 QUICK = ("propainter", "e2fgvi-hq", "fuseformer", "sttn", "fgvc", "diffueraser", "vace", "lama")
 """Tried on every change; the others in the long lane."""
+FILLERS = [name for name in PROGRAMS if name not in EDITORS]
 # Sizes that only the divisor of each preset makes fit, and those that programs of one size take as they are.
 SIZES = {"fuseformer": (432, 240), "sttn": (432, 240), "e2fgvi": (432, 240), "vinet": (512, 512), "comodgan": (512, 512),
          "cpnet": (424, 240), "opn": (424, 240), "minimax-remover": (832, 480)}  # fmt: skip
@@ -38,9 +39,13 @@ REACH = {
 }
 
 
+def _takes_weights(name: str) -> bool:
+    return any("{weights}" in text for text in (*layouts()[name].started, *layouts()[name].files.values()))
+
+
 def method(name: str, folder: Path, **constants: Any) -> Command:
     clone = cloned(name, folder, changed=constants.pop("changed", ""))
-    weights = {"weights": str(clone / "weights.pth")} if any("{weights}" in text for text in layouts()[name].started) else {}
+    weights = {"weights": str(clone / "weights.pth")} if _takes_weights(name) else {}
     return Command(layout=name, folder=str(clone), python=sys.executable, device="any", **weights, **constants)
 
 
@@ -89,7 +94,7 @@ def test_every_preset_has_a_stand_in() -> None:
     assert {name for name, layout in presets().items() if not layout.home} == set()
 
 
-@pytest.mark.parametrize("name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.long) for name in PROGRAMS])
+@pytest.mark.parametrize("name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.long) for name in FILLERS])
 def test_a_preset_is_read_where_its_program_writes(name: str, tmp_path: Path) -> None:
     width, height = SIZES.get(name, (150, 106))
     frames, hole = item(width, height, frames=24 if name in ("diffueraser", "vace") else 6)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +19,8 @@ from inpaintbench.eval.adapters.layouts import Layout
 from inpaintbench.eval.scoring.fitting import Padding
 from inpaintbench.types import Frames, Hole, Prompts
 
+# Places that numbers stand for.
+NUMBERS = ("{seed}", "{frames}", "{fps}", "{seconds}", "{width}", "{height}")
 Picture = npt.NDArray[np.uint8]
 
 
@@ -98,34 +101,34 @@ def write_input(folder: Path, layout: Layout, frames: Frames, hole: Hole | None,
         _write_clip(folder / layout.hole_video_in, np.repeat(levels[..., None], 3, axis=3), fps=layout.clip_fps)
 
 
-def write_edit(folder: Path, prompts: Prompts, object_mask: Hole | None) -> None:
+def write_edit(folder: Path, prompts: Prompts, object_mask: Iterable[npt.NDArray[np.bool_]]) -> None:
     """Write ``prompts.json`` and, where there is one, the mask of the object as ``object_mask_0000.png``, white = object."""
     told = {"source": prompts.source, "target": prompts.target}
     (folder / "prompts.json").write_text(json.dumps(told, ensure_ascii=False), encoding="utf-8")
-    for index, inside in enumerate(() if object_mask is None else object_mask):
+    for index, inside in enumerate(object_mask):
         video.write_image(folder / f"object_mask_{index:04d}.png", inside)
 
 
 def write_texts(folder: Path, layout: Layout, places: Mapping[str, str], each: Sequence[Mapping[str, str]]) -> None:
     """Write the text files of a layout: ``files`` once, ``each_frame`` with one line a frame.
 
-    Values are quoted as JSON, whose strings YAML reads, in files that end in .yaml, .yml or .json; in others they stand bare.
+    In files that end in .yaml, .yml or .json texts are quoted as JSON, whose strings YAML reads; numbers, and all in other files,
+    stand bare.
     """
     for name, template in layout.files.items():
-        quote = json.dumps if name.endswith((".yaml", ".yml", ".json")) else str
+        quoted = name.endswith((".yaml", ".yml", ".json"))
+        values = {key: json.dumps(value) if quoted and key not in NUMBERS else value for key, value in places.items()}
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(filled(template, {place: quote(value) for place, value in places.items()}), encoding="utf-8")
+        path.write_text(filled(template, values), encoding="utf-8")
     for name, template in layout.each_frame.items():
         lines = [filled(template, {**places, **own}) for own in each]
         (folder / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
 def filled(text: str, places: Mapping[str, str]) -> str:
-    """``text`` with what stands for each place."""
-    for place, value in places.items():
-        text = text.replace(place, value)
-    return text
+    """``text`` with what stands for each place; what stands there is not looked into again."""
+    return re.sub(r"\{\w+\}", lambda place: places.get(place[0], place[0]), text)
 
 
 def read_output(folder: Path, layout: Layout, *, written: int, places: range, fit: Fit) -> Frames:

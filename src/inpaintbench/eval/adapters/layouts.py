@@ -105,6 +105,8 @@ class Layout(BaseModel):
     dilates: str = "none"
     device: Literal["any", "cuda", "cpu"] = "any"
     seeded: bool = True
+    negative_prompt: str = ""
+    prompt_in_path: bool = False
     timeout: PositiveFloat = 3600.0
     home: str | None = None
     commit: str | None = None

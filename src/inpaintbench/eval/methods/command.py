@@ -25,6 +25,8 @@ from inpaintbench.view import ItemView
 
 _ITEM_PLACES = ("{input}", "{output}")
 _FRAME_PLACES = ("{frame}", "{hole}", "{prediction}")
+# Most bytes of a file's name on Linux, less some for what programs append.
+_NAME_BYTES = 240
 # Programs that run an image with the options of Docker's command line, by preference.
 _CONTAINER_PROGRAMS = ("docker", "podman")
 
@@ -54,6 +56,7 @@ class Command(Method):
         overlap: frames that windows share where a clip is longer than the program takes.
         device: ``any`` lets a program that wants a card start without one.
         image: container image in which the command runs, by docker or podman.
+        negative_prompt: what stands for ``{negative_prompt}``; that of the layout by default.
 
     Raises:
         InputError: a command that cannot be split, names some of its places only, or a program, folder, weights or card that is
@@ -80,6 +83,7 @@ class Command(Method):
         overlap: int | None = None,
         device: str | None = None,
         image: str | None = None,
+        negative_prompt: str | None = None,
     ) -> None:
         given = layout_of(layout)
         rule = FramesRule(**{**given.frames_rule.model_dump(), **({} if overlap is None else {"overlap": overlap})})
@@ -96,6 +100,7 @@ class Command(Method):
         texts = self.layout.started if command is None else (command,)
         self._needed(*texts, *self.layout.env.values(), *self.layout.files.values(), self.layout.cwd or "")
         self.commands = [self._split(text, python, own=command is None) for text in texts]
+        self._negative = self.layout.negative_prompt if negative_prompt is None else negative_prompt
         self._read = [Path(layout).absolute()] if layout.endswith(SUFFIX) else []
         self.time_limit_seconds = self.layout.timeout if time_limit_seconds is None else time_limit_seconds
         self.divisor: Divisor = self.layout.divisor if divisor is None else divisor
@@ -116,10 +121,25 @@ class Command(Method):
         hole = view.hole if view.has("hole") else None
         if hole is None and self.layout.runs == "frame":
             raise NotMeasurable("the program is told a file for each hole, which this benchmark does not give")
+        self._check_prompts(view)
         windows, self.usage = self.layout.frames_rule.windows(view.frames), None
         until = time.monotonic() + self.time_limit_seconds
         parts = [self._window(view, hole, slice(*window), until) for window in windows]
         return joined(parts, windows) if len(windows) > 1 else parts[0]
+
+    def _check_prompts(self, view: ItemView) -> None:
+        """Raise ``NotMeasurable`` where the program cannot do without prompts that the item lacks; others get empty ones."""
+        if self.layout.task == ("editing",) and not view.has("prompts"):
+            raise NotMeasurable("the program edits by prompts, which this benchmark does not give")
+        texts = (*(word for command in self.commands for word in command), *self.layout.files.values())
+        if any("{source_prompt}" in text for text in texts) and not (view.has("prompts") and view.prompts.source):
+            raise NotMeasurable("the program takes a prompt for the source, and nobody knows one of this item")
+
+    def _named(self, prompt: str) -> str:
+        """A prompt as the program may have it: one that becomes the name of a folder leads nowhere else and is short enough."""
+        if not self.layout.prompt_in_path:
+            return prompt
+        return prompt.replace("/", " ").strip(". ").encode()[:_NAME_BYTES].decode(errors="ignore")
 
     def _window(self, view: ItemView, hole: Hole | None, window: slice, until: float) -> Frames:
         """What the program makes of some frames in a row."""
@@ -134,7 +154,8 @@ class Command(Method):
             write_input(source, self.layout, frames[order], None if hole is None else hole[window][order], fit)
             prompts = view.prompts if view.has("prompts") else None
             if prompts is not None:
-                write_edit(source, prompts, view.object_mask[window] if view.has("object_mask") else None)
+                inside = view.object_mask[window][order] if view.has("object_mask") else ()
+                write_edit(source, prompts, [fit.hole(mask) for mask in inside])
             places = self._places_of(source, target, len(order), fit, prompts)
             each = [self._places_of_frame(source, target, place) for place in range(len(order))]
             write_texts(source, self.layout, places, each)
@@ -179,8 +200,9 @@ class Command(Method):
             **{place: str(value) for place, value in {**self._fixed, **named}.items() if value is not None},
             "{input}": str(source), "{output}": str(target), "{name}": "clip", "{fps}": str(layout.clip_fps),
             "{frames}": str(frames), "{seconds}": str(math.ceil(frames / layout.clip_fps)), "{width}": str(width),
-            "{height}": str(height), "{prompt}": "" if prompts is None else prompts.target, "{negative_prompt}": "",
-            "{source_prompt}": (prompts.source or "") if prompts else "", "{device}": "cuda" if has_card() else "cpu",
+            "{height}": str(height), "{prompt}": self._named(prompts.target if prompts else ""),
+            "{negative_prompt}": self._negative, "{source_prompt}": (prompts.source or "") if prompts else "",
+            "{device}": "cuda" if has_card() else "cpu",
         }  # fmt: skip
 
     def _places_of_frame(self, source: Path, target: Path, place: int) -> dict[str, str]:

@@ -1,0 +1,59 @@
+"""Programs that edit by prompts: both texts and the seed arrive as they are, and every frame comes back in its place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.eval.adapters.programs import EDITORS
+from tests.eval.adapters.test_presets import item, method
+
+from inpaintbench.errors import NotMeasurable
+from inpaintbench.eval.scoring.predict import run
+from inpaintbench.types import Frames, Prompts
+from inpaintbench.view import ItemView
+
+SIZES = {"tokenflow": (150, 106), "fatezero": (512, 512)}
+SOURCE = """a "silver" jeep: {seed}, it's 50% #1"""
+TARGET = """a wooden jeep / 'boat' & more {output} ../.. öé"""
+
+
+def edited(
+    name: str, folder: Path, *, source: str | None = SOURCE, target: str = TARGET, **constants: Any
+) -> tuple[Frames, Frames, str]:
+    """What the program gave, what it was given, and its log."""
+    frames, _ = item(*SIZES[name], frames=5)
+    leaf = method(name, folder / "clone", **constants)
+    leaf.log = folder / "log.txt"
+    view = ItemView.of_arrays(input=frames, fps=24.0)
+    view = view.having({"input": lambda: frames, "prompts": lambda: Prompts(source, target)})
+    return run(leaf, view), frames, leaf.log.read_text() if leaf.log.exists() else ""
+
+
+@pytest.mark.parametrize("name", EDITORS)
+def test_an_edit_is_read_where_its_program_writes(name: str, tmp_path: Path) -> None:
+    made, frames, said = edited(name, tmp_path, seed=41)
+    np.testing.assert_array_equal(made, 255 - frames)
+    if name == "tokenflow":
+        # The target names a folder there, which stays below the one for results.
+        assert "\n42 a wooden jeep   'boat' & more {output} .. .. öé without ugly, blurry, low res" in said
+        assert SOURCE in said.replace("""'"'"'""", "'")
+    else:
+        assert f"\n42 {SOURCE} becomes {TARGET}" in said
+
+
+def test_a_long_prompt_is_cut_where_it_names_a_folder(tmp_path: Path) -> None:
+    made, frames, said = edited("tokenflow", tmp_path, target="ü" * 300, negative_prompt="noise")
+    np.testing.assert_array_equal(made, 255 - frames)
+    assert f"\n1 {'ü' * 120} without noise" in said
+
+
+@pytest.mark.parametrize("name", EDITORS)
+def test_an_item_that_lacks_a_prompt_says_so(name: str, tmp_path: Path) -> None:
+    with pytest.raises(NotMeasurable, match="takes a prompt for the source, and nobody knows one of this item"):
+        edited(name, tmp_path / "a", source=None)
+    frames, hole = item(*SIZES[name], frames=5)
+    with pytest.raises(NotMeasurable, match="edits by prompts, which this benchmark does not give"):
+        run(method(name, tmp_path / "b"), ItemView.of_arrays(input=frames, hole=hole))
