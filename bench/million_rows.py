@@ -9,6 +9,7 @@ import argparse
 import contextlib
 import io
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -75,7 +76,7 @@ class Keeps(Nobody):
     def holes_of(self) -> Callable[[str], str]:
         """Return what gives the row of a rendered hole."""
         requests = devil._Requests(
-            self.recipe, devil._plan(self.recipe, *devil._clips_by_level(self.workspace)).pairs, self.workspace
+            self.recipe, devil._plan(self.recipe, *devil._clips_by_level(self.workspace), members={}).pairs, self.workspace
         )
         place_of = {name: place for place, name in enumerate(requests.corruption_ids())}
 
@@ -347,7 +348,8 @@ def cpu_seconds() -> float:
 
 def run(name: str, folder: Path, clips: int) -> dict[str, Any]:
     command = [sys.executable, __file__, "--step", name, "--keep", str(folder), "--clips", str(clips)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}  # as the program has it
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment)
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     print(name, found, file=sys.stderr)
     return found

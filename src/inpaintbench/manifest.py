@@ -423,7 +423,7 @@ class KeyedRows(Sequence[Plain]):
     """What the dataset was known as when the rows were read or written."""
 
     @abstractmethod
-    def rows_of(self, ids: Iterable[str]) -> list[Plain]:
+    def rows_of(self, ids: Iterable[str]) -> Sequence[Plain]:
         """The rows of these items, in their order."""
 
 

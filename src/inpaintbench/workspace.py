@@ -186,8 +186,12 @@ class Workspace:
         paths = [self._table(table, name) for name in ([step] if step else self.steps(table))]
         return tables.read(paths, record_type, columns=columns, where=where)
 
-    def batches(self, table: str, record_type: type, *, steps: Sequence[str] | None = None) -> Iterator[pa.Table]:
+    def batches(
+        self, table: str, record_type: type, *, steps: Sequence[str] | None = None, columns: Sequence[str] | None = None
+    ) -> Iterator[pa.Table]:
         """Yield the rows of ``table`` as columns, some thousands at a time; of ``steps``, in their order, by default of all.
+
+        ``columns`` are those that are read, by default all.
 
         Raises:
             WorkspaceError: not readable, or written by another version.
@@ -195,7 +199,7 @@ class Workspace:
         from inpaintbench import tables
 
         for step in self.steps(table) if steps is None else steps:
-            yield from tables.batches(self._table(table, step), record_type)
+            yield from tables.batches(self._table(table, step), record_type, columns=columns)
 
     def _table(self, table: str, step: str) -> Path:
         return self.path / "tables" / table / f"{step}.parquet"

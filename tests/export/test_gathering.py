@@ -117,7 +117,7 @@ def test_items_whose_clip_is_gone_are_not_left_out_silently(tmp_path: Path, monk
 
     def without_a_clip(*given: gathering.Batches) -> Tables:
         items, sources, clips, corruptions, attributes = given
-        return real(items, sources, lambda: [table.slice(1) for table in clips()], corruptions, attributes)
+        return real(items, sources, lambda columns=None: [table.slice(1) for table in clips(columns)], corruptions, attributes)
 
     monkeypatch.setattr("inpaintbench.export.freeze.Tables", without_a_clip)
     with pytest.raises(InputError, match="the clips or sources of 1 of 3 items are not there"):

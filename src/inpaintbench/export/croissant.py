@@ -132,7 +132,7 @@ def _metadata_names(dataset: Dataset) -> dict[str, list[str]]:
 
 def _folders(dataset: Dataset) -> list[tuple[str, str]]:
     """Folders of media and the suffix of their files."""
-    names = {name for row in dataset.items for name in layout.media_names(row)}
+    names = {name for row in layout.different(dataset.items, *layout.MEDIA_COLUMNS) for name in layout.media_names(row)}
     return sorted({(str(PurePosixPath(name).parent), PurePosixPath(name).suffix) for name in names})
 
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from inpaintbench.export.card import card, plots
 from inpaintbench.export.card.plots import FOLDER
 from inpaintbench.export.croissant import croissant
-from inpaintbench.export.layout import configs, metadata_files, splits
+from inpaintbench.export.layout import configs, different, metadata_files, splits
 from inpaintbench.export.notice import notice
 from inpaintbench.manifest import ALL, MANIFEST, ONE_FILE, OWN_HASH, SHARD_ROWS, is_table, one_file, root, tables
 from inpaintbench.types import Dataset
@@ -63,7 +63,7 @@ def _facts(dataset: Dataset) -> dict[str, object]:
     """Without the titles of sources that are not here, or that rows do not name because their truth is held back."""
     facts = dict(dataset.facts)
     if "titles" in facts:
-        named = {row["source_id"] for row in dataset.items if row.get("source_uri")}
+        named = {row["source_id"] for row in different(dataset.items, "source_id", "source_uri") if row.get("source_uri")}
         facts["titles"] = {source: title for source, title in sorted(facts["titles"].items()) if source in named}
     return facts
 

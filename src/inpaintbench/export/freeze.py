@@ -23,6 +23,7 @@ workspace with the same folder names, or a re-export in place, is another cache 
 
 from __future__ import annotations
 
+import bisect
 import itertools
 import json
 import tempfile
@@ -274,7 +275,7 @@ def _gathered(
     own: OwnSlices | None,
 ) -> tuple[Placed, pa.Array, pa.Schema]:  # fmt: skip
     """The rows of all items, their ids and columns; their media then lie in ``folder``."""
-    parts = [chunk for table in tables.items() for chunk in table["item_id"].chunks]
+    parts = [chunk for table in tables.items(["item_id"]) for chunk in table["item_id"].chunks]
     parts += [pa.array(kept.ids, pa.string())] if kept else []
     ids = pa.concat_arrays(parts) if parts else pa.array([], pa.string())
     ids = ids.take(pc.sort_indices(ids))
@@ -287,7 +288,9 @@ def _gathered(
             own.look_at(rows)
         columns = row_schema(rows)
         table = pa.Table.from_pylist([flat(row) for row in rows], columns)
-        by_id.add(table, _places(table["item_id"], ids))
+        # Each is looked for by halves: an index of all ids, made for every few thousand rows, takes longer than all else.
+        places = (bisect.bisect_left(range(len(ids)), row["item_id"], key=lambda place: ids[place].as_py()) for row in rows)
+        by_id.add(table, np.fromiter(places, np.int64, len(rows)))
         return columns
 
     for some in tables.together(scratch / "gathered"):
@@ -354,7 +357,7 @@ def _write_rows(
         _write_config(folder, placed.tables(), names, schema)
     rows = Rows.at(folder, listed, len(ids))
     written = replace(dataset, items=rows)
-    thin.identity = Identity(computed_content(written), dataset.slices, dataset.left_out, dataset.recipe)
+    rows.identity = thin.identity = Identity(computed_content(written), dataset.slices, dataset.left_out, dataset.recipe)
     return written, thin
 
 

@@ -6,10 +6,10 @@ is in memory. Small tables stay there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -22,14 +22,23 @@ from inpaintbench.types import Attribute, Clip, Corruption, Item, Source
 
 pc = lazily("pyarrow.compute")
 
-Batches = Callable[[], Iterable[pa.Table]]
-"""Gives the rows of a table in pieces, again at every call."""
+
+class Batches(Protocol):
+    """Gives the rows of a table in pieces, the same at every call; of some columns alone where these are named."""
+
+    def __call__(self, columns: Sequence[str] | None = None) -> Iterable[pa.Table]:
+        """The pieces."""
+        ...
+
+
 # Items that are made rows of at once, with all that is known of them: 30 KiB each.
 ITEMS_AT_ONCE = 8_192
 # Buckets are open at once, and so are their files.
 _MOST_BUCKETS = 400
-# Rows whose owners are looked up at once: each look-up goes over all owners.
+# Different ids whose owners are looked up at once: each look-up goes over all owners.
 _LOOKED_UP = 1 << 20
+# Rows that are put into buckets at once.
+_ROWS_AT_ONCE = 1 << 18
 _PLACE = "place"
 
 
@@ -41,13 +50,14 @@ class Spill:
         self._tables: dict[int, list[pa.Table]] = {}
         self._writers: dict[int, Any] = {}
 
-    def add(self, table: pa.Table, bucket_of: npt.NDArray[np.int64]) -> None:
+    def add(self, table: pa.Table, bucket_of: npt.NDArray[Any]) -> None:
         """Put each row into its bucket; one of -1 goes nowhere."""
         order = np.argsort(bucket_of, kind="stable")
         ordered = bucket_of[order]
+        rows_in_order = table.take(pa.array(order))
         for bucket in np.unique(ordered[ordered >= 0]).tolist():
-            low, high = np.searchsorted(ordered, bucket), np.searchsorted(ordered, bucket, side="right")
-            rows = table.take(pa.array(order[low:high]))
+            low, high = (int(np.searchsorted(ordered, bucket, side=side)) for side in ("left", "right"))
+            rows = rows_in_order.slice(low, high - low)
             if self._many:
                 self._writer(bucket, table.schema).write_table(rows)
             else:
@@ -121,67 +131,101 @@ class Tables:
 
     def together(self, folder: Path) -> Iterator[Together]:
         """Yield all items, those of one source at once; ``folder`` is for files on the way."""
+        owners = _Owners()
         of_source = _column(self.sources, "source_id")
-        wanted = _column(self.items, "item_id")
-        buckets = min(_MOST_BUCKETS, max(1, -(-len(wanted) // ITEMS_AT_ONCE), 1), max(1, len(of_source)))
-        del wanted
-        owners, bucket_of = of_source, np.arange(len(of_source)) * buckets // max(1, len(of_source))
-        own = {"sources": _Owned("source_id", Source, self.sources)}
-        spills = {"sources": _spilled(own["sources"], folder / "sources", buckets, owners, bucket_of)}
-        for name, key, found in (
-            ("clips", "source_id", _Owned("clip_id", Clip, self.clips)),
-            ("corruptions", "clip_id", _Owned("corruption_id", Corruption, self.corruptions)),
-        ):
-            ids, keys = _column(found.batches, found.key), _column(found.batches, key)
-            places = _places(keys, owners)
-            of_ids = np.where(places < 0, -1, bucket_of[places])
-            own[name] = found
-            spills[name] = _spilled(found, folder / name, buckets, ids, of_ids)
-            owners, bucket_of = pa.concat_arrays([owners, ids]), np.concatenate([bucket_of, of_ids])
-        for name, key, record, batches in (
-            ("items", "clip_id", Item, self.items), ("attributes", "subject_id", Attribute, self.attributes),
-        ):  # fmt: skip
-            own[name] = _Owned(key, record, batches)
-            spills[name] = _spilled(own[name], folder / name, buckets, owners, bucket_of)
+        count = sum(batch.num_rows for batch in self.items(["item_id"]))
+        buckets = min(_MOST_BUCKETS, max(1, -(-count // ITEMS_AT_ONCE)), max(1, len(of_source)))
+        bucket_of = (np.arange(len(of_source)) * buckets // max(1, len(of_source))).astype(np.int16)
+        spills = {"sources": _spilled(self.sources, folder / "sources", buckets, bucket_of)}
+        owners.add(of_source, bucket_of)
+        del of_source
+        for name, key, own_id in (("clips", "source_id", "clip_id"), ("corruptions", "clip_id", "corruption_id")):
+            batches = getattr(self, name)
+            bucket_of = owners.buckets_of(batches, key)
+            spills[name] = _spilled(batches, folder / name, buckets, bucket_of)
+            owners.add(_column(batches, own_id), bucket_of)
+        for name, key in (("items", "clip_id"), ("attributes", "subject_id")):
+            batches = getattr(self, name)
+            spills[name] = _spilled(batches, folder / name, buckets, owners.buckets_of(batches, key))
         del owners, bucket_of
         for bucket in range(buckets):
-            parts = {name: _records(spills[name].take(bucket), own[name].record) for name in Together._fields}
+            parts = {name: _records(spills[name].take(bucket), record) for name, record in _RECORDS.items()}
             if parts["items"]:
                 yield Together(**parts)
 
 
-class _Owned(NamedTuple):
-    """A table, and the column that says whose a row is."""
-
-    key: str
-    record: type
-    batches: Batches
+_RECORDS: dict[str, type] = {
+    "items": Item, "sources": Source, "clips": Clip, "corruptions": Corruption, "attributes": Attribute,
+}  # fmt: skip
 
 
 def of_records(records: Sequence[Any], record: type) -> Batches:
     """Records as what gives their tables."""
-    table = to_columns(records, record)
-    return lambda: [table]
+    return of_table(to_columns(records, record))
 
 
-def _spilled(owned: _Owned, folder: Path, buckets: int, owners: pa.Array, bucket_of: npt.NDArray[np.int64]) -> Spill:
-    spill = Spill(folder, buckets)
-    held: list[pa.Table] = []
+def of_table(table: pa.Table) -> Batches:
+    """A table in memory as what gives it."""
+    return lambda columns=None: [table if columns is None else table.select(columns)]
 
-    def put() -> None:
-        if held:
-            whole = pa.concat_tables(held)
-            places = _places(_flat(whole[owned.key]), owners)
-            spill.add(whole, np.where(places < 0, -1, bucket_of[places]))
-            held.clear()
 
-    for batch in owned.batches():
-        held.append(batch)
-        if sum(table.num_rows for table in held) >= _LOOKED_UP:
-            put()
-    put()
+class _Owners:
+    """Ids of what rows belong to, each with its bucket; of equal ids the first counts."""
+
+    def __init__(self) -> None:
+        self._levels: list[tuple[pa.Array, npt.NDArray[np.int16]]] = []
+
+    def add(self, ids: pa.Array, bucket_of: npt.NDArray[np.int16]) -> None:
+        """Take further ids."""
+        self._levels.append((ids, bucket_of))
+
+    def buckets_of(self, batches: Batches, key: str) -> npt.NDArray[np.int16]:
+        """The bucket of every row of a table by its column ``key``, -1 of those whose owner is not there."""
+        found: list[npt.NDArray[np.int16]] = []
+        held: list[Any] = []
+        for batch in batches([key]):
+            held.append(_flat(batch[key]).dictionary_encode())
+            if sum(len(part.dictionary) for part in held) >= _LOOKED_UP:
+                found += self._looked_up(held)
+                held = []
+        return np.concatenate([np.empty(0, np.int16), *found, *self._looked_up(held)])
+
+    def _looked_up(self, held: Sequence[Any]) -> list[npt.NDArray[np.int16]]:
+        """The same of keys in pieces, each of which names its different values once."""
+        if not held:
+            return []
+        wanted = pa.concat_arrays([part.dictionary for part in held])
+        bucket_of = np.full(len(wanted) + 1, -1, np.int16)  # the last stands for a key that is missing
+        for ids, own in self._levels:
+            places = _places(wanted, ids)
+            fits = (places >= 0) & (bucket_of[:-1] < 0)
+            bucket_of[:-1][fits] = own[places[fits]]
+        starts = np.cumsum([0, *(len(part.dictionary) for part in held)]).tolist()
+        rows = (
+            pc.fill_null(part.indices, len(wanted) - start).to_numpy() + start for part, start in zip(held, starts, strict=False)
+        )
+        return [bucket_of[places] for places in rows]
+
+
+def _spilled(batches: Batches, folder: Path, buckets: int, bucket_of: npt.NDArray[np.int16]) -> Spill:
+    spill, start = Spill(folder, buckets), 0
+    for some in _regrouped(batches()):
+        spill.add(some, bucket_of[start : start + some.num_rows])
+        start += some.num_rows
     spill.close()
     return spill
+
+
+def _regrouped(batches: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """The same rows in fewer pieces."""
+    held: list[pa.Table] = []
+    for batch in batches:
+        held.append(batch)
+        if sum(table.num_rows for table in held) >= _ROWS_AT_ONCE:
+            yield pa.concat_tables(held)
+            held = []
+    if held:
+        yield pa.concat_tables(held)
 
 
 def _places(ids: pa.Array, owners: pa.Array) -> npt.NDArray[np.int64]:
@@ -191,7 +235,7 @@ def _places(ids: pa.Array, owners: pa.Array) -> npt.NDArray[np.int64]:
 
 
 def _column(batches: Batches, name: str) -> pa.Array:
-    parts = [chunk for batch in batches() for chunk in batch[name].chunks]
+    parts = [chunk for batch in batches([name]) for chunk in batch[name].chunks]
     return pa.concat_arrays(parts) if parts else pa.array([], pa.string())
 
 

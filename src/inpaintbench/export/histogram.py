@@ -10,6 +10,8 @@ from html import escape
 from itertools import pairwise
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 from markupsafe import Markup
 
 from inpaintbench.errors import InputError
@@ -32,7 +34,7 @@ class _Bar(NamedTuple):
 
 
 def histogram_svg(
-    values: Sequence[float],
+    values: Sequence[float] | npt.NDArray[np.float64],
     *,
     title: str,
     x_label: str,
@@ -88,25 +90,29 @@ def histogram_svg(
     return f"{drawn}\n"
 
 
-def group_counts(values: Sequence[float], *, bin_edges: Sequence[float], groups: Sequence[str] | None = None) -> list[list[int]]:
+def group_counts(
+    values: Sequence[float] | npt.NDArray[np.float64], *, bin_edges: Sequence[float], groups: Sequence[str] | None = None
+) -> list[list[int]]:
     """Numbers of values of each group in each bin ``[edge, next edge)``, and a last bin from the last edge on if it has any."""
     labels = groups or [""] * len(values)
     names = list(dict.fromkeys(labels))
-    bins = len(bin_edges) - (0 if max(values) >= bin_edges[-1] else 1)
-    counts = [[0] * bins for _ in names]
-    for value, label in zip(values, labels, strict=True):
-        counts[names.index(label)][bisect_right(bin_edges, value) - 1] += 1
+    bins = len(bin_edges) - (0 if np.max(values) >= bin_edges[-1] else 1)
+    places = {name: place * bins for place, name in enumerate(names)}
+    bin_of = np.searchsorted(bin_edges, values, side="right") - 1 + [places[label] for label in labels]
+    counts: list[list[int]] = np.bincount(bin_of, minlength=bins * len(names)).reshape(len(names), bins).tolist()
     return counts
 
 
-def _check(values: Sequence[float], bin_edges: Sequence[float], groups: Sequence[str] | None) -> None:
+def _check(values: Sequence[float] | npt.NDArray[np.float64], bin_edges: Sequence[float], groups: Sequence[str] | None) -> None:
     if len(bin_edges) < 2 or not all(low < high for low, high in pairwise(bin_edges)):
         raise InputError(f"bin edges {list(bin_edges)} do not rise: give at least two, each larger than the one before")
-    if not values:
+    if not len(values):
         raise InputError("a histogram needs at least one value")
-    bad = next((value for value in values if not math.isfinite(value) or value < bin_edges[0]), None)
-    if bad is not None:
-        raise InputError(f"value {bad} is in no bin: values are finite and at least {bin_edges[0]}, the first edge")
+    bad = ~np.isfinite(values) | (np.asarray(values) < bin_edges[0])
+    if bad.any():
+        raise InputError(
+            f"value {values[int(bad.argmax())]} is in no bin: values are finite and at least {bin_edges[0]}, the first edge"
+        )
     if groups is not None and len(groups) != len(values):
         raise InputError(f"{len(groups)} groups for {len(values)} values: give one for each")
 

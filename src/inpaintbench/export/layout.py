@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from inpaintbench.manifest import ALL, ONE_FILE, SHARD_ROWS, ArrayIds, KeyedRows, Rows, shard_names, shards
@@ -72,6 +75,7 @@ def file_column(part: str) -> str:
     return f"{part}_file_names" if part in _LISTS else f"{part}_file_name"
 
 
+MEDIA_COLUMNS = tuple(map(file_column, MEDIA))
 SPLITS = ("train", "validation", "test")
 
 
@@ -96,12 +100,49 @@ def ids_of(rows: Sequence[Plain]) -> Sequence[str]:
     return ArrayIds(rows.ids) if isinstance(rows, KeyedRows) else tuple(row["item_id"] for row in rows)
 
 
-def finder(rows: Sequence[Plain]) -> Callable[[Sequence[str]], list[Plain]]:
+def finder(rows: Sequence[Plain]) -> Callable[[Sequence[str]], Sequence[Plain]]:
     """Return what gives the rows of some ids, in their order."""
     if isinstance(rows, KeyedRows):
         return rows.rows_of
     by_id = {row["item_id"]: row for row in rows}
     return lambda ids: [by_id[item_id] for item_id in ids]
+
+
+class CodedRows(Sequence[Plain]):
+    """Rows that know their columns as numbers, so that documents go through millions without making each."""
+
+    @abstractmethod
+    def codes(self, name: str) -> npt.NDArray[np.int64]:
+        """A number for each row, 0 or more, which is the same where a column and the attribute of this name are."""
+
+    @abstractmethod
+    def numbers(self, name: str) -> npt.NDArray[np.float64]:
+        """An attribute of each, NaN where it has none."""
+
+    @abstractmethod
+    def take(self, places: npt.NDArray[np.int64]) -> CodedRows:
+        """The rows at these places."""
+
+
+def counted(rows: Sequence[Plain], *names: str) -> list[tuple[Plain, int]]:
+    """The first row of each combination of values in some columns or attributes, in their order, and how many have it.
+
+    Rows that are no ``CodedRows`` stand for themselves: sets, first values and sums are the same.
+    """
+    if not isinstance(rows, CodedRows):
+        return [(row, 1) for row in rows]
+    combined = np.zeros(len(rows), np.int64)
+    for name in names:
+        own = rows.codes(name)
+        combined = np.unique(combined * (int(own.max(initial=0)) + 1) + own, return_inverse=True)[1]
+    _, first, counts = np.unique(combined, return_index=True, return_counts=True)
+    order = np.argsort(first)
+    return list(zip(rows.take(first[order]), counts[order].tolist(), strict=True))
+
+
+def different(rows: Sequence[Plain], *names: str) -> list[Plain]:
+    """The rows of ``counted``."""
+    return [row for row, _ in counted(rows, *names)]
 
 
 def splits(rows: Sequence[Plain]) -> Mapping[str, str]:
@@ -112,7 +153,7 @@ def splits(rows: Sequence[Plain]) -> Mapping[str, str]:
         if len(names) > 1:
             return dict(zip(table["item_id"].to_pylist(), table["split"].to_pylist(), strict=True))
     else:
-        names = {row["split"] for row in rows}
+        names = {row["split"] for row in different(rows, "split")}
     return OneSplit(ids_of(rows), names.pop()) if len(names) == 1 else {row["item_id"]: row["split"] for row in rows}
 
 

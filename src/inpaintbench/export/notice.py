@@ -6,17 +6,20 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import unquote
 
+from inpaintbench.export.layout import different
 from inpaintbench.export.licences import NOT_STATED, licence_url, spdx
 from inpaintbench.types import Dataset, Plain
 
 # Sources that are nobody's, and too many to name.
 _DRAWN = "fingerprints:"
+# What says how a clip was made from its source.
+_SPAN = ("start_frame", "end_frame", "frames", "width", "height", "normalised")
 
 
 def notice(dataset: Dataset) -> str:
     """Every source once, grouped by licence: what it is called, its author, its page, and what was changed."""
     groups: dict[str, dict[str, list[Plain]]] = {}
-    for row in dataset.items:
+    for row in different(dataset.items, "source_id", "licence", *_SPAN):
         licence = spdx(row["licence"]) or _line(row["licence"]) or f"licence {NOT_STATED}"
         groups.setdefault(licence, {}).setdefault(str(row["source_id"]), []).append(row)
     lines = [*_top(dataset)]
@@ -27,7 +30,7 @@ def notice(dataset: Dataset) -> str:
 
 def _top(dataset: Dataset) -> list[str]:
     told = dataset.facts.get("dataset", {})
-    stills = all(row["frames"] == 1 for row in dataset.items)
+    stills = all(row["frames"] == 1 for row in different(dataset.items, "frames"))
     what = (
         "pictures were scaled, cropped or kept as they are"
         if stills

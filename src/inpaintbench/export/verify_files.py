@@ -79,7 +79,7 @@ def config_problems(root: Path, dataset: Dataset, counts: Counter[str], progress
 def _slice_problems(
     root: Path,
     part: Slice,
-    rows_of: Callable[[Sequence[str]], list[Plain]],
+    rows_of: Callable[[Sequence[str]], Sequence[Plain]],
     split_of: Mapping[str, str],
     cache: str,
     counts: Counter[str],

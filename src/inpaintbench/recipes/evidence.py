@@ -67,9 +67,11 @@ def raters(workspace: Workspace) -> list[dict[str, Any]]:
     for row in workspace.table(AGREEMENT, Agreement):
         stored.setdefault(row.question, []).append(row)
     asked: dict[str, list[Answer]] = {}
-    clips = {clip.clip_id for clip in workspace.table("clips", Clip)}
-    for answer in workspace.table("answers", Answer):
-        if answer.votes and answer.subject_id in clips:
+    voted = [answer for answer in workspace.table("answers", Answer) if answer.votes]
+    subjects = {answer.subject_id for answer in voted}
+    clips = set(workspace.columns("clips", Clip, columns=["clip_id"], where=("clip_id", subjects))["clip_id"].to_pylist())
+    for answer in voted:
+        if answer.subject_id in clips:
             asked.setdefault(answer.question, []).append(answer)
     made = []
     for question, answers in sorted(asked.items()):
@@ -148,8 +150,10 @@ def _described(recipe: BaseModel, kind: str, *, holes: bool) -> Dataset:
 def titles(workspace: Workspace) -> Mapping[str, str]:
     """Source id -> its title, of downloads that have one; ``documents.sealed`` drops those that rows do not name."""
     named = {row.sha256: row.title for row in workspace.table("downloads", Download) if row.sha256 and row.title}
-    titles = ((row.source_id, named.get(row.sha256)) for row in workspace.table("sources", Source))
-    return {source: title for source, title in sorted(titles) if title}
+    columns = ["source_id", "sha256"]
+    sources = workspace.columns("sources", Source, columns=columns, where=("sha256", named.keys())).select(columns)
+    pairs = zip(*(column.to_pylist() for column in sources.columns), strict=True)
+    return {source_id: named[sha256] for source_id, sha256 in sorted(pairs)}
 
 
 def agreements_of(study: Study, votes: Sequence[Vote]) -> list[Agreement]:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -40,6 +40,9 @@ from inpaintbench.steps import LEVELS, MEASURED_MASKS, PAIR
 from inpaintbench.tables import to_columns, to_records
 from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Plain, Selection, Slice, Source
 from inpaintbench.workspace import Workspace
+
+if TYPE_CHECKING:
+    from inpaintbench.export.gathering import Batches
 
 pc = lazily("pyarrow.compute")
 
@@ -279,12 +282,12 @@ def export(publication: Publication, workspace: Workspace, *, target: Path | Non
     Raises:
         InputError: the items are not there, out of date or all removed; something is in two splits.
     """
-    from inpaintbench.export import freeze, removed
+    from inpaintbench.export import freeze, gathering, removed
     from inpaintbench.recipes import evidence  # which asks for what raters said, and thus for all of their part
 
     recipe, published = publication.recipe, appended(workspace)
     folder = target or workspace.path / "exports" / recipe.kind
-    items = workspace.columns("items", Item)
+    items, given = workspace.columns("items", Item), _batches(workspace, "items", Item)
     if published is None:
         require(items, "items", "masks pair")
     _check_up_to_date(workspace, items)
@@ -293,10 +296,12 @@ def export(publication: Publication, workspace: Workspace, *, target: Path | Non
     if removed.orders(workspace):
         left = removed.kept(workspace, to_records(items, Item), slices)
         items, slices, tombstones = to_columns(left.items, Item), left.slices, left.tombstones
+        given = gathering.of_table(items)
         left_out |= left.left_out
     gone = {str(row["item_id"]) for row in tombstones}
     if published:
         items = items.filter(pc.invert(pc.is_in(items["item_id"], value_set=pa.array(published.ids, pa.string()))))
+        given = gathering.of_table(items)
         tombstones = sorted({row["item_id"]: row for row in (*published.dataset.removed, *tombstones)}.values(), key=_item_id)
     if not items.num_rows and gone.issuperset(published.ids if published else ()):
         raise InputError("every item was removed, so nothing is left to export; `inpaintbench export remove --undo` brings back")
@@ -312,17 +317,18 @@ def export(publication: Publication, workspace: Workspace, *, target: Path | Non
     facts = evidence.evidence(workspace, recipe) | ({} if leaked is None else {"leakage": leaked}) | stated
     facts |= {"dataset": told.facts} if told.facts else {}
     facts |= {own_slices.FACT: [part.model_dump() for part in own]} if own else {}
+    del items  # of millions it would stand in memory beside all that is made from it
     dataset = freeze.freeze(
         folder,
         name=told.title or recipe.name,
         blobs=workspace.blobs,
-        items=lambda: [items],
+        items=given,
         slices=slices,
         left_out=left_out,
         sources=sources,
-        clips=lambda: workspace.batches("clips", Clip),
-        corruptions=lambda: workspace.batches("corruptions", Corruption),
-        attributes=lambda: workspace.batches("attributes", Attribute, steps=steps),
+        clips=_batches(workspace, "clips", Clip),
+        corruptions=_batches(workspace, "corruptions", Corruption),
+        attributes=_batches(workspace, "attributes", Attribute, steps=steps),
         recipe={
             "recipe": recipe.kind,
             **recipe.model_dump(mode="json"),
@@ -339,6 +345,10 @@ def export(publication: Publication, workspace: Workspace, *, target: Path | Non
         settle=lambda dataset: versions.versioned(workspace, dataset, folder, published=published),
     )
     return folder, dataset
+
+
+def _batches(workspace: Workspace, table: str, record: type, *, steps: Sequence[str] | None = None) -> Batches:
+    return lambda columns=None: workspace.batches(table, record, steps=steps, columns=columns)
 
 
 def _item_id(row: Plain) -> str:
@@ -368,11 +378,11 @@ def _slices(workspace: Workspace) -> list[Slice]:
     return [Slice(name, rule, ArrayIds(pa.array(json.loads(ids), pa.string()))) for name, rule, ids in zip(*columns, strict=True)]
 
 
-def _licensed(workspace: Workspace, licence: str | None, *, items: pa.Table) -> tuple[list[Source], dict[str, Any]]:
+def _licensed(workspace: Workspace, licence: str | None, *, items: pa.Table) -> tuple[Sequence[Source] | Batches, dict[str, Any]]:
     """The sources, those without a licence under the stated one, and the fact that it was stated."""
-    sources = workspace.table("sources", Source)
     if licence is None:
-        return sources, {}
+        return _batches(workspace, "sources", Source), {}
+    sources = workspace.table("sources", Source)
     clips = workspace.columns("clips", Clip, columns=["clip_id", "source_id"])
     used = set(clips.filter(pc.is_in(clips["clip_id"], value_set=items["clip_id"].combine_chunks()))["source_id"].to_pylist())
     named = [replace(row, licence=licence) if is_unstated(row.licence) else row for row in sources]
@@ -418,7 +428,7 @@ def _versions(
     leaves: Mapping[str, Sequence[str]], workspace: Workspace, published: Published | None
 ) -> dict[str, dict[str, str]]:
     """The leaves that made the dataset, with their versions; the newest where a published part was made by an earlier one."""
-    origins = sorted({row.origin for row in workspace.table("sources", Source)})
+    origins = sorted(workspace.columns("sources", Source, columns=["origin"])["origin"].unique().to_pylist())
     versions = {kind: {name: leaf_class(kind, name).version for name in names} for kind, names in leaves.items()}
     versions = {"source": {name: SOURCES.get(name).version for name in origins}, **versions}
     before = published.dataset.recipe["leaves"] if published else {}

@@ -16,7 +16,7 @@ from inpaintbench.claims import ENOUGH_SOURCES, too_few
 from inpaintbench.export import layout
 from inpaintbench.export.card import words
 from inpaintbench.export.card.header import card_text
-from inpaintbench.export.card.measures import statistics
+from inpaintbench.export.card.measures import held_back, known_numbers, statistics
 from inpaintbench.export.card.plots import Plot, plots
 from inpaintbench.export.licences import NOT_STATED, spdx
 from inpaintbench.pages import render
@@ -26,6 +26,7 @@ __all__ = ["Plot", "card", "first_paragraph", "plots"]
 
 # Items below which the card warns of a slice's mean: its standard error is a third of the items' spread and more.
 _FEW_ITEMS = 10
+_HOLE = "hole.hole_fraction"
 _WORDS = {name: getattr(words, name) for name in ("plain", "code", "counted", "number", "listed", "table")}
 
 
@@ -88,11 +89,12 @@ def first_paragraph(dataset: Dataset) -> str:
     return " ".join(" ".join([*about, *_amounts(dataset)]).split())
 
 
-def _media(rows: Sequence[Plain]) -> dict[str, Any]:
+def _media(items: Sequence[Plain]) -> dict[str, Any]:
+    rows = layout.different(items, *layout.MEDIA_COLUMNS)
     return {
         "media": [part for part in layout.MEDIA if any(row.get(layout.file_column(part)) for row in rows)],
         "suffix": next((Path(name).suffix for row in rows for name in layout.media_names(row)), ".mp4"),
-        "stills": words.are_stills(rows),
+        "stills": words.are_stills(items),
         "edits": "target_prompt" in rows[0],
         "some_without_input": any(not row.get("input_file_name") for row in rows),
     }
@@ -102,17 +104,21 @@ def _amounts_of_items(dataset: Dataset) -> dict[str, Any]:
     """Numbers of items, slices and sources that share something, or lack something."""
     rows = dataset.items
     splits_of: dict[str, set[str]] = {}
-    for row in rows:
+    for row in layout.different(rows, "source_id", "split"):
         splits_of.setdefault(str(row["source_id"]), set()).add(row["split"])
     # Truths that are held back have no PSNR: nothing is told of them.
-    losses = [float(row["encode_psnr_db"]) for row in rows if row.get("encode_crf") != 0 and row["encode_psnr_db"] is not None]
+    encoded = layout.different(rows, "encode_crf", "encode_psnr_db")
+    losses = [float(row["encode_psnr_db"]) for row in encoded if row.get("encode_crf") != 0 and row["encode_psnr_db"] is not None]
     return {
         "footage": len(splits_of),
         "shared_sources": sum(len(splits) > 1 for splits in splits_of.values()),
-        "hidden": sum(map(frozen.is_held_back, rows)),
+        "hidden": held_back(rows),
         "members": sum(len(part.item_ids) for part in dataset.slices),
         "small_slices": [part.name for part in dataset.slices if len(part.item_ids) < _FEW_ITEMS],
-        "doubted": sum(row["attributes"].get("label_doubts") not in (None, "none") for row in rows),
+        "doubted": sum(
+            count * (row["attributes"].get("label_doubts") not in (None, "none"))
+            for row, count in layout.counted(rows, "label_doubts")
+        ),
         "worst_psnr": min(losses, default=None),
     }
 
@@ -125,7 +131,7 @@ def _source_leaves(dataset: Dataset) -> Mapping[str, Any]:
 def _amounts(dataset: Dataset) -> list[str]:
     """Sentences on the amounts of items, clips and sources, and on what slices are for."""
     rows, split_of, media = dataset.items, layout.splits(dataset.items), _media(dataset.items)
-    clips, footage = len({row["clip_id"] for row in rows}), len(words.sources(rows))
+    clips, footage = len({row["clip_id"] for row in layout.different(rows, "clip_id")}), len(words.sources(rows))
     splits = layout.by_split(layout.ids_of(rows), split_of)
     divided = "" if set(splits) == {"test"} else f" Splits: {', '.join(f'{name} {len(ids)}' for name, ids in splits.items())}."
     holes = "hole" in media["media"]
@@ -145,6 +151,7 @@ def _short_licences(source_rows: Iterable[Plain]) -> str:
 
 
 def _geometry(rows: Sequence[Plain]) -> str:
+    rows = layout.different(rows, "width", "height", "frames", "fps")
     shapes = sorted({(row["width"], row["height"]) for row in rows}, key=lambda size: (size[0] * size[1], size))
     names = [f"{width}x{height}" for width, height in shapes]
     sizes = words.listed([f"{width}x{height}" for width, height in sorted(shapes)])
@@ -164,11 +171,11 @@ def _span(values: Collection[float]) -> str:
 def _slice_table(dataset: Dataset) -> tuple[list[str], list[list[str]]]:
     """Columns and rows: what each slice fixes, and how much of it there is."""
     rows_of = layout.finder(dataset.items)
-    with_holes = any("hole.hole_fraction" in row["attributes"] for row in dataset.items)
+    with_holes = any(_HOLE in row["attributes"] for row in layout.different(dataset.items))
     cells = []
     for part in dataset.slices:
         members = rows_of(part.item_ids)
-        known = [value for row in members if (value := row["attributes"].get("hole.hole_fraction")) is not None]
+        known = known_numbers(members, _HOLE).tolist()
         share = [f"{100 * sum(known) / len(known):.1f} %" if known else ""] if with_holes else []
         footage = len(words.sources(members))
         cells.append([f"`{part.name}`", words.code(part.rule), f"{len(members):,}", f"{footage:,}", *share])

@@ -25,7 +25,8 @@ def card_text(dataset: Dataset, body: str) -> str:
 def _header(dataset: Dataset) -> dict[str, Any]:
     rows, split_of = dataset.items, layout.splits(dataset.items)
     names = header_names([row["licence"] for row in sources(rows).values()])
-    patterns = sorted({f"{Path(name).parent}/*{Path(name).suffix}" for row in rows for name in layout.media_names(row)})
+    files = layout.different(rows, *layout.MEDIA_COLUMNS)
+    patterns = sorted({f"{Path(name).parent}/*{Path(name).suffix}" for row in files for name in layout.media_names(row)})
     content = content_of(dataset)  # part of every config, so that no cache confuses two exports
     leaves = set(dataset.recipe.get("leaves", {}).get("source", {}))
     other = {"license_name": "see-notice", "license_link": "NOTICE"} if "other" in names else {}
@@ -48,7 +49,7 @@ def _tags(rows: Sequence[Plain]) -> list[str]:
         return [f"{kind}-editing", f"text-guided-{kind}-editing"]
     return (
         ["inpainting", f"{kind}-inpainting"]
-        if any(row.get("hole_file_name") for row in rows)
+        if any(row.get("hole_file_name") for row in layout.different(rows, "hole_file_name"))
         else ["denoising", f"{kind}-restoration"]
     )
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
-import statistics as numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, compress, islice
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from inpaintbench.export.card.words import number, things
-from inpaintbench.export.layout import finder
+from inpaintbench.export.layout import CodedRows, counted, finder
 from inpaintbench.frozen import is_held_back
 from inpaintbench.types import Dataset, Plain
+
+Values = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -30,10 +34,16 @@ class Measure:
     of_clips: bool = False
     """True when it says something of the clip, so that items of one clip have one value."""
 
-    def counting(self, rows: Sequence[Plain]) -> list[Plain]:
+    def counting(self, rows: Sequence[Plain]) -> Sequence[Plain]:
         """The rows that count once: all, or the first of each clip that has a value, or else its first."""
         if not self.of_clips:
-            return list(rows)
+            return rows
+        if isinstance(rows, CodedRows):
+            clips, lacking = rows.codes("clip_id"), np.isnan(self.values(rows))
+            order = np.lexsort((lacking, clips))  # of a clip those with a value first, and the rows in their order
+            _, first_of_clip = np.unique(clips[order], return_index=True)
+            _, first_seen = np.unique(clips, return_index=True)
+            return rows.take(order[first_of_clip][np.argsort(first_seen)])
         row_of_clip: dict[str, Plain] = {}
         for row in rows:
             before = row_of_clip.get(row["clip_id"])
@@ -46,6 +56,12 @@ class Measure:
         value = row["attributes"].get(self.name)
         known = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
         return float(value) if known else None
+
+    def values(self, rows: Sequence[Plain]) -> Values:
+        """The numbers of items, NaN for those that have none."""
+        if isinstance(rows, CodedRows):
+            return rows.numbers(self.name)
+        return np.array([math.nan if (value := self.of(row)) is None else value for row in rows])
 
 
 # Columns of the table of statistics: five fit a page of the Hub.
@@ -81,17 +97,41 @@ GROUPS = tuple(dict.fromkeys(name for names in _GROUPED_BY for name in names))
 
 def present(rows: Sequence[Plain], *, most: int) -> list[Measure]:
     """The first ``most`` measures that differ between items."""
-    values = {measure.name: {value for row in rows if (value := measure.of(row)) is not None} for measure in MEASURES}
-    return [measure for measure in MEASURES if len(values[measure.name]) > 1][:most]
+    known = ((measure, known_numbers(rows, measure.name)) for measure in MEASURES)
+    return list(islice((measure for measure, values in known if len(values) and values.min() < values.max()), most))
+
+
+def known_numbers(rows: Sequence[Plain], name: str) -> Values:
+    """The numbers of a measure in the order of rows, without those of rows that have none."""
+    values = next(measure for measure in MEASURES if measure.name == name).values(rows)
+    return values[~np.isnan(values)]
+
+
+def chosen(rows: Sequence[Plain], those: npt.NDArray[np.bool_]) -> Sequence[Plain]:
+    """The rows of which ``those`` is true."""
+    return rows.take(np.flatnonzero(those)) if isinstance(rows, CodedRows) else list(compress(rows, those))
+
+
+def held_back(rows: Sequence[Plain]) -> int:
+    """How many rows have no truth here."""
+    return sum(count * is_held_back(row) for row, count in counted(rows, "truth_file_name", "generator"))
 
 
 def groups_of(measure: Measure, rows: Sequence[Plain]) -> list[str] | None:
     """The level of each item; None where items do not differ in one."""
     for name in filter(None, (measure.level, *_OTHER_LEVELS.get(measure.name, ()))):
-        levels = [_level(row, name) for row in rows]
+        levels = _levels(rows, name)
         if 1 < len(set(levels)) <= 8:
             return levels
     return None
+
+
+def _levels(rows: Sequence[Plain], name: str) -> list[str]:
+    if not isinstance(rows, CodedRows):
+        return [_level(row, name) for row in rows]
+    _, first, places = np.unique(rows.codes(name), return_index=True, return_inverse=True)
+    levels = [_level(rows[place], name) for place in first.tolist()]
+    return [levels[place] for place in places.tolist()]
 
 
 def _level(row: Plain, name: str) -> str:
@@ -129,18 +169,18 @@ def statistics(dataset: Dataset) -> dict[str, Any]:
 
 def _spread(measure: Measure, rows: Sequence[Plain]) -> str:
     counting = measure.counting(rows)
-    values = [measure.scale * value for row in counting if (value := measure.of(row)) is not None]
-    if not values:
+    values = measure.scale * known_numbers(counting, measure.name)
+    if not len(values):
         return "-"
-    low, high = number(min(values)), number(max(values))
+    low, high = number(float(values.min())), number(float(values.max()))
     brackets = [*([f"{low} to {high}"] if low != high else []), *_missing(measure, counting)]
-    return number(numbers.median(values)) + (f" ({', '.join(brackets)})" if brackets else "")
+    return number(float(np.median(values))) + (f" ({', '.join(brackets)})" if brackets else "")
 
 
 def _missing(measure: Measure, counting: Sequence[Plain]) -> list[str]:
     """Counts of rows without a number, in words; those held back apart."""
-    without = [row for row in counting if measure.of(row) is None]
-    hidden = sum(map(is_held_back, without))
+    without = chosen(counting, np.isnan(measure.values(counting)))
+    hidden = held_back(without)
     counts = {"held back": hidden, "unknown": len(without) - hidden}
     return [f"{count} {words}" for words, count in counts.items() if count]
 

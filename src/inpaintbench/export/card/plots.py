@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+
 from inpaintbench.export import layout
 from inpaintbench.export.bars import bars_svg
-from inpaintbench.export.card.measures import Measure, groups_of, present, rank_of
+from inpaintbench.export.card.measures import Measure, chosen, groups_of, present, rank_of
 from inpaintbench.export.card.words import are_stills, number, things
 from inpaintbench.export.histogram import histogram_svg
 from inpaintbench.types import Dataset, Plain
@@ -55,13 +57,15 @@ def _of_slices(dataset: Dataset) -> Plot:
 
 
 def _of_measure(measure: Measure, rows: Sequence[Plain]) -> Plot:
-    known = [row for row in measure.counting(rows) if measure.of(row) is not None]
+    counting = measure.counting(rows)
+    values = measure.values(counting)
+    known, values = chosen(counting, ~np.isnan(values)), values[~np.isnan(values)]
     of = things(rows) if measure.of_clips else "items"
     groups = groups_of(measure, known)
     if groups:
-        ordered = sorted(zip(groups, known, strict=True), key=lambda pair: rank_of(pair[0]))  # stable: rows keep their order
-        groups, known = [group for group, _ in ordered], [row for _, row in ordered]
-    values = [float(value) for row in known if (value := measure.of(row)) is not None]
+        ranks = {group: place for place, group in enumerate(sorted(set(groups), key=rank_of))}
+        order = np.argsort([ranks[group] for group in groups], kind="stable")  # rows keep their order
+        groups, values = [groups[place] for place in order], values[order]
     return _histogram(
         "attribute-" + re.sub(r"[^a-z0-9]+", "-", measure.name.lower()),
         values,
@@ -76,7 +80,7 @@ def _of_measure(measure: Measure, rows: Sequence[Plain]) -> Plot:
 
 def _of_sizes(rows: Sequence[Plain]) -> Plot | None:
     """Histogram of the lengths of clips, or of the sizes of pictures; None where they are all alike."""
-    clips = {row["clip_id"]: row for row in rows}.values()
+    clips = {row["clip_id"]: row for row in layout.different(rows, "clip_id", "width", "height", "frames", "fps")}.values()
     if are_stills(rows):
         name, title, unit, of = "sides", "The longer side of the pictures", "pixels", "pictures"
         values = [float(max(row["width"], row["height"])) for row in clips]
@@ -85,14 +89,14 @@ def _of_sizes(rows: Sequence[Plain]) -> Plot | None:
         values = [row["frames"] / row["fps"] for row in clips]
     if len(set(values)) < 2:
         return None
-    return _histogram(name, values, title=title, x_label=f"{unit} (height: share of the {of})", unit=unit, of=of)
+    return _histogram(name, np.array(values), title=title, x_label=f"{unit} (height: share of the {of})", unit=unit, of=of)
 
 
 def _histogram(
-    name: str, values: Sequence[float], *, title: str, x_label: str, unit: str, of: str, scale: float = 1.0,
+    name: str, values: npt.NDArray[np.float64], *, title: str, x_label: str, unit: str, of: str, scale: float = 1.0,
     groups: Sequence[str] | None = None,
 ) -> Plot:  # fmt: skip
-    low, middle, high = (number(scale * value) for value in (min(values), statistics.median(values), max(values)))
+    low, middle, high = (number(scale * float(value)) for value in (values.min(), np.median(values), values.max()))
     alt = f"Histogram: {title}, of {len(values):,} {of} from {low} to {high} {unit}".rstrip() + f", median {middle}"
     if groups:
         alt += f", by {', '.join(dict.fromkeys(groups))}"
@@ -100,13 +104,13 @@ def _histogram(
     return Plot(f"{FOLDER}/{name}.svg", f"{alt}.", svg)
 
 
-def edges(values: Sequence[float]) -> list[float]:
+def edges(values: Sequence[float] | npt.NDArray[np.float64]) -> list[float]:
     """Round edges of about ten bins, the last above the largest value.
 
     Args:
         values: finite, not all equal.
     """
-    low, high = min(values), max(values)
+    low, high = float(np.min(values)), float(np.max(values))
     raw = max((high - low) / _BINS, _FINEST * max(abs(low), abs(high)))
     power = 10.0 ** math.floor(math.log10(raw))
     step = next(factor for factor in (1, 2, 2.5, 5, 10) if factor * power >= raw * (1 - 1e-9)) * power

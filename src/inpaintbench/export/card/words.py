@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from inpaintbench.export.layout import different
 from inpaintbench.types import Plain
 
 _MARKS = re.compile(r"([\\`*_\[\]<>|#~$!])")
@@ -12,7 +13,7 @@ _MARKS = re.compile(r"([\\`*_\[\]<>|#~$!])")
 
 def are_stills(rows: Sequence[Plain]) -> bool:
     """Return whether every clip is a single picture."""
-    return all(row["frames"] == 1 for row in rows)
+    return all(row["frames"] == 1 for row in different(rows, "frames"))
 
 
 def things(rows: Sequence[Plain]) -> str:
@@ -23,7 +24,7 @@ def things(rows: Sequence[Plain]) -> str:
 def sources(rows: Sequence[Plain]) -> dict[str, Plain]:
     """Source id -> its first row."""
     first: dict[str, Plain] = {}
-    for row in rows:
+    for row in different(rows, "source_id"):
         first.setdefault(str(row["source_id"]), row)
     return first
 
