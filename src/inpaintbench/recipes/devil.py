@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, overload
+from typing import Annotated, Any, ClassVar, Literal, get_args, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -54,6 +54,8 @@ ANNOTATED = "annotate"
 SCENE_MOTION = "bg_scene_motion"
 # Clip attributes that have slices -> the label that decides membership.
 SLICE_LEVELS = {"camera_motion": "camera_motion_level", SCENE_MOTION: "bg_scene_motion_level"}
+# Attributes of clips and of masks that have slices, as DEVIL has them.
+SlicedBy = Literal["camera_motion", "bg_scene_motion", "size", "pose", "displacement"]
 # Of boxes of a detector; the published benchmark states no number for its masks. Between the scenery and the objects of clips
 # that were marked by eye (`bench/marked_clips.py`): 0.03 and 0.08.
 FOREGROUND_LIMIT = 0.05
@@ -77,6 +79,10 @@ SAME_RATE = 1.05
 
 def _is_none(value: object) -> bool:
     return value is None
+
+
+def _is_empty(value: object) -> bool:
+    return value == ()
 
 
 def _is_false(value: object) -> bool:
@@ -146,6 +152,9 @@ class DevilRecipe(BaseModel):
     level_limit: Annotated[int, Option(SELECTION)] = Field(select.AT_MOST, ge=1, description="Most clips labelled low, and high.")
     per_slice: Annotated[int, Option(SELECTION)] = Field(150, ge=1, description="Pairs of clip and mask wanted in each slice.")
     masks_per_preset: int = Field(1000, ge=1)
+    sliced_by: Annotated[tuple[SlicedBy, ...], Option(SELECTION, shown="all five", repeatable=True, names=get_args(SlicedBy))] = (
+        Field((), exclude_if=_is_empty, description="Attributes that get a low and a high slice. Repeatable.")
+    )
     rules: tuple[Rule, ...] = ()
     """Rules that clips must fulfil besides."""
     review: Annotated[bool, Option(SELECTION, "--review/--no-review", shown="of flickr alone")] = Field(
@@ -626,10 +635,11 @@ def _plan(
     *,
     members: Mapping[str, Collection[str]],
 ) -> slices.Plan:
+    wanted = recipe.sliced_by or get_args(SlicedBy)
     return slices.plan(
-        of_clips,
+        {attribute: levels for attribute, levels in of_clips.items() if attribute in wanted},
         all_clips=names,
-        presets={preset: labels_of(preset) for preset in PRESETS},
+        presets={preset: {name: level for name, level in labels_of(preset).items() if name in wanted} for preset in PRESETS},
         per_slice=recipe.per_slice,
         behaviour=recipe.behaviour,
         seed=recipe.seed,

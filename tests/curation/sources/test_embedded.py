@@ -17,6 +17,7 @@ from inpaintbench.curation.sources.embedded import (
     relative_homography,
     render,
     shots,
+    stills_and_pans,
     water_share,
 )
 from inpaintbench.curation.sources.photographs import PHOTOGRAPHS
@@ -212,3 +213,17 @@ def test_the_plan_goes_from_still_to_fast():
     assert {motion for motion, _ in PLAN} == set(MOTIONS)
     assert sum(speed <= 0.03 for speed in speeds) >= 4
     assert sum(speed >= 0.3 for speed in speeds) >= 4
+
+
+def test_stills_and_pans_differ_in_the_camera_alone_and_have_licences():
+    plan = stills_and_pans(14, width=288, height=160, frames=48)
+    by_photograph = {name: [shot for shot in plan if shot.photograph == name] for name in {shot.photograph for shot in plan}}
+    assert len(by_photograph) == 7
+    assert all(PHOTOGRAPHS[name].licence for name in by_photograph)
+    for still, moving in by_photograph.values():
+        paths = [camera_path(shot, width=288, height=160) for shot in (still, moving)]
+        moved = [np.abs(path[-1, :2, 2] - path[0, :2, 2]).max() for path in paths]
+        assert moved[0] == 0
+        assert moved[1] > 0.1 * 160
+    with pytest.raises(InputError, match="7 photographs give 14 films, each from a tripod and by a moving camera: not 15"):
+        stills_and_pans(15)

@@ -65,8 +65,12 @@ FLICKR_OPTIONS = (
 )  # fmt: skip
 # Options that the demo takes, besides its own.
 RUNNING_OPTIONS = ("workers", "max_failures", "retry_rejected", "ray", "memory")
-DEMO_CLIPS = 13
-DEMO_PER_SLICE = 2
+# Seven photographs, each filmed from a tripod and by a moving camera: a slice then has the six sources that a claim takes,
+# and two films of a slice never show the same photograph.
+DEMO_CLIPS = 14
+DEMO_PER_SLICE = 6
+DEMO_FRAMES = 48
+DEMO_SLICES = ("camera_motion", "size")
 DEMO_SIZE = (288, 160)
 
 
@@ -245,8 +249,12 @@ def build_devil_in(
 def demo_recipe() -> tuple[devil.DevilRecipe, SourceSpec]:
     """The recipe and the source of `demo`."""
     width, height = DEMO_SIZE
-    recipe = devil.DevilRecipe(name="inpaintbench demo", width=width, height=height, per_slice=DEMO_PER_SLICE)
-    return recipe, SourceSpec("embedded", {"count": DEMO_CLIPS, "width": width, "height": height})
+    recipe = devil.DevilRecipe(
+        name="inpaintbench demo", width=width, height=height, per_slice=DEMO_PER_SLICE, sliced_by=DEMO_SLICES, level_share=0.5,
+        clip_frames=DEMO_FRAMES,
+    )  # fmt: skip
+    constants = {"count": DEMO_CLIPS, "width": width, "height": height, "frames": DEMO_FRAMES, "stills_and_pans": True}
+    return recipe, SourceSpec("embedded", constants)
 
 
 def demo(out: Out = Path("demo"), running: Processes = Running()) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,17 @@ PLAN: tuple[tuple[str, float], ...] = (
     ("hand_shake", 0.05),
     ("zoom_out", 0.4),
     ("hand_held_pan", 0.1),
+)
+
+# Movements after which hardly anything is left where it was, for the second film of each photograph.
+MOVING: tuple[tuple[str, float], ...] = (
+    ("pan_right", 0.45),
+    ("hand_held_pan", 0.4),
+    ("pan_left", 0.5),
+    ("pan_and_tilt", 0.4),
+    ("pan_right", 0.35),
+    ("zoom_and_pan", 0.4),
+    ("pan_left", 0.4),
 )
 
 
@@ -100,6 +112,27 @@ def shots(count: int = 40, *, width: int = 416, height: int = 240, seed: int = 0
     uses: Counter[str] = Counter()
     made = (_shot(index, plan=plan, uses=uses, seed=seed) for index in range(count))
     return tuple(shot if frames is None else replace(shot, frames=frames) for shot in made)
+
+
+def stills_and_pans(count: int = 14, *, width: int = 416, height: int = 240, seed: int = 0, frames: int = 60) -> tuple[Shot, ...]:
+    """Each photograph with a stated licence twice, from a tripod and by a moving camera, so that nothing but the camera differs.
+
+    Raises:
+        InputError: ``count`` are more than these films, or the photographs are too small for the size.
+    """
+    free = [name for name, photograph in PHOTOGRAPHS.items() if photograph.licence]
+    if count > 2 * len(free):
+        raise InputError(
+            f"{len(free)} photographs give {2 * len(free)} films, each from a tripod and by a moving camera: not {count}"
+        )
+    made: list[Shot] = []
+    for index, name in enumerate(free):
+        motion, speed = MOVING[index % len(MOVING)]
+        for kind, share in (("tripod", 0.0), (motion, speed)):
+            shot = Shot(f"{len(made):03d}_{name}_{kind}", name, kind, share, frames, seed=seed)
+            camera_path(shot, width=width, height=height)
+            made.append(shot)
+    return tuple(made[:count])
 
 
 def _large_enough(motion: str, speed: float, *, view: tuple[int, int]) -> list[str]:
@@ -233,8 +266,19 @@ class EmbeddedSources(SourceLeaf):
     name = "embedded"
     version = "2"
 
-    def __init__(self, *, count: int = 40, width: int = 416, height: int = 240, seed: int = 0, frames: int | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        count: int = 40,
+        width: int = 416,
+        height: int = 240,
+        seed: int = 0,
+        frames: int | None = None,
+        stills_and_pans: bool = False,
+    ) -> None:
+        """With ``stills_and_pans`` each photograph is filmed from a tripod and by a moving camera, and there is no mixed plan."""
         self.count, self.width, self.height, self.seed, self.frames = count, width, height, seed, frames
+        self.stills_and_pans = stills_and_pans
 
     def footage(self) -> Iterator[Footage]:
         """The shots, in order, with their scene motion known.
@@ -242,7 +286,10 @@ class EmbeddedSources(SourceLeaf):
         Raises:
             InputError: no photograph is large enough for the size.
         """
-        for shot in shots(self.count, width=self.width, height=self.height, seed=self.seed, frames=self.frames):
+        plan = partial(shots, frames=self.frames)
+        if self.stills_and_pans:
+            plan = partial(stills_and_pans, frames=self.frames or FEWEST_FRAMES)
+        for shot in plan(self.count, width=self.width, height=self.height, seed=self.seed):
             yield self._footage(shot)
 
     def obtain(self, payload: Mapping[str, Any], scratch: str) -> str:

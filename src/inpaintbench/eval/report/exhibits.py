@@ -13,6 +13,7 @@ from inpaintbench.eval.comparing.statistics import rank
 from inpaintbench.eval.report.findings import with_unit
 from inpaintbench.eval.report.frame_values import rounded
 from inpaintbench.eval.report.gallery import Exhibit
+from inpaintbench.eval.report.headline import Headline
 from inpaintbench.eval.report.items import six_digits
 from inpaintbench.eval.report.labels import quantity_label, slice_label
 from inpaintbench.eval.report.proxy import MASK, OUTLINE
@@ -118,12 +119,42 @@ class Figure(NamedTuple):
     """Has values of frames to draw."""
 
 
-def figures(results: Results, exhibits: Sequence[Exhibit], *, default: Quantity) -> list[Figure]:
-    """One for each exhibit, in their order."""
-    first = max(exhibits, key=lambda exhibit: (len(exhibit.errors), exhibit.choice.interest), default=None)
+class ProofFigure(NamedTuple):
+    """One method's picture of an item that has a figure."""
+
+    figure: str
+    """Id of the item's figure, whose video it plays too."""
+    layout: dict[str, Any]
+    place: int
+    """Of the method among the tiles of the video."""
+    method: str
+    caption: str
+
+
+def proofs(finding: Headline, exhibits: Sequence[Exhibit]) -> list[ProofFigure]:
+    """One for each item of the headline whose method has a picture there."""
+    places = {exhibit.choice.item_id: index for index, exhibit in enumerate(exhibits)}
+    return [
+        ProofFigure(exhibit_id(place), _layout(exhibit), exhibit.layout.channels.index(proof.method), proof.method, proof.caption)
+        for proof in finding.proofs
+        if (place := places.get(proof.item_id)) is not None and proof.method in (exhibit := exhibits[place]).layout.channels
+    ]
+
+
+def _layout(exhibit: Exhibit) -> dict[str, Any]:
+    return {**exhibit.layout._asdict(), "centres": exhibit.centres}
+
+
+def figures(results: Results, exhibits: Sequence[Exhibit], *, default: Quantity, first: str | None = None) -> list[Figure]:
+    """One for each exhibit, in their order; the page opens with the item ``first``, else with the most interesting one."""
+    opened = max(
+        exhibits,
+        key=lambda exhibit: (exhibit.choice.item_id == first, len(exhibit.errors), exhibit.choice.interest),
+        default=None,
+    )
     rows = {row["item_id"]: row for row in results.dataset.items}
     return [
-        _figure(results, exhibit, rows[exhibit.choice.item_id], index, default, first=exhibit is first)
+        _figure(results, exhibit, rows[exhibit.choice.item_id], index, default, first=exhibit is opened)
         for index, exhibit in enumerate(exhibits)
     ]
 
@@ -137,7 +168,7 @@ def _figure(results: Results, exhibit: Exhibit, row: Plain, index: int, default:
     prompt = row.get("target_prompt")
     return Figure(
         id=exhibit_id(index),
-        layout={**layout._asdict(), "centres": exhibit.centres},
+        layout=_layout(exhibit),
         first=first,
         heads=tuple(heads[1:]),
         reasons=f"Chosen because {reasons} (by {quantity_label(default)}).",

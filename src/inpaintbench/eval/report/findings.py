@@ -185,38 +185,66 @@ def _too_few_in_slices(question: str, extents: Sequence[Summary]) -> Finding:
     return _too_few(question, detail, f"at most {_rests_on(most.n, most.n_clusters)} in a slice")
 
 
-class _Change(NamedTuple):
+class Change(NamedTuple):
+    """Change of a method from a low slice to its high one."""
+
     share: float
+    """Relative, positive for better."""
     method: str
     pair: Pair
     low: Summary
     high: Summary
 
+    @property
+    def told(self) -> bool:
+        """True where the intervals do not meet."""
+        return _apart(self.low, self.high)
 
-def _most_sensitive(results: Results, quantity: Quantity) -> Finding | None:
-    """The largest relative change, for better or worse, from a low slice to its high one, of those beyond chance."""
-    question = "Strongest sensitivity"
-    changes = [
-        _Change(share, method, pair, *(results.summary(one, method, quantity) for one in (pair.low, pair.high)))
+
+def _changes(results: Results, quantity: Quantity) -> list[Change]:
+    return [
+        Change(share, method, pair, *(results.summary(one, method, quantity) for one in (pair.low, pair.high)))
         for pair in pair_slices(results.slices)
         for method in results.contenders
         if (share := results.improvement(pair, method, quantity)) is not None
     ]
-    if not changes:
-        return None
-    counted = [one for one in changes if not too_few(min(one.low.n_clusters, one.high.n_clusters))]
-    if not counted:
-        return _too_few_in_slices(question, [summary for one in changes for summary in (one.low, one.high)])
-    told = [one for one in counted if _apart(one.low, one.high)]
-    most = max(told or counted, key=lambda one: abs(one.share))
-    verb = "better" if most.share > 0 else "worse"
-    change = (Method(most.method), f" gets {percent(abs(most.share))} {verb}")
+
+
+def strongest_change(results: Results, quantity: Quantity) -> Change | None:
+    """The largest relative change, for better or worse, of slices with enough sources; of those beyond chance where some are."""
+    counted = [
+        change for change in _changes(results, quantity) if not too_few(min(change.low.n_clusters, change.high.n_clusters))
+    ]
+    told = [change for change in counted if change.told]
+    return max(told or counted, key=lambda change: abs(change.share), default=None)
+
+
+def change_words(change: Change, quantity: Quantity) -> Sentence:
+    """Who changes by how much: in the unit of a metric that has one, as a share of the low slice's mean otherwise."""
+    better = change.share > 0
+    if metric_leaf(quantity.metric).unit and change.low.mean is not None and change.high.mean is not None:
+        amount = with_unit(abs(change.high.mean - change.low.mean), quantity.metric)
+        if quantity.higher_is_better:
+            return (Method(change.method), f" {'gains' if better else 'loses'} {amount}")
+        return (Method(change.method), f" gets {amount} {'better' if better else 'worse'}")
+    return (Method(change.method), f" gets {percent(abs(change.share))} {'better' if better else 'worse'}")
+
+
+def _most_sensitive(results: Results, quantity: Quantity) -> Finding | None:
+    """``strongest_change`` as a card."""
+    question = "Strongest sensitivity"
+    most = strongest_change(results, quantity)
+    if most is None:
+        changes = _changes(results, quantity)
+        extents = [summary for change in changes for summary in (change.low, change.high)]
+        return _too_few_in_slices(question, extents) if extents else None
+    words = change_words(most, quantity)
     when = f"when {name_label(most.pair.attribute).lower()} goes from low to high"
     basis = _both(most.low, most.high)
-    if not told:
-        detail = ("the largest could be chance: ", *change, f" {when}")
+    if not most.told:
+        detail = ("the largest could be chance: ", *words, f" {when}")
         return Finding(question, ("None can be told",), detail, basis, told=False)
-    return Finding(question, change, (when,), basis)
+    return Finding(question, words, (when,), basis)
 
 
 def _coverage(results: Results, quantity: Quantity) -> Finding:

@@ -77,6 +77,12 @@ def unmeasured_notes(results: Results) -> list[str]:
     return lines
 
 
+def unmeasured_summary(results: Results) -> str:
+    """The metrics of ``unmeasured_notes`` by name, whose reasons unfold."""
+    metrics = dict.fromkeys(quantity.metric for quantity in (*results.unmeasured, *results.inapplicable()))
+    return f"Not measured here, or not on all items: {', '.join(map(metric_label, metrics))}"
+
+
 def _lost(metric: str, regions: Sequence[str], partly: Collection[str]) -> str:
     where = f" ({', '.join(region_label(region) for region in regions)})" if metric in partly else ""
     return metric_label(metric) + where

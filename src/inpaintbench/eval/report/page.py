@@ -12,6 +12,7 @@ from inpaintbench.eval.report.cautions import again_sentences, cautions
 from inpaintbench.eval.report.effort_table import EFFORT_LEAD, effort_table, task_notes
 from inpaintbench.eval.report.findings import findings
 from inpaintbench.eval.report.gallery import Exhibit
+from inpaintbench.eval.report.headline import headline
 from inpaintbench.eval.report.items import item_data, items_part
 from inpaintbench.eval.report.labels import REGION_LABELS, metric_arrow, quantity_title, region_label
 from inpaintbench.eval.report.overview import commands_of, facts_of, unfinished
@@ -28,7 +29,7 @@ from inpaintbench.pages.plots import drawing_script, specification
 MOST_ROWS = 6
 INLINE_NOTE = "Everything is inside this one file: pictures, videos, scripts."
 # Files of the page's scripts, in the order in which they run.
-SCRIPTS = ("report", "items", "item_panel", "scatter", "traces", "wipe", "player", "gallery")
+SCRIPTS = ("report", "items", "item_panel", "scatter", "traces", "wipe", "player", "headline", "gallery")
 BESIDE_NOTE = "The videos lie in the folder media/ beside this file: keep both together."
 
 
@@ -42,6 +43,7 @@ def default_quantity(results: Results) -> Quantity:
 def parts_of(results: Results, exhibits: Sequence[Exhibit], *, title: str, frame_note: str = "") -> dict[str, Any]:
     """All that the page shows but where its videos lie; ``frame_note`` says what is not drawn over time."""
     default = default_quantity(results)
+    finding = headline(results, default)
     styles = method_styles(results.methods, results.references)
     items = items_part(results, shown.shown_items(exhibits), default=default)
     sensitive, stepped = bool(pair_slices(results.slices)), bool(step_series(results.slices))
@@ -69,10 +71,13 @@ def parts_of(results: Results, exhibits: Sequence[Exhibit], *, title: str, frame
         "notes": [overview.precision_note(results), overview.claims_note(results)],
         "again": again_sentences(results),
         "unmeasured": overview.unmeasured_notes(results),
+        "unmeasured_summary": overview.unmeasured_summary(results),
+        "headline": finding,
+        "proofs": shown.proofs(finding, exhibits) if finding else [],
         "findings": [(quantity, findings(results, quantity)) for quantity in results.quantities],
         "scores": [(quantity, cautions(results, quantity), score_table(results, quantity)) for quantity in results.quantities],
         "thumbs": shown.strip(results, exhibits),
-        "figures": shown.figures(results, exhibits, default=default),
+        "figures": shown.figures(results, exhibits, default=default, first=finding.proofs[-1].item_id if finding else None),
         "has_input": shown.has_input(exhibits),
         "has_holes": not exhibits or any(exhibit.hole_fraction is not None for exhibit in exhibits),
         "frame_note": frame_note,

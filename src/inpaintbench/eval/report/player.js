@@ -35,6 +35,7 @@
         canvas: tile.querySelector("canvas"),
         context: tile.querySelector("canvas").getContext("2d"),
       }));
+      this.inGallery = figure.matches(".exhibit");
       this.frame = 0;
       this.wanted = null;
       this.shown = false;
@@ -49,7 +50,7 @@
       this.figure.classList.add("open");
       if (!this.video.getAttribute("src")) this.load();
       this.video.playbackRate = state.speed;
-      page.tell("opened", this);
+      if (this.inGallery) page.tell("opened", this);
       this.draw();
       this.changed();
     }
@@ -205,8 +206,8 @@
     draw() {
       if (!this.shown) return;
       this.prepare();
-      if (!state.wipe) for (const { channel, context } of this.tiles) this.paint(context, channel);
-      page.tell("drawn", this);
+      if (!state.wipe || !this.inGallery) for (const { channel, context } of this.tiles) this.paint(context, channel);
+      if (this.inGallery) page.tell("drawn", this);
     }
 
     drawError(context, truth, view) {

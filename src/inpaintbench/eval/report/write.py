@@ -11,6 +11,7 @@ from inpaintbench.errors import InputError
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.report.frame_values import recipe_of
 from inpaintbench.eval.report.gallery import Exhibit, Media, add_asked, add_standouts, choose_items, make_exhibits
+from inpaintbench.eval.report.headline import add_proofs, headline
 from inpaintbench.eval.report.page import BESIDE_NOTE, INLINE_NOTE, default_quantity, parts_of, render
 from inpaintbench.eval.report.proxy import MASK, OUTLINE
 from inpaintbench.eval.report.records import report_json, scores_csv, summary_csv
@@ -93,6 +94,8 @@ def write_report(
     default = default_quantity(results)
     choices = choose_items(results, default, per_slice=gallery_items_per_slice)
     choices = add_asked(add_standouts(results, choices, default, count=further_items), tuple(asked_items))
+    finding = headline(results, default)
+    choices = add_proofs(choices, finding)
     edits = any(map(frozen.is_edit, dataset.items))
     recipe = recipe_of(protocol, results.quantities, region=default.region)
     made = make_exhibits(choices, media, methods=results.methods, rates=rates, edits=edits, recipe=recipe)

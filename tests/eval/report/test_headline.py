@@ -1,0 +1,89 @@
+"""The sentence on top of the page and the clips beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.eval.report.hand_made import FlatMedia, dataset, read_bars, scores
+from tests.eval.report.test_player import Tab
+
+from inpaintbench import video
+from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.report import ReportFiles, write_report
+from inpaintbench.eval.report.headline import headline
+from inpaintbench.eval.report.quantity import Quantity
+from inpaintbench.eval.report.tables import Results
+from inpaintbench.pages.panels import plain
+
+LOW, HIGH = [f"{letter}1" for letter in "abcdef"], [f"{letter}1" for letter in "ghijkl"]
+SLICES = {"camera_motion-low": LOW, "camera_motion-high": HIGH}
+# Means 35.3 and 20.3; nearest to them are c1, whose 36 is nearer than 34, and j1.
+FALLS = dict(zip(LOW, (34.0, 34.0, 36.0, 36.0, 36.0, 36.0), strict=True)) | dict(
+    zip(HIGH, (18.0, 22.0, 22.0, 20.0, 20.0, 20.0), strict=True)
+)
+STEADY = dict.fromkeys([*LOW, *HIGH], 25.0)
+
+
+def results_of(values: dict[str, dict[str, float]], slices: dict[str, list[str]]) -> Results:
+    return Results(dataset(slices), scores(values), protocol=CORRECTED)
+
+
+def test_the_largest_change_beyond_chance_is_told_and_shown_on_the_items_nearest_to_the_means() -> None:
+    finding = headline(results_of({"falls": FALLS, "steady": STEADY}, SLICES), Quantity("psnr", "hole"))
+    assert finding is not None
+    assert plain(finding.sentence) == "falls loses 15.00 dB when camera motion goes from low to high"
+    assert "35.33 dB over 6 items of 6 sources where it is low, 20.33 dB" in finding.reasons
+    assert [(proof.item_id, proof.method) for proof in finding.proofs] == [("c1", "falls"), ("j1", "falls")]
+    assert finding.proofs[0].caption == "camera motion low: 36.00 dB on this clip"
+
+
+@pytest.mark.parametrize("share", [5, 6], ids=["too few sources", "by chance"])
+def test_nothing_is_told_of_too_few_sources_or_by_chance(share: int) -> None:
+    slices = {name: ids[:share] for name, ids in SLICES.items()}
+    noisy = {item_id: value + 40 * (at % 2) for at, (item_id, value) in enumerate(FALLS.items())}
+    values = noisy if share == 6 else FALLS
+    named = [item_id for ids in slices.values() for item_id in ids]
+    given = {"falls": {item_id: values[item_id] for item_id in named}}
+    assert headline(results_of(given, slices), Quantity("psnr", "hole")) is None
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> ReportFiles:
+    return write_report(
+        tmp_path_factory.mktemp("headline") / "report",
+        title="Hand-made",
+        dataset=dataset(SLICES),
+        scores=scores({"falls": FALLS, "steady": STEADY}),
+        protocol=CORRECTED,
+        media=FlatMedia(),
+    )
+
+
+def test_the_clips_play_beside_the_sentence_and_the_gallery_opens_on_the_second(
+    browser: Any, report: ReportFiles, tmp_path: Path
+) -> None:
+    tab = Tab(browser, report)
+    sentence = tab.page.locator(".headline .sentence").inner_text().split()
+    assert " ".join(sentence) == "falls loses 15.00 dB when camera motion goes from low to high."
+    assert tab.page.locator(".exhibit.open").get_attribute("data-item") == "j1"
+    proofs = tab.page.locator(".proof canvas")
+    assert proofs.count() == 2
+    # Who asks for less motion sees the first frame, and plays it by a click.
+    tab.page.wait_for_function("() => document.querySelector('.proof video').readyState >= 2")
+    tab.page.wait_for_timeout(300)
+    path = tmp_path / "proof.png"
+    proofs.first.screenshot(path=path)
+    assert read_bars(video.read_image(path), row_share=0.77) == 0
+    proofs.first.click()
+    tab.page.wait_for_function("() => document.querySelector('.proof video').currentTime > 0.2")
+    assert tab.page.evaluate("document.querySelectorAll('.proof video')[1].paused")
+    # The gallery is not disturbed, and neither is the page.
+    tab.watch()
+    assert (tab.frame, tab.complaints, tab.fetched(report)) == (0, [], [])
+
+
+def test_the_clips_play_by_themselves_where_motion_is_welcome(browser: Any, report: ReportFiles) -> None:
+    tab = Tab(browser, report, reduced_motion="no-preference")
+    tab.page.wait_for_function("() => [...document.querySelectorAll('.proof video')].every((video) => video.currentTime > 0.2)")
