@@ -21,8 +21,8 @@ NAME = "object_fraction"
 VERSION = "1"
 
 
-def attribute_name(number: int | None) -> str:
-    """The attribute of a clip whose blob is the mask of the object ``number`` and whose value is the object's share."""
+def attribute_name(number: int | str | None) -> str:
+    """The attribute of a clip whose blob is the mask of an object or a part, and whose value is the object's share."""
     return NAME if number is None else f"{NAME}.{number}"
 
 
@@ -31,7 +31,8 @@ def fit(executor: Executor, wanted: Sequence[Wanted], *, normalizer: Plain) -> O
 
     Args:
         executor: who does the work.
-        wanted: each mask once; the blob is ``uint8[T, H, W]``, the variant the value of the object, None = whatever is not 0.
+        wanted: each mask once; the blob is ``uint8[T, H, W]``, the variant the value of the object; of None
+            or a name, whatever is not 0 counts.
         normalizer: ``{"name": ..., constant: value}`` of the leaf that gave the clips their size.
     """
     return fitting.fit(
@@ -47,7 +48,7 @@ def fit_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribut
     Raises:
         Rejected: too few masks, masks of another shape than the frames, or nothing or everything of the clip is the object.
     """
-    clip, number = Clip(**payload["clip"]), payload["variant"]
+    clip, number = Clip(**payload["clip"]), payload["variant"] if isinstance(payload["variant"], int) else None
     levels = video.read_levels(blobs.path(payload["blob"]))
     if len(levels) < clip.end_frame:
         raise Rejected(f"has {len(levels)} masks, but the clip shows frames up to {clip.end_frame}")
@@ -61,7 +62,7 @@ def fit_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribut
     if not mask.any() or mask.all():
         raise Rejected(f"its object covers {'all' if mask.any() else 'nothing'} of the clip, once scaled and cropped")
     blob, _ = blobs.put(video.suffix_for(clip.frames), partial(video.write_hole, hole=mask, fps=clip.fps))
-    return [Attribute(clip.clip_id, attribute_name(number), float(mask.mean()), None, OBJECT_MASKS, VERSION, blob)]
+    return [Attribute(clip.clip_id, attribute_name(payload["variant"]), float(mask.mean()), None, OBJECT_MASKS, VERSION, blob)]
 
 
 def _fitted(inside: Hole, leaf: Normalizer) -> Hole:

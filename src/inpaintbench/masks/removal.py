@@ -55,6 +55,8 @@ class Pair:
     """Display name of the clip."""
     more: Plain = field(default_factory=dict)
     """Further facts."""
+    effect_mask: str | None = None
+    """Blob name of the mask of the object and its side effects, where a data set has one."""
 
 
 def pair(executor: Executor, pairs: Sequence[Pair]) -> Outcome:
@@ -71,7 +73,7 @@ def pair(executor: Executor, pairs: Sequence[Pair]) -> Outcome:
 
 def corruption_id(one: Pair) -> str:
     """Id derived from everything that determines the item but its clip's pixels, which its clip's id stands for."""
-    said = [dict(one.said), dict(one.more), one.exact, one.homographies]
+    said = [dict(one.said), dict(one.more), one.exact, one.homographies, *filter(None, [one.effect_mask])]
     return content_id(one.clip.clip_id, REMOVAL, VERSION, one.object_mask, one.input_sha256, *said)
 
 
@@ -103,9 +105,11 @@ def _with_effect(made: Corruption, one: Pair, thing: Hole, blobs: Blobs) -> Corr
     truth, shown = (video.read_frames(blobs.path(str(name))) for name in (one.clip.blob, one.input))
     difference = largest_difference(shown, truth)
     effect, reason = (difference >= 1) & ~thing, None
-    if not one.exact:
+    if one.effect_mask is not None:
+        effect = video.read_hole(blobs.path(one.effect_mask)) & ~thing
+    elif not one.exact:
         effect, reason = derived_effect(difference, thing, shown=shown, truth=truth)
-    facts: dict[str, Any] = {"effect_known": "exactly" if one.exact else reason or "derived"}
+    facts: dict[str, Any] = {"effect_known": "exactly" if one.exact else reason or ("given" if one.effect_mask else "derived")}
     if reason is None:
         facts |= {"effect_fraction": float(effect.mean()), "effect_levels": mean_levels(shown, truth, effect)}
         blob, _ = blobs.put(video.suffix_for(len(effect)), partial(video.write_hole, hole=effect, fps=one.clip.fps))

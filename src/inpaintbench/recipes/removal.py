@@ -27,7 +27,7 @@ from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Slice
 from inpaintbench.workspace import Workspace
 
 # Of a source: the mask of its object, the films with it, and what is known of them.
-_MASK, _INPUT, _SCENE = "object_mask", "input_", "scene"
+_MASK, _EFFECT, _INPUT, _SCENE = "object_mask", "effect_mask", "input_", "scene"
 KINDS = ("shadow", "reflection", "mirror", "translucency", "light")
 STRENGTHS = ("low", "mid", "high")
 COMMON, COMBINED = "common", "combined"
@@ -83,13 +83,11 @@ def label(recipe: RemovalRecipe, executor: Executor, workspace: Workspace) -> No
     names, parts = stages.clip_names(workspace, clips), _parts(workspace)
     masks, inputs = [], []
     for clip in clips:
-        of_source = parts[clip.source_id]
-        masks.append(fitting.Wanted(clip, of_source[_MASK], None, names[clip.clip_id]))
-        inputs += [
-            fitting.Wanted(clip, blob, part.removeprefix(_INPUT), names[clip.clip_id])
-            for part, blob in of_source.items()
-            if part.startswith(_INPUT)
-        ]
+        for part, blob in parts[clip.source_id].items():
+            if part.startswith(_INPUT):
+                inputs.append(fitting.Wanted(clip, blob, part.removeprefix(_INPUT), names[clip.clip_id]))
+            elif part.startswith((_MASK, _EFFECT)):
+                masks.append(fitting.Wanted(clip, blob, None if part == _MASK else part, names[clip.clip_id]))
     object_masks.fit(executor, masks, normalizer=recipe.normalizer)
     paired_inputs.fit(executor, inputs, normalizer=recipe.normalizer)
 
@@ -125,23 +123,29 @@ def corrupt(recipe: RemovalRecipe, executor: Executor, workspace: Workspace) -> 
 
 
 def _pairs(workspace: Workspace, clips: Sequence[Clip]) -> list[removal.Pair]:
-    masks = {row.subject_id: str(row.blob) for row in workspace.table("attributes", Attribute, step=OBJECT_MASKS)}
+    masks = {(row.subject_id, row.name): str(row.blob) for row in workspace.table("attributes", Attribute, step=OBJECT_MASKS)}
     inputs = {
         (row.subject_id, row.name): row for row in workspace.table("attributes", Attribute, step=PAIRED_INPUTS)
     }  # fmt: skip
     names, parts = stages.clip_names(workspace, clips), _parts(workspace)
     pairs: list[removal.Pair] = []
+
+    def mask(clip: Clip, part: str, variant: str) -> str | None:
+        """Blob of the part of a variant, or of that of all variants."""
+        wanted = (f"{part}_{variant}", None if part == _MASK else part)
+        blobs = (masks.get((clip.clip_id, object_masks.attribute_name(one))) for one in wanted)
+        return next(filter(None, blobs), None)
+
     for clip in clips:
-        if clip.clip_id not in masks:
-            continue
         scene: dict[str, Any] = json.loads(workspace.blobs.path(parts[clip.source_id][_SCENE]).read_bytes())
         if scene["effects"] is None:
             told = {"side_effect": scene["kind"]} if scene["kind"] else {}
-            pairs.append(removal.Pair(clip, masks[clip.clip_id], None, clip.rgb_sha256, False, told, name=names[clip.clip_id]))
+            if (thing := mask(clip, _MASK, "")) is not None:
+                pairs.append(removal.Pair(clip, thing, None, clip.rgb_sha256, False, told, name=names[clip.clip_id]))
             continue
         for variant, strengths in scene["effects"].items():
             row = inputs.get((clip.clip_id, paired_inputs.attribute_name(variant)))
-            if row is None:
+            if row is None or (thing := mask(clip, _MASK, variant)) is None:
                 continue
             kind = COMMON if variant == COMMON else scene["kind"]
             told = {"side_effect": kind} if kind else {}
@@ -149,13 +153,14 @@ def _pairs(workspace: Workspace, clips: Sequence[Clip]) -> list[removal.Pair]:
             pairs.append(
                 removal.Pair(
                     clip,
-                    masks[clip.clip_id],
+                    thing,
                     str(row.blob),
                     str(row.value),
                     bool(scene.get("exact")),
                     told,
                     homographies=_cut(scene["homographies"], clip),
-                    name=names[clip.clip_id],
+                    name=" ".join(filter(None, (names[clip.clip_id], scene.get("names", {}).get(variant)))),
+                    effect_mask=mask(clip, _EFFECT, variant),
                 )
             )
     return pairs

@@ -9,7 +9,8 @@ from inpaintbench.cli.build.running import Build, Building, Demo, Out, Owned, Ow
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import option
 from inpaintbench.cli.recipe_options import NONE_GIVEN, Given, of_recipe
-from inpaintbench.curation.sources.removal_folders import GENERIC, NAMES, RemovalFolders
+from inpaintbench.curation.sources.removal_folders import RemovalFolders
+from inpaintbench.curation.sources.removal_layouts import GENERIC, NAMES
 from inpaintbench.recipes.options import FOOTAGE
 from inpaintbench.recipes.removal import RemovalRecipe
 from inpaintbench.recipes.stages import SourceSpec

@@ -1,4 +1,4 @@
-"""Clips with an object, its masks and, where somebody filmed the place without it, the truth: from folders of data sets.
+"""Clips with an object or a hole, their masks and, where anybody has it, the truth: from folders of data sets.
 
 Films, folders of numbered pictures and single pictures of one name belong together. Nothing is ever written there.
 """
@@ -7,88 +7,32 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import shutil
+import zipfile
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, get_args
 
+import cv2
 import numpy as np
 import numpy.typing as npt
 
 from inpaintbench import video
 from inpaintbench.catalogue import known_name
 from inpaintbench.curation.sources.base import PARTS, Footage, SourceLeaf, quoted_path, unquoted_path
-from inpaintbench.curation.sources.edit_clips import _alike, _state, write_masks
+from inpaintbench.curation.sources.edit_clips import _alike
 from inpaintbench.curation.sources.edit_folders import read_mask
+from inpaintbench.curation.sources.removal_layouts import GENERIC, NAMES, Film, Found, Matched, find, match, pictures_in, state_of
 from inpaintbench.curation.sources.sidecars import Origin, Sidecars
 from inpaintbench.errors import InputError, MediaError, Rejected
-from inpaintbench.types import content_id
-from inpaintbench.video.decoding import packet_times
+from inpaintbench.types import Frames, content_id
 
+Lengthen = Literal["reject", "hold", "to_and_fro"]
+LENGTHEN: tuple[str, ...] = get_args(Lengthen)
 # Coded masks: white and black are no longer whole.
 _WHITE = 127
-_MOST_NAMED = 8
-# Words in the names of folders that say which side effect an object has.
-_KINDS: Mapping[str, tuple[str, ...]] = {
-    "shadow": ("shadow",), "reflection": ("reflection", "reflecting"), "mirror": ("mirror",),
-    "translucency": ("translucent", "translucency"), "light": ("light", "light_source"), "common": ("common",),
-}  # fmt: skip
-
-
-class Layout(NamedTuple):
-    """Where a data set has its films: folders below its root, any of those named; "" = the root itself."""
-
-    inputs: tuple[str, ...]
-    masks: tuple[str, ...]
-    truths: tuple[str, ...] = ()
-    """Empty where nobody has the truth."""
-
-
-# ROSE has a folder a scene; the others have one for each kind of film. What their cards do not say is told in the docs.
-LAYOUTS: Mapping[str, Layout] = {
-    "beyondmasks": Layout(("objects_added",), ("masks",), ("object_not_present",)),
-    "vor": Layout(("fg_bg", "FG_BG"), ("mask", "masks"), ("bg", "background")),
-    "prove": Layout(("inputs",), ("masks",), ("gt", "gts", "truth", "background")),
-    "davis": Layout(("JPEGImages/480p", "JPEGImages"), ("Annotations/480p", "Annotations")),
-    "propainter": Layout(("JPEGImages_432_240",), ("test_masks",)),
-}
-ROSE, GENERIC = "rose", "generic"
-NAMES = (GENERIC, *LAYOUTS, ROSE)
-
-
-@dataclass(frozen=True)
-class Film:
-    """Frames on disk: numbered pictures in their order, or one video."""
-
-    files: tuple[Path, ...]
-
-    @property
-    def is_video(self) -> bool:
-        """Whether it is one file that holds all frames."""
-        return self.files[0].suffix.lower() in video.VIDEO_SUFFIXES
-
-    def count(self) -> int:
-        """Frames that it shows."""
-        if not self.is_video:
-            return len(self.files)
-        packets = packet_times(self.files[0])
-        return len(packets) if packets else video.probe(self.files[0]).frames
-
-
-@dataclass(frozen=True)
-class Found:
-    """One clip."""
-
-    name: str
-    input: Film
-    mask: Film
-    truth: Film | None
-
-    @property
-    def kind(self) -> str | None:
-        """Side effect that a folder is named after; None where none is."""
-        words = {part.lower() for part in Path(self.name).parts}
-        return next((kind for kind, names in _KINDS.items() if words & set(names)), None)
+_PNG = b"\x89PNG"
 
 
 class RemovalFolders(SourceLeaf):
@@ -101,6 +45,8 @@ class RemovalFolders(SourceLeaf):
         truth: folder of the films without the object, where the layout is ``generic``; None = nobody has them.
         allow_unmatched: leave out what has no partner, and tell it; else it is an error.
         fps: frames a second of folders of pictures.
+        lengthen: what is done with masks of fewer frames than their clip: ``reject``, ``hold`` the last one, or ``to_and_fro``;
+            with the last two, masks of more frames give their first ones.
         licence, author: of clips that ``sidecars`` say nothing of.
 
     Raises:
@@ -120,16 +66,19 @@ class RemovalFolders(SourceLeaf):
         truth: str | None = None,
         allow_unmatched: bool = False,
         fps: float = 24.0,
+        lengthen: Lengthen = "reject",
         licence: str | None = None,
         author: str | None = None,
     ) -> None:
         known_name("layout", layout, NAMES)
+        known_name("way to lengthen masks", lengthen, LENGTHEN)
         if (layout == GENERIC) != (masks is not None):
             raise InputError("the layout 'generic' needs a folder of masks, and the others know where theirs are")
         if not 0 < fps <= 240:
             raise InputError(f"fps is {fps:g}, give frames a second above 0 and at most 240")
         self.folder, self.layout, self.fps, self.allow_unmatched = Path(folder), layout, float(fps), allow_unmatched
         self.masks, self.truth = (None if path is None else Path(path) for path in (masks, truth))
+        self.lengthen = lengthen
         self._sidecars = Sidecars(self.folder, otherwise=Origin(licence, author))
         self._notes: list[tuple[str, str]] = []
 
@@ -148,49 +97,33 @@ class RemovalFolders(SourceLeaf):
 
     def found(self) -> list[Found]:
         """The clips, looked for and not opened; raises what ``footage`` raises."""
-        if self.layout == ROSE:
-            return list(_rose(self.folder))
-        if self.layout == GENERIC:
-            return self._matched(self.folder, self.masks or self.folder, self.truth)
-        known = LAYOUTS[self.layout]
-        inputs, masks = (_first_of(self.folder, names) for names in (known.inputs, known.masks))
-        if inputs is None or masks is None:
-            wanted = " and ".join(repr(names[0]) for names in (known.inputs, known.masks))
-            raise InputError(f"{str(self.folder)!r} is not in the layout {self.layout!r}, which has the folders {wanted}")
-        return self._matched(inputs, masks, _first_of(self.folder, known.truths))
+        made = self._matched()
+        self._notes = [(quoted_path(name), reason) for name, reason in made.alone]
+        return made.clips
 
-    def _matched(self, inputs: Path, masks: Path, truths: Path | None) -> list[Found]:
-        sides = {"clips": _films(inputs), "masks": _films(masks)} | ({} if truths is None else {"truths": _films(truths)})
-        shared = [name for name in sides["clips"] if all(name in films for films in sides.values())]
-        alone = [(side, name) for side, films in sides.items() for name in films if name not in shared]
-        if not shared or (alone and not self.allow_unmatched):
-            lists = "; ".join(
-                f"{side} without a partner: {_some([name for other, name in alone if other == side])}"
-                for side in sides
-                if any(other == side for other, _ in alone)
-            )
-            way_out = "name them alike (capitals count)" + (", or leave them out with --allow-unmatched" if shared else "")
-            raise InputError(f"{lists or f'no clips in {str(inputs)!r}'}: {way_out}")
-        self._notes = [(quoted_path(name), f"{side} without a partner of its name") for side, name in alone]
-        return [
-            Found(name, sides["clips"][name], sides["masks"][name], sides["truths"][name] if truths is not None else None)
-            for name in shared
-        ]
+    def _matched(self) -> Matched:
+        if self.layout == GENERIC:
+            return match(self.folder, self.masks or self.folder, self.truth, allow_unmatched=self.allow_unmatched)
+        return find(self.folder, self.layout, allow_unmatched=self.allow_unmatched)
 
     def _footage(self, clip: Found) -> Footage:
-        films = {"input": clip.input, "mask": clip.mask} | ({} if clip.truth is None else {"truth": clip.truth})
-        files = {part: [quoted_path(path.absolute()) for path in film.files] for part, film in films.items()}
-        said = self._sidecars.of(clip.input.files[0])
-        source = clip.truth or clip.input
-        states = [_state(path) for film in films.values() for path in film.files]
-        payload: dict[str, Any] = {"films": files, "fps": self.fps, "kind": clip.kind}
-        if source.is_video:
+        shots = [shot.films() for shot in clip.shots]
+        said = self._sidecars.of(clip.shots[0].input.files[0])
+        source, fps = clip.truth or clip.shots[0].input, clip.fps or self.fps
+        films = [film for shot in shots for film in shot.values()] + ([clip.truth] if clip.truth else [])
+        payload: dict[str, Any] = {
+            "shots": [{part: _plain(film) for part, film in shot.items()} for shot in shots],
+            "names": [shot.name for shot in clip.shots],
+            "truth": None if clip.truth is None else _plain(clip.truth),
+            "fps": fps, "kind": clip.kind, "lengthen": self.lengthen,
+        }  # fmt: skip
+        if source.is_video and not source.more:
             payload["path"] = quoted_path(source.files[0].absolute())
         return Footage(
             name=clip.name,
             uri=quoted_path(clip.name),
             origin=self.name,
-            content=content_id(self.version, self.fps, states, *said.state),
+            content=content_id(self.version, fps, self.lengthen, [state_of(film) for film in films], *said.state),
             payload=payload,
             **said.columns,
             known={"side_effect": clip.kind} if clip.kind else {},
@@ -202,104 +135,166 @@ class RemovalFolders(SourceLeaf):
         Raises:
             Rejected: films of other lengths, or what cannot be read.
         """
-        films = {part: Film(tuple(Path(unquoted_path(name)) for name in files)) for part, files in payload["films"].items()}
+        work, fps = Path(scratch), float(payload["fps"])
         try:
-            counts = {part: film.count() for part, film in films.items()}
-            if len(set(counts.values())) > 1:
-                raise Rejected("its films have other lengths: " + ", ".join(f"{part} {count}" for part, count in counts.items()))
-            write_masks(Path(scratch), _levels(films["mask"]), fps=payload["fps"])
-            parts, source = Path(scratch) / PARTS, films.get("truth")
-            if source is not None:
-                _put(films["input"], parts / "input_all", fps=payload["fps"])
-            said = {"kind": payload["kind"], "effects": None if source is None else {"all": {}}, "homographies": None}
-            (parts / "scene.json").write_text(json.dumps(said))
-            return str(_put(source or films["input"], Path(scratch) / "clip", fps=payload["fps"], copied=False))
+            shots = [{part: _film(given) for part, given in shot.items()} for shot in payload["shots"]]
+            truth = None if payload["truth"] is None else _film(payload["truth"])
+            (work / PARTS).mkdir(exist_ok=True)
+            # Several shots of one truth are told apart by number; one is called as it always was.
+            numbers = ["all"] if len(shots) == 1 else [f"{number:03d}" for number in range(len(shots))]
+            for number, shot in zip(numbers, shots, strict=True):
+                end = "" if number == "all" else f"_{number}"
+                lengths = {**shot, **({} if truth is None else {"truth": truth})}
+                masks = _masks(lengths, work, lengthen=payload["lengthen"])
+                for part, levels in masks.items():
+                    video.write_levels(work / PARTS / f"{part}{end}.mp4", levels, fps=fps)
+                if truth is not None:
+                    _put(shot["input"], work, work / PARTS / f"input_{number}", fps=fps)
+            effects: dict[str, Any] | None = None if truth is None else {number: {} for number in numbers}
+            names = dict(zip(numbers, payload["names"], strict=True))
+            said = {"kind": payload["kind"], "effects": effects, "homographies": None, "names": names}
+            (work / PARTS / "scene.json").write_text(json.dumps(said))
+            return str(_put(truth or shots[0]["input"], work, work / "clip", fps=fps, copied=False))
         except (MediaError, OSError) as error:
             raise Rejected(f"cannot be read: {error}") from error
 
 
-def _put(film: Film, target: Path, *, fps: float, copied: bool = True) -> Path:
-    """A video or a picture as it is, several pictures as one video without loss; the path of the file."""
-    if len(film.files) == 1:
+def _plain(film: Film) -> dict[str, Any]:
+    return {"files": [quoted_path(path.absolute()) for path in film.files], "more": dict(film.more)}
+
+
+def _film(given: Mapping[str, Any]) -> Film:
+    return Film(tuple(Path(unquoted_path(name)) for name in given["files"]), given["more"])
+
+
+def _masks(films: Mapping[str, Film], work: Path, *, lengthen: str) -> dict[str, npt.NDArray[np.uint8]]:
+    """Masks of the object, and of its side effects where there are, one a frame, by the names of their parts.
+
+    Raises:
+        Rejected: films of other lengths.
+    """
+    counts = {part: film.count() for part, film in films.items()}
+    frames = counts["input"]
+    fixed = {part: count for part, count in counts.items() if part not in ("mask", "effect") or lengthen == "reject"}
+    if len(set(fixed.values())) > 1:
+        raise Rejected("its films have other lengths: " + ", ".join(f"{part} {count}" for part, count in counts.items()))
+    made = {"object_mask": _levels(films["mask"], work)}
+    if "effect" in films:
+        made["effect_mask"] = _levels(films["effect"], work)
+    return {part: _lengthened(levels, frames, lengthen) for part, levels in made.items()}
+
+
+def _lengthened(levels: npt.NDArray[np.uint8], frames: int, lengthen: str) -> npt.NDArray[np.uint8]:
+    """The first masks, or all of them and then the last one again, or back and forth."""
+    more = max(0, frames - len(levels))
+    mode: Any = "reflect" if lengthen == "to_and_fro" and len(levels) > 1 else "edge"
+    return np.pad(levels, [(0, more), (0, 0), (0, 0)], mode=mode)[:frames]
+
+
+def _put(film: Film, work: Path, target: Path, *, fps: float, copied: bool = True) -> Path:
+    """A video or a picture as it is, several pictures or a span as one video without loss; the path of the file."""
+    film = _unpacked(film, work)
+    if len(film.files) == 1 and "span" not in film.more:
         if not copied:
             return film.files[0]
         path = target.with_suffix(film.files[0].suffix)
         os.symlink(film.files[0], path)
         return path
     path = target.with_suffix(".mp4")
-    frames = _alike([quoted_path(file) for file in film.files], video.read_image)
+    if film.is_video:
+        begin, end = film.more["span"]
+        frames: Iterator[Any] = (frame for frame, _ in islice(video.upright_frames(film.files[0]), begin, end))
+    else:
+        frames = _alike([quoted_path(file) for file in film.files], video.read_image)
     video.write_clip(path, frames, fps=fps, form="lossless")
     return path
 
 
-def _levels(film: Film) -> npt.NDArray[np.uint8]:
+def _unpacked(film: Film, work: Path) -> Film:
+    """A film of an archive or of a row of a table as pictures on their own."""
+    if film.is_archive:
+        folder = work / "unpacked" / film.files[0].stem
+        folder.mkdir(parents=True, exist_ok=True)
+        paths = []
+        with zipfile.ZipFile(film.files[0]) as opened:
+            for number, name in enumerate(pictures_in(film.files[0])):
+                paths.append(folder / f"{number:05d}{Path(name).suffix}")
+                with opened.open(name) as packed, paths[-1].open("wb") as target:
+                    shutil.copyfileobj(packed, target)
+        return Film(tuple(paths))
+    if "column" in film.more:
+        data = _cell(film)
+        path = work / f"{film.more['column']}{'.png' if data.startswith(_PNG) else '.jpg'}"
+        path.write_bytes(data)
+        return Film((path,))
+    return film
+
+
+def _cell(film: Film) -> bytes:
+    """The picture in one cell of a Parquet file, as `datasets` keeps them.
+
+    Raises:
+        MediaError: there is none.
+    """
+    import pyarrow.parquet as pq
+
+    row, column = int(film.more["row"]), film.more["column"]
+    table = pq.ParquetFile(film.files[0])
+    for group in range(table.num_row_groups):
+        count = table.metadata.row_group(group).num_rows
+        if row < count:
+            cell = table.read_row_group(group, columns=[column])[column][row].as_py()
+            data = cell.get("bytes") if isinstance(cell, dict) else cell
+            if not isinstance(data, bytes):
+                raise MediaError(f"{film.files[0].name}, row {film.more['row']}: {column!r} holds no picture")
+            return data
+        row -= count
+    raise MediaError(f"{film.files[0].name} has no row {film.more['row']}")
+
+
+def _levels(film: Film, work: Path) -> npt.NDArray[np.uint8]:
     """Masks, ``uint8[T, H, W]``, 0 = no object; of a coded video what is brighter than the middle."""
+    if film.files[0].suffix == ".json":
+        return _polygons(film)
+    if film.files[0].suffix == ".npz":
+        return _of_array(film)
+    film = _unpacked(film, work)
     if film.is_video:
-        return np.asarray(np.where(video.read_frames(film.files[0]).max(axis=3) > _WHITE, 255, 0), np.uint8)
+        frames: Frames = video.read_frames(film.files[0])
+        return np.asarray(np.where(frames.max(axis=3) > _WHITE, 255, 0), np.uint8)
     return np.stack(list(_alike([quoted_path(file) for file in film.files], read_mask)))
 
 
-def _first_of(root: Path, names: Sequence[str]) -> Path | None:
-    return next((root / name for name in names if (root / name).is_dir()), None)
-
-
-def _films(folder: Path) -> dict[str, Film]:
-    """Name -> film: paths below the folder without their ending, of videos, of folders of pictures, and of pictures side by side.
+def _of_array(film: Film) -> npt.NDArray[np.uint8]:
+    """One object of the masks of a film, ``[T, H, W]`` of numbers of objects, over a span.
 
     Raises:
-        InputError: no such folder, or two films of one name.
+        MediaError: no such array.
     """
-    if not folder.is_dir():
-        raise InputError(f"folder {str(folder)!r} does not exist or is not a folder")
-    films: dict[str, Film] = {}
-    for path, film in _found(folder):
-        name = path.relative_to(folder).as_posix()
-        if name in films:
-            both = f"{films[name].files[0].name} and {film.files[0].name}"
-            raise InputError(f"{str(folder)!r} has two films called {name!r}: {both}")
-        films[name] = film
-    return films
+    begin, end = film.more["span"]
+    try:
+        with np.load(film.files[0], allow_pickle=False) as archive:
+            numbers = archive["arr_0"][begin:end]
+    except (KeyError, ValueError, zipfile.BadZipFile) as error:
+        raise MediaError(f"{film.files[0].name} holds no array of masks: {error}") from error
+    if numbers.ndim != 3 or len(numbers) < end - begin:
+        raise MediaError(f"{film.files[0].name} has masks of shape {numbers.shape}, frames {begin} to {end} are asked for")
+    return np.asarray(np.where(numbers == film.more["value"], 255, 0), np.uint8)
 
 
-def _found(folder: Path) -> Iterator[tuple[Path, Film]]:
-    """The path of each film, without its ending, and the film."""
-    for root, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        here, videos = Path(root), sorted(name for name in files if Path(name).suffix.lower() in video.VIDEO_SUFFIXES)
-        yield from (((here / name).with_suffix(""), Film((here / name,))) for name in videos if not name.startswith("."))
-        pictures = video.list_images(here)
-        if here == folder:  # pictures side by side are one clip each
-            yield from ((path.with_suffix(""), Film((path,))) for path in pictures)
-        elif pictures:
-            try:
-                yield here, Film(video.numbered_images(here, even_steps=True))
-            except MediaError as error:
-                raise InputError(f"the pictures of {str(here)!r} have no clear order: {error}") from error
-
-
-def _rose(root: Path) -> Iterator[Found]:
-    """``EnvN/EnvN_Unedited`` with the object, ``EnvN_Edited`` without it, ``EnvN_Masked`` its mask.
+def _polygons(film: Film) -> npt.NDArray[np.uint8]:
+    """The polygons of one picture, filled, ``uint8[1, H, W]``.
 
     Raises:
-        InputError: not one scene, or films without a partner.
+        MediaError: no such file.
     """
-    scenes = sorted(path for path in root.glob("*") if (path / f"{path.name}_Unedited").is_dir()) if root.is_dir() else []
-    if not scenes:
-        raise InputError(f"{str(root)!r} is not in the layout 'rose', which has folders such as 'Env1/Env1_Unedited'")
-    for scene in scenes:
-        sides = [_films(scene / f"{scene.name}_{side}") for side in ("Unedited", "Masked", "Edited")]
-        plain = [{_bare(name): film for name, film in films.items()} for films in sides]
-        if alone := sorted(set(plain[0]) ^ set(plain[1]) | set(plain[0]) ^ set(plain[2])):
-            raise InputError(f"{scene.name!r} has films without a partner: {_some(alone)}")
-        yield from (Found(f"{scene.name}/{name}", plain[0][name], plain[1][name], plain[2][name]) for name in plain[0])
-
-
-def _bare(name: str) -> str:
-    for word in ("_Unedited", "_Edited", "_Masked"):
-        name = name.replace(word, "")
-    return name
-
-
-def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    return ", ".join(map(repr, names[:_MOST_NAMED])) + more
+    try:
+        marked = json.loads(film.files[0].read_text(encoding="utf-8-sig"))["Learning_Data_Info."]["Annotation"]
+        corners = [np.array(part["segmentation"], np.float64).reshape(-1, 2) for part in marked if len(part["segmentation"]) >= 6]
+    except (KeyError, TypeError, ValueError) as error:
+        raise MediaError(f"{film.files[0].name} has no polygons: {error}") from error
+    height, width = video.read_image(Path(film.more["size_of"])).shape[:2]
+    filled = np.zeros((height, width), np.uint8)
+    for polygon in corners:
+        cv2.fillPoly(filled, [np.rint(polygon).astype(np.int32)], 255)
+    return filled[None]

@@ -1,0 +1,364 @@
+"""Places of the clips, masks and truths of removal and benchmark data sets in their folders. Nothing is ever written there."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from inpaintbench import video
+from inpaintbench.errors import InputError, MediaError
+from inpaintbench.types import Plain
+from inpaintbench.video.decoding import packet_times
+
+_MOST_NAMED = 8
+# Words in the names of folders that say which side effect an object has.
+_KINDS: Mapping[str, tuple[str, ...]] = {
+    "shadow": ("shadow",), "reflection": ("reflection", "reflecting"), "mirror": ("mirror",),
+    "translucency": ("translucent", "translucency"), "light": ("light", "light_source"), "common": ("common",),
+}  # fmt: skip
+
+
+class Layout(NamedTuple):
+    """Where a data set has its films: folders below its root, any of those named; "" = the root itself."""
+
+    inputs: tuple[str, ...]
+    masks: tuple[str, ...]
+    truths: tuple[str, ...] = ()
+    """Empty where nobody has the truth."""
+    same_numbers: bool = False
+    """Frames count that have a mask of their number; the others are left out."""
+
+
+# Of those that have a folder for each kind of film. What their cards do not say is told in the docs.
+LAYOUTS: Mapping[str, Layout] = {
+    "beyondmasks": Layout(("objects_added",), ("masks",), ("object_not_present",)),
+    "vor": Layout(("fg_bg", "FG_BG"), ("mask", "masks"), ("bg", "background")),
+    "prove": Layout(("inputs",), ("masks",), ("gt", "gts", "truth", "background")),
+    "davis": Layout(("JPEGImages/480p", "JPEGImages"), ("Annotations/480p", "Annotations")),
+    "youtube-vos": Layout(("JPEGImages", "train/JPEGImages"), ("Annotations", "train/Annotations"), same_numbers=True),
+    "propainter": Layout(("JPEGImages_432_240",), ("test_masks",)),
+    "e2fgvi": Layout(("JPEGImages",), ("test_masks",)),
+}
+GENERIC = "generic"
+_ZIP = ".zip"
+
+
+@dataclass(frozen=True)
+class Film:
+    """Frames on disk: numbered pictures in their order, one video, one archive of pictures, or what ``more`` says of a file."""
+
+    files: tuple[Path, ...]
+    more: Plain = field(default_factory=dict)
+    """``span``: the first frame and the one after the last. ``value``: the number of the object in an array of masks. ``row``
+    and ``column``: of a table that holds pictures. ``size_of``: file whose size polygons are of."""
+
+    @property
+    def is_video(self) -> bool:
+        """Whether it is one file that holds all frames."""
+        return self.files[0].suffix.lower() in video.VIDEO_SUFFIXES
+
+    @property
+    def is_archive(self) -> bool:
+        """Whether it is an archive of pictures."""
+        return self.files[0].suffix.lower() == _ZIP
+
+    def count(self) -> int:
+        """Frames that it shows."""
+        if "span" in self.more:
+            return int(self.more["span"][1] - self.more["span"][0])
+        if self.is_archive:
+            return len(pictures_in(self.files[0]))
+        if not self.is_video:
+            return len(self.files)
+        packets = packet_times(self.files[0])
+        return len(packets) if packets else video.probe(self.files[0]).frames
+
+
+@dataclass(frozen=True)
+class Shot:
+    """A film with an object, and its masks."""
+
+    input: Film
+    mask: Film
+    effect: Film | None = None
+    """Mask of the object and of its side effects, where a data set has one."""
+    name: str = ""
+    """Tells the shots of one truth apart."""
+
+    def films(self) -> dict[str, Film]:
+        """``input``, ``mask`` and perhaps ``effect``."""
+        return {"input": self.input, "mask": self.mask} | ({} if self.effect is None else {"effect": self.effect})
+
+
+@dataclass(frozen=True)
+class Found:
+    """One clip."""
+
+    name: str
+    shots: tuple[Shot, ...]
+    """All of one truth; one of each clip without a truth."""
+    truth: Film | None = None
+    fps: float | None = None
+    """Frames a second that the data set states."""
+
+    @property
+    def kind(self) -> str | None:
+        """Side effect that a folder is named after; None where none is."""
+        words = {part.lower() for part in Path(self.name).parts}
+        return next((kind for kind, names in _KINDS.items() if words & set(names)), None)
+
+
+class Matched(NamedTuple):
+    """Clips whose films have partners, and the films that have none with the reason."""
+
+    clips: list[Found]
+    alone: list[tuple[str, str]]
+
+
+def find(root: Path, layout: str, *, allow_unmatched: bool = False) -> Matched:
+    """The clips of a data set, in the order of their names.
+
+    Args:
+        root: of the data set.
+        layout: one of ``NAMES`` but ``generic``.
+        allow_unmatched: leave out what has no partner; else it is an error.
+
+    Raises:
+        InputError: not in that layout, or films without a partner.
+    """
+    if layout in _OWN:
+        return Matched(list(_OWN[layout](root)), [])
+    known = LAYOUTS[layout]
+    inputs, masks = (_first_of(root, names) for names in (known.inputs, known.masks))
+    if inputs is None or masks is None:
+        wanted = " and ".join(repr(names[0]) for names in (known.inputs, known.masks))
+        raise InputError(f"{str(root)!r} is not in the layout {layout!r}, which has the folders {wanted}")
+    tested = _tested(root)
+    made = match(inputs, masks, _first_of(root, known.truths), allow_unmatched=allow_unmatched, tested=tested)
+    return Matched([_of_same_numbers(clip) for clip in made.clips], made.alone) if known.same_numbers else made
+
+
+def match(
+    inputs: Path, masks: Path, truths: Path | None, *, allow_unmatched: bool = False, tested: Sequence[str] | None = None
+) -> Matched:
+    """The films of folders that have one name.
+
+    Args:
+        inputs: folder of the films.
+        masks: folder of their masks.
+        truths: folder of the same films without an object; None = nobody has them.
+        allow_unmatched: leave out what has no partner; else it is an error.
+        tested: names that count; None = all.
+
+    Raises:
+        InputError: no such folder, or films without a partner.
+    """
+    sides = {"clips": _films(inputs), "masks": _films(masks)} | ({} if truths is None else {"truths": _films(truths)})
+    untested = [] if tested is None else [name for name in sides["clips"] if name not in set(tested)]
+    sides = {side: {name: film for name, film in films.items() if name not in untested} for side, films in sides.items()}
+    shared = [name for name in sides["clips"] if all(name in films for films in sides.values())]
+    alone = [(side, name) for side, films in sides.items() for name in films if name not in shared]
+    if not shared or (alone and not allow_unmatched):
+        lists = "; ".join(
+            f"{side} without a partner: {_some([name for other, name in alone if other == side])}"
+            for side in sides
+            if any(other == side for other, _ in alone)
+        )
+        way_out = "name them alike (capitals count)" + (", or leave them out with --allow-unmatched" if shared else "")
+        raise InputError(f"{lists or f'no clips in {str(inputs)!r}'}: {way_out}")
+    left_out = [(name, f"{side} without a partner of its name") for side, name in alone]
+    left_out += [(name, "test.json does not name it") for name in untested]
+    truth_of = {} if truths is None else sides["truths"]
+    return Matched(
+        [Found(name, (Shot(sides["clips"][name], sides["masks"][name]),), truth_of.get(name)) for name in shared], left_out
+    )
+
+
+def _tested(root: Path) -> list[str] | None:
+    """Names of the videos that are tested, where a data set has a list of them."""
+    path = root / "test.json"
+    if not path.is_file():
+        return None
+    try:
+        return [str(name) for name in json.loads(path.read_text())]
+    except (OSError, ValueError, TypeError) as error:
+        raise InputError(f"{str(path)!r} is not a list of videos with their numbers of frames: {error}") from error
+
+
+def _of_same_numbers(clip: Found) -> Found:
+    """The clip less the frames that have no mask of their number, where every mask has its frame."""
+    shot = clip.shots[0]
+    frames, masks = ({path.stem: path for path in film.files} for film in (shot.input, shot.mask))
+    if len(masks) == len(frames) or not set(masks) <= set(frames) or shot.input.is_video:
+        return clip
+    return Found(clip.name, (Shot(Film(tuple(frames[stem] for stem in masks)), shot.mask),), None)
+
+
+def _first_of(root: Path, names: Sequence[str]) -> Path | None:
+    return next((root / name for name in names if (root / name).is_dir()), None)
+
+
+def _films(folder: Path) -> dict[str, Film]:
+    """Name -> film: paths below the folder without their ending, of videos, of folders of pictures, and of pictures side by side.
+
+    Raises:
+        InputError: no such folder, or two films of one name.
+    """
+    if not folder.is_dir():
+        raise InputError(f"folder {str(folder)!r} does not exist or is not a folder")
+    films: dict[str, Film] = {}
+    for path, film in _found(folder):
+        name = path.relative_to(folder).as_posix()
+        if name in films:
+            both = f"{films[name].files[0].name} and {film.files[0].name}"
+            raise InputError(f"{str(folder)!r} has two films called {name!r}: {both}")
+        films[name] = film
+    return films
+
+
+def _found(folder: Path) -> Iterator[tuple[Path, Film]]:
+    """The path of each film, without its ending, and the film."""
+    endings = (*video.VIDEO_SUFFIXES, _ZIP)
+    for root, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        here, videos = Path(root), sorted(name for name in files if Path(name).suffix.lower() in endings)
+        yield from (((here / name).with_suffix(""), Film((here / name,))) for name in videos if not name.startswith("."))
+        pictures = video.list_images(here)
+        if here == folder:  # pictures side by side are one clip each
+            yield from ((path.with_suffix(""), Film((path,))) for path in pictures)
+        elif pictures:
+            try:
+                yield here, Film(video.numbered_images(here, even_steps=True))
+            except MediaError as error:
+                raise InputError(f"the pictures of {str(here)!r} have no clear order: {error}") from error
+
+
+def pictures_in(archive: Path) -> list[str]:
+    """Names of the pictures in an archive, in the order of their names, as codes of video inpainting take them.
+
+    Raises:
+        MediaError: it is no archive.
+    """
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            names = opened.namelist()
+    except (OSError, zipfile.BadZipFile) as error:
+        raise MediaError(f"{archive.name} is no archive: {error}") from error
+    return sorted(name for name in names if Path(name).suffix.lower() in video.IMAGE_SUFFIXES)
+
+
+def _rose(root: Path) -> Iterator[Found]:
+    """``EnvN/EnvN_Unedited`` with the object, ``EnvN_Edited`` without it, ``EnvN_Masked`` its mask."""
+    scenes = sorted(path for path in root.glob("*") if (path / f"{path.name}_Unedited").is_dir()) if root.is_dir() else []
+    if not scenes:
+        raise InputError(f"{str(root)!r} is not in the layout 'rose', which has folders such as 'Env1/Env1_Unedited'")
+    for scene in scenes:
+        sides = [_films(scene / f"{scene.name}_{side}") for side in ("Unedited", "Masked", "Edited")]
+        plain = [{_bare(name): film for name, film in films.items()} for films in sides]
+        if alone := sorted(set(plain[0]) ^ set(plain[1]) | set(plain[0]) ^ set(plain[2])):
+            raise InputError(f"{scene.name!r} has films without a partner: {_some(alone)}")
+        yield from (Found(f"{scene.name}/{name}", (Shot(plain[0][name], plain[1][name]),), plain[2][name]) for name in plain[0])
+
+
+def _bare(name: str) -> str:
+    for word in ("_Unedited", "_Edited", "_Masked"):
+        name = name.replace(word, "")
+    return name
+
+
+def _rord(root: Path) -> Iterator[Found]:
+    """``SET/jpg/SCENE/*.jpg``, whose last picture has no object, and ``SET/M/SCENE/*_M.json``, the polygons of the others."""
+    scenes = sorted(path for path in (*root.glob("jpg/*"), *root.glob("*/jpg/*")) if path.is_dir())
+    if not scenes:
+        raise InputError(f"{str(root)!r} is not in the layout 'rord', which has folders such as 'SET/jpg/SCENE'")
+    for scene in scenes:
+        *shown, truth = sorted(scene.glob("*.jpg"), key=lambda path: path.name) or [scene]
+        masks = scene.parent.parent / "M" / scene.name
+        pairs = [(path, masks / f"{path.stem}_M.json") for path in shown]
+        if bare := [path.name for path, mask in pairs if not mask.is_file()]:
+            raise InputError(f"pictures of {scene.name!r} have no polygons in {str(masks)!r}: {_some(bare)}")
+        shots = (Shot(Film((path,)), Film((mask,), {"size_of": str(path)}), name=path.stem) for path, mask in pairs)
+        if pairs:
+            yield Found(scene.relative_to(root).as_posix(), tuple(shots), Film((truth,)))
+
+
+def _vpbench(root: Path, table: str = "our_video_inpaint.csv") -> Iterator[Found]:
+    """Rows of a table: a film, the span that counts, and which object of its ``all_masks.npz`` is the hole."""
+    path = root / table
+    if not path.is_file():
+        raise InputError(f"{str(root)!r} is not in the layout of VPBench, which has the table {table!r}")
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        rows = list(csv.DictReader(file))
+    lacking: list[str] = []
+    for place, row in enumerate(rows):
+        try:
+            name, span = row["path"], (int(row["start_frame"]), int(row["end_frame"]))
+            number, fps = int(row["mask_id"]), float(row["fps"])
+        except (KeyError, TypeError, ValueError) as error:
+            wanted = "path, mask_id, start_frame, end_frame and fps"
+            raise InputError(f"{path.name}, row {place + 2} does not say {wanted}: {error}") from error
+        base, of_videovo = name.partition(".")[0], name.endswith(".0.mp4")
+        folder = f"videovo/raw_video/{base[:-3]}" if of_videovo else f"pexels/pexels/raw_video/{base[:9]}"
+        film = root / folder / Path(name).name
+        masks = root / "video_inpainting" / ("videovo" if of_videovo else "pexels") / base / "all_masks.npz"
+        lacking += [str(file.relative_to(root)) for file in (film, masks) if not file.is_file()]
+        more = {"span": list(span)}
+        yield Found(
+            f"{base}_{number}_{span[0]}", (Shot(Film((film,), more), Film((masks,), {**more, "value": number})),), None, fps
+        )  # fmt: skip
+    if lacking:
+        raise InputError(f"{path.name} names files that are not there: {_some(lacking)}")
+
+
+def _ober(root: Path) -> Iterator[Found]:
+    """Rows of Parquet files with the pictures ``input``, ``gt``, ``object_mask`` and ``object_effect_mask``."""
+    import pyarrow.parquet as pq
+
+    files = sorted(root.rglob("*.parquet")) if root.is_dir() else []
+    if not files:
+        raise InputError(f"{str(root)!r} is not in the layout 'ober', which has Parquet files")
+    for path in files:
+        there = pq.read_schema(path).names
+        if lacking := [name for name in ("input", "gt", "object_mask") if name not in there]:
+            raise InputError(f"{path.name} has no column {lacking[0]!r}; it has {', '.join(there)}")
+        said = [name for name in ("subset", "split") if name in there]
+        rows = pq.read_table(path, columns=said).to_pylist() if said else [{}] * pq.read_metadata(path).num_rows
+        for place, row in enumerate(rows):
+            input_, truth, mask, effect = (
+                Film((path,), {"row": place, "column": name}) if name in there else None
+                for name in ("input", "gt", "object_mask", "object_effect_mask")
+            )
+            where = "/".join(str(row[name]) for name in ("split", "subset") if row.get(name))
+            name = "/".join(filter(None, (where, f"{path.stem}-{place:05d}")))
+            yield Found(name, (Shot(input_ or Film((path,)), mask or Film((path,)), effect),), truth)
+
+
+def _vpbench_long(root: Path) -> Iterator[Found]:
+    return _vpbench(root, "our_video_inpaint_long.csv")
+
+
+# Layouts that are more than a folder for each kind of film.
+_OWN: Mapping[str, Callable[[Path], Iterator[Found]]] = {
+    "rose": _rose, "rord": _rord, "ober": _ober, "vpbench": _vpbench, "vpbench-long": _vpbench_long
+}  # fmt: skip
+NAMES = (GENERIC, *LAYOUTS, *_OWN)
+# Those that have the truth of an object's removal, and those of the classic benchmarks, whose truth is the clip.
+PAIRED = ("beyondmasks", "vor", "prove", "rose", "rord", "ober")
+CLASSIC = ("davis", "youtube-vos", "propainter", "e2fgvi", "vpbench", "vpbench-long")
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(map(repr, names[:_MOST_NAMED])) + more
+
+
+def state_of(film: Film) -> list[Any]:
+    """What changes whenever a film does: name, size and time of each file, and what is taken of it."""
+    status = [(path.name, path.stat()) for path in film.files]
+    return [[os.fsencode(name).hex(), one.st_size, one.st_mtime_ns] for name, one in status] + ([film.more] if film.more else [])
