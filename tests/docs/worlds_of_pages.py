@@ -191,6 +191,15 @@ def _matched(path: Path, shared: Path) -> None:
         Image.fromarray(picture).save(path / f"{name}.png")
 
 
+def _some_clips(path: Path, shared: Path) -> None:
+    """Folders of frames; ``MASKS`` has masks of the same names."""
+    everything = path.with_name(f".{path.name}")
+    things.GIVEN["CLIPS"](everything, shared)
+    path.mkdir()
+    for name in ("bear", "dogs"):
+        (everything / (f"{name}_mask" if path.name == "MASKS" else name)).rename(path / name)
+
+
 _BUILDER = "docs/tutorials/builder.md"
 OF_PAGE: Mapping[str, Mapping[str, Maker | None]] = {
     "docs/alignment.md": {
@@ -209,6 +218,7 @@ OF_PAGE: Mapping[str, Mapping[str, Maker | None]] = {
     "docs/takedowns.md": {"WORKSPACE": _with_a_film_to_take_out},
     "docs/training.md": {"NETWORK": copied("network", _network), "RUN": None},
     "docs/removal.md": {"RUN": None},
+    "docs/benchmark.md": {"CLIPS": _some_clips, "MASKS": _some_clips, "RUN": None},
     "docs/editboard.md": {"items.csv": _edited},
     "docs/editing.md": {"RUN": run_of("editing", "edit_recolour")},
     "docs/leaderboard.md": {"RUN": run_of("devil", "mine=mine:fill"), "SUBMISSIONS": _submissions},

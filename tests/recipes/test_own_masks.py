@@ -106,3 +106,29 @@ def test_films_are_divided_and_brought_to_a_rate_as_asked(folder: Path) -> None:
     dataset = frozen.load(folder / "divided" / "exports" / "devil")
     assert {(row["fps"], row["frames"]) for row in dataset.items} == {(12.5, 20)}
     assert dataset.recipe["splitter"] == {"name": "seconds", "length_seconds": 1.6}
+
+
+def test_bad_masks_are_refused_by_name_and_the_others_stay(folder: Path) -> None:
+    hole, empty = square(16, 0), np.zeros((FRAMES, HEIGHT, WIDTH), np.uint8)
+    partly = hole.copy()
+    partly[:5] = 0
+    made = {"pan 1": partly, "pan 2": hole[:9], "pan 3": hole[:, : HEIGHT // 2], "pan 1_mask1": empty, "pan 1_mask2": empty + 255}
+    for name, frames in made.items():
+        (folder / "bad" / name).mkdir(parents=True)
+        for place, frame in enumerate(frames):
+            video.write_image(folder / "bad" / name / f"{place:03d}.png", frame)
+    build = ("build", "devil", "--sources", "films", "--saved-masks", "bad", "--saved", "polarity=white_is_hole", *SMALL)
+    done = run_here(*build, "--out", "refused masks", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert len(frozen.load(folder / "refused masks" / "exports" / "devil").items) == 1
+    rows = Workspace(folder / "refused masks").table("rejected", Rejection)
+    told = [row.reason for row in rows if row.step in ("render", "saved_masks", "masks.notes")]
+    for sentence in (
+        "its mask is empty in 5 frames, which count in no score of a hole",
+        f"masks 'pan 2' have 9 frames, the clip {FRAMES}: lengthen them",
+        f"masks 'pan 3' are {WIDTH}x{HEIGHT // 2}, but should have the shape of its source",
+        f"masks 'pan 1_mask1' are empty: no pixel of {FRAMES} frames is a hole",
+        f"masks 'pan 1_mask2' are full: every pixel of {FRAMES} frames is a hole",
+    ):
+        assert sum(sentence in reason for reason in told) == 1, sentence
+    assert len(told) == 5

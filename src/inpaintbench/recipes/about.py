@@ -123,3 +123,15 @@ REMOVAL = Benchmark(
     whole_frames=True,
     generated={"rendered_removal": "photographs filmed by a virtual camera, with a thing pasted into them"},
 )
+BENCHMARK = Benchmark(
+    use="Comparing methods for video inpainting by the numbers that papers print.",
+    limits=(
+        "Where masks are of objects that the clips show, the truth still shows them: whoever puts an object back scores best."
+        " For removing it see the recipe `removal`.",
+        "Numbers compare with printed ones as far as clips and masks are the same; the warping error never does, since its"
+        " flow is another.",
+        "On the whole frame most pixels are those of the truth: small holes give high scores to every method.",
+    ),
+    protocol="e2fgvi",
+    generated={"embedded_benchmark": "photographs filmed by a virtual camera, with silhouettes as masks"},
+)

@@ -57,7 +57,7 @@ def corrupt(
     holes = done.records
     if not holes:
         raise RunError(f"not one of the masks could be used: {done.rejected[0].reason}")
-    render.measure_all(executor, done)
+    stages.note_empty_frames(workspace, holes, render.measure_all(executor, done).records, names=names)
     clip_of = {clip.clip_id: clip for clip in clips}
     levels = _levels(workspace, holes, clip_of)
     workspace.write_table("attributes", MASK_LEVELS, levels, Attribute)

@@ -108,6 +108,7 @@ def corrupt(recipe: RemovalRecipe, executor: Executor, workspace: Workspace) -> 
     paired = removal.pair(executor, _pairs(workspace, clips))
     done, measured = paired.records, render.measure_all(executor, paired).records
     of_clips = {clip.clip_id: clip for clip in clips}
+    stages.note_empty_frames(workspace, done, measured, names=stages.clip_names(workspace, clips))
     spoilt, facts = imperfect.spoilt(executor, workspace, done, of_clips, measured, kinds=recipe.imperfect, seed=recipe.seed)
     done, measured = done + spoilt, measured + facts
     source_of = {clip.clip_id: clip.source_id for clip in clips}

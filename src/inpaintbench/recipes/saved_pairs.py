@@ -10,16 +10,18 @@ from typing import Any
 from urllib.parse import quote
 
 from inpaintbench import video
-from inpaintbench.errors import InputError, Rejected
+from inpaintbench.errors import InputError, MediaError, Rejected
 from inpaintbench.executors.base import Rejection
 from inpaintbench.files import display_name
 from inpaintbench.masks.render import MaskRequest, build
 from inpaintbench.masks.saved_folder import content_of, folder_polarity, sequence_files
-from inpaintbench.types import Clip, Plain, Source, hash_of
+from inpaintbench.types import Attribute, Clip, Plain, Source, hash_of
 from inpaintbench.workspace import Workspace
 
 _MASK_OF = re.compile(r"_mask[0-9]*$", re.IGNORECASE)
 _MOST_NAMED = 5
+# Relative difference of two shapes, width by height, that whole pixels make.
+_SAME_SHAPE = 0.02
 
 
 def by_turn(clips: Sequence[Clip], masks: Sequence[str], *, seed: int) -> list[tuple[Clip, str]]:
@@ -120,6 +122,11 @@ def requests(
     workspace.write_table("rejected", "saved_masks", refused, Rejection)
     if not in_turn:
         check_steps(pairs, sequences, clips=workspace.table("clips", Clip))
+    if not in_turn and settled.get("resize") == "cover":
+        pairs, misfits = _of_their_shape(workspace, pairs, sequences)
+        workspace.write_table("rejected", "saved_masks", [*refused, *misfits], Rejection)
+        if not pairs:
+            raise InputError(misfits[0].reason)
     contents = {name: content_of(sequences[name]) for name in dict.fromkeys(name for _, name in pairs)}
     made = []
     for clip, name in pairs:
@@ -128,6 +135,32 @@ def requests(
         own = {**settled, "sequence": name, "content": contents[name], **start}
         made.append(MaskRequest(clip, "saved_masks", own, seed, where={"folder": str(folder)}))
     return made
+
+
+def _of_their_shape(
+    workspace: Workspace, pairs: Sequence[tuple[Clip, str]], sequences: Mapping[str, Sequence[Path]]
+) -> tuple[list[tuple[Clip, str]], list[Rejection]]:
+    """The pairs whose masks have the shape of their source or the size of the clip, and the others with the reason."""
+    probed = {(row.subject_id, row.name): row.value for row in workspace.table("attributes", Attribute, step="probe")}
+    fitting, refused = [], []
+    for clip, name in pairs:
+        try:
+            rows, columns = video.read_index_image(sequences[name][0]).shape
+        except MediaError:  # told when the mask itself is made
+            fitting.append((clip, name))
+            continue
+        width, height, aspect, turned = (
+            probed.get((clip.source_id, f"probe.{side}")) for side in ("width", "height", "pixel_aspect", "rotation_degrees")
+        )
+        shape = float(width or columns) * float(aspect or 1) / float(height or rows)
+        shape = 1 / shape if float(turned or 0) % 180 else shape
+        if (columns, rows) == (clip.width, clip.height) or abs(columns / rows / shape - 1) < _SAME_SHAPE:
+            fitting.append((clip, name))
+            continue
+        wanted = f"the shape of its source ({shape:.3g}:1) or be {clip.width}x{clip.height}"
+        why = f"masks {name!r} are {columns}x{rows}, but should have {wanted}"
+        refused.append(Rejection(f"{clip.clip_id}:{name}", "saved_masks", quote(name), why))
+    return fitting, refused
 
 
 def check(folder: Path | None, constants: Plain, *, stills: bool) -> None:

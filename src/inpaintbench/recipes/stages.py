@@ -243,6 +243,27 @@ def split_of(recipe: Any, workspace: Workspace, groups: Mapping[str, str]) -> di
     return leakage.assign(workspace, groups, recipe.splits, seed=recipe.seed)
 
 
+def note_empty_frames(
+    workspace: Workspace, holes: Sequence[Corruption], measured: Sequence[Attribute], *, names: Mapping[str, str]
+) -> None:
+    """Tell in ``rejected``, as notes, of which masks of the builder's own some frames are empty.
+
+    Args:
+        workspace: gets the notes.
+        holes: of these masks.
+        measured: what was measured of them.
+        names: clip id -> what people call it.
+    """
+    empty = {row.subject_id: int(row.value) for row in measured if row.name == "hole.empty_frames" and row.value}
+    told = []
+    for row in holes:
+        if count := empty.get(row.corruption_id):
+            frames = "1 frame, which counts" if count == 1 else f"{count} frames, which count"
+            why = f"its mask is empty in {frames} in no score of a hole"
+            told.append(Rejection(row.corruption_id, "masks.notes", names[row.clip_id], why))
+    workspace.write_table("rejected", "masks.notes", told, Rejection)
+
+
 def write_items(
     workspace: Workspace, items: Sequence[Item], slices: Sequence[Slice], left_out: Mapping[str, str], *, empty: str
 ) -> None:

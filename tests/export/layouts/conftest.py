@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from built import built
 
+from inpaintbench.recipes.benchmark import BenchmarkRecipe
 from inpaintbench.recipes.decaption import DecaptionRecipe
 from inpaintbench.recipes.editing import EditingRecipe
 from inpaintbench.recipes.fingerprint import FingerprintRecipe
@@ -30,6 +31,7 @@ _WORLDS: dict[str, tuple[Any, SourceSpec]] = {
         SourceSpec("embedded", {"count": 3, "width": 96, "height": 64, "frames": 150}),
     ),
     "fingerprint": (_FINGERS, _FINGERS.source),
+    "benchmark": (BenchmarkRecipe(size=(96, 80)), BenchmarkRecipe(size=(96, 80), frames=3).embedded(2)),
     "removal": (_REMOVAL, _REMOVAL.rendered(2)),
     "editing": (EditingRecipe(side=128), SourceSpec("embedded_edits", {"count": 1, "side": 128, "frames": 2})),
     "reinpaint": (

@@ -22,6 +22,7 @@ SOURCES: Catalogue[type[SourceLeaf]] = Catalogue(
         "embedded_edits": "inpaintbench.curation.sources.embedded_edits:EmbeddedEdits",
         "rendered_removal": "inpaintbench.curation.sources.rendered_removal:RenderedRemoval",
         "removal_folders": "inpaintbench.curation.sources.removal_folders:RemovalFolders",
+        "embedded_benchmark": "inpaintbench.curation.sources.embedded_benchmark:EmbeddedBenchmark",
         "folder": "inpaintbench.curation.sources.folder:FolderSource",
     },
     base="inpaintbench.curation.sources.base:SourceLeaf",

@@ -47,6 +47,7 @@ class RemovalFolders(SourceLeaf):
         fps: frames a second of folders of pictures.
         lengthen: what is done with masks of fewer frames than their clip: ``reject``, ``hold`` the last one, or ``to_and_fro``;
             with the last two, masks of more frames give their first ones.
+        masks_of_any_size: take masks of another size than their clip, which normalizers that stretch bring to the same one.
         licence, author: of clips that ``sidecars`` say nothing of.
 
     Raises:
@@ -67,6 +68,7 @@ class RemovalFolders(SourceLeaf):
         allow_unmatched: bool = False,
         fps: float = 24.0,
         lengthen: Lengthen = "reject",
+        masks_of_any_size: bool = False,
         licence: str | None = None,
         author: str | None = None,
     ) -> None:
@@ -78,7 +80,7 @@ class RemovalFolders(SourceLeaf):
             raise InputError(f"fps is {fps:g}, give frames a second above 0 and at most 240")
         self.folder, self.layout, self.fps, self.allow_unmatched = Path(folder), layout, float(fps), allow_unmatched
         self.masks, self.truth = (None if path is None else Path(path) for path in (masks, truth))
-        self.lengthen = lengthen
+        self.lengthen, self.masks_of_any_size = lengthen, masks_of_any_size
         self._sidecars = Sidecars(self.folder, otherwise=Origin(licence, author))
         self._notes: list[tuple[str, str]] = []
 
@@ -111,11 +113,13 @@ class RemovalFolders(SourceLeaf):
         said = self._sidecars.of(clip.shots[0].input.files[0])
         source, fps = clip.truth or clip.shots[0].input, clip.fps or self.fps
         films = [film for shot in shots for film in shot.values()] + ([clip.truth] if clip.truth else [])
+        states = [state_of(film) for film in films]
         payload: dict[str, Any] = {
             "shots": [{part: _plain(film) for part, film in shot.items()} for shot in shots],
             "names": [shot.name for shot in clip.shots],
             "truth": None if clip.truth is None else _plain(clip.truth),
             "fps": fps, "kind": clip.kind, "lengthen": self.lengthen,
+            "any_size": self.masks_of_any_size,
         }  # fmt: skip
         if source.is_video and not source.more:
             payload["path"] = quoted_path(source.files[0].absolute())
@@ -123,7 +127,7 @@ class RemovalFolders(SourceLeaf):
             name=clip.name,
             uri=quoted_path(clip.name),
             origin=self.name,
-            content=content_id(self.version, fps, self.lengthen, [state_of(film) for film in films], *said.state),
+            content=content_id(self.version, fps, self.lengthen, self.masks_of_any_size, states, *said.state),
             payload=payload,
             **said.columns,
             known={"side_effect": clip.kind} if clip.kind else {},
@@ -146,6 +150,8 @@ class RemovalFolders(SourceLeaf):
                 end = "" if number == "all" else f"_{number}"
                 lengths = {**shot, **({} if truth is None else {"truth": truth})}
                 masks = _masks(lengths, work, lengthen=payload["lengthen"])
+                if not payload["any_size"]:
+                    _check_size(shot["input"], masks["object_mask"], work)
                 for part, levels in masks.items():
                     video.write_levels(work / PARTS / f"{part}{end}.mp4", levels, fps=fps)
                 if truth is not None:
@@ -182,6 +188,15 @@ def _masks(films: Mapping[str, Film], work: Path, *, lengthen: str) -> dict[str,
     if "effect" in films:
         made["effect_mask"] = _levels(films["effect"], work)
     return {part: _lengthened(levels, frames, lengthen) for part, levels in made.items()}
+
+
+def _check_size(film: Film, levels: npt.NDArray[np.uint8], work: Path) -> None:
+    """Raise ``Rejected`` unless masks, ``uint8[T, H, W]``, have the size of the first frame of their film."""
+    first = _unpacked(film, work).files[0]
+    frame = next(video.upright_frames(first))[0] if film.is_video else video.read_image(first)
+    if frame.shape[:2] != levels.shape[1:]:
+        (height, width), (rows, columns) = frame.shape[:2], levels.shape[1:]
+        raise Rejected(f"its masks are {columns}x{rows}, its frames {width}x{height}: give masks of the size of the frames")
 
 
 def _lengthened(levels: npt.NDArray[np.uint8], frames: int, lengthen: str) -> npt.NDArray[np.uint8]:

@@ -19,6 +19,8 @@ PROTOCOLS: Catalogue[Protocol] = Catalogue(
         "devil/corrected": "inpaintbench.eval.protocols.devil:CORRECTED",
         "devil/imperfect": "inpaintbench.eval.protocols.devil:IMPERFECT",
         "e2fgvi-legacy": "inpaintbench.eval.protocols.e2fgvi:LEGACY",
+        "e2fgvi": "inpaintbench.eval.protocols.video_inpainting:E2FGVI",
+        "propainter": "inpaintbench.eval.protocols.video_inpainting:PROPAINTER",
         "lama": "inpaintbench.eval.protocols.lama:LAMA",
         "comodgan": "inpaintbench.eval.protocols.comodgan:COMODGAN",
         "no-reference/koniq": "inpaintbench.eval.protocols.no_reference:KONIQ",

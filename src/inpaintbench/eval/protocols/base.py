@@ -19,7 +19,7 @@ from inpaintbench.types import Plain, canonical_json
 
 Constant = bool | int | float | str | None
 # Fields that came after the first scores were published.
-_LATER = ("missing", "size", "hole_dilations", "known_from", "resample")
+_LATER = ("missing", "size", "hole_dilations", "known_from", "resample", "by_item")
 # The same of constants of metrics, with what metrics did before they could be said.
 _LATER_CONSTANTS: Mapping[str, Constant] = {"averaged": "decibels", "ceiling_decibels": None, "least_cosine": 0.0}
 # Fields that change no score.
@@ -66,6 +66,8 @@ class Protocol(BaseModel):
     """
     averaging: Literal["frames_then_items", "all_frames"] = "frames_then_items"
     """Unit that weighs the same in means over items: each item, or each frame (pair of frames) that has a value."""
+    by_item: tuple[str, ...] = ()
+    """Metrics of which each item weighs the same whatever ``averaging`` says."""
     ranked_against: tuple[str, ...] = ()
     """Metrics that `eval rank` orders against their direction, as a challenge printed it; no score depends on it."""
     mean_places: Literal["rounded", "truncated"] = "rounded"
@@ -89,8 +91,8 @@ class Protocol(BaseModel):
         return self
 
     @model_validator(mode="after")
-    def _ranked_against_are_its_metrics(self) -> Protocol:
-        for name in self.ranked_against:
+    def _named_are_its_metrics(self) -> Protocol:
+        for name in (*self.ranked_against, *self.by_item):
             self._known_metric(name)
         return self
 
@@ -149,7 +151,7 @@ class Protocol(BaseModel):
             details: those of its measurement.
         """
         parts = next((name for name in ("frames", "pairs") if name in details), None)
-        if self.averaging == "frames_then_items" or parts is None:
+        if self.averaging == "frames_then_items" or metric in self.by_item or parts is None:
             return 1
         infinite = int(details.get(f"infinite_{parts}", 0)) if self.infinite_rule(metric) == "count" else 0
         return (int(details[parts]) - infinite) or int(details[parts])

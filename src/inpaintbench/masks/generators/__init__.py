@@ -23,6 +23,7 @@ GENERATORS: Catalogue[type[Generator]] = Catalogue(
         "given_blocks": "inpaintbench.masks.generators.given_blocks:GivenBlocks",
         "fingerprint_degradation": "inpaintbench.masks.generators.fingerprint_degradation:FingerprintDegradation",
         "saved_masks": "inpaintbench.masks.generators.saved_masks:SavedMasks",
+        "own_mask": "inpaintbench.masks.generators.own_mask:OwnMask",
         "imperfect_mask": "inpaintbench.masks.generators.imperfect_mask:ImperfectMask",
         "subtitles": "inpaintbench.masks.generators.subtitles:Subtitles",
     },

@@ -1,0 +1,74 @@
+"""Films with masks that need no download: photographs under a virtual camera, and silhouettes that stand or move over them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from inpaintbench import video
+from inpaintbench.curation.sources.base import PARTS, Footage, SourceLeaf
+from inpaintbench.curation.sources.embedded import FRAMES_PER_SECOND
+from inpaintbench.curation.sources.photographs import PHOTOGRAPHS
+from inpaintbench.curation.sources.rendered_removal import Scene, render, scenes
+from inpaintbench.errors import InputError
+from inpaintbench.types import content_id
+
+
+class EmbeddedBenchmark(SourceLeaf):
+    """Films of photographs; the mask of every second one stands still, that of the others moves as an object does.
+
+    Args (all constants):
+        clips: how many.
+        width: of the frames, in pixels.
+        height: of the frames.
+        frames: of each film.
+        seed: of the scenes, the camera and the noise.
+
+    Raises:
+        InputError: a number that cannot be used.
+    """
+
+    name = "embedded_benchmark"
+    version = "1"
+
+    def __init__(self, *, clips: int = 8, width: int = 432, height: int = 240, frames: int = 24, seed: int = 0) -> None:
+        if clips < 1 or frames < 2:
+            raise InputError(f"{clips} clips of {frames} frames cannot be made: at least 1 clip of 2 frames")
+        if not 96 <= width <= 448 or not 80 <= height <= 256:
+            raise InputError(f"frames of {width}x{height} cannot be made: photographs are large enough for 96x80 to 448x256")
+        self.clips, self.width, self.height, self.frames, self.seed = clips, width, height, frames, seed
+
+    def footage(self) -> Iterator[Footage]:
+        """The films, in order."""
+        for place, scene in enumerate(scenes(self.clips, frames=self.frames, seed=self.seed)):
+            payload = {
+                "scene": {**asdict(scene), "effects": list(scene.effects)}, "width": self.width, "height": self.height,
+                "stands": place % 2 == 0,
+            }  # fmt: skip
+            photograph = PHOTOGRAPHS[scene.photograph]
+            yield Footage(
+                name=scene.name,
+                uri=f"embedded_benchmark:{scene.name}",
+                origin=self.name,
+                content=content_id(self.version, photograph.sha256, payload),
+                payload=payload,
+                **photograph.credits(),
+            )
+
+    def obtain(self, payload: Mapping[str, Any], scratch: str) -> str:
+        """Film the scene of ``payload`` into the folder ``scratch``; the path of the film."""
+        given = {field.name: payload["scene"][field.name] for field in fields(Scene)}
+        scene = Scene(**{**given, "effects": tuple(given["effects"])})
+        made = render(scene, width=payload["width"], height=payload["height"], levels=())
+        mask = made.thing
+        if payload["stands"]:
+            mask = np.repeat(mask[[int(mask.sum(axis=(1, 2)).argmax())]], len(mask), axis=0)
+        (Path(scratch) / PARTS).mkdir()
+        video.write_hole(Path(scratch) / PARTS / "object_mask.mp4", mask, fps=FRAMES_PER_SECOND)
+        path = Path(scratch) / "film.mp4"
+        video.write_lossless(path, made.truth, fps=FRAMES_PER_SECOND)
+        return str(path)
