@@ -37,6 +37,7 @@ CUTTING = (["build", "devil"], ["curation", "clips"])
 """Commands that cut clips of 832x480 where they are not told a size, which takes twenty times as long as ``SMALL`` ones."""
 SMALL = ["--size", "128x80"]
 LONG = {
+    "docs/benchmark.md",
     "docs/chalearn.md",
     "docs/curation.md",
     "docs/devil_paper.md",
