@@ -24,6 +24,7 @@ KINDS = {
             "moving_water",
             "photographs",
             "removal_layers",
+            "removal_layouts",
             "removal_objects",
             "figure",
             "figure_pose",
