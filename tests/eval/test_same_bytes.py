@@ -156,7 +156,9 @@ def check_one_answer(tmp_path: Path, data: tuple[Path, Dataset], protocol: str, 
     assert tables(tmp_path / "one") == expected
 
 
-@pytest.mark.parametrize("protocol", SCORED)
+@pytest.mark.parametrize(
+    "protocol", [name if name == "devil/corrected" else pytest.param(name, marks=pytest.mark.long) for name in SCORED]
+)
 def test_workers_and_a_kill_change_no_byte(protocol: str, tmp_path: Path, data: tuple[Path, Dataset]) -> None:
     check_one_answer(tmp_path, data, protocol, SCORED[protocol])
 

@@ -50,6 +50,7 @@ def _log_nu(counts: dict[str, int]) -> float:
     return float(davidson(wins, np.array([[0.0, counts["tie"]], [0.0, 0.0]]), prior=1.0)[1])
 
 
+@pytest.mark.long
 def test_informed_pairs_reach_the_right_order_with_fewer_votes() -> None:
     strengths = np.array([2.0, 1.6, 0.2, -1.8, -2.0])
     right = {informed: sum(_right(strengths, seed, informed=informed) for seed in range(40)) for informed in (True, False)}

@@ -128,6 +128,7 @@ def view_of(frames: np.ndarray, hole: np.ndarray, compute: Compute | None = None
     return ItemView.of_arrays(composite=frames, hole=hole, shared=Shared(compute=compute) if compute else Shared())
 
 
+@pytest.mark.long
 def test_a_clip_is_the_mean_and_frames_without_a_value_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch")
     frames = np.stack([image(t)[60:180, 110:310] for t in range(3)])

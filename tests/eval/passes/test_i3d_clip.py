@@ -39,8 +39,10 @@ def expected(clip: Frames, *, train: bool = False, low: float = 0.0) -> np.ndarr
     return found
 
 
-@pytest.mark.parametrize("compute", [COMPUTE, GROWN])
-@pytest.mark.parametrize(("batch_norm", "low"), [("eval", 0.0), ("eval", -1.0), ("train", 0.0)])
+@pytest.mark.parametrize("compute", [COMPUTE, pytest.param(GROWN, marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    ("batch_norm", "low"), [("eval", 0.0), pytest.param("eval", -1.0, marks=pytest.mark.long), ("train", 0.0)]
+)
 def test_a_vector_is_that_of_the_whole_network(batch_norm: i3d.BatchNorm, low: float, compute: Compute) -> None:
     truth, composites = clips()
     found = i3d_clip(truth, composites, Constants(low, 1.0, batch_norm), Shared(compute=compute))
