@@ -221,6 +221,8 @@ def _tell(workspace: Workspace, dataset: Dataset, spec: MethodSpec, label: str, 
     if ceilings := [row.ceiling_db for row in made if row.ceiling_db is not None]:
         console.say(f"  read from lossy files: the inputs, written alike, keep {min(ceilings):.1f} to {max(ceilings):.1f} dB")
     _tell_failures(failed)
+    if failed:
+        console.say("  --retry-rejected tries these again, once what kept them is mended")
     if failed and spec.leaf == "saved_folder":
         _tell_strangers(spec, dataset)
     if words := not_run_words(workspace, dataset, label):

@@ -223,6 +223,12 @@ def test_a_program_may_run_in_its_own_folder(tmp_path: Path) -> None:
     before = command.content("item")
     (own / "go.sh").write_text("#!/bin/sh\n")
     assert command.content("item") != before
+    weights = tmp_path / "weights"
+    (weights / "models").mkdir(parents=True)
+    command = Command(command="./go.sh {weights} {input} {output}", folder=str(own), weights=str(weights))
+    before = command.content("item")
+    (weights / "models" / "best.ckpt").touch()
+    assert command.content("item") != before
     with pytest.raises(InputError, match="no folder 'nowhere' to run 'true' in"):
         Command(command="true", folder="nowhere")
 

@@ -183,8 +183,11 @@ class Command(Method):
             self._start([filled(word, places) for word in command], self._cwd(scratch), places, scratch, until)
 
     def content(self, item_id: str) -> str:  # noqa: ARG002 - the program is the same for all items
-        """Changes whenever the program, a file among its arguments or its layout does: names, sizes and times of files."""
+        """Changes whenever the program, a file among its arguments, its weights or its layout do: names, sizes, times."""
         files = [*(Path(word) for command in self.commands for word in command if os.path.isfile(word)), *self._read]
+        weights = self._fixed["{weights}"]
+        if weights is not None and os.path.isdir(str(weights)):
+            files += [path for path in sorted(Path(str(weights)).rglob("*")) if path.is_file()]
         told = (f"{(file.name, (status := file.stat()).st_size, status.st_mtime_ns)}" for file in files)
         return f"[{self.layout.model_dump_json(exclude=TOLD)!r}, {', '.join(told)}]"
 
