@@ -66,6 +66,7 @@ EXEMPT: Mapping[str, str] = {
     "second_moment": "an unbiased estimate may be below that of equal sets, which is negative itself",
     "jedi": "a program of the user's stands between pixels and vectors; equal clips have equal ones",
     "fvmd": "a program of the user's stands between pixels and tracks; equal clips have equal ones",
+    "judge": "a model answers for people; nothing bounds its taste",
     "wnjd": "an estimator stands between pixels and joints; equal pictures give 0, the best, whatever it is",
 }
 ROUNDING = 1e-9

@@ -30,7 +30,7 @@ READ_NO_PIXELS = {
     "wnjd": "compares joints; pixels are its estimator's",
     "par": "its network comes from the user",
     "residual_text": "its detector's parameters are fetched",
-    **dict.fromkeys(("remove", "cfd", "dover", "jedi", "fvmd"), "its program comes from the user"),
+    **dict.fromkeys(("remove", "cfd", "dover", "jedi", "fvmd", "judge"), "its program comes from the user"),
 }
 DEAR = (
     "lpips", "fid", "kid", "vfid", "vfid_clips", "pvcs", "p_ids", "u_ids", "lama_f1", "imaging_quality", "musiq",

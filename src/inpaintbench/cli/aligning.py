@@ -31,13 +31,12 @@ from inpaintbench.eval.alignment.reading import (
 from inpaintbench.eval.data_files import read_table
 from inpaintbench.eval.hub import frozen_or_hub
 from inpaintbench.eval.protocols import PROTOCOLS, usual
+from inpaintbench.eval.report.agreement import FOLDER
 from inpaintbench.eval.report.tables import one_fingerprint
 from inpaintbench.eval.scoring.parts import source_of
 from inpaintbench.eval.scoring.run_folder import bind, scores_of
 from inpaintbench.eval.scoring.run_state import references_in
 from inpaintbench.types import Dataset, Score
-
-FOLDER = Path("alignment")
 
 
 def align_command(
@@ -100,7 +99,7 @@ def align_command(
     directions = {name: _higher(name, side) for name, side in _pairs(better, "--better").items()}
     given = {name: _number(name, side) for name, side in _pairs(tie, "--tie").items()}
     loaded = scorable(root) if root else None
-    ballots, everything = _inputs(answers, scores, loaded, root, run, protocol, directions)
+    ballots, everything, fingerprint = _inputs(answers, scores, loaded, root, run, protocol, directions)
     pairs = _pairs_of(pair or [])
     asked = {*given, *(name for of in pairs for name in of), *([baseline] if baseline else [])}
     follows = PROTOCOLS.get(protocol or usual(loaded)) if loaded and not scores else None
@@ -115,6 +114,7 @@ def align_command(
         slices=_slices(slices, loaded),
         family=_family(names, baseline, pairs),
         title="Metrics and people" + (f": {loaded.name}" if loaded else ""),
+        fingerprint=fingerprint,
     )
     page = write_alignment((out or (run / FOLDER if run and not scores else FOLDER)).absolute(), alignment)
     _say(alignment)
@@ -142,25 +142,25 @@ def _inputs(
     run: Path | None,
     protocol: str | None,
     better: Mapping[str, bool],
-) -> tuple[Answers, Measured]:
-    """Answers and scores from wherever they lie."""
+) -> tuple[Answers, Measured, str]:
+    """Answers and scores from wherever they lie, and the fingerprint of those of a run."""
     sources = {row["item_id"]: source_of(row) for row in loaded.items} if loaded else {}
     if scores and answers:
-        return read_answers(answers, sources=sources), read_scores(scores, better=better)
+        return read_answers(answers, sources=sources), read_scores(scores, better=better), ""
     if scores or run is None or loaded is None or root is None:
         raise UsageError("give a table of answers with --scores, or a dataset and --run for the scores of a run")
     workspace = opened(run)
     with workspace.locked():
         bind(workspace, root)
         name = protocol or usual(loaded)
-        rows, _ = scores_of(workspace, loaded, root, name)
-        one_fingerprint(rows, PROTOCOLS.get(name))
+        rows, compared = scores_of(workspace, loaded, root, name)
+        fingerprint = one_fingerprint(rows, PROTOCOLS.get(name))
         everything = workspace.table("scores", Score)
     ballots = read_answers(answers, sources=sources) if answers else answers_of_scores(everything, sources=sources)
     competing = without(ballots, references_in(workspace))
     if not competing.ballots:
         raise InputError("every answer is about a reference method, which does not compete, so there is nothing to align with")
-    return competing, measured_of(rows, better=better)
+    return competing, measured_of(rows, compared=compared, better=better), fingerprint
 
 
 def _family(metrics: Sequence[str], baseline: str | None, pairs: Sequence[tuple[str, str]]) -> Family:

@@ -56,7 +56,7 @@ def _report(
     return write_report(
         folder, title=dataset.name, dataset=dataset, scores=rows, slice_scores=compared, references=references_in(workspace),
         options=options_in(workspace), efforts=efforts_of(workspace, dataset, {row.method for row in rows}),
-        protocol=chosen, media=media,
+        protocol=chosen, media=media, run=workspace.path,
         further_items=media_items, asked_items=show,
     ).page  # fmt: skip
 

@@ -10,7 +10,7 @@ import pytest
 from tests.eval.methods.contract import MethodContract, corrupted, inpaint, wandering_hole, world
 
 from inpaintbench.errors import InputError, NotMeasurable
-from inpaintbench.eval.methods import http_endpoint
+from inpaintbench.eval.adapters import posting
 from inpaintbench.eval.methods.http_endpoint import HttpEndpoint
 from inpaintbench.eval.scoring.predict import run
 from inpaintbench.types import Prompts
@@ -75,7 +75,7 @@ def test_the_server_gets_what_a_method_may_see_and_its_frames_are_taken(server: 
 
 
 def test_a_busy_server_is_asked_again(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_endpoint, "_FIRST_PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(posting, "_FIRST_PAUSE_SECONDS", 0.01)
     hole = wandering_hole()
     Answering.busy = 3
     assert set(inpaint(HttpEndpoint(url=f"{server}/busy", model="1"), world(), hole)[hole].ravel()) == {200}

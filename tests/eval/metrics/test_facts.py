@@ -60,6 +60,7 @@ FACTS = {
     "minutiae_recall": (True, 4, 1),
     "orientation_rmsd": (False, 2, 1),
     "ridge_frequency_error": (False, 2, 1),
+    "judge": (True, 3, 1),
     "par": (False, 4, 1),
 }
 """Metric -> whether higher is better, decimals, the fewest frames of an item that it measures."""

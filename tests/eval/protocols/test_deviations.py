@@ -13,6 +13,7 @@ from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.recipes.published import PUBLISHED, all_deviations
 
 FREE = (
+    "judge/removal", "judge/inpainting", "judge/editing", "judge/decaption",
     "decaption/text", "devil/imperfect", "fingerprint/ridges", "no-reference/koniq", "no-reference/spaq", "removal/paired",
     "removal/pasted", "removal/unpaired",
 )  # fmt: skip

@@ -30,6 +30,7 @@ DEFINITION = (
     "Win ratio of a method on an item: (wins + ties / 2) / comparisons, by people over their answers, by the metric over the "
     "same comparisons with equal values as ties. Pearson, Spearman and Kendall (tau-b) correlate both over points, one for each "
     "method and item.",
+    "A metric that compares sets of items (FID, say) has one value of a method for all items, which stands for each of them.",
     "Ceiling: the share of answers that say what most of the other raters of the pair said; where k answers are equally frequent "
     "among them, one counts 1 / k.",
     "Intervals: the bootstrap resamples sources whole and gives the standard error of a rate's logit or a correlation's Fisher "
@@ -99,6 +100,8 @@ class Alignment:
     """Metrics without values or direction -> why."""
     bootstrap: Bootstrap
     family: Family
+    fingerprint: str = ""
+    """Of the protocol whose scores these were; empty for those of others."""
 
 
 def align(
@@ -111,6 +114,7 @@ def align(
     family: Family | None = None,
     title: str = "Metrics and people",
     bootstrap: Bootstrap = BOOTSTRAP_95,
+    fingerprint: str = "",
 ) -> Alignment:
     """Compare every metric with the answers of every dimension.
 
@@ -123,6 +127,7 @@ def align(
         family: which metrics are compared with which; by default all with the usual baseline.
         title: of the pages.
         bootstrap: of the intervals.
+        fingerprint: of the scores of a run.
 
     Raises:
         InputError: a metric has no threshold, a threshold makes no sense, or answers and scores have nothing in common.
@@ -158,7 +163,7 @@ def align(
                 unmeasured=unmeasured,
             )
         )
-    return Alignment(title, tuple(dimensions), answers.left_out, measured.unmeasured, bootstrap, chosen)
+    return Alignment(title, tuple(dimensions), answers.left_out, measured.unmeasured, bootstrap, chosen, fingerprint)
 
 
 def _check_common(answers: Answers, measured: Measured) -> None:

@@ -71,6 +71,7 @@ def as_json(found: Alignment) -> bytes:
     """All numbers and definitions as JSON."""
     plain = {
         "title": found.title,
+        "fingerprint": found.fingerprint,
         "definition": list(DEFINITION),
         "bootstrap": found.bootstrap._asdict(),
         "baseline": found.family.baseline,

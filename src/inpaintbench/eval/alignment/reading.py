@@ -19,7 +19,8 @@ from inpaintbench.eval.data_files import Row, read_table
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.report.quantity import Quantity, usual_quantities
-from inpaintbench.types import Score
+from inpaintbench.eval.scoring.parts import ALL_ITEMS
+from inpaintbench.types import Score, SliceScore
 
 TIE = "tie"
 # The metric under which resolved answers stand among the scores of a run.
@@ -239,8 +240,18 @@ def read_scores(path: Path, *, better: Mapping[str, bool] | None = None) -> Meas
     return _measured(values, {**told, **(better or {})}, {name: "no item has a value" for name, of in values.items() if not of})
 
 
-def measured_of(scores: Iterable[Score], *, better: Mapping[str, bool] | None = None) -> Measured:
-    """Scores from the rows of a run; what people preferred, and metrics that compare sets of items, are left out."""
+def measured_of(
+    scores: Iterable[Score], *, compared: Iterable[SliceScore] = (), better: Mapping[str, bool] | None = None
+) -> Measured:
+    """Scores from the rows of a run; what people preferred is left out.
+
+    Args:
+        scores: of items.
+        compared: of metrics that compare sets of items: the value of all items stands for each that has a share in it, so that
+            such a metric prefers the same method on all.
+        better: metric -> whether higher is better; wins over the metric's own direction.
+    """
+    whole = {(one.method, one.metric, one.region): one for one in compared if one.slice == ALL_ITEMS}
     values: dict[str, dict[tuple[str, str], float]] = {}
     reasons: dict[str, str] = {}
     for row in scores:
@@ -251,7 +262,11 @@ def measured_of(scores: Iterable[Score], *, better: Mapping[str, bool] | None = 
         if row.value is not None:
             column[row.item_id, row.method] = row.value
         elif row.features is not None:
-            reasons.setdefault(name, "it compares sets of items, so that a single one has no value")
+            of_set = whole.get((row.method, row.metric, row.region))
+            if of_set is None or of_set.value is None:
+                reasons.setdefault(name, (of_set and of_set.reason) or "it compares sets of items, and those were not compared")
+            else:
+                column[row.item_id, row.method] = of_set.value
         else:
             reasons.setdefault(name, row.reason or "no reason given")
     return _measured(values, better or {}, {name: reasons[name] for name, of in values.items() if not of})

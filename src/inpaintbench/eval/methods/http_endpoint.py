@@ -4,25 +4,18 @@ from __future__ import annotations
 
 import io
 import time
-import urllib.error
-import urllib.parse
-import urllib.request
 import zipfile
 from typing import Any
 
 import numpy as np
 
-from inpaintbench.errors import InputError, NotMeasurable
+from inpaintbench.errors import NotMeasurable
+from inpaintbench.eval.adapters.posting import checked_address, posted
 from inpaintbench.eval.adapters.usage import Usage
 from inpaintbench.eval.methods.base import Method
 from inpaintbench.eval.scoring.fitting import Divisor
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
-
-# Statuses of a server that is busy or starting; it is asked again, with pauses that double from the first.
-_BUSY, _TRIES, _FIRST_PAUSE_SECONDS = (429, 502, 503, 504), 5, 1.0
-# What is read of a refusal.
-_REFUSAL_BYTES = 500
 
 
 class HttpEndpoint(Method):
@@ -49,10 +42,8 @@ class HttpEndpoint(Method):
     uses = ("hole", "object_mask", "prompts")
 
     def __init__(self, *, url: str, model: str, divisor: Divisor = 1, time_limit_seconds: float = 3600.0) -> None:
-        parts = urllib.parse.urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise InputError(f"{url!r} is no address of a server; give http://HOST:PORT/PATH")
-        self._url, self._model, self.divisor, self._seconds = url, model, divisor, time_limit_seconds
+        self._url = checked_address(url)
+        self._model, self.divisor, self._seconds = model, divisor, time_limit_seconds
 
     def inpaint(self, view: ItemView) -> Frames:
         """``uint8[T, H, W, 3]`` as the server answered.
@@ -67,31 +58,14 @@ class HttpEndpoint(Method):
         body = io.BytesIO()
         np.savez(body, allow_pickle=False, **given)
         begun = time.monotonic()
-        frames = self._frames(self._answer(body.getvalue()))
+        answer = posted(self._url, body.getvalue(), content_type="application/octet-stream", seconds=self._seconds)
+        frames = self._frames(answer)
         self.usage = Usage(time.monotonic() - begun)
         return frames
 
     def content(self, item_id: str) -> str:  # noqa: ARG002 - one model serves all items
         """The model's name."""
         return self._model
-
-    def _answer(self, body: bytes) -> bytes:
-        headers = {"Content-Type": "application/octet-stream"}
-        for attempt in range(1, _TRIES + 1):
-            try:
-                request = urllib.request.Request(self._url, data=body, headers=headers)
-                with urllib.request.urlopen(request, timeout=self._seconds) as response:
-                    answer: bytes = response.read()
-                    return answer
-            except urllib.error.HTTPError as error:
-                if error.code not in _BUSY or attempt == _TRIES:
-                    words = " ".join(error.read(_REFUSAL_BYTES).decode(errors="replace").split())
-                    raise NotMeasurable(f"{self._url} answered {error.code}{f': {words}' if words else ''}") from error
-                time.sleep(_FIRST_PAUSE_SECONDS * 2 ** (attempt - 1))
-            except OSError as error:
-                reason = error.reason if isinstance(error, urllib.error.URLError) else error
-                raise NotMeasurable(f"{self._url} cannot be asked: {reason}") from error
-        raise AssertionError("every try ends")
 
     def _frames(self, answer: bytes) -> Frames:
         try:

@@ -74,6 +74,7 @@ METRICS: Catalogue[type[Metric]] = Catalogue(
         "minutiae_recall": "inpaintbench.eval.metrics.minutiae:MinutiaeRecall",
         "orientation_rmsd": "inpaintbench.eval.metrics.orientation_rmsd:OrientationRmsd",
         "ridge_frequency_error": "inpaintbench.eval.metrics.ridge_frequency_error:RidgeFrequencyError",
+        "judge": "inpaintbench.eval.metrics.judge:Judge",
         "par": "inpaintbench.eval.metrics.par:Par",
     },
     base="inpaintbench.eval.metrics.base:Metric",

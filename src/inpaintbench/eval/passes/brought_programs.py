@@ -21,7 +21,7 @@ from inpaintbench import video
 from inpaintbench.errors import InputError, NotMeasurable
 from inpaintbench.eval.adapters.starting import scratch_folder
 from inpaintbench.eval.methods.command import Command
-from inpaintbench.types import Hole
+from inpaintbench.types import Hole, Plain
 
 Pictures = Sequence[npt.NDArray[np.uint8]] | npt.NDArray[np.uint8]
 # What the input folder holds.
@@ -49,7 +49,9 @@ class BroughtProgram:
             return "missing"
         return f"{program.arguments[1:]} {program.content('')}"
 
-    def numbers(self, frames: Pictures, masks: Hole | None = None, *, fps: float, item_id: str) -> dict[str, Any]:
+    def numbers(
+        self, frames: Pictures, masks: Hole | None = None, *, fps: float, item_id: str, facts: Plain | None = None
+    ) -> dict[str, Any]:
         """The object that the program wrote as ``numbers.json``.
 
         Args:
@@ -57,11 +59,12 @@ class BroughtProgram:
             masks: of the hole, ``bool[T, H, W]``.
             fps: frames a second.
             item_id: of the item.
+            facts: what else ``item.json`` says.
 
         Raises:
             NotMeasurable: there is no program, it fails, takes too long, or writes something else.
         """
-        text = self._written(NUMBERS, frames, masks, fps=fps, item_id=item_id)
+        text = self._written(NUMBERS, frames, masks, {"item_id": item_id, "fps": fps, **(facts or {})})
         try:
             found = json.loads(text)
         except ValueError as error:
@@ -77,7 +80,7 @@ class BroughtProgram:
 
         Raises what ``numbers`` raises, and ``NotMeasurable`` for another shape or numbers that are not finite.
         """
-        text = self._written(ARRAY, frames, masks, fps=fps, item_id=item_id)
+        text = self._written(ARRAY, frames, masks, {"item_id": item_id, "fps": fps})
         try:
             found = _array_of(text)
         except (ValueError, EOFError, OSError) as error:
@@ -90,7 +93,7 @@ class BroughtProgram:
             raise NotMeasurable(f"the program of {self.variable} wrote numbers that are not finite")
         return found
 
-    def _written(self, name: str, frames: Pictures, masks: Hole | None, *, fps: float, item_id: str) -> bytes:
+    def _written(self, name: str, frames: Pictures, masks: Hole | None, facts: Plain) -> bytes:
         program = self._command()
         with scratch_folder() as scratch:
             source, target = scratch / "input", scratch / "output"
@@ -100,8 +103,8 @@ class BroughtProgram:
                 video.write_image(source / FRAME.format(index), frame)
             for index, mask in enumerate(() if masks is None else masks):
                 video.write_image(source / MASK.format(index), mask)
-            told = {"item_id": item_id, "fps": fps, "frames": len(frames)}
-            (source / ITEM).write_text(json.dumps(told), encoding="utf-8")
+            told = {**facts, "frames": len(frames)}
+            (source / ITEM).write_text(json.dumps(told, ensure_ascii=False), encoding="utf-8")
             program.run_on(source, target)
             try:
                 return (target / name).read_bytes()

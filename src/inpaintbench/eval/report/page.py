@@ -8,6 +8,7 @@ from typing import Any
 from inpaintbench import pages
 from inpaintbench.eval.report import exhibits as shown
 from inpaintbench.eval.report import notes, overview, plots
+from inpaintbench.eval.report.agreement import Agreement
 from inpaintbench.eval.report.cautions import again_sentences, cautions
 from inpaintbench.eval.report.effort_table import EFFORT_LEAD, effort_table, task_notes
 from inpaintbench.eval.report.findings import findings
@@ -44,6 +45,7 @@ def parts_of(results: Results, exhibits: Sequence[Exhibit], *, title: str, frame
     """All that the page shows but where its videos lie; ``frame_note`` says what is not drawn over time."""
     default = default_quantity(results)
     finding = headline(results, default)
+    agreement = Agreement.of_run(results.run, results.fingerprint) if results.run else Agreement()
     styles = method_styles(results.methods, results.references)
     items = items_part(results, shown.shown_items(exhibits), default=default)
     sensitive, stepped = bool(pair_slices(results.slices)), bool(step_series(results.slices))
@@ -75,7 +77,10 @@ def parts_of(results: Results, exhibits: Sequence[Exhibit], *, title: str, frame
         "headline": finding,
         "proofs": shown.proofs(finding, exhibits) if finding else [],
         "findings": [(quantity, findings(results, quantity)) for quantity in results.quantities],
-        "scores": [(quantity, cautions(results, quantity), score_table(results, quantity)) for quantity in results.quantities],
+        "scores": [
+            (quantity, cautions(results, quantity), agreement.sentences(quantity), score_table(results, quantity))
+            for quantity in results.quantities
+        ],
         "thumbs": shown.strip(results, exhibits),
         "figures": shown.figures(results, exhibits, default=default, first=finding.proofs[-1].item_id if finding else None),
         "has_input": shown.has_input(exhibits),

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 from typing import NamedTuple
 
 from inpaintbench.claims import too_few
@@ -69,6 +70,7 @@ class Results:
         references: labels of reference methods; others than those of the scores do nothing.
         options: label -> the option of `eval predict` that asks for the method.
         efforts: label -> what the method took; in no number of a table of scores.
+        run: folder of the run, whose alignment with people's answers stands beside the metrics.
 
     Raises:
         InputError: no scores, scores of several protocols or fingerprints or of another than ``protocol``, scores that were made
@@ -78,10 +80,12 @@ class Results:
     def __init__(
         self, dataset: Dataset, scores: Sequence[Score], *, protocol: Protocol, slice_scores: Sequence[SliceScore] = (),
         references: Collection[str] = (), options: Mapping[str, str] | None = None, efforts: Mapping[str, Effort] | None = None,
+        run: Path | None = None,
     ) -> None:  # fmt: skip
         self.fingerprint = one_fingerprint(scores, protocol)
         self.dataset, self.protocol, self.scores = dataset, protocol, tuple(scores)
         self.options = dict(options or {})
+        self.run = run
         self.efforts = {method: effort for method, effort in (efforts or {}).items() if effort}
         self.sources: dict[str, str] = {row["item_id"]: source_of(row) for row in dataset.items}
         methods = dict.fromkeys(score.method for score in scores)

@@ -52,6 +52,7 @@ def write_report(
     references: Collection[str] = (),
     options: Mapping[str, str] | None = None,
     efforts: Mapping[str, Effort] | None = None,
+    run: Path | None = None,
     gallery_items_per_slice: int = 1,
     further_items: int = 6,
     asked_items: Sequence[str] = (),
@@ -73,6 +74,7 @@ def write_report(
         references: labels of reference methods, which do not compete.
         options: label -> the option of `eval predict` that asks for the method, for the commands on the page.
         efforts: label -> what the method took, and how its task differs from the published one.
+        run: folder of the run; what `eval align` wrote into it of these scores stands beside the metrics.
         gallery_items_per_slice: telling items of each slice that have a video.
         further_items: how many more have one, by turns the hardest and the most disagreed of all items.
         asked_items: ids of items that have one in any case.
@@ -86,7 +88,14 @@ def write_report(
     folder = folder.absolute()
     _check_place(folder)
     results = Results(
-        dataset, scores, protocol=protocol, slice_scores=slice_scores, references=references, options=options, efforts=efforts
+        dataset,
+        scores,
+        protocol=protocol,
+        slice_scores=slice_scores,
+        references=references,
+        options=options,
+        efforts=efforts,
+        run=run,
     )
     _check_names(results)
     rates = {row["item_id"]: float(row["fps"]) for row in dataset.items}

@@ -1,0 +1,54 @@
+"""What the report says beside a metric of its agreement with people."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.eval.report.hand_made import SLICES, VALUES, dataset, scores
+
+from inpaintbench.eval.alignment.align import align
+from inpaintbench.eval.alignment.page import write_alignment
+from inpaintbench.eval.alignment.reading import Answers, Ballot, measured_of
+from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.report.agreement import FOLDER, Agreement
+from inpaintbench.eval.report.page import parts_of
+from inpaintbench.eval.report.quantity import Quantity
+from inpaintbench.eval.report.tables import Results
+
+PSNR = Quantity("psnr", "hole")
+
+
+def test_the_page_tells_it_of_these_very_scores_alone(tmp_path: Path) -> None:
+    rows = scores(VALUES)
+    methods = sorted({row.method for row in rows})[:2]
+    items = sorted({row.item_id for row in rows})
+    votes = Answers(
+        tuple(
+            Ballot(dimension="looks", item=item, source=item, candidates=tuple(methods), choice=methods[0], rater=rater)
+            for item in items
+            for rater in ("r1", "r2")
+        )
+    )
+    found = align(votes, measured_of(rows), tie_quantile=0.1, fingerprint=CORRECTED.fingerprint)
+    write_alignment(tmp_path / FOLDER, found)
+    [said] = Agreement.of_run(tmp_path, CORRECTED.fingerprint).sentences(PSNR)
+    line = next(one for one in found.dimensions[0].lines if one.metric == "psnr/hole")
+    assert said.startswith("PSNR in the hole agrees with people in ")
+    assert f"{line.matched.rate.n} answers to 'looks'" in said
+    assert "a rater agrees with the others in 100.0 %" in said
+    assert Agreement.of_run(tmp_path, "another").sentences(PSNR) == []
+    results = Results(dataset(SLICES), rows, protocol=CORRECTED, run=tmp_path)
+    shown = {quantity: sentences for quantity, _, sentences, _ in parts_of(results, [], title="any")["scores"]}
+    assert shown[PSNR] == [said]
+    without = parts_of(Results(dataset(SLICES), rows, protocol=CORRECTED), [], title="any")["scores"]
+    assert all(sentences == [] for _, _, sentences, _ in without)
+
+
+def test_a_judge_without_votes_says_that_nobody_knows(tmp_path: Path) -> None:
+    [said] = Agreement.of_run(tmp_path, "any").sentences(Quantity("judge", "frame"))
+    assert "is not known here" in said
+    assert "`inpaintbench eval align" in said
+    (tmp_path / FOLDER).mkdir()
+    (tmp_path / FOLDER / "alignment.json").write_text(json.dumps(["torn"]))
+    assert Agreement.of_run(tmp_path, "any").sentences(PSNR) == []
