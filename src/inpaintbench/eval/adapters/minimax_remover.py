@@ -72,4 +72,5 @@ class MiniMaxRemover:
             generator=self._torch.Generator(device="cuda:0").manual_seed(self._seed),
             iterations=self._grown,
         ).frames[0]
-        return np.rint(np.clip(made, 0, 1) * 255).astype(np.uint8)[: len(frames)]
+        filled: Frames = np.rint(np.clip(made, 0, 1) * 255).astype(np.uint8)
+        return filled[: len(frames)]
