@@ -38,7 +38,8 @@ class Event:
     * ``renew``: the rater still has it open. ``lease_id``, ``expires_at``.
     * ``answer``: ``submission_id``, ``lease_id``, ``task_id``, ``given`` (part -> value, as sent), ``choice`` (in the
       names of what was shown), ``seconds`` (from first frame shown to answer), ``watched_frames``,
-      ``dropped_frames``, ``plays``, ``stuttered``, ``suggestion_shown`` (see ``SuggestionShown``).
+      ``dropped_frames``, ``plays``, ``stuttered``, ``suggestion_shown`` (see ``SuggestionShown``), ``seen`` (see
+      ``desk.cards.SentSeen``; missing where nobody said it).
     * ``skip``: ``submission_id``, ``lease_id``, ``task_id``, ``reason``, ``text``.
     * ``undo``: ``submission_id``, ``undoes`` (submission id of an answer or a skip), ``task_id``.
     * ``resume``: an admin lets a paused rater go on, or a stranger has read the instructions again (``by`` is then ``rater``).

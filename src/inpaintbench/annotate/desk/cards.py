@@ -58,6 +58,33 @@ class Sent(BaseModel):
     """Made by the browser; sending again what was stored changes nothing."""
 
 
+# Name and main version of a browser.
+Browser = Annotated[str, StringConstraints(pattern=r"^[A-Za-z]{1,20}( \d{1,5})?$")]
+Ratio = Annotated[float, Field(ge=0, allow_inf_nan=False), _at_most(1000)]
+
+
+class SentSeen(BaseModel):
+    """How a task was seen, as the browser says. Coarse facts: none of them tells one person from another."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    width: Count
+    """CSS pixels of the smallest candidate's picture while it was judged."""
+    scale: Ratio
+    """Pixels of the screen for each pixel of the proxy, of the same."""
+    pixel_ratio: Ratio
+    """Pixels of the screen for each CSS pixel; page zoom changes it."""
+    zoom: Ratio
+    """Of two fingers, at the answer; 1 is none."""
+    full_screen: bool
+    portrait: bool
+    browser: Browser
+    hidden_seconds: Seconds
+    """The page was in the background, before the answer."""
+    frame_source: Literal["callback", "poll"]
+    """Whether the browser says which frame it presents, or is asked at every repaint."""
+
+
 class SentAnswer(Sent):
     """``POST /api/answers``."""
 
@@ -70,6 +97,8 @@ class SentAnswer(Sent):
     dropped_frames: Count
     plays: Plays
     stuttered: bool
+    seen: SentSeen | None = None
+    """None where the client does not say it."""
 
 
 class SentSkip(Sent):

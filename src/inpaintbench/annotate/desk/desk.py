@@ -418,13 +418,16 @@ class Desk:
         frames = self._study.proxies[task.proxy].frames
         if self._study.spec_of[task.question].must_watch and sent.watched_frames < frames:
             raise Refused(400, f"Please watch the whole clip first: {sent.watched_frames} of {frames} frames were shown.")
+        viewing = self._study.file.viewing
+        if sent.seen is not None and (sent.seen.width < viewing.least_width or sent.seen.scale < viewing.least_scale):
+            raise Refused(400, f"The pictures were too small to judge: {sent.seen.width} pixels wide.")
         try:
             given = checked(self._study.form(task), sent.given)
             choice = self._study.question_of[task.question].choice(given, shown=lease.shown)
         except InputError as error:
             raise Refused(400, str(error)) from error
         return {
-            **sent.model_dump(),
+            **sent.model_dump(exclude_none=True),
             "given": given,
             "task_id": lease.task_id,
             "choice": choice,

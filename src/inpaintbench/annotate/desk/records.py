@@ -40,6 +40,8 @@ class Vote:
     """Seconds since 1970."""
     stuttered: bool
     suggestion_shown: str
+    seen: Mapping[str, Any] | None = None
+    """As ``cards.SentSeen`` says it, with ``dropped_frames`` and ``watched_frames``; None where nobody said it."""
     available_seconds: float | None = None
     """Seconds by the server's clock in which the rater could look at it: since it was handed out, or since what they had before
     can have been watched. None where nobody knows: imported answers, tasks seen before they were taken back, a clock put back."""
@@ -142,9 +144,16 @@ def vote_of(event: Event, lease: Lease, task: StudyTask, *, available: float | N
         at=event.at,
         stuttered=body["stuttered"],
         suggestion_shown=body["suggestion_shown"],
+        seen=_seen(body),
         available_seconds=available,
         too_soon=available is not None and available < watch - SOON_SECONDS,
     )
+
+
+def _seen(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    if "seen" not in body:
+        return None
+    return {**body["seen"], "dropped_frames": body["dropped_frames"], "watched_frames": body["watched_frames"]}
 
 
 # Last answers whose median is the pace.

@@ -8,6 +8,7 @@ import { Queue } from "./queue.js";
 import { remembered } from "./remembered.js";
 import { Dialog, message, Toasts, welcome } from "./screens.js";
 import { Stage } from "./stage.js";
+import { consent, ended, explained, reread, rest, waysOut } from "./stranger.js";
 import { measurementSaid, TEXT } from "./text.js";
 import { TopBar } from "./topbar.js";
 
@@ -22,7 +23,7 @@ class Page {
     this.root = root;
     this.dialog = new Dialog(root);
     this.toasts = new Toasts(nodes.toasts);
-    this.topBar = new TopBar(nodes.top, { page: root, onhelp: () => this.dialog.help(this.card?.question.form), onleave: () => this.leave() });
+    this.topBar = new TopBar(nodes.top, { page: root, onhelp: () => this.dialog.help(this.card?.question.form), onleave: () => this.leave(), onstop: () => this.stop() });
     this.stage = new Stage(root, nodes, player, {
       onanswer: (fields) => this.finish("answers", fields),
       onskip: (fields, event) => {
@@ -42,6 +43,9 @@ class Page {
     this.work = null;
     this.lastCard = null;
     this.greeting = null;
+    this.greeted = false;
+    this.explaining = null;
+    this.instructions = new Set();
     this.timer = null;
     listen((key, event) => this.press(key, event), (key) => player.release(key));
     window.addEventListener("beforeunload", (event) => this.outbox.size && event.preventDefault());
@@ -77,15 +81,52 @@ class Page {
     const owner = `${work.study.study_id}\n${work.rater.rater_id}`;
     if (!first && this.outbox.owner !== owner) return this.somebodyElse();
     this.work = work;
+    this.stage.seen.limits = { width: work.study.least_width ?? 0, scale: work.study.least_scale ?? 0 };
     if (first || this.outbox.blocked) this.outbox.open(owner);
     for (const lease of this.outbox.leases) this.queue.done.add(lease);
     const shown = switchTo ? null : this.card;
     this.queue.renew(work.queue, shown);
     this.topBar.show(work, this.unsent());
-    if (first && work.study.welcome && !this.welcomed()) return this.greet();
+    for (const card of work.queue) this.instructions.add(card.question.form.instruction);
+    // Strangers agree first.
+    const greets = !this.greeted && (!work.crowd || work.status === "working");
+    this.greeted ||= greets;
+    if (greets && work.study.welcome && !this.welcomed()) return this.greet();
     if (work.status === "paused") return this.paused(work.message);
+    if (work.crowd && work.status !== "working" && !this.explaining) return this.stranger(work);
+    if (this.explaining) return;
     if (switchTo || (!this.card && !this.greeting)) this.advance();
     else this.prepare();
+  }
+
+  /** Where somebody whom a platform sent is not at work: agreeing, resting, reading again, or at the end. */
+  stranger({ status, study, crowd }) {
+    clearTimeout(this.timer);
+    if (status === "consent") this.stage.say(consent(study, crowd.text, (answer) => this.step({ step: "consent", answer })));
+    else if (status === "resting") this.stage.say(rest(crowd.seconds, () => this.renew()));
+    else if (status === "rereading") this.stage.say(reread(study, [...this.instructions], () => this.step({ step: "reread" })));
+    else this.stage.say(ended(crowd));
+  }
+
+  async step(fields) {
+    const { status, body } = await post("/api/steps", fields);
+    if (status === 200) return this.take(body);
+    if (status === 401) return this.signedOut();
+    this.toasts.say(body?.error ?? TEXT.noServer, { bad: true });
+  }
+
+  /** Practice: the next task comes when this was read. */
+  explain(said, work) {
+    this.explaining = () => {
+      this.explaining = null;
+      this.take(work);
+    };
+    this.stage.say(explained(said, () => this.explaining?.()));
+  }
+
+  stop() {
+    const ways = waysOut(() => this.step({ step: "leave" }), () => this.step({ step: "withdraw" }));
+    this.dialog.choose(TEXT.stopTitle, TEXT.goOn, this.work?.crowd?.stage === "ended" ? ways.slice(1) : ways);
   }
 
   paused(said) {
@@ -149,6 +190,10 @@ class Page {
   }
 
   stored(entry, body) {
+    if (body.feedback && body.work) {
+      this.explain(body.feedback, body.work);
+      return this.topBar.show(body.work, this.unsent());
+    }
     if (body.suggestion) this.sayMeasurement(entry.note?.card, body.suggestion);
     if (!body.work) return this.renew();
     const undone = entry.route === "undos";
@@ -211,6 +256,7 @@ class Page {
     if (key === "?" || (key === "Escape" && this.dialog.open)) return this.dialog.open ? this.dialog.close() : this.dialog.help(this.card?.question.form), true;
     if (this.dialog.open) return false;
     if (this.greeting) return key === "Enter" && (this.greeting(), true);
+    if (this.explaining) return key === "Enter" && (this.explaining(), true);
     if (key === "u" || key === "Backspace") return this.undo(), true;
     if (!this.card) return false;
     if (key === "s") return this.stage.form.skip(), true;

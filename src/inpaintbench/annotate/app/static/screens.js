@@ -46,6 +46,12 @@ export class Dialog {
       [el("button", { type: "button", class: "primary", onclick: () => this.close() }, TEXT.close, keycap("Escape"))]);
   }
 
+  /** A few ways to go, and the one to stay. `ways`: [words, function]. */
+  choose(text, stay, ways) {
+    const buttons = ways.map(([words, then]) => el("button", { type: "button", class: "secondary", onclick: () => (this.close(), then()) }, words));
+    this.#show(text, [], [...buttons, el("button", { type: "button", class: "primary", onclick: () => this.close() }, stay)]);
+  }
+
   confirm(text, stay, go, then) {
     const leave = el("button", { type: "button", class: "secondary", onclick: () => (this.close(), then()) }, go);
     this.#show(text, [], [leave, el("button", { type: "button", class: "primary", onclick: () => this.close() }, stay)]);

@@ -7,6 +7,7 @@ import { Latency } from "./latency.js";
 import { whenPresented } from "./player/dom.js";
 import { remembered } from "./remembered.js";
 import { message } from "./screens.js";
+import { Seen } from "./seen.js";
 import { Stopwatch } from "./stopwatch.js";
 import { TEXT } from "./text.js";
 
@@ -23,6 +24,7 @@ export class Stage {
     player.addEventListener("change", () => remembered.set("outline", this.view.outlineOn ? "on" : "off"));
     player.addEventListener("start", () => this.#began());
     player.addEventListener("broken", () => this.#broken());
+    this.seen = new Seen(player.area, this.view, (small) => this.#small(small));
     this.form = new Form(nodes.form, nodes.chips, {
       onanswer: (given, event) => this.#answer(given, event),
       onskip: (fields, event) => this.onskip(fields, event),
@@ -68,6 +70,8 @@ export class Stage {
   #began() {
     this.latency.drawn();
     this.stopwatch = new Stopwatch();
+    this.seen.begin();
+    if (this.seen.small) this.clock.pause();
     this.gate.open(this.card);
     // Fetching the next one must not delay the picture of this one.
     whenPresented(() => this.onplaying());
@@ -79,14 +83,22 @@ export class Stage {
     this.onplaying();
   }
 
+  /** The pictures became too small, or large enough again. */
+  #small(small) {
+    if (!this.card || !this.stopwatch) return;
+    if (small) this.clock.pause();
+    else this.clock.play();
+  }
+
   #answer(given, event) {
     const { watched } = this.player;
-    if (!watched || !this.stopwatch) return this.gate.nudge();
+    if (!watched || !this.stopwatch || this.seen.small) return this.gate.nudge();
     this.latency.pressed(event);
     this.records.set(this.card.task, watched.seen);
     this.onanswer({
       given, seconds: this.stopwatch.seconds, watched_frames: watched.count, dropped_frames: watched.dropped,
       plays: watched.plays, stuttered: watched.stuttered,
+      seen: this.seen.facts(this.stopwatch.seconds, this.clock.byCallback),
     });
   }
 }

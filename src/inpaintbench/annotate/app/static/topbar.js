@@ -9,7 +9,7 @@ const THEME_LABEL = { auto: "Theme: as the system", light: "Theme: light", dark:
 const CALM_MS = 700;
 
 export class TopBar {
-  constructor(root, { page, onhelp, onleave }) {
+  constructor(root, { page, onhelp, onleave, onstop }) {
     this.page = page;
     this.title = el("h1", { class: "title" });
     this.bar = el("div", { class: "fill" });
@@ -20,14 +20,20 @@ export class TopBar {
     this.name = el("span", { class: "name" });
     this.theme = button("theme", "Theme", () => this.#nextTheme());
     const help = button("help", "Help: all keys", onhelp, "?");
-    const leave = button("leave", "Sign out", onleave);
-    leave.append(icon("leave"));
-    root.append(this.title, el("div", { class: "tally" }, this.progress, this.count, this.pace), this.link, this.name, this.theme, help, leave);
+    this.stop = button("stop", TEXT.stop, onstop, TEXT.stop);
+    this.stop.hidden = true;
+    this.leave = button("leave", "Sign out", onleave);
+    this.leave.append(icon("leave"));
+    root.append(this.title, el("div", { class: "tally" }, this.progress, this.count, this.pace), this.link, this.name, this.theme, help, this.stop, this.leave);
     this.#setTheme(THEMES.includes(remembered.get("theme")) ? remembered.get("theme") : "auto");
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#setTheme(this.chosen));
   }
 
-  show({ study, rater, progress }, unsent) {
+  show({ study, rater, progress, crowd }, unsent) {
+    // Strangers come back by the platform's link, and may stop wherever they are.
+    this.leave.hidden = Boolean(crowd);
+    this.stop.hidden = !crowd || crowd.outcome === "withdrawn" || crowd.stage === "consent";
+    this.page.dataset.stage = crowd?.stage ?? "";
     this.title.textContent = study.title;
     this.title.title = study.title;
     document.title = study.title;
@@ -36,7 +42,8 @@ export class TopBar {
     this.bar.style.transform = `scaleX(${total ? progress.answered / total : 0})`;
     this.progress.setAttribute("aria-valuemax", String(total));
     this.progress.setAttribute("aria-valuenow", String(progress.answered));
-    this.count.textContent = `${progress.answered} / ${total}`;
+    const stage = { training: `${TEXT.practice}: `, testing: `${TEXT.test}: ` }[crowd?.stage] ?? "";
+    this.count.textContent = `${stage}${progress.answered} / ${total}`;
     this.pace.textContent = pace(progress);
     this.connect(unsent);
   }

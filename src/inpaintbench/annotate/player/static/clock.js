@@ -26,6 +26,11 @@ export class Clock extends EventTarget {
     return Boolean(this.media?.video) && !this.media.video.paused && !this.media.video.ended;
   }
 
+  /** Whether the browser says which frame it presents; a still picture needs nobody to say so. */
+  get byCallback() {
+    return !this.media?.video || typeof this.media.video.requestVideoFrameCallback === "function";
+  }
+
   /** Seconds since the beginning of the frame shown. */
   get seconds() {
     return this.media ? this.frame / this.media.fps : 0;

@@ -28,6 +28,9 @@ export class View {
     this.outlineOn = false;
     this.held = new Set();
     this.wiping = false;
+    /* Called when the players were placed; the smallest candidate that is shown: {width, scale}, CSS pixels, and of a proxy's. */
+    this.onplaced = () => {};
+    this.mainSize = null;
     clock.addEventListener("frame", () => this.draw());
     new ResizeObserver(() => this.place()).observe(area);
     this.tabs = new Tabs(() => this.place());
@@ -59,6 +62,7 @@ export class View {
   clear() {
     this.card = null;
     this.panes = [];
+    this.mainSize = null;
     this.area.replaceChildren();
   }
 
@@ -134,6 +138,9 @@ export class View {
     const rectangles = !tabbed ? together : this.tabs.chosen ? this.#fit(box, 1, 0, TABS) : apart;
     for (const pane of this.panes) pane.node.hidden = !shown.includes(pane) || !rectangles.length;
     shown.forEach((pane, index) => rectangles[index] && size(pane, rectangles[index], this.captionHeight));
+    // Beside a reference's tab the candidates are not shown; what they were before still counts.
+    if (!tabbed || !this.tabs.chosen) this.mainSize = smallest(main, rectangles, this.captionHeight);
+    this.onplaced();
     this.draw();
   }
 
@@ -197,6 +204,16 @@ export class View {
       this.draw();
     });
   }
+}
+
+/** Of the smallest candidate: 0 where there is no room for any. */
+function smallest(main, rectangles, caption) {
+  const sizes = main.map((pane, index) => {
+    const box = rectangles[index];
+    const width = box ? Math.min(box.width, ((box.height - caption) * pane.player.width) / pane.player.height) : 0;
+    return { width, scale: width / pane.player.width };
+  });
+  return sizes.sort((one, two) => one.width - two.width)[0] ?? null;
 }
 
 function size(pane, { x, y, width, height }, caption) {
