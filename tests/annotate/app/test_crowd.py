@@ -166,8 +166,8 @@ def test_fifty_people_of_whom_some_leave_and_some_cheat(tmp_path: Path, browser:
     folder = tmp_path / "study"
     with platform() as imitation:
         study = write_crowd_study(
-            folder, imitation.origin, training=1, test=2, right=2, gold=40, subjects=240, raters_per_task=2, checks=checks,
-            tasks_per_person=12, places=50,
+            folder, imitation.origin, training=1, test=2, right=2, gold=40, subjects=480, raters_per_task=2, checks=checks,
+            tasks_per_person=20, places=50,
         )  # fmt: skip
         with served(folder) as server:
             hall = Hall(study, folder, server, imitation)
@@ -197,7 +197,7 @@ def test_fifty_people_of_whom_some_leave_and_some_cheat(tmp_path: Path, browser:
         events = journal.events(study.study_id)
     leases = {event.body["lease_id"]: event.body["purpose"] for event in events if event.kind == "lease"}
     ordinary = [event for event in events if event.kind == "answer" and leases[event.body["lease_id"]] == "vote"]
-    assert len(ordinary) >= 24 * 12
+    assert len(ordinary) >= 24 * 20
     assert max(Counter(event.body["task_id"] for event in ordinary).values()) <= 2
 
 
@@ -239,7 +239,7 @@ def in_chromium(hall: Hall, browser: Any, participant: str) -> None:
     page.goto(hall.platform.link(hall.origin, participant))
     page.get_by_role("button", name="I agree").click()
     page.get_by_role("button", name="Begin").click()
-    for number in range(60):
+    for number in range(100):
         page.wait_for_function(
             "number => { const page = window.raterPage.page; return page.explaining || page.work.status === 'ended' ||"
             " (page.work.progress.answered === number && page.card && !page.stage.form.locked); }", arg=number
