@@ -12,6 +12,8 @@ LEVELS = "levels"
 MASK_LEVELS = "mask_levels"
 # Attributes of holes.
 MEASURED_MASKS = "measure.masks"
+# Attributes that say nothing of clips and sources, though there are most of them.
+OF_HOLES = (MASK_LEVELS, MEASURED_MASKS)
 # Masks of the objects that edits are about.
 OBJECT_MASKS = "object_masks"
 # Films with the object that the clips are without.

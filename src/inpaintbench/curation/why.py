@@ -17,6 +17,7 @@ from inpaintbench.curation.rules import parse_label
 from inpaintbench.errors import InputError
 from inpaintbench.files import display_name
 from inpaintbench.lazily import lazily
+from inpaintbench.steps import OF_HOLES
 from inpaintbench.tables import to_records
 from inpaintbench.types import Answer, Attribute, Clip, Corruption, Download, Item, Selection, Slice, Source
 from inpaintbench.workspace import Workspace
@@ -103,8 +104,11 @@ def trail(workspace: Workspace, clip: Clip) -> Trail:
     sources = _records(workspace, "sources", Source, "source_id", [clip.source_id])
     source = sources[0] if sources else None  # of several with the same bytes, the one that `footage.distinct` keeps
     download = _download(workspace, source) if source else None
-    facts = _records(workspace, "attributes", Attribute, "subject_id", subjects)
-    copies = _records(workspace, "attributes", Attribute, "value_text", [clip.clip_id])
+    attributes = workspace.columns("attributes", Attribute, where=("subject_id", set(subjects)), besides=OF_HOLES)
+    facts = to_records(attributes, Attribute)
+    measured = (step for step in workspace.steps("attributes") if step.startswith("measure."))  # of one clip each
+    named = workspace.columns("attributes", Attribute, where=("value_text", {clip.clip_id}), besides={*OF_HOLES, *measured})
+    copies = named.filter(pc.starts_with(named["name"], "duplicate"))
     return Trail(
         clip=clip,
         source=source,
@@ -113,7 +117,7 @@ def trail(workspace: Workspace, clip: Clip) -> Trail:
         facts=tuple(sorted(facts, key=lambda row: subjects.index(row.subject_id))),
         selections=tuple(_records(workspace, "selection", Selection, "clip_id", [clip.clip_id])),
         answers=tuple(_records(workspace, "answers", Answer, "subject_id", subjects)),
-        copies=tuple(row.subject_id for row in copies if row.name.startswith("duplicate")),
+        copies=tuple(copies["subject_id"].to_pylist()),
         endings=tuple(_endings(workspace, clip)),
     )
 
