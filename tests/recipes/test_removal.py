@@ -10,8 +10,11 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from built import built, check_published, check_same_bytes
+from PIL import Image
 from program import run_here
 
 from inpaintbench import frozen, video
@@ -289,6 +292,85 @@ def test_public_sets_are_read_as_they_lie_on_disk(
     assert len(dataset.items) == 2
     assert all(frozen.is_unpaired(row) == (layout == "davis") for row in dataset.items)
     assert ("effect-shadow" in members(dataset)) == (layout == "rose")
+
+
+def test_rord_is_read_as_scenes_whose_last_picture_is_the_truth_of_all_others(
+    benchmark: tuple[Workspace, Path, Dataset], tmp_path: Path
+) -> None:
+    _, root, dataset = benchmark
+    parts = media(root, next(row for row in dataset.items if row["item_id"] in members(dataset)["effect-shadow-high"]))
+    scene, masks = tmp_path / "set" / "outdoor" / "jpg" / "S01", tmp_path / "set" / "outdoor" / "M" / "S01"
+    scene.mkdir(parents=True)
+    masks.mkdir(parents=True)
+    boxes = {"S01_001": (10, 20, 60, 50), "S01_002": (40, 10, 100, 30)}
+    for number, (name, (left, top, right, bottom)) in enumerate(boxes.items()):
+        Image.fromarray(parts["input"][number]).save(scene / f"{name}.jpg", quality=95)
+        polygon = [left, top, right, top, right, bottom, left, bottom]
+        marked = [{"segmentation": polygon}, {"segmentation": [1, 1]}]  # what has no three corners is no polygon
+        (masks / f"{name}_M.json").write_text(json.dumps({"Learning_Data_Info.": {"Annotation": marked}}))
+    Image.fromarray(parts["truth"][0]).save(scene / "S01_003.jpg", quality=95)
+    spec = SourceSpec("removal_folders", {"folder": str(tmp_path / "set"), "layout": "rord"})
+    _, folder, made = built(tmp_path / "workspace", RemovalRecipe(), spec)
+    assert len(made.items) == 2
+    assert {row["source_uri"] for row in made.items} == {"outdoor/jpg/S01"}
+    assert len({row["truth_file_name"] for row in made.items}) == 1
+    holes = [video.read_hole(folder / row["hole_file_name"])[0] for row in made.items]
+    expected = []
+    for left, top, right, bottom in boxes.values():
+        expected.append(np.zeros(holes[0].shape, bool))
+        expected[-1][top : bottom + 1, left : right + 1] = True
+    assert {hole.tobytes() for hole in holes} == {hole.tobytes() for hole in expected}
+    for row in made.items:
+        number = [hole.tobytes() for hole in expected].index(video.read_hole(folder / row["hole_file_name"])[0].tobytes())
+        shown = video.read_frames(folder / row["input_file_name"])[0]
+        np.testing.assert_array_equal(shown, video.read_image(scene / f"{list(boxes)[number]}.jpg"))
+    (masks / "S01_001_M.json").unlink()
+    with pytest.raises(InputError, match=r"^pictures of 'S01' have no polygons in .*: 'S01_001.jpg'$"):
+        built(tmp_path / "again", RemovalRecipe(), spec)
+
+
+def test_ober_is_read_from_parquet_with_the_effects_that_it_states(
+    benchmark: tuple[Workspace, Path, Dataset], tmp_path: Path
+) -> None:
+    _, root, dataset = benchmark
+    rows = [row for row in dataset.items if row["item_id"] in members(dataset)["effect-shadow-high"]]
+    parts = media(root, rows[0])
+    both = parts["object_mask"] | parts["effect_mask"]
+    pictures = {
+        "input": parts["input"], "gt": parts["truth"], "object_mask": parts["object_mask"], "object_effect_mask": both,
+    }  # fmt: skip
+    columns = {
+        name: [{"bytes": video.png_bytes(frames[place]), "path": None} for place in (0, 3)] for name, frames in pictures.items()
+    }
+    (tmp_path / "set" / "data").mkdir(parents=True)
+    table = pa.table({**columns, "subset": ["camera", "simulation"], "split": ["test", "test"]})
+    pq.write_table(table, tmp_path / "set" / "data" / "test-00000.parquet", row_group_size=1)
+    spec = SourceSpec("removal_folders", {"folder": str(tmp_path / "set"), "layout": "ober"})
+    _, folder, made = built(tmp_path / "workspace", RemovalRecipe(), spec)
+    assert {row["source_uri"]: row["attributes"]["mask.effect_known"] for row in made.items} == {
+        "test/camera/test-00000-00000": "given", "test/simulation/test-00000-00001": "given",
+    }  # fmt: skip
+    for row in made.items:
+        place = 0 if row["source_uri"].endswith("0") else 3
+        found = media(folder, row)
+        for part in ("truth", "input", "object_mask"):
+            np.testing.assert_array_equal(found[part][0], parts[part][place])
+        np.testing.assert_array_equal(found["effect_mask"][0], both[place] & ~parts["object_mask"][place])
+    pq.write_table(table.drop_columns(["gt"]), tmp_path / "set" / "data" / "test-00000.parquet")
+    with pytest.raises(InputError, match=r"test-00000.parquet has no column 'gt'; it has input, object_mask"):
+        built(tmp_path / "again", RemovalRecipe(), spec)
+
+
+def test_masks_that_are_empty_in_some_frames_are_noted_by_name(
+    benchmark: tuple[Workspace, Path, Dataset], tmp_path: Path
+) -> None:
+    write_pairs(tmp_path, benchmark, GENERIC)
+    for path in sorted((tmp_path / "masks" / "one").iterdir())[:1]:
+        video.write_image(path, video.read_image(path) & 0)
+    workspace, _, dataset = built(tmp_path / "workspace", RemovalRecipe(), source(tmp_path))
+    assert len(dataset.items) == 2
+    told = [(row.name, row.reason) for row in workspace.table("rejected", Rejection, step="masks.notes")]
+    assert told == [("one", "its mask is empty in 1 frame, which counts in no score of a hole")]
 
 
 def test_clips_without_a_truth_are_published_with_their_masks_alone(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.eval.reinpainting.paper_tables import TABLE_5
 from typer.testing import CliRunner
 
 from inpaintbench.cli import app
@@ -34,10 +35,21 @@ def test_what_is_kept_of_editboard() -> None:
 
 
 def test_margins_of_synthetic_pictures() -> None:
-    [table] = paper_tables("reinpaint")
+    table, *_ = paper_tables("reinpaint")
     natural, blend, noise = (list(map(float, table.rows[name])) for name in ("Natural", "Blend", "Noise"))
     assert [round(a - b, 4) for a, b in zip(blend, natural, strict=True)] == [0.0021, 0.0034, 0.0075]
     assert [round(a - b, 4) for a, b in zip(noise, natural, strict=True)] == [0.0022, 0.0030, 0.0004]
+
+
+def test_table_5_of_reinpainting_is_that_of_the_transcription() -> None:
+    tables = [table for table in paper_tables("reinpaint") if table.number == 5]
+    assert [table.part for table in tables] == [f"first mask {edges} %" for edges in ("0-20", "20-40", "40-60")]
+    for table, expected in zip(tables, TABLE_5.values(), strict=True):
+        assert {name: tuple(map(float, values)) for name, values in table.rows.items()} == {
+            name: tuple(judged) for name, judged in expected.items()
+        }
+        for column in range(1, 7, 2):  # of pictures, in whole per cent
+            assert abs(sum(float(values[column]) for values in table.rows.values()) - 100) <= 2
 
 
 def test_joints_stand_on_the_page() -> None:

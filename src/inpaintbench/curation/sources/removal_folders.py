@@ -121,7 +121,7 @@ class RemovalFolders(SourceLeaf):
             "fps": fps, "kind": clip.kind, "lengthen": self.lengthen,
             "any_size": self.masks_of_any_size,
         }  # fmt: skip
-        if source.is_video and not source.more:
+        if len(source.files) == 1 and not source.more and not source.is_archive:  # it is taken where it lies
             payload["path"] = quoted_path(source.files[0].absolute())
         return Footage(
             name=clip.name,

@@ -102,7 +102,7 @@ class PaperTable(BaseModel, frozen=True):
 
 
 def paper_tables(paper: str) -> list[PaperTable]:
-    """The tables that are kept of a paper, in the order of the print: ``editboard`` (1 to 3) or ``reinpaint`` (4).
+    """The tables that are kept of a paper, in the order of the print: ``editboard`` (1 to 3) or ``reinpaint`` (4 and 5).
 
     Raises:
         UnknownNameError: none is kept of it.
