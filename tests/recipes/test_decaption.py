@@ -192,6 +192,23 @@ def test_text_beside_a_film_is_used_and_broken_events_are_rows(tmp_path: Path) -
     assert all(row.reason.startswith("line ") for row in refused)
 
 
+@pytest.mark.long
+def test_texts_in_several_writing_systems_have_slices_of_their_own(tmp_path: Path) -> None:
+    sources = tmp_path / "sources"
+    sources.mkdir()
+    for number, text in enumerate(("hello there", "добрый день", "and you")):
+        noise = np.random.default_rng(number).integers(0, 255, (1, 20, 26, 3), dtype=np.uint8)
+        video.write_browser(sources / f"film {number}.mp4", noise.repeat(8, 1).repeat(8, 2).repeat(160, 0), fps=30.0)
+        (sources / f"film {number}.srt").write_text(f"1\n00:00:00,500 --> 00:00:04,000\n{text}\n\n", encoding="utf-8")
+    recipe = RECIPE.model_copy(update={"covered_share": 1.0})
+    _, _, dataset = built(tmp_path / "workspace", recipe, SourceSpec("folder", {"folder": str(sources)}))
+    parts = {part.name: part for part in dataset.slices}
+    texts = {row["item_id"]: row["attributes"]["timed_text"][0]["text"] for row in dataset.items}
+    found = {name: sorted(texts[item] for item in part.item_ids) for name, part in parts.items() if name.startswith("script")}
+    assert found == {"script-latin": ["and you", "hello there"], "script-cyrillic": ["добрый день"]}
+    assert parts["script-latin"].rule == "writing system == 'latin'"
+
+
 def told_by(*words: str | Path) -> str:
     result = CliRunner().invoke(app, [str(word) for word in words])
     assert result.exit_code == 0, result.output

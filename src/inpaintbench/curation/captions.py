@@ -9,7 +9,7 @@ from pathlib import Path
 
 from inpaintbench.curation.footage import data_attribute
 from inpaintbench.curation.sources.base import Footage, unquoted_path
-from inpaintbench.curation.timed_text.events import clip_events, from_data, letters_on_screen, to_data
+from inpaintbench.curation.timed_text.events import clip_events, from_data, letters_on_screen, script_of, to_data
 from inpaintbench.curation.timed_text.invented import invented_timed_text
 from inpaintbench.curation.timed_text.reading import read_timed_text
 from inpaintbench.errors import Rejected
@@ -119,6 +119,8 @@ class Texts:
     """Clip id -> name of the blob with its events."""
     letters: Sequence[Attribute]
     """A row ``LETTERS`` for each clip."""
+    scripts: Mapping[str, str]
+    """Clip id -> writing system of its text, for clips that show letters."""
 
 
 def of_clips(workspace: Workspace, clips: Sequence[Clip], texts: Sequence[Attribute]) -> Texts:
@@ -128,15 +130,17 @@ def of_clips(workspace: Workspace, clips: Sequence[Clip], texts: Sequence[Attrib
     """
     blobs = workspace.blobs
     blob_of = {row.subject_id: row.blob for row in texts if row.name == NAME and row.blob}
-    texts_of_clips, letters = [], []
+    texts_of_clips, letters, scripts = [], [], {}
     for clip in (clip for clip in clips if clip.source_id in blob_of):
         events = from_data(_json(blobs.path(blob_of[clip.source_id])))
         shown = clip_events(events, clip.start_frame / clip.fps, clip.end_frame / clip.fps)
         texts_of_clips.append(data_attribute(blobs, clip.clip_id, NAME, to_data(shown), producer=NAME))
         mean = letters_on_screen(shown, (clip.end_frame - clip.start_frame) / clip.fps)
+        if script := script_of(shown):
+            scripts[clip.clip_id] = script
         letters.append(Attribute(clip.clip_id, LETTERS, mean, None, NAME, LETTERS_VERSION))
     workspace.write_table("attributes", f"{NAME}.clips", [*texts_of_clips, *letters], Attribute)
-    return Texts({row.subject_id: str(row.blob) for row in texts_of_clips}, letters)
+    return Texts({row.subject_id: str(row.blob) for row in texts_of_clips}, letters, scripts)
 
 
 def _json(path: Path) -> list[Plain]:

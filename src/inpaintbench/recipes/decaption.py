@@ -149,7 +149,7 @@ def corrupt(recipe: DecaptionRecipe, executor: Executor, workspace: Workspace) -
         painted, _ = _painted(recipe, executor, workspace, select.kept(clips, judged), texts)
     workspace.write_table("selection", "coverage", judged, Selection)
     kept = {row.clip_id for row in judged if row.keep}
-    _write_items(recipe, workspace, [row for row in painted if row.clip_id in kept], clips)
+    _write_items(recipe, workspace, [row for row in painted if row.clip_id in kept], clips, texts.scripts)
 
 
 def _judged(recipe: DecaptionRecipe, workspace: Workspace, numbers: Mapping[str, float], attribute: str) -> list[Selection]:
@@ -196,7 +196,13 @@ def _request(recipe: DecaptionRecipe, clip: Clip, difficulty: str, text: str, na
     )
 
 
-def _write_items(recipe: DecaptionRecipe, workspace: Workspace, painted: Sequence[Corruption], clips: Sequence[Clip]) -> None:
+def _write_items(
+    recipe: DecaptionRecipe,
+    workspace: Workspace,
+    painted: Sequence[Corruption],
+    clips: Sequence[Clip],
+    script_of: Mapping[str, str],
+) -> None:
     source_of = {clip.clip_id: clip.source_id for clip in clips}
     split_of = stages.split_of(recipe, workspace, {row.clip_id: source_of[row.clip_id] for row in painted})
     items = [
@@ -205,12 +211,15 @@ def _write_items(recipe: DecaptionRecipe, workspace: Workspace, painted: Sequenc
     facts = {item.item_id: row.facts for item, row in zip(items, painted, strict=True)}
     levels = {item: (str(fact["difficulty"]),) for item, fact in facts.items()}
     styles = {item: (_background(fact),) for item, fact in facts.items()}
+    scripts = {item.item_id: (script_of[item.clip_id],) for item in items if item.clip_id in script_of}
     ratios = {item: float(fact["overlay_fraction"]) for item, fact in facts.items()}
     parts = [
         slices.by_value(levels, "difficulty", name="difficulty", wanted=DIFFICULTIES),
         slices.by_value(styles, "background", name="background", wanted=BACKGROUNDS),
         slices.by_bin(ratios, "painted share", name="painted", edges=recipe.ratio_edges, percent=True),
     ]
+    if len(set(scripts.values())) > 1:
+        parts.append(slices.by_value(scripts, "writing system", name="script"))
     made = [part for several, _ in parts for part in several]
     stages.write_items(
         workspace, items, [slices.everything(list(facts)), *made],

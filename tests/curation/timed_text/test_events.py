@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inpaintbench.curation.timed_text.events import clip_events, from_data, letters_on_screen, to_data
+from inpaintbench.curation.timed_text.events import clip_events, from_data, letters_on_screen, script_of, to_data
 from inpaintbench.curation.timed_text.invented import bundled_words, invented_timed_text
 from inpaintbench.errors import InputError
 from inpaintbench.types import TextEvent
@@ -23,6 +23,17 @@ def test_events_are_cut_to_the_clip_and_shifted() -> None:
     assert clip_events(EVENTS, 12, 15) == ()
     with pytest.raises(InputError, match="the span 5-5 s is empty"):
         clip_events(EVENTS, 5, 5)
+
+
+@pytest.mark.parametrize(
+    ("texts", "script"),
+    [
+        (("Hello", "мир"), "latin"), (("{\\i1}а", "б"), "cyrillic"), (("日本語のテキストです",), "kana"), (("汉字",), "han"),
+        (("한국어",), "hangul"), (("ｗｉｄｅ",), "latin"), (("123 ...",), None), ((), None),
+    ],
+)  # fmt: skip
+def test_writing_system_of_most_letters(texts: tuple[str, ...], script: str | None) -> None:
+    assert script_of(TextEvent(0, 1, text) for text in texts) == script
 
 
 def test_cutting_keeps_the_time_on_screen() -> None:

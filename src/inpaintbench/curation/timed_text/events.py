@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -13,6 +15,9 @@ from inpaintbench.types import Plain, TextEvent
 
 # Override tags, written line ends and hard spaces, and the backslash before a brace that is meant as one.
 _TAGS = re.compile(r"\{\\[^{}]*\}|\\[Nnh]|\\(?=[{}])")
+
+# First words of names in Unicode that are not how the writing system is called.
+_SCRIPTS = {"cjk": "han", "hiragana": "kana", "katakana": "kana", "fullwidth": "latin"}
 
 
 def clip_events(events: Iterable[TextEvent], start_seconds: float, end_seconds: float) -> tuple[TextEvent, ...]:
@@ -44,6 +49,17 @@ def letters_on_screen(events: Iterable[TextEvent], seconds: float) -> float:
         raise InputError(f"a clip of {seconds:g} s shows no letters: it must last longer than 0 s")
     lasting = (len("".join(_TAGS.sub("", event.text).split())) * (event.end_seconds - event.start_seconds) for event in events)
     return math.fsum(lasting) / seconds
+
+
+def script_of(events: Iterable[TextEvent]) -> str | None:
+    """Writing system of most letters, such as ``latin`` or ``cyrillic``; None without a letter.
+
+    The first word of a letter's name in Unicode; Chinese, Japanese and Korean letters are ``han``, ``kana`` and ``hangul``.
+    """
+    letters = (letter for event in events for letter in _TAGS.sub("", event.text) if letter.isalpha())
+    words = (unicodedata.name(letter, "unknown").partition(" ")[0].lower() for letter in letters)
+    found = Counter(_SCRIPTS.get(word, word) for word in words)
+    return max(sorted(found), key=found.__getitem__) if found else None
 
 
 def to_data(events: Iterable[TextEvent]) -> list[dict[str, Any]]:
