@@ -61,3 +61,27 @@ def test_who_is_best_on_most_items_is_told_from_six_sources_on(sources: str, tol
     ((heads, lines, _),) = summary(dataset({"s": items}), rows, title="")
     assert [line[heads.index("best on")] for line in lines] == told
     assert [line[heads.index("D")] for line in lines] == ["40.0000", "30.0000"]
+
+
+def test_where_lpips_has_no_weights_its_twins_stand_in_its_tables(tmp_path: Path) -> None:
+    setting = setting_of(AS_PUBLISHED, second=MethodSpec("telea", "telea"), masks=1, patches=Patches(ratio=0.4))
+    numbers = {"psnr": 30.0, "ssim": 0.9, "lpips": None}
+
+    def grid(lpips: float | None) -> list[str]:
+        rows = [
+            Score("m", item, f"reinpaint_{name}", "frame", AS_PUBLISHED.name, AS_PUBLISHED.fingerprint, value, None)
+            for item in ("a1", "b1")
+            for name, value in {**numbers, "lpips": lpips}.items()
+        ]
+        made = grid_of({("m", setting.key): rows}, {("telea", "40%"): setting}, dataset({"s": ["a1", "b1"]}))
+        folder = tmp_path / str(lpips)
+        page = write_grid(folder, made).read_text()
+        assert ("LPIPS is not measured: in its place in Tables 1 and 2 stand PSNR and SSIM." in page) == (lpips is None)
+        assert ("D with PSNR by second masks, second method telea (as Table 2)" in page) == (lpips is None)
+        return sorted(path.stem for path in folder.glob("table_*.csv"))
+
+    twins = [f"table_{number}_{name}" for number in (1, 2) for name in ("psnr", "ssim")]
+    assert grid(None) == sorted([*twins, "table_3"])
+    assert grid(0.2) == ["table_1", "table_2", "table_3"]
+    with (tmp_path / "None" / "table_2_psnr.csv").open(newline="") as file:
+        assert [row["40%"] for row in csv.DictReader(file)] == ["30.0"]

@@ -181,22 +181,25 @@ def tables_of(grid: Grid, *, ratio: str | None = None, submetric: str | None = N
     Args:
         grid: the numbers.
         ratio: the fixed one of Tables 1 and 3; the middle one by default, 40% in the paper.
-        submetric: the one of Tables 1 and 2; the last by default, LPIPS in the paper.
+        submetric: the one of Tables 1 and 2; the last by default, LPIPS in the paper, or those that have values where it has
+            none.
     """
     fixed = ratio or grid.ratios[len(grid.ratios) // 2]
-    chosen = submetric or grid.submetrics[-1]
+    usual = submetric or grid.submetrics[-1]
+    twins = () if submetric else twins_of(grid)
     again = "1-2" in grid.objectives  # D itself, which a grid of other objectives lacks
     tables = []
     for second in grid.seconds:
-        suffix = "" if second == grid.seconds[0] else f"_{second}"
-        common = {"second": second, "submetric": chosen}
-        title = f"{chosen.upper()} by objective, second method {second}, second masks {fixed} (as Table 1)"
-        across = [(objective.replace("-", "-to-"), {"objective": objective}) for objective in grid.objectives]
-        tables.append(_table(grid, f"table_1{suffix}", title, "first", across, ratio=fixed, **common))
-        if again:
-            title = f"D with {chosen.upper()} by second masks, second method {second} (as Table 2)"
-            by_ratio = [(share, {"ratio": share}) for share in grid.ratios]
-            tables.append(_table(grid, f"table_2{suffix}", title, "first", by_ratio, objective="1-2", **common))
+        for chosen in twins or (usual,):
+            suffix = ("" if second == grid.seconds[0] else f"_{second}") + (f"_{chosen}" if twins else "")
+            common = {"second": second, "submetric": chosen}
+            title = f"{chosen.upper()} by objective, second method {second}, second masks {fixed} (as Table 1)"
+            across = [(objective.replace("-", "-to-"), {"objective": objective}) for objective in grid.objectives]
+            tables.append(_table(grid, f"table_1{suffix}", title, "first", across, ratio=fixed, **common))
+            if again:
+                title = f"D with {chosen.upper()} by second masks, second method {second} (as Table 2)"
+                by_ratio = [(share, {"ratio": share}) for share in grid.ratios]
+                tables.append(_table(grid, f"table_2{suffix}", title, "first", by_ratio, objective="1-2", **common))
     if again:
         title = f"D by second method, second masks {fixed} (as Table 3)"
         pairs = product(grid.firsts, grid.submetrics)
@@ -210,6 +213,12 @@ def tables_of(grid: Grid, *, ratio: str | None = None, submetric: str | None = N
         title = f"First masks {first}, second masks {share} (as Tables 6-14)"
         tables.append(_table(grid, f"full_{_safe(first)}_{_safe(share)}", title, "second", across, first=first, ratio=share))
     return tables
+
+
+def twins_of(grid: Grid) -> tuple[str, ...]:
+    """The sub-metrics that stand in the place of the last one, LPIPS, in Tables 1 and 2; none where that has a value."""
+    known = {cell.submetric for cell, value in grid.values.items() if value is not None}
+    return () if grid.submetrics[-1] in known else tuple(name for name in grid.submetrics if name in known)
 
 
 def _table(grid: Grid, name: str, title: str, down: str, across: Sequence[tuple[str, Mapping[str, str]]], **fixed: str) -> Table:
@@ -280,6 +289,9 @@ def write_grid(folder: Path, grid: Grid, *, notes: Sequence[str] = ()) -> Path:
     bold = "Best of each block in bold: PSNR and SSIM highest, LPIPS lowest."
     best = f"No best: {grid.unsure}." if grid.unsure else bold
     head.append(f"{best} A dash: no item has a value.")
+    if twins := twins_of(grid):
+        lacking = grid.submetrics[-1].upper()
+        head.append(f"{lacking} is not measured: in its place in Tables 1 and 2 stand {' and '.join(map(str.upper, twins))}.")
     if grid.left_out:
         n = sum(grid.left_out.values())
         words = "1 infinite value is" if n == 1 else f"{n} infinite values are"
