@@ -80,6 +80,25 @@ def test_a_reload_and_a_second_tab_get_the_same_two_tasks_in_the_same_order() ->
     assert sum(event.kind == "lease" for event in here.journal.stored) == 3
 
 
+def test_a_browser_with_room_gets_more_tasks_but_not_more_than_a_quarter_of_what_is_left() -> None:
+    made = room(subjects=24)
+    assert len(made.desk.work("a")["queue"]) == 2
+    ahead = [card["lease_id"] for card in made.desk.work("a", {"ahead": 10})["queue"]]
+    assert len(ahead) == 5
+    assert made.ids() == ahead  # remembered until the browser says something else
+    reply = made.answer()
+    assert [card["lease_id"] for card in reply["work"]["queue"]][:4] == ahead[1:]
+    assert len(made.desk.work("b")["queue"]) == 2
+    # Towards the end nobody holds back what others could do.
+    for _ in range(14):
+        made.answer()
+    assert len(made.ids()) == 2
+    for wrong in ({"ahead": 11}, {"ahead": -1}, {"ahead": "3"}, {"more": 1}):
+        with pytest.raises(Refused) as refused:
+            made.desk.work("a", wrong)
+        assert refused.value.status == 400
+
+
 def test_two_raters_never_hold_the_same_last_place_of_a_task() -> None:
     here = room(subjects=3)
     held = [here.task_of(card) for rater in "abc" for card in here.desk.work(rater)["queue"]]

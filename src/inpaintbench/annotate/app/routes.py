@@ -52,9 +52,7 @@ def rater_api(desk: Desk, *, erase: Callable[[str], object]) -> RaterApi:
                 if fields.get("step") == "withdraw":
                     erase(rater_id)
                 return JSONResponse(reply)
-            if fields:
-                raise InputError("asking for work takes no fields")
-            return JSONResponse(desk.work(rater_id))
+            return JSONResponse(desk.work(rater_id, fields))
         except (Refused, InputError, JournalUnavailable) as error:
             return told(error, as_page=False)
         except Exception:

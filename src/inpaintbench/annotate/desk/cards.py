@@ -115,6 +115,19 @@ class SentUndo(Sent):
     undoes: Id
 
 
+# Tasks that a browser may have in hand, the one on the screen too.
+MOST_AHEAD = 10
+
+
+class SentWork(BaseModel):
+    """``POST /api/work``."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    ahead: int = Field(0, ge=0, le=MOST_AHEAD)
+    """Tasks that the browser has room for; what it said before by default."""
+
+
 class SentStep(BaseModel):
     """``POST /api/steps``: a stranger's step that is no answer."""
 

@@ -14,7 +14,7 @@ from inpaintbench.annotate.crowd import Outcome
 from inpaintbench.annotate.desk import cards
 from inpaintbench.annotate.desk.assign import QUEUE, Assignment, next_task, still_to_come
 from inpaintbench.annotate.desk.attendance import FAREWELLS, Attendance, Stage
-from inpaintbench.annotate.desk.cards import Refused, Sent, SentAnswer, SentSkip, SentStep, SentUndo, parsed
+from inpaintbench.annotate.desk.cards import Refused, Sent, SentAnswer, SentSkip, SentStep, SentUndo, SentWork, parsed
 from inpaintbench.annotate.desk.current_state import Append, Live
 from inpaintbench.annotate.desk.overview import overview, why_done
 from inpaintbench.annotate.desk.records import Exclusion, Lease, Submission, Vote
@@ -65,11 +65,22 @@ class Desk:
         self._name_of = name_of
         self._rules = json.loads(canonical_json(stated_rules(study)))
         self._way_back = way_back
+        # Rater -> tasks that their browser has room for. Not remembered elsewhere: it asks again.
+        self._room: dict[str, int] = {}
         crowd = study.file.crowd
         self._attendance = None if crowd is None else Attendance(self._live, crowd)
 
-    def work(self, rater_id: str) -> dict[str, Any]:
-        """Work of a rater, now and next, leased to them; asking again gives the same."""
+    def work(self, rater_id: str, fields: Mapping[str, Any] = {}) -> dict[str, Any]:
+        """Work of a rater, now and next, leased to them; asking again gives the same.
+
+        A browser that has room for more (``ahead``) gets more, as long as a quarter of what is left for its rater is not in its
+        hands: a network that goes away then stops nobody.
+
+        Raises:
+            Refused: 400 malformed.
+        """
+        if ahead := parsed(SentWork, fields).ahead:
+            self._room[rater_id] = ahead
         return self._live.write(lambda append: self._work(append, rater_id))
 
     def answer(self, rater_id: str, fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -285,7 +296,7 @@ class Desk:
             return self._work_of_stranger(append, rater_id, self._attendance)
         excluded = self._live.state.excluded(rater_id) is not None
         paused = excluded or self._paused(rater_id)
-        queue = [] if paused else self._hands.queue(append, rater_id)
+        queue = [] if paused else self._hands.queue(append, rater_id, ahead=self._ahead(rater_id))
         status: cards.Status
         status, message = (
             ("done", _EXCLUDED)
@@ -316,7 +327,7 @@ class Desk:
             "status": status,
             "message": message,
             "progress": progress,
-            "queue": [cards.card(self._study, lease) for lease in queue[:QUEUE]],
+            "queue": [cards.card(self._study, lease) for lease in queue[: max(QUEUE, self._room.get(rater_id, QUEUE))]],
             **more,
         }
 
@@ -359,7 +370,15 @@ class Desk:
         def choose_within_quota() -> Assignment | None:
             return self._hands.next_task(rater_id) if attendance.quota_left(rater_id) else None
 
-        return self._hands.queue(append, rater_id, choose=choose_within_quota)
+        return self._hands.queue(append, rater_id, choose=choose_within_quota, ahead=self._ahead(rater_id))
+
+    def _ahead(self, rater_id: str) -> int:
+        """Tasks for a rater at once: what their browser has room for, but no more than a quarter of what is left for them."""
+        wanted = self._room.get(rater_id, QUEUE)
+        if wanted <= QUEUE:
+            return QUEUE
+        left = self._live.coverage.left(rater_id, settled=self._live.settled)
+        return max(QUEUE, min(wanted, left // 4))
 
     def _may_be_undone(self, rater_id: str) -> bool:
         """Whether the last thing that somebody did is no part of a practice or test."""
@@ -458,7 +477,7 @@ def _reason(words: str) -> str:
 class Leases:
     """Gives leases. A live one is renewed once half of its time is over.
 
-    A rater has ``QUEUE`` live leases at most, and those of the tasks that they took back.
+    A rater has ``ahead`` live leases at most, and those of the tasks that they took back.
     """
 
     def __init__(self, live: Live) -> None:
@@ -484,7 +503,7 @@ class Leases:
         live = self._live
         for task in list(live.state.rater(rater_id).reopened):
             self._lease(append, rater_id, Assignment(task.task_id, task.purpose, task.shown))
-        missing = QUEUE - len(self._offered(rater_id))
+        missing = max(QUEUE, ahead) - len(self._offered(rater_id))
         # Expired leases come back first, where their tasks still have room for this rater.
         lapsed = [
             lease

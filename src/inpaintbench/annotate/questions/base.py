@@ -82,9 +82,31 @@ class Form:
 
 
 # Play or pause, step back and on (twice), loop, slow motion, zoom, flip, wipe, outline, original, help, faster, slower, undo,
-# skip. Options use others: digits, Enter and the letters that are left.
+# skip, the whole instruction, other players of narrow screens. Options use others: digits, Enter and the letters that are left.
 PLAYER_KEYS = frozenset(
-    {" ", "ArrowLeft", "ArrowRight", ",", ".", "l", "m", "z", "f", "w", "o", "h", "?", "+", "-", "u", "s", "Backspace", "Escape"}
+    {
+        " ",
+        "ArrowLeft",
+        "ArrowRight",
+        ",",
+        ".",
+        "l",
+        "m",
+        "z",
+        "f",
+        "w",
+        "o",
+        "h",
+        "?",
+        "+",
+        "-",
+        "u",
+        "s",
+        "i",
+        "t",
+        "Backspace",
+        "Escape",
+    }
 )
 
 

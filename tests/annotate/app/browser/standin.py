@@ -61,6 +61,8 @@ class Desk:
     """Nothing of the rater's arrives. A cuttable tab drops its requests; one that Chromium let through all the same, as it does
     with those that are under way when a page is closed, gets a 503."""
     forced_status: str | None = None
+    room: int = 2
+    """Cards at once, as the page last said; the real desk gives a quarter of what is left at most."""
     done: dict[int, tuple[str, str]] = field(default_factory=dict)
     """Number of a card -> route and submission."""
     previous: dict[int, dict[str, Any]] = field(default_factory=dict)
@@ -70,7 +72,7 @@ class Desk:
     def work(self) -> dict[str, Any]:
         waiting = [n for n in range(len(self.cards)) if n not in self.done]
         waiting.sort(key=lambda n: n not in self.previous)
-        queue = [] if self.forced_status else [self._card(n) for n in waiting[:2]]
+        queue = [] if self.forced_status else [self._card(n) for n in waiting[: self.room]]
         order = list(self.done.values())
         status = self.forced_status or ("working" if queue else self.status_after)
         return {
@@ -183,10 +185,13 @@ class Standin:
         app = self.app
 
         @app.post("/api/work")
-        def work(request: Request) -> Response:
-            desk = self._desk(request)
+        async def work(request: Request) -> Response:
+            desk, fields = self._desk(request), await request.json()
             if desk.signed_out:
                 return JSONResponse({"error": "Please sign in."}, status_code=401)
+            if desk.cut:
+                return JSONResponse({"error": "cut off"}, status_code=503)
+            desk.room = fields.get("ahead", desk.room)
             return JSONResponse(desk.work())
 
         @app.post("/api/{route}")

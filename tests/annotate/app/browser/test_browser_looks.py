@@ -123,11 +123,38 @@ def test_an_instruction_that_does_not_fit_has_a_button_that_shows_all_of_it(prox
     assert tab.page.evaluate(cut)
     keep_picture(tab, "instruction-cut")
     more.tap()
-    assert (more.inner_text(), more.get_attribute("aria-expanded")) == ("Less", "true")
+    assert (more.locator("span").inner_text(), more.get_attribute("aria-expanded")) == ("Show less", "true")
     assert not tab.page.evaluate(cut)
     keep_picture(tab, "instruction-whole")
     more.tap()
     assert tab.page.evaluate(cut)
+    assert (more.locator("span").inner_text(), more.get_attribute("aria-keyshortcuts")) == ("Read all", "i")
+    tab.press("i")
+    assert not tab.page.evaluate(cut)
+    tab.press("i")
+    assert tab.page.evaluate(cut)
+
+
+def test_where_there_is_no_keyboard_no_word_is_of_keys_until_one_is_pressed(proxies: dict[str, Any], enter: Enter) -> None:
+    asked = [card("sharp", form("pairwise", 2), proxies["pair"], must_watch=True) for _ in range(2)]
+    asked[0]["previous"] = {"better": "place-1"}
+    tablet = {"viewport": {"width": 1024, "height": 768}, "has_touch": True, "is_mobile": True}
+    tab = enter(asked, desk={"welcome": "Thank you for helping."}, **tablet)
+    tab.page.get_by_text("Tap an answer").wait_for()
+    assert not tab.page.get_by_text("Hands on the keyboard").is_visible()
+    tab.page.get_by_text("Begin").tap()
+    tab.page.get_by_text("Tap it to keep it").wait_for()
+    tab.page.locator("#rater-page .control.play").tap()
+    tab.page.get_by_text("tap ▶").wait_for()
+    assert tab.page.locator("#rater-page kbd:visible").count() == 0
+    tab.page.locator("#rater-page .plain.help").tap()
+    dialog = tab.page.get_by_role("dialog")
+    assert dialog.get_by_text("Slow motion").count() + dialog.locator("kbd:visible").count() == 0
+    assert dialog.locator(".icon").count() >= 10
+    keep_picture(tab, "help-touch")
+    dialog.get_by_role("button", name="Close").tap()
+    tab.press("i")
+    assert tab.page.locator("#rater-page .option kbd").first.is_visible()
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

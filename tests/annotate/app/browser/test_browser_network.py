@@ -67,7 +67,8 @@ def test_answers_wait_for_the_network_and_come_once_and_in_order(proxies: dict[s
     tab.wait_for_card(1)
     tab.press("3")
     tab.waiting(2)
-    assert tab.page.get_by_text("ahead of the network").is_visible()
+    assert tab.page.get_by_text("There is no network").is_visible()
+    assert tab.page.get_by_text("2 answers are kept in this browser").is_visible()
     assert not tab.desk.answers
     tab.context.set_offline(False)
     tab.wait_for_card(2)
@@ -77,6 +78,81 @@ def test_answers_wait_for_the_network_and_come_once_and_in_order(proxies: dict[s
     assert values(tab) == ["place-0", "place-1", "tie"]
     assert len(set(tab.desk.received)) == len(tab.desk.received) == 3
     assert tab.page.inner_text("#rater-page .link") == "Saved"
+
+
+def test_whoever_is_at_work_has_more_in_hand_than_the_next_task_when_the_network_goes(
+    proxies: dict[str, Any], enter: Enter
+) -> None:
+    tab = enter(pairs(proxies, 12))
+    tab.expected = ("ERR_INTERNET_DISCONNECTED",)
+    tab.wait_for_card(0)
+    tab.wait("page.stage.shelf.files.size === 2")
+    assert tab.desk.room == 2  # somebody who only looks holds nothing up
+    tab.press("1")
+    tab.wait_for_card(1)
+    tab.wait("page.queue.cards.length === 9 && page.stage.hasRoomAfter(page.queue.cards)")
+    tab.saved()
+    assert tab.desk.room == 10
+    assert tab.ask("page.stage.shelf.held.size") <= 3  # the rest waits as files, and is not decoded
+    tab.context.set_offline(True)
+    for number in range(1, 11):
+        tab.wait_for_card(number)
+        tab.press("1")
+    tab.page.get_by_text("There is no network").wait_for()
+    tab.page.get_by_text("10 answers are kept in this browser and sent once it is back").wait_for()
+    tab.context.set_offline(False)
+    tab.wait_for_card(11)
+    tab.saved()
+    assert [answer["lease_id"].split("-")[0] for answer in tab.desk.answers] == [str(number) for number in range(11)]
+
+
+def test_files_for_later_stay_within_their_room(proxies: dict[str, Any], enter: Enter) -> None:
+    tab = enter(pairs(proxies, 12))
+    tab.wait_for_card(0)
+    fetched = tab.page.evaluate(
+        """async (urls) => {
+          const { Shelf } = await import("/static/player/media.js");
+          const shelf = new Shelf(document.createElement("div"));
+          await shelf.fetch(urls.map((url) => ({ url })), 1);
+          const few = shelf.files.size;
+          await shelf.fetch(urls.map((url) => ({ url })), 50_000_000);
+          const bytes = shelf.bytes;
+          shelf.keep(new Set(), new Set(urls.slice(1)));
+          return [few, shelf.files.size, bytes > shelf.bytes];
+        }""",
+        [proxies[name]["media"]["url"] for name in ("pair", "set", "clip")],
+    )
+    assert fetched == [1, 2, True]
+
+
+def test_a_server_that_is_gone_is_told_from_one_that_is_slow_and_is_asked_again_at_once(
+    proxies: dict[str, Any], enter: Enter, server: Any
+) -> None:
+    tab = enter(pairs(proxies, 4), cuttable=True)
+    tab.expected = ("ERR_FAILED", "503")
+    tab.wait_for_card(0)
+    tab.wait("page.stage.hasRoomAfter(page.queue.cards)")
+    server.standin.delay = 1.5
+    tab.press("1")
+    tab.wait_for_card(1)
+    tab.press("1")
+    tab.page.get_by_text("You are quick").wait_for()
+    server.standin.delay = 0.0
+    tab.wait_for_card(2)
+    tab.saved()
+    tab.desk.cut = True
+    tab.press("1")
+    tab.wait_for_card(3)
+    tab.page.get_by_role("button", name="Try now").wait_for()
+    tab.press("1")
+    tab.page.get_by_text("The server does not answer").wait_for()
+    assert tab.page.get_by_text("There is no network").count() == 0
+    tab.page.evaluate("clearTimeout(window.raterPage.page.outbox.timer)")  # it would be asked again by itself, later
+    tab.desk.cut = False
+    tab.page.locator("#rater-page .message").get_by_role("button", name="Try now").click()
+    tab.page.get_by_text("All done").wait_for()
+    tab.saved()
+    assert len(tab.desk.answers) == 4
 
 
 def test_a_stored_answer_whose_reply_was_lost_is_sent_again_under_its_id(proxies: dict[str, Any], enter: Enter) -> None:

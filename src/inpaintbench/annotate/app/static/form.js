@@ -1,5 +1,6 @@
 /* The question: parts one after the other, a lock until the clip was seen, reasons to skip. */
 
+import { hasKeys } from "./input.js";
 import { el, icon, keycap, keyName, letGo, shortcut } from "./player/dom.js";
 import { TEXT } from "./text.js";
 
@@ -95,9 +96,9 @@ export class Form {
     const { previous, suggestion } = this.card;
     const part = this.active.name;
     if (part in this.given) return { value: this.given[part], tag: "", say: "" };
-    if (previous?.[part]) return { value: previous[part], tag: TEXT.before, say: TEXT.previous };
+    if (previous?.[part]) return { value: previous[part], tag: TEXT.before, say: hasKeys() ? TEXT.previous : TEXT.previousTouch };
     if (suggestion?.part === part && suggestion.mode === "prefill") {
-      return { value: suggestion.value, tag: TEXT.measured, say: TEXT.prefilled };
+      return { value: suggestion.value, tag: TEXT.measured, say: hasKeys() ? TEXT.prefilled : TEXT.prefilledTouch };
     }
     return null;
   }
@@ -183,7 +184,7 @@ export class Form {
     const chosen = mark?.value === option.value;
     const button = el("button", {
       type: "button", class: chosen ? "option marked" : "option", role: "radio", "aria-checked": String(chosen),
-      "data-value": option.value, "aria-keyshortcuts": shortcut(option.key), "aria-label": `${option.label}, key ${keyName(option.key)}`,
+      "data-value": option.value, "aria-keyshortcuts": shortcut(option.key), "aria-label": hasKeys() ? `${option.label}, key ${keyName(option.key)}` : option.label,
     }, keycap(option.key), el("span", { class: "label" }, option.label.replace(/ %/g, "\u00a0%")), chosen && mark.tag ? el("span", { class: "tag" }, mark.tag) : null);
     button.style.flexGrow = Math.max(1, Math.sqrt(option.label.length / 8));
     button.addEventListener("click", (event) => {

@@ -28,13 +28,21 @@ export function drawQuestion(node, { question, prompt }) {
   node.replaceChildren(el("h2", {}, title), ...(instruction ? clamped(node, instruction) : []), ...(prompt ? [quote(prompt)] : []));
 }
 
+/** Open or close the instruction where not all of it fits; says whether there is anything to open. */
+export function readAll(node) {
+  const more = node.querySelector(".more:not([hidden])");
+  more?.click();
+  return Boolean(more);
+}
+
 /** A text of a few lines, and the button that shows the others where there are any. */
 function clamped(node, text) {
   const note = el("p", {}, text);
-  const more = el("button", { type: "button", class: "plain more", "aria-expanded": "false", hidden: "" }, TEXT.more);
+  const word = el("span", {}, TEXT.more);
+  const more = el("button", { type: "button", class: "plain more", "aria-expanded": "false", "aria-keyshortcuts": "i", hidden: "" }, word, keycap("i"));
   const toggle = () => {
     const whole = node.classList.toggle("whole");
-    more.textContent = whole ? TEXT.less : TEXT.more;
+    word.textContent = whole ? TEXT.less : TEXT.more;
     more.setAttribute("aria-expanded", String(whole));
   };
   note.addEventListener("click", toggle);

@@ -1,5 +1,6 @@
 /* Must-watch: answers open once every frame was on the screen. */
 
+import { hasKeys } from "./input.js";
 import { el } from "./player/dom.js";
 import { watchOn } from "./text.js";
 
@@ -48,7 +49,7 @@ export class Gate {
     if (watched.complete) return this.#unlock();
     this.root.dataset.state = "watching";
     this.fill.style.transform = `scaleX(${watched.count / watched.frames})`;
-    const words = watchOn(watched.secondsLeft / this.clock.speed, this.clock.playing);
+    const words = watchOn(watched.secondsLeft / this.clock.speed, this.clock.playing, { keys: hasKeys() });
     if (this.words.textContent !== words) this.words.textContent = words;
     this.onlock(true);
   }

@@ -1,6 +1,7 @@
 /* The rater's page: one card after the other, answers kept until the server has them. */
 
-import { frame } from "./frame.js";
+import { frame, readAll } from "./frame.js";
+import { followInput } from "./input.js";
 import { Outbox, post } from "./outbox.js";
 import { playerIn } from "./player/gradio.js";
 import { listen } from "./player/keys.js";
@@ -9,21 +10,26 @@ import { remembered } from "./remembered.js";
 import { Dialog, message, Toasts, welcome } from "./screens.js";
 import { Stage } from "./stage.js";
 import { consent, ended, explained, reread, rest, waysOut } from "./stranger.js";
-import { measurementSaid, TEXT } from "./text.js";
+import { keptUntilBack, measurementSaid, TEXT } from "./text.js";
 import { TopBar } from "./topbar.js";
 
 const ASK_AGAIN_MS = 10_000;
 const RENEW_MS = 240_000;
 const RETRY_MS = 3_000;
+/* Tasks in hand: at first, and at most. */
+const FEW = 2;
+const MANY = 10;
 
 class Page {
   constructor(root, player) {
+    followInput(root);
     // The whole component moves: its styles hold inside it.
     const nodes = frame(root, player.root.parentElement, { onundo: () => this.undo(), onskip: () => this.stage.form.skip() });
     this.root = root;
     this.dialog = new Dialog(root);
     this.toasts = new Toasts(nodes.toasts);
-    this.topBar = new TopBar(nodes.top, { page: root, onhelp: () => this.dialog.help(this.card?.question.form), onleave: () => this.leave(), onstop: () => this.stop() });
+    const help = () => this.dialog.help(this.card?.question.form);
+    this.topBar = new TopBar(nodes.top, { page: root, onhelp: help, onleave: () => this.leave(), onstop: () => this.stop(), onretry: () => this.tryNow() });
     this.stage = new Stage(root, nodes, player, {
       onanswer: (fields) => this.finish("answers", fields),
       onskip: (fields, event) => {
@@ -47,6 +53,7 @@ class Page {
     this.explaining = null;
     this.instructions = new Set();
     this.timer = null;
+    this.room = FEW;
     listen((key, event) => this.press(key, event), (key) => player.release(key));
     window.addEventListener("beforeunload", (event) => this.outbox.size && event.preventDefault());
     window.addEventListener("online", () => this.connection());
@@ -66,11 +73,11 @@ class Page {
   /** Ask the server for work; says so and tries again where it does not answer. */
   async renew() {
     clearTimeout(this.timer);
-    const { status, body } = await post("/api/work", {});
+    const { status, body } = await post("/api/work", this.room > FEW ? { ahead: this.room } : {});
     if (status === 200) return this.take(body);
     if (status === 401) return this.signedOut();
     if (status === 403) return this.somebodyElse();
-    if (!this.card && (status === 0 || status >= 500 || status === 429)) this.stage.say(message(TEXT.noServer, ""));
+    if (!this.card && (status === 0 || status >= 500 || status === 429)) this.stage.say(this.gone());
     else if (!this.card) this.stage.say(message(body?.error ?? `${status}`, "", [TEXT.lookNow, () => this.renew()]));
     this.timer = setTimeout(() => this.renew(), RETRY_MS);
   }
@@ -145,7 +152,7 @@ class Page {
   /** No card at hand: one is coming, others are at work, or all is done. */
   idle() {
     const { status, message: said } = this.work;
-    if (this.outbox.size) return this.stage.say(message(this.cut ? TEXT.ahead : TEXT.loading, ""));
+    if (this.outbox.size) return this.stage.say(this.cut ? this.gone() : message(TEXT.quick, TEXT.quickText));
     if (status === "done") return this.stage.say(message(TEXT.doneTitle, said || TEXT.doneText));
     if (status === "waiting") this.stage.say(message(TEXT.waitingTitle, said || TEXT.waitingText, [TEXT.lookNow, () => this.renew()]));
     else this.stage.say(message(TEXT.loading, ""));
@@ -153,9 +160,25 @@ class Page {
     this.timer = setTimeout(() => this.renew(), status === "waiting" ? ASK_AGAIN_MS : RETRY_MS);
   }
 
-  /** Load the next card's media; the last one's are kept for taking back. */
-  prepare() {
-    this.stage.prepare(this.queue.cards[0], this.lastCard);
+  /** Load the next card's media; the last one's are kept for taking back. Whoever is at work and has room gets one task more. */
+  async prepare() {
+    const { cards } = this.queue;
+    await this.stage.prepare(cards, this.lastCard);
+    const filled = cards === this.queue.cards && cards.length >= this.room - 1 && this.stage.hasRoomAfter(cards);
+    if (!filled || !this.lastCard || this.room >= MANY || this.cut) return;
+    this.room += 1;
+    await this.renew();
+  }
+
+  /** Nothing is lost while the network or the server is gone; says which, and how much waits. */
+  gone() {
+    const title = navigator.onLine === false ? TEXT.offlineTitle : TEXT.goneTitle;
+    return message(title, keptUntilBack(this.outbox.size), [TEXT.tryNow, () => this.tryNow()]);
+  }
+
+  tryNow() {
+    this.outbox.retry();
+    this.renew();
   }
 
   /** Put what was done into the outbox and go on without waiting for anybody. */
@@ -260,6 +283,7 @@ class Page {
     if (key === "u" || key === "Backspace") return this.undo(), true;
     if (!this.card) return false;
     if (key === "s") return this.stage.form.skip(), true;
+    if (key === "i") return readAll(this.stage.nodes.question);
     return this.stage.press(key, event);
   }
 

@@ -1,10 +1,11 @@
 /* What stands in the players' place between tasks, and what lies over them. */
 
-import { el, keycap } from "./player/dom.js";
+import { hasKeys } from "./input.js";
 import { HELP } from "./player/controls.js";
+import { el, icon, keycap } from "./player/dom.js";
 import { TEXT } from "./text.js";
 
-const OTHER_KEYS = [["u", "Take the last answer back (also Backspace)"], ["s", "Skip, with a reason"], ["Enter", "Take the marked answer"], ["t", "Narrow screens: the other players (also a swipe)"], ["?", "These keys"]];
+const OTHER_KEYS = [["u", "Take the last answer back (also Backspace)"], ["s", "Skip, with a reason"], ["i", "The whole instruction, where it is cut"], ["Enter", "Take the marked answer"], ["t", "Narrow screens: the other players (also a swipe)"], ["?", "These keys"]];
 
 /** A quiet message in the middle. `action`: [words, function]. */
 export function message(title, text, action = null) {
@@ -41,8 +42,12 @@ export class Dialog {
   help(form = null) {
     if (this.open) return this.close();
     const answers = (form?.parts ?? []).flatMap((part) => part.options.map((option) => [option.key, `${part.prompt} ${option.label}`]));
-    const rows = [...answers, ...HELP, ...OTHER_KEYS].map(([key, text]) => el("div", { class: "row" }, el("dt", {}, keycap(key)), el("dd", {}, text)));
-    this.#show(TEXT.helpTitle, [el("dl", { class: "keys" }, ...rows), el("p", { class: "hint" }, `${TEXT.wheel} ${TEXT.touch}`)],
+    const row = (mark, text) => el("div", { class: "row" }, el("dt", {}, mark), el("dd", {}, text));
+    const rows = hasKeys()
+      ? [...answers, ...HELP, ...OTHER_KEYS].map(([key, text]) => row(keycap(key), text))
+      : HELP.filter(([, , drawing]) => drawing).map(([, text, drawing]) => row(icon(drawing), text.split(/ \(|;/)[0]));
+    const hint = hasKeys() ? `${TEXT.wheel} ${TEXT.touch}` : TEXT.touch;
+    this.#show(hasKeys() ? TEXT.helpTitle : TEXT.helpTouchTitle, [el("dl", { class: "keys" }, ...rows), el("p", { class: "hint" }, hint)],
       [el("button", { type: "button", class: "primary", onclick: () => this.close() }, TEXT.close, keycap("Escape"))]);
   }
 

@@ -11,6 +11,9 @@ import { Seen } from "./seen.js";
 import { Stopwatch } from "./stopwatch.js";
 import { TEXT } from "./text.js";
 
+/* Of files that are kept for times without a network. */
+const MOST_BYTES = 50_000_000;
+
 export class Stage {
   /** `onanswer(fields, event)`: a judgement with what was watched; `onskip(fields, event)`; `onplaying()`: media of others may load. */
   constructor(root, nodes, player, { onanswer, onskip, onplaying }) {
@@ -56,11 +59,21 @@ export class Stage {
     this.player.clear(node);
   }
 
-  /** Load the media of `next`, keep those of `kept`, let go of all others. */
-  prepare(next, kept) {
+  /** Load the media of the first of `cards`, fetch the files of the others while there is room, keep those of `kept`, let go of the
+      rest. Ends when all is fetched. */
+  async prepare(cards, kept) {
+    const [next, ...later] = cards;
     const wanted = [this.card, next, kept].filter(Boolean).map((card) => card.media.url);
-    this.shelf.keep(new Set(wanted));
-    if (next) this.shelf.of(next.media);
+    this.shelf.keep(new Set(wanted), new Set(later.map((card) => card.media.url)));
+    if (!next) return;
+    await this.shelf.of(next.media).ready;
+    await this.shelf.fetch(later.map((card) => card.media), MOST_BYTES);
+  }
+
+  /** Whether the files of `cards` are here, and there is room for one more of their size. */
+  hasRoomAfter(cards) {
+    const size = this.shelf.bytes / Math.max(this.shelf.files.size, 1);
+    return cards.every((card) => this.shelf.has(card.media)) && this.shelf.bytes + size <= MOST_BYTES;
   }
 
   press(key, event) {

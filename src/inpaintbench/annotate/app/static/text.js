@@ -10,8 +10,11 @@ export const TEXT = {
   otherTitle: "Somebody else is signed in here",
   otherText: "Another link was opened in this browser. Nothing is lost: what you answered is kept and sent once you open your own link again.",
   otherAction: "Go on as them",
-  ahead: "You are ahead of the network. The next one comes when it is back.",
-  noServer: "No connection. Trying again…",
+  quick: "You are quick",
+  quickText: "The next one is on its way.",
+  offlineTitle: "There is no network",
+  goneTitle: "The server does not answer",
+  tryNow: "Try now",
   refused: "That answer was not taken: ",
   refusedUndo: "That could not be taken back: ",
   refusedSkip: "That could not be skipped: ",
@@ -23,7 +26,9 @@ export const TEXT = {
   before: "before",
   measured: "measured",
   prefilled: "The measurement is marked. Press Enter to agree, or choose another.",
+  prefilledTouch: "The measurement is marked. Tap it to agree, or choose another.",
   previous: "Your answer from before is marked. Press Enter to keep it.",
+  previousTouch: "Your answer from before is marked. Tap it to keep it.",
   words: "In a few words",
   send: "Send",
   broken: "This one does not play here.",
@@ -39,12 +44,13 @@ export const TEXT = {
   lookNow: "Look now",
   welcomeKeys: "Hands on the keyboard: every answer shows its key. Press ? for all keys.",
   welcomeTouch: "Tap an answer to choose it. Double-tap or pinch a picture to zoom.",
-  more: "More",
-  less: "Less",
+  more: "Read all",
+  less: "Show less",
   leaveUnsent: "Some answers have not reached the server yet. They are kept in this browser, and only you can send them. Sign out all the same?",
   stay: "Stay",
   leave: "Sign out",
   helpTitle: "Keys",
+  helpTouchTitle: "How to look closely",
   close: "Close",
   touch: "On a touch screen: double-tap or pinch to zoom, drag to move, hold the buttons to flip.",
   consentTitle: "Before you begin",
@@ -97,13 +103,20 @@ export function pace(progress) {
   return progress.seconds_left > 0 ? `${said} s each, ${duration(progress.seconds_left)} left` : `${said} s each`;
 }
 
+/** What is said while nothing more can be shown: 2 -> "2 answers are kept ..." */
+export function keptUntilBack(count) {
+  const again = "This page tries again by itself.";
+  if (!count) return again;
+  return `${count === 1 ? "1 answer is" : `${count} answers are`} kept in this browser and sent once it is back. ${again}`;
+}
+
 export function waitingFor(count) {
   return count === 1 ? "1 answer waiting for the network" : `${count} answers waiting for the network`;
 }
 
-export function watchOn(seconds, playing) {
+export function watchOn(seconds, playing, { keys }) {
   const left = `${Math.max(0.1, seconds).toFixed(1)} s left`;
-  return playing ? `Watch to the end: ${left}` : `Watch to the end: press space, ${left}`;
+  return playing ? `Watch to the end: ${left}` : `Watch to the end: ${keys ? "press space" : "tap ▶"}, ${left}`;
 }
 
 export function measurementSaid(label) {

@@ -9,7 +9,7 @@ const THEME_LABEL = { auto: "Theme: as the system", light: "Theme: light", dark:
 const CALM_MS = 700;
 
 export class TopBar {
-  constructor(root, { page, onhelp, onleave, onstop }) {
+  constructor(root, { page, onhelp, onleave, onstop, onretry }) {
     this.page = page;
     this.title = el("h1", { class: "title" });
     this.bar = el("div", { class: "fill" });
@@ -17,6 +17,8 @@ export class TopBar {
     this.count = el("span", { class: "count" });
     this.pace = el("span", { class: "pace" });
     this.link = el("span", { class: "link", role: "status", "aria-live": "polite" });
+    this.retry = button("retry", TEXT.tryNow, onretry, TEXT.tryNow);
+    this.retry.hidden = true;
     this.name = el("span", { class: "name" });
     this.theme = button("theme", "Theme", () => this.#nextTheme());
     const help = button("help", "Help: all keys", onhelp, "?");
@@ -24,7 +26,7 @@ export class TopBar {
     this.stop.hidden = true;
     this.leave = button("leave", "Sign out", onleave);
     this.leave.append(icon("leave"));
-    root.append(this.title, el("div", { class: "tally" }, this.progress, this.count, this.pace), this.link, this.name, this.theme, help, this.stop, this.leave);
+    root.append(this.title, el("div", { class: "tally" }, this.progress, this.count, this.pace), this.link, this.retry, this.name, this.theme, help, this.stop, this.leave);
     this.#setTheme(THEMES.includes(remembered.get("theme")) ? remembered.get("theme") : "auto");
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#setTheme(this.chosen));
   }
@@ -51,6 +53,7 @@ export class TopBar {
   /** `unsent`: {count, blocked, failing}. */
   connect({ count, blocked, failing }) {
     clearTimeout(this.calm);
+    this.retry.hidden = blocked || !count || !failing;
     if (blocked) this.#say(TEXT.signedOut, "lost");
     else if (count && failing) this.#say(waitingFor(count), "lost");
     // What is saved within a blink is no news.

@@ -20,7 +20,8 @@ const BUTTONS = [
 ];
 const ICONS = { slower: "minus", faster: "plus" };
 const ALIASES = { ",": "ArrowLeft", ".": "ArrowRight", "=": "+", _: "-" };
-export const HELP = BUTTONS.map(([, key, text]) => [key, text]);
+/** Key, words and drawing of each; the speed shows itself as a figure. */
+export const HELP = BUTTONS.map(([name, key, text]) => [key, text, name === "slow" ? null : (ICONS[name] ?? name)]);
 
 export class Controls {
   constructor(root, clock, view) {

@@ -1,11 +1,13 @@
-/* Proxies: fetched whole, decoded to their first frame before they are needed, drawn once a frame into one canvas. */
+/* Files: fetched whole, some of them long before their turn; decoded to the first frame before they are needed; drawn once a frame
+   into one canvas. */
 
 const RETRY_MS = 1500;
 const DECODE_MS = 4000;
 
 export class Media {
-  /** `parking`: a node of the page that holds the hidden video element; some browsers decode nothing outside a page. */
-  constructor(spec, parking) {
+  /** `file`: a `Fetched`. `parking`: a node of the page that holds the hidden video element; some browsers decode nothing outside a
+      page. */
+  constructor(spec, file, parking) {
     this.spec = spec;
     this.still = spec.kind === "image";
     this.frames = this.still ? 1 : Math.max(1, spec.frames);
@@ -14,8 +16,8 @@ export class Media {
     this.pen = this.stage.getContext("2d", { alpha: false });
     this.state = "loading";
     this.fresh = false;
-    this.gone = new AbortController();
-    this.ready = this.#load(parking).catch((error) => {
+    this.gone = false;
+    this.ready = this.#load(file, parking).catch((error) => {
       this.state = "broken";
       this.reason = String(error?.message ?? error);
     });
@@ -34,13 +36,13 @@ export class Media {
     const arrived = once(video, "seeked", DECODE_MS);
     video.currentTime = 0.5 / this.fps;
     await arrived;
-    if (!video.paused || this.gone.signal.aborted) return;
+    if (!video.paused || this.gone) return;
     this.capture();
     this.fresh = true;
   }
 
   release() {
-    this.gone.abort();
+    this.gone = true;
     if (this.video) {
       this.video.pause();
       this.video.removeAttribute("src");
@@ -50,8 +52,8 @@ export class Media {
     if (this.address) URL.revokeObjectURL(this.address);
   }
 
-  async #load(parking) {
-    const blob = await this.#fetched();
+  async #load(file, parking) {
+    const blob = await file.blob;
     if (this.still) {
       const picture = await createImageBitmap(blob);
       this.pen.drawImage(picture, 0, 0, this.spec.width, this.spec.height);
@@ -80,12 +82,32 @@ export class Media {
     if (video.readyState < 2) throw new Error("the browser decoded no picture");
     this.capture();
   }
+}
 
-  async #fetched() {
+/** A file on its way or here: tried again until the server gives or refuses it. */
+class Fetched {
+  constructor(address) {
+    this.address = address;
+    this.bytes = null;
+    this.gone = new AbortController();
+    this.blob = this.#fetch();
+    // Who needs it hears of it; one that was fetched for later may fail in silence.
+    this.blob.catch(() => undefined);
+  }
+
+  release() {
+    this.gone.abort();
+  }
+
+  async #fetch() {
     for (;;) {
       try {
-        const response = await fetch(this.spec.url, { credentials: "same-origin", signal: this.gone.signal });
-        if (response.ok) return await response.blob();
+        const response = await fetch(this.address, { credentials: "same-origin", signal: this.gone.signal });
+        if (response.ok) {
+          const blob = await response.blob();
+          this.bytes = blob.size;
+          return blob;
+        }
         if (response.status < 500 && response.status !== 429) throw new Refusal(`the server says ${response.status}`);
       } catch (error) {
         if (error instanceof Refusal || this.gone.signal.aborted) throw error;
@@ -97,29 +119,63 @@ export class Media {
 
 class Refusal extends Error {}
 
-/** Media of the cards at hand, by address; others are let go. */
+/** Media at hand, by address, and files that are fetched for later; others are let go. */
 export class Shelf {
   constructor(parking) {
     this.parking = parking;
     this.held = new Map();
+    this.files = new Map();
   }
 
+  /** Media of `spec`, fetched and decoded. */
   of(spec) {
     let media = this.held.get(spec.url);
     if (!media || media.state === "broken") {
       media?.release();
-      media = new Media(spec, this.parking);
+      if (media) this.#letGo(spec.url);
+      media = new Media(spec, this.#file(spec.url), this.parking);
       this.held.set(spec.url, media);
     }
     return media;
   }
 
-  keep(addresses) {
+  /** Fetch the files of `specs` in turn, as many as fit into `mostBytes` with what is there; their pictures are decoded later. */
+  async fetch(specs, mostBytes) {
+    this.turn = specs;
+    for (const spec of specs) {
+      if (this.turn !== specs || this.bytes >= mostBytes) return;
+      await this.#file(spec.url).blob.catch(() => undefined);
+    }
+  }
+
+  /** Bytes of the files that are here. */
+  get bytes() {
+    return [...this.files.values()].reduce((sum, file) => sum + (file.bytes ?? 0), 0);
+  }
+
+  /** Whether the file of `spec` is here. */
+  has(spec) {
+    return this.files.get(spec.url)?.bytes > 0;
+  }
+
+  /** Keep the media of `addresses`, and the files of these and of `later`. */
+  keep(addresses, later = new Set()) {
     for (const [address, media] of this.held) {
       if (addresses.has(address)) continue;
       media.release();
       this.held.delete(address);
     }
+    for (const address of this.files.keys()) if (!addresses.has(address) && !later.has(address)) this.#letGo(address);
+  }
+
+  #file(address) {
+    if (!this.files.has(address)) this.files.set(address, new Fetched(address));
+    return this.files.get(address);
+  }
+
+  #letGo(address) {
+    this.files.get(address)?.release();
+    this.files.delete(address);
   }
 }
 
