@@ -98,7 +98,8 @@ def test_all_questions_are_asked_and_all_is_kept(judged: str) -> None:
     shown = cv2.imdecode(np.frombuffer(base64.b64decode(pictures[1].partition(",")[2]), np.uint8), cv2.IMREAD_COLOR)[..., ::-1]
     assert shown.shape == (40, 128, 3)
     assert shown[5, 5].tolist() == [90, 90, 90]
-    assert shown[10, 25].tolist() == [255, 0, 0]  # the outline of the hole
+    assert shown[7, 25].tolist() == [255, 0, 0]  # the outline, three pixels around the hole
+    assert shown[10, 25].tolist() == [90, 90, 90]
     assert shown[20, 68 + 30].tolist() == [45, 45, 45]
 
 

@@ -35,7 +35,7 @@ def test_the_page_tells_it_of_these_very_scores_alone(tmp_path: Path) -> None:
     [said] = Agreement.of_run(tmp_path, CORRECTED.fingerprint).sentences(PSNR)
     line = next(one for one in found.dimensions[0].lines if one.metric == "psnr/hole")
     assert said.startswith("PSNR in the hole agrees with people in ")
-    assert f"{line.matched.rate.n} answers to 'looks'" in said
+    assert f"{line.matched.rate.n} answers to “looks”" in said
     assert "a rater agrees with the others in 100.0 %" in said
     assert Agreement.of_run(tmp_path, "another").sentences(PSNR) == []
     results = Results(dataset(SLICES), rows, protocol=CORRECTED, run=tmp_path)

@@ -13,12 +13,14 @@ from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.judging import asking
 from inpaintbench.eval.judging.questions import read_answer, stored
 from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric, Where
+from inpaintbench.regions import dilate
 from inpaintbench.tables import UNEXPECTED
 from inpaintbench.view import ItemView
 
 Picture = npt.NDArray[np.uint8]
 _OUTLINE = (255, 0, 0)
-_OUTLINE_PIXELS, _GAP_PIXELS = 2, 8
+# The outline keeps this far from what it is around, so that small objects stay in sight.
+_OUTLINE_DISTANCE_PIXELS, _GAP_PIXELS = 3, 8
 # What is kept of a model's words.
 _KEPT_CHARACTERS = 1000
 
@@ -91,14 +93,15 @@ class Judge(SingleRegionMetric):
     def pictures(self, view: ItemView) -> list[Picture]:
         """The moments, before and after side by side, ``uint8[h, 2 w + 8, 3]`` each."""
         mask = next((getattr(view, part) for part in ("object_mask", "hole") if view.has(part)), None)
+        around = None if mask is None else dilate(mask, radius=_OUTLINE_DISTANCE_PIXELS)
         moments = np.unique(np.linspace(0, view.frames - 1, self.moments).round().astype(int)).tolist()
         scale = min(1.0, self.longer_side / max(view.height, view.width))
         made = []
         for at in moments:
             before = view.input[at].copy()
-            if mask is not None:
-                outline, _ = cv2.findContours(mask[at].view(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
-                cv2.drawContours(before, outline, -1, _OUTLINE, _OUTLINE_PIXELS)
+            if around is not None:
+                outline, _ = cv2.findContours(around[at].view(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+                cv2.drawContours(before, outline, -1, _OUTLINE)
             gap = np.full((view.height, _GAP_PIXELS, 3), 255, np.uint8)
             both = np.concatenate([before, gap, view.composite[at]], axis=1)
             size = (round(both.shape[1] * scale), round(both.shape[0] * scale))

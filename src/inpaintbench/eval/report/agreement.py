@@ -60,6 +60,6 @@ def _sentence(quantity: Quantity, of: Mapping[str, Any], line: Mapping[str, Any]
     beside = f"; a rater agrees with the others in {rate_words(others)}" if others and others.value is not None else ""
     few = f" ({rate.few})" if rate.few else ""
     return (
-        f"{quantity_label(quantity)} agrees with people in {rate_words(rate)} of {count(rate.n, 'answer')} to {of['name']!r}"
+        f"{quantity_label(quantity)} agrees with people in {rate_words(rate)} of {count(rate.n, 'answer')} to “{of['name']}”"
         f"{few}{beside}."
     )

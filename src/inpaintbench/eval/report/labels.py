@@ -29,6 +29,7 @@ _SPELLINGS = {
     "xpsnr": "XPSNR",
     "cmmd": "CMMD",
     "dreamsim": "DreamSim",
+    "judge": "Judge",
     "remove": "ReMOVE",
     "cfd": "CFD",
     "jedi": "JEDi",
