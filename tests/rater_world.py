@@ -38,8 +38,11 @@ class MemoryJournal:
     def register(self, study_id: str, *, title: str) -> None:
         pass
 
-    def events(self, study_id: str, *, after: int = 0) -> list[Event]:
-        return [event for event in self.stored[after:] if event.seq > after]
+    def events(self, study_id: str, *, after: int = 0, most: int | None = None) -> list[Event]:
+        return [event for event in self.stored[after:] if event.seq > after][:most]
+
+    def snapshot(self, study_id: str) -> None:
+        return None
 
     @contextmanager
     def writing(self, study_id: str) -> Iterator[MemoryWriter]:

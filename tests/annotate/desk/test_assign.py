@@ -152,9 +152,8 @@ def test_the_least_covered_task_is_found_without_looking_at_all(steps: list[tupl
         act(desk, clock, rater, step, turn)
         state = State(study)
         state.fold(journal.stored)
-        coverage = Coverage(state)
-        coverage.follow(journal.stored, now=clock.now)
-        live = [one for one, lease in state.leases.items() if lease.closed_by is None and lease.expires_at > clock.now]
+        coverage = Coverage(state, now=clock.now)
+        live = [one for one, lease in state.leases.items() if lease.expires_at > clock.now]
         for someone in "abcd":
             found = coverage.least(someone, ("scene_motion", ()))
             expected = reference_least(state, study, someone, "scene_motion", live=live)
@@ -228,7 +227,7 @@ def test_pairs_first_connect_then_reach_their_floor_then_go_where_the_order_is_o
 def test_raters_at_work_at_once_do_not_all_get_the_pair_that_tells_most() -> None:
     study = make_study([pairwise(raters_per_task=1)], subjects=40, checks=NO_CHECKS)
     state = State(study)
-    coverage, told = Coverage(state), dict.fromkeys(combinations(sorted(METHODS), 2), 1.0) | {("alpha", "beta"): 1.5}
+    coverage, told = Coverage(state, now=0.0), dict.fromkeys(combinations(sorted(METHODS), 2), 1.0) | {("alpha", "beta"): 1.5}
     counts: Counter[tuple[str, ...]] = Counter()
     for number in range(60):
         rater = f"r{number}"
@@ -251,7 +250,7 @@ def lease_event(seq: int, rater: str, task_id: str, shown: Sequence[str], purpos
 def test_questions_that_are_settled_are_not_asked() -> None:
     study = make_study([pairwise(name="one"), pairwise(name="two")], checks=NO_CHECKS)
     state = State(study)
-    coverage = Coverage(state)
+    coverage = Coverage(state, now=0.0)
     for settled, expected in (({"one"}, "two"), ({"two"}, "one")):
         found = next_task(state, coverage, "a", settled=frozenset(settled), information=lambda _question: {})
         assert found is not None

@@ -690,8 +690,7 @@ class Simulation(Room):
                 raise
 
     def send(self, rater: str, sent: dict[str, Any]) -> None:
-        lease = self.desk._live.state.leases[sent["lease_id"]]
-        late = not self.desk._live.coverage.live(lease.lease_id)
+        late = not self.desk._live.coverage.live(sent["lease_id"])
         assert self.desk.answer(rater, sent)["stored"]
         self.late = self.late or late
         self.answers.append((rater, sent))

@@ -27,15 +27,13 @@ def world(*, raters_per_task: int = 1, **changes: object) -> tuple[Study, Memory
 def folded(study: Study, events: list[Event]) -> tuple[State, Coverage]:
     state = State(study)
     state.fold(events)
-    coverage = Coverage(state)
-    coverage.follow(events, now=1_000_000.0)
-    return state, coverage
+    return state, Coverage(state, now=1_000_000.0)
 
 
 def counters(state: State, coverage: Coverage) -> object:
     """Everything that decides on votes and on who is asked."""
     loads = {task.task_id: coverage.load(task.task_id) for task in state.study.tasks}
-    comparisons = {label: dict(sorted(of.items())) for label, of in state.comparisons.items()}
+    comparisons = {label: state.comparisons(label) for label in state.study.question_of}
     standing = {task_id: votes for task_id, votes in state.standing.items() if votes}
     return standing, comparisons, loads, coverage.filled, coverage.group_load
 
@@ -112,7 +110,7 @@ def test_counters_are_those_of_counting_again_after_any_decisions(acts: list[tup
     for task in study.tasks:
         assert state.standing.get(task.task_id, 0) == sum(vote.task_id == task.task_id for vote in counted)
     told = {vote.submission_id for vote in counted if vote.choice != "both_bad"}
-    assert set(state.comparisons.get("pairwise", {})) == told
+    assert set(state.comparisons("pairwise")) == told
     assert sum(sum(of.values()) for of in state.pairs.get("pairwise", {}).values()) == len(told)
     # Coverage that followed event by event is that of one look at the end.
     live = desk._live
@@ -164,7 +162,7 @@ def test_a_settled_ranking_opens_when_its_votes_are_excluded() -> None:
     study = make_study([pairwise()], subjects=3, stop={"kind": "stable_ranking", "fewest_votes": 5})
     state, finish = State(study), Finish(study)
     finish.note("pairwise", stable=True)
-    state.comparisons["pairwise"] = {"s": ("alpha", "beta", "first", "source0")}
+    state.compared["pairwise"] = 1
     state.decisions += 1
     due = finish.due(state)
     assert list(due) == ["pairwise"]

@@ -89,7 +89,7 @@ def test_counters_are_what_counting_all_events_again_gives(end: int) -> None:
         choices = [vote.choice for vote in told if vote.candidates == (a, b)]
         assert pairs[a, b] == {"a": choices.count(a), "b": choices.count(b), "tie": choices.count("tie")}
     assert sum(sum(one.values()) for one in pairs.values()) == len(told)
-    kept = state.comparisons.get("pairwise", {})
+    kept = state.comparisons("pairwise")
     assert list(kept) == [vote.submission_id for vote in told]
     for vote in told:
         left, right, outcome, cluster = kept[vote.submission_id]
@@ -224,11 +224,22 @@ def test_three_of_five_is_not_below_sixty_per_cent() -> None:
 
 
 def test_a_task_may_be_repeated_once_the_gap_lies_between() -> None:
-    record = RaterRecord(done=["s0", "s1", "s2"], first={"t0": (0, "x"), "t2": (2, "x")})
-    assert record.repeatable(gap=2) == ["t0"]
-    assert record.repeatable(gap=3) == []
+    def repeatable(record: RaterRecord, *, gap: int) -> list[str]:
+        study = make_study([pairwise()], subjects=1, checks={"repeat_gap": gap})
+        state = State(study)
+        for place in range(3):
+            task_id = study.tasks[place].task_id
+            state.submissions.add(
+                f"s{place}", at=0, kind="undo", rater_id="a", task_id=task_id, shown=(), purpose="vote", place=place
+            )
+        return state.repeatable(record)
+
+    record = RaterRecord(done=[0, 1, 2], first={"t0": 0, "t2": 2})
+    assert repeatable(record, gap=2) == ["t0"]
+    assert repeatable(record, gap=3) == []
     record.repeated.add("t0")
-    assert record.repeatable(gap=0) == ["t2"]
+    assert repeatable(record, gap=1) == []
+    assert repeatable(RaterRecord(done=[0, 1, 2, 3], first={"t0": 0, "t2": 2}, repeated={"t0"}), gap=1) == ["t2"]
 
 
 def test_an_answer_within_the_tolerance_passes_as_a_check_and_the_label_stays() -> None:

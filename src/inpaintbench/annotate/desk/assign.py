@@ -184,7 +184,7 @@ def _check(
         known = [task.task_id for task in _golds(state, rater_id, settled=settled) if task.question == question]
         return (known[rng.integers(len(known))], "gold") if known else None
     if kind == _REPEAT:
-        known = record.repeatable(gap=state.study.file.checks.repeat_gap)
+        known = state.repeatable(record)
         tasks = [state.study.task_of[task_id] for task_id in known if not state.taken_out(task_id)]
         known = [task.task_id for task in tasks if task.question == question and not task.gold]
         return (known[rng.integers(len(known))], "repeat") if known else None

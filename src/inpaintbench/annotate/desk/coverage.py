@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench.annotate.desk.records import Lease
 from inpaintbench.annotate.desk.state import State
 from inpaintbench.annotate.events import Event
 from inpaintbench.types import item_rng
@@ -43,7 +44,7 @@ class Coverage:
     alone, so a clock that steps back gives nobody a second chance.
     """
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: State, *, now: float) -> None:
         study = state.study
         self._state = state
         self._tasks = [task for task in study.tasks if not task.gold]
@@ -52,8 +53,8 @@ class Coverage:
         pairs = {label for label, question in study.question_of.items() if question.kind == "pair"}
         self._group: list[Group] = [(task.question, task.candidates if task.question in pairs else ()) for task in self._tasks]
         self._load = [0] * len(self._tasks)
-        self._holders: list[set[str]] = [set() for _ in self._tasks]
-        self._had_by: list[set[str]] = [set() for _ in self._tasks]
+        self._holders: dict[int, set[str]] = {}
+        self._had_by: list[list[str]] = [[] for _ in self._tasks]
         self._live: dict[str, float] = {}
         self._expiries: list[tuple[float, str]] = []
         self._orders: dict[str, _Order] = {}
@@ -64,13 +65,31 @@ class Coverage:
         """Question -> votes that its tasks need together, without those taken out."""
         self.filled: dict[str, int] = dict.fromkeys(study.spec_of, 0)
         """Question -> of these, how many are there or on their way."""
+        self.tasks: dict[str, int] = dict.fromkeys(study.spec_of, 0)
+        """Question -> its ordinary tasks."""
         self._open: dict[str, int] = dict.fromkeys(study.spec_of, 0)
         self._open_had: dict[tuple[str, str], int] = defaultdict(int)
         for group in self.group_load:
             self.groups[group[0]].append(group)
         for number, task in enumerate(self._tasks):
             self.needed[task.question] += self._target[number]
+            self.tasks[task.question] += 1
             self._open[task.question] += 1
+
+        if state.raters:
+            self._begin(now)
+
+    def _begin(self, now: float) -> None:
+        """Take up what the state holds already."""
+        for rater_id, record in self._state.raters.items():
+            for number in [self._number[task_id] for task_id in record.had if task_id in self._number]:
+                self._had_by[number].append(rater_id)
+                self._open_had[rater_id, self._group[number][0]] += 1
+        for lease in self._state.leases.values():
+            if lease.expires_at > now:
+                self._hold(lease, self._number.get(lease.task_id))
+        for number in range(len(self._tasks)):
+            self._weigh(number)
 
     def follow(self, events: Iterable[Event], *, now: float) -> None:
         """Take up events that the state has folded already."""
@@ -146,7 +165,10 @@ class Coverage:
         }
 
     def _task_of(self, event: Event) -> str:
-        return self._state.leases[event.body["lease_id"]].task_id if event.kind == "renew" else event.body["task_id"]
+        if event.kind != "renew":
+            return str(event.body["task_id"])
+        lease = self._state.leases.get(event.body["lease_id"])
+        return lease.task_id if lease is not None else ""  # ended by an event after this one
 
     def _decided(self, event: Event) -> set[int]:
         """Tasks whose load a decision on a rater, or on one answer, can change."""
@@ -156,21 +178,27 @@ class Coverage:
         return {self._number[task_id] for task_id in tasks if task_id in self._number}
 
     def _hand_out(self, event: Event, number: int | None, *, now: float) -> None:
-        lease = self._state.leases[event.body["lease_id"]]
-        if number is not None and lease.purpose == "vote" and event.rater_id not in self._had_by[number]:
-            self._had_by[number].add(event.rater_id)
+        lease = self._state.leases.get(event.body["lease_id"])  # None where it was ended by an event after this one
+        first_time = event.body["purpose"] != "repeat" if event.kind == "lease" else False
+        if number is not None and first_time and event.rater_id not in self._had_by[number]:
+            self._had_by[number].append(event.rater_id)
             if self._load[number] < self._target[number]:
                 self._open_had[event.rater_id, self._group[number][0]] += 1
-        if lease.closed_by is None and lease.expires_at > now:
-            self._live[lease.lease_id] = lease.expires_at
-            heapq.heappush(self._expiries, (lease.expires_at, lease.lease_id))
-            if number is not None and lease.purpose == "vote":
-                self._holders[number].add(lease.lease_id)
+        if lease is not None and lease.expires_at > now:
+            self._hold(lease, number)
+
+    def _hold(self, lease: Lease, number: int | None) -> None:
+        self._live[lease.lease_id] = lease.expires_at
+        heapq.heappush(self._expiries, (lease.expires_at, lease.lease_id))
+        if number is not None and lease.purpose == "vote":
+            self._holders.setdefault(number, set()).add(lease.lease_id)
 
     def _end(self, lease_id: str, number: int | None) -> None:
         self._live.pop(lease_id, None)
-        if number is not None:
+        if number is not None and number in self._holders:
             self._holders[number].discard(lease_id)
+            if not self._holders[number]:
+                del self._holders[number]
 
     def _weigh(self, number: int) -> None:
         task, before, target = self._tasks[number], self._load[number], self._target[number]
@@ -191,7 +219,7 @@ class Coverage:
     def _waiting(self, number: int) -> int:
         """Raters with a live lease whose vote is still to come; an import may have brought it while they had the task open."""
         state, task_id = self._state, self._tasks[number].task_id
-        raters = {state.leases[lease_id].rater_id for lease_id in self._holders[number]}
+        raters = {state.leases[lease_id].rater_id for lease_id in self._holders.get(number, ())}
         return sum(task_id not in state.rater(rater_id).first and state.excluded(rater_id) is None for rater_id in raters)
 
     def _book(self, number: int, before: int, after: int) -> None:

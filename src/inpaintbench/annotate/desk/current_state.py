@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,7 +15,7 @@ from inpaintbench.annotate.desk.coverage import Coverage
 from inpaintbench.annotate.desk.pairs import Finish, InformationGain
 from inpaintbench.annotate.desk.records import Comparison, Vote
 from inpaintbench.annotate.desk.screen import Screen
-from inpaintbench.annotate.desk.state import State
+from inpaintbench.annotate.desk.snapshot import STEP, WORTH, packed, stored_state
 from inpaintbench.annotate.events import Event, Kind
 from inpaintbench.annotate.study import Study
 
@@ -24,6 +25,24 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 # Adds an event inside a write transaction, by kind, rater id and body; the state knows it at once.
 Append = Callable[[Kind, str, Mapping[str, Any]], None]
+
+
+# Events that are read at once.
+_AT_ONCE = 10_000
+
+
+@contextmanager
+def _uncollected(events: int) -> Iterator[None]:
+    """Fold many events without the collector of cycles: it goes over everything again and again, and there are none."""
+    if events < _AT_ONCE or not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 class _Spoilt(Exception):
@@ -60,6 +79,7 @@ class Live:
         self._journal = journal
         self._lock = threading.RLock()
         self._calls: deque[_Call] = deque()
+        self._kept = 0
         self._forget()
         journal.register(study.study_id, title=study.file.title)
         with self.reading():
@@ -114,6 +134,8 @@ class Live:
         appended = 0
         given: list[Callable[[], None]] = []
         try:
+            if not self.state.last_seq:
+                self._level()
             with self._journal.writing(self.study.study_id) as writer:
                 self._catch_up(writer.events(after=self.state.last_seq))
 
@@ -144,8 +166,21 @@ class Live:
             due = self.finish.due(self.state)
         self._look_at(due)
         with self._lock:
-            self._catch_up(self._journal.events(self.study.study_id, after=self.state.last_seq))
+            self._level()
             yield
+
+    def _level(self) -> None:
+        """Take up what was stored, some at a time: a journal of millions of events is never in memory."""
+        while True:
+            events = self._journal.events(self.study.study_id, after=self.state.last_seq, most=_AT_ONCE)
+            with _uncollected(len(events)):
+                self._catch_up(events)
+            if len(events) < _AT_ONCE:
+                break
+        last = self.state.last_seq
+        if last >= WORTH and last - self._kept >= STEP:
+            self._journal.keep_snapshot(self.study.study_id, packed(self.state), seq=last)
+            self._kept = last
 
     def _look_at(self, due: Mapping[str, Sequence[Comparison]]) -> None:
         # Slow, so the lock is let go meanwhile: only who found out that it is due waits for it.
@@ -167,8 +202,10 @@ class Live:
             self.write(leave_out)
 
     def _forget(self) -> None:
-        self.state = State(self.study)
-        self.coverage = Coverage(self.state)
+        with _uncollected(_AT_ONCE):
+            self.state = stored_state(self.study, self._journal)
+            self.coverage = Coverage(self.state, now=self.now)
+        self._kept = self.state.last_seq
         self.worth = InformationGain(self.state)
 
     def _catch_up(self, events: Sequence[Event]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from inpaintbench.annotate.desk.attendance import FAREWELLS, Attendance, Stage
 from inpaintbench.annotate.desk.cards import Refused, Sent, SentAnswer, SentSkip, SentStep, SentUndo, SentWork, parsed
 from inpaintbench.annotate.desk.current_state import Append, Live
 from inpaintbench.annotate.desk.overview import overview, why_done
-from inpaintbench.annotate.desk.records import Exclusion, Lease, Submission, Vote
+from inpaintbench.annotate.desk.records import Exclusion, Lease, RaterRecord, Submission, Vote
 from inpaintbench.annotate.events import STUDY, Kind
 from inpaintbench.annotate.questions.base import TEXT_LIMIT, checked
 from inpaintbench.annotate.screening.screen import stated_rules
@@ -199,7 +199,7 @@ class Desk:
     def newest(self, most: int) -> list[Submission]:
         """The last ``most`` answers and skips that stand, newest first."""
         with self._live.reading():
-            sent = reversed(self._live.state.submissions.values())
+            sent = reversed(self._live.state.submissions)
             return list(islice((row for row in sent if row.kind != "undo" and not row.undone), most))
 
     def resume(self, rater_id: str) -> None:
@@ -309,7 +309,7 @@ class Desk:
         )
         record, settled = self._live.state.rater(rater_id), self._live.settled
         to_come = 0 if paused else len(queue) + still_to_come(self._live.state, self._live.coverage, rater_id, settled=settled)
-        undoable = record.done[-1] if record.done and not paused else None
+        undoable = self._last(record) if not paused else None
         return self._reply(rater_id, status, message, queue, cards.progress(record.answered, to_come, record.pace(), undoable))
 
     def _reply(
@@ -347,7 +347,7 @@ class Desk:
         assert visit is not None
         assert crowd is not None
         status: cards.Status = "working" if stage in ("training", "testing", "working") else stage  # type: ignore[assignment]
-        undoable = record.done[-1] if stage == "working" and self._may_be_undone(rater_id) else None
+        undoable = self._last(record) if stage == "working" and self._may_be_undone(record) else None
         left = 0 if stage in ("consent", "ended") else attendance.left(rater_id, stage)
         about: dict[str, Any] = {"stage": stage}
         if stage == "consent":
@@ -380,13 +380,14 @@ class Desk:
         left = self._live.coverage.left(rater_id, settled=self._live.settled)
         return max(QUEUE, min(wanted, left // 4))
 
-    def _may_be_undone(self, rater_id: str) -> bool:
+    def _last(self, record: RaterRecord) -> str | None:
+        """Submission id of the last answer or skip that stands."""
+        return self._live.state.submissions.id_of(record.done[-1]) if record.done else None
+
+    def _may_be_undone(self, record: RaterRecord) -> bool:
         """Whether the last thing that somebody did is no part of a practice or test."""
-        done = self._live.state.rater(rater_id).done
-        return bool(done) and self._live.state.leases[self._live.state.submissions[done[-1]].lease_id].purpose not in (
-            "training",
-            "test",
-        )
+        done = record.done
+        return bool(done) and self._live.state.submissions.at_row(done[-1]).purpose not in ("training", "test")
 
     def _idle(self, rater_id: str) -> tuple[cards.Status, str]:
         settled = self._live.settled
@@ -413,24 +414,24 @@ class Desk:
 
     def _own_lease(self, rater_id: str, lease_id: str) -> Lease:
         lease = self._live.state.leases.get(lease_id)
+        if lease is None and lease_id in self._hands.given(rater_id):
+            raise Refused(409, "This task was answered before; please reload the page.")
         if lease is None:
             raise Refused(404, "There is no such task; please reload the page.")
         if lease.rater_id != rater_id:
             raise Refused(403, "This is not yours.")
-        if lease.closed_by is not None:
-            raise Refused(409, "This task was answered before; please reload the page.")
         return lease
 
-    def _undoable(self, rater_id: str, submission_id: str) -> Lease:
+    def _undoable(self, rater_id: str, submission_id: str) -> Submission:
         target = self._live.state.submissions.get(submission_id)
         if target is None:
             raise Refused(404, "There is nothing to undo.")
         if target.rater_id != rater_id:
             raise Refused(403, "This is not yours.")
-        done = self._live.state.rater(rater_id).done
-        if not done or done[-1] != submission_id or not self._may_be_undone(rater_id):
+        record = self._live.state.rater(rater_id)
+        if self._last(record) != submission_id or not self._may_be_undone(record):
             raise Refused(409, "Only the last answer can be undone; please reload the page.")
-        return self._live.state.leases[target.lease_id]
+        return target
 
     def _answer_body(self, sent: SentAnswer, lease: Lease) -> dict[str, Any]:
         task, known = self._study.task_of[lease.task_id], self._live.state.rater(lease.rater_id).told
@@ -539,13 +540,20 @@ class Leases:
     def _lease(self, append: Append, rater_id: str, assignment: Assignment) -> None:
         number = self._live.state.rater(rater_id).handed
         body = {
-            "lease_id": content_id("lease", self._live.study.study_id, rater_id, number),
+            "lease_id": self._name(rater_id, number),
             "task_id": assignment.task_id,
             "shown": list(assignment.shown),
             "purpose": assignment.purpose,
             "expires_at": self._live.now + self._seconds,
         }
         append("lease", rater_id, body)
+
+    def given(self, rater_id: str) -> Iterator[str]:
+        """Ids of all leases that a rater ever had, those of imported answers apart."""
+        return (self._name(rater_id, number) for number in range(self._live.state.rater(rater_id).handed))
+
+    def _name(self, rater_id: str, number: int) -> str:
+        return content_id("lease", self._live.study.study_id, rater_id, number)
 
     def _renew(self, append: Append, lease: Lease) -> None:
         body = {"lease_id": lease.lease_id, "expires_at": self._live.now + self._seconds}

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from itertools import islice
 from typing import Any
+
+import numpy as np
 
 from inpaintbench.annotate.desk.coverage import Coverage
 from inpaintbench.annotate.desk.records import Exclusion, Share
 from inpaintbench.annotate.desk.state import BROKEN, State
+from inpaintbench.annotate.desk.submissions import ANSWER, COUNTED, UNDONE
 
 # Seconds of the window of the pace.
 HOUR = 3600.0
@@ -33,8 +37,8 @@ def overview(
         "done": not waiting,
         "why": why_done(state, settled) if not waiting else f"Votes are still missing for {_listed(waiting)}.",
         "questions": questions,
-        "raters": [_rater(state, rater_id, name_of(rater_id), now=now) for rater_id in sorted(state.raters)],
-        "votes_last_hour": sum(vote.purpose == "vote" and vote.at > now - HOUR for vote in state.votes()),
+        "raters": _raters(state, name_of=name_of, now=now),
+        "votes_last_hour": _votes_since(state, now - HOUR),
         "taken_out": _broken(state, out=True),
         "reported_broken": _broken(state, out=False),
         "skips": _skips(state),
@@ -54,35 +58,53 @@ def why_done(state: State, settled: frozenset[str]) -> str:
 
 def _question(state: State, coverage: Coverage, label: str, *, settled: frozenset[str]) -> dict[str, Any]:
     spec = state.study.spec_of[label]
-    tasks = [task for task in state.study.tasks if task.question == label and not task.gold]
-    task_ids = [task.task_id for task in tasks if not state.taken_out(task.task_id)]
-    enough = sum(state.standing.get(task_id, 0) >= spec.raters_per_task for task_id in task_ids)
-    votes = sum(state.standing.get(task.task_id, 0) for task in tasks)
+    task_of, tasks = state.study.task_of, coverage.tasks[label]
+    own = [task_of[task_id] for task_id in state.broken if task_of[task_id].question == label and not task_of[task_id].gold]
+    out = [task for task in own if state.taken_out(task.task_id)]
+    enough = state.enough.get(label, 0) - sum(state.standing.get(task.task_id, 0) >= spec.raters_per_task for task in out)
     return {
         "name": label,
         "leaf": spec.leaf,
-        "tasks": len(tasks),
-        "taken_out": len(tasks) - len(task_ids),
+        "tasks": tasks,
+        "taken_out": len(out),
         "covered": enough,
-        "votes": votes,
+        "votes": state.voted.get(label, 0),
         "needed": coverage.needed[label],
         "raters_per_task": spec.raters_per_task,
         "settled": label in settled,
-        "done": label in settled or enough == len(task_ids),
+        "done": label in settled or enough == tasks - len(out),
     }
 
 
-def _rater(state: State, rater_id: str, name: str, *, now: float) -> dict[str, Any]:
+def _raters(state: State, *, name_of: Callable[[str], str], now: float) -> list[dict[str, Any]]:
+    sent = state.submissions
+    table = sent.table
+    recent_rows = np.flatnonzero(table["at"] > now - HOUR)
+    answers = (table["kind"][recent_rows] == ANSWER) & (table["flags"][recent_rows] & UNDONE == 0)
+    recent = np.bincount(table["rater"][recent_rows][answers], minlength=len(sent.raters.values)).tolist()
+    number = {rater_id: place for place, rater_id in enumerate(sent.raters.values)}
+    single = Counter(who for who, which in state.exclusions if which is not None)
+    told = []
+    for rater_id in sorted(state.raters):
+        newly = recent[number[rater_id]] if rater_id in number else 0
+        told.append(_rater(state, rater_id, name_of(rater_id), recent=newly, single=single[rater_id]))
+    return told
+
+
+def _votes_since(state: State, begin: float) -> int:
+    table = state.submissions.table
+    return int(np.count_nonzero(table["flags"][table["at"] > begin] & COUNTED))
+
+
+def _rater(state: State, rater_id: str, name: str, *, recent: int, single: int) -> dict[str, Any]:
     record, checks = state.raters[rater_id], state.study.file.checks
-    votes = (state.submissions[submission_id].vote for submission_id in record.done)
-    answers = [vote for vote in votes if vote is not None]
     return {
         "rater_id": rater_id,
         "name": name,
         "answered": record.answered,
         "skipped": len(record.done) - record.answered,
         "median_seconds": record.median_seconds(),
-        "stuttered_fraction": sum(vote.stuttered for vote in answers) / len(answers) if answers else None,
+        "stuttered_fraction": record.stuttered / record.answered if record.answered else None,
         "gold": _share(record.accuracy()),
         "gold_window": _share(record.window(checks)),
         "consistency": _share(record.consistency()),
@@ -90,9 +112,9 @@ def _rater(state: State, rater_id: str, name: str, *, now: float) -> dict[str, A
         "paused": record.paused(checks),
         # Why nothing of theirs counts, or None; and how many single answers of theirs do not.
         "excluded": _exclusion(state.excluded(rater_id)),
-        "excluded_answers": sum(who == rater_id and which is not None for who, which in state.exclusions),
+        "excluded_answers": single,
         "last_seen": record.last_seen,
-        "answered_last_hour": sum(vote.at > now - HOUR for vote in answers),
+        "answered_last_hour": recent,
         # How often each candidate was shown at the first place.
         "first_places": {name: times for (name, place), times in sorted(record.everywhere.items()) if place == 0},
     }
@@ -121,13 +143,13 @@ def _broken(state: State, *, out: bool) -> list[dict[str, Any]]:
 
 
 def _skips(state: State) -> dict[str, int]:
-    stand = [sent.reason for sent in state.submissions.values() if sent.kind == "skip" and not sent.undone]
-    return {BROKEN: 0} | Counter(reason for reason in stand if reason is not None)
+    return {BROKEN: 0} | {reason: skips for reason, skips in state.skipped.items() if skips}
 
 
 def _remarks(state: State) -> list[dict[str, str]]:
-    said = [sent for sent in state.submissions.values() if sent.text and not sent.undone]
-    return [{"rater_id": sent.rater_id, "task_id": sent.task_id, "text": sent.text} for sent in said[-REMARKS:]]
+    sent = state.submissions
+    said = islice((sent.at_row(row) for row in reversed(sent.words) if not sent.flagged(row, UNDONE)), REMARKS)
+    return [{"rater_id": of.rater_id, "task_id": of.task_id, "text": of.text} for of in said if of.text][::-1]
 
 
 def _listed(names: list[str]) -> str:

@@ -27,12 +27,12 @@ class Finish:
     def due(self, state: State) -> dict[str, tuple[Comparison, ...]]:
         """Question -> comparisons of the rankings to look at now; the same is not named twice."""
         stop, due = self._study.file.stop, {}
-        for question, votes in state.comparisons.items() if stop.kind == "stable_ranking" else ():
+        for question, votes in state.compared.items() if stop.kind == "stable_ranking" else ():
             # Exclusions and inclusions change which votes count, so whatever was seen before them says nothing.
-            turn = (len(votes) // CHECK_EVERY, state.decisions)
-            if (len(votes) >= stop.fewest_votes or question in self.settled) and turn != self._looked.get(question):
+            turn = (votes // CHECK_EVERY, state.decisions)
+            if (votes >= stop.fewest_votes or question in self.settled) and turn != self._looked.get(question):
                 self._looked[question] = turn
-                due[question] = tuple(votes.values())
+                due[question] = tuple(state.comparisons(question).values())
         return due
 
     def look(self, comparisons: Sequence[Comparison]) -> bool:
@@ -57,7 +57,7 @@ class InformationGain:
         """Pair -> expected information of one more vote, from the votes of a short while ago at the most."""
         from inpaintbench.annotate.statistics.information import expected_information
 
-        votes, decisions = len(self._state.comparisons.get(question, ())), self._state.decisions
+        votes, decisions = self._state.compared.get(question, 0), self._state.decisions
         rests_on, decided, gains = self._computed.get(question, (None, 0, {}))
         if rests_on is None or decisions != decided or abs(votes - rests_on) >= max(STEP_VOTES, STEP_FRACTION * rests_on):
             tasks = [task for task in self._state.study.tasks if task.question == question and len(task.candidates) == 2]

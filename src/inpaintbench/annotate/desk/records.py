@@ -8,8 +8,8 @@ from statistics import median
 from typing import Any, Literal
 
 from inpaintbench.annotate.crowd import Outcome
-from inpaintbench.annotate.events import Event, Purpose
-from inpaintbench.annotate.study import Checks, StudyTask
+from inpaintbench.annotate.events import Purpose
+from inpaintbench.annotate.study import Checks
 from inpaintbench.types import content_id
 
 # (left candidate, right candidate, outcome, cluster).
@@ -59,7 +59,7 @@ class Vote:
 
 @dataclass(slots=True)
 class Lease:
-    """A task in the hands of a rater."""
+    """A task in the hands of a rater, until it is answered or skipped."""
 
     lease_id: str
     rater_id: str
@@ -73,8 +73,6 @@ class Lease:
     """Answer of the rater before they undid it."""
     given_at: float = 0.0
     """Seconds since 1970."""
-    closed_by: str | None = None
-    """Submission id of its answer or skip."""
 
 
 @dataclass(slots=True)
@@ -86,7 +84,8 @@ class Submission:
     kind: Literal["answer", "skip", "undo"]
     rater_id: str
     task_id: str
-    lease_id: str
+    purpose: Purpose
+    shown: tuple[str, ...]
     vote: Vote | None = None
     reason: str | None = None
     """Reason of a skip."""
@@ -123,37 +122,6 @@ class Stated:
 
 # Seconds that an answer may come before its clip can be over: clocks and networks are not exact.
 SOON_SECONDS = 0.5
-
-
-def vote_of(event: Event, lease: Lease, task: StudyTask, *, available: float | None, watch: float) -> Vote:
-    """Vote of an ``answer`` event on ``task`` as it was shown under ``lease``; ``available`` and ``watch`` in seconds."""
-    body = event.body
-    return Vote(
-        submission_id=body["submission_id"],
-        rater_id=event.rater_id,
-        task_id=task.task_id,
-        question=task.question,
-        subject_id=task.subject_id,
-        cluster=task.cluster,
-        candidates=task.candidates,
-        shown=lease.shown,
-        purpose=lease.purpose,
-        given=body["given"],
-        choice=body["choice"],
-        seconds=body["seconds"],
-        at=event.at,
-        stuttered=body["stuttered"],
-        suggestion_shown=body["suggestion_shown"],
-        seen=_seen(body),
-        available_seconds=available,
-        too_soon=available is not None and available < watch - SOON_SECONDS,
-    )
-
-
-def _seen(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    if "seen" not in body:
-        return None
-    return {**body["seen"], "dropped_frames": body["dropped_frames"], "watched_frames": body["watched_frames"]}
 
 
 # Last answers whose median is the pace.
@@ -213,18 +181,20 @@ class RaterRecord:
     """Tasks handed out once more on purpose."""
     golds: int = 0
     """Gold tasks handed out."""
-    done: list[str] = field(default_factory=list)
-    """Submission ids of answers and skips that stand."""
+    done: list[int] = field(default_factory=list)
+    """Rows of the answers and skips that stand; see ``submissions``."""
     seconds: list[float | None] = field(default_factory=list)
     """Seconds of the answers that stand; None of those that do not say, which were imported."""
-    first: dict[str, tuple[int, str]] = field(default_factory=dict)
-    """Task -> (answers and skips before it, choice), for the answers that stand and are no repeats."""
+    first: dict[str, int] = field(default_factory=dict)
+    """Task -> row, for the answers that stand and are no repeats."""
     told: set[str] = field(default_factory=set)
     """Tasks after whose answer the machine's was shown; taking it back does not make it unseen."""
     gold: list[bool] = field(default_factory=list)
     """True when the answers to gold tasks that stand are right."""
     gold_from: int = 0
     """Those before it no longer count: an admin let the rater go on."""
+    stuttered: int = 0
+    """Answers that stand and were given after stuttering."""
     tested: list[bool] = field(default_factory=list)
     """True when the answers to a crowd's test are right."""
     voted: int = 0
@@ -248,6 +218,7 @@ class RaterRecord:
     """Ordinary tasks of that question, one after the other."""
     last_seen: float | None = None
     """Seconds since 1970."""
+    _median: tuple[tuple[int, float | None], float | None] | None = field(default=None, compare=False)
     watched_until: float = 0.0
     """Seconds since 1970 until which what they answered can have taken, watched as fast as possible one after the other."""
 
@@ -262,7 +233,10 @@ class RaterRecord:
 
     def median_seconds(self) -> float | None:
         """Median seconds of all answers that stand and say it."""
-        return _median(self.seconds)
+        key = (self.answered, self.last_seen)
+        if self._median is None or self._median[0] != key:  # asked for all raters every few seconds, and few go on meanwhile
+            self._median = (key, _median(self.seconds))
+        return self._median[1]
 
     def window(self, checks: Checks) -> Share:
         """The last gold answers that count, at most ``checks.window``."""
@@ -287,11 +261,6 @@ class RaterRecord:
         """The same over the last ``checks.window`` repeats."""
         known = self._compared()[-checks.window :]
         return Share(sum(known), len(known))
-
-    def repeatable(self, *, gap: int) -> list[str]:
-        """Tasks that may be asked once more: at least ``gap`` others were done since, and not repeated yet."""
-        latest = len(self.done) - 1 - gap
-        return [task_id for task_id, (place, _) in self.first.items() if place <= latest and task_id not in self.repeated]
 
     def _compared(self) -> list[bool]:
         return [equal for equal in self.repeats if equal is not None]

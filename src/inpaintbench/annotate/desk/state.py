@@ -14,19 +14,21 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+import numpy as np
+
 from inpaintbench.annotate.desk.records import (
     RECENT_TASKS,
+    SOON_SECONDS,
     Comparison,
     Exclusion,
     Lease,
     RaterRecord,
     Reopened,
     Stated,
-    Submission,
     Visit,
     Vote,
-    vote_of,
 )
+from inpaintbench.annotate.desk.submissions import COUNTED, UNDONE, Submissions
 from inpaintbench.annotate.events import Event, Purpose
 from inpaintbench.annotate.questions.pairwise import TIE
 from inpaintbench.annotate.study import Study, StudyTask
@@ -47,16 +49,23 @@ class State:
     study: Study
     last_seq: int = field(default=0, init=False)
     leases: dict[str, Lease] = field(default_factory=dict, init=False)
-    submissions: dict[str, Submission] = field(default_factory=dict, init=False)
+    """Those without an answer or a skip."""
+    submissions: Submissions = field(init=False)
     raters: dict[str, RaterRecord] = field(default_factory=dict, init=False)
     standing: dict[str, int] = field(default_factory=dict, init=False)
     """Task -> votes that stand and count, without gold and repeats."""
     broken: dict[str, set[str]] = field(default_factory=dict, init=False)
     """Task -> raters who say that it does not play."""
-    comparisons: dict[str, dict[str, Comparison]] = field(default_factory=dict, init=False)
-    """Question about pairs -> submission id -> vote that counts, without gold, repeats and ``both_bad``."""
+    compared: dict[str, int] = field(default_factory=dict, init=False)
+    """Question about pairs -> votes that count, without gold, repeats and ``both_bad``."""
+    voted: dict[str, int] = field(default_factory=dict, init=False)
+    """Question -> votes that count, without gold and repeats."""
+    enough: dict[str, int] = field(default_factory=dict, init=False)
+    """Question -> tasks with as many votes as they need."""
+    skipped: dict[str, int] = field(default_factory=dict, init=False)
+    """Reason -> skips that stand."""
     pairs: dict[str, dict[tuple[str, str], dict[str, int]]] = field(default_factory=dict, init=False)
-    """The same, counted: question -> (a, b) with a < b -> wins of ``a``, wins of ``b``, ``tie``."""
+    """The comparisons, counted: question -> (a, b) with a < b -> wins of ``a``, wins of ``b``, ``tie``."""
     exclusions: dict[tuple[str, str | None], Exclusion] = field(default_factory=dict, init=False)
     """(Rater, submission id or None for all of theirs) -> why it counts for nothing."""
     included: set[tuple[str, str | None]] = field(default_factory=set, init=False)
@@ -70,6 +79,7 @@ class State:
     """In the order of the study."""
 
     def __post_init__(self) -> None:
+        self.submissions = Submissions(self.study)
         self.gold_tasks = tuple(task for task in self.study.tasks if task.gold and not task.use)
 
     def fold(self, events: Iterable[Event]) -> None:
@@ -104,9 +114,21 @@ class State:
 
     def votes(self, *, excluded: bool = False) -> list[Vote]:
         """The answers that stand and count, in order; with ``excluded`` those that stand and do not count too."""
-        stand = (sent.vote for sent in self.submissions.values() if not sent.undone)
-        known = (vote for vote in stand if vote is not None and vote.purpose not in ("training", "test"))
-        return [vote for vote in known if excluded or self.exclusion_of(vote) is None]
+        known = (self.submissions.vote(row) for row in self.submissions.standing().tolist())
+        asked = (vote for vote in known if vote.purpose not in ("training", "test"))
+        return [vote for vote in asked if excluded or self.exclusion_of(vote) is None]
+
+    def comparisons(self, question: str) -> dict[str, Comparison]:
+        """Submission id -> vote on a pair that counts, in order, without gold, repeats and ``both_bad``."""
+        counted = np.flatnonzero(self.submissions.table["flags"] & COUNTED)
+        votes = (self.submissions.vote(row) for row in counted.tolist())
+        return {vote.submission_id: _comparison(vote) for vote in votes if vote.question == question and _decided(vote)}
+
+    def repeatable(self, rater: RaterRecord) -> list[str]:
+        """Tasks that a rater may be asked once more: enough others were done since, and it was not repeated yet."""
+        latest = len(rater.done) - 1 - self.study.file.checks.repeat_gap
+        place = self.submissions.place
+        return [task_id for task_id, row in rater.first.items() if place(row) <= latest and task_id not in rater.repeated]
 
     def exclusion_of(self, vote: Vote) -> Exclusion | None:
         """Why an answer counts for nothing; None where it counts."""
@@ -154,17 +176,22 @@ class State:
             begin = max(rater.watched_until, lease.given_at)
             available = event.at - begin if event.at >= begin else None  # a clock that was put back tells nothing
             rater.watched_until = min(begin + watch, event.at)
-        vote = vote_of(event, lease, task, available=available, watch=watch)
-        self.submissions[vote.submission_id] = Submission(event.at, "answer", event.rater_id, task.task_id, lease.lease_id, vote)
+        row = self.submissions.add(
+            event.body["submission_id"], at=event.at, kind="answer", rater_id=event.rater_id, task_id=task.task_id,
+            shown=lease.shown, purpose=lease.purpose, place=len(rater.done), body=event.body, available=available,
+            too_soon=available is not None and available < watch - SOON_SECONDS,
+        )  # fmt: skip
+        vote = self.submissions.vote(row)
         rater.seconds.append(vote.seconds)
+        rater.stuttered += vote.stuttered
         if vote.purpose == "repeat":
             first = rater.first.get(task.task_id)
-            rater.repeats.append(None if first is None else first[1] == vote.choice)
+            rater.repeats.append(None if first is None else self.submissions.choice(first) == vote.choice)
         else:
-            rater.first[task.task_id] = (len(rater.done), vote.choice)
+            rater.first[task.task_id] = row
         if vote.purpose == "vote":
             if self.exclusion_of(vote) is None:
-                self._count(vote, by=1)
+                self._count(row, vote, by=1)
         elif vote.purpose == "gold":
             rater.gold.append(self.study.passes(task, vote.choice))
         elif vote.purpose == "test":
@@ -172,35 +199,42 @@ class State:
         rater.voted += vote.purpose == "vote"
         if vote.suggestion_shown in ("after", "seen"):
             rater.told.add(task.task_id)
-        rater.done.append(vote.submission_id)
+        rater.done.append(row)
 
     def _skip(self, event: Event, rater: RaterRecord) -> None:
         body, lease = event.body, self._close(event, rater)
-        self.submissions[body["submission_id"]] = Submission(
-            event.at, "skip", event.rater_id, lease.task_id, lease.lease_id, None, body["reason"], body["text"]
-        )
-        rater.done.append(body["submission_id"])
+        row = self.submissions.add(
+            body["submission_id"], at=event.at, kind="skip", rater_id=event.rater_id, task_id=lease.task_id, shown=lease.shown,
+            purpose=lease.purpose, place=len(rater.done), body=body,
+        )  # fmt: skip
+        rater.done.append(row)
+        self.skipped[body["reason"]] = self.skipped.get(body["reason"], 0) + 1
         rater.show(self.study.task_of[lease.task_id].question, lease.shown, by=-1)
         if body["reason"] == BROKEN:
             self.broken.setdefault(lease.task_id, set()).add(event.rater_id)
 
     def _undo(self, event: Event, rater: RaterRecord) -> None:
-        undone = self.submissions[event.body["undoes"]]
-        if not rater.done or rater.done[-1] != event.body["undoes"]:
+        row = self.submissions.row(event.body["undoes"])
+        undone = self.submissions.at_row(row)
+        if not rater.done or rater.done[-1] != row:
             raise ValueError(f"{event.body['undoes']!r} is not the last submission of the rater")
         rater.done.pop()
-        undone.undone = True
-        lease = self.leases[undone.lease_id]
+        self.submissions.flag(row, UNDONE, to=True)
         if undone.vote is not None:
-            self._take_back(undone.vote, rater)
-            rater.show(undone.vote.question, lease.shown, by=-1)
-        elif undone.reason == BROKEN:
-            self.broken[lease.task_id].discard(event.rater_id)
+            self._take_back(row, undone.vote, rater)
+            rater.show(undone.vote.question, undone.shown, by=-1)
+        else:
+            assert undone.reason is not None
+            self.skipped[undone.reason] -= 1
+            if undone.reason == BROKEN:
+                self.broken[undone.task_id].discard(event.rater_id)
         previous = undone.vote.given if undone.vote else None
-        shown = lease.shown or self.study.task_of[lease.task_id].candidates  # nobody said in what order
-        rater.reopened.append(Reopened(lease.task_id, lease.purpose, shown, previous))
-        sent = Submission(event.at, "undo", event.rater_id, lease.task_id, lease.lease_id)
-        self.submissions[event.body["submission_id"]] = sent
+        shown = undone.shown or self.study.task_of[undone.task_id].candidates  # nobody said in what order
+        rater.reopened.append(Reopened(undone.task_id, undone.purpose, shown, previous))
+        self.submissions.add(
+            event.body["submission_id"], at=event.at, kind="undo", rater_id=event.rater_id, task_id=undone.task_id,
+            shown=undone.shown, purpose=undone.purpose,
+        )  # fmt: skip
         rater.last_seen = event.at
 
     def _resume(self, event: Event, rater: RaterRecord) -> None:
@@ -225,8 +259,8 @@ class State:
     def _exclude(self, event: Event, rater: RaterRecord) -> None:
         body = event.body
         key = (event.rater_id, body["submission"])
-        for vote in self._spoken_of(event, rater):
-            self._count(vote, by=-1)
+        for row, vote in self._spoken_of(event, rater):
+            self._count(row, vote, by=-1)
         self.exclusions[key] = Exclusion(event.at, *key, body["reason"], body["rule"], body["by"])
         self.included.discard(key)
         self.decisions += 1
@@ -234,29 +268,30 @@ class State:
     def _include(self, event: Event, rater: RaterRecord) -> None:
         key = (event.rater_id, event.body["submission"])
         was = self.exclusions.pop(key, None)
-        for vote in self._spoken_of(event, rater) if was else ():
-            self._count(vote, by=1)
+        for row, vote in self._spoken_of(event, rater) if was else ():
+            self._count(row, vote, by=1)
         self.included.add(key)
         self.decisions += 1
 
-    def _spoken_of(self, event: Event, rater: RaterRecord) -> list[Vote]:
-        """Votes that a decision speaks of and that no other one excludes."""
+    def _spoken_of(self, event: Event, rater: RaterRecord) -> list[tuple[int, Vote]]:
+        """Votes that a decision speaks of and that no other one excludes, with their rows."""
         submission = event.body["submission"]
         if submission is not None and self.submissions[submission].rater_id != event.rater_id:
             raise ValueError(f"{submission!r} is not of the rater")
-        stand = [self.submissions[name] for name in (rater.done if submission is None else [submission])]
-        votes = [sent.vote for sent in stand if sent.vote is not None and sent.vote.purpose == "vote" and not sent.undone]
-        return [vote for vote in votes if self.exclusion_of(vote) is None]
+        rows = rater.done if submission is None else [self.submissions.row(submission)]
+        sent = [(row, self.submissions.at_row(row)) for row in rows]
+        votes = [(row, of.vote) for row, of in sent if of.vote is not None and of.vote.purpose == "vote" and not of.undone]
+        return [(row, vote) for row, vote in votes if self.exclusion_of(vote) is None]
 
     def _close(self, event: Event, rater: RaterRecord) -> Lease:
-        lease = self.leases[event.body["lease_id"]]
-        lease.closed_by = event.body["submission_id"]
+        lease = self.leases.pop(event.body["lease_id"])
         rater.queue.remove(lease.lease_id)
         rater.last_seen = event.at
         return lease
 
-    def _take_back(self, vote: Vote, rater: RaterRecord) -> None:
+    def _take_back(self, row: int, vote: Vote, rater: RaterRecord) -> None:
         rater.seconds.pop()
+        rater.stuttered -= vote.stuttered
         if vote.purpose == "repeat":
             rater.repeats.pop()
             return
@@ -264,28 +299,37 @@ class State:
         if vote.purpose == "vote":
             rater.voted -= 1
             if self.exclusion_of(vote) is None:
-                self._count(vote, by=-1)
+                self._count(row, vote, by=-1)
         elif vote.purpose == "gold":
             rater.gold.pop()
             rater.gold_from = min(rater.gold_from, len(rater.gold))
 
-    def _count(self, vote: Vote, *, by: int) -> None:
-        self.standing[vote.task_id] = self.standing.get(vote.task_id, 0) + by
-        left_right = vote.sides
-        if len(left_right) != 2 or vote.choice not in (*left_right, TIE):
+    def _count(self, row: int, vote: Vote, *, by: Literal[1, -1]) -> None:
+        self.submissions.flag(row, COUNTED, to=by > 0)
+        label = vote.question
+        before = self.standing.get(vote.task_id, 0)
+        self.standing[vote.task_id] = before + by
+        self.voted[label] = self.voted.get(label, 0) + by
+        if max(before, before + by) == self.study.spec_of[label].raters_per_task:
+            self.enough[label] = self.enough.get(label, 0) + by
+        if not _decided(vote) or self.study.question_of[label].kind != "pair":
             return
-        if self.study.question_of[vote.question].kind != "pair":
-            return
-        first, second = sorted(left_right)
-        counts = self.pairs.setdefault(vote.question, {}).setdefault((first, second), {"a": 0, "b": 0, "tie": 0})
+        first, second = sorted(vote.sides)
+        counts = self.pairs.setdefault(label, {}).setdefault((first, second), {"a": 0, "b": 0, "tie": 0})
         counts["tie" if vote.choice == TIE else "a" if vote.choice == first else "b"] += by
-        votes = self.comparisons.setdefault(vote.question, {})
-        if by < 0:
-            del votes[vote.submission_id]
-            return
-        outcome: Literal["first", "second", "tie"]
-        outcome = "tie" if vote.choice == TIE else "first" if vote.choice == left_right[0] else "second"
-        votes[vote.submission_id] = (left_right[0], left_right[1], outcome, vote.cluster)
+        self.compared[label] = self.compared.get(label, 0) + by
+
+
+def _decided(vote: Vote) -> bool:
+    """Return whether a vote chooses one of two, or neither."""
+    return len(vote.candidates) == 2 and vote.choice in (*vote.candidates, TIE)
+
+
+def _comparison(vote: Vote) -> Comparison:
+    left, right = vote.sides
+    outcome: Literal["first", "second", "tie"]
+    outcome = "tie" if vote.choice == TIE else "first" if vote.choice == left else "second"
+    return left, right, outcome, vote.cluster
 
 
 _FOLDS = {

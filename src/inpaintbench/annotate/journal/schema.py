@@ -66,23 +66,30 @@ CREATE TABLE words (
 )
 """
 
+# The state of a study after so many events, derived from them: it may be deleted at any time, and no backup brings it back.
+_SNAPSHOTS = """
+CREATE TABLE snapshots (
+    study_id TEXT NOT NULL PRIMARY KEY REFERENCES studies (study_id), seq BIGINT NOT NULL, state {bytes} NOT NULL
+)
+"""
+
 # Read back from the SQL: no table is described a second time. A step that changes a table is to be run here too.
 METADATA = MetaData()
 _scratch = create_engine("sqlite://")
 with _scratch.begin() as _connection:
-    for _statement in (*_TABLES.split(";"), *_PERSONAL.split(";")):
+    for _statement in (*_TABLES.split(";"), *_PERSONAL.split(";"), _SNAPSHOTS.format(bytes="BLOB")):
         _connection.exec_driver_sql(_statement)
     METADATA.reflect(_connection)
 _scratch.dispose()
-versions, studies, events, raters, invitations, sessions, failures, participants, study_keys, words = (
+versions, studies, events, raters, invitations, sessions, failures, participants, study_keys, words, snapshots = (
     METADATA.tables[name]
     for name in (
         "schema_version", "studies", "events", "raters", "invitations", "sessions", "password_failures",
-        "participants", "study_keys", "words",
+        "participants", "study_keys", "words", "snapshots",
     )
 )  # fmt: skip
 # Every table that holds what people did, those first that others refer to.
-CONTENTS = tuple(table for table in METADATA.sorted_tables if table is not versions)
+CONTENTS = tuple(table for table in METADATA.sorted_tables if table not in (versions, snapshots))
 _LATEST = select(versions.c.version).order_by(versions.c.version.desc()).limit(1)
 
 _NEVER_CHANGED_SQLITE = tuple(
@@ -167,8 +174,13 @@ def _version_4(transaction: Transaction) -> None:
         transaction.change(text(statement))
 
 
+def _version_5(transaction: Transaction) -> None:
+    """Snapshots of the folded state."""
+    transaction.change(text(_SNAPSHOTS.format(bytes="BYTEA" if transaction.is_postgres else "BLOB")))
+
+
 # The step at place n leads to version n + 1.
-STEPS: tuple[Callable[[Transaction], None], ...] = (_version_1, _version_2, _version_3, _version_4)
+STEPS: tuple[Callable[[Transaction], None], ...] = (_version_1, _version_2, _version_3, _version_4, _version_5)
 
 
 def migrate(database: Database) -> None:

@@ -13,12 +13,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, get_args
 
-from sqlalchemy import URL, Insert, Row, bindparam, func, select, update
+from sqlalchemy import URL, Insert, Row, bindparam, delete, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from inpaintbench.annotate.events import Event, Kind
 from inpaintbench.annotate.journal.database import Database, RuleBroken, Transaction
-from inpaintbench.annotate.journal.schema import events, migrate, studies, words
+from inpaintbench.annotate.journal.schema import events, migrate, snapshots, studies, words
 from inpaintbench.errors import InpaintBenchError, InputError
 from inpaintbench.types import canonical_json
 
@@ -118,14 +118,47 @@ class Journal:
         with self.database.reading() as transaction:
             return {row.study_id: row.title for row in transaction.rows(select(studies).order_by(studies.c.registered_at))}
 
-    def events(self, study_id: str, *, after: int = 0) -> list[Event]:
-        """The events with a ``seq`` above ``after``, in order.
+    def events(self, study_id: str, *, after: int = 0, most: int | None = None) -> list[Event]:
+        """The events with a ``seq`` above ``after``, in order; the first ``most`` of them.
 
         Raises:
             JournalUnavailable: the database does not answer.
         """
         with self.database.reading() as transaction:
-            return _events(transaction, study_id, transaction.rows(_AFTER, {"of_study": study_id, "after": after}))
+            rows = transaction.rows(_AFTER.limit(most), {"of_study": study_id, "after": after})
+            return _events(transaction, study_id, rows)
+
+    def said(self, study_id: str) -> dict[str, dict[str, str]]:
+        """Submission id -> part (of what was given, or ``text`` of a skip) -> the words that were not erased.
+
+        Raises:
+            JournalUnavailable: the database does not answer.
+        """
+        found: dict[str, dict[str, str]] = {}
+        with self.database.reading() as transaction:
+            for row in transaction.rows(select(words).where(words.c.study_id == study_id)):
+                found.setdefault(row.submission_id, {})[row.part] = row.text
+        return found
+
+    def snapshot(self, study_id: str) -> bytes | None:
+        """The newest snapshot of a study's state, as it was kept; None without one.
+
+        Raises:
+            JournalUnavailable: the database does not answer.
+        """
+        with self.database.reading() as transaction:
+            rows = transaction.rows(select(snapshots.c.state).where(snapshots.c.study_id == study_id))
+        return bytes(rows[0].state) if rows else None
+
+    def keep_snapshot(self, study_id: str, state: bytes, *, seq: int) -> None:
+        """Keep the state after event ``seq`` in place of the last one.
+
+        Raises:
+            JournalUnavailable: the database does not answer.
+        """
+        with self.database.writing(study_lock(study_id)) as transaction:
+            transaction.change(delete(snapshots).where(snapshots.c.study_id == study_id))
+            transaction.change(snapshots.insert(), {"study_id": study_id, "seq": seq, "state": state})
 
     @contextmanager
     def writing(self, study_id: str) -> Iterator[Writer]:

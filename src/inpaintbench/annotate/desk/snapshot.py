@@ -1,0 +1,155 @@
+"""A folded state as bytes, so that a start needs no look at all events: columns and plain data, compressed.
+
+It is derived: it may be deleted at any time, and is ignored when its format, its hash or the study that it was made for is
+another one. Words that people wrote are never in it; they are read where they lie.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import struct
+import zlib
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from inpaintbench.annotate.desk import records
+from inpaintbench.annotate.desk.records import RaterRecord
+from inpaintbench.annotate.desk.state import State
+from inpaintbench.annotate.study import Study
+from inpaintbench.errors import InpaintBenchError
+
+if TYPE_CHECKING:
+    from inpaintbench.annotate.journal import Journal
+
+# Changes whenever the same events give another state, or the same state other bytes.
+FORMAT = 1
+# Events from which on a snapshot is worth its place, and new ones after which the next is taken.
+WORTH, STEP = 200_000, 100_000
+# Bytes that a snapshot may come to, unpacked.
+_LARGEST = 1 << 32
+# Fields of the state that are made of the study, or have columns of their own.
+_APART = frozenset({"study", "submissions", "gold_tasks", "raters"})
+# Fields of a rater that name tasks, or rows of submissions by task: these are the large ones.
+_TASKS, _ROWS = ("had", "repeated", "told"), "first"
+_CLASSES = {name: of for name, of in vars(records).items() if isinstance(of, type) and is_dataclass(of)}
+
+
+class SnapshotUnusable(InpaintBenchError):
+    """A snapshot that was made by another version, for another study, or is damaged."""
+
+
+def packed(state: State) -> bytes:
+    """The state as bytes."""
+    number = {task.task_id: place for place, task in enumerate(state.study.tasks)}
+    plain, arrays = state.submissions.columns()
+    raters = []
+    for rater_id, record in state.raters.items():
+        large = {name: [number[task_id] for task_id in getattr(record, name)] for name in _TASKS}
+        large[_ROWS] = [number[task_id] for task_id in record.first]
+        small = {of.name: _plain(getattr(record, of.name)) for of in fields(RaterRecord) if of.compare and of.name not in large}
+        raters.append([rater_id, small, large, list(record.first.values())])
+    own = {of.name: _plain(getattr(state, of.name)) for of in fields(State) if of.name not in _APART}
+    head = {"format": FORMAT, "study": _print_of(state.study), "state": own, "raters": raters, "submissions": plain}
+    parts = {"head": json.dumps(head, separators=(",", ":")).encode(), **arrays}
+    index = json.dumps({name: len(part) for name, part in parts.items()}).encode()
+    body = zlib.compress(b"".join([struct.pack("<I", len(index)), index, *parts.values()]), 1)
+    return hashlib.sha256(body).digest() + body
+
+
+def unpacked(study: Study, blob: bytes, *, said: Mapping[str, Mapping[str, str]]) -> State:
+    """The state that ``packed`` was given.
+
+    Args:
+        study: as it is now.
+        blob: the bytes.
+        said: submission id -> part -> words that people wrote.
+
+    Raises:
+        SnapshotUnusable: it is damaged, or of another version or study.
+    """
+    try:
+        head, arrays = _parts(blob)
+        if (head["format"], head["study"]) != (FORMAT, _print_of(study)):
+            raise SnapshotUnusable("the snapshot is of another version or study")
+        state = State(study)
+        state.submissions.restore(head["submissions"], arrays, said=said)
+        for name, value in head["state"].items():
+            setattr(state, name, _value(value))
+        ids = [task.task_id for task in study.tasks]
+        for rater_id, small, large, rows in head["raters"]:
+            record = state.raters[rater_id] = RaterRecord(**{name: _value(value) for name, value in small.items()})
+            for name in _TASKS:
+                setattr(record, name, set(map(ids.__getitem__, large[name])))
+            record.first = dict(zip(map(ids.__getitem__, large[_ROWS]), rows, strict=True))
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError, zlib.error, struct.error) as error:
+        raise SnapshotUnusable(f"the snapshot is damaged: {error}") from error
+    return state
+
+
+def stored_state(study: Study, journal: Journal) -> State:
+    """The state of the newest snapshot in a journal, to be folded on from there; an empty one where there is none of use."""
+    blob = journal.snapshot(study.study_id)
+    if blob is not None:
+        try:
+            return unpacked(study, blob, said=journal.said(study.study_id))
+        except SnapshotUnusable:
+            pass
+    return State(study)
+
+
+def _parts(blob: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
+    if hashlib.sha256(blob[32:]).digest() != blob[:32]:
+        raise SnapshotUnusable("the snapshot is damaged: its hash is another one")
+    body = zlib.decompressobj().decompress(blob[32:], _LARGEST)
+    (length,) = struct.unpack_from("<I", body)
+    begin = 4 + length
+    parts = {}
+    for name, size in json.loads(body[4:begin]).items():
+        parts[name] = body[begin : begin + size]
+        begin += size
+    return json.loads(parts.pop("head")), parts
+
+
+def _print_of(study: Study) -> str:
+    """Hash of everything of a study that a fold looks at; gold can be corrected without making it another study."""
+    tasks = [
+        (task.task_id, task.question, task.gold, task.tolerance, task.use, task.proxy, task.candidates) for task in study.tasks
+    ]
+    proxies = [(name, proxy.frames, proxy.fps) for name, proxy in sorted(study.proxies.items())]
+    questions = [spec.model_dump() for spec in study.file.questions]
+    return hashlib.sha256(repr((study.study_id, tasks, proxies, questions)).encode()).hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    """Plain data of records, tuples, sets and mappings with any keys, each behind a letter that says what it is."""
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, list):
+        return value if all(of is None or isinstance(of, str | int | float) for of in value) else [_plain(of) for of in value]
+    if isinstance(value, tuple):
+        return {"t": [_plain(of) for of in value]}
+    if isinstance(value, set | frozenset):
+        return {"s": [_plain(of) for of in value]}
+    if isinstance(value, Mapping):
+        return {"m": [[_plain(key), _plain(of)] for key, of in value.items()]}
+    if isinstance(value, np.generic):
+        return value.item()
+    return {"c": type(value).__name__, "f": {of.name: _plain(getattr(value, of.name)) for of in fields(value)}}
+
+
+def _value(plain: Any) -> Any:
+    if isinstance(plain, list):
+        return [_value(of) if isinstance(of, dict | list) else of for of in plain]
+    if not isinstance(plain, dict):
+        return plain
+    if "c" in plain:
+        return _CLASSES[plain["c"]](**{name: _value(of) for name, of in plain["f"].items()})
+    if "t" in plain:
+        return tuple(_value(of) for of in plain["t"])
+    if "s" in plain:
+        return {_value(of) for of in plain["s"]}
+    return {_value(key): _value(of) for key, of in plain["m"]}

@@ -1,0 +1,241 @@
+"""Everything that raters sent, as columns: some 200 bytes an answer, where objects take a thousand.
+
+A submission and its vote are made when somebody asks for them; values that come again and again (what was given, the order shown)
+are stored once, by a number.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Generic, Literal, TypeVar, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from inpaintbench.annotate.desk.records import Submission, Vote
+from inpaintbench.annotate.events import Purpose
+from inpaintbench.annotate.study import Study
+from inpaintbench.types import canonical_json
+
+KINDS: tuple[Literal["answer", "skip", "undo"], ...] = ("answer", "skip", "undo")
+PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
+ANSWER, VOTE = KINDS.index("answer"), PURPOSES.index("vote")
+# Bits of the column `flags`. `COUNTED`: among the votes that rankings and coverage are made of.
+STUTTERED, TOO_SOON, UNDONE, COUNTED = 1, 2, 4, 8
+COLUMNS = np.dtype([
+    ("at", "f8"), ("seconds", "f8"), ("available", "f8"), ("rater", "u4"), ("task", "u4"), ("shown", "u4"), ("given", "u4"),
+    ("choice", "u4"), ("told", "u4"), ("seen", "u4"), ("place", "u4"), ("kind", "u1"), ("purpose", "u1"), ("flags", "u1"),
+])  # fmt: skip
+_FIRST_ROWS = 1024
+_T = TypeVar("_T")
+Table = npt.NDArray[Any]
+
+
+class Numbered(Generic[_T]):
+    """Values by number, each stored once."""
+
+    def __init__(self) -> None:
+        self.values: list[_T] = []
+        self._number: dict[Any, int] = {}
+
+    def number(self, key: Any, value: _T) -> int:
+        """The number of ``value``, whose equals have an equal ``key``."""
+        known = self._number.get(key)
+        if known is None:
+            known = self._number[key] = len(self.values)
+            self.values.append(value)
+        return known
+
+
+class Submissions(Mapping[str, Submission]):
+    """Answers, skips and undos by their id, in the order in which they were stored. Rows are numbers from 0 on."""
+
+    def __init__(self, study: Study) -> None:
+        self._study = study
+        self._task_number = {task.task_id: number for number, task in enumerate(study.tasks)}
+        self._table: Table = np.zeros(_FIRST_ROWS, COLUMNS)
+        self._rows = 0
+        self._ids = bytearray()
+        self._id_ends: list[int] = []
+        self._row_of: dict[int, int] = {}
+        self._clashing: dict[str, int] = {}
+        self.raters: Numbered[str] = Numbered()
+        self.shown: Numbered[tuple[str, ...]] = Numbered()
+        self.given: Numbered[Mapping[str, str]] = Numbered()
+        self.texts: Numbered[str] = Numbered()
+        """Choices, reasons of skips and what was known of the machine's answer."""
+        self.seen: list[str] = [""]
+        """What browsers said of screen and playing, as JSON; hardly any two are equal."""
+        self.words: dict[int, str] = {}
+        """Row -> words of a skip."""
+
+    @property
+    def table(self) -> Table:
+        """All rows; see ``COLUMNS``. Valid until the next submission."""
+        return self._table[: self._rows]
+
+    def __len__(self) -> int:
+        return self._rows
+
+    def __iter__(self) -> Iterator[str]:
+        return (self.id_of(row) for row in range(self._rows))
+
+    def __reversed__(self) -> Iterator[Submission]:
+        return (self.at_row(row) for row in range(self._rows - 1, -1, -1))
+
+    def __getitem__(self, submission_id: str) -> Submission:
+        return self.at_row(self.row(submission_id))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Submissions) and list(self.items()) == list(other.items())
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def row(self, submission_id: str) -> int:
+        """The row of a submission; ``KeyError`` where there is none."""
+        row = self._row_of.get(hash(submission_id))
+        if row is not None and self.id_of(row) == submission_id:
+            return row
+        return self._clashing[submission_id]
+
+    def id_of(self, row: int) -> str:
+        """The id of a row."""
+        return self._ids[self._id_ends[row - 1] if row else 0 : self._id_ends[row]].decode()
+
+    def add(
+        self, submission_id: str, *, at: float, kind: Literal["answer", "skip", "undo"], rater_id: str, task_id: str,
+        shown: tuple[str, ...], purpose: Purpose, place: int = 0, body: Mapping[str, Any] | None = None,
+        available: float | None = None, too_soon: bool = False,
+    ) -> int:  # fmt: skip
+        """Add a submission and return its row; ``body`` of an answer or a skip, as in ``Event``."""
+        row = self._rows
+        if row == len(self._table):
+            self._table = np.concatenate([self._table, np.zeros(row, COLUMNS)])
+        body = body or {}
+        seconds, given = body.get("seconds"), body.get("given") or {}
+        missing = float("nan")
+        told = body.get("choice" if kind == "answer" else "reason") or ""
+        self._table[row] = (
+            at, missing if seconds is None else seconds, missing if available is None else available,
+            self.raters.number(rater_id, rater_id), self._task_number[task_id], self.shown.number(shown, shown),
+            self.given.number(canonical_json(given), given), self._text(told),
+            self._text(body.get("suggestion_shown", "")), self._seen(body), place, KINDS.index(kind), PURPOSES.index(purpose),
+            STUTTERED * bool(body.get("stuttered")) + TOO_SOON * too_soon,
+        )  # fmt: skip
+        if kind == "skip" and body["text"]:
+            self.words[row] = body["text"]
+        self._ids += submission_id.encode()
+        self._id_ends.append(len(self._ids))
+        self._name(submission_id, row)
+        self._rows += 1
+        return row
+
+    def _name(self, submission_id: str, row: int) -> None:
+        if self._row_of.setdefault(hash(submission_id), row) != row:
+            self._clashing[submission_id] = row
+
+    def _seen(self, body: Mapping[str, Any]) -> int:
+        if "seen" not in body:
+            return 0
+        told = {**body["seen"], "dropped_frames": body["dropped_frames"], "watched_frames": body["watched_frames"]}
+        self.seen.append(json.dumps(told, separators=(",", ":")))
+        return len(self.seen) - 1
+
+    def _text(self, text: str) -> int:
+        return self.texts.number(text, text)
+
+    def at_row(self, row: int) -> Submission:
+        """The submission of a row."""
+        columns = self._table[row]
+        kind, flags = KINDS[columns["kind"]], int(columns["flags"])
+        return Submission(
+            float(columns["at"]), kind, self.raters.values[columns["rater"]], self._study.tasks[columns["task"]].task_id,
+            PURPOSES[columns["purpose"]], self.shown.values[columns["shown"]],
+            self.vote(row) if kind == "answer" else None,
+            self.texts.values[columns["choice"]] if kind == "skip" else None, self.words.get(row, ""), bool(flags & UNDONE),
+        )  # fmt: skip
+
+    def vote(self, row: int) -> Vote:
+        """The vote of the answer of a row."""
+        at, seconds, available, rater, task_number, shown, given, choice, told, seen, _, _, purpose, flags = self._table[
+            row
+        ].item()
+        task = self._study.tasks[task_number]
+        return Vote(
+            submission_id=self.id_of(row), rater_id=self.raters.values[rater], task_id=task.task_id, question=task.question,
+            subject_id=task.subject_id, cluster=task.cluster, candidates=task.candidates, shown=self.shown.values[shown],
+            purpose=PURPOSES[purpose], given=self.given.values[given], choice=self.texts.values[choice],
+            seconds=_known(seconds), at=at, stuttered=bool(flags & STUTTERED), suggestion_shown=self.texts.values[told],
+            seen=json.loads(self.seen[seen]) if seen else None,
+            available_seconds=_known(available), too_soon=bool(flags & TOO_SOON),
+        )  # fmt: skip
+
+    def choice(self, row: int) -> str:
+        """What the answer of a row chose."""
+        return self.texts.values[int(self._table["choice"][row])]
+
+    def place(self, row: int) -> int:
+        """Answers and skips of the rater that stood before a row."""
+        return int(self._table["place"][row])
+
+    def flag(self, row: int, bit: int, *, to: bool) -> None:
+        """Set or clear one of the flags of a row."""
+        flags = self._table["flags"]
+        flags[row] = flags[row] | bit if to else flags[row] & (0xFF ^ bit)
+
+    def flagged(self, row: int, bit: int) -> bool:
+        """Return whether a row has a flag."""
+        return bool(self._table["flags"][row] & bit)
+
+    def standing(self) -> npt.NDArray[np.int64]:
+        """Rows of the answers that stand, in order."""
+        table = self.table
+        return np.flatnonzero((table["kind"] == ANSWER) & (table["flags"] & UNDONE == 0))
+
+    def columns(self) -> tuple[dict[str, Any], dict[str, bytes]]:
+        """Everything but words that people wrote, for a snapshot: plain data, and arrays as bytes."""
+        spoken = [row for row, given in enumerate(self.given.values) if any(part.endswith("_text") for part in given)]
+        kept = [{part: "" if part.endswith("_text") else value for part, value in given.items()} for given in self.given.values]
+        plain = {
+            "raters": self.raters.values, "shown": [list(shown) for shown in self.shown.values], "given": kept, "spoken": spoken,
+            "texts": self.texts.values, "with_words": sorted(self.words),
+            "seen": self.seen,
+        }  # fmt: skip
+        ends = np.array(self._id_ends, np.int64)
+        return plain, {"table": self.table.tobytes(), "ids": bytes(self._ids), "id_ends": ends.tobytes()}
+
+    def restore(self, plain: Mapping[str, Any], arrays: Mapping[str, bytes], *, said: Mapping[str, Mapping[str, str]]) -> None:
+        """Take what ``columns`` gave; ``said``: submission id -> part -> the words that are still there."""
+        self._table = np.frombuffer(arrays["table"], COLUMNS).copy()
+        self._rows = len(self._table)
+        self._ids = bytearray(arrays["ids"])
+        self._id_ends = np.frombuffer(arrays["id_ends"], np.int64).tolist()
+        if not self._rows:
+            self._table = np.zeros(_FIRST_ROWS, COLUMNS)
+        whole, begins = self._ids.decode(), [0, *self._id_ends][: self._rows]
+        if len(whole) == len(self._ids):  # all letters are of one byte
+            names: Sequence[str] = [whole[begin:end] for begin, end in zip(begins, self._id_ends, strict=True)]
+        else:
+            names = [self.id_of(row) for row in range(self._rows)]
+        self._row_of = {}
+        for row, name in enumerate(names):
+            self._name(name, row)
+        for value in plain["raters"]:
+            self.raters.number(value, value)
+        for value in plain["shown"]:
+            self.shown.number(tuple(value), tuple(value))
+        for value in plain["texts"]:
+            self._text(value)
+        self.given.values = list(plain["given"])
+        for number in set(plain["spoken"]):
+            rows = np.flatnonzero((self.table["given"] == number) & (self.table["kind"] == ANSWER))
+            for row in rows.tolist():
+                self.given.values[number] = {**self.given.values[number], **said.get(names[row], {})}
+        self.given._number = {canonical_json(value): number for number, value in enumerate(self.given.values)}
+        self.seen = list(plain["seen"])
+        self.words = {row: said.get(names[row], {}).get("text", "") for row in plain["with_words"]}
+
+
+def _known(value: float) -> float | None:
+    return None if value != value else value
