@@ -350,8 +350,10 @@ def test_a_preset_is_a_method_and_is_checked(made: Path, tmp_path: Path, monkeyp
     done = call(made, "--method", "propainter", "--program", str(clone), "--slice", "high")
     assert "propainter: 1 predictions, 0 failed" in done.output
     assert "inference_propainter.py" in Path("RUN/logs/methods/propainter/item 2.txt").read_text()
-    checked = CliRunner().invoke(app, ["layouts", "check", "propainter", "--program", str(clone)], catch_exceptions=False)
+    words = ["layouts", "check", "propainter", "--program", str(clone)]
+    checked = CliRunner().invoke(app, [*words, "--python", sys.executable], catch_exceptions=False)
     assert "ok    known pixels: as they were" in checked.output
+    assert f"; {sys.executable} {clone}" in Path("propainter.log").read_text()
     script = clone / "inference_propainter.py"
     script.write_text(script.read_text() + "\nsave(out + '/frames', '{:04d}.png', done[::-1])")
     with pytest.raises(RunError, match="propainter: its results do not fit its inputs"):

@@ -94,6 +94,7 @@ def list_layouts(
     ] = None,
     program: Annotated[Path | None, option("With check: the folder of its program.", exists=True, file_okay=False)] = None,
     weights: Annotated[Path | None, option("With check: its weights.", exists=True)] = None,
+    python: Annotated[Path | None, option("With check: the Python of its environment.", exists=True)] = None,
     any_device: Annotated[bool, option("With check: start it without a card too.", "--any-device")] = False,
 ) -> None:
     """List layouts of programs, tell all of one, or try one.
@@ -108,7 +109,7 @@ def list_layouts(
         rows = [(name, leaf.title, str(leaf), leaf.licence or "") for name, leaf in layouts().items()]
         console.print_table("Layouts", ["name", "for", "input -> output", "licence"], rows)
     elif words[0] == "check" and len(words) == 2:
-        _try_layout(words[1], program, weights, any_device=any_device)
+        _try_layout(words[1], program, weights, python, any_device=any_device)
     elif len(words) == 1 and words[0] != "check":
         layout = layout_of(words[0])
         facts = layout.model_dump(exclude_defaults=True)
@@ -125,12 +126,10 @@ def _fact(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
-def _try_layout(name: str, program: Path | None, weights: Path | None, *, any_device: bool) -> None:
+def _try_layout(name: str, program: Path | None, weights: Path | None, python: Path | None, *, any_device: bool) -> None:
     """Run the program of a layout on one item and print what came of it; exit status 1 where something is wrong."""
-    leaf = Command(
-        layout=name, folder=None if program is None else str(program), weights=None if weights is None else str(weights),
-        device="any" if any_device else None,
-    )  # fmt: skip
+    folder, given, own_python = (None if path is None else str(path) for path in (program, weights, python))
+    leaf = Command(layout=name, folder=folder, weights=given, python=own_python, device="any" if any_device else None)
     leaf.log = Path(f"{Path(name).stem}.log")
     try:
         findings = tried(leaf)

@@ -75,6 +75,7 @@ PROGRAMS: dict[str, dict[str, str]] = {
         assert os.path.isdir("weights") and a.save_frames
         frames, holes = pictures(listed(a.i)), pictures(listed(a.m))[..., 0] > 0
         assert frames.shape[1] % 8 == 0 and frames.shape[2] % 8 == 0 and len(frames) >= 3
+        assert min(frames.shape[1:3]) >= 128, "its flow would be NaN"
         done, out = painted(frames, grown(holes, int(a.mask_dilation))), os.path.join(a.o, os.path.basename(a.i))
         save(os.path.join(out, "frames"), "{:04d}.png", done)
         mp4v(os.path.join(out, "inpaint_out.mp4"), frames, float(a.save_fps))
@@ -114,7 +115,7 @@ PROGRAMS: dict[str, dict[str, str]] = {
         paths = sorted(glob.glob(os.path.join(a.path, "*.png")))
         assert len(paths) == len(os.listdir(a.path))
         frames, holes = pictures(paths), pictures(listed(a.path_mask))[..., 0] > 0
-        assert frames.shape[1] % 8 == 0 and frames.shape[2] % 8 == 0
+        assert frames.shape[1] % 8 == 0 and frames.shape[2] % 8 == 0 and min(frames.shape[1:3]) >= 128
         done = painted(frames, grown(holes, 5))
         green = np.zeros_like(done) + np.uint8([0, 255, 0])
         save(os.path.join(a.outroot, "frame_seamless_comp_0"), "{:05d}.png", green)

@@ -24,9 +24,9 @@ def told(name: str, *shapes: Shape, task: Task = "inpainting") -> str:
         ("propainter", [SMALL], "inpainting", "Estimates optical flow on frames whose holes are not masked: here it finds"),
         ("vace", [SMALL], "inpainting", "Finds the colour (128, 128, 128) under the hole"),
         ("vace", [SMALL], "inpainting", "Takes a prompt, and gets an empty one."),
-        ("vace", [HD, SMALL], "inpainting", "1 item was resized to that"),
-        ("vace", [SMALL], "inpainting", "some were repeated (12 became 13) and cut off again"),
-        ("sttn", [SMALL, SMALL], "inpainting", "Works at 432x240: 2 items were resized to that, and the results back."),
+        ("vace", [HD, SMALL], "inpainting", "1 item is resized to that"),
+        ("vace", [SMALL], "inpainting", "some are repeated (12 become 13) and cut off again"),
+        ("sttn", [SMALL, SMALL], "inpainting", "Works at 432x240: 2 items are resized to that, and the results back."),
         ("sttn", [SMALL], "inpainting", "Grows the hole by itself (cross 4)"),
         ("diffueraser", [SMALL], "inpainting", "Blends its result into known pixels around the hole."),
         ("rose", [SMALL], "removal", "Two runs differ: it takes no seed."),
@@ -50,4 +50,4 @@ def test_windows_are_told() -> None:
     rule = FramesRule(step=4, offset=1, max=81, overlap=9)
     layout = layouts()["vace"].model_copy(update={"frames_rule": rule})
     words = " ".join(departures(layout, [HD, HD, SMALL], task="inpainting", divisor=16))
-    assert "2 items were longer than it takes: it filled windows that share 9 frames." in words
+    assert "2 items are longer than it takes: it fills windows that share 9 frames." in words

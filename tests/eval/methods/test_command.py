@@ -211,7 +211,8 @@ def test_what_the_program_leaves_running_dies_with_it(lingering: Lingering) -> N
     lingering.assert_started_and_dies()
 
 
-def test_the_program_dies_with_a_killed_caller(lingering: Lingering, tmp_path: Path) -> None:
+@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM])
+def test_the_program_and_its_folder_go_with_a_killed_caller(lingering: Lingering, tmp_path: Path, sent: signal.Signals) -> None:
     command = shlex.join(["sh", "-c", f"{lingering.shell} wait"])
     caller = f"""
         import numpy as np
@@ -220,12 +221,15 @@ def test_the_program_dies_with_a_killed_caller(lingering: Lingering, tmp_path: P
         view = ItemView.of_arrays(input=np.zeros((1, 8, 8, 3), np.uint8), hole=np.ones((1, 8, 8), bool))
         Command(command={command!r}).inpaint(view)
     """
-    # A killed caller cannot remove its temporary folder.
-    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    environment = {**os.environ, "TMPDIR": str(temporary)}
     with subprocess.Popen([sys.executable, "-c", textwrap.dedent(caller)], env=environment) as process:
         wait_for(lingering.held.exists)
-        os.kill(process.pid, signal.SIGKILL)
+        assert len(list(temporary.iterdir())) == 1
+        os.kill(process.pid, sent)
     lingering.assert_started_and_dies()
+    wait_for(lambda: not any(temporary.iterdir()))
 
 
 @pytest.mark.parametrize(

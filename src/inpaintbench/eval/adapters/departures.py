@@ -58,7 +58,7 @@ def _sizes(layout: Layout, shapes: Counter[Shape], divisor: Divisor) -> Iterator
     if resized:
         sizes = ", ".join(f"{width}x{height}" for width, height in sorted(resized)[:3])
         more = f" and {len(resized) - 3} more sizes" if len(resized) > 3 else ""
-        yield f"Works at {sizes}{more}: {_were(resized.total())} resized to that, and the results back."
+        yield f"Works at {sizes}{more}: {_are(resized.total())} resized to that, and the results back."
 
 
 def _frames(layout: Layout, shapes: Counter[Shape]) -> Iterator[str]:
@@ -75,9 +75,9 @@ def _frames(layout: Layout, shapes: Counter[Shape]) -> Iterator[str]:
         longer.update({(length, rule.count(length)): items for length in lengths if rule.count(length) != length})
     if longer:
         (before, after), _ = longer.most_common(1)[0]
-        yield f"Takes other numbers of frames: some were repeated ({before} became {after}) and cut off again."
+        yield f"Takes other numbers of frames: some are repeated ({before} become {after}) and cut off again."
     if cut:
-        yield f"{_were(cut)} longer than it takes: it filled windows that share {rule.overlap} frames."
+        yield f"{_are(cut)} longer than it takes: it fills windows that share {rule.overlap} frames."
 
 
 def _own_ways(layout: Layout) -> Iterator[str]:
@@ -91,5 +91,5 @@ def _own_ways(layout: Layout) -> Iterator[str]:
         yield "Two runs differ: it takes no seed."
 
 
-def _were(items: int) -> str:
-    return f"{count(items, 'item')} {'was' if items == 1 else 'were'}"
+def _are(items: int) -> str:
+    return f"{count(items, 'item')} {'is' if items == 1 else 'are'}"

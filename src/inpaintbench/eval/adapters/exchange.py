@@ -35,9 +35,12 @@ class Fit(NamedTuple):
 
     @classmethod
     def of(cls, layout: Layout, *, width: int, height: int) -> Fit:
-        """The size that a layout takes alone; or the largest of the same aspect that its area allows, padded to its divisor."""
+        """The size that a layout takes alone; the item's, padded to the least side; or the largest of its aspect that the area
+        allows, padded to the divisor."""
         scaled = layout.size or (width, height)
         padding = Padding(0, 0, 0, 0)
+        if layout.size is None and min(scaled) < layout.least_side:
+            padding = Padding.of(height, width, layout.divisor, least=layout.least_side)
         if layout.max_area is not None and layout.size is None and width * height > layout.max_area:
             share = math.sqrt(layout.max_area / (width * height))
             while True:

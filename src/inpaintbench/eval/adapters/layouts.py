@@ -87,6 +87,7 @@ class Layout(BaseModel):
     divisor: PositiveInt | tuple[PositiveInt, PositiveInt] = 1
     size: tuple[PositiveInt, PositiveInt] | None = None
     max_area: PositiveInt | None = None
+    least_side: PositiveInt = 1
     clip_fps: PositiveInt = 24
     frames_rule: FramesRule = FramesRule()
     command: str = "PROGRAM"

@@ -28,14 +28,22 @@ _PREFIX, _LOCK = "inpaintbench-run-", ".held"
 
 @contextlib.contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """A folder of one's own that is gone afterwards; those that killed runs left go first.
+    """A folder of one's own that is gone afterwards, also where this process is killed meanwhile.
 
-    Whoever uses one holds a lock in it, which the kernel lets go however a process dies.
+    A shell waits on a pipe of which only this process holds the other end, and removes the folder when the kernel closes it. What
+    a machine left that went down goes first: whoever uses a folder holds a lock in it.
     """
     _sweep(Path(tempfile.gettempdir()))
     with tempfile.TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True) as name, Path(name, _LOCK).open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        yield Path(name)
+        # A second after us, when the program is gone too and writes no more.
+        waits = ["/bin/sh", "-c", 'read _; sleep 1; rm -rf -- "$0"', name]
+        quiet = subprocess.DEVNULL
+        with subprocess.Popen(waits, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet, process_group=0) as janitor:
+            try:
+                yield Path(name)
+            finally:
+                janitor.kill()
 
 
 def _sweep(parent: Path) -> None:

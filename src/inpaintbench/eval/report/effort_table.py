@@ -62,7 +62,8 @@ def ceiling_tag(effort: Effort | None) -> tuple[Tag, ...]:
 
 def ceiling_words(effort: Effort) -> str:
     """What a lossy form keeps, half a sentence."""
-    return f"read from lossy files: inputs written alike keep {effort.ceiling_low:.1f} to {effort.ceiling_high:.1f} dB, a ceiling"
+    ends = dict.fromkeys(f"{end:.1f}" for end in (effort.ceiling_low, effort.ceiling_high))
+    return f"read from lossy files: inputs written alike keep {' to '.join(ends)} dB, a ceiling"
 
 
 def task_notes(efforts: Mapping[str, Effort], methods: Iterable[str]) -> list[tuple[str, tuple[str, ...]]]:

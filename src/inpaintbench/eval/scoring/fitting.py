@@ -35,15 +35,16 @@ class Padding(NamedTuple):
     right: int
 
     @classmethod
-    def of(cls, height: int, width: int, divisor: Divisor) -> Padding:
-        """The least padding that makes both sides multiples of ``divisor``; an odd pixel goes to the bottom or the right.
+    def of(cls, height: int, width: int, divisor: Divisor, *, least: int = 1) -> Padding:
+        """The least padding that makes both sides multiples of ``divisor`` from ``least`` up; an odd pixel goes to the bottom or
+        the right.
 
         Raises:
             InputError: a divisor that is not one or two positive whole numbers.
         """
         across, down = _both(divisor)
-        rows = math.ceil(height / down) * down - height
-        columns = math.ceil(width / across) * across - width
+        rows = math.ceil(max(height, least) / down) * down - height
+        columns = math.ceil(max(width, least) / across) * across - width
         return cls(top=rows // 2, bottom=rows - rows // 2, left=columns // 2, right=columns - columns // 2)
 
     def pad(self, array: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:
