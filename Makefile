@@ -40,6 +40,7 @@ bench: $(FULL)
 docs: $(FULL)
 	$(BIN)/python scripts/tables.py
 	$(BIN)/python scripts/pictures.py
+	$(BIN)/python scripts/loop.py
 	$(BIN)/python scripts/concepts.py
 
 site: $(FULL)

@@ -68,7 +68,7 @@ def slice_thumbnails(root: Path, dataset: Dataset) -> None:
     gap = np.full((8, 4 * WIDTH + 24, 3), 255, np.uint8)
     bands = [np.hstack([np.hstack([one, np.full((HEIGHT, 8, 3), 255, np.uint8)]) for one in row])[:, :-8] for row in rows]
     sheet = Image.fromarray(np.vstack([bands[0], gap, bands[1]]))
-    sheet.quantize(256, dither=Image.Dither.FLOYDSTEINBERG).save(PICTURES / "slice_items.png", optimize=True)
+    sheet.save(PICTURES / "slice_items.png", optimize=True)
 
 
 def _thumbnail(root: Path, row: Plain) -> np.ndarray:
@@ -239,7 +239,7 @@ def _draw_fills(made: Mapping[str, np.ndarray]) -> None:
     gap = np.full((SIDE, 8, 3), 255, np.uint8)
     strip = np.hstack([part for picture in made.values() for part in (picture, gap)])[:, :-8]
     small = Image.fromarray(strip).resize((strip.shape[1] // 2, SIDE // 2), Image.Resampling.LANCZOS)
-    small.quantize(256, dither=Image.Dither.FLOYDSTEINBERG).save(PICTURES / "devil_lpips_fills.png", optimize=True)
+    small.save(PICTURES / "devil_lpips_fills.png", optimize=True)
 
 
 if __name__ == "__main__":

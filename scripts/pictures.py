@@ -35,7 +35,7 @@ SHEETS = {
     "joint_blocks": ["joint_blocks", "--count", "10"],
 }
 """Name of the picture -> arguments of `masks preview`."""
-WIDTH, TALLEST = 1280, 1400
+WIDTH, TALLEST, FIRST_SCREEN = 1280, 1400, 860
 
 
 FINGERPRINTS, COLUMNS, SHRUNK = 36, 12, (138, 200)
@@ -58,18 +58,21 @@ def main() -> None:
             subprocess.run(command, check=True)
             photograph(page, sheet)
         photograph(page, funnel(build))
+        subprocess.run([sys.executable, "-m", "inpaintbench", "demo", "--out", str(build / "demo")], check=True)
+        photograph(page, build / "demo" / "report" / "report.html", tallest=FIRST_SCREEN)
         rater_page(browser)
         browser.close()
 
 
-def photograph(page: Page, sheet: Path) -> None:
+def photograph(page: Page, sheet: Path, tallest: int = TALLEST) -> None:
     """The top of a page as ``docs/pictures/<its name>.png``."""
     page.goto(sheet.absolute().as_uri())
     page.wait_for_load_state("networkidle")
-    height = min(TALLEST, page.evaluate("document.documentElement.scrollHeight"))
+    page.wait_for_timeout(1500)  # clips on top of a report begin to play
+    height = min(tallest, page.evaluate("document.documentElement.scrollHeight"))
     clip = {"x": 0, "y": 0, "width": WIDTH, "height": height}
     shot = Image.open(BytesIO(page.screenshot(clip=clip, full_page=True))).convert("RGB")
-    shot.quantize(256, dither=Image.Dither.NONE).save(DOCS / "pictures" / f"{sheet.stem}.png", optimize=True)
+    shot.save(DOCS / "pictures" / f"{sheet.stem}.png", optimize=True)
 
 
 def rater_page(browser: Browser) -> None:
@@ -88,7 +91,7 @@ def rater_page(browser: Browser) -> None:
             page.close()
             app.send_signal(signal.SIGINT)
     shot = Image.open(DOCS / "build" / "annotate.png").convert("RGB")
-    shot.quantize(256, dither=Image.Dither.FLOYDSTEINBERG).save(DOCS / "pictures" / "annotate.png", optimize=True)
+    shot.save(DOCS / "pictures" / "annotate.png", optimize=True)
 
 
 def _go_to_a_pair(page: Page) -> None:

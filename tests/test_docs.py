@@ -51,11 +51,11 @@ def test_links_between_pages_lead_somewhere() -> None:
 
 
 def test_the_tree_of_the_readme_names_what_is_there() -> None:
-    tree = (ROOT / "README.md").read_text().partition("## The tree\n")[2].split("```")[1]
+    tree = (ROOT / "CONTRIBUTING.md").read_text().partition("## The tree\n")[2].split("```")[1]
     named = re.findall(r"^(\w+/|\w+\.py)|\b(\w+\.py)", tree, re.MULTILINE)
     assert len(named) > 15
     for path in ("".join(pair) for pair in named):
-        assert (ROOT / "src" / "inpaintbench" / path).exists(), f"README.md: {path}"
+        assert (ROOT / "src" / "inpaintbench" / path).exists(), f"CONTRIBUTING.md: {path}"
 
 
 def test_the_map_for_contributors_names_a_file_for_each_change() -> None:
