@@ -120,6 +120,7 @@ def test_no_item_is_misplaced(name: str, tmp_path: Path) -> None:
 FAULTS = {
     "writes nothing": ("\nimport shutil; shutil.rmtree(out)", r"the program wrote no frames/frames/0000\.png, wanted 4 frames"),
     "writes half": ("\nos.remove(out + '/frames/0002.png')", r"the program wrote no frames/frames/0002\.png, wanted 4 frames"),
+    "writes one more": ("\nsave(out + '/frames', '{:04d}.png', done[:1], first=4)", r"0004\.png too, wanted 4 frames"),
     "writes another size": ("\nsave(out + '/frames', '{:04d}.png', done[:, :8])", r"0000\.png is 152x8, wanted 152x128"),
     "writes no picture": ("\nopen(out + '/frames/0001.png', 'w').write('x')", r"the program's 0001\.png|frame.*cannot be opened"),
     "hangs": ("\nimport time; print('at work', flush=True); time.sleep(60)", r"took longer than 4 s and was stopped"),

@@ -141,7 +141,13 @@ def test_a_class_is_made_once_and_called_for_every_item() -> None:
 
     assert [filled(level=20) for _ in range(3)] == [{21}] * 3  # as the step builds the method for every item
     assert filled() == {5}  # other arguments, another instance
+    # What it loads is loaded by who fills holes, not by who asks for the method.
+    leaf = PythonCallable(address="callables_of_mine:Loaded", arguments={"level": 13})
     with pytest.raises(InputError, match=r"^callables_of_mine:Loaded cannot be made: OSError: no weights at level 13$"):
-        PythonCallable(address="callables_of_mine:Loaded", arguments={"level": 13})
+        run(leaf, view)
+    with pytest.raises(
+        InputError, match=r"^callables_of_mine:Loaded cannot be made: got an unexpected keyword argument 'depth'$"
+    ):
+        PythonCallable(address="callables_of_mine:Loaded", arguments={"depth": 13})
     with pytest.raises(InputError, match=r"^callables_of_mine:Inert has no __call__ that takes frames and hole$"):
         PythonCallable(address="callables_of_mine:Inert")

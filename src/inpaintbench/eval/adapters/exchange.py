@@ -151,6 +151,10 @@ def read_output(folder: Path, layout: Layout, *, written: int, places: range, fi
         path = _the_one(folder, layout.video_out, layout, written)
         return _read_clip(path, folder, layout, written=written, fit=fit)[places.start : places.stop]
     assert layout.prediction is not None
+    # A frame too many is as much of another count as one too few: nobody knows which of them are which.
+    beyond = layout.prediction.format(layout.first + written)
+    if any(folder.glob(beyond)):
+        raise NotMeasurable(f"the program wrote {beyond} too, wanted {written} frames")
     names = [layout.prediction.format(layout.first + place) for place in places]
     return np.stack([_read_picture(_the_one(folder, name, layout, len(names)), folder, layout, fit) for name in names])
 

@@ -8,7 +8,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -51,10 +51,24 @@ class PythonCallable(Method):
         source = getattr(sys.modules[address.partition(":")[0]], "__file__", None)
         self._source = None if source is None else Path(source)
         if inspect.isclass(function):
-            kind: Any = function
-            function, self._arguments = _made(kind, canonical_json(self._arguments)), {}
-        self._function: Callable[..., Any] = function
-        self.divisor: Divisor = getattr(function, "divisor", 1)
+            _check_class(function, self._arguments)
+        self._found, self._is_class = function, inspect.isclass(function)
+
+    @cached_property
+    def _function(self) -> Callable[..., Any]:
+        """What is called; a class is made here, which only workers come to."""
+        given: Any = self._found
+        if self._is_class:
+            arguments, self._arguments = self._arguments, {}
+            given = _made(given, canonical_json(arguments))
+        function: Callable[..., Any] = given
+        return function
+
+    @property
+    def divisor(self) -> Divisor:  # type: ignore[override]
+        """What the callable says that sides have to be multiples of."""
+        divisor: Divisor = getattr(self._function, "divisor", 1)
+        return divisor
 
     def inpaint(self, view: ItemView) -> Frames:
         """Frames that the callable gave for copies of frames and hole.
@@ -62,8 +76,8 @@ class PythonCallable(Method):
         Raises:
             InputError: it gave nothing that is an array of numbers.
         """
-        hole = view.hole.copy() if view.has("hole") else None
-        found = np.asarray(self._function(view.input.copy(), hole, **{**self._of_edit(view), **self._arguments}))
+        function, hole = self._function, view.hole.copy() if view.has("hole") else None
+        found = np.asarray(function(view.input.copy(), hole, **{**self._of_edit(view), **self._arguments}))
         if found.dtype == object:
             raise InputError(f"{self._address} gave no array of numbers, wanted uint8{view.input.shape}")
         return found
@@ -100,10 +114,21 @@ def _made(kind: Any, arguments: str) -> Callable[..., Any]:
         instance = kind(**json.loads(arguments))
     except Exception as error:  # whatever it does when it is made
         raise InputError(f"{kind.__module__}:{kind.__qualname__} cannot be made: {type(error).__name__}: {error}") from error
-    if not callable(instance):
-        raise InputError(f"{kind.__module__}:{kind.__qualname__} has no __call__ that takes frames and hole")
     made: Callable[..., Any] = instance
     return made
+
+
+def _check_class(kind: type, arguments: Mapping[str, Any]) -> None:
+    """Raise ``InputError`` for what can be told of a class before it is made, which may take minutes and a card."""
+    name = f"{kind.__module__}:{kind.__qualname__}"
+    if not any("__call__" in vars(base) for base in kind.__mro__):
+        raise InputError(f"{name} has no __call__ that takes frames and hole")
+    try:
+        inspect.signature(kind).bind(**arguments)
+    except ValueError:  # some tell no signature
+        return
+    except TypeError as error:
+        raise InputError(f"{name} cannot be made: {error}") from error
 
 
 def _found(address: str) -> Callable[..., Any]:
