@@ -61,6 +61,10 @@ class NotMeasurable(InpaintBenchError):
     """A leaf has no value for this item; the text is the reason."""
 
 
+class Unavailable(NotMeasurable):
+    """A program or a server of the user's failed: the next run tries it again."""
+
+
 class Rejected(InpaintBenchError):
     """A step has no rows for this subject; the text is the reason."""
 

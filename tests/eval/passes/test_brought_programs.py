@@ -8,7 +8,7 @@ import brought
 import numpy as np
 import pytest
 
-from inpaintbench.errors import NotMeasurable
+from inpaintbench.errors import NotMeasurable, Unavailable
 from inpaintbench.eval.passes.brought_programs import BroughtProgram
 
 PROGRAM = BroughtProgram("INPAINTBENCH_STUB", "writes numbers", "nobody may ship it")
@@ -37,7 +37,7 @@ def test_it_is_given_frames_masks_and_facts(tmp_path: Path, monkeypatch: pytest.
 )
 def test_a_wrong_answer_is_a_reason(body: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     brought.give(PROGRAM, body, tmp_path, monkeypatch)
-    with pytest.raises(NotMeasurable, match=reason):
+    with pytest.raises(Unavailable, match=reason):
         PROGRAM.array((None, 5), FRAMES, fps=25.0, item_id="a")
 
 

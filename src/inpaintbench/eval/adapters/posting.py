@@ -7,7 +7,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-from inpaintbench.errors import InputError, NotMeasurable
+from inpaintbench.errors import InputError, Unavailable
 
 # Statuses of a server that is busy or starting; it is asked again, with pauses that double from the first.
 _BUSY, _TRIES, _FIRST_PAUSE_SECONDS = (429, 502, 503, 504), 5, 1.0
@@ -38,7 +38,7 @@ def posted(url: str, body: bytes, *, content_type: str, seconds: float) -> bytes
         seconds: how long an answer may take.
 
     Raises:
-        NotMeasurable: the server cannot be reached, or refuses.
+        Unavailable: the server cannot be reached, or refuses.
     """
     for attempt in range(1, _TRIES + 1):
         try:
@@ -49,9 +49,9 @@ def posted(url: str, body: bytes, *, content_type: str, seconds: float) -> bytes
         except urllib.error.HTTPError as error:
             if error.code not in _BUSY or attempt == _TRIES:
                 words = " ".join(error.read(_REFUSAL_BYTES).decode(errors="replace").split())
-                raise NotMeasurable(f"{url} answered {error.code}{f': {words}' if words else ''}") from error
+                raise Unavailable(f"{url} answered {error.code}{f': {words}' if words else ''}") from error
             time.sleep(_FIRST_PAUSE_SECONDS * 2 ** (attempt - 1))
         except OSError as error:
             reason = getattr(error, "reason", error)
-            raise NotMeasurable(f"{url} cannot be asked: {reason}") from error
+            raise Unavailable(f"{url} cannot be asked: {reason}") from error
     raise AssertionError("every try ends")

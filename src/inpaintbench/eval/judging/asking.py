@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.errors import NotMeasurable
+from inpaintbench.errors import NotMeasurable, Unavailable
 from inpaintbench.eval.adapters.posting import is_address, posted
 from inpaintbench.eval.passes.brought_programs import BroughtProgram
 
@@ -62,7 +62,8 @@ def ask(prompts: Mapping[str, str], pictures: Sequence[Picture], *, seed: int, f
         item_id: of the item.
 
     Raises:
-        NotMeasurable: no judge is named, cannot be asked, or answers something else.
+        NotMeasurable: no judge is named.
+        Unavailable: it cannot be asked, or answers something else.
     """
     where, model = judge()
     if is_address(where):
@@ -70,7 +71,7 @@ def ask(prompts: Mapping[str, str], pictures: Sequence[Picture], *, seed: int, f
     facts = {"model": model, "seed": seed, "questions": dict(prompts)}
     said = PROGRAM.numbers(pictures, fps=fps, item_id=item_id, facts=facts).get("answers")
     if not isinstance(said, dict) or set(said) != set(prompts) or not all(isinstance(words, str) for words in said.values()):
-        raise NotMeasurable(f"the program of {PROGRAM.variable} wrote no answers to {', '.join(prompts)}")
+        raise Unavailable(f"the program of {PROGRAM.variable} wrote no answers to {', '.join(prompts)}")
     return {name: said[name] for name in prompts}
 
 
@@ -84,9 +85,9 @@ def _completion(url: str, model: str, text: str, pictures: Sequence[Picture], se
     try:
         said = json.loads(answer)["choices"][0]["message"]["content"]
     except (ValueError, LookupError, TypeError) as error:
-        raise NotMeasurable(f"the answer of {url} is no chat completion") from error
+        raise Unavailable(f"the answer of {url} is no chat completion") from error
     if not isinstance(said, str):
-        raise NotMeasurable(f"the answer of {url} holds no text")
+        raise Unavailable(f"the answer of {url} holds no text")
     return said
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from inpaintbench.errors import NotMeasurable
+from inpaintbench.errors import Unavailable
 from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric, mean_over_clip
 from inpaintbench.eval.passes.brought_programs import BroughtProgram
 from inpaintbench.view import ItemView
@@ -53,7 +53,7 @@ class Cfd(SingleRegionMetric):
         ).get("scores")  # fmt: skip
         count = int(with_hole.sum())
         if not isinstance(written, list) or len(written) != count or not all(map(_is_score, written)):
-            raise NotMeasurable(f"the program of {PROGRAM.variable} wrote no list of {count} scores of 0..4 or null")
+            raise Unavailable(f"the program of {PROGRAM.variable} wrote no list of {count} scores of 0..4 or null")
         values = [float(value) for value in written if value is not None]
         found = mean_over_clip(values, parts="frames", missing="the program has a score for no frame")
         return Measurement(found.value, found.reason, {**found.details, "frames_without_value": view.frames - len(values)})

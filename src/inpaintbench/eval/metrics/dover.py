@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from inpaintbench.errors import NotMeasurable
+from inpaintbench.errors import Unavailable
 from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric
 from inpaintbench.eval.passes.brought_programs import BroughtProgram
 from inpaintbench.view import ItemView
@@ -51,7 +51,7 @@ class Dover(SingleRegionMetric):
         written = PROGRAM.numbers(view.composite, fps=view.fps, item_id=view.item_id)
         raw = [written.get(name) for name in ("technical", "aesthetic")]
         if not all(isinstance(value, int | float) and math.isfinite(value) for value in raw):
-            raise NotMeasurable(f"the program of {PROGRAM.variable} wrote no numbers technical and aesthetic")
+            raise Unavailable(f"the program of {PROGRAM.variable} wrote no numbers technical and aesthetic")
         return Measurement(fused(*raw), details={"technical": raw[0], "aesthetic": raw[1]})  # type: ignore[arg-type]
 
 

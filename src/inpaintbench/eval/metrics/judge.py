@@ -9,12 +9,10 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.judging import asking
 from inpaintbench.eval.judging.questions import read_answer, stored
 from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric, Where
 from inpaintbench.regions import dilate
-from inpaintbench.tables import UNEXPECTED
 from inpaintbench.view import ItemView
 
 Picture = npt.NDArray[np.uint8]
@@ -70,15 +68,12 @@ class Judge(SingleRegionMetric):
 
         Raises:
             NotMeasurable: no judge is named.
+            Unavailable: it cannot be asked, or answers something else.
         """
         _, model = asking.judge()
         asked = {one.name: one for one in self.questions.questions}
         prompts = {name: self.questions.prompt(one, view.prompts if view.has("prompts") else None) for name, one in asked.items()}
-        try:
-            said = asking.ask(prompts, self.pictures(view), seed=self.seed, fps=view.fps, item_id=view.item_id)
-        except NotMeasurable as error:
-            # The server may be there the next time.
-            return Measurement(None, str(error), {UNEXPECTED: "judge"})
+        said = asking.ask(prompts, self.pictures(view), seed=self.seed, fps=view.fps, item_id=view.item_id)
         read = {name: read_answer(said[name], one.worth) for name, one in asked.items()}
         answers = [
             {"question": name, "prompt": prompts[name], "said": said[name][:_KEPT_CHARACTERS], "answer": read[name]}

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench import video
-from inpaintbench.errors import InputError, NotMeasurable
+from inpaintbench.errors import InputError, NotMeasurable, Unavailable
 from inpaintbench.eval.adapters.starting import scratch_folder
 from inpaintbench.eval.methods.command import Command
 from inpaintbench.types import Hole, Plain
@@ -62,15 +62,16 @@ class BroughtProgram:
             facts: what else ``item.json`` says.
 
         Raises:
-            NotMeasurable: there is no program, it fails, takes too long, or writes something else.
+            NotMeasurable: there is no program.
+            Unavailable: it fails, takes too long, or writes something else.
         """
         text = self._written(NUMBERS, frames, masks, {"item_id": item_id, "fps": fps, **(facts or {})})
         try:
             found = json.loads(text)
         except ValueError as error:
-            raise NotMeasurable(f"the program of {self.variable} wrote a {NUMBERS} that is no JSON: {error}") from error
+            raise Unavailable(f"the program of {self.variable} wrote a {NUMBERS} that is no JSON: {error}") from error
         if not isinstance(found, dict):
-            raise NotMeasurable(f"the program of {self.variable} wrote a {type(found).__name__} into {NUMBERS}, wanted an object")
+            raise Unavailable(f"the program of {self.variable} wrote a {type(found).__name__} into {NUMBERS}, wanted an object")
         return found
 
     def array(
@@ -78,19 +79,19 @@ class BroughtProgram:
     ) -> npt.NDArray[np.float32]:
         """The array that the program wrote as ``array.npy``, ``float32`` of ``shape``, where None stands for any number.
 
-        Raises what ``numbers`` raises, and ``NotMeasurable`` for another shape or numbers that are not finite.
+        Raises what ``numbers`` raises, and ``Unavailable`` for another shape or numbers that are not finite.
         """
         text = self._written(ARRAY, frames, masks, {"item_id": item_id, "fps": fps})
         try:
             found = _array_of(text)
         except (ValueError, EOFError, OSError) as error:
-            raise NotMeasurable(f"the program of {self.variable} wrote an {ARRAY} that NumPy cannot read") from error
+            raise Unavailable(f"the program of {self.variable} wrote an {ARRAY} that NumPy cannot read") from error
         fits = len(found.shape) == len(shape) and all(want in (None, have) for want, have in zip(shape, found.shape, strict=True))
         if not fits:
             wanted = ", ".join("any" if want is None else str(want) for want in shape)
-            raise NotMeasurable(f"the program of {self.variable} wrote an array of {found.shape}, wanted ({wanted})")
+            raise Unavailable(f"the program of {self.variable} wrote an array of {found.shape}, wanted ({wanted})")
         if not np.isfinite(found).all():
-            raise NotMeasurable(f"the program of {self.variable} wrote numbers that are not finite")
+            raise Unavailable(f"the program of {self.variable} wrote numbers that are not finite")
         return found
 
     def _written(self, name: str, frames: Pictures, masks: Hole | None, facts: Plain) -> bytes:
@@ -105,11 +106,14 @@ class BroughtProgram:
                 video.write_image(source / MASK.format(index), mask)
             told = {**facts, "frames": len(frames)}
             (source / ITEM).write_text(json.dumps(told, ensure_ascii=False), encoding="utf-8")
-            program.run_on(source, target)
+            try:
+                program.run_on(source, target)
+            except NotMeasurable as error:
+                raise Unavailable(str(error)) from error
             try:
                 return (target / name).read_bytes()
             except OSError as error:
-                raise NotMeasurable(f"the program of {self.variable} wrote no {name}") from error
+                raise Unavailable(f"the program of {self.variable} wrote no {name}") from error
 
     def _command(self) -> Command:
         given = os.environ.get(self.variable)

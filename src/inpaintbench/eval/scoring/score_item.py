@@ -18,7 +18,7 @@ import numpy as np
 
 from inpaintbench import frozen, video
 from inpaintbench.compute import Compute, Shared
-from inpaintbench.errors import InpaintBenchError, MediaError, is_disk_error
+from inpaintbench.errors import InpaintBenchError, MediaError, Unavailable, is_disk_error
 from inpaintbench.eval.metrics.base import INAPPLICABLE, Features, Measurement, Metric
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol
@@ -280,8 +280,9 @@ def _nothing(metric: Metric, error: Exception) -> Measurements:
     """
     if is_disk_error(error):
         raise error
-    if isinstance(error, InpaintBenchError):
-        return {region: Measurement(None, str(error)) for region in metric.regions}
     kind = type(error).__name__
+    if isinstance(error, InpaintBenchError):
+        again = {UNEXPECTED: kind} if isinstance(error, Unavailable) else {}
+        return {region: Measurement(None, str(error), again) for region in metric.regions}
     reason = f"could not be measured: {kind}: {next(iter(str(error).splitlines()), '')}".rstrip(": ")
     return {region: Measurement(None, reason, {UNEXPECTED: kind}) for region in metric.regions}
