@@ -63,6 +63,9 @@ def test_frames_that_a_protocol_measures_otherwise_are_not_measured_again() -> N
     assert (recipe.quantities, recipe.reason) == ((), recipe.reason)
     assert recipe.reason is not None
     assert "another size" in recipe.reason
+    # Where all items have that size, it measures their own frames.
+    assert recipe_of(resized, [PSNR], region="hole", sizes={(32, 32)}).quantities == (PSNR,)
+    assert recipe_of(resized, [PSNR], region="hole", sizes={(32, 32), (64, 32)}).reason is not None
     assert "neither PSNR nor SSIM" in str(recipe_of(CORRECTED, [Quantity("mse", "hole")], region="hole").reason)
 
 

@@ -35,7 +35,7 @@ from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.rank_table import RankTable, rank_tables, ranks_lead
 from inpaintbench.eval.report.records import report_json
 from inpaintbench.eval.report.score_table import failure_rows, score_table
-from inpaintbench.eval.report.tables import Results, pair_slices, step_series
+from inpaintbench.eval.report.tables import Results, in_reading_order, pair_slices, step_series
 from inpaintbench.eval.scoring.run_state import NOT_RUN
 from inpaintbench.pages import Link, Table, method_styles, page
 from inpaintbench.pages.panels import plain
@@ -465,3 +465,12 @@ def test_a_method_that_was_stopped_is_told_with_the_command_that_goes_on() -> No
     command = f"inpaintbench eval score DATASET --run RUN --protocol {CORRECTED.name}"
     assert f"my own was scored on 1 of 4 items; <code>{command}</code> continues it." in text
     assert "continues it" not in page_of(results_of()).split('id="page-data"')[0]
+
+
+def test_steps_of_an_attribute_stand_together_in_their_order() -> None:
+    results = results_of(VALUES, STEPS)
+    order = [part.name for part in in_reading_order(results.slices)]
+    assert order[:3] == ["effect-shadow-low", "effect-shadow-mid", "effect-shadow-high"]
+    assert sorted(order) == sorted(part.name for part in results.slices)
+    columns = [column for column in score_table(results, PSNR).columns if column.group]
+    assert [(column.group, column.label) for column in columns] == [("Effect: shadow", step) for step in ("low", "mid", "high")]

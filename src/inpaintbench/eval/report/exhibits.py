@@ -18,7 +18,7 @@ from inpaintbench.eval.report.items import six_digits
 from inpaintbench.eval.report.labels import quantity_label, slice_label
 from inpaintbench.eval.report.proxy import MASK, OUTLINE
 from inpaintbench.eval.report.quantity import Quantity, metric_leaf
-from inpaintbench.eval.report.tables import Results, in_reading_order, split_level
+from inpaintbench.eval.report.tables import Results, in_reading_order, split_step
 from inpaintbench.pages import Sentence, Tagged, data_uri
 from inpaintbench.pages.words import count
 from inpaintbench.types import Plain
@@ -70,7 +70,7 @@ def strip(results: Results, exhibits: Sequence[Exhibit]) -> list[Thumb]:
 
 
 def _slice(name: str) -> Tagged:
-    return Tagged(slice_label(name), split_level(name)[1])
+    return Tagged(slice_label(name), split_step(name)[1])
 
 
 def posters(exhibits: Sequence[Exhibit]) -> str:

@@ -13,7 +13,7 @@ from inpaintbench.eval.report.gallery import finite_values
 from inpaintbench.eval.report.labels import name_label, quantity_label, slice_label
 from inpaintbench.eval.report.quantity import Quantity, metric_leaf
 from inpaintbench.eval.report.significance import LEVEL, p_words
-from inpaintbench.eval.report.tables import Pair, Results, pair_slices, split_level
+from inpaintbench.eval.report.tables import Pair, Results, pair_slices, split_step
 from inpaintbench.pages import Link, Method, Sentence, Tagged
 from inpaintbench.pages.words import count, number, percent
 from inpaintbench.types import Slice
@@ -171,7 +171,7 @@ def _hardest(results: Results, quantity: Quantity) -> Finding | None:
 
 
 def _slice(name: str) -> Tagged:
-    return Tagged(slice_label(name), split_level(name)[1])
+    return Tagged(slice_label(name), split_step(name)[1])
 
 
 def _too_few(question: str, detail: str, basis: str) -> Finding:

@@ -6,7 +6,7 @@ A run folder keeps one number for each item, so the frames are measured again, b
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 from inpaintbench.errors import InpaintBenchError
@@ -31,15 +31,28 @@ class Recipe(NamedTuple):
     reason: str | None
 
 
-def recipe_of(protocol: Protocol, quantities: Sequence[Quantity], *, region: str) -> Recipe:
-    """Those of ``BY_FRAMES`` that were scored in ``region``; none for a protocol that does not measure the item's own frames."""
+def recipe_of(
+    protocol: Protocol, quantities: Sequence[Quantity], *, region: str, sizes: Collection[tuple[int, int]] = ()
+) -> Recipe:
+    """Those of ``BY_FRAMES`` that were scored in ``region``; none for a protocol that does not measure the item's own frames.
+
+    Args:
+        protocol: that they were scored under.
+        quantities: all that were scored.
+        region: one of its regions.
+        sizes: width and height of the items; a protocol that measures at the size of all of them measures their own frames.
+    """
     wanted = tuple(quantity for quantity in quantities if quantity.metric in BY_FRAMES and quantity.region == region)
     grey = protocol.colours == "grey"
-    if not protocol.composite or protocol.known_from != "truth" or protocol.size or protocol.hole_dilations:
-        reason = (
-            f"{protocol.name} measures other pixels than the report has: at another size, with another hole or not composited"
-        )
-        return Recipe((), (), grey, reason)
+    resized = protocol.size is not None and set(sizes) != {protocol.size}
+    others = [
+        *(["at another size"] if resized else []),
+        *(["with a hole that it grows"] if protocol.hole_dilations else []),
+        *(["with the input around the hole"] if protocol.composite and protocol.known_from != "truth" else []),
+        *([] if protocol.composite else ["whole predictions"]),
+    ]
+    if others:
+        return Recipe((), (), grey, f"{protocol.name} measures other pixels than the report has: {', '.join(others)}")
     if not wanted:
         return Recipe((), (), grey, f"neither PSNR nor SSIM was scored in the region {region!r}")
     return Recipe(wanted, tuple(protocol.build_metrics([one.metric for one in wanted], regions=[region])), grey, None)

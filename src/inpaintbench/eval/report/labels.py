@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inpaintbench.eval.report.quantity import Quantity, metric_leaf
-from inpaintbench.eval.report.tables import split_level, split_value
+from inpaintbench.eval.report.tables import split_step, split_value
 
 REGION_LABELS = {
     "hole": "hole", "band": "boundary band", "frame": "whole frame", "effect": "side effects of the object",
@@ -111,6 +111,5 @@ def name_label(name: str) -> str:
 
 def slice_label(name: str) -> str:
     """A slice without its level: ``Camera motion`` for ``camera_motion-high``, ``Class: left loop`` for ``class-left_loop``."""
-    whole, level = split_level(name)
-    attribute, value = (whole, None) if level else split_value(whole)
+    attribute, value = split_value(split_step(name)[0])
     return name_label(attribute) if value is None else f"{name_label(attribute)}: {value.replace('_', ' ')}"

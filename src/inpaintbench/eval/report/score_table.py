@@ -12,7 +12,7 @@ from inpaintbench.eval.report.cautions import size_words
 from inpaintbench.eval.report.effort_table import ceiling_tag
 from inpaintbench.eval.report.labels import metric_title, place_label, quantity_label, slice_label
 from inpaintbench.eval.report.quantity import Quantity, metric_leaf
-from inpaintbench.eval.report.tables import Results, in_reading_order, split_level
+from inpaintbench.eval.report.tables import Results, in_reading_order, split_step
 from inpaintbench.pages import Cell, Column, Row, Table
 from inpaintbench.pages.words import count, interval, number
 from inpaintbench.types import Slice
@@ -69,7 +69,7 @@ def score_table(results: Results, quantity: Quantity) -> Table:
 
 
 def _column(results: Results, part: Slice) -> Column:
-    level = split_level(part.name)[1]
+    level = split_step(part.name)[1]
     n, sources = len(part.item_ids), results.n_sources(part)
     title = f"{part.rule}; {count(n, 'item')} of {count(sources, 'source')}"
     if part.name == results.everything.name:

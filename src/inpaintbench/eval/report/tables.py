@@ -281,10 +281,19 @@ class Results:
         return [Failure(method, item_id, reason, tuple(quantities)) for reason, quantities in by_reason.items()]
 
 
+# Between low and high, of slices in three steps.
+MID = "mid"
+
+
 def split_level(name: str) -> tuple[str, str | None]:
     """``camera_motion-high`` as ``("camera_motion", "high")``; a name without a level with None."""
     attribute, dash, level = name.rpartition("-")
     return (attribute, level) if dash and attribute and level in ("low", "high") else (name, None)
+
+
+def split_step(name: str) -> tuple[str, str | None]:
+    """As ``split_level``, of slices in three steps too: ``effect-shadow-mid`` as ``("effect-shadow", "mid")``."""
+    return (name.removesuffix(f"-{MID}"), MID) if name.endswith(f"-{MID}") else split_level(name)
 
 
 def pair_slices(slices: Sequence[Slice]) -> list[Pair]:
@@ -311,7 +320,7 @@ def step_series(slices: Sequence[Slice]) -> list[Series]:
     by_name = {part.name: part for part in slices}
     series = []
     for attribute in dict.fromkeys(name.removesuffix("-low") for name in by_name if name.endswith("-low")):
-        steps = [(step, by_name[f"{attribute}-{step}"]) for step in ("low", "mid", "high") if f"{attribute}-{step}" in by_name]
+        steps = [(step, by_name[f"{attribute}-{step}"]) for step in ("low", MID, "high") if f"{attribute}-{step}" in by_name]
         if len(steps) == 3:
             series.append(Series(attribute, tuple(steps)))
     bins: dict[str, list[tuple[str, Slice]]] = {}
@@ -362,9 +371,16 @@ def split_value(name: str) -> tuple[str, str | None]:
 
 
 def in_reading_order(slices: Sequence[Slice]) -> list[Slice]:
-    """Low before high for each attribute, then the slices that stand alone, those of one attribute together."""
-    pairs = [one for pair in pair_slices(slices) for one in (pair.low, pair.high)]
-    return pairs + [slice_ for group in group_slices(slices) for slice_ in group.slices]
+    """Low before mid before high for each attribute, then the slices that stand alone, those of one attribute together."""
+    by_name = {part.name: part for part in slices}
+    ordered = [
+        by_name[name]
+        for pair in pair_slices(slices)
+        for name in (pair.low.name, f"{pair.attribute}-{MID}", pair.high.name)
+        if name in by_name
+    ]
+    there = {part.name for part in ordered}
+    return ordered + [part for group in group_slices(slices) for part in group.slices if part.name not in there]
 
 
 def _compared(score: SliceScore | None, *, sources: int) -> Summary:

@@ -106,7 +106,8 @@ def write_report(
     finding = headline(results, default)
     choices = add_proofs(choices, finding)
     edits = any(map(frozen.is_edit, dataset.items))
-    recipe = recipe_of(protocol, results.quantities, region=default.region)
+    sizes = {(int(row["width"]), int(row["height"])) for row in dataset.items}
+    recipe = recipe_of(protocol, results.quantities, region=default.region, sizes=sizes)
     made = make_exhibits(choices, media, methods=results.methods, rates=rates, edits=edits, recipe=recipe)
     frame_note = f"Over time the page draws the error alone: {recipe.reason}." if recipe.reason else ""
     files = _page_files(results, made, title=title, inline_limit_bytes=inline_limit_bytes, frame_note=frame_note)
