@@ -98,3 +98,23 @@ def test_the_paper_is_cited_where_there_is_one(clips: Path) -> None:
     dataset = frozen.load(clips)
     assert json.loads(croissant.croissant(dataset, {}))["citeAs"].startswith("@inproceedings{devil,")
     assert "citeAs" not in json.loads(croissant.croissant(replace(dataset, recipe={"recipe": "of another package"}), {}))
+
+
+def test_how_the_data_came_about_and_what_it_is_for_is_told_and_read_back(clips: Path, tmp_path: Path) -> None:
+    dataset = frozen.load(clips)
+    stated = {"biases": "One coast.", "limitations": "No night.", "maintenance": "New versions."}
+    facts = {**dataset.facts, "rai": stated, "raters": [{"question": "Is there water?", "clips": 4, "votes": 12}]}
+    (tmp_path / "croissant.json").write_bytes(croissant.croissant(replace(dataset, facts=facts), {}))
+    metadata = mlcroissant.Dataset(jsonld=str(tmp_path / "croissant.json")).metadata
+    assert list(metadata.ctx.issues.errors) == []
+    assert "RAI/1.0" in str(json.loads((tmp_path / "croissant.json").read_text())["conformsTo"])
+    assert metadata.data_biases == ["One coast."]
+    assert metadata.data_limitations[-1] == "No night."
+    assert len(metadata.data_limitations) > 1  # those of the recipe too
+    assert metadata.annotations_per_item == "3.0 to 3.0 votes a clip, on average"
+    assert "Is there water?" in metadata.data_annotation_protocol[0]
+    assert "3 sources from" in metadata.data_collection
+    # What nobody said is not there, and nothing is made up.
+    plainly = json.loads(croissant.croissant(dataset, {}))
+    assert not {"rai:dataBiases", "rai:dataSocialImpact", "rai:personalSensitiveInformation"} & set(plainly)
+    assert plainly["rai:dataAnnotationProtocol"].startswith("No person annotated items")

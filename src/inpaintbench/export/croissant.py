@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from inpaintbench.benchmarks import benchmark_of
-from inpaintbench.export import layout
+from inpaintbench.export import layout, responsible_ai
 from inpaintbench.export.card import first_paragraph
 from inpaintbench.export.card.words import sources
 from inpaintbench.export.licences import is_known, licence_url, spdx
@@ -91,7 +91,7 @@ def croissant(dataset: Dataset, sizes: Mapping[str, int]) -> bytes:
     document = {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
-        "conformsTo": "http://mlcommons.org/croissant/1.1",
+        "conformsTo": ["http://mlcommons.org/croissant/1.1", responsible_ai.CONFORMS_TO],
         "name": dataset.name,
         "description": _description(dataset, folders),
         **({"license": licences} if licences else {}),
@@ -101,6 +101,7 @@ def croissant(dataset: Dataset, sizes: Mapping[str, int]) -> bytes:
         **({"url": told["homepage"]} if "homepage" in told else {}),
         **({"creator": [{"@type": "sc:Person", "name": name} for name in told["authors"]]} if "authors" in told else {}),
         **({"citeAs": cited} if cited else {}),
+        **responsible_ai.rai_fields(dataset),
         "distribution": [
             *_file_objects(dataset, sizes, folders),
             *(_file_set(f"{name}-files", [f"{name}/*{suffix}"], suffix) for name, suffix in folders),

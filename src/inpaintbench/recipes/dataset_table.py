@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, WorkspaceError
 from inpaintbench.export.licences import check_usable
+from inpaintbench.export.responsible_ai import STATED
 from inpaintbench.files import read_toml, write_atomically
 from inpaintbench.recipes.options import read_splits
 from inpaintbench.recipes.own_slices import OwnSlice
@@ -26,7 +27,7 @@ from inpaintbench.workspace import Workspace
 _FILE = "dataset_table.json"
 _ADDRESS = re.compile(r"https?://[^\s<>\"|\\^`{}]+")
 # Tables of the file, all of them optional.
-TABLES = ("dataset", "slice")
+TABLES = ("dataset", "slice", "rai")
 
 
 class DatasetTable(BaseModel):
@@ -49,6 +50,8 @@ class DatasetTable(BaseModel):
     """Split -> its share of the items; by default those of the recipe."""
     slices: tuple[OwnSlice, ...] = ()
     """Besides those of the recipe."""
+    rai: Mapping[str, str] = {}
+    """What the fields of Croissant for responsible AI say that no program knows, by the entries of the table ``[rai]``."""
 
     @field_validator("title", "contact")
     @classmethod
@@ -89,6 +92,17 @@ class DatasetTable(BaseModel):
             raise ValueError(f"{given!r} is not an address, such as https://example.org/dataset")
         return given
 
+    @field_validator("rai", mode="before")
+    @classmethod
+    def _sentences(cls, given: Any) -> Any:
+        if not isinstance(given, Mapping):
+            raise ValueError("rai is a table; begin it with the line [rai]")
+        if unknown := [name for name in given if name not in STATED]:
+            raise ValueError(unknown_name("entry of [rai]", str(unknown[0]), list(STATED)))
+        if empty := [name for name, text in given.items() if not isinstance(text, str) or not text.strip()]:
+            raise ValueError(f"{empty[0]} is not a text; leave it out where there is nothing to say")
+        return {name: " ".join(text.split()) for name, text in given.items()}
+
     @field_validator("splits", mode="before")
     @classmethod
     def _shares(cls, given: Any) -> Any:
@@ -110,7 +124,7 @@ class DatasetTable(BaseModel):
 
 
 # Of the table in the file.
-_ENTRIES = [name for name in DatasetTable.model_fields if name != "slices"]
+_ENTRIES = [name for name in DatasetTable.model_fields if name not in ("slices", "rai")]
 # Nothing is said.
 SILENT = DatasetTable()
 

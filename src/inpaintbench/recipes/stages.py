@@ -337,6 +337,7 @@ def export(publication: Publication, workspace: Workspace, *, target: Path | Non
         leaked = leakage.check(workspace, to_records(items, Item), attributes=attributes, allowed=allowed, gone=gone)
     facts = evidence.evidence(workspace, recipe) | ({} if leaked is None else {"leakage": leaked}) | stated
     facts |= {"dataset": told.facts} if told.facts else {}
+    facts |= {"rai": dict(told.rai)} if told.rai else {}
     facts |= {own_slices.FACT: [part.model_dump() for part in own]} if own else {}
     del items  # of millions it would stand in memory beside all that is made from it
     dataset = freeze.freeze(

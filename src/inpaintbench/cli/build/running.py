@@ -55,6 +55,8 @@ class Described:
         if self.dataset is not None:
             document = read_file(self.dataset)
             table = make_table(document.get("dataset", {}), where=f"{self.dataset.name}, [dataset]")
+            stated = make_table({"rai": document.get("rai", {})}, where=self.dataset.name)
+            table = table.model_copy(update={"rai": stated.rai})
             table = table.model_copy(update={"slices": make_slices(document.get("slice", ()), where=self.dataset.name)})
         return with_entries(table, self.about or ())
 
