@@ -45,6 +45,7 @@ CLIPS, ITEMS_A_CLIP, CLIPS_A_SOURCE = 1_000_000, 3, 4
 MEBIBYTES_AT_MOST = 2048
 RULE = "sharpness>=0.2"
 METHODS, METRICS, REGIONS, ITEMS = 10, 8, 3, 1500
+FIRST_ITEM = 30_000_000
 BLOBS = [f"{place:02x}" * 32 + ".mp4" for place in range(64)]
 
 
@@ -194,7 +195,7 @@ def make_items(folder: Path, clips: int) -> None:
     """Items of three holes a clip, in ten slices, with what was measured of them: the tables that `export freeze` reads."""
     make_clips(folder, clips, ledgers=False)
     workspace, count, of_clip = Workspace(folder), ITEMS_A_CLIP * clips, hexes(1, clips, 16)
-    ids, holes, clip_ids = hexes(30_000_000, count, 16), hexes(60_000_000, count, 16), np.repeat(of_clip, ITEMS_A_CLIP)
+    ids, holes, clip_ids = hexes(FIRST_ITEM, count, 16), hexes(60_000_000, count, 16), np.repeat(of_clip, ITEMS_A_CLIP)
     nothing = pa.nulls(count, pa.string())
     parameters = '{"preset":"small-static-far","index":7,"reverse":false,"canvas":[1920,1080]}'
     optional = dict.fromkeys(schema_of(Corruption).names, nothing)
@@ -219,7 +220,7 @@ def make_scores(folder: Path, clips: int) -> None:
     """A run folder with the scores of a leaderboard."""
     del clips
     workspace = Workspace(folder / "run")
-    ids = hexes(1, ITEMS, 16)
+    ids = hexes(FIRST_ITEM, ITEMS, 16)
     rng = np.random.default_rng(0)
     protocol = PROTOCOLS.get("devil/corrected")
     metrics = list(protocol.metrics)[:METRICS]
@@ -303,11 +304,20 @@ def read_scores(folder: Path, clips: int) -> str:
 def report_data(folder: Path, clips: int) -> str:
     """Every mean of a report with its interval and place, from the tables of a run folder."""
     del clips
-    protocol = PROTOCOLS.get("devil/corrected")
-    ids = hexes(1, ITEMS, 16)
+    ids = hexes(FIRST_ITEM, ITEMS, 16)
     items = [{"item_id": name, "source_id": f"source{place // CLIPS_A_SOURCE}"} for place, name in enumerate(ids)]
     slices = tuple(Slice(f"slice-{place}", "made up", tuple(ids[place::10])) for place in range(10))
-    dataset = Dataset("made up", {}, items, slices, {}, {}, {})
+    return means_of(Dataset("made up", {}, items, slices, {}, {}, {}), folder)
+
+
+def report_of_millions(folder: Path, clips: int) -> str:
+    """The same in a dataset of millions of items, of which the others have no score."""
+    del clips
+    return means_of(frozen.load(folder / "frozen" / "exports" / "devil"), folder)
+
+
+def means_of(dataset: Dataset, folder: Path) -> str:
+    protocol = PROTOCOLS.get("devil/corrected")
     scores, _ = scores_of(Workspace(folder / "run"), dataset, folder, protocol.name)
     rows = records.summary_rows(tables.Results(dataset, scores, protocol=protocol))
     return f"{len(rows):,} means"
@@ -327,6 +337,7 @@ STEPS: dict[str, tuple[str, Any, str]] = {
         f"scores of {ITEMS:,} items x {METHODS} methods x {METRICS} metrics x {REGIONS} regions read", read_scores, "at most 3 s"
     ),
     "report": ("all means of a report of these scores, in ten slices", report_data, ""),
+    "report_of_millions": ("the same in the frozen dataset of all items", report_of_millions, ""),
 }  # fmt: skip
 
 

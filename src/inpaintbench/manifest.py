@@ -524,13 +524,14 @@ class Rows(KeyedRows):
         table = pa.concat_tables(list(self._table.batches(names)))
         return table if self._order is None else table.take(pa.array(self._order))
 
-    def batches(self) -> Iterator[pa.Table]:
-        """All columns of all rows, some thousands of rows at a time."""
+    def batches(self, names: Sequence[str] | None = None) -> Iterator[pa.Table]:
+        """All rows, some thousands at a time; some columns or, by default, all."""
         if self._order is None:
-            yield from self._table.batches()
+            yield from self._table.batches(names)
             return
         for start in range(0, len(self), GROUP_ROWS):
-            yield self._table.take(self._order[start : start + GROUP_ROWS])
+            rows = self._table.take(self._order[start : start + GROUP_ROWS])
+            yield rows if names is None else rows.select(names)
 
 
 def column(dataset: Dataset, name: str) -> list[Any]:

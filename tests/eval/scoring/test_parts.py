@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
+from dataclasses import replace
+from pathlib import Path
 
+import pytest
+from publishing_data import make_dataset
+
+from inpaintbench import frozen
 from inpaintbench.errors import InputError, UnknownNameError
-from inpaintbench.eval.scoring.parts import items_of_slices, named
+from inpaintbench.eval.scoring.parts import items_of_slices, named, source_of, sources_of
+from inpaintbench.export.freeze import seal
 from inpaintbench.types import Dataset, Slice
 
 ITEMS = tuple({"item_id": name, "split": split} for name, split in (("a", "train"), ("b", "test"), ("c", "test")))
@@ -26,3 +32,13 @@ def test_published_slices_splits_and_all_items_have_names() -> None:
 def test_a_published_slice_comes_before_a_split_of_its_name() -> None:
     own = Slice("split-test", "mine", ("a",))
     assert named(Dataset("made", {}, ITEMS, (own,), {}, {}, {}), "split-test") == own
+
+
+def test_sources_of_items_are_read_from_columns(tmp_path: Path) -> None:
+    folder = make_dataset(tmp_path)
+    rows = [dict(row) for row in frozen.load(folder).items]
+    rows[1] |= {"attributes": {**rows[1]["attributes"], "split_group": "person 7"}, "split": "train"}
+    seal(folder, replace(frozen.load(folder), items=tuple(rows)))
+    dataset = frozen.load(folder)
+    assert sources_of(dataset) == {"i0": "s0", "i1": "person 7", "i2": "s2"}
+    assert list(sources_of(dataset).items()) == [(row["item_id"], source_of(row)) for row in dataset.items]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -20,7 +20,7 @@ from inpaintbench.eval.metrics.base import INAPPLICABLE
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.scoring.effort import Effort
-from inpaintbench.eval.scoring.parts import everything, source_of
+from inpaintbench.eval.scoring.parts import everything, sources_of
 from inpaintbench.eval.scoring.run_state import NOT_RUN
 from inpaintbench.regions import OBJECT_REGIONS
 from inpaintbench.types import Dataset, Score, Slice, SliceScore
@@ -87,7 +87,7 @@ class Results:
         self.options = dict(options or {})
         self.run = run
         self.efforts = {method: effort for method, effort in (efforts or {}).items() if effort}
-        self.sources: dict[str, str] = {row["item_id"]: source_of(row) for row in dataset.items}
+        self.sources = sources_of(dataset)
         methods = dict.fromkeys(score.method for score in scores)
         self.contenders = tuple(method for method in methods if method not in references)
         self.references = tuple(method for method in methods if method in references)
@@ -104,6 +104,10 @@ class Results:
         unmeasured, found = unmeasured_quantities(scores), quantities_of(scores, protocol)
         self.quantities = tuple(quantity for quantity in found if quantity not in unmeasured) or found
         self.unmeasured = {quantity: unmeasured[quantity] for quantity in found if quantity not in self.quantities}
+        self._scored = dict.fromkeys(item_id for _, item_id, _ in self._scores)
+        self._scored_in: dict[str, list[str]] = {}
+        self._weights: dict[tuple[str, Quantity], dict[str, float]] = {}
+        self._n_sources: dict[str, int] = {}
         self._failed: list[Failure] | None = None
         self._tests: dict[Quantity, list[PairTest]] = {}
         self._summaries: dict[tuple[str, str, Quantity], Summary] = {}
@@ -134,27 +138,38 @@ class Results:
         """Mean of a method over the items of a slice, with its interval where there are enough sources for one."""
         key = (one.name, method, quantity)
         if quantity.of_sets:
-            return _compared(
-                self.slice_score(one, method, quantity), sources=len({self.sources[item_id] for item_id in one.item_ids})
-            )
+            return _compared(self.slice_score(one, method, quantity), sources=self.n_sources(one))
         if key not in self._summaries:
             own = self._by_item.get((method, quantity), {})
-            scores = [own.get(item_id) for item_id in one.item_ids]
-            self._summaries[key] = summarise(
-                [None if score is None else score.value for score in scores],
-                clusters=[self.sources[item_id] for item_id in one.item_ids],
+            scored = self._scored_items(one)
+            weights = self._weights_of(method, quantity)
+            found = summarise(
+                [None if (score := own.get(item_id)) is None else score.value for item_id in scored],
+                clusters=[self.sources[item_id] for item_id in scored],
                 infinite=self.infinite_rule(quantity.metric),
-                weights=[self._weight(score, quantity) for score in scores],
+                weights=[weights.get(item_id, 1.0) for item_id in scored],
                 bounds=quantity.bounds,
             )
+            self._summaries[key] = found._replace(n_missing=found.n_missing + len(one.item_ids) - len(scored))
         return self._summaries[key]
+
+    def _scored_items(self, one: Slice) -> list[str]:
+        """Items of a slice with a score by any method: of millions, often few."""
+        if one.name not in self._scored_in:
+            self._scored_in[one.name] = [item_id for item_id in one.item_ids if item_id in self._scored]
+        return self._scored_in[one.name]
 
     def weight(self, method: str, item_id: str, quantity: Quantity) -> float:
         """Weight of an item in means, by the protocol."""
-        return self._weight(self._scores.get((method, item_id, quantity)), quantity)
+        return self._weights_of(method, quantity).get(item_id, 1.0)
 
-    def _weight(self, score: Score | None, quantity: Quantity) -> float:
-        return 1.0 if score is None else float(self.protocol.weight(quantity.metric, score.details))
+    def _weights_of(self, method: str, quantity: Quantity) -> dict[str, float]:
+        key = (method, quantity)
+        if key not in self._weights:
+            own = self._by_item.get(key, {})
+            weigh, metric = self.protocol.weight, quantity.metric
+            self._weights[key] = {item_id: float(weigh(metric, score.details)) for item_id, score in own.items()}
+        return self._weights[key]
 
     def level(self, one: Slice, method: str, quantity: Quantity) -> float | None:
         """Value that a method is ranked by: its mean, or infinity when all its values are infinite."""
@@ -164,7 +179,7 @@ class Results:
     def measured(self, one: Slice, method: str, quantity: Quantity) -> set[str]:
         """Items of a slice that a method has a value of."""
         own = self._by_item.get((method, quantity), {})
-        return {item_id for item_id in one.item_ids if item_id in own and own[item_id].value is not None}
+        return {item_id for item_id in self._scored_items(one) if item_id in own and own[item_id].value is not None}
 
     def comparable(self, one: Slice, quantity: Quantity) -> dict[str, bool]:
         """Return whether the mean of each method is over (nearly) all items that any method has a value of.
@@ -181,7 +196,12 @@ class Results:
         """Sources of the items of a slice, or of those that a method has a value of."""
         alone = method is not None and quantity is not None and not quantity.of_sets
         items = self.measured(one, str(method), quantity) if alone and quantity is not None else one.item_ids
-        return len({self.sources[item_id] for item_id in items})
+        if items is one.item_ids and one.name in self._n_sources:
+            return self._n_sources[one.name]
+        count = len({self.sources[item_id] for item_id in items})
+        if items is one.item_ids:
+            self._n_sources[one.name] = count
+        return count
 
     def places(self, one: Slice, quantity: Quantity) -> dict[str, int | None]:
         """Place of each method in a slice, 1 = best, ties shared; None without a value, with values of clearly fewer items than
@@ -405,14 +425,14 @@ def unmeasured_quantities(scores: Sequence[Score]) -> dict[Quantity, str]:
     and that it was not run only where nothing else is known.
     """
     there = {(one.method, one.item_id) for one in scores if not one.reason and (one.value is not None or one.features)}
-    reasons: dict[Quantity, Counter[str]] = {}
-    own: dict[Quantity, Counter[str]] = {}
+    reasons: defaultdict[Quantity, Counter[str]] = defaultdict(Counter)
+    own: defaultdict[Quantity, Counter[str]] = defaultdict(Counter)
     measured = set()
     for score in scores:
         quantity, reason = Quantity(score.metric, score.region), score.reason or "no reason given"
-        reasons.setdefault(quantity, Counter())[reason] += reason != NOT_RUN
+        reasons[quantity][reason] += reason != NOT_RUN
         if (score.method, score.item_id) in there:
-            own.setdefault(quantity, Counter())[reason] += 1
+            own[quantity][reason] += 1
         if score.value is not None or score.features is not None:
             measured.add(quantity)
     return {one: own.get(one, found).most_common(1)[0][0] for one, found in reasons.items() if one not in measured}
