@@ -204,11 +204,13 @@ def composite(truth: Frames, hole: Hole, prediction: Frames | Sequence[npt.NDArr
     return frames
 
 
-def composite_in_place(truth: Frames, hole: Hole, prediction: Frames) -> Frames:
+def composite_in_place(truth: Frames | Sequence[npt.NDArray[np.uint8]], hole: Hole, prediction: Frames) -> Frames:
     """``composite`` that writes the known pixels into ``prediction``, where it can, and returns it: half the memory."""
     import cv2
 
     prediction = np.require(prediction, requirements=["C", "W"])  # copies read-only arrays
+    # Sides of one pixel may have any stride in numpy, not in OpenCV.
+    prediction = prediction.reshape(-1).reshape(prediction.shape)
     for target, source, mask in zip(prediction, truth, hole, strict=True):
         cv2.copyTo(source, (~mask).view(np.uint8), target)
     return prediction

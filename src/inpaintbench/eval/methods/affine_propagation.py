@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench import regions
-from inpaintbench.eval.methods.base import Method, fill_each_frame
+from inpaintbench.eval.methods.base import Method, fill_in_place
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
 
@@ -63,13 +63,17 @@ class AffinePropagation(Method):
 
     def inpaint(self, view: ItemView) -> Frames:
         """``uint8[T, H, W, 3]``."""
-        frames, rest = view.input.copy(), view.hole.copy()
-        if view.frames > 1 and rest.any():
-            lenders = _Lenders(view.input, view.hole, reach_frames=self.reach_frames)
-            for index in np.flatnonzero(rest.any(axis=(1, 2))):
-                box = _box_around(view.hole[index])
-                self._borrow(frames[index][box], rest[index][box], lenders.nearest_first(int(index), box))
-        return fill_each_frame(frames, rest, algorithm=cv2.INPAINT_TELEA, radius_pixels=self.radius_pixels)
+        frames = view.input.copy()
+        with_hole = np.flatnonzero(view.hole.any(axis=(1, 2))).tolist()
+        several = view.frames > 1 and len(with_hole) > 0
+        lenders = _Lenders(view.input, view.hole, reach_frames=self.reach_frames) if several else None
+        for index in with_hole:
+            rest, box = view.hole[index].copy(), _box_around(view.hole[index])
+            if lenders is not None:
+                self._borrow(frames[index][box], rest[box], lenders.nearest_first(index, box))
+            some = slice(index, index + 1)
+            fill_in_place(frames[some], rest[None], algorithm=cv2.INPAINT_TELEA, radius_pixels=self.radius_pixels)
+        return frames
 
     def _borrow(self, pixels: Picture, missing: Pixels, lenders: Iterator[_Lender]) -> None:
         """Write what lenders show into ``pixels`` and strike it off ``missing``, both in place."""

@@ -18,7 +18,7 @@ from inpaintbench.eval.adapters.layouts import Task
 from inpaintbench.eval.adapters.usage import Usage
 from inpaintbench.eval.scoring.fitting import Divisor
 from inpaintbench.types import Frames, Hole
-from inpaintbench.view import ItemView, composite
+from inpaintbench.view import ItemView, composite_in_place
 
 
 class Method(Leaf, ABC):
@@ -77,13 +77,20 @@ def fill_each_frame(frames: Frames, hole: Hole, *, algorithm: int, radius_pixels
     Returns:
         ``uint8[T, H, W, 3]``; a frame that is all hole has nothing to draw from and stays as it is.
     """
-    filled = frames.copy()
+    return fill_in_place(frames.copy(), hole, algorithm=algorithm, radius_pixels=radius_pixels)
+
+
+def fill_in_place(frames: Frames, hole: Hole, *, algorithm: int, radius_pixels: float) -> Frames:
+    """``fill_each_frame`` that writes into ``frames`` and returns them."""
     for index in np.flatnonzero(hole.any(axis=(1, 2)) & ~hole.all(axis=(1, 2))):
         missing = np.ascontiguousarray(hole[index]).view(np.uint8)
-        filled[index] = cv2.inpaint(np.ascontiguousarray(frames[index]), missing, radius_pixels, algorithm)
-    return filled
+        frames[index] = cv2.inpaint(np.ascontiguousarray(frames[index]), missing, radius_pixels, algorithm)
+    return frames
 
 
 def where_judged(view: ItemView, frames: Frames) -> Frames:
-    """``frames`` in the hole and the input elsewhere; all of them where no hole is given: whole frames are judged then."""
-    return composite(view.input, view.hole, frames) if view.has("hole") else frames
+    """``frames`` in the hole and the input elsewhere; all of them where no hole is given: whole frames are judged then.
+
+    They are the method's own and are written into.
+    """
+    return composite_in_place(view.input, view.hole, frames) if view.has("hole") else frames

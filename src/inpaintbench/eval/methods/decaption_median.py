@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.eval.methods.base import Method, fill_each_frame, where_judged
+from inpaintbench.eval.methods.base import Method, fill_in_place, where_judged
 from inpaintbench.eval.methods.temporal_median import median_of_known
 from inpaintbench.eval.methods.text_spans import text_hole
 from inpaintbench.types import Frames, Hole
@@ -41,7 +41,7 @@ class DecaptionMedian(Method):
         hole = view.hole if view.has("hole") else text_hole(view.input)
         filled = view.input.copy()
         left = hole & ~self._from_other_frames(filled, hole)
-        filled = fill_each_frame(filled, left, algorithm=cv2.INPAINT_TELEA, radius_pixels=self.radius_pixels)
+        fill_in_place(filled, left, algorithm=cv2.INPAINT_TELEA, radius_pixels=self.radius_pixels)
         return where_judged(view, filled)
 
     def _from_other_frames(self, frames: Frames, hole: Hole) -> Hole:

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.eval.methods.base import Method, fill_each_frame
+from inpaintbench.eval.methods.base import Method, fill_in_place
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
@@ -39,7 +39,7 @@ class TemporalMedian(Method):
             filled = np.where(missing[..., None], median_of_known(levels, missing), levels)
             frames[:, rows[some], columns[some]] = filled
         rest = np.broadcast_to(never_known, hole.shape)
-        return fill_each_frame(frames, rest, algorithm=cv2.INPAINT_TELEA, radius_pixels=self.radius_pixels)
+        return fill_in_place(frames, rest, algorithm=cv2.INPAINT_TELEA, radius_pixels=self.radius_pixels)
 
 
 def median_of_known(levels: npt.NDArray[np.uint8], missing: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint8]:

@@ -30,7 +30,7 @@ from inpaintbench.executors.performing import state_cost
 from inpaintbench.manifest import column
 from inpaintbench.steps import predict_step
 from inpaintbench.types import Dataset, Frames, Hole, Plain, Prediction, canonical_json, content_id
-from inpaintbench.view import ItemView, composite
+from inpaintbench.view import ItemView, composite_in_place
 from inpaintbench.workspace import Blobs
 
 VERSION = "1"
@@ -263,8 +263,9 @@ def run(leaf: Any, view: ItemView) -> Frames:
 
 
 def on_black(frames: Frames, hole: Hole) -> Frames:
-    """Hole pixels of ``frames``, everything else 0."""
-    return composite(np.zeros_like(frames), hole, frames)
+    """Hole pixels of ``frames``, everything else 0, which is written into ``frames`` where it can be."""
+    black = np.zeros(frames.shape[1:], np.uint8)
+    return composite_in_place([black] * len(frames), hole, frames)
 
 
 def _largest_change(frames: Frames, before: Frames, hole: Hole) -> int:
