@@ -34,7 +34,7 @@ from inpaintbench.curation.attributes.water_suggestion import WaterSuggestion
 from inpaintbench.curation.normalizers.cover import Cover
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.models.yolox import KINDS
-from inpaintbench.recipes.devil import FOREGROUND_LIMIT, DevilRecipe
+from inpaintbench.recipes.devil import FOREGROUND_LIMIT, LEAST_CONFIDENCE, DevilRecipe
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
@@ -133,9 +133,14 @@ def camera_rows(clips: list[MarkedClip]) -> Iterator[str]:
     without = {name: [clip.name for clip in kept if clip.values[name] is None] for name in ("by features", "camera_motion")}
     share = len(without["camera_motion"]) / len(kept)
     ranked = sorted(
-        (clip for clip in kept if clip.values["camera_motion_per_frame"] is not None),
+        (
+            clip
+            for clip in kept
+            if clip.values["camera_motion_per_frame"] is not None and clip.values["camera_motion_confidence"] >= LEAST_CONFIDENCE
+        ),
         key=lambda clip: clip.values["camera_motion_per_frame"],
     )
+    unsure = [clip.name for clip in kept if clip.values["camera_motion"] is not None and clip not in ranked]
     most = min(round(recipe.level_share * len(ranked)), recipe.level_limit)
     low, high = ranked[:most], ranked[-most:]
     still = [clip.name for clip in high if clip.marks["camera"] == "still"]
@@ -145,11 +150,13 @@ def camera_rows(clips: list[MarkedClip]) -> Iterator[str]:
     yield f"| clips of one scene, marked | | {len(kept)} of {len({clip.film for clip in kept})} films |"
     yield f"| without a value by features alone, as published | | {len(by_features)}: {_told(by_features)} |"
     yield f"| without a value | at most 2 % | {len(without['camera_motion'])} ({share:.1%}): {_told(without['camera_motion'])} |"
+    yield f"| without a label for want of confidence | | {len(unsure)}: {_told(unsure)} |"
     yield f"| still cameras among the {most} called high | 0 | {len(still)}: {_told(still)} |"
     yield f"| moving cameras among the {most} called low | 0 | {len(moving)}: {_told(moving)} |"
     for clip in answered:
         value, confidence = clip.values["camera_motion_per_frame"], clip.values["camera_motion_confidence"]
-        place = f"rank {ranked.index(clip) + 1} of {len(ranked)}, by eye {clip.marks['camera']}"
+        below = sum(other.values["camera_motion_per_frame"] < value for other in ranked)
+        place = f"above {below} of {len(ranked)} sure ones, by eye {clip.marks['camera']}"
         yield f"| {clip.name}, by patches | | {value:.4f} of the view a frame, {place}, confidence {confidence:.2f} |"
 
 

@@ -262,7 +262,7 @@ def test_other_options_replace_the_dataset_where_that_is_asked_for_and_say_so(tm
     other = ("--fingers", "2", "--strength", "0", "--background", "white")
     refused = run_here(*build, *other)
     assert refused.returncode == 1
-    assert "what would take its place (2 items) differs: 2 items added; 3 items removed" in refused.stderr
+    assert "what would take its place (2 items, version 2.0.0) differs: 2 items added; 3 items removed" in refused.stderr
     second = run_here(*build, *other, "--replace")
     assert second.returncode == 0, second.stderr
     assert " -> version 2.0.0: 2 items added; 3 items removed" in second.stdout

@@ -178,6 +178,19 @@ def test_clips_that_no_rater_was_asked_about_keep_the_labels_of_their_footage(wo
     }  # fmt: skip
 
 
+def test_clips_whose_camera_is_not_sure_get_no_label(workspace: Workspace) -> None:
+    sure = {"c0": 1.0, "c1": 0.2, "c2": 0.5, "c3": None, "c4": 0.1}
+    rows = [Attribute(name, devil.CONFIDENCE, value, None if value else "cut", "x", "1") for name, value in sure.items()]
+    workspace.write_table("attributes", measuring.step_of(devil.CONFIDENCE), rows, Attribute)
+    values = {"c0": 0.1, "c1": 0.2, "c2": 0.3, "c3": None, "c4": 0.5, "c5": 0.6}
+    motion = [Attribute(name, "motion", value, None if value else "cut", "x", "1") for name, value in values.items()]
+    left = to_records(devil._sure(to_columns(motion, Attribute), workspace), Attribute)
+    assert {row.subject_id: row.value for row in left} == values | {"c1": None, "c4": None}
+    assert [row.reason for row in left] == [
+        None, "camera_motion_confidence is 0.2, below 0.5", None, "cut", "camera_motion_confidence is 0.1, below 0.5", None,
+    ]  # fmt: skip
+
+
 def test_pairs_whose_holes_are_there_ask_for_nothing(embedded: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(devil._Requests, "__getitem__", lambda *_: pytest.fail("made a request"))
     tables = {path: path.read_bytes() for path in (embedded.path / "tables").rglob("*.parquet")}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -212,6 +213,26 @@ def test_a_workspace_of_other_footage_adds_to_a_dataset_that_lies_elsewhere(tmp_
     assert not (tmp_path / "three" / "exports").exists() or not list((tmp_path / "three" / "exports").iterdir())
 
 
+@pytest.mark.parametrize("world", [*FAST, *(pytest.param(one, marks=pytest.mark.long) for one in DEAR)])
+def test_what_a_build_changes_is_told_before_it_does_so_in_every_recipe(world: World, tmp_path: Path) -> None:
+    recipe, source = world(STEPS[1], tmp_path)
+    first = made(tmp_path / "workspace", recipe, source)
+    folder = tmp_path / "workspace" / "exports" / recipe.kind
+    before = hashes(folder, first)
+    told: list[Any] = []
+    (tmp_path / "fewer").mkdir()
+    recipe, source = world(STEPS[0], tmp_path / "fewer")
+    change = r"\d+ items added; .*removed|\d+ items changed|\d+ items removed"
+    with pytest.raises(InputError, match=rf"@1\.0\.0.* items, version 2\.0\.0\) differs: ({change}).*--append.*--replace"):
+        made(tmp_path / "workspace", recipe, source, asked=Asked(say=told.append))
+    assert (hashes(folder, frozen.load(folder)), told) == (before, [])
+    kept = Asked(replace=True, say=lambda words: told.append((words, frozen.load(folder).version)))
+    second = made(tmp_path / "workspace", recipe, source, asked=kept)
+    [(words, there)] = told
+    assert (second.version, there) == ("2.0.0", "1.0.0")  # said while the former one lay there
+    assert re.match(rf"{re.escape(frozen.dataset_id(first))} -> version 2\.0\.0: ({change})", words)
+
+
 def test_nothing_published_is_replaced_without_a_word(tmp_path: Path) -> None:
     recipe, source = reinpaint(3, tmp_path)
     first = made(tmp_path / "workspace", recipe, source)
@@ -243,7 +264,9 @@ def test_the_public_part_and_the_truth_of_other_content_are_not_replaced_without
     for _ in range(2):  # the same again
         (_, shown), _ = export_apart(recipe, workspace, **how)
     removed.remove(workspace, [("source", "0.png")], reason="withdrawn by its author")
-    with pytest.raises(InputError, match=r"challenge' holds .* would take its place \(4 items\) differs: 2 items removed"):
+    with pytest.raises(
+        InputError, match=r"challenge' holds .* would take its place \(4 items, version 2.0.0\) differs: 2 items removed"
+    ):
         export_apart(recipe, workspace, **how)
     assert len(frozen.load(public).items) == len(shown.items) == 6
     (_, fewer), _ = export_apart(recipe, workspace, **how, asked=Asked(replace=True))

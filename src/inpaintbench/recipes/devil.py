@@ -73,6 +73,9 @@ OWN_FOOTAGE_RULES = {
     "logo": Rule(attribute="static_overlay", at_most=0.001, flag=True, name="logo or frame"),
     "letterbox": Rule(attribute="letterbox", at_most=0.02, flag=True, name="bars"),
 }
+# Camera motion of less confidence may be that of water or leaves: such clips are called neither low nor high
+# (`bench/camera_in_water.py`).
+CONFIDENCE, LEAST_CONFIDENCE = "camera_motion_confidence", 0.5
 # Ratio of frame rates up to which motion a frame and a second rank alike: 29.97 and 30.
 SAME_RATE = 1.05
 
@@ -100,8 +103,8 @@ class DevilRecipe(BaseModel):
         Deviation(
             "candidates for a label of camera motion",
             "16 % of all clips; those without a score count as the highest",
-            "16 % of the clips that have a score; the others get no label",
-            "fewer candidates, and no clip is called high because nothing could be aligned",
+            "16 % of the clips that have a score of some confidence; the others get no label",
+            "fewer candidates, and no clip is called high because nothing could be aligned, or because of its water",
         ),
         Deviation(
             "background scene motion",
@@ -332,7 +335,7 @@ def measured_by(recipe: DevilRecipe, rates: Iterable[float] = ()) -> list[str]:
     """The attribute leaves that the rules and labels need, of clips of these frame rates."""
     motion = [recipe.motion_attribute(rates)]
     if recipe.behaviour == "corrected":
-        motion.append("camera_motion_confidence")
+        motion.append(CONFIDENCE)
     wanted = ["cut_score", *motion, *(rule.attribute for rule in recipe.rules if rule.attribute)]
     if asks_for_duplicates(recipe):
         wanted.append(PerceptualHash.name)
@@ -369,7 +372,7 @@ def label(recipe: DevilRecipe, executor: Executor, workspace: Workspace) -> None
         reasons = "; ".join(f"{count.dropped} by {count.label}" + _without(count.missing) for count in by_rule)
         raise RunError(f"all {len(clips)} clips were dropped: {reasons}")
     attribute = recipe.motion_attribute(_rates(workspace))
-    levels = _levels(recipe, workspace, kept, motion, attribute=attribute, level=SLICE_LEVELS["camera_motion"])
+    levels = _levels(recipe, workspace, kept, _sure(motion, workspace), attribute=attribute, level=SLICE_LEVELS["camera_motion"])
     workspace.write_columns("attributes", LEVELS, pa.concat_tables([levels, *_scene_motion_levels(recipe, workspace, kept)]))
 
 
@@ -381,6 +384,24 @@ def _measured(recipe: DevilRecipe, executor: Executor, workspace: Workspace) -> 
     leaves = {name: constants.get(name, {}) for name in measured_by(recipe, rates)}
     outcomes = measuring.measure_together(executor, workspace, leaves=leaves)
     return outcomes[recipe.motion_attribute(rates)].columns("subject_id", "value", "value_text", "reason")
+
+
+def _sure(motion: pa.Table, workspace: Workspace) -> pa.Table:
+    """Rows of camera motion with a reason instead of a value where it may be the motion of something else."""
+    rows = workspace.columns("attributes", Attribute, where=("name", [CONFIDENCE]), columns=["subject_id", "value"])
+    places = last_places(flat(rows["subject_id"]), flat(motion["subject_id"]))
+    confidence = flat(rows["value"]).take(pa.array(places, mask=places < 0))
+    unsure = pc.fill_null(pc.less(confidence, LEAST_CONFIDENCE), False)
+    unsure = pc.and_(unsure, flat(motion["value"]).is_valid())
+    told = [f"{CONFIDENCE} is {value:.2g}, below {LEAST_CONFIDENCE:g}" for value in confidence.filter(unsure).to_pylist()]
+    nothing = pa.scalar(None, motion.schema.field("value").type)
+    changed = {
+        "value": pc.if_else(unsure, nothing, flat(motion["value"])),
+        "reason": pc.replace_with_mask(flat(motion["reason"]), unsure, pa.array(told, pa.string())),
+    }
+    for name, column in changed.items():
+        motion = motion.set_column(motion.schema.get_field_index(name), name, column)
+    return motion
 
 
 def _rates(workspace: Workspace) -> list[float]:

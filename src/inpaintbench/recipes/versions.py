@@ -176,8 +176,10 @@ def _check_may_go(place: Path, draft: Dataset, may_go: set[str], there: _Held | 
     )
     if there is None:
         raise InputError(f"{str(place)!r} holds a dataset that cannot be read. {way_out}")
-    changes = "; ".join(_told(difference(there.dataset, draft)))
-    now = f"what would take its place ({len(draft.items)} items) differs"
+    diff = difference(there.dataset, draft)
+    changes = "; ".join(_told(diff))
+    version = next_version(there.dataset.version, major=not only_adds(diff))
+    now = f"what would take its place ({len(draft.items)} items, version {version}) differs"
     raise InputError(f"{str(place)!r} holds {dataset_id(there.dataset)}, and {now}: {changes}. {way_out}")
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from worlds import camera_path, film, luma, photograph
 
-from inpaintbench.curation.attributes import patch_links
+from inpaintbench.curation.attributes import camera_motion, patch_links
 from inpaintbench.curation.attributes.camera_motion import CameraMotion, score_from_transforms
 from inpaintbench.curation.attributes.camera_motion_confidence import CameraMotionConfidence
 from inpaintbench.curation.attributes.patch_links import link
@@ -68,3 +68,23 @@ def test_water_over_nearly_all_of_the_view_does_not_hide_a_pan() -> None:
 def test_features_that_agree_throughout_are_trusted() -> None:
     view = ItemView.of_arrays(luma=np.repeat(views(20), 10, axis=0))
     assert CameraMotionConfidence().measure(view) == 1
+
+
+def test_a_camera_that_moves_a_little_where_there_is_no_feature_does_not_stand_still(monkeypatch: pytest.MonkeyPatch) -> None:
+    moving, plain = (
+        views(*(20 + place // 3 for place in range(10))),
+        np.repeat(np.linspace(0, 200, WIDTH, dtype=np.uint8)[None], HEIGHT, axis=0),
+    )
+    nothing = np.zeros((0, 2), np.float32), np.zeros((0, 128), np.float32)
+    monkeypatch.setattr(camera_motion, "_features", lambda _: nothing)
+    for cache in (camera_motion._joined, camera_motion._linked):
+        cache.cache_clear()
+    view = ItemView.of_arrays(luma=moving)
+    assert CameraMotion(fallback=False).measure(view) == 0
+    assert CameraMotion().measure(view) == pytest.approx(3 / WIDTH, abs=0.002)  # the fourth largest of ten frames
+    assert CameraMotionConfidence().measure(view) > 0.5
+    still = ItemView.of_arrays(luma=np.repeat(plain[None], 10, axis=0))
+    assert CameraMotion().measure(still) == 0
+    assert CameraMotionConfidence().measure(still) == 0  # nothing says so but that it looks the same
+    for cache in (camera_motion._joined, camera_motion._linked):
+        cache.cache_clear()

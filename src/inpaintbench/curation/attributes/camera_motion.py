@@ -14,15 +14,15 @@ An alignment can fail (too few features, too little overlap), and then its pair 
 chain of successful alignments are multiplied. So a fast pan, whose far frames share nothing, still has all its losses. What two
 bridged frames both see must not speak against it; else ways through single other frames are tried.
 
-Where no chain connects two frames, water or leaves fill the view and features agree on nothing. Then patches that keep their
-look are asked, through all frames between (``patch_links``), and ``camera_motion_confidence`` says how clearly they answered.
-Where they do not answer either (a cut, a view without texture) the loss could be anything, and the clip has no score.
+Where no chain connects two frames, or features agree on nothing at all, water or leaves fill the view. Then patches that keep
+their look are asked, through all frames between (``patch_links``), and ``camera_motion_confidence`` says how clearly they
+answered. Where they do not answer either (a cut, a view without texture) the loss could be anything, and the clip has no score.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain
 from typing import Literal
@@ -272,15 +272,17 @@ class Aligned:
     """Features that agree, ``int64[N, N]``; 0 where no alignment was found that the pixels bear out."""
     known: npt.NDArray[np.bool_]
     """Whether there is a matrix at all, ``bool[N, N]``: aligned, or bridged."""
+    by_features: bool
+    """Whether features agree on any two frames; else a camera that stands still is all that the pixels can bear out."""
     evidence: float = 1.0
-    """Of the weakest link that patches had to find, 0..1."""
+    """Of the weakest link that patches had to find, 0..1; 0 where they had to and could not."""
 
 
 def _aligned(luma: Luma, *, sampled_frames: int, fallback: bool) -> Aligned:
     chosen = sampled_indices(len(luma), sampled_frames=sampled_frames)
     small = _shrunk(luma[chosen])
     aligned = _joined(small.tobytes(), small.shape)
-    if aligned.known.all() or not fallback:
+    if (aligned.known.all() and aligned.by_features) or not fallback:
         return aligned
     stretch = _shrunk(luma[: chosen[-1] + 1])
     return _linked(stretch.tobytes(), stretch.shape, int(chosen[1]))
@@ -291,7 +293,9 @@ def _joined(pixels: bytes, shape: tuple[int, ...]) -> Aligned:
     """The frames of ``shape``, aligned by features."""
     frames = np.frombuffer(pixels, np.uint8).reshape(shape)
     views = Views.of(frames)
-    matrices, inliers = _borne_out(views, *_alignments(frames))
+    matrices, inliers = _alignments(frames)
+    by_features = bool(inliers.any())
+    matrices, inliers = _borne_out(views, matrices, inliers)
     matrices, known = _bridged(matrices, inliers)
     for start, other in np.argwhere(known & (inliers == 0) & ~np.eye(len(frames), dtype=bool)):
         # Where the shortest chain is contradicted, ways through single other frames are tried in the order of the frames.
@@ -302,7 +306,7 @@ def _joined(pixels: bytes, shape: tuple[int, ...]) -> Aligned:
         known[start, other] = way is not None
         matrices[start, other] = way if way is not None else np.eye(3)
     matrices.flags.writeable = inliers.flags.writeable = known.flags.writeable = False
-    return Aligned(matrices, inliers, known)
+    return Aligned(matrices, inliers, known, by_features)
 
 
 @lru_cache(maxsize=2)
@@ -321,7 +325,7 @@ def _linked(pixels: bytes, shape: tuple[int, ...], spacing: int) -> Aligned:
         linked = link(frames, place * spacing, (place + 1) * spacing)
         if linked is None:
             # What features and pixels left open stays open, and the reason counts that.
-            return by_features
+            return replace(by_features, evidence=0.0)
         if views.verdict(place, place + 1, linked.matrix) != "still":
             matrices[place, place + 1] = linked.matrix
         matrices[place + 1, place] = np.linalg.inv(matrices[place, place + 1])
@@ -329,7 +333,7 @@ def _linked(pixels: bytes, shape: tuple[int, ...], spacing: int) -> Aligned:
         evidence = min(evidence, linked.evidence)
     matrices, known = _bridged(matrices, links)
     matrices.flags.writeable = known.flags.writeable = False
-    return Aligned(matrices, by_features.inliers, known, evidence)
+    return Aligned(matrices, by_features.inliers, known, by_features.by_features, evidence)
 
 
 def _borne_out(views: Views, matrices: Matrices, inliers: Counts) -> tuple[Matrices, Counts]:

@@ -11,7 +11,8 @@ class CameraMotionConfidence(AttributeLeaf):
     """Confidence of ``camera_motion`` and ``camera_motion_per_frame``: 1 where features agree on the camera throughout.
 
     Else patches that keep their look were asked, and it is the share by which the camera that most of them agree on outvotes the
-    next best, where that is least. Below 0.5 the value may be that of what moves instead of the camera's.
+    next best, where that is least; 0 where features and patches agree on nothing and the view only looks as if it stood still.
+    Below 0.5 the value may be that of what moves instead of the camera's.
     """
 
     name = "camera_motion_confidence"
