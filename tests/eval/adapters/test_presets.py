@@ -199,15 +199,28 @@ def test_a_command_runs_in_a_container_that_sees_its_folders(tmp_path: Path, mon
         Command(command="fill {input} {output}", image="fill:1")
     # Stands for the container program: notes its options, then runs what the image would.
     (tmp_path / "docker").write_text(
-        f'#!/bin/sh\necho "$@" > {tmp_path}/told\nwhile [ "$1" != fill:1 ]; do shift; done\n/bin/cp "$3"/frame_* "$4"\n'
+        f'#!/bin/sh\necho "$@" >> {tmp_path}/told\n[ "$1" = rm ] && exit\n'
+        'while [ "$1" != fill:1 ]; do shift; done\n[ "$3" = hang ] && exec /bin/sleep 60\n/bin/cp "$4"/frame_* "$5"\n'
     )
     (tmp_path / "docker").chmod(0o700)
-    leaf = Command(command="fill {input} {output}", image="fill:1")
+    weights = tmp_path / "weights.pth"
+    weights.touch()
+    words: dict[str, Any] = {"image": "fill:1", "weights": str(weights)}
+    leaf = Command(command="fill {weights} {input} {output}", **words)
     np.testing.assert_array_equal(run(leaf, ItemView.of_arrays(input=frames, hole=hole)), frames)
-    told = (tmp_path / "told").read_text().split()
-    assert told[:2] == ["run", "--rm"]
-    mounted = told[told.index("--volume") + 1].split(":")
-    assert mounted[0] == mounted[1] == str(Path(told[-2]).parent)
+    asked = (tmp_path / "told").read_text().splitlines()
+    told = asked[0].split()
+    assert told[:3] == ["run", "--rm", "--name"]
+    scratch = Path(told[-2]).parent
+    mounted = [word for before, word in zip(told, told[1:], strict=False) if before == "--volume"]
+    assert mounted == [f"{scratch}:{scratch}", f"{weights}:{weights}"]
+    assert asked[1] == f"rm --force {scratch.name}"
+    # What a stopped program asked for is ended too.
+    leaf = Command(command="fill hang {input} {output}", time_limit_seconds=1.0, image="fill:1")
+    with pytest.raises(NotMeasurable, match="took longer than 1 s"):
+        run(leaf, ItemView.of_arrays(input=frames, hole=hole))
+    asked = (tmp_path / "told").read_text().splitlines()
+    assert asked[-1] == f"rm --force {asked[-2].split()[3]}"
 
 
 @pytest.mark.parametrize(

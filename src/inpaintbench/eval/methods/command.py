@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 import os
 import shlex
 import shutil
+import subprocess
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -25,6 +27,8 @@ from inpaintbench.view import ItemView
 
 _ITEM_PLACES = ("{input}", "{output}")
 _FRAME_PLACES = ("{frame}", "{hole}", "{prediction}")
+# How long a container may take to end.
+_ENDING_SECONDS = 60
 # Most bytes of a file's name on Linux, less some for what programs append.
 _NAME_BYTES = 240
 # Programs that run an image with the options of Docker's command line, by preference.
@@ -231,20 +235,47 @@ class Command(Method):
         if self._image is not None:
             arguments, env = self._contained(arguments, cwd, env, scratch), {}
         left, log = max(until - time.monotonic(), 0), self.log or scratch / "log.txt"
-        took = start(arguments, cwd=cwd, env=env, log=log, seconds=left, limit_seconds=self.time_limit_seconds)
+        try:
+            took = start(arguments, cwd=cwd, env=env, log=log, seconds=left, limit_seconds=self.time_limit_seconds)
+        finally:
+            self._end_container(scratch)
         # In a container the processes are none of ours, and nobody here can tell their memory.
         self.usage = both(self.usage, took if self._image is None else took._replace(peak_mebibytes=None))
 
     def _contained(self, arguments: list[str], cwd: Path, env: Mapping[str, str], scratch: Path) -> list[str]:
-        """The line that runs a command in a container, which sees the scratch folder and the program's own at the same paths."""
+        """The line that runs a command in a container, which sees the scratch folder, the program's own and its weights at the
+        same paths."""
         assert self._image is not None
         program, image = self._image
-        seen = [scratch, *([self.folder] if self.folder else [])]
+        given = (scratch, self.folder, self._fixed["{weights}"])
+        seen = dict.fromkeys(str(path) for path in given if path is not None and os.path.exists(str(path)))
         mounts = itertools.chain.from_iterable(("--volume", f"{path}:{path}") for path in seen)
         told = itertools.chain.from_iterable(("--env", f"{name}={value}") for name, value in env.items())
         cards = ["--gpus", "all"] if has_card() else []
         user = f"{os.getuid()}:{os.getgid()}"
-        return [program, "run", "--rm", "--user", user, *cards, *mounts, *told, "--workdir", str(cwd), image, *arguments]
+        return [
+            program,
+            "run",
+            "--rm",
+            "--name",
+            scratch.name,
+            "--user",
+            user,
+            *cards,
+            *mounts,
+            *told,
+            "--workdir",
+            str(cwd),
+            image,
+            *arguments,
+        ]
+
+    def _end_container(self, scratch: Path) -> None:
+        """End what a program's container goes on with when the program that asked for it was stopped."""
+        if self._image is not None:
+            ending = [self._image[0], "rm", "--force", scratch.name]
+            with contextlib.suppress(OSError, subprocess.SubprocessError):
+                subprocess.run(ending, capture_output=True, timeout=_ENDING_SECONDS, check=False)
 
     def _needed(self, *texts: str) -> None:
         """Raise ``InputError`` where the program's folder or weights are named and not given."""
