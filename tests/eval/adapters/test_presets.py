@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 import tempfile
 from pathlib import Path
@@ -212,7 +213,7 @@ def test_a_command_runs_in_a_container_that_sees_its_folders(tmp_path: Path, mon
     told = asked[0].split()
     assert told[:3] == ["run", "--rm", "--name"]
     scratch = Path(told[-2]).parent
-    mounted = [word for before, word in zip(told, told[1:], strict=False) if before == "--volume"]
+    mounted = [word for before, word in itertools.pairwise(told) if before == "--volume"]
     assert mounted == [f"{scratch}:{scratch}", f"{weights}:{weights}"]
     assert asked[1] == f"rm --force {scratch.name}"
     # What a stopped program asked for is ended too.

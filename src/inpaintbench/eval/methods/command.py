@@ -253,22 +253,8 @@ class Command(Method):
         told = itertools.chain.from_iterable(("--env", f"{name}={value}") for name, value in env.items())
         cards = ["--gpus", "all"] if has_card() else []
         user = f"{os.getuid()}:{os.getgid()}"
-        return [
-            program,
-            "run",
-            "--rm",
-            "--name",
-            scratch.name,
-            "--user",
-            user,
-            *cards,
-            *mounts,
-            *told,
-            "--workdir",
-            str(cwd),
-            image,
-            *arguments,
-        ]
+        options = ["--rm", "--name", scratch.name, "--user", user, *cards, *mounts, *told, "--workdir", str(cwd)]
+        return [program, "run", *options, image, *arguments]
 
     def _end_container(self, scratch: Path) -> None:
         """End what a program's container goes on with when the program that asked for it was stopped."""
