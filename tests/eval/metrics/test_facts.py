@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from tiny_networks import edited, noise
 
 from inpaintbench.eval.metrics import METRICS
+from inpaintbench.eval.metrics.base import Metric
 from inpaintbench.eval.protocols import PROTOCOLS
 
 FACTS = {
@@ -74,6 +78,14 @@ OF_FRAMES_OR_HOLES = [name for name in PLAIN if BUILT[name].regions in (("frame"
 def test_every_metric_states_what_is_expected_of_it() -> None:
     told = {name: METRICS.get(name) for name in METRICS if not name.startswith("reinpaint")}
     assert {name: (leaf.higher_is_better, leaf.decimals, leaf.fewest_frames) for name, leaf in told.items()} == FACTS
+
+
+@pytest.mark.parametrize("name", [name for name in METRICS if METRICS.get(name).brings])
+def test_what_a_user_brings_stands_on_its_page(name: str) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "metrics.md").read_text()
+    [variable] = re.findall(r"`(INPAINTBENCH_\w+)`", METRICS.get(name).brings)
+    assert f"| `{variable}` |" in page
+    assert METRICS.get(name).state is not Metric.state
 
 
 @pytest.mark.parametrize("name", PLAIN)

@@ -28,6 +28,7 @@ def test_given_vectors(estimate: str, expected: float) -> None:
     one, other = vectors(12, 3, 0.2), vectors(9, 2, 0.9)
     found = built(estimate).compare([Features(one, other)], ["a"])
     assert found.value == pytest.approx(expected, abs=5e-8)
+    assert found.details.get("unbiased", found.value) == pytest.approx(13.4530576, abs=5e-8)
     assert built().compare([Features(one, one)], ["a"]).value == 0
 
 

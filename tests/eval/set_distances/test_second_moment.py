@@ -53,6 +53,7 @@ def test_parts_and_merged_sets_are_the_whole() -> None:
 def test_sets_come_item_by_item_and_too_few_have_a_reason() -> None:
     found = compare([Features(ONE[:7], OTHER[:2]), Features(ONE[7:], OTHER[2:])], ["a", "b"], estimate="biased")
     assert found.value == pytest.approx(0.141936757, abs=5e-10)
+    assert found.details.pop("unbiased") == pytest.approx(0.134530576, abs=5e-10)
     assert found.details == {"n": 12, "d": 8, "paired": True, "n_truth": 9}
     assert compare([Features(ONE[:1], OTHER[:1])], ["a"], estimate="biased").value is not None
     alone = compare([Features(ONE[:1], OTHER[:1])], ["a"], estimate="unbiased")

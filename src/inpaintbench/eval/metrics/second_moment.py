@@ -42,4 +42,7 @@ class SecondMoment(VfidClips):
 
 def scaled(found: Comparison) -> Comparison:
     """A comparison times 100."""
-    return found if found.value is None else Comparison(SCALE * found.value, details=found.details)
+    if found.value is None:
+        return found
+    scaled_too = {name: SCALE * found.details[name] for name in ("unbiased",) if name in found.details}
+    return Comparison(SCALE * found.value, details={**found.details, **scaled_too})

@@ -67,7 +67,8 @@ def compare(sets: Sequence[Features], clusters: Sequence[str], *, estimate: Esti
     Args:
         sets: one for each item; arrays may be mapped from disk, each is read twice.
         clusters: the source of each item.
-        estimate: as for ``distance``; the unbiased one does not grow as the sets become smaller, and needs two vectors in each.
+        estimate: as for ``distance``; the unbiased one does not grow as the sets become smaller, and needs two vectors in each;
+            beside the biased one it stands in the details.
     """
     try:
         size = feature_sets.extent(sets, clusters, fewest=1 if estimate == "biased" else 2)
@@ -77,4 +78,7 @@ def compare(sets: Sequence[Features], clusters: Sequence[str], *, estimate: Esti
     for features in sets:
         for sums, vectors in zip(moments, features, strict=True):
             sums.add(vectors)
-    return Comparison(distance(*moments, estimate=estimate), details=size.details)
+    details = dict(size.details)
+    if estimate == "biased" and min(size.n, size.n_truth) > 1:
+        details["unbiased"] = distance(*moments, estimate="unbiased")
+    return Comparison(distance(*moments, estimate=estimate), details=details)
