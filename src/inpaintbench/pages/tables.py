@@ -78,6 +78,8 @@ class Cell:
     """Length of a bar below the text, a share 0..1 of the longest."""
     stack: Stack | None = None
     """A bar of parts above the text."""
+    picture: str = ""
+    """Address of a picture above the text."""
     shade: float | None = None
     """-1..1: how dark the cell is, negative ones in the other hue."""
     method_colour: str = ""

@@ -7,14 +7,18 @@ import uuid
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+import cv2
+import numpy as np
 import pytest
 from annotated_server import EVIL, answer_to
 
 from inpaintbench.annotate.app import tables
+from inpaintbench.annotate.app.results import middle_picture
 from inpaintbench.annotate.app.security import REMEMBERED_SECONDS
 from inpaintbench.annotate.desk.desk import Desk
 from inpaintbench.annotate.journal import Journal
 from inpaintbench.annotate.journal.accounts import Names
+from inpaintbench.annotate.study import PROXIES
 
 if TYPE_CHECKING:
     from conftest import Room
@@ -167,6 +171,98 @@ def test_the_download_holds_the_answers_that_stand(room: Room) -> None:
     assert download.headers["content-disposition"] == 'attachment; filename="judgements.csv"'
     rows = list(csv.DictReader(io.StringIO(download.body.decode())))
     assert [(row["rater"], row["choice"]) for row in rows if row["submission_id"] == answer["submission_id"]] == [("bob", "keep")]
+
+
+def answered(room: Room, who: str) -> str:
+    """Submission id of another answer of somebody, which counts."""
+    card = room.server.post("/api/work", {}, token=room.tokens[who]).json["queue"][0]
+    answer = answer_to(card)
+    assert room.server.post("/api/answers", answer, token=room.tokens[who]).status == 200
+    with Journal(room.folder / "journal.sqlite") as journal:
+        Desk(room.study, journal).include(room.raters[who], submission_id=answer["submission_id"], reason="tests are quick")
+    return str(answer["submission_id"])
+
+
+def excluded(room: Room, submission_id: str) -> list[tuple[str, str]]:
+    with Journal(room.folder / "journal.sqlite") as journal:
+        found = Desk(room.study, journal).exclusions()
+    return [(exclusion.reason, exclusion.by) for exclusion in found if exclusion.submission == submission_id]
+
+
+def test_what_was_judged_is_seen_and_an_answer_excluded_and_included(room: Room, context: BrowserContext) -> None:
+    first, last = answered(room, "dora"), answered(room, "dora")
+    page, complaints, asked = opened(room, context, "root", "/admin/")
+    page.wait_for_selector("#newest td")
+    page.get_by_role("tab", name="Answers").click()
+    page.locator("#whose input").click()
+    page.get_by_role("option", name="dora").click()
+    page.get_by_role("button", name="Older").click()
+    facts = page.locator("#facts")
+    facts.get_by_text("dora").wait_for()
+    page.wait_for_selector("#judged .pane canvas")
+    page.wait_for_function("document.querySelector('#judged .comparison').player.clock.media")
+    decided = page.locator("#decided textarea, #decided input")
+    page.click("#exclude-answer")
+    decided.wait_for()
+    page.wait_for_function("document.querySelector('#decided textarea, #decided input').value.startsWith('Say why')")
+    assert excluded(room, last) == []
+    page.locator("#reason textarea, #reason input").fill("the clip did not play")
+    page.click("#exclude-answer")
+    facts.get_by_text("the clip did not play").wait_for()
+    assert excluded(room, last) == [("the clip did not play", room.raters["root"])]
+    assert excluded(room, first) == []
+    page.click("#include-answer")
+    page.wait_for_function("document.querySelector('#decided textarea, #decided input').value.includes('counts again')")
+    assert excluded(room, last) == []
+    page.get_by_role("button", name="Older").click()
+    facts.get_by_text("dora").wait_for()
+    page.click("#exclude-rater")
+    page.wait_for_function("document.querySelector('#decided textarea, #decided input').value.startsWith('Everything of this')")
+    with Journal(room.folder / "journal.sqlite") as journal:
+        desk = Desk(room.study, journal)
+        assert room.raters["dora"] in {exclusion.rater_id for exclusion in desk.exclusions() if exclusion.submission is None}
+        assert desk.include(room.raters["dora"], reason="a test")
+    assert complaints == []
+    calls = {one.partition(" ")[2].partition(str(room.server.port))[2] for one in asked if one.startswith("POST")}
+    assert calls == {"/admin/gradio_api/run/predict"}
+
+
+def test_what_raters_wrote_stands_in_one_list(room: Room, context: BrowserContext) -> None:
+    evil_skip(room)
+    page, complaints, _ = opened(room, context, "root", "/admin/")
+    page.wait_for_selector("#newest td")
+    page.get_by_role("tab", name="Notes").click()
+    page.wait_for_selector("#notes th")
+    assert EVIL in page.locator("#notes tbody").inner_text()
+    assert page.locator("img[src=x]").count() == 0
+    assert complaints == []
+
+
+def test_results_of_the_moment_are_a_page_for_admins(room: Room, context: BrowserContext) -> None:
+    answered(room, "carl")
+    page, complaints, _ = opened(room, context, "root", "/admin/results")
+    for words in ("Coverage", "Krippendorff", "carl"):
+        page.get_by_text(words).first.wait_for()
+    before = page.locator("dl.cards, .cards").first.inner_text()
+    answered(room, "carl")
+    page.reload()
+    assert page.locator("dl.cards, .cards").first.inner_text() != before
+    assert page.title() != "owned"
+    assert complaints == []
+
+
+def test_a_picture_of_a_task_holds_its_candidates_side_by_side(room: Room) -> None:
+    name, proxy = next(iter(room.study.proxies.items()))
+    wanted = [tile for tile in proxy.tiles if tile.candidate is not None] or list(proxy.tiles[:1])
+    answer = room.server.ask("GET", f"/admin/pictures/{name.partition('.')[0]}.jpg", token=room.tokens["root"])
+    assert (answer.status, answer.headers["content-type"]) == (200, "image/jpeg")
+    made = middle_picture(room.folder / PROXIES / name, proxy)
+    picture = cv2.imdecode(np.frombuffer(made, np.uint8), cv2.IMREAD_COLOR)
+    width, height = sum(tile.width for tile in wanted), wanted[0].height
+    shrunk = min(1.0, 720 / width)
+    assert picture.shape[:2] == (round(height * shrunk), round(width * shrunk))
+    assert made[:2] == b"\xff\xd8"
+    assert room.server.ask("GET", f"/admin/pictures/{'0' * 32}.jpg", token=room.tokens["root"]).status == 404
 
 
 def test_a_name_in_the_download_is_no_formula(room: Room) -> None:

@@ -212,7 +212,15 @@ def _revoked(room: Room) -> Iterator[Answer]:
 
 @attempt("The admin page, its events or downloads as a rater", "403")
 def _role(room: Room) -> Iterator[Answer]:
-    for path in ("/admin", "/admin/", "/admin/judgements.csv", "/admin/theme.css", "/admin/assets/index.js"):
+    for path in (
+        "/admin",
+        "/admin/",
+        "/admin/judgements.csv",
+        "/admin/results",
+        f"/admin/pictures/{'0' * 32}.jpg",
+        "/admin/theme.css",
+        "/admin/assets/index.js",
+    ):
         yield room.server.ask("GET", path, token=room.tokens["ada"])
     for number in range(8):
         call = {"fn_index": number, "data": [room.raters["bob"]], "session_hash": "abc"}

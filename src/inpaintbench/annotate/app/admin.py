@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import gradio as gr
 from fastapi import APIRouter, Request
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
 
 from inpaintbench.annotate.app import tables
+from inpaintbench.annotate.app.pages import refusal
+from inpaintbench.annotate.app.results import Results, middle_picture
+from inpaintbench.annotate.app.reviewing import Review, review_tab
 from inpaintbench.annotate.app.sessions import token_of
 from inpaintbench.annotate.desk.state import votes
 from inpaintbench.annotate.journal.accounts import People
 from inpaintbench.annotate.outcomes.judgements import export_judgements
-from inpaintbench.annotate.study import Study
+from inpaintbench.annotate.study import PROXIES, Study
 from inpaintbench.errors import InputError
 
 if TYPE_CHECKING:
     from inpaintbench.annotate.desk.desk import Desk
     from inpaintbench.annotate.journal import Journal
-    from inpaintbench.annotate.journal.accounts import Person
+    from inpaintbench.annotate.journal.accounts import Person, Rater
     from inpaintbench.annotate.study import Study
 
 # Seconds between two drawings of the page, and answers and skips that it lists.
@@ -42,7 +45,7 @@ class AdminRoom:
         self._people = people
 
     def refresh(self, request: gr.Request) -> tuple[Any, ...]:
-        """Summary, coverage, raters, newest answers, and the names to choose from."""
+        """Summary, coverage, raters, newest answers, notes, and the names to choose from."""
         self._admin(request)
         overview = self._desk.overview()
         people = self._people.raters(self._study.study_id)
@@ -52,6 +55,7 @@ class AdminRoom:
             tables.coverage(overview),
             tables.raters(people, overview),
             tables.newest(self._study, self._desk.newest(NEWEST), people),
+            tables.notes(self._study, overview),
             gr.update(choices=choices),
         )
 
@@ -92,6 +96,10 @@ class AdminRoom:
         self._desk.resume(rater_id)
         return "They may go on; only check tasks from now on count for the pause.", ""
 
+    def checked(self, request: gr.Request) -> tuple[str, Sequence[Rater]]:
+        """The admin's id, and everybody in the study."""
+        return self._admin(request).rater_id, self._people.raters(self._study.study_id)
+
     def _admin(self, request: gr.Request) -> Person:
         token = token_of(_asked(request).headers)
         person = None if token is None else self._people.who(token, at=time.time())
@@ -122,27 +130,39 @@ def admin_page(study: Study, *, desk: Desk, people: People) -> gr.Blocks:
     page: gr.Blocks
     with gr.Blocks(title=f"{study.file.title} - admin", analytics_enabled=False, fill_width=True) as page:
         summary = gr.HTML(elem_classes="summary", elem_id="summary", apply_default_css=False)
-        coverage = gr.HTML(elem_classes="tables", apply_default_css=False)
-        raters = gr.HTML(elem_classes="tables", elem_id="raters", apply_default_css=False)
-        with gr.Row(elem_classes="people"):
-            with gr.Column(elem_classes="deck", min_width=300):
-                gr.HTML(tables.heading("Somebody new"), apply_default_css=False)
-                with gr.Row(elem_classes="acts"):
-                    name = gr.Textbox(
-                        label="Name of a new rater", max_lines=1, max_length=_NAME_CHARACTERS, elem_id="name", scale=2
-                    )
-                    add = gr.Button("Add and invite", variant="primary", elem_id="add", min_width=140)
-            with gr.Column(elem_classes="deck", scale=2, min_width=340):
-                gr.HTML(tables.heading("Somebody who is here"), apply_default_css=False)
-                with gr.Row(elem_classes="acts"):
-                    chosen = gr.Dropdown(
-                        label="Rater", choices=[], allow_custom_value=True, value=None, elem_id="chosen", scale=2, min_width=160
-                    )
-                    buttons = [gr.Button(text, elem_id=which, min_width=100) for which, text in _BUTTONS.items()]
-        said = gr.Textbox(interactive=False, elem_id="said", container=False, show_label=False, lines=1, visible=False)
-        link = gr.Textbox(label="Invitation link", interactive=False, buttons=["copy"], elem_id="link", visible=False)
-        newest = gr.HTML(elem_classes="tables", elem_id="newest", apply_default_css=False)
-        shown = [summary, coverage, raters, newest, chosen]
+        with gr.Tabs(elem_id="parts"):
+            with gr.Tab("Study"):
+                coverage = gr.HTML(elem_classes="tables", apply_default_css=False)
+                raters = gr.HTML(elem_classes="tables", elem_id="raters", apply_default_css=False)
+                with gr.Row(elem_classes="people"):
+                    with gr.Column(elem_classes="deck", min_width=300):
+                        gr.HTML(tables.heading("Somebody new"), apply_default_css=False)
+                        with gr.Row(elem_classes="acts"):
+                            name = gr.Textbox(
+                                label="Name of a new rater", max_lines=1, max_length=_NAME_CHARACTERS, elem_id="name", scale=2
+                            )
+                            add = gr.Button("Add and invite", variant="primary", elem_id="add", min_width=140)
+                    with gr.Column(elem_classes="deck", scale=2, min_width=340):
+                        gr.HTML(tables.heading("Somebody who is here"), apply_default_css=False)
+                        with gr.Row(elem_classes="acts"):
+                            chosen = gr.Dropdown(
+                                label="Rater",
+                                choices=[],
+                                allow_custom_value=True,
+                                value=None,
+                                elem_id="chosen",
+                                scale=2,
+                                min_width=160,
+                            )
+                            buttons = [gr.Button(text, elem_id=which, min_width=100) for which, text in _BUTTONS.items()]
+                said = gr.Textbox(interactive=False, elem_id="said", container=False, show_label=False, lines=1, visible=False)
+                link = gr.Textbox(label="Invitation link", interactive=False, buttons=["copy"], elem_id="link", visible=False)
+                newest = gr.HTML(elem_classes="tables", elem_id="newest", apply_default_css=False)
+            with gr.Tab("Answers", elem_id="answers"):
+                review_tab(page, study, review=Review(study, desk=desk, checked=room.checked), quiet=quiet)
+            with gr.Tab("Notes"):
+                notes = gr.HTML(elem_classes="tables", elem_id="notes", apply_default_css=False)
+        shown = [summary, coverage, raters, newest, notes, chosen]
         for event in (page.load, gr.Timer(REFRESH_SECONDS).tick):
             event(room.refresh, None, shown, **quiet)
         acts = [(add, room.add, name), *zip(buttons, (room.invite, room.resume, room.revoke), [chosen] * 3, strict=True)]
@@ -164,9 +184,24 @@ def _told(act: Callable[[str, gr.Request], tuple[str, str]]) -> Callable[[str, g
 _BUTTONS = {"invite": "New invitation link", "resume": "End the pause", "revoke": "Shut out"}
 
 
-def admin_routes(study: Study, *, journal: Journal, people: People) -> APIRouter:
-    """``GET /admin/judgements.csv``: the answers that stand, with the raters' names."""
+def admin_routes(study: Study, folder: Path, *, desk: Desk, journal: Journal, people: People) -> APIRouter:
+    """``GET /admin/judgements.csv``: the answers that stand, with the raters' names; ``/admin/results``: the report of this
+    moment; ``/admin/pictures/<proxy>.jpg``: what candidates look like in the middle of a proxy."""
     router = APIRouter(prefix="/admin")
+    results = Results(study, desk=desk, journal=journal, people=people)
+    pictures = {Path(name).stem: name for name in study.proxies}
+
+    @router.get("/results")
+    def page() -> Response:
+        return HTMLResponse(results.page())
+
+    @router.get("/pictures/{name}")
+    def picture(name: str) -> Response:
+        proxy = pictures.get(name.removesuffix(".jpg"))
+        if proxy is None or not (folder / PROXIES / proxy).is_file():
+            return refusal(404, "there is nothing here", as_page=False)
+        content = middle_picture(folder / PROXIES / proxy, study.proxies[proxy])
+        return Response(content, media_type="image/jpeg", headers={"Cache-Control": "private, max-age=86400"})
 
     @router.get("/judgements.csv")
     def judgements() -> Response:

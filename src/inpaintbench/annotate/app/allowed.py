@@ -70,6 +70,8 @@ RULES = (
     _rule("GET", r"/admin", Who.ADMIN, "plain"),
     _rule("GET", r"/admin/", Who.ADMIN, "page", of_gradio=True),
     _rule("GET", r"/admin/judgements\.csv", Who.ADMIN, "file"),
+    _rule("GET", r"/admin/results", Who.ADMIN, "page"),
+    _rule("GET", r"/admin/pictures/[0-9a-f]{32}\.jpg", Who.ADMIN, "file"),
     _rule("GET", rf"/admin/{_GRADIO_FILES}", Who.ADMIN, "file", of_gradio=True),
     _rule("POST", r"/admin/gradio_api/run/predict", Who.ADMIN, "api", of_gradio=True),
 )

@@ -67,7 +67,7 @@ def make_app(
         enter = partial(opened, delivery=delivery)
         app.include_router(arrival_routes(study, study.file.crowd, participants=participants, desk=desk, opened=enter))
     app.include_router(file_routes(study, folder, desk=desk))
-    app.include_router(admin_routes(study, journal=journal, people=people))
+    app.include_router(admin_routes(study, folder, desk=desk, journal=journal, people=people))
     _mount(app, admin_page(study, desk=desk, people=people), folder, path="/admin", head=tables.HEAD)
     _mount(app, rater_page(study), folder, path="/", head=pages.HEAD)
     origins = Origins(bound=bound, public=public_origin)

@@ -9,11 +9,11 @@ from markupsafe import Markup
 
 from inpaintbench.pages import Cell, Column, Row, Table, render
 from inpaintbench.pages.page import STYLESHEETS, TOKENS, asset
-from inpaintbench.pages.panels import Bar, Bars, Card
+from inpaintbench.pages.panels import Bar, Bars, Card, Fact, Facts
 from inpaintbench.pages.words import DASH, count, duration, moment, percent
 
 if TYPE_CHECKING:
-    from inpaintbench.annotate.desk.records import Submission
+    from inpaintbench.annotate.desk.records import Exclusion, Submission, Vote
     from inpaintbench.annotate.journal.accounts import Rater
     from inpaintbench.annotate.study import Study, StudyTask
 
@@ -139,6 +139,39 @@ def _answer(task: StudyTask, sent: Submission, name: str) -> Row:
         Cell(" ".join(words) or sent.text),
         Cell(duration(vote.seconds if vote else None)),
     ))  # fmt: skip
+
+
+def judged(study: Study, vote: Vote, name: str, excluded: Exclusion | None) -> str:
+    """The facts of one answer, as HTML."""
+    task = study.task_of[vote.task_id]
+    options = {option.value: option.label for part in study.form(task).parts for option in part.options}
+    given = [(part, options.get(value, value)) for part, value in vote.given.items()]
+    rows = [
+        Fact("Rater", name, f"{moment(vote.at)} UTC"),
+        Fact("Question", study.form(task).title, vote.question),
+        Fact("Item", task.caption or task.subject_id, task.subject_id if task.caption not in ("", task.subject_id) else ""),
+        *(Fact(part.replace("_", " ").capitalize(), words) for part, words in given),
+        Fact("Counted as", vote.choice, _PURPOSES.get(vote.purpose, vote.purpose)),
+        Fact("Time", duration(vote.seconds), "playing stuttered" if vote.stuttered else ""),
+    ]
+    if task.gold:
+        rows.append(Fact("Known answer", " or ".join(sorted(task.gold)), "right" if vote.choice in task.gold else "not given"))
+    if excluded is not None:
+        rows.append(Fact("Excluded", excluded.reason, excluded.rule.replace("_", " ") if excluded.rule else "by hand"))
+    return _drawn("What was judged", Facts(tuple(rows)))
+
+
+_PURPOSES = {"vote": "a vote", "gold": "a check with a known answer", "repeat": "asked a second time", "training": "practice"}
+
+
+def notes(study: Study, overview: Mapping[str, Any]) -> str:
+    """The last words of raters, newest first, as HTML."""
+    names = {rater["rater_id"]: rater["name"] for rater in overview["raters"]}
+    rows = []
+    for said in reversed(overview["remarks"]):
+        task, name = study.task_of[said["task_id"]], names.get(said["rater_id"], said["rater_id"])
+        rows.append(Row((Cell(said["text"], below=f"{name}, {task.question}, {task.caption or task.subject_id}"),)))
+    return _table("What raters wrote", ("Words",), rows, numeric=())
 
 
 def _table(heading: str, columns: Sequence[str], rows: Sequence[Row], *, numeric: Sequence[int]) -> str:

@@ -172,15 +172,14 @@ def card(study: Study, lease: Lease) -> dict[str, Any]:
     """One task, ready to be shown."""
     task = study.task_of[lease.task_id]
     spec, proxy = study.spec_of[task.question], study.proxies[task.proxy]
-    outlines = [_box(tile) for tile in proxy.tiles if tile.role == "outline"]
     return {
         "lease_id": lease.lease_id,
         "task": content_id("card", lease.lease_id),  # of the lease: a silent repeat must not be known by its id
         "question": {"name": task.question, "leaf": spec.leaf, "form": study.form(task).json()},
         "prompt": task.prompt,
-        "media": _media(proxy),
-        "players": _players(proxy, lease.shown),
-        "outline": outlines[0] if outlines else None,
+        "media": media_of(proxy),
+        "players": players_of(proxy, lease.shown),
+        "outline": outline_of(proxy),
         "must_watch": spec.must_watch,
         "suggestion": suggestion(study, task, mode="prefill"),
         "previous": dict(lease.previous) if lease.previous is not None else None,
@@ -228,6 +227,11 @@ def progress(answered: int, to_come: int, pace: float | None, undoable: str | No
     }
 
 
+def outline_of(proxy: Proxy) -> dict[str, int] | None:
+    """Place of the hole's outline, where there is one."""
+    return next((_box(tile) for tile in proxy.tiles if tile.role == "outline"), None)
+
+
 def letter(place: int) -> str:
     """A, B ... Z, AA ..."""
     name = ""
@@ -238,7 +242,8 @@ def letter(place: int) -> str:
     return name
 
 
-def _media(proxy: Proxy) -> dict[str, Any]:
+def media_of(proxy: Proxy) -> dict[str, Any]:
+    """Address, kind, frames and size of what is shown."""
     return {
         "url": f"/media/{proxy.name}",
         "kind": "video" if proxy.name.endswith(".mp4") else "image",
@@ -249,7 +254,7 @@ def _media(proxy: Proxy) -> dict[str, Any]:
     }
 
 
-def _players(proxy: Proxy, shown: tuple[str, ...]) -> list[dict[str, Any]]:
+def players_of(proxy: Proxy, shown: tuple[str, ...]) -> list[dict[str, Any]]:
     """Candidates by place first: the order of tiles in the proxy is nobody's business."""
     placed = {shown.index(tile.candidate): tile for tile in proxy.tiles if tile.candidate in shown}
     players = [

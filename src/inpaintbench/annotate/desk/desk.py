@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from inpaintbench.annotate.crowd import Outcome
 from inpaintbench.annotate.desk import cards
@@ -17,7 +17,7 @@ from inpaintbench.annotate.desk.attendance import FAREWELLS, Attendance, Stage
 from inpaintbench.annotate.desk.cards import Refused, Sent, SentAnswer, SentSkip, SentStep, SentUndo, SentWork, parsed
 from inpaintbench.annotate.desk.current_state import Append, Live
 from inpaintbench.annotate.desk.overview import overview, why_done
-from inpaintbench.annotate.desk.records import Exclusion, Lease, RaterRecord, Submission, Vote
+from inpaintbench.annotate.desk.records import Exclusion, Lease, RaterRecord, Standing, Submission, Vote
 from inpaintbench.annotate.events import STUDY, Kind
 from inpaintbench.annotate.questions.base import TEXT_LIMIT, checked
 from inpaintbench.annotate.screening.screen import stated_rules
@@ -196,11 +196,32 @@ class Desk:
             state, coverage, settled = self._live.state, self._live.coverage, self._live.settled
             return overview(state, coverage, settled=settled, name_of=self._name_of, now=self._live.now)
 
-    def newest(self, most: int) -> list[Submission]:
-        """The last ``most`` answers and skips that stand, newest first."""
+    def newest(
+        self,
+        most: int,
+        *,
+        rater_id: str | None = None,
+        question: str | None = None,
+        kind: Literal["answer", "skip"] | None = None,
+    ) -> list[Submission]:
+        """The last ``most`` answers and skips that stand, newest first; of one rater, question or kind where that is named."""
         with self._live.reading():
-            sent = reversed(self._live.state.submissions)
-            return list(islice((row for row in sent if row.kind != "undo" and not row.undone), most))
+            wanted = (
+                row
+                for row in reversed(self._live.state.submissions)
+                if row.kind != "undo"
+                and not row.undone
+                and rater_id in (None, row.rater_id)
+                and kind in (None, row.kind)
+                and question in (None, self._study.task_of[row.task_id].question)
+            )
+            return list(islice(wanted, most))
+
+    def vote(self, submission_id: str) -> Vote | None:
+        """The answer of that id, where it stands."""
+        with self._live.reading():
+            sent = self._live.state.submissions.get(submission_id)
+            return None if sent is None or sent.undone else sent.vote
 
     def resume(self, rater_id: str) -> None:
         """Let a paused rater go on; nothing happens to others."""
@@ -262,6 +283,11 @@ class Desk:
             return True
 
         return self._live.write(take_in)
+
+    def all_answers(self) -> Standing:
+        """Answers that stand now, with and without what is excluded."""
+        with self._live.reading():
+            return self._live.state.all_answers()
 
     def exclusions(self) -> list[Exclusion]:
         """What counts for nothing now, and why, in the order in which it was decided."""

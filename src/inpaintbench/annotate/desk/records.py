@@ -124,6 +124,21 @@ class Stated:
 SOON_SECONDS = 0.5
 
 
+@dataclass(frozen=True)
+class Standing:
+    """Answers of a study that stand, at one moment."""
+
+    votes: Sequence[Vote]
+    """Those that count, in the order of the journal."""
+    everything: Sequence[Vote]
+    """And those that are excluded."""
+    excluded: Sequence[Vote]
+    exclusions: Sequence[Exclusion]
+    """Why they are, in the order in which it was decided."""
+    stated: Sequence[Stated]
+    """Screening rules as they were stated, the newest last."""
+
+
 # Last answers whose median is the pace.
 PACE_ANSWERS = 20
 # Last tasks whose proxies a rater may still fetch.

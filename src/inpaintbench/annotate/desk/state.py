@@ -24,6 +24,7 @@ from inpaintbench.annotate.desk.records import (
     Lease,
     RaterRecord,
     Reopened,
+    Standing,
     Stated,
     Visit,
     Vote,
@@ -129,6 +130,12 @@ class State:
         latest = len(rater.done) - 1 - self.study.file.checks.repeat_gap
         place = self.submissions.place
         return [task_id for task_id, row in rater.first.items() if place(row) <= latest and task_id not in rater.repeated]
+
+    def all_answers(self) -> Standing:
+        """Answers that stand now, with and without what is excluded."""
+        everything = self.votes(excluded=True)
+        excluded = [vote for vote in everything if self.exclusion_of(vote) is not None]
+        return Standing(self.votes(), everything, excluded, list(self.exclusions.values()), list(self.stated))
 
     def exclusion_of(self, vote: Vote) -> Exclusion | None:
         """Why an answer counts for nothing; None where it counts."""

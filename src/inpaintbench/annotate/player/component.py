@@ -60,8 +60,10 @@ class Shown(GradioModel):
     """Address, kind, frames and size of the tiled video."""
     players: list[dict[str, Any]]
     """Role, label and place in the tiled video."""
-    file: FileData
-    outline: None = None
+    file: FileData | None = None
+    """The tiled video, where Gradio serves it; else ``media`` has the address as ``url``."""
+    outline: dict[str, Any] | None = None
+    """Place of lines to be drawn over all players, white on black."""
     watched: dict[str, Any] | None = None
 
 
@@ -126,15 +128,15 @@ with _no_stub_file():
                 **others,
             )
 
-        def postprocess(self, value: Videos | None) -> Shown | None:  # type: ignore[override]
+        def postprocess(self, value: Videos | Shown | None) -> Shown | None:  # type: ignore[override]
             """Videos, as handlers return them, as the browser plays them: all in one file, made once for the same files.
 
             Raises:
                 gr.Error: the sentence of ``tiled``, which pages show: no or too many videos, or they differ in shape, length or
                     frame rate, or one cannot be read.
             """
-            if value is None:
-                return None
+            if value is None or isinstance(value, Shown):
+                return value
             try:
                 return _shown(tiled(value, original=self._original, folder=Path(self.GRADIO_CACHE)))
             except InpaintBenchError as error:

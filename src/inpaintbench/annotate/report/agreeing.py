@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -120,9 +120,12 @@ def confusion_parts(answers: Answers, scheme: Scheme, *, names: Mapping[str, str
 
 def disputed_panel(
     answers: Answers, scheme: Scheme, *, tasks: Mapping[str, StudyTask], names: Mapping[str, str], colours: Mapping[str, str],
-    reads: Mapping[str, Mapping[str, str]] | None = None,
+    reads: Mapping[str, Mapping[str, str]] | None = None, picture_of: Callable[[StudyTask], str] = lambda _: "",
 ) -> Panel:  # fmt: skip
-    """The tasks that raters agree on least; ``reads`` holds the answers as they are to be shown, when alpha is of others."""
+    """The tasks that raters agree on least; ``reads`` holds the answers as they are to be shown, when alpha is of others.
+
+    ``picture_of`` gives the address of a task's picture.
+    """
     shares = agreement_by_unit(answers, scheme)
     ranked = sorted(shares, key=lambda unit: (-_spread(answers[unit], scheme), shares[unit], -len(answers[unit]), unit))
     worst = [unit for unit in ranked if shares[unit] < 1][:_DISPUTED]
@@ -138,7 +141,7 @@ def disputed_panel(
         ]
         stack = Stack(f"answers to {task.caption or task.subject_id}", tuple(portions))
         words = ", ".join(f"{name}\N{NO-BREAK SPACE}{n}" for name, n, _ in portions)
-        rows.append(Row((_task(task), Cell(words, stack=stack), Cell(percent(shares[unit])))))
+        rows.append(Row((_task(task, picture_of(task)), Cell(words, stack=stack), Cell(percent(shares[unit])))))
     whole = sum(share < 1 for share in shares.values())
     note = (
         f"{whole:,} of {count(len(shares), 'task')} with two raters or more have different answers; {_shown(len(worst), whole)}."
@@ -161,10 +164,10 @@ def _spread(given: Mapping[str, str], scheme: Scheme) -> float:
     )
 
 
-def _task(task: StudyTask) -> Cell:
+def _task(task: StudyTask, picture: str) -> Cell:
     lines = [task.subject_id if task.caption and task.caption != task.subject_id else ""]
     lines += [f"“{task.prompt}”" if task.prompt else "", " · ".join(task.candidates) if len(task.candidates) == 2 else ""]
-    return Cell(task.caption or task.subject_id, below="\n".join(line for line in lines if line))
+    return Cell(task.caption or task.subject_id, below="\n".join(line for line in lines if line), picture=picture)
 
 
 def ordered_colours(values: Sequence[str]) -> dict[str, str]:

@@ -36,8 +36,9 @@ def comparison_panels(material: Material, label: str) -> list[Panel]:
     clusters = {task.task_id: task.cluster for task in material.tasks[label]}
     colours = {method: material.colour(method) for method in material.methods} | {TIE: _TIE, BOTH_BAD: _BAD}
     disputed = disputed_panel(
-        answers, scheme_of(question), tasks=material.study.task_of, names=_NAMES, colours=colours, reads=answers_of(votes, label)
-    )
+        answers, scheme_of(question), tasks=material.study.task_of, names=_NAMES, colours=colours, reads=answers_of(votes, label),
+        picture_of=material.picture_of,
+    )  # fmt: skip
     return [*panels, agreement_panel(answers, scheme_of(question), clusters=clusters, of_choices=True), disputed]
 
 

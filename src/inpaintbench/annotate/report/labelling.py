@@ -50,7 +50,9 @@ def labelling_panels(material: Material, label: str) -> list[Panel]:
         *([Panel("Between raters", between)] if apart and between else ()),
         *machine,
         *(panel for part in parts[1:] for panel in _further(votes, label, part, scheme_of(question, part=part.name), clusters)),
-        disputed_panel(answers, scheme, tasks=material.study.task_of, names=names, colours=_colours(scheme)),
+        disputed_panel(
+            answers, scheme, tasks=material.study.task_of, names=names, colours=_colours(scheme), picture_of=material.picture_of
+        ),
     ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -50,6 +50,9 @@ class Material:
     """What the study's screening rules say, also of those who are excluded already."""
     stated: Sequence[Stated] = ()
     """The rules as they were stated, the newest last."""
+
+    picture_of: Callable[[StudyTask], str] = lambda _: ""
+    """Address of a picture of a task, for pages that are served; none by default."""
 
     @cached_property
     def changes(self) -> list[Change]:

@@ -13,13 +13,12 @@ from inpaintbench.annotate.outcomes.judgements import export_judgements, import_
 from inpaintbench.annotate.outcomes.preferences import METRIC, preferences, write_preferences
 from inpaintbench.annotate.outcomes.resolve import labels, step_of, write_labels
 from inpaintbench.annotate.questions.base import Kind
+from inpaintbench.annotate.report.material import material_of
 from inpaintbench.annotate.report.page import write_report
-from inpaintbench.annotate.report.records import Material
 from inpaintbench.annotate.screening.screen import proposals
 from inpaintbench.annotate.statistics.agreement import PartAgreement, part_agreements
 from inpaintbench.annotate.statistics.exclusions import Results, changes, results_of
 from inpaintbench.annotate.statistics.ranking import Ranking, plain
-from inpaintbench.annotate.statistics.standings import dimensions_of
 from inpaintbench.annotate.study import DEMO_WORKSPACE, Study
 from inpaintbench.cli import console
 from inpaintbench.cli.annotate.opening import Database, InStudy, opened
@@ -215,19 +214,14 @@ def report(
         called = _called(open_study.people.raters(open_study.study.study_id)) if names else None
         overview = Desk(open_study.study, open_study.journal).overview()
     folder.mkdir(parents=True, exist_ok=True)
-    votes, everything = state.votes(), state.votes(excluded=True)
-    export_judgements(open_study.study, votes, folder / "judgements.csv", names=called)
-    counted = results_of(open_study.study, votes)
-    material = Material(
-        open_study.study, votes, events, overview, plain(counted.rankings), dimensions=dimensions_of(open_study.study, votes),
-        names=called or {}, excluded=[vote for vote in everything if state.exclusion_of(vote) is not None],
-        exclusions=list(state.exclusions.values()), counted=counted,
-        everything=results_of(open_study.study, everything) if state.exclusions else None,
-        proposed=proposals(open_study.study, everything), stated=state.stated,
-    )  # fmt: skip
+    standing = state.all_answers()
+    export_judgements(open_study.study, standing.votes, folder / "judgements.csv", names=called)
+    material = material_of(open_study.study, standing, events, overview=overview, names=called or {})
     page = write_report(folder, material)
     if as_json:
-        print_json({"page": str(page), "answers": len(votes), "excluded": len(everything) - len(votes), **_told(counted)})
+        assert material.counted is not None
+        numbers = {"answers": len(standing.votes), "excluded": len(standing.everything) - len(standing.votes)}
+        print_json({"page": str(page), **numbers, **_told(material.counted)})
         return
     console.say(console.shown(page))
 

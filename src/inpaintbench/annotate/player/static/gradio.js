@@ -30,7 +30,7 @@ export function mount({ element, props, watch, tell }) {
   const renew = () => {
     if (!props.value) return player.clear();
     // Gradio knows the file's address; a value that says only what was watched is no news.
-    const value = { ...props.value, media: { ...props.value.media, url: props.value.file.url } };
+    const value = { ...props.value, media: { ...props.value.media, url: props.value.file?.url ?? props.value.media.url } };
     if (value.media.url === player.shown?.media.url) return;
     const places = value.players.map((one) => one.place).filter((place) => place !== null);
     const keyOf = new Map(props.choose ? places.slice(0, 9).map((place) => [place, String(place + 1)]) : []);

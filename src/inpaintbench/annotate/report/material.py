@@ -1,0 +1,53 @@
+"""What the report of a study is made of, worked out from its answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from inpaintbench.annotate.desk.records import Standing
+from inpaintbench.annotate.events import Event
+from inpaintbench.annotate.report.records import Material
+from inpaintbench.annotate.screening.screen import proposals
+from inpaintbench.annotate.statistics.exclusions import results_of
+from inpaintbench.annotate.statistics.ranking import plain
+from inpaintbench.annotate.statistics.standings import dimensions_of
+from inpaintbench.annotate.study import Study, StudyTask
+
+
+def material_of(
+    study: Study,
+    standing: Standing,
+    events: Sequence[Event],
+    *,
+    overview: Mapping[str, Any],
+    names: Mapping[str, str] = {},
+    picture_of: Callable[[StudyTask], str] = lambda _: "",
+) -> Material:
+    """Rankings, agreement and everything else of a study, with and without what is excluded.
+
+    Args:
+        study: prepared.
+        standing: its answers.
+        events: all of its journal; for skips and dropped frames.
+        overview: of the desk.
+        names: rater -> what the page calls them; pseudonyms by default.
+        picture_of: address of a task's picture, for pages that are served.
+    """
+    counted = results_of(study, standing.votes)
+    return Material(
+        study,
+        standing.votes,
+        events,
+        overview,
+        plain(counted.rankings),
+        dimensions=dimensions_of(study, standing.votes),
+        names=names,
+        excluded=standing.excluded,
+        exclusions=standing.exclusions,
+        counted=counted,
+        everything=results_of(study, standing.everything) if standing.exclusions else None,
+        proposed=proposals(study, standing.everything),
+        stated=standing.stated,
+        picture_of=picture_of,
+    )
