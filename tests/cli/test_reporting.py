@@ -17,6 +17,7 @@ from inpaintbench import frozen
 from inpaintbench.cli import reporting
 from inpaintbench.cli.options import expanded
 from inpaintbench.cli.reporting import analysis
+from inpaintbench.cli.table import table
 from inpaintbench.errors import InputError
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.scoring.run_state import remember_scored
@@ -107,3 +108,18 @@ def test_scores_that_are_older_than_predictions_are_refused(root: Path, run: Pat
     workspace.write_table("predictions", "predict.good", [row], Prediction)
     with pytest.raises(InputError, match=r"scores of 'good' under 'devil/corrected' are older than its predictions; run `"):
         call(root, "--run", run, "--protocol", CORRECTED.name)
+
+
+def test_the_scores_by_slice_are_printed_for_papers_and_spreadsheets(root: Path, run: Path, tmp_path: Path) -> None:
+    own = typer.Typer()
+    own.command()(expanded(table))
+    asked = [str(root), "--run", str(run), "--protocol", "devil/corrected"]
+    printed = CliRunner().invoke(own, asked, catch_exceptions=False).output
+    assert "% protocol devil/corrected, fingerprint " in printed
+    assert r"\begin{tabular}" in printed
+    assert r"good & " in printed
+    place = tmp_path / "psnr.csv"
+    CliRunner().invoke(own, [*asked, "--csv", "--metric", "psnr", "--out", str(place)], catch_exceptions=False)
+    assert place.read_text().splitlines()[0].startswith("Method,All items")
+    with pytest.raises(InputError, match="unknown metric with scores 'lpips', choose from psnr"):
+        CliRunner().invoke(own, [*asked, "--metric", "lpips"], catch_exceptions=False)

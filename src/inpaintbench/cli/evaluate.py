@@ -12,6 +12,7 @@ app = group(
         "score-folders": "inpaintbench.cli.scoring_folders:score_folders_command",
         "train": "inpaintbench.cli.training:train",
         "report": "inpaintbench.cli.reporting:report",
+        "table": "inpaintbench.cli.table:table",
         "analysis": "inpaintbench.cli.reporting:analysis",
         "rank": "inpaintbench.cli.ranking:rank",
         "editboard": "inpaintbench.cli.editboard:editboard",

@@ -17,6 +17,7 @@ from markupsafe import Markup
 from inpaintbench.pages import words
 from inpaintbench.pages.colours import MethodStyle
 from inpaintbench.pages.panels import Link
+from inpaintbench.pages.papers import comma_separated, latex
 
 # Runs first, so that what needs scripts is not seen to appear.
 _MARK = 'document.documentElement.classList.add("js");'
@@ -47,7 +48,7 @@ def _environment() -> Environment:
     for name in ("number", "signed", "share", "percent", "signed_percent", "interval", "percents", "count", "duration", "moment",
                  "breakable", "css_class", "method_class"):  # fmt: skip
         environment.filters[name] = getattr(words, name)
-    environment.filters["json"] = as_json
+    environment.filters |= {"json": as_json, "latex": latex, "comma_separated": comma_separated}
     return environment
 
 

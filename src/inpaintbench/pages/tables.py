@@ -112,6 +112,8 @@ class Table:
     """The reader may hide columns."""
     finds: bool = False
     """The reader may search for rows by text."""
+    copies: bool = False
+    """The reader may copy it as LaTeX and as CSV."""
     data: dict[str, str] = field(default_factory=dict)
     """Attributes ``data-NAME`` of its box."""
 

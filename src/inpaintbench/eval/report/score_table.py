@@ -64,6 +64,7 @@ def score_table(results: Results, quantity: Quantity) -> Table:
         "whiskers share one scale.",
         kind="scores",
         picks_columns=len(slices) > 2,
+        copies=True,
         data={"metric": quantity.metric, "region": quantity.region},
     )
 

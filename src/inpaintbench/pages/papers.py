@@ -1,0 +1,82 @@
+"""Tables of the pages as text that goes elsewhere: LaTeX with the rules of booktabs, and CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+
+from inpaintbench.pages.tables import Cell, Row, Table
+from inpaintbench.pages.words import DASH
+
+_ESCAPES = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "↑": r"$\uparrow$", "↓": r"$\downarrow$", "±": r"$\pm$",
+    "−": "$-$", "–": "--", "∞": r"$\infty$", "≈": r"$\approx$", "≤": r"$\leq$", "≥": r"$\geq$", "×": r"$\times$", "·": r"$\cdot$",
+}  # fmt: skip
+# What a spreadsheet would take for a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_NUMBER = re.compile(r"[-+]?[0-9.,]+(e[-+]?[0-9]+)?")
+
+
+def latex(table: Table, *, comment: str = "") -> str:
+    """A ``tabular`` for the package booktabs: no vertical rules, numbers to the right, the best bold, intervals small.
+
+    Args:
+        table: as the pages draw it.
+        comment: stands before it, line by line.
+    """
+    columns = "".join("r" if column.numeric else "l" for column in table.columns)
+    lines = [*(f"% {line}" for line in comment.splitlines()), rf"\begin{{tabular}}{{{columns}}}", r"\toprule"]
+    if table.groups:
+        lines += _group_lines(table)
+    lines += [_line([escaped(column.label) for column in table.columns]), r"\midrule"]
+    for place, row in enumerate(table.rows):
+        # References do not compete, so a rule stands between them and the others.
+        if row.kind == "floor" and place and table.rows[place - 1].kind != "floor":
+            lines.append(r"\midrule")
+        lines.append(_line([_latex_cell(cell) for cell in row.cells]))
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
+
+
+def _group_lines(table: Table) -> list[str]:
+    cells, rules, place = [], [], 1
+    for label, span in table.groups:
+        cells.append(rf"\multicolumn{{{span}}}{{c}}{{{escaped(label)}}}" if label else "&".join([" "] * span))
+        if label:
+            rules.append(rf"\cmidrule(lr){{{place}-{place + span - 1}}}")
+        place += span
+    return [_line(cells), "".join(rules)]
+
+
+def _line(cells: list[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def _latex_cell(cell: Cell) -> str:
+    text = str(cell.text)
+    words = "--" if text in (DASH, "") else escaped(text)
+    words = rf"\textbf{{{words}}}" if cell.strong else words
+    return words + (rf" {{\scriptsize {escaped(str(cell.note))}}}" if cell.note else "")
+
+
+def escaped(text: str) -> str:
+    """Text in which nothing is a command of LaTeX."""
+    return "".join(_ESCAPES.get(letter, letter) for letter in text)
+
+
+def comma_separated(table: Table) -> str:
+    """CSV: a head, and a row for each of the table; full values where cells have them."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([": ".join(filter(None, (column.group, column.label))) for column in table.columns])
+    writer.writerows(_csv_row(row) for row in table.rows)
+    return out.getvalue()
+
+
+def _csv_row(row: Row) -> list[object]:
+    return [_guarded(str(cell.text) if isinstance(cell.value, str | None) else repr(cell.value)) for cell in row.cells]
+
+
+def _guarded(text: str) -> str:
+    return f"'{text}" if text.startswith(_FORMULA) and not _NUMBER.fullmatch(text) else text
