@@ -64,6 +64,32 @@ def test_a_few_rows_are_found_without_reading_the_columns_of_the_others(
     assert not read
 
 
+def test_rows_that_lie_together_are_found_where_those_of_the_table_before_lay(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tables, "_ROWS_OF_GROUP", 4)
+    counts = {"longer": [1, 9, 3, 4, 0, 2, 1, 1], "one": [1] * 8, "reversed": [3, 1, 4, 1, 5, 9, 2, 6]}
+    for step, of_clips in counts.items():
+        places = [place for place, count in enumerate(of_clips) for _ in range(count)]
+        rows = [Attribute(f"c{place}", step, at, None, "measured", "1") for at, place in enumerate(places)]
+        rows = rows[::-1] if step == "reversed" else rows
+        workspace.write_table("attributes", f"measure.{step}", rows, Attribute)
+    for clip in [*(f"c{place}" for place in range(8)), "nobody"]:
+        where = ("subject_id", {clip})
+        plain = workspace.columns("attributes", Attribute, where=where)
+        assert workspace.columns("attributes", Attribute, where=where, together=True) == plain
+    for step in range(5):
+        rows = [Attribute(f"c{place}", f"sharp{step}", 0.0, None, "measured", "1") for place in range(20)]
+        workspace.write_table("attributes", f"same.{step}", rows, Attribute)
+    read: list[int] = []
+    group = pq.ParquetFile.read_row_group
+    monkeypatch.setattr(pq.ParquetFile, "read_row_group", lambda *given, columns: read.append(1) or group(*given, columns))
+    steps = [f"same.{step}" for step in range(5)]
+    found = workspace.columns("attributes", Attribute, steps=steps, where=("subject_id", {"c18"}), together=True)
+    assert found.num_rows == 5
+    assert len(read) == 5 + 1 + 4 * 2  # all groups of the first, then of each the one that has it: ids, and the other columns
+
+
 def test_a_table_of_another_version_is_one_clear_sentence(workspace: Workspace) -> None:
     rows = to_columns(RECORDS[:1], Attribute).drop_columns("producer")
     workspace.write_columns("attributes", "measure.share", rows)

@@ -107,6 +107,7 @@ def read(
     *,
     columns: Sequence[str] | None = None,
     where: tuple[str, Collection[str]] | None = None,
+    together: bool = False,
 ) -> pa.Table:
     """Return the rows of Parquet files, of which those that are not there have none; see ``Workspace.columns``.
 
@@ -122,11 +123,17 @@ def read(
     if where is not None and not where[1]:
         return parts[0]
     later = {field.name for field in fields(record_type) if field.default is None}
+    group = 0
     for path in paths:
         try:
             with pq.ParquetFile(path) as file:
                 known = [name for name in names if name not in later or name in file.schema_arrow.names]
-                found = file.read(columns=known) if where is None else _rows_with(file, known, *where)
+                if where is None:
+                    found = file.read(columns=known)
+                elif together:
+                    found, group = _rows_together(file, known, *where, first=group)
+                else:
+                    found = _rows_with(file, known, *where)
             for name in set(names) - set(known):
                 found = found.append_column(name, pa.nulls(found.num_rows, wanted.field(name).type))
             parts.append(found.select(names).cast(wanted))
@@ -198,6 +205,37 @@ def _rows_with(file: pq.ParquetFile, names: list[str], column: str, values: Coll
         if pc.any(keep).as_py():
             parts.append(file.read_row_group(group, columns=names).filter(keep))
     return pa.concat_tables(parts)
+
+
+def _rows_together(
+    file: pq.ParquetFile, names: list[str], column: str, values: Collection[str], *, first: int
+) -> tuple[Any, int]:
+    """``_rows_with`` of rows that lie together, looked for from the group ``first`` on; and the group that they begin in."""
+    asked, count = pa.array(sorted(values), pa.string()), file.num_row_groups
+    kept: dict[int, Any] = {}
+
+    def rows_of(group: int) -> int:
+        return int(file.metadata.row_group(group).num_rows)
+
+    def look(group: int) -> npt.NDArray[np.int64]:
+        keep = pc.is_in(file.read_row_group(group, columns=[column])[column], value_set=asked)
+        places = np.flatnonzero(keep)
+        if len(places):
+            kept[group] = file.read_row_group(group, columns=names).filter(keep)
+        return places
+
+    for group in (*range(first, count), *range(min(first, count))):
+        places = look(group)
+        if not len(places):
+            continue
+        for step in (-1, 1):
+            at, found = group, places
+            while len(found) and 0 <= at + step < count and found[0 if step < 0 else -1] == (0 if step < 0 else rows_of(at) - 1):
+                at += step
+                found = look(at)
+        break
+    parts = [file.schema_arrow.empty_table().select(names), *(kept[group] for group in sorted(kept))]
+    return pa.concat_tables(parts), min(kept, default=first)
 
 
 def _may_hold(statistics: pq.Statistics, values: Collection[str]) -> bool:

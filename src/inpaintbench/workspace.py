@@ -167,7 +167,7 @@ class Workspace:
 
     def columns(
         self, table: str, record_type: type, *, step: str | None = None, columns: Sequence[str] | None = None,
-        where: tuple[str, Collection[str]] | None = None, besides: Collection[str] = (),
+        where: tuple[str, Collection[str]] | None = None, steps: Sequence[str] | None = None, together: bool = False,
     ) -> pa.Table:  # fmt: skip
         """The rows of ``table`` as columns, which a million rows are read with in a second.
 
@@ -177,15 +177,18 @@ class Workspace:
             step: that wrote them; all steps in name order by default.
             columns: all by default.
             where: a column and the values that it must have.
-            besides: steps whose rows are left out.
+            steps: those that wrote them, where some did.
+            together: the rows with one of the values of ``where`` lie together in what a step wrote, at about the same place in
+                each: then little of it is read.
 
         Raises:
             WorkspaceError: not readable, or written by another version.
         """
         from inpaintbench import tables
 
-        paths = [self._table(table, name) for name in ([step] if step else self.steps(table)) if name not in besides]
-        return tables.read(paths, record_type, columns=columns, where=where)
+        names = steps if steps is not None else [step] if step else self.steps(table)
+        paths = [self._table(table, name) for name in names]
+        return tables.read(paths, record_type, columns=columns, where=where, together=together)
 
     def batches(
         self, table: str, record_type: type, *, steps: Sequence[str] | None = None, columns: Sequence[str] | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections.abc import Collection, Sequence
@@ -104,11 +105,17 @@ def trail(workspace: Workspace, clip: Clip) -> Trail:
     sources = _records(workspace, "sources", Source, "source_id", [clip.source_id])
     source = sources[0] if sources else None  # of several with the same bytes, the one that `footage.distinct` keeps
     download = _download(workspace, source) if source else None
-    attributes = workspace.columns("attributes", Attribute, where=("subject_id", set(subjects)), besides=OF_HOLES)
-    facts = to_records(attributes, Attribute)
-    measured = (step for step in workspace.steps("attributes") if step.startswith("measure."))  # of one clip each
-    named = workspace.columns("attributes", Attribute, where=("value_text", {clip.clip_id}), besides={*OF_HOLES, *measured})
-    copies = named.filter(pc.starts_with(named["name"], "duplicate"))
+    facts: list[Attribute] = []
+    copies: list[str] = []
+    steps = (step for step in workspace.steps("attributes") if step not in OF_HOLES)
+    for measured, some in itertools.groupby(steps, key=lambda step: step.startswith("measure.")):
+        names = list(some)
+        # What is measured is written clip by clip, and tells of clips alone.
+        where = ("subject_id", {clip.clip_id} if measured else set(subjects))
+        facts += to_records(workspace.columns("attributes", Attribute, steps=names, where=where, together=measured), Attribute)
+        if not measured:
+            named = workspace.columns("attributes", Attribute, steps=names, where=("value_text", {clip.clip_id}))
+            copies += named.filter(pc.starts_with(named["name"], "duplicate"))["subject_id"].to_pylist()
     return Trail(
         clip=clip,
         source=source,
@@ -117,7 +124,7 @@ def trail(workspace: Workspace, clip: Clip) -> Trail:
         facts=tuple(sorted(facts, key=lambda row: subjects.index(row.subject_id))),
         selections=tuple(_records(workspace, "selection", Selection, "clip_id", [clip.clip_id])),
         answers=tuple(_records(workspace, "answers", Answer, "subject_id", subjects)),
-        copies=tuple(copies["subject_id"].to_pylist()),
+        copies=tuple(copies),
         endings=tuple(_endings(workspace, clip)),
     )
 
@@ -132,15 +139,11 @@ def _endings(workspace: Workspace, clip: Clip) -> list[Ending]:
     items = _records(workspace, "items", Item, "clip_id", [clip.clip_id])
     made = _records(workspace, "corruptions", Corruption, "corruption_id", [item.corruption_id for item in items])
     corruptions = {row.corruption_id: row for row in made}
-    slices = workspace.columns("slices", Slice, columns=["name", "item_ids"])  # ids are JSON, of millions of items perhaps
-    return [
-        Ending(
-            item,
-            corruptions.get(item.corruption_id),
-            tuple(slices.filter(pc.match_substring(slices["item_ids"], json.dumps(item.item_id)))["name"].to_pylist()),
-        )
-        for item in items
-    ]
+    slices_of: dict[str, list[str]] = {item.item_id: [] for item in items}
+    for slices in workspace.batches("slices", Slice, columns=["name", "item_ids"]) if items else ():
+        for item_id, names in slices_of.items():  # ids are JSON, of millions of items perhaps
+            names += slices.filter(pc.match_substring(slices["item_ids"], json.dumps(item_id)))["name"].to_pylist()
+    return [Ending(item, corruptions.get(item.corruption_id), tuple(slices_of[item.item_id])) for item in items]
 
 
 def _records(workspace: Workspace, table: str, record: type[Record], column: str, values: Collection[str]) -> list[Record]:
