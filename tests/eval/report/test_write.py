@@ -14,7 +14,7 @@ from tests.eval.report.hand_made import SLICES, VALUES, FlatMedia, copied_slices
 from inpaintbench.errors import InputError, WorkspaceError
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.report import ReportFiles, write_report
-from inpaintbench.eval.scoring.effort import Effort
+from inpaintbench.eval.scoring.effort import Effort, ItemEffort
 
 
 def write(folder: Path, *, values: Any = VALUES, slices: Any = SLICES, **changes: Any) -> ReportFiles:
@@ -53,7 +53,17 @@ def test_what_methods_took_and_how_their_tasks_differ_is_told(report: ReportFile
     assert "What each method took" not in report.page.read_text()
     first, second = list(VALUES)[:2]
     efforts = {
-        first: Effort(4, 0.0125, 900, None, "4 cores", 30.25, 33.5, ("Works at 432x240 & back.",)),
+        first: Effort(
+            4,
+            0.0125,
+            900,
+            None,
+            "4 cores",
+            30.25,
+            33.5,
+            ("Works at 432x240 & back.",),
+            of_items=(ItemEffort("a1", 20, 0.25, 900, None, "4 cores"),),
+        ),
         second: Effort(4, 12.5, 3072, 20480, "4 cores, Card"),
         "nobody": Effort(),
     }
@@ -62,6 +72,11 @@ def test_what_methods_took_and_how_their_tasks_differ_is_told(report: ReportFile
     for words in ("What each method took", "0.0125", "900 MiB", "12.5", "3.0 GiB", "20.0 GiB", "lossy, at most 33.5 dB",
                   "Works at 432x240 &amp; back.", "inputs written alike keep 30.2 to 33.5 dB", 'href="#effort"'):  # fmt: skip
         assert words in page, words
+    (row,) = rows(files.page.with_name("efforts.csv"))
+    assert row == {
+        "method": first, "item_id": "a1", "frames": "20", "seconds": "0.25", "peak_mebibytes": "900", "card_mebibytes": "",
+        "machine": "4 cores",
+    }  # fmt: skip
     assert json.loads(files.data.read_text())["efforts"] == {
         first: {"items": 4, "seconds_a_frame": 0.0125, "peak_mebibytes": 900, "machine": "4 cores", "ceiling_low": 30.25,
                 "ceiling_high": 33.5, "task": ["Works at 432x240 & back."]},

@@ -56,6 +56,9 @@ def test_a_program_is_timed_by_itself_and_a_folder_not_at_all(tmp_path: Path, da
     assert mine.machine.endswith("cores")
     assert not found["saved"]
     assert Effort.of(mine.told) == mine
+    (item,) = mine.of_items
+    assert (item.item_id, item.frames, item.peak_mebibytes) == ("item", 8, mine.peak_mebibytes)
+    assert item.seconds / 8 == pytest.approx(mine.seconds_a_frame, abs=1e-4)
 
 
 def test_a_lossy_form_and_another_task_are_told(tmp_path: Path, dataset: Dataset) -> None:

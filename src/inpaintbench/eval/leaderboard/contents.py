@@ -99,7 +99,7 @@ def read_header(data: bytes) -> Header:
 
 
 def _check_effort(given: Mapping[str, Any]) -> None:
-    known = {one.name for one in fields(Effort)}
+    known = {one.name for one in fields(Effort) if one.compare}
     for name, value in given.items():
         where = f"{name[:80]!r} of the effort in {HEADER}"
         if name not in known:

@@ -14,6 +14,7 @@ from inpaintbench.eval.report.overview import manifest_sha256
 from inpaintbench.eval.report.quantity import usual_quantities
 from inpaintbench.eval.report.significance import difference
 from inpaintbench.eval.report.tables import Results, in_reading_order, pair_slices
+from inpaintbench.eval.scoring.effort import ItemEffort
 from inpaintbench.types import Plain, Score, Slice, canonical_json
 
 SCORE_COLUMNS = ("method", "item_id", "metric", "region", "protocol", "fingerprint", "value", "reason", "details")
@@ -59,6 +60,12 @@ def _slice_rows(results: Results, one: Slice) -> list[dict[str, Any]]:
             row = {"slice": one.name, "method": method, "metric": quantity.metric, "region": quantity.region}
             rows.append({**row, **summary, "place": places[method], "reference": method in results.references})
     return rows
+
+
+def efforts_csv(results: Results) -> bytes:
+    """One row for each method and item whose time is known."""
+    rows = [[method, *one] for method, effort in results.efforts.items() for one in effort.of_items]
+    return csv_bytes(("method", *ItemEffort._fields), rows)
 
 
 def report_json(results: Results, exhibits: Sequence[Exhibit], *, title: str) -> bytes:

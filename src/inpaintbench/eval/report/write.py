@@ -14,14 +14,14 @@ from inpaintbench.eval.report.gallery import Exhibit, Media, add_asked, add_stan
 from inpaintbench.eval.report.headline import add_proofs, headline
 from inpaintbench.eval.report.page import BESIDE_NOTE, INLINE_NOTE, default_quantity, parts_of, render
 from inpaintbench.eval.report.proxy import MASK, OUTLINE
-from inpaintbench.eval.report.records import report_json, scores_csv, summary_csv
+from inpaintbench.eval.report.records import efforts_csv, report_json, scores_csv, summary_csv
 from inpaintbench.eval.report.tables import Results
 from inpaintbench.eval.scoring.effort import Effort
 from inpaintbench.files import replacing, write_atomically
 from inpaintbench.pages import data_uri
 from inpaintbench.types import Dataset, Score, SliceScore
 
-_PAGE, _SCORES, _SUMMARY, _REPORT = "report.html", "scores.csv", "summary.csv", "report.json"
+_PAGE, _SCORES, _SUMMARY, _REPORT, _EFFORTS = "report.html", "scores.csv", "summary.csv", "report.json", "efforts.csv"
 
 
 @dataclass(frozen=True)
@@ -113,6 +113,8 @@ def write_report(
     files = _page_files(results, made, title=title, inline_limit_bytes=inline_limit_bytes, frame_note=frame_note)
     files[_SCORES] = scores_csv(results.scores)
     files[_SUMMARY] = summary_csv(results)
+    if any(effort.of_items for effort in results.efforts.values()):
+        files[_EFFORTS] = efforts_csv(results)
     files[_REPORT] = report_json(results, [exhibit for exhibit, _ in made], title=title)
     with replacing(folder, what="report ") as temporary:
         for name, data in files.items():

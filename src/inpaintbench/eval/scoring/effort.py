@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass, field, fields
+from typing import Any, NamedTuple
 
 from inpaintbench.eval.scoring.run_state import tasks_in
 from inpaintbench.manifest import column
 from inpaintbench.steps import predict_step
 from inpaintbench.types import Dataset, Plain, Prediction
 from inpaintbench.workspace import Workspace
+
+
+class ItemEffort(NamedTuple):
+    """What one method took on one item."""
+
+    item_id: str
+    frames: int
+    seconds: float
+    peak_mebibytes: int | None
+    card_mebibytes: int | None
+    machine: str
 
 
 @dataclass(frozen=True)
@@ -33,6 +44,8 @@ class Effort:
     ceiling_high: float | None = None
     task: tuple[str, ...] = ()
     """Sentences on where the task was another than the published one."""
+    of_items: tuple[ItemEffort, ...] = field(default=(), compare=False, repr=False)
+    """The same of each item; in no submission."""
 
     def __bool__(self) -> bool:
         return self != Effort()
@@ -46,7 +59,8 @@ class Effort:
     @property
     def told(self) -> dict[str, Any]:
         """The fields that tell something, as plain data."""
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items() if value}
+        facts = {one.name: getattr(self, one.name) for one in fields(self) if one.compare}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in facts.items() if value}
 
 
 def efforts_of(workspace: Workspace, dataset: Dataset, methods: Iterable[str]) -> dict[str, Effort]:
@@ -61,13 +75,20 @@ def _effort(workspace: Workspace, method: str, frames: Mapping[str, int], task: 
     rows = {row.item_id: row for row in workspace.table("predictions", Prediction, step=step) if row.item_id in frames}
     timed = _timed(workspace.ledger(step).read().values(), {item_id: row.blob for item_id, row in rows.items()})
     ceilings = [row.ceiling_db for row in rows.values() if row.ceiling_db is not None]
-    seconds = math.fsum(entry["seconds"] for entry in timed.values())
+    items = tuple(
+        ItemEffort(
+            item_id, frames[item_id], round(entry["seconds"], 4), _whole(entry.get("peak_mebibytes")),
+            _whole(entry.get("card_mebibytes")), entry["machine"],
+        )
+        for item_id in frames if (entry := timed.get(item_id)) is not None
+    )  # fmt: skip
     return Effort(
-        items=len(timed),
-        seconds_a_frame=round(seconds / sum(frames[item] for item in timed), 4) if timed else None,
-        peak_mebibytes=_most(timed.values(), "peak_mebibytes"),
-        card_mebibytes=_most(timed.values(), "card_mebibytes"),
-        machine="; ".join(sorted({entry["machine"] for entry in timed.values()})),
+        items=len(items),
+        seconds_a_frame=round(math.fsum(one.seconds for one in items) / sum(one.frames for one in items), 4) if items else None,
+        peak_mebibytes=max((one.peak_mebibytes for one in items if one.peak_mebibytes is not None), default=None),
+        card_mebibytes=max((one.card_mebibytes for one in items if one.card_mebibytes is not None), default=None),
+        machine="; ".join(sorted({one.machine for one in items})),
+        of_items=items,
         ceiling_low=round(min(ceilings), 2) if ceilings else None,
         ceiling_high=round(max(ceilings), 2) if ceilings else None,
         task=task,
@@ -85,5 +106,5 @@ def _timed(entries: Iterable[Plain], blobs: Mapping[str, str]) -> dict[str, Plai
     return found
 
 
-def _most(entries: Iterable[Plain], name: str) -> int | None:
-    return max((int(entry[name]) for entry in entries if entry.get(name) is not None), default=None)
+def _whole(value: float | None) -> int | None:
+    return None if value is None else int(value)
