@@ -20,8 +20,8 @@ SUFFIX = ".toml"
 READ, WRITTEN = ("{input}", "{frames_dir}", "{video}", "{frame}"), ("{output}", "{prediction}")
 # Fields that are told and change no result.
 TOLD = {
-    "title", "task", "looks_into", "composites", "dilates", "threshold", "seeded", "timeout", "home", "commit", "licence", "needs",
-    "weights", "expect", "source", "unchecked",
+    "title", "task", "looks_into", "composites", "dilates", "threshold", "seeded", "timeout", "home", "commit", "licence",
+    "needs", "weights", "expect", "source", "unchecked",
 }  # fmt: skip
 Task = Literal["inpainting", "removal", "editing"]
 Level = Annotated[int, Field(ge=0, le=255)]
