@@ -33,7 +33,7 @@ from inpaintbench.annotate.app.serve import serve
 
 options = json.loads(sys.argv[2])
 limits = Limits(**{name: Rate(*rate) for name, rate in options.pop("rates").items()}, **options.pop("limits", {}))
-options |= {name: Path(options[name]) for name in ("certificate", "key") if name in options}
+options |= {name: Path(options[name]) for name in ("certificate", "key", "backup") if name in options}
 say = lambda kind: lambda text: print(json.dumps([kind, text]), flush=True)
 serve(Path(sys.argv[1]), port=0, ready=say("ready"), warn=say("warn"), limits=limits, **options)
 print(json.dumps(["ended", ""]), flush=True)

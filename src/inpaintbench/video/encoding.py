@@ -180,14 +180,16 @@ def _require_one(frames: npt.NDArray[np.uint8]) -> None:
         raise ValueError(f"an image holds one frame, not {len(frames)}")
 
 
-def write_browser(path: Path | str, frames: Iterable[npt.NDArray[np.uint8]], *, fps: float, crf: int = 20) -> None:
+def write_browser(
+    path: Path | str, frames: Iterable[npt.NDArray[np.uint8]], *, fps: float, crf: int = 20, key_every: int = 15
+) -> None:
     """Encode a preview for browsers: 4:2:0 H.264; odd sides lose their last row or column.
 
-    Frames are ``uint8[H, W, 3]`` of one size, as an array or an iterator.
+    Frames are ``uint8[H, W, 3]`` of one size, as an array or an iterator. ``key_every`` is the most frames between key frames.
     """
     converted = (_to_yuv(_even(frame), "yuv420p") for frame in frames)
-    # A key frame every 15 and no B-frames make seeking in a browser exact and quick.
-    params = "mbtree=0:keyint=15:bframes=0"
+    # Key frames and no B-frames make seeking in a browser exact and quick.
+    params = f"mbtree=0:keyint={key_every}:bframes=0"
     options = {"crf": str(crf), "preset": "veryfast", "x264-params": params, "movflags": "+faststart"}
     _encode(path, converted, codec="libx264", pixel_format="yuv420p", fps=fps, options=options, colour=True)
 

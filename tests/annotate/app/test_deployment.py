@@ -6,6 +6,7 @@ import contextlib
 import os
 import shutil
 import socket
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -14,12 +15,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from annotated_server import certificate_in, served
+import yaml
+from annotated_server import QUESTIONS, answer_to, certificate_in, served
 from starlette.datastructures import Headers
+from studies_made import write_study
 
 from inpaintbench.annotate.app.forwarded import Forwarded
 from inpaintbench.annotate.app.headers import Delivery
 from inpaintbench.annotate.app.serve import serve
+from inpaintbench.annotate.journal import Journal
+from inpaintbench.annotate.journal.accounts import People
+from inpaintbench.annotate.space import write_space
 from inpaintbench.errors import InputError
 
 if TYPE_CHECKING:
@@ -186,3 +192,63 @@ def test_a_rater_answers_in_a_frame_of_the_named_site_and_of_no_other(room: Room
         cookies = {cookie["name"]: cookie for cookie in context.cookies()}
         assert cookies["inpaintbench_session"]["sameSite"] == "None"
         context.close()
+
+
+def test_a_journal_on_a_disk_that_does_not_last_comes_back_from_its_backup(tmp_path: Path) -> None:
+    folder, kept = tmp_path / "study", tmp_path / "bucket" / "journal-backup.sqlite"
+    kept.parent.mkdir()
+    made = write_study(folder, QUESTIONS, subjects=4)
+    with Journal(folder / "journal.sqlite") as journal:
+        journal.register(made.study_id, title="x")
+        people = People(journal)
+        secret = people.invite(made.study_id, people.add(made.study_id, "ada").rater_id)
+    with served(folder, backup=str(kept), backup_seconds=0.2) as server:
+        token = server.enter(secret)
+        card = server.post("/api/work", {}, token=token).json["queue"][0]
+        assert server.post("/api/answers", answer_to(card), token=token).status == 200
+        deadline = time.monotonic() + 20
+        while not answers_in(kept, made.study_id) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert answers_in(kept, made.study_id) == 1  # long before the end
+        card = server.post("/api/work", {}, token=token).json["queue"][0]
+        assert server.post("/api/answers", answer_to(card), token=token).status == 200
+        server.stop()
+    assert answers_in(kept, made.study_id) == 2
+    for path in folder.glob("journal.sqlite*"):
+        path.unlink()
+    with served(folder, backup=str(kept)) as server:
+        assert server.post("/api/work", {}, token=token).json["progress"]["answered"] == 2
+
+
+def answers_in(file: Path, study_id: str) -> int:
+    if not file.is_file():
+        return 0
+    with Journal(file) as journal:
+        return sum(event.kind == "answer" for event in journal.events(study_id))
+
+
+def test_a_space_has_what_frames_and_disks_need_and_nothing_of_the_study(tmp_path: Path) -> None:
+    wheel = tmp_path / "inpaintbench-0-py3-none-any.whl"
+    wheel.touch()
+    out = tmp_path / "space"
+    write_space(out, title='Which is "better"?', wheel=wheel)
+    assert sorted(str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()) == [
+        "Dockerfile", "README.md", "start.sh", "wheels/.keep", f"wheels/{wheel.name}"
+    ]  # fmt: skip
+    header = yaml.safe_load((out / "README.md").read_text().split("---")[1])
+    assert (header["title"], header["sdk"], header["app_port"]) == ('Which is "better"?', "docker", 7860)
+    assert "{{" not in (out / "Dockerfile").read_text()
+    with pytest.raises(InputError, match="not empty"):
+        write_space(out, title="again")
+    # The script calls the program with what the container's variables say.
+    program = tmp_path / "bin" / "inpaintbench"
+    program.parent.mkdir()
+    program.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
+    program.chmod(0o755)
+    told = {"PATH": f"{program.parent}:{os.environ['PATH']}", "HOME": "/home/user", "SPACE_HOST": "me-study.hf.space"}
+    more = {"EMBED": "https://huggingface.co", "BACKUP": "/data/journal.sqlite"}
+    said = subprocess.run(["sh", out / "start.sh"], env=told | more, check=True, capture_output=True, text=True).stdout.split()
+    assert said == [
+        "annotate", "serve", "/home/user/study", "--host", "0.0.0.0", "--port", "7860", "--origin", "https://me-study.hf.space",
+        "--embed", "https://huggingface.co", "--backup", "/data/journal.sqlite",
+    ]  # fmt: skip

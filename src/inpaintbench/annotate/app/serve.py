@@ -52,6 +52,8 @@ def serve(
     key: Path | None = None,
     trusted_proxies: Sequence[str] = (),
     embed: Sequence[str] = (),
+    backup: Path | None = None,
+    backup_seconds: float = 60.0,
     ready: Callable[[str], None],
     warn: Callable[[str], None] | None = None,
     limits: Limits = Limits(),  # noqa: B008 - frozen
@@ -71,6 +73,8 @@ def serve(
         key: see ``certificate``.
         trusted_proxies: addresses or networks of proxies in front, whose word on clients' addresses is taken.
         embed: origins whose pages may show the app in a frame.
+        backup: file to which the journal is copied while raters are at work; where there is none, it comes back from it.
+        backup_seconds: that the copy is behind at most.
         ready: called once with the address, when the pages can be opened.
         warn: called with one sentence when the server is open to others without TLS.
         limits: how fast and how much anybody may ask.
@@ -85,6 +89,7 @@ def serve(
     folder = study_folder.absolute()
     # Before the folder changes: relative paths are those of the caller.
     url = _journal_url(database, folder)
+    backup = None if backup is None else backup.absolute()
     tls = None if certificate is None or key is None else (certificate.absolute(), key.absolute())
     sentence = exposure(host, has_tls=tls is not None or (public_origin or "").startswith("https://"))
     if sentence and warn is not None:
@@ -104,12 +109,16 @@ def serve(
         listening = stack.enter_context(_listening(host, port))
         stack.enter_context(_private_folder())
         with _of_the_extra():
+            from inpaintbench.annotate.app.backing_up import backed_up, bring_back
             from inpaintbench.annotate.desk.desk import Desk
             from inpaintbench.annotate.journal import Journal
             from inpaintbench.annotate.journal.accounts import Names, People
             from inpaintbench.annotate.journal.engines import note
             from inpaintbench.annotate.journal.participants import Participants
+        if backup is not None:
+            bring_back(backup, url, study_id=study.study_id)
         journal = stack.enter_context(Journal(url))
+        stack.enter_context(backed_up(journal, backup, every_seconds=backup_seconds))
         journal.register(study.study_id, title=study.file.title)
         note(folder, url)
         people = People(journal)

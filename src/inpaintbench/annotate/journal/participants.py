@@ -151,7 +151,10 @@ class Participants:
         Return how many people it was about.
         """
         with self._database.writing(study_lock(study_id)) as transaction:
-            count = transaction.change(delete(participants).where(participants.c.study_id == study_id))
+            theirs = participants.c.study_id == study_id
+            linked = select(func.count()).select_from(participants).where(theirs, participants.c.rater_id.is_not(None))
+            count = int(transaction.rows(linked)[0][0])
+            transaction.change(delete(participants).where(theirs))
             transaction.change(delete(study_keys).where(study_keys.c.study_id == study_id))
             transaction.insert(study_keys, {"study_id": study_id, "secret": ""})
         self._overwrite()

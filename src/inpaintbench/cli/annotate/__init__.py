@@ -14,6 +14,7 @@ app = group(
         "invite": "inpaintbench.cli.annotate.running:invite",
         "raters": "inpaintbench.cli.annotate.running:raters",
         "revoke": "inpaintbench.cli.annotate.running:revoke",
+        "space": "inpaintbench.cli.annotate.crowds:space",
         "crowd": "inpaintbench.cli.annotate.crowds:crowd",
         "withdraw": "inpaintbench.cli.annotate.crowds:withdraw",
         "close": "inpaintbench.cli.annotate.crowds:close",

@@ -1,4 +1,4 @@
-"""`annotate crowd`, `withdraw`, `close`: people whom a platform sends, and what is left of those who go."""
+"""`annotate crowd`, `withdraw`, `close`, `space`: people whom a platform sends, what is left of those who go, and a container."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Annotated
 
 from inpaintbench.annotate.crowd import Crowd
+from inpaintbench.annotate.space import write_space
+from inpaintbench.annotate.study import load
 from inpaintbench.cli import console
 from inpaintbench.cli.annotate.opening import Database, InStudy, Opened, opened
 from inpaintbench.cli.annotate.running import Name
@@ -39,10 +41,11 @@ def crowd(
         rows = payments(state, settings, Participants(open_study.journal).all(study_id), now=time.time())
     if csv is not None:
         write_atomically(csv, as_csv(rows).encode())
-        console.say(f"{len(rows)} people in {console.shown(csv)}")
     if as_json:
         print_json({"people": [asdict(row) for row in rows]})
         return
+    if csv is not None:
+        console.say(f"{len(rows)} people in {console.shown(csv)}")
     columns = ["person", "participant", "state", "decision", "minutes", "answers", "gold right", "of", "why"]
     cells = [
         (
@@ -103,3 +106,16 @@ def close(study: InStudy, database: Database = None) -> None:
         _crowd_of(open_study)
         many = Participants(open_study.journal).forget(open_study.study.study_id)
     console.say(f"{many} people can no longer be linked to their answers, and nobody can arrive any more")
+
+
+def space(
+    study: InStudy,
+    out: Annotated[Path, option("Folder of the files; new or empty.")],
+    wheel: Annotated[Path | None, option("Wheel of this package, where the package index does not have it.", "--wheel")] = None,
+) -> None:
+    """Write what serves a study in a container: a Dockerfile, and what a Hugging Face Space needs. Nothing is sent anywhere.
+
+    Example: inpaintbench annotate space STUDY --out SPACE
+    """
+    for path in write_space(out, title=load(study).file.title, wheel=wheel):
+        console.say(f"wrote {console.shown(path)}")

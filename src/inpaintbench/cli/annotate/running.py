@@ -43,6 +43,9 @@ def serve(
     embed: Annotated[
         list[str] | None, option("Origin whose pages may show the app in a frame; needs TLS.", "--embed", metavar="ORIGIN")
     ] = None,
+    backup: Annotated[
+        Path | None, option("Copy the journal here every minute, and bring it back from here where there is none.", "--backup")
+    ] = None,
 ) -> None:
     """Open the browser app of a study; Ctrl-C ends it.
 
@@ -50,13 +53,14 @@ def serve(
     """
     start(
         study, database=database, host=host, port=port, origin=origin, certificate=certificate, key=key,
-        trusted_proxies=trusted_proxy or (), embed=embed or (), ready=_ready,
+        trusted_proxies=trusted_proxy or (), embed=embed or (), backup=backup, ready=_ready,
     )  # fmt: skip
 
 
 def start(
     study: Path, *, database: str | None, host: str = "127.0.0.1", port: int, origin: str | None = None,
     certificate: Path | None = None, key: Path | None = None, trusted_proxies: Sequence[str] = (), embed: Sequence[str] = (),
+    backup: Path | None = None,
     ready: Callable[[str], None],
 ) -> None:  # fmt: skip
     """Run the app until it is ended."""
@@ -66,7 +70,7 @@ def start(
 
     serve_app(
         study, database=database, host=host, port=port, public_origin=origin, certificate=certificate, key=key,
-        trusted_proxies=trusted_proxies, embed=embed, ready=ready,
+        trusted_proxies=trusted_proxies, embed=embed, backup=backup, ready=ready,
         warn=console.warn,
     )  # fmt: skip
 

@@ -59,7 +59,7 @@ export const TEXT = {
   next: "Next",
   or: " or ",
   practice: "Practice",
-  test: "Test, without comments",
+  test: "Test",
   practiceRight: "That is right.",
   practiceWrong: "Not quite.",
   practiceAnswer: "The right answer is:",

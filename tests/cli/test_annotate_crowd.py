@@ -1,0 +1,64 @@
+"""`annotate crowd`, `withdraw`, `close` and `space`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from crowds import write_crowd_study
+from program import run_here
+from studies_made import write_study
+
+from inpaintbench.annotate.desk.desk import Desk
+from inpaintbench.annotate.journal import Journal
+from inpaintbench.annotate.journal.participants import Arrival, Participants
+
+
+@pytest.fixture
+def crowd(tmp_path: Path) -> Path:
+    """A crowd study to which two people came; one of them agreed."""
+    folder = tmp_path / "study"
+    study = write_crowd_study(folder, "https://platform.test", training=0, test=0)
+    with Journal(folder / "journal.sqlite") as journal:
+        desk, people = Desk(study, journal), Participants(journal)
+        for number, name in enumerate(("first", "second")):
+            session = people.arrive(study.study_id, Arrival("link", name, session=f"s-{name}"), at=float(number))
+            assert session is not None
+            desk.arrive(session.person.rater_id)
+            if not number:
+                desk.step(session.person.rater_id, {"step": "consent"})
+    return folder
+
+
+def test_people_are_listed_erased_and_at_the_end_unknown(crowd: Path, tmp_path: Path) -> None:
+    listed = run_here("annotate", "crowd", crowd, "--json", "--csv", tmp_path / "payments.csv")
+    assert listed.returncode == 0, listed.stderr
+    rows = json.loads(listed.stdout)["people"]
+    assert [(row["person"], row["participant_id"], row["state"], row["decision"]) for row in rows] == [
+        ("P0001", "first", "working", "wait"), ("P0002", "second", "not begun", "none")
+    ]  # fmt: skip
+    head, *lines = (tmp_path / "payments.csv").read_text().splitlines()
+    assert head.startswith("person,submission_id,participant_id,state,decision,code,")
+    assert lines[0].startswith("P0001,s-first,first,working,wait,,")
+    erased = run_here("annotate", "withdraw", crowd, "P0001")
+    assert (erased.returncode, "answers are excluded" in erased.stderr + erased.stdout) == (0, True)
+    assert b"first" not in (crowd / "journal.sqlite").read_bytes()
+    assert "second" in run_here("annotate", "crowd", crowd).stdout
+    closed = run_here("annotate", "close", crowd)
+    assert "1 people can no longer be linked" in closed.stderr + closed.stdout
+    assert json.loads(run_here("annotate", "crowd", crowd, "--json").stdout) == {"people": []}
+
+
+def test_a_study_without_a_crowd_says_so(tmp_path: Path) -> None:
+    write_study(tmp_path / "study", [{"leaf": "keep_reject"}])
+    told = run_here("annotate", "crowd", tmp_path / "study")
+    assert told.returncode == 1
+    assert "has no [crowd]" in told.stderr
+
+
+def test_a_space_is_written(crowd: Path, tmp_path: Path) -> None:
+    made = run_here("annotate", "space", crowd, "--out", tmp_path / "space")
+    assert made.returncode == 0, made.stderr
+    assert (tmp_path / "space" / "Dockerfile").read_text().startswith("# A study behind")
+    assert run_here("annotate", "space", crowd, "--out", tmp_path / "space").returncode == 1
