@@ -138,7 +138,7 @@ def main() -> int:
     print("## Flicker that proxies add\n")
     print(
         f"{len(pairs)} real films, {FRAMES} frames of {WIDTH} pixels: a hole filled frame by frame (Telea) and by the median "
-        "over nine such frames, which is steadier. Flicker is the mean absolute second difference in time of luma in the hole, in "
+        "over nine such frames, which is steadier. Flicker is the mean absolute second difference in time of luma there, in "
         f"levels of 255. Studies take crf {CRF} with a key frame every {KEY_EVERY} frames; the first row is what they took "
         "before. The pulse is how much more the coding error changes at key frames than elsewhere.\n"
     )

@@ -227,6 +227,10 @@ class Proxy:
     width: int
     height: int
     tiles: tuple[Tile, ...]
+    psnr_db: float | None = None
+    """Of luma against what was made, over the first frames; None where nothing is lost or nobody measured it."""
+    flicker_added: float | None = None
+    """Flicker that encoding adds, in levels of 255; see ``preparing.proxies``."""
 
 
 @dataclass(frozen=True)

@@ -104,6 +104,8 @@ def test_questions_that_show_the_same_share_their_proxy_and_places_are_drawn(com
     }
     assert proxy_of["better"] == proxy_of["steadier"]
     assert len(study.proxies) == 9 + 3
+    # What encoding lost stands in the study.
+    assert all((proxy.psnr_db or 0) > 30 and proxy.flicker_added is not None for proxy in study.proxies.values())
     orders = {tuple(tile.candidate for tile in proxy.tiles if tile.candidate) for proxy in study.proxies.values()}
     pairs = {order for order in orders if len(order) == 2}
     assert any(order[::-1] in pairs for order in pairs)

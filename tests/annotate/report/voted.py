@@ -42,6 +42,7 @@ class Vote:
     at: float
     stuttered: bool = False
     suggestion_shown: str = "hidden"
+    seen: Mapping[str, object] | None = None
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from itertools import repeat
+from itertools import islice, repeat
 from pathlib import Path
 from typing import Any
 
+import cv2
 import numpy as np
+import numpy.typing as npt
 
 from inpaintbench import frozen, video
 from inpaintbench.annotate.preparing.candidates import Candidates
@@ -21,17 +24,24 @@ from inpaintbench.annotate.study import Proxy, Show, Tile
 from inpaintbench.errors import MediaError, Rejected
 from inpaintbench.executors.base import Step, Task
 from inpaintbench.types import Plain, canonical_json, content_id, item_rng
+from inpaintbench.video.decoding import Decoder
 from inpaintbench.view import composite
 from inpaintbench.workspace import Blobs
 
 # Of the step; another one makes all proxies anew.
-VERSION = "1"
+VERSION = "2"
+# Quality of the encoder, and frames between key frames. At 20 a proxy kept 66 % of the difference in flicker of two results, at
+# 12 it keeps 88 %, in 2.6 times the bytes; finer ones gain little (`bench/proxy_flicker.py`).
+CRF, KEY_EVERY = 12, 15
+# First frames on which the loss of a proxy is measured: two key frames, and what lies between.
+_MEASURED_FRAMES = 17
 # Seconds to make one proxy: encoding a sheet of long clips can take many minutes.
 _TIME_LIMIT_SECONDS = 3600.0
 # Hex digits of a proxy's name: 128 bits, so that names cannot be guessed and do not collide.
 _NAME_DIGITS = 32
 # Role, and method label for candidates.
 Player = tuple[str, str | None]
+Luma = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
@@ -46,12 +56,18 @@ class MadeProxy:
     height: int
     tiles: str
     """A list of ``Tile`` as JSON."""
+    psnr_db: float | None = None
+    """Of luma, over the first frames; None where nothing is lost."""
+    flicker_added: float | None = None
+    """Mean absolute second difference in time of luma that the proxy has above what was made, in levels of 255."""
 
     def proxy(self) -> Proxy:
         """As studies list it. Its name also tells apart equal pictures with other tiles: two methods may give the same."""
         name = hashlib.sha256(canonical_json([self.blob, self.tiles]).encode()).hexdigest()[:_NAME_DIGITS]
         tiles = tuple(Tile(**tile) for tile in json.loads(self.tiles))
-        return Proxy(name + Path(self.blob).suffix, self.frames, self.fps, self.width, self.height, tiles)
+        return Proxy(
+            name + Path(self.blob).suffix, self.frames, self.fps, self.width, self.height, tiles, self.psnr_db, self.flicker_added
+        )
 
 
 def proxy_id(subject_id: str, candidates: Sequence[str]) -> str:
@@ -100,13 +116,14 @@ def make_proxy(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[MadeP
     frames, height, width = payload["shape"]
     order: list[Player] = [(role, label) for role, label in payload["players"]]
     grid = layout(len(order), width=width, height=height, largest_side=parameters["largest_side"])
+    kept: list[Luma] = []
     sheets = (grid.sheet([shown[player] for player in order]) for shown in _shown(payload, grid))
     try:
-        blob, _ = blobs.put(video.suffix_for(frames), partial(_write, sheets=sheets, fps=payload["fps"]))
+        blob, _ = blobs.put(video.suffix_for(frames), partial(_write, sheets=_kept(sheets, kept), fps=payload["fps"]))
     except MediaError as error:
         raise Rejected(f"its players cannot be made: {error}") from error
     tiles = canonical_json([asdict(tile) for tile in tiles_of(grid, order)])
-    return [MadeProxy(payload["proxy_id"], blob, frames, payload["fps"], *grid.size, tiles)]
+    return [MadeProxy(payload["proxy_id"], blob, frames, payload["fps"], *grid.size, tiles, *_loss(blobs.path(blob), kept))]
 
 
 def tiles_of(grid: Grid, order: Sequence[Player]) -> list[Tile]:
@@ -118,7 +135,39 @@ def _write(path: Path, *, sheets: Iterator[Picture], fps: float) -> None:
     if video.is_image(path):
         video.write_lossless(path, np.stack(list(sheets)), fps=fps)
     else:
-        video.write_browser(path, sheets, fps=fps)
+        video.write_browser(path, sheets, fps=fps, crf=CRF, key_every=KEY_EVERY)
+
+
+def _kept(sheets: Iterator[Picture], kept: list[Luma]) -> Iterator[Picture]:
+    """Pass sheets on, and keep the luma of the first ones."""
+    for sheet in sheets:
+        if len(kept) < _MEASURED_FRAMES:
+            kept.append(_luma(sheet))
+        yield sheet
+
+
+def _luma(sheet: Picture) -> Luma:
+    """``uint8[H, W]``."""
+    return np.asarray(cv2.cvtColor(sheet, cv2.COLOR_RGB2YUV)[..., 0], np.uint8)
+
+
+def _loss(path: Path, made: Sequence[Luma]) -> tuple[float | None, float | None]:
+    """Return PSNR and added flicker of a proxy's first frames; (None, None) for pictures, which lose nothing."""
+    if video.is_image(path):
+        return None, None
+    shown = [_luma(frame.to_ndarray(format="rgb24")) for frame in islice(Decoder(path), len(made))]
+    error = float(np.mean([np.mean((one.astype(np.float32) - other) ** 2) for one, other in zip(made, shown, strict=True)]))
+    psnr_db = None if not error else round(10 * math.log10(255**2 / error), 2)
+    return psnr_db, None if len(made) < 3 else round(_flicker(shown) - _flicker(made), 4)
+
+
+def _flicker(frames: Sequence[Luma]) -> float:
+    """Mean absolute second difference in time, in levels."""
+    second = [
+        np.abs(now - (before.astype(np.float32) + after) / 2).mean()
+        for before, now, after in zip(frames, frames[1:], frames[2:], strict=False)
+    ]
+    return float(np.mean(second))
 
 
 def _shown(payload: Plain, grid: Grid) -> Iterator[Mapping[Player, Picture]]:

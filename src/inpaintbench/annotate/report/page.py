@@ -13,6 +13,7 @@ from inpaintbench.annotate.report.labelling import labelling_panels
 from inpaintbench.annotate.report.left_out import left_out_card, left_out_parts
 from inpaintbench.annotate.report.people import pace_panels, raters_parts
 from inpaintbench.annotate.report.records import Material
+from inpaintbench.annotate.report.viewing import viewing_parts
 from inpaintbench.errors import WorkspaceError
 from inpaintbench.files import write_atomically
 from inpaintbench.pages import Link, page
@@ -68,6 +69,7 @@ def _sections(material: Material) -> list[Section]:
     if material.votes:
         sections.append(Section("raters", "Raters", "Raters", parts=raters_parts(material)))
         sections.append(Section("pace", "Pace", "Pace and playback", panels=pace_panels(material)))
+        sections.append(Section("seen", "Seen", "What was seen", parts=viewing_parts(material)))
     return sections
 
 

@@ -15,6 +15,7 @@ from inpaintbench.annotate.outcomes.resolve import labels, step_of, write_labels
 from inpaintbench.annotate.questions.base import Kind
 from inpaintbench.annotate.report.material import material_of
 from inpaintbench.annotate.report.page import write_report
+from inpaintbench.annotate.report.viewing import seen_so
 from inpaintbench.annotate.screening.screen import proposals
 from inpaintbench.annotate.statistics.agreement import PartAgreement, part_agreements
 from inpaintbench.annotate.statistics.exclusions import Results, changes, results_of
@@ -199,6 +200,10 @@ def report(
     study: InStudy,
     out: Annotated[Path | None, option("Folder of the page.", default="STUDY/report")] = None,
     names: Names = False,
+    seen: Annotated[
+        list[str] | None,
+        option("Only answers that were seen so: width>=200, full_screen=yes, browser=Chrome ...", "--seen", metavar="FACT"),
+    ] = None,
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:
@@ -214,7 +219,7 @@ def report(
         called = _called(open_study.people.raters(open_study.study.study_id)) if names else None
         overview = Desk(open_study.study, open_study.journal).overview()
     folder.mkdir(parents=True, exist_ok=True)
-    standing = state.all_answers()
+    standing = seen_so(state.all_answers(), seen or ())
     export_judgements(open_study.study, standing.votes, folder / "judgements.csv", names=called)
     material = material_of(open_study.study, standing, events, overview=overview, names=called or {})
     page = write_report(folder, material)
