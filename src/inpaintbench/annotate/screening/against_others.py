@@ -10,6 +10,8 @@ from inpaintbench.annotate.screening.base import Finding, Panel, ScreeningRule, 
 class AgainstOthers(ScreeningRule):
     """Agreement with the majority of the others, on tasks where these are many and agree; each rater is left out of their own.
 
+    Flagged is who stays below ``agreement`` with the upper end of Wilson's 95 % interval.
+
     Args:
         agreement: share of such tasks on which a rater should say what the others say, 0..1.
         least: such tasks before anything is said.
@@ -27,6 +29,8 @@ class AgainstOthers(ScreeningRule):
 
     def findings(self, panel: Panel) -> list[Finding]:
         """Raters who mostly disagree."""
+        from scipy.stats import binomtest
+
         choices: dict[str, Counter[str]] = {}
         ordinary = [vote for votes in panel.of_question.values() for vote in votes]
         for vote in ordinary:
@@ -42,5 +46,6 @@ class AgainstOthers(ScreeningRule):
         return [
             Finding(rater_id, f"agrees on {sum(of)} of {len(of)} tasks on which {self.majority:.0%} of the others do")
             for rater_id in panel.of_rater
-            if len(of := as_others.get(rater_id, [])) >= self.least and sum(of) < self.agreement * len(of) - 1e-9
+            if len(of := as_others.get(rater_id, [])) >= self.least
+            and binomtest(sum(of), len(of)).proportion_ci(method="wilson").high < self.agreement
         ]

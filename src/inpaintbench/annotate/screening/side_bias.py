@@ -20,7 +20,7 @@ class SideBias(ScreeningRule):
     version = "1"
     title = "One side chosen"
 
-    def __init__(self, *, p: float = 0.001, lead: float = 0.2) -> None:
+    def __init__(self, *, p: float = 0.001, lead: float = 0.25) -> None:
         self.p, self.lead = share(p, name="p"), share(lead, name="lead")
 
     def findings(self, panel: Panel) -> list[Finding]:

@@ -1,0 +1,210 @@
+"""Simulated studies in which 10 to 40 % of the raters spam in five ways: who is found, who is wronged, and what rankings gain.
+
+python bench/screening.py [--quick]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+
+import numpy as np
+from scipy.stats import kendalltau
+from voted_studies import study_of
+
+from inpaintbench.annotate.desk.records import Vote
+from inpaintbench.annotate.screening import RULES
+from inpaintbench.annotate.screening.screen import proposals
+from inpaintbench.annotate.statistics.exclusions import results_of
+from inpaintbench.annotate.study import RuleSpec, Study
+
+METHODS = ("deep", "flow", "patch", "slow", "vary")
+STRENGTHS = dict(zip(METHODS, (0.8, 0.4, 0.0, -0.4, -0.8), strict=True))
+RATERS, ITEMS, VOTES, GOLD, REPEATS = 30, 30, 100, 10, 6
+SHARES = (0.1, 0.2, 0.3, 0.4)
+CLIP_SECONDS = 3.0
+# Most honest raters that may be flagged.
+MOST_WRONGED = 0.02
+Rng = np.random.Generator
+# What a spammer presses: (true difference of left and right, turn, draws) -> a place of two, or ``tie``.
+Presses = Callable[[float, int, Rng], str]
+
+
+def _honest(lead: float, rng: Rng, *, tie: float) -> str:
+    p, nu = np.exp(lead), np.exp(tie)
+    shares = np.array([p, 1.0, nu * np.sqrt(p)]) / (p + 1 + nu * np.sqrt(p))
+    return ("place-0", "place-1", "tie")[int(rng.choice(3, p=shares))]
+
+
+def _by_lot(_lead: float, _turn: int, rng: Rng) -> str:
+    return ("place-0", "place-1", "tie")[int(rng.choice(3, p=(0.45, 0.45, 0.1)))]
+
+
+PAIRS: Mapping[str, Presses] = {
+    "one side": lambda _lead, _turn, rng: "place-0" if rng.random() < 0.92 else "place-1",
+    "by lot": _by_lot,
+    "one button": lambda _lead, _turn, rng: "tie" if rng.random() < 0.97 else "place-1",
+    "reversed": lambda lead, _turn, rng: _honest(-2 * lead, rng, tie=-1.5),
+    "too quick": _by_lot,
+}
+
+
+def pairs_study() -> Study:
+    tasks = [("pairwise", f"item{number:02}", pair) for number in range(ITEMS) for pair in combinations(METHODS, 2)]
+    tasks += [("pairwise", f"known{number:02}", ("deep", "vary")) for number in range(GOLD)]
+    gold = {("pairwise", f"known{number:02}"): ("deep",) for number in range(GOLD)}
+    return study_of([{"leaf": "pairwise"}], tasks, subjects={"dataset": "D", "runs": ["R"]}, gold=gold)
+
+
+def pair_votes(study: Study, kinds: Mapping[str, str | None], rng: Rng) -> list[Vote]:
+    """Votes of raters, each honest or a spammer of a kind; sides as balanced as the app makes them."""
+    votes: list[Vote] = []
+    tilt = {task.subject_id: {name: rng.normal(0, 0.4) for name in METHODS} for task in study.tasks}
+    ordinary, known = ([task for task in study.tasks if bool(task.gold) == gold] for gold in (False, True))
+    for rater, kind in kinds.items():
+        bias, tie = rng.normal(0.1, 0.3), rng.normal(-0.5, 0.5)
+        chosen = [ordinary[number] for number in rng.permutation(len(ordinary))[:VOTES]]
+        asked = [(task, "vote") for task in chosen] + [(task, "gold") for task in known]
+        asked = [asked[number] for number in rng.permutation(len(asked))] + [(task, "repeat") for task in chosen[:REPEATS]]
+        for turn, (task, purpose) in enumerate(asked):
+            shown = task.candidates if (turn + len(rater)) % 2 else task.candidates[::-1]
+            lead = STRENGTHS[shown[0]] - STRENGTHS[shown[1]] + tilt[task.subject_id][shown[0]] - tilt[task.subject_id][shown[1]]
+            if purpose == "gold":  # unarguable
+                lead = 6.0 if shown[0] == "deep" else -6.0
+            given = {"better": PAIRS[kind](lead, turn, rng) if kind else _honest(lead + bias, rng, tie=tie)}
+            available = 0.4 if kind == "too quick" else CLIP_SECONDS + rng.exponential(3)
+            choice = study.question_of["pairwise"].choice(given, shown=shown)
+            votes.append(_vote(task, rater, shown, purpose, given, choice, len(votes), available))
+    return votes
+
+
+GRADES: Mapping[str, Callable[[float, int, Rng], float]] = {
+    "one grade": lambda _quality, _turn, rng: 3 if rng.random() < 0.97 else 4,
+    "by lot": lambda _quality, _turn, rng: float(rng.integers(1, 6)),
+    "ends of the scale": lambda _quality, _turn, rng: float(rng.choice([1, 5])),
+    "reversed": lambda quality, _turn, rng: 6 - quality + rng.normal(0, 0.6),
+    "too quick": lambda _quality, _turn, rng: float(rng.integers(2, 5)),
+}
+
+
+def grades_study() -> Study:
+    tasks = [("mean_opinion", f"item{number:02}", (name,)) for number in range(ITEMS // 3) for name in METHODS]
+    return study_of([{"leaf": "mean_opinion"}], tasks, subjects={"dataset": "D", "runs": ["R"]})
+
+
+def grade_votes(study: Study, kinds: Mapping[str, str | None], rng: Rng) -> list[Vote]:
+    """Every rater grades every task; honest ones have a bias and an inconsistency of their own."""
+    votes: list[Vote] = []
+    quality = {task.task_id: 3 + STRENGTHS[task.candidates[0]] + rng.normal(0, 0.7) for task in study.tasks}
+    for rater, kind in kinds.items():
+        bias, sigma = rng.normal(0, 0.4), rng.uniform(0.3, 1.0)
+        for turn, number in enumerate(rng.permutation(len(study.tasks))):
+            task = study.tasks[number]
+            seen = quality[task.task_id]
+            grade = GRADES[kind](seen, turn, rng) if kind else seen + bias + sigma * rng.normal()
+            given = {"grade": str(int(np.clip(np.floor(grade + 0.5), 1, 5)))}
+            available = 0.4 if kind == "too quick" else CLIP_SECONDS + rng.exponential(3)
+            votes.append(_vote(task, rater, task.candidates, "vote", given, given["grade"], len(votes), available))
+    return votes
+
+
+def _vote(
+    task: Any,
+    rater: str,
+    shown: tuple[str, ...],
+    purpose: Any,
+    given: Mapping[str, str],
+    choice: str,
+    number: int,
+    available: float,
+) -> Vote:
+    return Vote(
+        submission_id=f"s{number}", rater_id=rater, task_id=task.task_id, question=task.question, subject_id=task.subject_id,
+        cluster=task.subject_id, candidates=task.candidates, shown=shown, purpose=purpose, given=given, choice=choice,
+        seconds=available, at=float(number), stuttered=False, suggestion_shown="hidden", available_seconds=available,
+        too_soon=available < CLIP_SECONDS - 0.5,
+    )  # fmt: skip
+
+
+def distance(study: Study, votes: list[Vote]) -> tuple[float, float]:
+    """1 - Kendall's tau to the true order, and the error of what the methods lie apart, relative to the truth."""
+    (scores,) = results_of(study, votes).scores().values()
+    values = np.array([scores[name].value if name in scores else 0.0 for name in METHODS], float)
+    truth = np.array([STRENGTHS[name] for name in METHODS])
+    slope = float(np.polyfit(truth, values, 1)[0])
+    return 1 - float(kendalltau(truth, values).statistic), slope
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true")
+    studies = 2 if parser.parse_args().quick else 8
+    good = True
+    print("## Screening of raters\n")
+    print(
+        f"{studies} simulated studies a row, {RATERS} raters each: {VOTES} comparisons, {GOLD} known answers and {REPEATS} repeats "
+        f"a rater, or {ITEMS // 3 * len(METHODS)} grades. Spammers of five kinds in turn; all rules with the constants that they "
+        "have by themselves. Honest raters differ: in bias towards a side and readiness to call a tie, or in bias and noise of "
+        f"grades (up to 1 step). Asked: at most {MOST_WRONGED:.0%} of the honest flagged, over all rows of a question. Error: "
+        "1 - Kendall's tau to the true order; spread: what the methods lie apart, as a share of what they do without spammers.\n"
+    )
+    print("| question | spammers | found | honest flagged | error, all | error, screened | spread, all | spread, screened |")
+    print("|---|---|---|---|---|---|---|---|")
+    found_by_kind: dict[str, Counter[tuple[str, bool]]] = defaultdict(Counter)
+    worlds = {"pairs": (pairs_study(), pair_votes, PAIRS), "grades": (grades_study(), grade_votes, GRADES)}
+    for question, (plain_study, draw, spammers) in worlds.items():
+        rules = {name: RuleSpec() for name in RULES}
+        study = Study(plain_study.study_id, plain_study.file.model_copy(update={"screening": rules}), plain_study.tasks, {})
+        clean = np.mean([
+            distance(study, draw(study, dict.fromkeys([f"r{n:02}" for n in range(RATERS)]), np.random.default_rng([7, n])))[1]
+            for n in range(max(3, studies // 4))
+        ])  # fmt: skip
+        wronged_in_all: Counter[bool] = Counter()
+        for spam in SHARES:
+            hits: Counter[bool] = Counter()
+            wronged: Counter[bool] = Counter()
+            errors: list[tuple[float, float, float, float]] = []
+            for number in range(studies):
+                rng = np.random.default_rng([23, int(100 * spam), number])
+                spoilt = round(spam * RATERS)
+                names = list(spammers)
+                kinds: dict[str, str | None] = {
+                    f"r{n:02}": names[(n + number) % len(names)] if n < spoilt else None for n in range(RATERS)
+                }
+                votes = draw(study, kinds, rng)
+                proposed = proposals(study, votes)
+                flagged = {of.rater_id for of in proposed}
+                for rater, kind in kinds.items():
+                    if kind:
+                        hits[rater in flagged] += 1
+                        found_by_kind[question][kind, rater in flagged] += 1
+                    else:
+                        wronged[rater in flagged] += 1
+                before, after = distance(study, votes), distance(study, [vote for vote in votes if vote.rater_id not in flagged])
+                errors.append((before[0], after[0], before[1] / clean, after[1] / clean))
+            share = wronged[True] / wronged.total()
+            wronged_in_all += wronged
+            mean = np.mean(errors, axis=0)
+            print(
+                f"| {question} | {spam:.0%} | {hits[True] / hits.total():.0%} of {hits.total()} "
+                f"| {share:.1%} of {wronged.total()} | {mean[0]:.3f} | {mean[1]:.3f} | {mean[2]:.0%} | {mean[3]:.0%} |",
+                flush=True,
+            )
+        good &= wronged_in_all[True] <= MOST_WRONGED * wronged_in_all.total()
+    print("\n| question | kind of spam | found |\n|---|---|---|")
+    for question, counts in found_by_kind.items():
+        for kind in worlds[question][2]:
+            whole = counts[kind, True] + counts[kind, False]
+            print(f"| {question} | {kind} | {counts[kind, True] / whole:.0%} of {whole} |")
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
