@@ -18,6 +18,7 @@ from inpaintbench.annotate.desk.cards import Refused, Sent, SentAnswer, SentSkip
 from inpaintbench.annotate.desk.current_state import Append, Live
 from inpaintbench.annotate.desk.overview import overview, why_done
 from inpaintbench.annotate.desk.records import Exclusion, Lease, RaterRecord, Standing, Submission, Vote
+from inpaintbench.annotate.desk.state import State
 from inpaintbench.annotate.events import STUDY, Kind
 from inpaintbench.annotate.questions.base import TEXT_LIMIT, checked
 from inpaintbench.annotate.screening.screen import stated_rules
@@ -195,6 +196,11 @@ class Desk:
         with self._live.reading():
             state, coverage, settled = self._live.state, self._live.coverage, self._live.settled
             return overview(state, coverage, settled=settled, name_of=self._name_of, now=self._live.now)
+
+    def state(self) -> State:
+        """The state as it is stored now, for reports: nobody else may use this desk meanwhile."""
+        with self._live.reading():
+            return self._live.state
 
     def newest(
         self,

@@ -54,10 +54,16 @@ def packed(state: State) -> bytes:
         raters.append([rater_id, small, large, list(record.first.values())])
     own = {of.name: _plain(getattr(state, of.name)) for of in fields(State) if of.name not in _APART}
     head = {"format": FORMAT, "study": _print_of(state.study), "state": own, "raters": raters, "submissions": plain}
-    parts = {"head": json.dumps(head, separators=(",", ":")).encode(), **arrays}
+    parts: dict[str, bytes | memoryview] = {"head": json.dumps(head, separators=(",", ":")).encode(), **arrays}
+    del head, raters, plain
     index = json.dumps({name: len(part) for name, part in parts.items()}).encode()
-    body = zlib.compress(b"".join([struct.pack("<I", len(index)), index, *parts.values()]), 1)
-    return hashlib.sha256(body).digest() + body
+    packer = zlib.compressobj(1)
+    body = bytearray(32)
+    for part in (struct.pack("<I", len(index)), index, *parts.values()):
+        body += packer.compress(part)
+    body += packer.flush()
+    body[:32] = hashlib.sha256(memoryview(body)[32:]).digest()
+    return bytes(body)
 
 
 def unpacked(study: Study, blob: bytes, *, said: Mapping[str, Mapping[str, str]]) -> State:

@@ -193,7 +193,7 @@ class Submissions(Mapping[str, Submission]):
         table = self.table
         return np.flatnonzero((table["kind"] == ANSWER) & (table["flags"] & UNDONE == 0))
 
-    def columns(self) -> tuple[dict[str, Any], dict[str, bytes]]:
+    def columns(self) -> tuple[dict[str, Any], dict[str, bytes | memoryview]]:
         """Everything but words that people wrote, for a snapshot: plain data, and arrays as bytes."""
         spoken = [row for row, given in enumerate(self.given.values) if any(part.endswith("_text") for part in given)]
         kept = [{part: "" if part.endswith("_text") else value for part, value in given.items()} for given in self.given.values]
@@ -203,7 +203,7 @@ class Submissions(Mapping[str, Submission]):
             "seen": self.seen,
         }  # fmt: skip
         ends = np.array(self._id_ends, np.int64)
-        return plain, {"table": self.table.tobytes(), "ids": bytes(self._ids), "id_ends": ends.tobytes()}
+        return plain, {"table": self.table.view(np.uint8).data, "ids": bytes(self._ids), "id_ends": ends.tobytes()}
 
     def restore(self, plain: Mapping[str, Any], arrays: Mapping[str, bytes], *, said: Mapping[str, Mapping[str, str]]) -> None:
         """Take what ``columns`` gave; ``said``: submission id -> part -> the words that are still there."""

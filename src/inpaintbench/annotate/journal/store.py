@@ -118,14 +118,17 @@ class Journal:
         with self.database.reading() as transaction:
             return {row.study_id: row.title for row in transaction.rows(select(studies).order_by(studies.c.registered_at))}
 
-    def events(self, study_id: str, *, after: int = 0, most: int | None = None) -> list[Event]:
-        """The events with a ``seq`` above ``after``, in order; the first ``most`` of them.
+    def events(
+        self, study_id: str, *, after: int = 0, most: int | None = None, kinds: Sequence[Kind] | None = None
+    ) -> list[Event]:
+        """The events with a ``seq`` above ``after``, in order; the first ``most`` of them, or those of some kinds.
 
         Raises:
             JournalUnavailable: the database does not answer.
         """
         with self.database.reading() as transaction:
-            rows = transaction.rows(_AFTER.limit(most), {"of_study": study_id, "after": after})
+            asked = _AFTER if kinds is None else _AFTER.where(events.c.kind.in_(kinds))
+            rows = transaction.rows(asked.limit(most), {"of_study": study_id, "after": after})
             return _events(transaction, study_id, rows)
 
     def said(self, study_id: str) -> dict[str, dict[str, str]]:

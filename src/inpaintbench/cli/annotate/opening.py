@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from inpaintbench.annotate.desk.state import State, Vote
+from inpaintbench.annotate.desk.records import Vote
 from inpaintbench.annotate.study import Study, load
 from inpaintbench.cli.options import argument, option
 from inpaintbench.errors import InputError, MissingExtraError
@@ -16,6 +17,8 @@ from inpaintbench.errors import InputError, MissingExtraError
 if TYPE_CHECKING:
     from sqlalchemy import URL
 
+    from inpaintbench.annotate.desk.desk import Desk
+    from inpaintbench.annotate.desk.state import State
     from inpaintbench.annotate.journal import Journal
     from inpaintbench.annotate.journal.accounts import People, Rater
 
@@ -40,15 +43,21 @@ class Opened:
     journal: Journal
     people: People
 
+    @cached_property
+    def desk(self) -> Desk:
+        """Desk over the journal, whose state starts from a snapshot where there is one."""
+        from inpaintbench.annotate.desk.desk import Desk
+
+        return Desk(self.study, self.journal)
+
     def state(self) -> State:
         """State of the study as it is stored.
 
         Raises:
             InputError: nobody has answered yet.
         """
-        state = State(self.study)
-        state.fold(self.journal.events(self.study.study_id))
-        if not state.votes(excluded=True):
+        state = self.desk.state()
+        if not len(state.submissions.standing()):
             raise InputError(f"nobody has answered in {str(self.folder)!r} yet")
         return state
 
@@ -80,8 +89,7 @@ class Opened:
         Raises:
             InputError: there is none.
         """
-        events = self.journal.events(self.study.study_id)
-        return name if any(event.rater_id == name for event in events) else self.rater(name).rater_id
+        return name if name in self.desk.state().raters else self.rater(name).rater_id
 
     def rater_id(self, name: str, *, role: Literal["rater", "admin"]) -> str:
         """The id of the rater called ``name``, who is added where there is none.

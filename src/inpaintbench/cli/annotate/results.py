@@ -130,15 +130,13 @@ def screen(
 
     Example: inpaintbench annotate screen STUDY
     """
-    from inpaintbench.annotate.desk.desk import Desk
-
     with opened(study, database) as open_study:
         if not open_study.study.file.screening:
             raise InputError(f"{open_study.study.file.title!r} states no rules; its study file takes them under [screening]")
         state = open_study.state()
         answers = state.votes(excluded=True)
         found = proposals(open_study.study, answers)
-        desk = Desk(open_study.study, open_study.journal)
+        desk = open_study.desk
         for of in found:
             if of.auto or apply:
                 desk.exclude(of.rater_id, reason=of.reason, rule=of.rule)
@@ -211,13 +209,12 @@ def report(
 
     Example: inpaintbench annotate report STUDY --out report
     """
-    from inpaintbench.annotate.desk.desk import Desk
-
     folder = out or study / "report"
     with opened(study, database) as open_study:
-        state, events = open_study.state(), open_study.journal.events(open_study.study.study_id)
+        state = open_study.state()
+        events = open_study.journal.events(open_study.study.study_id, kinds=("answer", "skip", "undo"))
         called = _called(open_study.people.raters(open_study.study.study_id)) if names else None
-        overview = Desk(open_study.study, open_study.journal).overview()
+        overview = open_study.desk.overview()
     folder.mkdir(parents=True, exist_ok=True)
     standing = seen_so(state.all_answers(), seen or ())
     export_judgements(open_study.study, standing.votes, folder / "judgements.csv", names=called)

@@ -150,10 +150,8 @@ def resume(study: InStudy, name: Name, database: Database = None) -> None:
 
     Example: inpaintbench annotate resume STUDY Ada
     """
-    from inpaintbench.annotate.desk.desk import Desk
-
     with opened(study, database) as open_study:
-        Desk(open_study.study, open_study.journal).resume(open_study.rater(name).rater_id)
+        open_study.desk.resume(open_study.rater(name).rater_id)
     console.say(f"{name} can go on")
 
 
@@ -166,11 +164,9 @@ def exclude(study: InStudy, name: Name, reason: Reason, answer: Answer = None, d
 
     Example: inpaintbench annotate exclude STUDY Ada --reason "chose left 40 times of 40"
     """
-    from inpaintbench.annotate.desk.desk import Desk
-
     with opened(study, database) as open_study:
         rater_id = open_study.judged_by(name)
-        done = Desk(open_study.study, open_study.journal).exclude(rater_id, submission_id=answer, reason=reason)
+        done = open_study.desk.exclude(rater_id, submission_id=answer, reason=reason)
     what = "this answer no longer counts" if answer else "answers no longer count, and there is no more work for them"
     console.say(f"{name}: {what}" if done else f"{name}: excluded before; nothing was changed")
 
@@ -180,19 +176,15 @@ def include(study: InStudy, name: Name, reason: Reason, answer: Answer = None, d
 
     Example: inpaintbench annotate include STUDY Ada --reason "sat before a mirrored screen"
     """
-    from inpaintbench.annotate.desk.desk import Desk
-
     with opened(study, database) as open_study:
         rater_id = open_study.judged_by(name)
-        done = Desk(open_study.study, open_study.journal).include(rater_id, submission_id=answer, reason=reason)
+        done = open_study.desk.include(rater_id, submission_id=answer, reason=reason)
     what = "this answer counts again" if answer else "answers count again"
     console.say(f"{name}: {what}" if done else f"{name}: not excluded; nothing was changed")
 
 
 def _overview(open_study: Opened) -> Mapping[str, Any]:
-    from inpaintbench.annotate.desk.desk import Desk
-
-    overview: Mapping[str, Any] = Desk(open_study.study, open_study.journal).overview()
+    overview: Mapping[str, Any] = open_study.desk.overview()
     return overview
 
 
