@@ -152,8 +152,8 @@ def main() -> int:
         f"{studies} simulated studies a row, {RATERS} raters each: {VOTES} comparisons, {GOLD} known answers and {REPEATS} "
         f"repeats a rater, or {ITEMS // 3 * len(METHODS)} grades. Spammers of five kinds in turn; all rules with their default "
         "constants. Honest raters differ: in bias towards a side and readiness to call a tie, or in bias and noise of grades "
-        f"(up to 1 step). Asked: at most {MOST_WRONGED:.0%} of the honest flagged, over all rows of a question. Error: 1 - Kendall's "
-        "tau to the true order; spread: what the methods lie apart, as a share of what they do without spammers.\n"
+        f"(up to 1 step). Asked: at most {MOST_WRONGED:.0%} of the honest flagged, over all rows of a question. Error: 1 - "
+        "Kendall's tau to the true order; spread: what the methods lie apart, as a share of what they do without spammers.\n"
     )
     print("| question | spammers | found | honest flagged | error, all | error, screened | spread, all | spread, screened |")
     print("|---|---|---|---|---|---|---|---|")
