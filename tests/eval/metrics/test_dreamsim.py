@@ -13,6 +13,7 @@ from tiny_networks import shaken
 from inpaintbench.compute import Shared
 from inpaintbench.eval.metrics import dreamsim as module
 from inpaintbench.eval.metrics.dreamsim import DreamSim
+from inpaintbench.models.torch_networks import running
 from inpaintbench.view import ItemView
 
 torch = pytest.importorskip("torch")
@@ -44,7 +45,7 @@ def released(network: Callable[[Any], Any], one: np.ndarray, other: np.ndarray) 
     )
     embedded = []
     for picture in (one, other):
-        with torch.no_grad():
+        with running(RANDOM):  # one thread: more of them wait for each other on a busy machine
             vector = network.raw_class_token(ready(Image.fromarray(picture))[None])  # type: ignore[attr-defined]
         vector = (vector.T - torch.mean(vector, dim=1)).T
         embedded.append((vector.T / torch.norm(vector, dim=1)).T)
