@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from inpaintbench.annotate.events import Purpose, SuggestionShown
 from inpaintbench.annotate.outcomes.judgement_files import SCHEMA, Row, read_rows, write_rows
+from inpaintbench.annotate.outcomes.label_studio import SUFFIX, read_tasks, write_tasks
 from inpaintbench.annotate.questions.base import checked
 from inpaintbench.annotate.study import Study, StudyTask
 from inpaintbench.errors import InputError
@@ -48,6 +49,8 @@ class Imported:
 def export_judgements(study: Study, votes: Sequence[Vote], path: Path, *, names: Mapping[str, str] | None = None) -> int:
     """Write one row an answer that stands, of gold tasks and repeats too, to a ``.parquet``, ``.csv`` or ``.jsonl`` file.
 
+    A ``.json`` file is that of ``label_studio``, with all tasks.
+
     Args:
         study: whose votes they are.
         votes: answers that stand, in order.
@@ -63,6 +66,8 @@ def export_judgements(study: Study, votes: Sequence[Vote], path: Path, *, names:
     known = names or {}
     order = dict.fromkeys(vote.rater_id for vote in votes)
     called = {rater_id: known.get(rater_id, f"rater-{number:03}") for number, rater_id in enumerate(order, 1)}
+    if path.suffix == SUFFIX:
+        return write_tasks(study, votes, path, called=called)
     rows = [_row(vote, study_id=study.study_id, rater=called[vote.rater_id]) for vote in votes]
     write_rows(path, rows)
     return len(rows)
@@ -98,7 +103,7 @@ def import_judgements(path: Path, study: Study, journal: Journal, *, at: float) 
 
 
 def read_judgements(path: Path, study: Study, *, at: float) -> list[Judged]:
-    """The judgements of a ``.parquet``, ``.csv`` or ``.jsonl`` file, each checked against ``study``.
+    """The judgements of a ``.parquet``, ``.csv``, ``.jsonl`` or (of Label Studio) ``.json`` file, each checked against ``study``.
 
     Needed are ``rater_id`` or ``rater``; ``task_id``, or ``question`` and ``subject_id`` or ``subject``; and ``given``, or
     ``choice``, the main answer: other parts of its form then stay unsaid. ``candidates`` are needed too where a subject has
@@ -112,7 +117,7 @@ def read_judgements(path: Path, study: Study, *, at: float) -> list[Judged]:
     seen: Counter[tuple[str, str]] = Counter()
     tasks = _Tasks(study)
     judged: dict[str, Judged] = {}
-    for row in read_rows(path):
+    for row in read_tasks(path, study) if path.suffix == SUFFIX else read_rows(path):
         try:
             judgement = _judged(row, study, tasks, seen, at=at)
         except InputError as error:

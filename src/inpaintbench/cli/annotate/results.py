@@ -10,6 +10,7 @@ from typing import Annotated
 
 from inpaintbench.annotate.desk.state import Vote
 from inpaintbench.annotate.outcomes.judgements import export_judgements, import_judgements
+from inpaintbench.annotate.outcomes.label_studio import write_media
 from inpaintbench.annotate.outcomes.preferences import METRIC, preferences, write_preferences
 from inpaintbench.annotate.outcomes.resolve import labels, step_of, write_labels
 from inpaintbench.annotate.questions.base import Kind
@@ -300,11 +301,12 @@ def _resolve_preferences(study: Study, votes: Sequence[Vote], runs: Sequence[Wor
 
 def export(
     study: InStudy,
-    out: Annotated[Path, option("A .parquet, .csv or .jsonl file.")],
+    out: Annotated[Path, option("A .parquet, .csv or .jsonl file, or a .json file for Label Studio.")],
     names: Names = False,
+    media: Annotated[Path | None, option("Also put the videos that Label Studio plays into this folder.")] = None,
     database: Database = None,
 ) -> None:
-    """Write every judgement that stands to one table.
+    """Write every judgement that stands to one table. For Label Studio all tasks are written, with their judgements.
 
     Example: inpaintbench annotate export STUDY --out judgements.csv
     """
@@ -312,10 +314,14 @@ def export(
         called = _called(open_study.people.raters(open_study.study.study_id)) if names else None
         written = export_judgements(open_study.study, open_study.votes(), out, names=called)
     console.say(f"{count(written, 'judgement')} in {console.shown(out)}")
+    if media is not None:
+        console.say(f"{count(write_media(open_study.study, study, media), 'video')} in {console.shown(media)}")
 
 
 def import_file(
-    study: InStudy, file: Annotated[Path, argument("A .parquet, .csv or .jsonl file of judgements.")], database: Database = None
+    study: InStudy,
+    file: Annotated[Path, argument("A .parquet, .csv or .jsonl file of judgements, or a .json file of Label Studio.")],
+    database: Database = None,
 ) -> None:
     """Bring in judgements from elsewhere. Another journal will do; twice is the same as once.
 
