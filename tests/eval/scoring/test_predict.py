@@ -210,6 +210,14 @@ def test_a_run_knows_its_references_by_leaf_and_by_request(tmp_path: Path) -> No
         ),
         (MethodSpec("ours", "saved_folder", {"folder": "/home/me/ours"}), "--saved ours=FOLDER"),
         (MethodSpec("tool", "command", {"command": "/opt/tool {input} {output}", "divisor": 8}), "--method tool=PROGRAM"),
+        (
+            MethodSpec("mine", "command", {"layout": "vace", "folder": "/a/b", "weights": "/a/vace", "overlap": 9}),
+            "--method mine=vace,weights=WEIGHTS,overlap=9 --program FOLDER",
+        ),
+        (
+            MethodSpec("lama", "command", {"layout": "lama", "folder": "/a", "weights": "/b"}),
+            "--method lama,weights=WEIGHTS --program FOLDER",
+        ),
     ],
 )
 def test_a_run_knows_by_which_option_a_method_was_asked_for_and_no_place_of_a_machine(

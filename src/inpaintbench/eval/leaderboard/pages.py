@@ -319,7 +319,8 @@ def _provenance(entry: Entry) -> Table:
     }
     effort = entry.effort
     if effort.seconds_a_frame is not None:
-        memory = f"{memory_words(effort.peak_mebibytes)}, {memory_words(effort.card_mebibytes)} on cards"
+        on_cards = "" if effort.card_mebibytes is None else f", {memory_words(effort.card_mebibytes)} on cards"
+        memory = f"{memory_words(effort.peak_mebibytes)}{on_cards}"
         facts["Seconds a frame"] = f"{time_words(effort)} over {count(effort.items, 'item')}, as submitted"
         facts["Peak memory"], facts["Machine"] = memory, effort.machine
     if effort.ceiling_low is not None:

@@ -128,11 +128,17 @@ def _shapes(dataset: Dataset) -> Iterator[Shape]:
         yield Shape(width, height, frames, blanked=bool(hole) and not stored)
 
 
+# Constants of programs that are options of their own.
+_NOT_OF_A_PRESET = ("layout", "folder", "time_limit_seconds")
+
+
 def option_of(method: MethodSpec) -> str:
     """The option of `eval predict` that asks for a method, for a shell; folders, files and programs are left to fill in."""
     preset = method.constants.get("layout") if method.leaf == "command" and "command" not in method.constants else None
     if preset is not None:
-        return f"--method {shlex.quote(preset if method.label == preset else f'{method.label}={preset}')} --program FOLDER"
+        own = (f"{key}={_constant(key, value)}" for key, value in method.constants.items() if key not in _NOT_OF_A_PRESET)
+        text = ",".join([str(preset), *own])
+        return f"--method {shlex.quote(text if method.label == preset else f'{method.label}={text}')} --program FOLDER"
     if method.leaf in ("saved_folder", "command"):
         option, value = ("--saved", "FOLDER") if method.leaf == "saved_folder" else ("--method", "PROGRAM")
         return f"{option} {shlex.quote(method.label)}={value}"
