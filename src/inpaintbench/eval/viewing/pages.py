@@ -1,0 +1,213 @@
+"""Pages that the server makes when they are asked for: the list, two reports side by side, the items of a dataset."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
+from urllib.parse import quote, urlencode
+
+from inpaintbench import manifest, pages
+from inpaintbench.errors import InputError
+from inpaintbench.eval.report.labels import metric_label, slice_label
+from inpaintbench.eval.report.quantity import metric_leaf
+from inpaintbench.eval.report.tables import split_step
+from inpaintbench.eval.viewing.contents import Entry, report_data
+from inpaintbench.pages import Cell, Column, Link, Row, Table
+from inpaintbench.pages.words import DASH, count, number
+from inpaintbench.types import Dataset, Plain
+
+ITEMS_A_PAGE = 24
+_Means = Mapping[tuple[str, str, str, str], float | None]
+"""(Metric, region, method, slice) -> mean."""
+
+
+def address(path: Path | PurePosixPath) -> str:
+    """The address of a file below the folder that is shown."""
+    return "/" + quote(path.as_posix())
+
+
+def listing(entries: Sequence[Entry], folder: Path) -> str:
+    """The list of everything below a folder, with a choice of two reports to compare."""
+    reports = [entry for entry in entries if entry.kind == "report"]
+    first, *others = [entry.path.parent.as_posix() for entry in reports] or [""]
+    rows = [
+        Row(
+            (
+                Cell(entry.title, entry.title, href=_opened(entry)),
+                Cell(entry.kind if entry.kind != "page" else entry.what),
+                Cell("" if entry.kind == "page" else entry.what),
+                Cell(entry.path.as_posix(), href=_opened(entry)),
+                _comparison(entry, first, others),
+            )
+        )
+        for entry in entries
+    ]
+    heads = (Column("Title", sorts=True), Column("Kind", sorts=True), Column("What", wide=True), Column("Where", sorts=True))
+    table = Table((*heads, Column("Compare")), tuple(rows), label="Everything below this folder", finds=len(rows) > 8)
+    return pages.page(
+        "pages/templates/plain.html",
+        title=folder.name or str(folder),
+        subtitle=f"{count(len(entries), 'thing')} to open below {folder}.",
+        sections=[("all", "Reports, pages and datasets", "", [table])],
+    )
+
+
+def _opened(entry: Entry) -> str:
+    return f"/.dataset?{urlencode({'at': entry.path.as_posix()})}" if entry.kind == "dataset" else address(entry.path)
+
+
+def _comparison(entry: Entry, first: str, others: Sequence[str]) -> Cell:
+    """A link that compares a report with the first one; the first, with the second."""
+    mine = entry.path.parent.as_posix()
+    if entry.kind != "report" or not others:
+        return Cell("")
+    other = others[0] if mine == first else first
+    return Cell(f"with {other}", href=f"/.compare?{urlencode({'one': other, 'other': mine})}")
+
+
+def comparison(root: Path, one: str, other: str) -> str:
+    """Means of two reports side by side: of each metric and region both have, the methods by slice, with the difference.
+
+    Raises:
+        InputError: a report cannot be read, or they have no metric in common.
+    """
+    told = [report_data(root / name) for name in (one, other)]
+    means = [_means(report) for report in told]
+    common = [key for key in dict.fromkeys(key[:2] for key in means[0]) if any(key == found[:2] for found in means[1])]
+    if not common:
+        raise InputError(f"{one} and {other} have no metric in common")
+    warned = _differences(told)
+    tables = [_difference_table(means, key, names=(one, other)) for key in common]
+    return pages.page(
+        "pages/templates/plain.html",
+        title="Two reports",
+        subtitle=f"{one} against {other}. {warned}",
+        links=[Link("/", "All")],
+        sections=[
+            (f"t{place}", f"{metric_label(metric)}, {region}", "", [table])
+            for place, ((metric, region), table) in enumerate(zip(common, tables, strict=True))
+        ],
+    )
+
+
+def _means(report: Mapping[str, Any]) -> _Means:
+    # JSON has no infinite numbers, so reports state them as text.
+    return {
+        (row["metric"], row["region"], row["method"], row["slice"]): None if row["mean"] is None else float(row["mean"])
+        for row in report.get("summary", ())
+    }
+
+
+def _differences(told: Sequence[Mapping[str, Any]]) -> str:
+    kinds = {"dataset_sha256": "of different datasets", "fingerprint": "by protocols with other constants"}
+    named = [words for key, words in kinds.items() if told[0].get(key) != told[1].get(key)]
+    return (
+        f"They are {' and '.join(named)}, so a difference is not of the methods alone."
+        if named
+        else ("Both are of the same dataset under the same protocol.")
+    )
+
+
+def _difference_table(means: Sequence[_Means], key: tuple[str, str], names: tuple[str, str]) -> Table:
+    decimals = metric_leaf(key[0]).decimals
+    keys = [found for found in dict.fromkeys((*means[0], *means[1])) if found[:2] == key]
+    slices = [name for name in dict.fromkeys(found[3] for found in keys) if all(_has(found, key, name) for found in means)]
+    methods = list(dict.fromkeys(found[2] for found in keys))
+    rows = []
+    for method in methods:
+        cells = [Cell(method, method)]
+        for part in slices:
+            first, second = (found.get((*key, method, part)) for found in means)
+            change = None if first is None or second is None or math.isinf(first - second) else second - first
+            texts = [DASH if value is None else number(value, decimals) for value in (first, second)]
+            same = change is not None and f"{change:.{decimals}f}".strip("-0.") == ""
+            note = "" if change is None else "the same" if same else f"{change:+.{decimals}f}"
+            cells.append(Cell(" → ".join(texts) if not same else texts[0], change, note=note))
+        rows.append(Row(tuple(cells)))
+    columns = [Column("Method", sorts=True), *(_column(part) for part in slices)]
+    return Table(tuple(columns), tuple(rows), label=f"{names[0]} against {names[1]}", picks_columns=len(slices) > 4)
+
+
+def _has(means: _Means, key: tuple[str, str], part: str) -> bool:
+    return any(found[:2] == key and found[3] == part for found in means)
+
+
+def _column(name: str) -> Column:
+    level = split_step(name)[1]
+    label = slice_label(name)
+    return Column(level or label, numeric=True, sorts=True, group=label if level else "")
+
+
+def _words(name: str) -> str:
+    return " ".join(filter(None, (slice_label(name), split_step(name)[1])))
+
+
+class _Shown(NamedTuple):
+    """An item of a dataset on its page."""
+
+    item: str
+    words: str
+    media: tuple[tuple[str, str, bool], ...]
+    """Name, address, whether it is a video."""
+
+
+def dataset_page(root: Path, at: str, *, part: str = "", start: int = 0) -> str:
+    """Slices of a dataset and the media of some of its items.
+
+    Raises:
+        InputError: no such dataset or slice.
+    """
+    dataset = manifest.load(root / at)
+    chosen = next((one for one in dataset.slices if one.name == part), None)
+    if part and chosen is None:
+        raise InputError(f"{dataset.name} has no slice {part!r}")
+    ids = list(chosen.item_ids) if chosen else [row["item_id"] for row in dataset.items[:10_000]]
+    start = max(0, min(start, len(ids) - 1))
+    by_id = {row["item_id"]: row for row in dataset.items} if chosen else {row["item_id"]: row for row in dataset.items[:10_000]}
+    shown = [_item(by_id[name], PurePosixPath(at)) for name in ids[start : start + ITEMS_A_PAGE]]
+
+    def link(words: str, **query: object) -> Link:
+        return Link(f"/.dataset?{urlencode({'at': at, **query})}", words)
+
+    return pages.page(
+        "eval/viewing/dataset.html",
+        title=dataset.name,
+        subtitle=f"Version {dataset.version}: {count(len(dataset.items), 'item')} in {count(len(dataset.slices), 'slice')}.",
+        links=[Link("/", "All")],
+        slices=_slice_table(dataset, link),
+        heading=f"{_words(part) if part else 'All items'}, {start + 1:,} to {start + len(shown):,} of {len(ids):,}",
+        shown=shown,
+        steps=[
+            *([link("Earlier items", part=part, start=max(0, start - ITEMS_A_PAGE))] if start else []),
+            *([link("More items", part=part, start=start + ITEMS_A_PAGE)] if start + ITEMS_A_PAGE < len(ids) else []),
+        ],
+    )
+
+
+def _slice_table(dataset: Dataset, link: Any) -> Table:
+    rows = [
+        Row(
+            (
+                Cell(_words(one.name), one.name, href=link("", part=one.name).href),
+                Cell(one.rule),
+                Cell(f"{len(one.item_ids):,}"),
+            )
+        )
+        for one in dataset.slices
+    ]
+    return Table(
+        (Column("Slice", sorts=True), Column("Rule", wide=True), Column("Items", numeric=True)), tuple(rows), label="Slices"
+    )
+
+
+def _item(row: Plain, at: PurePosixPath) -> _Shown:
+    media = []
+    for column in ("truth", "hole", "input"):
+        name = row.get(f"{column}_file_name")
+        if name:
+            media.append((column, address(at / name), os.path.splitext(name)[1] == ".mp4"))
+    words = f"{row['width']}x{row['height']}, {count(row['frames'], 'frame')}, {row.get('licence') or 'licence not stated'}"
+    return _Shown(row["item_id"], words, tuple(media))
