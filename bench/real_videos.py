@@ -63,8 +63,8 @@ def marked_films() -> dict[str, Marked]:
     films = tomllib.loads(Path(__file__).with_name("marked_films.toml").read_text())["film"]
     return {
         film["file"]: Marked(
-            (*((at, at + 1, "cut") for at in film["cuts"]), *((start, end, "gradual") for start, end in film["gradual"]),
-             *((start, end, "either") for start, end in film.get("either", []))),
+            (*((at, at + 1, "cut") for at in film.get("cuts", ())), *((start, end, "gradual") for start, end in film.get("gradual", ())),
+             *((start, end, "either") for start, end in film.get("either", ()))),
             film.get("first", 0), film.get("last", 1 << 30),
         )
         for film in films

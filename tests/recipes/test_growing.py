@@ -12,9 +12,12 @@ from typing import Any
 import pytest
 from footage import write_sources
 from skimage import data
+from tests.eval.leaderboard.made import run_methods, submit
 
 from inpaintbench import frozen, video
 from inpaintbench.errors import InputError
+from inpaintbench.eval.leaderboard.gather import gather
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.export import removed
 from inpaintbench.export.diff import difference, only_adds
@@ -34,7 +37,7 @@ from inpaintbench.recipes.removal import RemovalRecipe
 from inpaintbench.recipes.settings import build, corrupt, export, export_apart, own_export, remember
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.recipes.versions import Asked, manifest_folder
-from inpaintbench.types import Dataset
+from inpaintbench.types import Dataset, Score
 from inpaintbench.workspace import Workspace
 
 STEPS = (3, 5, 6, 8)
@@ -211,6 +214,39 @@ def test_a_workspace_of_other_footage_adds_to_a_dataset_that_lies_elsewhere(tmp_
     with pytest.raises(Exception, match="is damaged"):
         made(tmp_path / "three", recipe, source, append_to=folder)
     assert not (tmp_path / "three" / "exports").exists() or not list((tmp_path / "three" / "exports").iterdir())
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("world", "protocol"),
+    [(devil_imperfect, "devil/imperfect"), (removal_imperfect, "removal/paired"), (devil, "devil/corrected")],
+)
+def test_scores_of_kept_items_are_those_of_a_new_run_and_a_leaderboard_compares_on_them(
+    world: World, protocol: str, tmp_path: Path
+) -> None:
+    how: dict[str, Any] = {"metrics": ["psnr", "ssim"], "protocol": protocol}
+    recipe, source = world(STEPS[0], tmp_path)
+    folder, old = tmp_path / "workspace" / "exports" / recipe.kind, made(tmp_path / "workspace", recipe, source)
+    run_methods(folder, tmp_path / "run", {"telea": "telea"}, **how)
+    (tmp_path / "submissions").mkdir()
+    run = Workspace(tmp_path / "run", create=False)
+    submit(run, folder, "telea", tmp_path / "submissions" / "telea.zip", protocol=protocol)
+    recipe, source = world(STEPS[1], tmp_path)
+    new = made(tmp_path / "workspace", recipe, source, append=True)
+    before, ids = run.table("scores", Score), {row["item_id"] for row in old.items}
+    assert {row.item_id for row in before} == ids < {row["item_id"] for row in new.items}
+    grown = run_methods(folder, tmp_path / "run", {"telea": "telea"}, **how).table("scores", Score)
+    fresh = run_methods(folder, tmp_path / "fresh", {"telea": "telea", "ns": "navier_stokes"}, **how)
+    assert grown == [row for row in fresh.table("scores", Score) if row.method == "telea"]
+    values = {(row.item_id, row.metric, row.region): row.value for row in grown}
+    assert all(values[row.item_id, row.metric, row.region] == row.value for row in before)
+    submit(fresh, folder, "ns", tmp_path / "submissions" / "ns.zip", protocol=protocol)
+    earlier = [manifest_folder(Workspace(tmp_path / "workspace"), "1.0.0")]
+    board = gather(tmp_path / "submissions", root=folder, protocol=PROTOCOLS.get(protocol), earlier=earlier)
+    versions = {entry.label: entry.version.partition("+")[0].rpartition("@")[2] for entry in board.entries}
+    assert versions == {"telea": "1.0.0", "ns": "1.1.0"}
+    assert {row["item_id"] for row in board.results.dataset.items} == ids
+    assert {row.item_id for row in board.results.scores} == ids
 
 
 @pytest.mark.parametrize("world", [*FAST, *(pytest.param(one, marks=pytest.mark.long) for one in DEAR)])

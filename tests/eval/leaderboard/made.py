@@ -80,7 +80,9 @@ def write_dataset(root: Path, *, count: int = COUNT, version: str = "1.0.0", fac
     return frozen.load(root)
 
 
-def run_methods(root: Path, run: Path, methods: Mapping[str, str] = METHODS, *, metrics: Sequence[str] = METRICS) -> Workspace:
+def run_methods(
+    root: Path, run: Path, methods: Mapping[str, str] = METHODS, *, metrics: Sequence[str] = METRICS, protocol: str = PROTOCOL
+) -> Workspace:
     """Predictions and scores of real methods, by label."""
     dataset, workspace = frozen.load(root), Workspace(run)
     with LocalExecutor(workspace, workers=0) as executor:
@@ -89,7 +91,7 @@ def run_methods(root: Path, run: Path, methods: Mapping[str, str] = METHODS, *, 
         for label, leaf in methods.items():
             predict(executor, dataset, root=root, method=MethodSpec(label, leaf))
             given.append(predicted(workspace, label))
-        score(executor, dataset, root=root, methods=given, protocol=PROTOCOL, metrics=metrics)
+        score(executor, dataset, root=root, methods=given, protocol=protocol, metrics=metrics)
     return workspace
 
 
@@ -100,11 +102,12 @@ def predicted(workspace: Workspace, label: str) -> Predicted:
 
 
 def submit(
-    workspace: Workspace, root: Path, label: str, path: Path, *, predictions: bool = False, described: bytes | None = None
-) -> Submission:
+    workspace: Workspace, root: Path, label: str, path: Path, *, predictions: bool = False, described: bytes | None = None,
+    protocol: str = PROTOCOL,
+) -> Submission:  # fmt: skip
     rows = [row for row in workspace.table("scores", Score) if row.method == label]
     return pack(
-        path, workspace=workspace, root=root, protocol=PROTOCOL, method=label, scores=rows,
+        path, workspace=workspace, root=root, protocol=protocol, method=label, scores=rows,
         card=described or card(f"The {label}"),
         with_predictions=predictions,
     )  # fmt: skip
