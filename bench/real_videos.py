@@ -14,6 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 import cv2
@@ -61,15 +62,14 @@ def marked_assets() -> dict[str, Marked]:
 def marked_films() -> dict[str, Marked]:
     """Transitions of the films of other people that are one file each, by their paths below the folder."""
     films = tomllib.loads(Path(__file__).with_name("marked_films.toml").read_text())["film"]
-    return {
-        film["file"]: Marked(
-            (*((at, at + 1, "cut") for at in film.get("cuts", ())), *((start, end, "gradual") for start, end in film.get("gradual", ())),
-             *((start, end, "either") for start, end in film.get("either", ()))),
-            film.get("first", 0), film.get("last", 1 << 30),
-        )
-        for film in films
-        if film["file"].endswith(".mp4")
-    }  # fmt: skip
+    return {film["file"]: _marked(film) for film in films if film["file"].endswith(".mp4")}
+
+
+def _marked(film: Mapping[str, Any]) -> Marked:
+    spans = [(at, at + 1, "cut") for at in film.get("cuts", ())]
+    for kind in ("gradual", "either"):
+        spans += [(start, end, kind) for start, end in film.get(kind, ())]
+    return Marked(tuple(spans), film.get("first", 0), film.get("last", 1 << 30))
 
 
 @dataclass(frozen=True)
