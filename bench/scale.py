@@ -1,6 +1,8 @@
 """Two workers against one, Ray against the local pool, and what many nodes would give for a million sources.
 
-python bench/scale.py [--quick]
+python bench/scale.py [--quick] [--driver]
+
+``--driver`` measures what one driver does for a clip, and simulates many nodes, and leaves out what wall times compare.
 """
 
 from __future__ import annotations
@@ -44,14 +46,14 @@ def copies(workspace: Workspace, count: int) -> list[Clip]:
     return [replace(real[place % len(real)], clip_id=f"{place:016x}") for place in range(count)]
 
 
-def timed(executor: LedgeredExecutor, clips: list[Clip]) -> float:
-    """Seconds of measuring all attributes of clips, the start of the workers excluded."""
+def timed(executor: LedgeredExecutor, clips: list[Clip]) -> tuple[float, float]:
+    """Seconds of measuring all attributes of clips, the start of the workers excluded; CPU seconds of the driver a clip."""
     with executor:
         measuring.measure_together(executor, [replace(clip, clip_id=f"warm{place}") for place, clip in enumerate(clips[:8])],
                                    leaves={name: {} for name in ATTRIBUTES})  # fmt: skip
-        begun = time.perf_counter()
+        begun, own = time.perf_counter(), time.process_time()
         measuring.measure_together(executor, clips, leaves={name: {} for name in ATTRIBUTES})
-        return time.perf_counter() - begun
+        return time.perf_counter() - begun, (time.process_time() - own) / len(clips)
 
 
 def with_blobs_of(path: Path, other: Workspace) -> Workspace:
@@ -96,16 +98,16 @@ def measured_stages(folder: Path, sources: Path) -> dict[str, Stage]:
     }
 
 
-def tasks_a_second(folder: Path) -> float:
-    """How fast one driver hands out tasks that do nothing, takes their rows and writes them into ledgers."""
+def tasks_a_second(folder: Path, executor_type: type[LedgeredExecutor] = LocalExecutor) -> tuple[float, float]:
+    """Tasks a second that do nothing, which one driver hands out and whose rows it writes into ledgers; its CPU seconds each."""
     from chores_of_bench import STEP, tasks
 
     workspace = Workspace(folder)
-    with LocalExecutor(workspace, workers=2) as executor:
+    with executor_type(workspace, workers=2) as executor:
         executor.run(replace(STEP, name="warm"), tasks(50))
-        begun = time.perf_counter()
+        begun, own = time.perf_counter(), time.process_time()
         executor.run(STEP, tasks(4000))
-        return 4000 / (time.perf_counter() - begun)
+        return 4000 / (time.perf_counter() - begun), (time.process_time() - own) / 4000
 
 
 def entries_a_second(folder: Path) -> tuple[float, float]:
@@ -137,21 +139,24 @@ def makespan(stage: Stage, *, nodes: int, dispatch_seconds: float, rng: np.rando
     return whole, held[1]
 
 
-def simulate(stages: dict[str, Stage], *, dispatch_seconds: float, read_a_second: float) -> None:
+def simulate(stages: dict[str, Stage], *, task_seconds: float, clip_seconds: float, read_a_second: float) -> None:
     rng = np.random.default_rng(0)
     entries = sum(stage.entries for stage in stages.values()) * SOURCES
     print(f"\nOne run over {SOURCES:,} sources like these, simulated task by task: {CORES} cores and 10 Gbit/s a node, "
           "100 Gbit/s of shared storage, barriers between the steps. With `--ray` one driver hands out every task and writes "
-          f"every ledger line ({1e6 * dispatch_seconds:.0f} µs a task, measured); with `--shard` each node is its own driver, "
+          f"every ledger line ({1e6 * task_seconds:.0f} µs of its own CPU time a task, {1e6 * clip_seconds:.0f} µs a measured "
+          "clip); with `--shard` each node is its own driver, "
           f"and one last run reads {entries / 1e6:.0f} million lines ({read_a_second:,.0f} a second, measured) and writes "
           "the tables.\n")  # fmt: skip
     print("| nodes | `--ray`, hours | held up by | `--shard`, hours | held up by |\n|---|---|---|---|---|")
     for nodes in (10, 100, 1000):
         columns = []
         for by_node in (False, True):
+            clips = stages["measure"].entries / len(list(ATTRIBUTES))
+            dispatch = {step: clips * clip_seconds if step == "measure" else task_seconds for step in stages}
             each = [
-                makespan(stage, nodes=nodes, dispatch_seconds=dispatch_seconds / (nodes if by_node else 1), rng=rng)
-                for stage in stages.values()
+                makespan(stage, nodes=nodes, dispatch_seconds=dispatch[step] / (nodes if by_node else 1), rng=rng)
+                for step, stage in stages.items()
             ]
             merge = entries / read_a_second if by_node else 0.0
             total = sum(spent for spent, _ in each) + merge
@@ -168,34 +173,44 @@ def simulate(stages: dict[str, Stage], *, dispatch_seconds: float, read_a_second
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
-    quick = parser.parse_args().quick
+    parser.add_argument("--driver", action="store_true", help="the driver's share of a clip, and the simulation alone")
+    given = parser.parse_args()
+    quick = given.quick
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         assets = os.environ.get("INPAINTBENCH_TEST_ASSETS")
         sources = Path(assets, "videos/scenery/scenery-panda70m") if assets and not quick else write_sources(folder / "sources")
         stages = measured_stages(folder / "real", sources)
         real = Workspace(folder / "real")
-        few, many = (8, 8) if quick else (120, 170)
-        one, two = (
-            timed(LocalExecutor(with_blobs_of(folder / f"w{workers}", real), workers=workers), copies(real, few))
-            for workers in (1, 2)
-        )
-        pool = timed(LocalExecutor(with_blobs_of(folder / "pool", real), workers=2), copies(real, many))
-        on_ray = timed(RayExecutor(with_blobs_of(folder / "ray", real), workers=2), copies(real, many))
-        dispatch = 1 / tasks_a_second(folder / "driver")
+        few, many = (8, 8) if quick or given.driver else (120, 170)
+        one = two = pool = 0.0
+        if not given.driver:
+            (one, _), (two, _) = (
+                timed(LocalExecutor(with_blobs_of(folder / f"w{workers}", real), workers=workers), copies(real, few))
+                for workers in (1, 2)
+            )
+            pool, _ = timed(LocalExecutor(with_blobs_of(folder / "pool", real), workers=2), copies(real, many))
+        on_ray, clip_seconds = timed(RayExecutor(with_blobs_of(folder / "ray", real), workers=2), copies(real, many))
+        rate, _ = tasks_a_second(folder / "driver")
+        _, task_seconds = tasks_a_second(folder / "driver_of_ray", RayExecutor)
         appended, read = entries_a_second(folder / "lines")
     print("## Scale\n")
     print(f"All {len(list(ATTRIBUTES))} attributes of real clips of 832x480, the start of workers and of Ray excluded.\n")
     print("| what | asked | measured |\n|---|---|---|")
-    print(f"| one worker over two, {few} clips | at least 1.8 | {one / two:.2f} ({one:.0f} s, {two:.0f} s) |")
-    print(f"| Ray over the local pool, {many} clips | at most 1.15 | {on_ray / pool:.2f} ({on_ray:.0f} s, {pool:.0f} s) |")
-    print(f"| tasks of one driver a second | | {1 / dispatch:,.0f} |")
+    if not given.driver:
+        print(f"| one worker over two, {few} clips | at least 1.8 | {one / two:.2f} ({one:.0f} s, {two:.0f} s) |")
+        print(f"| Ray over the local pool, {many} clips | at most 1.15 | {on_ray / pool:.2f} ({on_ray:.0f} s, {pool:.0f} s) |")
+        print(f"| tasks of one driver a second, local pool | | {rate:,.0f} |")
+    measured = stages["measure"].seconds.mean() / (stages["measure"].entries / len(list(ATTRIBUTES)))
+    print(f"| CPU time of Ray's driver a clip with all attributes, {many} clips | | {1e3 * clip_seconds:.1f} ms, "
+          f"{clip_seconds / measured:.2%} of what the worker does for it |")  # fmt: skip
+    print(f"| CPU time of Ray's driver a task that does nothing, 4,000 tasks | | {1e6 * task_seconds:.0f} µs |")
     print(f"| ledger lines appended and read a second | | {appended:,.0f} and {read:,.0f} |")
     print(f"\nSeconds of one core a source, mean over {len(stages['probe'].seconds)} sources of "
           f"{stages['find'].bytes.mean() / 1e6:.1f} MB: "
           + ", ".join(f"{step} {stage.seconds.mean():.2f}" for step, stage in stages.items()) + ".")  # fmt: skip
-    simulate(stages, dispatch_seconds=dispatch, read_a_second=read)
-    return 0 if one >= 1.8 * two and on_ray <= 1.15 * pool else 1
+    simulate(stages, task_seconds=task_seconds, clip_seconds=clip_seconds, read_a_second=read)
+    return 0 if given.driver or (one >= 1.8 * two and on_ray <= 1.15 * pool) else 1
 
 
 if __name__ == "__main__":
