@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from inpaintbench.eval.methods.base import Method
+from inpaintbench.eval.methods.context_encoder import ContextEncoder
 from inpaintbench.eval.methods.frame_autoencoder import FrameAutoencoder
 from inpaintbench.eval.methods.patch_autoencoder import PatchAutoencoder
 from inpaintbench.eval.methods.residual_encoder import ResidualEncoder
+from inpaintbench.eval.methods.semantic_inpainting import SemanticInpainting
 from inpaintbench.eval.scoring import predict
 from inpaintbench.eval.training import checkpoint
 from inpaintbench.eval.training.networks import NETWORKS
@@ -19,6 +22,7 @@ from inpaintbench.view import ItemView
 
 LEAVES: dict[str, Any] = {
     "frame_autoencoder": FrameAutoencoder, "patch_autoencoder": PatchAutoencoder, "residual_encoder": ResidualEncoder,
+    "context_encoder": ContextEncoder, "semantic_inpainting": partial(SemanticInpainting, steps=4),
 }  # fmt: skip
 STEPS: dict[str, tuple[int, dict[str, float]]] = {
     "frame_autoencoder": (300, {"width": 8, "learning_rate": 0.003}),

@@ -26,6 +26,8 @@ METHODS: Catalogue[type[Method]] = Catalogue(
         "frame_autoencoder": "inpaintbench.eval.methods.frame_autoencoder:FrameAutoencoder",
         "patch_autoencoder": "inpaintbench.eval.methods.patch_autoencoder:PatchAutoencoder",
         "residual_encoder": "inpaintbench.eval.methods.residual_encoder:ResidualEncoder",
+        "context_encoder": "inpaintbench.eval.methods.context_encoder:ContextEncoder",
+        "semantic_inpainting": "inpaintbench.eval.methods.semantic_inpainting:SemanticInpainting",
         "lama": "inpaintbench.eval.methods.lama:Lama",
         "stable_diffusion": "inpaintbench.eval.methods.stable_diffusion:StableDiffusion",
         "edit_recolour": "inpaintbench.eval.methods.edit_recolour:EditRecolour",

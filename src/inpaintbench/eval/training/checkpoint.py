@@ -106,9 +106,10 @@ def trained(checkpoint: str, facts: Facts, *, device: str) -> Any:
 
 @lru_cache(maxsize=2)
 def _trained(folder: str, name: str, width: int, digest: str, device: str) -> Any:  # noqa: ARG001 - as above
-    made = named(name).build(width)
     try:
-        made.load_state_dict(torch_networks.read_state(f"{folder}/{PARAMETERS}"))
+        with torch_networks.torch().inference_mode(False):  # so that whoever wants gradients can have them, wherever it is read
+            made = named(name).build(width)
+            made.load_state_dict(torch_networks.read_state(f"{folder}/{PARAMETERS}"))
     except NotMeasurable as error:
         raise InputError(str(error)) from error
     except RuntimeError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
@@ -106,6 +107,75 @@ class PrintNetwork(nn.Module):
         drawn = functional.relu(self.up_again_normal(self.up_again(doubled, output_size=list(first.shape[2:]))))
         levels: Tensor = 127.5 * torch.tanh(self.last(drawn)) + 127.5
         return levels
+
+
+class ContextNetwork(nn.Module):
+    """A picture with a hole in, the whole picture out, of 128x128, and a critic of pictures: baseline 1 of track 1.
+
+    Context encoder (Pathak et al., CVPR 2016): five 4x4 convolutions that halve the size (``width``, the same, 2, 4 and 8 times
+    that), one of 4x4 to a code of 62.5 times ``width`` (4000 as published), and as many back. The critic has five that halve the
+    size and one to a number.
+
+    Args:
+        width: channels of the first layer; 64 as published.
+    """
+
+    def __init__(self, *, width: int) -> None:
+        super().__init__()
+        code = max(1, 4000 * width // 64)
+        down = [_halving(before, after) for before, after in pairwise((3, width, width, 2 * width, 4 * width, 8 * width))]
+        self.encoder = nn.Sequential(*down, nn.Conv2d(8 * width, code, 4), nn.LeakyReLU(0.2))
+        self.decoder = _from_code((code, 8 * width, 4 * width, 2 * width, width, width))
+        self.critic = _critic((3, width, 2 * width, 4 * width, 8 * width, 8 * width))
+
+    def forward(self, pictures: Tensor, inside: Tensor) -> Tensor:
+        """``float32[N, 3, 128, 128]`` in 0..1 from the same and ``float32[N, 1, 128, 128]``, 1 = hole; grey is put there."""
+        known: Tensor = (2 * pictures - 1) * (1 - inside)
+        drawn: Tensor = self.decoder(self.encoder(known))
+        return drawn.sigmoid()
+
+
+class ManifoldNetwork(nn.Module):
+    """A code in, a picture of 64x64 out, and a critic of pictures: baseline 3 of track 1.
+
+    DCGAN, as semantic inpainting (Yeh et al., CVPR 2017) uses it: transposed convolutions that double the size (8, 4, 2 times and
+    once ``width`` channels), and a critic of four that halve it.
+
+    Args:
+        width: channels of the last layer before the picture; 64 as published.
+    """
+
+    code = 100
+
+    def __init__(self, *, width: int) -> None:
+        super().__init__()
+        self.decoder = _from_code((self.code, 8 * width, 4 * width, 2 * width, width))
+        self.critic = _critic((3, width, 2 * width, 4 * width, 8 * width))
+
+    def forward(self, codes: Tensor) -> Tensor:
+        """``float32[N, 3, 64, 64]`` in 0..1 from ``float32[N, 100]``."""
+        drawn: Tensor = self.decoder(codes[:, :, None, None])
+        return drawn.sigmoid()
+
+
+def _halving(before: int, after: int) -> nn.Sequential:
+    return nn.Sequential(nn.Conv2d(before, after, 4, stride=2, padding=1, bias=False), nn.BatchNorm2d(after), nn.LeakyReLU(0.2))
+
+
+def _from_code(channels: Sequence[int]) -> nn.Sequential:
+    """A code to 4x4 pixels, which double with each further number of channels, and to three channels of twice the size."""
+    first = nn.ConvTranspose2d(channels[0], channels[1], 4, bias=False)
+    layers: list[nn.Module] = [first, nn.BatchNorm2d(channels[1]), nn.ReLU(inplace=True)]
+    for before, after in pairwise(channels[1:]):
+        up = nn.ConvTranspose2d(before, after, 4, stride=2, padding=1, bias=False)
+        layers += [up, nn.BatchNorm2d(after), nn.ReLU(inplace=True)]
+    return nn.Sequential(*layers, nn.ConvTranspose2d(channels[-1], 3, 4, stride=2, padding=1))
+
+
+def _critic(channels: Sequence[int]) -> nn.Sequential:
+    """Pictures that are halved down to 4x4 pixels to one number each: above 0 where they seem real."""
+    halving = (_halving(before, after) for before, after in pairwise(channels))
+    return nn.Sequential(*halving, nn.Conv2d(channels[-1], 1, 4), nn.Flatten(0))
 
 
 class _Residual(nn.Module):

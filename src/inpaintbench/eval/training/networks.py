@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -12,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+from inpaintbench import video
 from inpaintbench.catalogue import attribute_at, unknown_name
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval.scoring.fitting import Padding
@@ -25,13 +27,17 @@ if TYPE_CHECKING:
 PATCH_PIXELS = 32
 # Both halvings of the frame network have to come out even.
 FRAME_DIVISOR = 4
+# Sides of the pictures of track 1's baselines.
+CONTEXT_PIXELS, MANIFOLD_PIXELS = 128, 64
+# Under a hole before a picture is made smaller.
+_GREY = 128
 Levels = npt.NDArray[np.uint8]
 Settings = Mapping[str, float]
 # Arrays of one length: what goes in, what is to come out, and what else the loss needs.
 Examples = tuple[npt.NDArray[Any], ...]
 
 # Largest values of settings: beyond them a slip is likelier than a wish.
-_MOST = {"width": 512, "batch": 4096, "learning_rate": 1, "classifier_weight": 1000}
+_MOST = {"width": 512, "batch": 4096, "learning_rate": 1, "classifier_weight": 1000, "adversarial_weight": 1}
 # Settings that are whole numbers.
 _WHOLE = ("width", "batch")
 
@@ -55,6 +61,8 @@ class Network:
     examples: Callable[[Frames, Frames, Hole], Examples]
     """Examples from truth, input and hole of some frames of one item."""
     loss: Callable[[nn.Module, tuple[Tensor, ...], Settings], Tensor]
+    any_size: bool = False
+    """True where items may have several sizes, since examples have one."""
 
     def build(self, width: int) -> nn.Module:
         """The network with new parameters; ``width``: channels of its first layer."""
@@ -132,6 +140,23 @@ def halved(picture: Image.Image) -> Image.Image:
     return picture.resize(((picture.width + 1) // 2, (picture.height + 1) // 2), Image.Resampling.LANCZOS)
 
 
+def small_pictures(frames: Frames, hole: Hole, *, side: int) -> tuple[Frames, Hole]:
+    """Frames with grey in their holes, ``uint8[N, side, side, 3]``, by Pillow's bicubic filter, and the holes by the nearest."""
+    filled = np.where(hole[..., None], np.uint8(_GREY), frames).astype(np.uint8)
+    return video.bicubic(filled, height=side, width=side), video.nearest(hole, height=side, width=side)
+
+
+def context_examples(truth: Frames, degraded: Frames, hole: Hole) -> Examples:
+    """Pictures of 128x128 with their holes, without, and ``bool[N, 128, 128]``."""
+    small, inside = small_pictures(degraded, hole, side=CONTEXT_PIXELS)
+    return small, video.bicubic(truth, height=CONTEXT_PIXELS, width=CONTEXT_PIXELS), inside
+
+
+def manifold_examples(truth: Frames, degraded: Frames, hole: Hole) -> Examples:  # noqa: ARG001 - the same for all networks
+    """Whole pictures of 64x64."""
+    return (video.bicubic(truth, height=MANIFOLD_PIXELS, width=MANIFOLD_PIXELS),)
+
+
 def shares(levels: Tensor) -> Tensor:
     """``float32[N, C, H, W]`` in 0..1 from ``uint8[N, H, W, C]``."""
     return levels.permute(0, 3, 1, 2).float().contiguous() / 255
@@ -154,6 +179,42 @@ def _patch_loss(made: nn.Module, batch: tuple[Tensor, ...], settings: Settings) 
     return loss
 
 
+def _against_critic(made: Any, real: Tensor, drawn: Tensor) -> tuple[Tensor, Tensor]:
+    """Cross entropy of the critic, which learns to tell both apart, and that of pictures that it is to take for real.
+
+    The first moves the critic alone and the second all else, so that one optimiser serves both.
+    """
+    package = torch()
+    entropy = package.nn.functional.binary_cross_entropy_with_logits
+    told_real, told_drawn = made.critic(real), made.critic(drawn.detach())
+    learnt = entropy(told_real, package.ones_like(told_real)) + entropy(told_drawn, package.zeros_like(told_drawn))
+    fixed = {name: part.detach() for name, part in made.critic.named_parameters()}
+    taken = package.func.functional_call(made.critic, {**fixed, **dict(made.critic.named_buffers())}, (drawn,))
+    return learnt, entropy(taken, package.ones_like(taken))
+
+
+def _context_loss(made: nn.Module, batch: tuple[Tensor, ...], settings: Settings) -> Tensor:
+    """Squared error in the hole by its number of values, and what the critic says of the filled picture."""
+    degraded, truth, hole = batch
+    inside, whole, weight = hole[:, None].float(), shares(truth), settings["adversarial_weight"]
+    drawn = made(shares(degraded), inside)
+    error = ((drawn - whole).square() * inside).sum() / (3 * inside.sum()).clamp(min=1)
+    learnt, taken = _against_critic(made, whole, inside * drawn + (1 - inside) * whole)
+    loss: Tensor = (1 - weight) * error + weight * taken + learnt
+    return loss
+
+
+def _manifold_loss(made: Any, batch: tuple[Tensor, ...], settings: Settings) -> Tensor:  # noqa: ARG001 - the same for all networks
+    """What the critic says of pictures of codes that are drawn for the batch, and how well it tells them apart."""
+    package = torch()
+    (truth,) = batch
+    random = package.Generator().manual_seed(zlib.crc32(truth.cpu().numpy().tobytes()))
+    codes = (2 * package.rand(len(truth), made.code, generator=random) - 1).to(truth.device)
+    learnt, taken = _against_critic(made, shares(truth), made(codes))
+    loss: Tensor = learnt + taken
+    return loss
+
+
 NETWORKS: Mapping[str, Network] = {
     network.name: network
     for network in (
@@ -170,6 +231,17 @@ NETWORKS: Mapping[str, Network] = {
             name="residual_encoder", recipe="fingerprint", settings={"width": 32, "batch": 4, "learning_rate": 1e-3},
             items_at_once=512, frames_of_item=1, layers="PrintNetwork", examples=print_examples,
             loss=partial(_squared_error, most=255),
+        ),
+        Network(
+            name="context_encoder", recipe="humans",
+            settings={"width": 64, "batch": 64, "learning_rate": 2e-4, "adversarial_weight": 1e-3},
+            items_at_once=4096, frames_of_item=1, layers="ContextNetwork", examples=context_examples, loss=_context_loss,
+            any_size=True,
+        ),
+        Network(
+            name="semantic_inpainting", recipe="humans", settings={"width": 64, "batch": 64, "learning_rate": 2e-4},
+            items_at_once=4096, frames_of_item=1, layers="ManifoldNetwork", examples=manifold_examples, loss=_manifold_loss,
+            any_size=True,
         ),
     )
 }  # fmt: skip

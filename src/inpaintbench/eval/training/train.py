@@ -294,7 +294,7 @@ def chosen_items(network: Network, dataset: Dataset, *, evaluated: Dataset | Non
         )
     judged = evaluated.items if evaluated is not None else [row for row in dataset.items if row["split"] != SPLIT]
     _check_apart(mine, judged)
-    if len(sizes := sorted({(row["width"], row["height"]) for row in mine})) > 1:
+    if not network.any_size and len(sizes := sorted({(row["width"], row["height"]) for row in mine})) > 1:
         words = ", ".join(f"{width}x{height}" for width, height in sizes[:3])
         raise InputError(f"items of {dataset.name!r} have several sizes ({words} ...), a network learns from one")
     return mine
