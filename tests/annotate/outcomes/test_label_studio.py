@@ -101,10 +101,13 @@ def test_no_name_of_a_method_is_in_what_people_would_see(asked: tuple[Study, Pat
 def test_sides_of_pairs_are_cut_from_their_proxies(asked: tuple[Study, Path, list[Vote]], tmp_path: Path) -> None:
     study, folder, answers = asked
     path = tmp_path / "tasks.json"
-    export_judgements(study, answers, path)
+    export_judgements(study, answers, path, media="https://here.test/media/")
     made = write_media(study, folder, tmp_path / "media")
     named = {
-        name for task in json.loads(path.read_text()) for key, name in task["data"].items() if key in ("left", "right", "video")
+        name.removeprefix("https://here.test/media/")
+        for task in json.loads(path.read_text())
+        for key, name in task["data"].items()
+        if key in ("left", "right", "video")
     }
     assert {file.name for file in (tmp_path / "media").iterdir()} == named
     assert made == len(named)
@@ -112,9 +115,10 @@ def test_sides_of_pairs_are_cut_from_their_proxies(asked: tuple[Study, Path, lis
     proxy = study.proxies[task.proxy]
     tiles = {tile.candidate: tile for tile in proxy.tiles}
     data = next(one["data"] for one in json.loads(path.read_text()) if one["data"]["task_id"] == task.task_id)
+    assert data["left"].startswith("https://here.test/media/")
     whole = video.read_frames(folder / "proxies" / task.proxy)
     for side, method in zip(("left", "right"), order_of(study, task), strict=True):
-        tile, cut = tiles[method], video.read_frames(tmp_path / "media" / data[side])
+        tile, cut = tiles[method], video.read_frames(tmp_path / "media" / Path(data[side]).name)
         part = whole[:, tile.y : tile.y + tile.height, tile.x : tile.x + tile.width]
         assert cut.shape == part.shape
         assert abs(cut.astype(int) - part).mean() < 6

@@ -46,7 +46,9 @@ class Imported:
     """Rows that the journal had already."""
 
 
-def export_judgements(study: Study, votes: Sequence[Vote], path: Path, *, names: Mapping[str, str] | None = None) -> int:
+def export_judgements(
+    study: Study, votes: Sequence[Vote], path: Path, *, names: Mapping[str, str] | None = None, media: str = ""
+) -> int:
     """Write one row an answer that stands, of gold tasks and repeats too, to a ``.parquet``, ``.csv`` or ``.jsonl`` file.
 
     A ``.json`` file is that of ``label_studio``, with all tasks.
@@ -56,6 +58,7 @@ def export_judgements(study: Study, votes: Sequence[Vote], path: Path, *, names:
         votes: answers that stand, in order.
         path: of the file.
         names: rater id -> name; by default, and where one is missing, ``rater-001`` and so on in order of first answer.
+        media: address of the folder with the videos, of ``.json`` files.
 
     Returns:
         The number of rows.
@@ -67,7 +70,7 @@ def export_judgements(study: Study, votes: Sequence[Vote], path: Path, *, names:
     order = dict.fromkeys(vote.rater_id for vote in votes)
     called = {rater_id: known.get(rater_id, f"rater-{number:03}") for number, rater_id in enumerate(order, 1)}
     if path.suffix == SUFFIX:
-        return write_tasks(study, votes, path, called=called)
+        return write_tasks(study, votes, path, called=called, media=media)
     rows = [_row(vote, study_id=study.study_id, rater=called[vote.rater_id]) for vote in votes]
     write_rows(path, rows)
     return len(rows)

@@ -44,7 +44,7 @@ def order_of(study: Study, task: StudyTask) -> tuple[str, ...]:
     return tuple(task.candidates[place] for place in drawn)
 
 
-def write_tasks(study: Study, votes: Sequence[Vote], path: Path, *, called: Mapping[str, str]) -> int:
+def write_tasks(study: Study, votes: Sequence[Vote], path: Path, *, called: Mapping[str, str], media: str = "") -> int:
     """Write all tasks but gold, with the answers that stand; return how many answers they hold.
 
     Beside it, ``<name>-<question>.xml`` is the labelling interface of each question.
@@ -54,6 +54,7 @@ def write_tasks(study: Study, votes: Sequence[Vote], path: Path, *, called: Mapp
         votes: answers that stand, in order.
         path: of the file.
         called: rater id -> name in the file.
+        media: what stands before the names of videos: the address of their folder.
 
     Raises:
         InputError: not writable.
@@ -64,7 +65,7 @@ def write_tasks(study: Study, votes: Sequence[Vote], path: Path, *, called: Mapp
     numbers = {rater_id: number for number, rater_id in enumerate(called, 1)}
     tasks = [
         {
-            "data": _data(study, task),
+            "data": _data(study, task, media),
             "annotations": [_annotation(study, task, vote, called, numbers) for vote in by_task.get(task.task_id, ())],
         }
         for task in study.tasks
@@ -81,16 +82,16 @@ def write_tasks(study: Study, votes: Sequence[Vote], path: Path, *, called: Mapp
     return sum(len(task["annotations"]) for task in tasks)
 
 
-def _data(study: Study, task: StudyTask) -> dict[str, Any]:
+def _data(study: Study, task: StudyTask, media: str) -> dict[str, Any]:
     data = {"study_id": study.study_id, "task_id": task.task_id, "question": task.question, "item": task.subject_id}
     if task.caption:
         data["caption"] = task.caption
     if task.prompt:
         data["prompt"] = task.prompt
-    return {**data, **addresses(study, task)}
+    return {**data, **{player: f"{media}{name}" for player, name in names_of(study, task).items()}}
 
 
-def addresses(study: Study, task: StudyTask) -> dict[str, str]:
+def names_of(study: Study, task: StudyTask) -> dict[str, str]:
     """Names of the videos of a task: its proxy or, of a pair, one for each side."""
     if len(task.candidates) != 2:
         return {"video": task.proxy}
@@ -98,7 +99,7 @@ def addresses(study: Study, task: StudyTask) -> dict[str, str]:
 
 
 def write_media(study: Study, folder: Path, out: Path) -> int:
-    """Put the videos that ``addresses`` names into ``out``, sides of pairs cut from their proxies; return how many there are.
+    """Put the videos that ``names_of`` gives into ``out``, sides of pairs cut from their proxies; return how many there are.
 
     Args:
         study: whose they are.

@@ -304,6 +304,7 @@ def export(
     out: Annotated[Path, option("A .parquet, .csv or .jsonl file, or a .json file for Label Studio.")],
     names: Names = False,
     media: Annotated[Path | None, option("Also put the videos that Label Studio plays into this folder.")] = None,
+    media_url: Annotated[str, option("Address of that folder, as Label Studio reaches it.")] = "/data/local-files/?d=",
     database: Database = None,
 ) -> None:
     """Write every judgement that stands to one table. For Label Studio all tasks are written, with their judgements.
@@ -312,7 +313,7 @@ def export(
     """
     with opened(study, database) as open_study:
         called = _called(open_study.people.raters(open_study.study.study_id)) if names else None
-        written = export_judgements(open_study.study, open_study.votes(), out, names=called)
+        written = export_judgements(open_study.study, open_study.votes(), out, names=called, media=media_url)
     console.say(f"{count(written, 'judgement')} in {console.shown(out)}")
     if media is not None:
         console.say(f"{count(write_media(open_study.study, study, media), 'video')} in {console.shown(media)}")
