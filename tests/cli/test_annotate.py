@@ -435,3 +435,17 @@ def test_screening_proposes_by_the_studys_rules_and_applies_when_told(compared: 
     run("include", folder, "foe", "--reason", "talked to them")
     assert json.loads(run("screen", folder, "--json", "--apply"))["flagged"][0]["state"] == "kept by a person"
     assert json.loads(run("ranking", folder, "--json"))["excluded"] is None
+
+
+def test_planning_tells_what_it_tries(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("inpaintbench.annotate.statistics.planning.power_of", lambda _setting, votes, **_: min(1.0, votes / 500))
+    done = CliRunner().invoke(app, ["annotate", "plan", "--methods", "3", "--json"], catch_exceptions=False)
+    assert "48 votes: enough in 9.6 % of simulated studies" in done.stderr.replace("\N{NO-BREAK SPACE}", " ")
+    assert json.loads(done.stdout)["votes"] >= 450
+
+
+def test_raters_and_studies_are_told_as_json(compared: Path) -> None:
+    run("invite", compared, "Ada")
+    told = json.loads(run("raters", compared, "--json"))["raters"]
+    assert [(row["name"], row["is"], row["answered"]) for row in told] == [("Ada", "rater", 0)]
+    assert "devil_labels" in {row["name"] for row in json.loads(run("studies", "--json"))["studies"]}

@@ -238,6 +238,11 @@ def _cell(value: object) -> str:
     return "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
+def note(sentence: str) -> None:
+    """One line on standard error about what goes on, for whoever waits."""
+    err.print(sentence, markup=False)
+
+
 def warn(sentence: str) -> None:
     """A sentence on standard error, and in the log."""
     logs.note("warning", "warning", text=sentence)

@@ -8,7 +8,7 @@ are told apart, in the right order, by the interval of their difference.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -84,6 +84,7 @@ def plan(
     seed: int,
     seconds_per_answer: float = 8.0,
     world: World | None = None,
+    tell: Callable[[int, float], None] | None = None,
 ) -> Plan:
     """Votes after which the share ``power`` of studies has told every two neighbours apart.
 
@@ -98,6 +99,7 @@ def plan(
         seed: of the simulation.
         seconds_per_answer: of one rater.
         world: how much sources and raters differ.
+        tell: hears of every number of votes that was tried, and of the share of simulated studies for which it was enough.
 
     Raises:
         InputError: a number that makes no study, or strengths of which no two are so far apart.
@@ -106,7 +108,7 @@ def plan(
     if not 0 < power < 1:
         raise InputError(f"the power is {power}, give a share between 0 and 1, such as 0.9")
     wanted = min(0.995, power + SAFETY * math.sqrt(power * (1 - power) / STUDIES))
-    votes, reached = _fewest(setting, wanted)
+    votes, reached = _fewest(setting, wanted, tell=tell)
     if votes is None:
         return Plan(
             None, None, None, None, reached, _too_few(setting, reached, smallest_difference=smallest_difference, power=power)
@@ -149,20 +151,27 @@ def _setting(
     return Setting(strengths - strengths.mean(), log_nu, raters, sources, world, apart, students_t(level, sources - 1), seed)
 
 
-def _fewest(setting: Setting, wanted: float) -> tuple[int | None, float]:
+def _fewest(setting: Setting, wanted: float, *, tell: Callable[[int, float], None] | None) -> tuple[int | None, float]:
     """The fewest votes that reach the power, within 6 %, and the power; or None and what the most reach."""
+
+    def tried(votes: int, studies: int) -> float:
+        share = power_of(setting, votes, studies=studies)
+        if tell is not None:
+            tell(votes, share)
+        return share
+
     most = setting.tasks * MOST_PER_TASK
     enough = len(setting.pairs) * 8
-    while enough < most and power_of(setting, enough, studies=PILOT_STUDIES) < wanted:
+    while enough < most and tried(enough, PILOT_STUDIES) < wanted:
         enough = min(2 * enough, most)
     short = enough // 2
-    while (reached := power_of(setting, enough, studies=STUDIES)) < wanted:
+    while (reached := tried(enough, STUDIES)) < wanted:
         if enough >= most:
             return None, reached
         short, enough = enough, min(enough * 5 // 4, most)
     while enough > short * CLOSE_ENOUGH and enough - short > 1:
         middle = round(math.sqrt(enough * short))
-        share = power_of(setting, middle, studies=STUDIES)
+        share = tried(middle, STUDIES)
         if share >= wanted:
             enough, reached = middle, share
         else:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from inpaintbench.annotate.study import MANIFEST, load
 from inpaintbench.cli import console
 from inpaintbench.cli.annotate.opening import Database, InStudy, Opened, opened, place_of
-from inpaintbench.cli.console import AsJson, print_json
+from inpaintbench.cli.console import AsJson, print_json, records
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import argument, option
 from inpaintbench.errors import InputError, MissingExtraError
@@ -111,7 +111,7 @@ def _asked_password() -> str:
     return first
 
 
-def raters(study: InStudy, database: Database = None) -> None:
+def raters(study: InStudy, database: Database = None, as_json: AsJson = False) -> None:
     """List the raters of a study.
 
     Example: inpaintbench annotate raters STUDY
@@ -127,6 +127,9 @@ def raters(study: InStudy, database: Database = None) -> None:
             )
             for rater in open_study.people.raters(open_study.study.study_id)
         ]
+    if as_json:
+        print_json({"raters": records(["name", "is", "answered", "since"], rows)})
+        return
     console.print_table("raters", ["name", "is", "answered", "since (UTC)"], rows)
 
 

@@ -13,14 +13,14 @@ from inpaintbench.annotate.statistics.planning import plan as plan_votes
 from inpaintbench.annotate.study import read_study_file
 from inpaintbench.cli import console
 from inpaintbench.cli.annotate.opening import Database, answers_stored
-from inpaintbench.cli.console import AsJson, Processes, Running, print_json
+from inpaintbench.cli.console import AsJson, Processes, Running, print_json, records
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import argument, option
 from inpaintbench.errors import InputError
-from inpaintbench.pages.words import percent
+from inpaintbench.pages.words import count, percent
 
 
-def list_shipped() -> None:
+def list_shipped(as_json: AsJson = False) -> None:
     """List the studies and questions that come with the program.
 
     Example: inpaintbench annotate studies
@@ -29,8 +29,12 @@ def list_shipped() -> None:
     for name in shipped.names():
         file = shipped.read(name, folder=Path())
         rows.append((name, file.title, ", ".join(question.label for question in file.questions)))
-    console.print_table("studies", ["name", "title", "questions"], rows)
     kinds = [(name, QUESTIONS.get(name).subject, QUESTIONS.get(name).scale) for name in QUESTIONS]
+    if as_json:
+        shown = records(["name", "subject", "scale"], kinds)
+        print_json({"studies": records(["name", "title", "questions"], rows), "questions": shown})
+        return
+    console.print_table("studies", ["name", "title", "questions"], rows)
     console.print_table("questions", ["name", "a task shows", "scale"], kinds)
 
 
@@ -117,12 +121,16 @@ def plan(
         with console.busy(f"simulating studies of {methods} methods"):
             plan = plan_votes(
                 methods=methods, ties=ties, raters=raters, sources=sources, smallest_difference=smallest, power=power, seed=seed,
-                seconds_per_answer=seconds,
+                seconds_per_answer=seconds, tell=_tried,
             )  # fmt: skip
         if as_json:
             print_json(plan)
             return
         _print_pairs(plan, title=f"{methods} methods, {sources} sources, {raters} raters")
+
+
+def _tried(votes: int, enough: float) -> None:
+    console.note(f"{count(votes, 'vote')}: enough in {percent(enough)} of simulated studies")
 
 
 def _print_labels(plan: LabelPlan, *, title: str) -> None:
