@@ -135,7 +135,8 @@ class State:
         """Answers that stand now, with and without what is excluded."""
         everything = self.votes(excluded=True)
         excluded = [vote for vote in everything if self.exclusion_of(vote) is not None]
-        return Standing(self.votes(), everything, excluded, list(self.exclusions.values()), list(self.stated))
+        votes = [vote for vote in everything if self.exclusion_of(vote) is None] if excluded else everything
+        return Standing(votes, everything, excluded, list(self.exclusions.values()), list(self.stated))
 
     def exclusion_of(self, vote: Vote) -> Exclusion | None:
         """Why an answer counts for nothing; None where it counts."""

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +73,7 @@ class Row(table_files.Row):
         return parsed
 
 
-def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     """Write rows with the columns of ``SCHEMA``; equal rows give equal bytes.
 
     Texts that a spreadsheet would run as a formula get a ``'`` in front in CSV files, which ``read_rows`` takes away.
@@ -114,7 +114,7 @@ class _UnixLines:
         self._sink.write(line.removesuffix("\r\n") + "\n")
 
 
-def _as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
+def _as_csv(rows: Iterable[Mapping[str, Any]]) -> str:
     sink = io.StringIO()
     writer = csv.writer(_UnixLines(sink))  # lines that end in both make it put quotes around a lone carriage return
     writer.writerow(SCHEMA.names)

@@ -71,9 +71,8 @@ def export_judgements(
     called = {rater_id: known.get(rater_id, f"rater-{number:03}") for number, rater_id in enumerate(order, 1)}
     if path.suffix == SUFFIX:
         return write_tasks(study, votes, path, called=called, media=media)
-    rows = [_row(vote, study_id=study.study_id, rater=called[vote.rater_id]) for vote in votes]
-    write_rows(path, rows)
-    return len(rows)
+    write_rows(path, (_row(vote, study_id=study.study_id, rater=called[vote.rater_id]) for vote in votes))
+    return len(votes)
 
 
 def _row(vote: Vote, *, study_id: str, rater: str) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from inpaintbench.annotate.desk.records import Standing
 from inpaintbench.annotate.events import Event
@@ -13,6 +13,9 @@ from inpaintbench.annotate.statistics.exclusions import results_of
 from inpaintbench.annotate.statistics.ranking import plain
 from inpaintbench.annotate.statistics.standings import dimensions_of
 from inpaintbench.annotate.study import Study, StudyTask
+
+if TYPE_CHECKING:
+    from inpaintbench.annotate.journal import Journal
 
 
 def material_of(
@@ -51,3 +54,21 @@ def material_of(
         stated=standing.stated,
         picture_of=picture_of,
     )
+
+
+# What the report reads of events; the rest of a million of them would fill gigabytes.
+_READ = ("submission_id", "undoes", "reason", "task_id", "dropped_frames", "plays")
+_AT_ONCE = 10_000
+
+
+def events_read(journal: Journal, study_id: str) -> list[Event]:
+    """Answers, skips and undos in a journal, with the fields that the report reads.
+
+    Raises:
+        JournalUnavailable: the database does not answer.
+    """
+    kept: list[Event] = []
+    while events := journal.events(study_id, after=kept[-1].seq if kept else 0, most=_AT_ONCE, kinds=("answer", "skip", "undo")):
+        for of in events:
+            kept.append(Event(of.seq, of.at, of.kind, of.rater_id, {name: of.body[name] for name in _READ if name in of.body}))
+    return kept

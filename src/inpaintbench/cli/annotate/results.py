@@ -14,7 +14,7 @@ from inpaintbench.annotate.outcomes.label_studio import write_media
 from inpaintbench.annotate.outcomes.preferences import METRIC, preferences, write_preferences
 from inpaintbench.annotate.outcomes.resolve import labels, step_of, write_labels
 from inpaintbench.annotate.questions.base import Kind
-from inpaintbench.annotate.report.material import material_of
+from inpaintbench.annotate.report.material import events_read, material_of
 from inpaintbench.annotate.report.page import write_report
 from inpaintbench.annotate.report.viewing import seen_so
 from inpaintbench.annotate.screening.screen import proposals
@@ -213,7 +213,7 @@ def report(
     folder = out or study / "report"
     with opened(study, database) as open_study:
         state = open_study.state()
-        events = open_study.journal.events(open_study.study.study_id, kinds=("answer", "skip", "undo"))
+        events = events_read(open_study.journal, open_study.study.study_id)
         called = _called(open_study.people.raters(open_study.study.study_id)) if names else None
         overview = open_study.desk.overview()
     folder.mkdir(parents=True, exist_ok=True)
