@@ -123,6 +123,11 @@ def measured(pair: Pair, crf: int, key_every: int, folder: Path) -> Loss:
     )  # fmt: skip
 
 
+def _pulse_words(rows: list[Loss]) -> str:
+    mean = float(np.mean([row.pulse for row in rows]))
+    return "" if np.isnan(mean) else f"{mean:.2f}"
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
@@ -153,7 +158,7 @@ def main() -> int:
         print(
             f"| {crf} | {key_every} | {sum(row.bytes for row in rows) / first:.2f} x | {np.mean([row.psnr for row in rows]):.1f} "
             f"| {np.mean([row.added[0] for row in rows]):+.3f} | {np.mean([row.added[1] for row in rows]):+.3f} "
-            f"| {np.mean(kept):.0%}, {min(kept):.0%} | {np.mean([row.pulse for row in rows]):.2f} |"
+            f"| {np.mean(kept):.0%} ({min(kept):.0%}) | {_pulse_words(rows)} |"
         )
     return 0
 

@@ -6,6 +6,7 @@ import contextlib
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from html import escape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ CONSENT = "We are a laboratory.\n\nWe store your answers, their times and the si
 
 @dataclass
 class Platform:
-    """The imitation: hands out links, and takes people back with a code."""
+    """The imitation: hands out links, takes people back with a code, and shows a study in a frame (``/task?page=...``)."""
 
     origin: str
     came_back: dict[str, list[str]] = field(default_factory=dict)
@@ -43,7 +44,8 @@ def platform() -> Iterator[Platform]:
             said = dict(parse_qsl(parts.query))
             if parts.path == "/submissions/complete":
                 made.came_back.setdefault(said["pid"], []).append(said["cc"])
-            body = b"<!doctype html><title>platform</title><h1>Submission received</h1>"
+            shown = f'<iframe src="{escape(said["page"])}" width=1200 height=850></iframe>' if "page" in said else ""
+            body = f"<!doctype html><title>platform</title>{shown or '<h1>Submission received</h1>'}".encode()
             self.send_response(200)
             self.send_header("Content-Type", "text/html")
             self.send_header("Content-Length", str(len(body)))

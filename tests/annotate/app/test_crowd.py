@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import re
 from collections import Counter
@@ -10,9 +11,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import pytest
-from annotated_server import Served, answer_to, served
+from annotated_server import Served, answer_to, certificate_in, served
 from crowds import CODES, Platform, platform, write_crowd_study
 from program import run_here
 
@@ -253,3 +255,34 @@ def in_chromium(hall: Hall, browser: Any, participant: str) -> None:
     page.get_by_role("button", name=re.compile("Go back now")).click()
     page.get_by_text("Submission received").wait_for()
     context.close()
+
+
+@pytest.mark.long
+def test_a_worker_of_mturk_hands_in_a_form_from_a_frame(tmp_path: Path, browser: Any) -> None:
+    folder = tmp_path / "study"
+    write_crowd_study(folder, "https://unused.test", platform="mturk", training=0, test=0, gold=0, tasks_per_person=1, link={})
+    certificate, key = certificate_in(tmp_path)
+    with contextlib.ExitStack() as stack:
+        imitation = stack.enter_context(platform()).origin.replace("127.0.0.1", "localhost")  # another site than the study's
+        server = stack.enter_context(served(folder, certificate=str(certificate), key=str(key), embed=[imitation]))
+        context = browser.new_context(ignore_https_errors=True, viewport={"width": 1280, "height": 900})
+        context.set_default_timeout(PATIENCE_MS)
+        posted: list[str] = []
+
+        def taken(route: Any) -> None:
+            posted.append(route.request.post_data)
+            route.fulfill(body="<h1>Handed in</h1>", content_type="text/html")
+
+        context.route("https://www.mturk.com/mturk/externalSubmit", taken)
+        page = context.new_page()
+        link = f"https://127.0.0.1:{server.port}/enter?workerId=W1&assignmentId=A1&hitId=H1&turkSubmitTo=https://www.mturk.com"
+        page.goto(f"{imitation}/task?page={quote(link, safe='')}")
+        frame = page.frame_locator("iframe")
+        frame.get_by_role("button", name="I agree").click()
+        frame.get_by_role("button", name="Begin").click()
+        frame.locator('#rater-page .option[data-value="keep"][aria-disabled="false"]').click()
+        frame.get_by_text(CODES["completed"]).wait_for()
+        frame.get_by_role("button", name=re.compile("Go back now")).click()
+        frame.get_by_text("Handed in").wait_for()
+        context.close()
+    assert posted == [f"assignmentId=A1&code={CODES['completed']}"]

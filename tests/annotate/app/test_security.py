@@ -475,6 +475,19 @@ def _login(room: Room, body: str, **headers: str) -> Answer:
     return room.server.ask("POST", "/login", body=body.encode(), **known | given)
 
 
+@attempt("Arriving from a platform, or a stranger's steps, in a study that takes no strangers", "404")
+def _no_strangers(room: Room) -> Iterator[Answer]:
+    yield room.server.ask("GET", "/enter?PROLIFIC_PID=somebody&STUDY_ID=s&SESSION_ID=t")
+    for step in ("consent", "reread", "leave", "withdraw"):
+        yield room.server.post("/api/steps", {"step": step}, token=room.tokens["bob"])
+
+
+@attempt("A query that claims another person or session, where none is read", "200")
+def _queries(room: Room) -> Iterator[Answer]:
+    for query in ("PROLIFIC_PID=somebody", "session=1", "__theme=dark", "view=api"):
+        yield room.server.ask("GET", f"/?{query}", token=room.tokens["ada"])
+
+
 def _card(room: Room, rater: str) -> dict[str, object]:
     work = room.server.post("/api/work", {}, token=room.tokens[rater])
     card: dict[str, object] = work.json["queue"][0]
