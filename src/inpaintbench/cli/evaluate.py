@@ -19,6 +19,7 @@ app = group(
         "transcript": "inpaintbench.cli.editboard:transcript",
         "compare": "inpaintbench.cli.comparing:compare_command",
         "submit": "inpaintbench.cli.leaderboard:submit",
+        "results": "inpaintbench.cli.handing_on:hand_on",
         "leaderboard": "inpaintbench.cli.leaderboard:leaderboard",
         "align": "inpaintbench.cli.aligning:align_command",
         "reinpaint": "inpaintbench.cli.reinpaint:app",

@@ -1,0 +1,60 @@
+"""`eval results`: scores of a run for other collections, and for the pages of models on the Hub."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+from typing import Annotated
+
+from inpaintbench.benchmarks import benchmark_of
+from inpaintbench.cli import console
+from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, Scored
+from inpaintbench.cli.exits import UsageError
+from inpaintbench.cli.options import option
+from inpaintbench.cli.run_folder import results_of
+from inpaintbench.eval.result_files.every_eval_ever import RELATIONSHIPS, every_eval_ever
+from inpaintbench.eval.result_files.hub_results import FRAMEWORK, eval_yaml, results_yaml
+from inpaintbench.files import write_atomically
+
+
+def hand_on(
+    dataset: InDataset,
+    run: Scored,
+    out: Annotated[Path, option("Folder for the files.")],
+    protocol: ProtocolName = None,
+    organisation: Annotated[str, option("Who measured, for Every Eval Ever.", default="nobody named")] = "",
+    relationship: Annotated[str, option("Of these people to the methods' authors.", among=RELATIONSHIPS)] = "third_party",
+    repo: Annotated[str | None, option("The dataset on the Hub; then files for it too.", metavar="OWNER/NAME")] = None,
+    revision: Annotated[str | None, option("Its commit that was scored, as `export push` prints it.")] = None,
+) -> None:
+    """Write the scores of a run in the forms of other collections.
+
+    A JSON a method in the schema of Every Eval Ever; with --repo eval.yaml for the dataset's repository, and for each method the
+    file of .eval_results that goes into the repository of its model.
+
+    Example: inpaintbench eval results DATASET --run RUN --out results --repo OWNER/NAME
+    """
+    if revision and not repo:
+        raise UsageError("--revision is of the dataset on the Hub; give --repo OWNER/NAME too")
+    results = results_of(run, dataset, protocol)
+    now = datetime.datetime.now(datetime.UTC)
+    written: dict[Path, bytes] = {}
+    for method in results.contenders:
+        written[out / f"{method}.json"] = every_eval_ever(
+            results, method, organisation=organisation, relationship=relationship,  # type: ignore[arg-type]
+            source=repo or results.dataset.name, timestamp=now.isoformat(timespec="seconds"),
+        )  # fmt: skip
+        if repo:
+            data = results_yaml(results, method, repository=repo, revision=revision, date=f"{now:%Y-%m-%d}")
+            written[out / "models" / method / ".eval_results" / f"{FRAMEWORK}_{repo.replace('/', '_')}.yaml"] = data
+    if repo:
+        written[out / "eval.yaml"] = eval_yaml(results, description=benchmark_of(results.dataset).use)
+    for path, data in written.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, data)
+    console.say(f"{len(written)} files in {out}")
+    if repo:
+        console.say(
+            f"eval.yaml goes into the repository {repo}; the Hub shows it once the dataset is on its list of benchmarks, "
+            "which a person asks for. Each file below models/ goes into the repository of that model, at the same place."
+        )

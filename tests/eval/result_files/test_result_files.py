@@ -1,0 +1,71 @@
+"""Scores for others: the fields that their readers ask for, and nothing that they would misread."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+import yaml
+from huggingface_hub import parse_eval_result_entries
+from tests.eval.report.hand_made import SLICES, copied_slices, copied_values, dataset, scores
+
+from inpaintbench.errors import InputError
+from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.report.tables import Results
+from inpaintbench.eval.result_files.every_eval_ever import every_eval_ever
+from inpaintbench.eval.result_files.hub_results import eval_yaml, results_yaml, tasks_of
+
+VALUES = {"good": {"a1": 28.0, "b1": 32.0, "a2": 18.0, "c1": 22.0}, "bad": {"a1": 10.0, "b1": 10.0, "a2": 10.0, "c1": 20.0}}
+
+
+@pytest.fixture(scope="module")
+def results() -> Results:
+    given = dataset(copied_slices(SLICES))
+    for row in given.items:
+        row["split"] = "test"  # type: ignore[index]
+    values: Any = copied_values(VALUES)
+    rows = [*scores(values), *scores(values, metric="mse"), *scores(values, metric="ssim")]
+    return Results(given, rows, protocol=CORRECTED)
+
+
+def test_every_eval_ever_has_direction_interval_and_all_slices(results: Results) -> None:
+    told = json.loads(
+        every_eval_ever(
+            results, "good", organisation="A lab", relationship="third_party", source="waves", timestamp="2026-01-02T03:04:05"
+        )
+    )
+    assert told["schema_version"] == "0.3.0"
+    assert told["source_metadata"]["evaluator_relationship"] == "third_party"
+    found = {(one["evaluation_name"], one["metric_config"]["metric_id"]): one for one in told["evaluation_results"]}
+    assert len(found) == 3 * 4
+    psnr = found["devil/corrected, motion-low, hole", "inpaintbench/psnr/hole"]
+    assert psnr["metric_config"]["lower_is_better"] is False
+    assert psnr["metric_config"]["metric_unit"] == "dB"
+    assert psnr["score_details"]["score"] == pytest.approx(30)
+    uncertainty = psnr["score_details"]["uncertainty"]
+    assert uncertainty["num_samples"] == 12
+    interval = uncertainty["confidence_interval"]
+    assert interval["lower"] < 30 < interval["upper"]
+    assert interval["confidence_level"] == 0.95
+    assert found["devil/corrected, motion-low, hole", "inpaintbench/mse/hole"]["metric_config"]["lower_is_better"] is True
+    with pytest.raises(InputError, match="a relationship is one of first_party, third_party"):
+        every_eval_ever(results, "good", organisation="", relationship="friend", source="", timestamp="")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="'nobody' has no mean"):
+        every_eval_ever(results, "nobody", organisation="", relationship="other", source="", timestamp="")
+
+
+def test_files_for_the_hub_are_read_by_its_library_and_hold_metrics_alone_of_which_more_is_better(results: Results) -> None:
+    assert [task.name for task in tasks_of(results)] == ["psnr_hole", "ssim_hole"]
+    told = yaml.safe_load(eval_yaml(results, description='Where methods "fail": 100 %'))
+    assert told["tasks"][0] == {"id": "psnr_hole", "config": "all", "split": "test"}
+    assert told["description"] == 'Where methods "fail": 100 %'
+    data = results_yaml(results, "good", repository="owner/waves", revision="0123abcd", date="2026-01-02")
+    entries = parse_eval_result_entries(yaml.safe_load(data))
+    assert [(entry.dataset_id, entry.task_id, entry.value, entry.dataset_revision, entry.date) for entry in entries] == [
+        ("owner/waves", "psnr_hole", pytest.approx(25.0), "0123abcd", "2026-01-02"),
+        ("owner/waves", "ssim_hole", pytest.approx(25.0), "0123abcd", "2026-01-02"),
+    ]
+    assert "fingerprint" in str(entries[0].notes)
+    with pytest.raises(InputError, match="'nobody' has no value of psnr_hole"):
+        results_yaml(results, "nobody", repository="owner/waves", revision=None, date="2026-01-02")
