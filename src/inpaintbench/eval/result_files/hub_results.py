@@ -1,7 +1,7 @@
 """Files by which the Hub shows benchmarks: ``eval.yaml`` of a dataset, ``.eval_results/NAME.yaml`` of a model.
 
-Form: https://huggingface.co/docs/hub/eval-results. It has one number a task and no direction, so tasks are of metrics alone of which
-more is better. A dataset becomes a benchmark there after a person asked for it to be put on the Hub's list.
+Form: https://huggingface.co/docs/hub/eval-results. It has one number a task and no direction, so tasks are of metrics
+of which more is better. A dataset becomes a benchmark there after a person asked for it to be put on the Hub's list.
 """
 
 from __future__ import annotations
