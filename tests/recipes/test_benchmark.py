@@ -110,12 +110,17 @@ def test_the_dataset_loads_verifies_and_grows(own: Made, tmp_path: Path) -> None
     before = {row["item_id"] for row in dataset.items}
     source = tmp_path / "more"
     write_folders(source, {"still": square(), "moves": square(speed=6), "new": square(speed=2)})
-    arguments = ("--clips", source / "clips", "--masks", source / "masks", "--size", "96x64", "--workers", "0")
+    (tmp_path / "slices.toml").write_text('[[slice]]\nname = "rigid"\nrule = "mask.neighbour_iou >= 1"\n')
+    told = ("--dataset", tmp_path / "slices.toml", "--about", "licence=CC-BY-4.0")
+    arguments = ("--clips", source / "clips", "--masks", source / "masks", "--size", "96x64", "--workers", "0", *told)
     grown = run_here("build", "benchmark", *arguments, "--append-to", folder, "--out", tmp_path / "grown")
     assert grown.returncode == 0, grown.stderr
     after = frozen.load(tmp_path / "grown" / "exports" / "benchmark")
     assert before < {row["item_id"] for row in after.items}
     assert len(after.items) == 3
+    slices = {part.name: part.item_ids for part in after.slices}
+    assert slices["rigid"] == slices["mask-stationary"]
+    assert {row["licence"] for row in after.items if row["item_id"] not in before} == {"CC-BY-4.0"}
 
 
 @pytest.mark.parametrize(
@@ -319,5 +324,13 @@ def test_the_demo_is_scored_reported_and_ranked(tmp_path: Path) -> None:
     run = run_here("eval", "run", folder, *arguments)
     assert run.returncode == 0, run.stderr
     assert "under e2fgvi" in run.stdout + run.stderr
-    assert "Ewarp" in (tmp_path / "run" / "report" / "report.html").read_text()
-    assert "propainter" in (folder / "README.md").read_text()
+    assert "Warping error" in (tmp_path / "run" / "report" / "report.html").read_text()
+    assert "e2fgvi" in (folder / "README.md").read_text()
+    fields = ("title", "summary", "model", "preprocessing", "training_data", "loss")
+    (tmp_path / "card.toml").write_text("".join(f'{field} = "none"\n' for field in fields))
+    handed = ("--method", "telea", "--card", tmp_path / "card.toml", "--out", tmp_path / "handed" / "telea.zip")
+    (tmp_path / "handed").mkdir()
+    assert run_here("eval", "submit", folder, "--run", tmp_path / "run", *handed).returncode == 0
+    board = run_here("eval", "leaderboard", folder, tmp_path / "handed", "--out", tmp_path / "board")
+    assert board.returncode == 0, board.stderr
+    assert "telea" in (tmp_path / "board" / "index.html").read_text()
