@@ -182,6 +182,16 @@ def test_who_stops_gets_no_code_and_who_withdraws_does_not_count() -> None:
     assert world.owed() == {"a": ("returned", "none"), "b": ("withdrawn", "none")}
 
 
+def test_who_is_excluded_is_handed_nothing_more_and_comes_to_the_end() -> None:
+    world = World(training=0, test=0)
+    world.come("a")
+    world.answer("a")
+    world.desk.exclude("a", reason="never looked")
+    end = world.desk.work("a")
+    assert (end["crowd"]["outcome"], end["queue"]) == ("failed_checks", [])
+    assert world.desk.overview()["questions"][0]["votes"] == 0
+
+
 def test_answers_of_those_who_withdraw_count_where_the_consent_says_so() -> None:
     world = World(training=0, test=0, keep_votes=True)
     world.come("a")

@@ -53,7 +53,7 @@ class Attendance:
         record = self._live.state.rater(rater_id)
         visit = record.visit
         assert visit is not None
-        if visit.outcome is None and (outcome := self._due(record, visit)) is not None:
+        if visit.outcome is None and (outcome := self._due(rater_id, record, visit)) is not None:
             append("finish", rater_id, {"outcome": outcome})
         if visit.outcome is not None:
             return "ended"
@@ -115,7 +115,9 @@ class Attendance:
         held = {self._live.state.leases[lease_id].task_id for lease_id in record.queue}
         return [task for task in self._tasks[use] if task.task_id not in record.had or task.task_id in held]
 
-    def _due(self, record: RaterRecord, visit: Visit) -> Outcome | None:
+    def _due(self, rater_id: str, record: RaterRecord, visit: Visit) -> Outcome | None:
+        if visit.consented_at is not None and self._live.state.excluded(rater_id) is not None:
+            return "failed_checks"
         if visit.consented_at is None or self._left(record, "training"):
             return None
         missing = self._crowd.qualify.right - sum(record.tested)

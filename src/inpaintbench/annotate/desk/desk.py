@@ -214,12 +214,8 @@ class Desk:
         with self._live.reading():
             wanted = (
                 row
-                for row in reversed(self._live.state.submissions)
-                if row.kind != "undo"
-                and not row.undone
-                and rater_id in (None, row.rater_id)
-                and kind in (None, row.kind)
-                and question in (None, self._study.task_of[row.task_id].question)
+                for row in self._live.state.submissions.newest(rater_id=rater_id, kind=kind)
+                if question in (None, self._study.task_of[row.task_id].question)
             )
             return list(islice(wanted, most))
 

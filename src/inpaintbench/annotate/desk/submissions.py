@@ -81,8 +81,16 @@ class Submissions(Mapping[str, Submission]):
     def __iter__(self) -> Iterator[str]:
         return (self.id_of(row) for row in range(self._rows))
 
-    def __reversed__(self) -> Iterator[Submission]:
-        return (self.at_row(row) for row in range(self._rows - 1, -1, -1))
+    def newest(self, *, rater_id: str | None, kind: Literal["answer", "skip"] | None) -> Iterator[Submission]:
+        """Answers and skips that stand, newest first; of one rater or kind where that is named."""
+        table = self.table
+        wanted = (table["flags"] & UNDONE == 0) & (table["kind"] != KINDS.index("undo"))
+        if rater_id is not None:
+            own = self.raters.values.index(rater_id) if rater_id in self.raters.values else -1
+            wanted &= table["rater"].astype(np.int64) == own
+        if kind is not None:
+            wanted &= table["kind"] == KINDS.index(kind)
+        return (self.at_row(row) for row in np.flatnonzero(wanted)[::-1].tolist())
 
     def __getitem__(self, submission_id: str) -> Submission:
         return self.at_row(self.row(submission_id))
