@@ -43,7 +43,7 @@ def _answer_all(folder: Path, shared: Path) -> None:
     shutil.copytree(once(shared, "devil", lambda path: RECIPES["devil"](path, shared)) / "exports" / "devil", folder / "DATASET")
     things.GIVEN["RUN"](folder / "RUN", shared)
     text = 'title = "Pairs"\n[subjects]\ndataset = "DATASET"\nruns = ["RUN"]\nmethods = ["telea", "mine.fill"]\nmost = 2\n'
-    text += '[[questions]]\nleaf = "pairwise"\nname = "quality"\nraters_per_task = 3\n'
+    text += '[[questions]]\nleaf = "pairwise"\nname = "quality"\nraters_per_task = 3\n[screening.side_bias]\n'
     (folder / "study.toml").write_text(text)
     program("annotate", "prepare", "study.toml", "--out", "STUDY", "--workers", "0", cwd=folder)
     rows = [
