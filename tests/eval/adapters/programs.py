@@ -269,7 +269,7 @@ PROGRAMS: dict[str, dict[str, str]] = {
         pathlib.Path("latents/sd_2.1/video/steps_500/nframes_%d" % c["n_frames"], "latents").stat()
         kept = c["n_frames"] - c["n_frames"] % c["batch_size"]
         frames = pictures([os.path.join(c["data_path"], "%05d.png" % number) for number in range(kept)])
-        assert frames.shape[1] != frames.shape[2], "it would be made 512x512"
+        assert frames.shape[1] != frames.shape[2] or frames.shape[1] == 512, "it would be made 512x512"
         out = os.path.join(c["output_path"] + "_pnp_SD_" + c["sd_version"], "video", c["prompt"][:240], "attn_0.5_f_0.8", "50")
         save(out + "/vae_recon", "{:05d}.png", frames)
         save(out + "/img_ode", "{:05d}.png", 255 - frames)

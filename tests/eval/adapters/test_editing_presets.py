@@ -50,6 +50,25 @@ def test_a_long_prompt_is_cut_where_it_names_a_folder(tmp_path: Path) -> None:
     assert f"\n1 {'ü' * 120} without noise" in said
 
 
+def test_square_frames_are_brought_to_the_size_that_they_get(tmp_path: Path) -> None:
+    frames = np.full((3, 128, 128, 3), 90, np.uint8)
+    view = ItemView.of_arrays(input=frames, fps=24.0)
+    view = view.having({"input": lambda: frames, "prompts": lambda: Prompts(SOURCE, TARGET)})
+    np.testing.assert_array_equal(run(method("tokenflow", tmp_path), view), 255 - frames)
+
+
+def test_a_program_that_takes_a_hole_edits_the_object(tmp_path: Path) -> None:
+    frames, hole = item(150, 106, frames=5)
+    parts = {"input": lambda: frames, "prompts": lambda: Prompts(None, "a cat")}
+    view = ItemView.of_arrays(input=frames, fps=24.0)
+    leaf = method("vace", tmp_path)
+    made = run(leaf, view.having({**parts, "object_mask": lambda: hole}))
+    inside = np.median(made[hole].astype(int), axis=0)
+    assert (abs(inside[1:] - [37, 91]) <= 4).all()
+    with pytest.raises(NotMeasurable, match="takes a hole, and of this item neither that nor the mask of an object is given"):
+        run(leaf, view.having(parts))
+
+
 @pytest.mark.parametrize("name", EDITORS)
 def test_an_item_that_lacks_a_prompt_says_so(name: str, tmp_path: Path) -> None:
     with pytest.raises(NotMeasurable, match="takes a prompt for the source, and nobody knows one of this item"):

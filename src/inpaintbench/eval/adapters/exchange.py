@@ -37,7 +37,7 @@ class Fit(NamedTuple):
     def of(cls, layout: Layout, *, width: int, height: int) -> Fit:
         """The size that a layout takes alone; the item's, padded to the least side; or the largest of its aspect that the area
         allows, padded to the divisor."""
-        scaled = layout.size or (width, height)
+        scaled = layout.size or (layout.square_size if width == height else None) or (width, height)
         padding = Padding(0, 0, 0, 0)
         if layout.size is None and min(scaled) < layout.least_side:
             padding = Padding.of(height, width, layout.divisor, least=layout.least_side)

@@ -86,6 +86,7 @@ class Layout(BaseModel):
     runs: Literal["item", "frame"] = "item"
     divisor: PositiveInt | tuple[PositiveInt, PositiveInt] = 1
     size: tuple[PositiveInt, PositiveInt] | None = None
+    square_size: tuple[PositiveInt, PositiveInt] | None = None
     max_area: PositiveInt | None = None
     least_side: PositiveInt = 1
     clip_fps: PositiveInt = 24

@@ -122,14 +122,28 @@ class Command(Method):
             NotMeasurable: the program fails, takes too long, or its frames are missing, unreadable or of another size; it takes
                 fewer frames; it runs once a frame, and the benchmark hides the hole.
         """
-        hole = view.hole if view.has("hole") else None
-        if hole is None and self.layout.runs == "frame":
-            raise NotMeasurable("the program is told a file for each hole, which this benchmark does not give")
+        hole = self._hole(view)
         self._check_prompts(view)
         windows, self.usage = self.layout.frames_rule.windows(view.frames), None
         until = time.monotonic() + self.time_limit_seconds
         parts = [self._window(view, hole, slice(*window), until) for window in windows]
         return joined(parts, windows) if len(windows) > 1 else parts[0]
+
+    def _hole(self, view: ItemView) -> Hole | None:
+        """What the program may fill. Of an edit without a hole that is the object, for programs that take a hole.
+
+        Raises:
+            NotMeasurable: it takes a hole, and the item gives none.
+        """
+        if view.has("hole"):
+            return view.hole
+        if self.layout.runs == "frame":
+            raise NotMeasurable("the program is told a file for each hole, which this benchmark does not give")
+        if not (self.layout.is_preset and (self.layout.hole or self.layout.hole_video_in)):
+            return None
+        if "editing" in self.layout.task and view.has("object_mask"):
+            return view.object_mask
+        raise NotMeasurable("the program takes a hole, and of this item neither that nor the mask of an object is given")
 
     def _check_prompts(self, view: ItemView) -> None:
         """Raise ``NotMeasurable`` where the program cannot do without prompts that the item lacks; others get empty ones."""
