@@ -29,6 +29,10 @@ citation = '''
   title = {Waves},
 }'''
 splits = { train = 6, test = 4 }
+
+[rai]
+biases = '''One coast, one
+season.'''
 """
 
 
@@ -62,6 +66,7 @@ def test_what_is_said_of_a_dataset_stands_in_every_document_and_changes_no_item(
     folder = told / "exports" / "reinpaint"
     dataset, before = frozen.load(folder), frozen.load(silent / "exports" / "reinpaint")
     assert dataset.name == "Waves | <of> our coast"
+    assert json.loads((folder / "croissant.json").read_text())["rai:dataBiases"] == "One coast, one season."
     unsaid = [{**row, "licence": None} for row in dataset.items]
     assert unsaid == [{**row, "licence": None} for row in before.items]
     assert {row["split"] for row in dataset.items} == {"train", "test"}
@@ -132,6 +137,9 @@ def test_options_say_whose_footage_is_where_no_file_does(tmp_path: Path) -> None
         ("[data]", "about.toml: unknown table 'data', did you mean 'dataset'?"),
         ("dataset = 3", "about.toml: dataset is a table; begin it with the line [dataset]"),
         ("[dataset", "about.toml' is not TOML"),
+        ("[rai]\nbiasses = 'x'", "about.toml: rai: unknown entry of [rai] 'biasses', did you mean 'biases'?"),
+        ("[rai]\nbiases = ''", "about.toml: rai: biases is not a text; leave it out"),
+        ("rai = 3", "about.toml: rai: rai is a table; begin it with the line [rai]"),
     ],
 )
 def test_a_table_that_makes_no_sense_is_one_sentence_before_there_is_a_folder(tmp_path: Path, text: str, said: str) -> None:
