@@ -16,17 +16,19 @@ from inpaintbench.masks.generators import GENERATORS
 from inpaintbench.masks.generators.blob_motion import PRESETS
 
 TOLD_SOMETHING = ("saved_masks", "given_blocks", "devil_blobs")
-OF_A_PARENT = "imperfect_mask"
+OF_A_PARENT = ("imperfect_mask", "own_mask")
+"""Make a mask of another one."""
 
 
-def test_a_mask_of_a_parent_cannot_be_looked_at_alone(tmp_path: Path) -> None:
-    done = run_here("masks", "preview", OF_A_PARENT, "--count", "2", "--size", "96x96", "--out", str(tmp_path / "sheet.html"))
+@pytest.mark.parametrize("generator", OF_A_PARENT)
+def test_a_mask_of_a_parent_cannot_be_looked_at_alone(generator: str, tmp_path: Path) -> None:
+    done = run_here("masks", "preview", generator, "--count", "2", "--size", "96x96", "--out", str(tmp_path / "sheet.html"))
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
     assert "this item has no 'object_mask'" in done.stderr
     assert not (tmp_path / "sheet.html").exists()
 
 
-@pytest.mark.parametrize("generator", [name for name in GENERATORS if name not in (*TOLD_SOMETHING, OF_A_PARENT)])
+@pytest.mark.parametrize("generator", [name for name in GENERATORS if name not in (*TOLD_SOMETHING, *OF_A_PARENT)])
 def test_every_generator_can_be_looked_at(generator: str, tmp_path: Path) -> None:
     done = run_here("masks", "preview", generator, "--count", "2", "--size", "96x96", "--out", str(tmp_path / "sheet.html"))
     assert done.returncode == 0, done.stderr
