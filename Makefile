@@ -44,7 +44,8 @@ docs: $(FULL)
 	$(BIN)/python scripts/concepts.py
 
 site: $(FULL)
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	$(BIN)/python scripts/site_pages.py
+	$(BIN)/mkdocs build --strict
 
 lock: $(BIN)/python
 	scripts/install.sh lock

@@ -2,27 +2,48 @@
 
 from __future__ import annotations
 
-import os
 import re
+import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 from tests.docs.pages import PAGES, ROOT
 
 pytest.importorskip("material", reason="MkDocs Material is not installed")
+MOST_IN_SIGHT = 15
+"""Lines of the navigation beside a page: those of its tab, with the sections that are folded."""
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
-    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, env=environment)
+    subprocess.run([sys.executable, str(ROOT / "scripts" / "site_pages.py"), str(folder / "build" / "docs")], check=True)
+    shutil.copy(ROOT / "mkdocs.yml", folder)
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
     assert done.returncode == 0, done.stderr
-    return folder
+    return folder / "site"
+
+
+def settings() -> dict[str, Any]:
+    loaded: dict[str, Any] = yaml.safe_load((ROOT / "mkdocs.yml").read_text())
+    return loaded
+
+
+def paths(entries: list[Any]) -> Iterator[str]:
+    """Pages of a part of the navigation, in order."""
+    for entry in entries:
+        if isinstance(entry, str):
+            yield entry
+        else:
+            for below in entry.values():
+                yield from paths(below)
 
 
 def test_every_page_is_there(site: Path) -> None:
@@ -31,12 +52,43 @@ def test_every_page_is_there(site: Path) -> None:
             assert (site / Path(page).relative_to("docs").with_suffix(".html")).exists()
 
 
-def test_the_navigation_has_four_groups_and_every_page() -> None:
-    settings = yaml.safe_load((ROOT / "mkdocs.yml").read_text())
-    groups = {next(iter(one)): next(iter(one.values())) for one in settings["nav"] if isinstance(next(iter(one.values())), list)}
-    assert list(groups) == ["Tutorials", "How-to", "Concepts", "Reference"]
-    named = {next(iter(one.values())) for pages in groups.values() for one in pages}
-    assert {str(Path(page).relative_to("docs")) for page in PAGES if page.startswith("docs/")} - named == {"index.md"}
+def test_nothing_but_pages_and_one_plugin_is_asked_of_the_generator() -> None:
+    """Whatever else MkDocs could do, other generators that read its file leave out without a word."""
+    assert settings()["plugins"] == ["search"]
+    assert "hooks" not in settings()
+
+
+def test_the_navigation_has_four_tabs_and_every_page() -> None:
+    home, *tabs = settings()["nav"]
+    assert home == "index.md"
+    assert [next(iter(tab)) for tab in tabs] == ["Tutorials", "How-to", "Concepts", "Reference"]
+    named = list(paths(settings()["nav"]))
+    assert len(named) == len(set(named))
+    assert {str(Path(page).relative_to("docs")) for page in PAGES if page.startswith("docs/")} <= set(named)
+
+
+def test_few_pages_are_in_sight() -> None:
+    for tab in settings()["nav"][1:]:
+        entries = next(iter(tab.values()))
+        sections = [len(next(iter(entry.values()))) for entry in entries if isinstance(entry, dict)]
+        assert len(entries) + max(sections, default=0) <= MOST_IN_SIGHT + 1, tab
+
+
+def test_pages_stand_in_the_navigation_under_their_own_titles(site: Path) -> None:
+    page = (site / "index.html").read_text()
+    navigation = page[page.index("md-nav--primary") :]
+    for path in paths(settings()["nav"][1:]):
+        html = Path(path).with_suffix(".html").as_posix()
+        heading = re.search(r"<h1[^>]*>(.*?)<a", (site / html).read_text(), re.DOTALL)
+        link = re.search(rf'href="{re.escape(html)}"[^>]*>(.*?)</a>', navigation, re.DOTALL)
+        assert heading is not None, path
+        assert link is not None, path
+        assert plain(link[1]) == plain(heading[1]), path
+
+
+def plain(html: str) -> str:
+    """Text without tags."""
+    return " ".join(unescape(re.sub(r"<[^>]+>", "", html)).split())
 
 
 def test_pages_ask_nobody_but_the_site(site: Path) -> None:
