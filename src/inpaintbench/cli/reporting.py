@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -21,13 +22,15 @@ from inpaintbench.errors import UnknownNameError, VerifyError
 from inpaintbench.eval.analysis.means import Means, means_of, published_means
 from inpaintbench.eval.analysis.write import write_analysis
 from inpaintbench.eval.protocols import PROTOCOLS, usual
-from inpaintbench.eval.report import write_report
+from inpaintbench.eval.report import ReportFiles, write_report
 from inpaintbench.eval.report.media import PredictionMedia
 from inpaintbench.eval.scoring.effort import efforts_of
 from inpaintbench.eval.scoring.predict import MethodSpec
 from inpaintbench.eval.scoring.run_folder import bind, scores_of
 from inpaintbench.eval.scoring.run_state import options_in, references_in
 from inpaintbench.eval.scoring.score import score_all
+from inpaintbench.eval.trackers.record import held_back, records
+from inpaintbench.eval.trackers.sinks import Sink, sink
 from inpaintbench.export.verify import verify
 from inpaintbench.regions import ALL_REGIONS
 from inpaintbench.types import Dataset, Prediction
@@ -46,7 +49,7 @@ def _report(
     out: Path | None = None,
     media_items: int = 6,
     show: Sequence[str] = (),
-) -> Path:
+) -> ReportFiles:
     chosen = PROTOCOLS.get(protocol)
     rows, compared = scores_of(workspace, dataset, root, protocol, methods=methods)
     media = PredictionMedia(root, dataset, workspace.blobs, workspace.table("predictions", Prediction), resize=chosen.resize)
@@ -58,7 +61,7 @@ def _report(
         options=options_in(workspace), efforts=efforts_of(workspace, dataset, {row.method for row in rows}),
         protocol=chosen, media=media, run=workspace.path,
         further_items=media_items, asked_items=show,
-    ).page  # fmt: skip
+    )  # fmt: skip
 
 
 def _reported(folder: Path) -> str | None:
@@ -76,7 +79,7 @@ def evaluate(root: Path, *, run: Path, methods: Sequence[MethodSpec], protocol: 
     with running.on(workspace) as executor:
         predict_all(executor, dataset, root, methods, full=False, seconds=3600.0)
         score_all(executor, dataset, root, labels, protocol, None, Compute())
-    return _report(workspace, dataset, root, protocol, labels)
+    return _report(workspace, dataset, root, protocol, labels).page
 
 
 def verify_loadable(root: Path) -> None:
@@ -97,16 +100,40 @@ def report(
     show: Annotated[
         list[str] | None, option("An item with a video in any case; may be given again.", default="none", metavar="ITEM")
     ] = None,
+    log_to: Annotated[
+        list[str] | None,
+        option(
+            "Log it too, to wandb:PROJECT, trackio:PROJECT, mlflow:EXPERIMENT or tensorboard:FOLDER; may be given again.",
+            default="none",
+            metavar="SINK",
+        ),
+    ] = None,
 ) -> None:
     """Write the HTML report of a run. CSV and JSON lie beside it; an older one in its place goes away.
 
     Example: inpaintbench eval report DATASET --run RUN --out report
     """
+    # A name that is wrong is told before minutes of drawing.
+    sinks = [sink(text) for text in log_to or ()]
     loaded, workspace = scorable(dataset), opened(run)
     bind(workspace, dataset)
     with console.writing(workspace):
-        page = _report(workspace, loaded, dataset, protocol or usual(loaded), None, out=out, media_items=media, show=show or ())
-    console.say(f"Report: {page.resolve()}")
+        made = _report(workspace, loaded, dataset, protocol or usual(loaded), None, out=out, media_items=media, show=show or ())
+    console.say(f"Report: {made.page.resolve()}")
+    _log(made, loaded, sinks)
+
+
+def _log(made: ReportFiles, dataset: Dataset, sinks: Sequence[Sink]) -> None:
+    if not sinks:
+        return
+    with tempfile.TemporaryDirectory() as scratch:
+        told = list(records(made, dataset, scratch=Path(scratch)))
+        for one in sinks:
+            for record in told:
+                one.log(record)
+            console.say(f"Logged {len(told)} methods to {one.name}:{one.where}")
+    if held_back(dataset):
+        console.say("The page and videos of items whose truth is held back were not logged.")
 
 
 PAPER_FOLDER = Path("devil-paper-analysis")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from inpaintbench import frozen
 from inpaintbench.errors import InputError
@@ -24,9 +25,18 @@ from inpaintbench.types import Dataset, Score, SliceScore
 _PAGE, _SCORES, _SUMMARY, _REPORT, _EFFORTS = "report.html", "scores.csv", "summary.csv", "report.json", "efforts.csv"
 
 
+class Shown(NamedTuple):
+    """The small video of an item that a report shows: its tiles, row by row, are ``channels``."""
+
+    item_id: str
+    channels: tuple[str, ...]
+    data: bytes
+    """H.264 in MP4."""
+
+
 @dataclass(frozen=True)
 class ReportFiles:
-    """Paths of the parts of a report."""
+    """The parts of a report, by their paths."""
 
     page: Path
     """One HTML file that needs no network."""
@@ -38,6 +48,8 @@ class ReportFiles:
     """JSON of all that the page says."""
     media: tuple[Path, ...]
     """Videos beside the page; empty when they are inside it."""
+    videos: tuple[Shown, ...] = field(default=(), repr=False)
+    """What is shown, wherever it lies."""
 
 
 def write_report(
@@ -120,7 +132,8 @@ def write_report(
         for name, data in files.items():
             write_atomically(temporary / name, data)
     beside = tuple(folder / name for name in files if name.startswith("media/"))
-    return ReportFiles(folder / _PAGE, folder / _SCORES, folder / _SUMMARY, folder / _REPORT, beside)
+    videos = tuple(Shown(exhibit.choice.item_id, exhibit.layout.channels, data) for exhibit, data in made)
+    return ReportFiles(folder / _PAGE, folder / _SCORES, folder / _SUMMARY, folder / _REPORT, beside, videos)
 
 
 def _check_place(folder: Path) -> None:
