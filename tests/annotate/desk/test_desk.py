@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from rater_world import Clock, MemoryJournal, MemoryWriter, answer_to, given_to, make_study, pairwise, skip_of
 
@@ -150,6 +150,31 @@ def test_a_clock_that_steps_back_gives_no_place_away_twice() -> None:
     assert len(here.ids("b")) == 2
     here.clock.now -= 3600
     assert here.ids("a") == []
+
+
+def test_neither_a_new_start_nor_another_server_brings_back_what_had_expired_for_an_event() -> None:
+    here = room(subjects=2)
+    elsewhere = Desk(here.study, here.journal, clock=Clock())
+    here.ids("a")
+    elsewhere.work("a")
+    here.clock.now += 3600
+    taken = here.ids("b")
+    # The clock of the other server is an hour behind; then so is this one's.
+    assert elsewhere.work("a")["queue"] == []
+    here.clock.now -= 3600
+    here.desk = Desk(here.study, here.journal, clock=here.clock)
+    assert here.ids("a") == []
+    assert here.ids("b") == taken
+    assert all(here.desk._live.coverage.load(task.task_id) == 1 for task in here.study.tasks)
+
+
+def test_what_expired_for_nobody_is_live_again_when_the_clock_is_put_back() -> None:
+    here = room(subjects=2)
+    here.ids("a")
+    here.clock.now += 3600
+    here.desk.overview()
+    here.clock.now -= 3600
+    assert here.desk.work("b")["status"] == "waiting"
 
 
 # Answers
@@ -632,6 +657,14 @@ OPERATIONS = [
     st.sampled_from(["labels", "pairs"]),
     st.integers(1, 3),
 )
+@example(
+    [("a", "skip", 7), ("a", "wait", 4), ("b", "answer", 6), ("b", "late", 2), ("b", "back", 4), ("a", "answer", 2),
+     ("b", "restart", 3)], "pairs", 1
+)  # fmt: skip
+@example(
+    [("b", "answer", 7), ("b", "answer", 3), ("b", "undo", 6), ("b", "skip", 2), ("a", "late", 6), ("b", "undo", 3),
+     ("a", "undo", 3), ("a", "answer", 3), ("a", "skip", 3), ("a", "answer", 6), ("b", "answer", 3)], "pairs", 1
+)  # fmt: skip
 def test_whatever_raters_do_nothing_is_lost_and_nobody_gets_a_task_twice(
     steps: list[tuple[str, str, int]], kind: str, raters: int
 ) -> None:
@@ -652,7 +685,8 @@ class Simulation(Room):
         self.cards: dict[str, list[dict[str, Any]]] = {}
         self.acknowledged: dict[str, list[str]] = {}
         self.answers: list[tuple[str, dict[str, Any]]] = []
-        self.late = False
+        self.beyond = False
+        """Whether a task may have more answers than it needs: some came late, or to a task that others took meanwhile."""
 
     def step(self, rater: str, operation: str, number: int, turn: int) -> None:
         if operation in ("wait", "back"):
@@ -682,6 +716,9 @@ class Simulation(Room):
                 self.desk.skip(rater, skip_of(work["queue"][0], name, "broken" if operation == "broken" else "unclear"))
                 stand.append(name)
             elif operation == "undo" and stand:
+                skipped = self.desk._live.state.submissions[stand[-1]]
+                if skipped.vote is None and skipped.purpose == "vote":
+                    self.beyond = self.beyond or not self.desk._live.coverage.room(skipped.task_id)
                 reply = self.desk.undo(rater, {"submission_id": name, "undoes": stand[-1]})
                 stand.pop()
                 assert reply["work"]["queue"] or reply["work"]["status"] == "done"
@@ -692,7 +729,7 @@ class Simulation(Room):
     def send(self, rater: str, sent: dict[str, Any]) -> None:
         late = not self.desk._live.coverage.live(sent["lease_id"])
         assert self.desk.answer(rater, sent)["stored"]
-        self.late = self.late or late
+        self.beyond = self.beyond or late
         self.answers.append((rater, sent))
         self.acknowledged[rater].append(sent["submission_id"])
 
@@ -708,7 +745,7 @@ class Simulation(Room):
         counts = Counter((vote.rater_id, vote.task_id, vote.purpose == "repeat") for vote in standing)
         assert all(count == 1 for count in counts.values())
         ordinary = Counter(vote.task_id for vote in standing if vote.purpose == "vote")
-        if not self.late:
+        if not self.beyond:
             assert all(count <= raters for count in ordinary.values())
         for rater, record in live.state.raters.items():
             held = [lease for lease in record.queue if live.coverage.live(lease)]

@@ -40,8 +40,8 @@ class Coverage:
 
     Whoever is excluded has no load: what they answered, and what they hold, is asked of others.
 
-    A lease is live from its event until it is answered, skipped or expired; what has expired comes back to life by a renewal
-    alone, so a clock that steps back gives nobody a second chance.
+    A lease is live from its event until it is answered, skipped or expired. What had expired when a later event was stored comes
+    back to life by a renewal alone, so a clock that is put back gives nobody a second chance, not even after a new start.
     """
 
     def __init__(self, state: State, *, now: float) -> None:
@@ -86,7 +86,7 @@ class Coverage:
                 self._had_by[number].append(rater_id)
                 self._open_had[rater_id, self._group[number][0]] += 1
         for lease in self._state.leases.values():
-            if lease.expires_at > now:
+            if not self._state.lapsed(lease, now=now):
                 self._hold(lease, self._number.get(lease.task_id))
         for number in range(len(self._tasks)):
             self._weigh(number)
@@ -95,6 +95,7 @@ class Coverage:
         """Take up events that the state has folded already."""
         touched: set[int] = set()
         for event in events:
+            touched |= self._lapse(event.at)  # by the clock of whoever stored it
             if event.kind in ("exclude", "include"):
                 touched |= self._decided(event)
             if event.kind not in _OF_TASKS:
@@ -111,14 +112,8 @@ class Coverage:
 
     def expire(self, now: float) -> None:
         """End the leases whose time is over."""
-        while self._expiries and self._expiries[0][0] <= now:
-            expires_at, lease_id = heapq.heappop(self._expiries)
-            if self._live.get(lease_id) != expires_at:
-                continue
-            number = self._number.get(self._state.leases[lease_id].task_id)
-            self._end(lease_id, number)
-            if number is not None:
-                self._weigh(number)
+        for number in self._lapse(now):
+            self._weigh(number)
 
     def live(self, lease_id: str) -> bool:
         """Return whether a lease keeps its task from others."""
@@ -163,6 +158,20 @@ class Coverage:
             for task, target, load in zip(self._tasks, self._target, self._load, strict=True)
             if load != _TAKEN_OUT and task.question not in over and self._state.standing.get(task.task_id, 0) < target
         }
+
+    def _lapse(self, now: float) -> set[int]:
+        """End the leases whose time is over; their tasks."""
+        touched: set[int] = set()
+        while self._expiries and self._expiries[0][0] <= now:
+            expires_at, lease_id = heapq.heappop(self._expiries)
+            lease = self._state.leases.get(lease_id)  # None where an event that is still to be followed ended it
+            if lease is None or self._live.get(lease_id) != expires_at:
+                continue
+            number = self._number.get(lease.task_id)
+            self._end(lease_id, number)
+            if number is not None:
+                touched.add(number)
+        return touched
 
     def _task_of(self, event: Event) -> str:
         if event.kind != "renew":

@@ -209,12 +209,14 @@ class Live:
         self.worth = InformationGain(self.state)
 
     def _catch_up(self, events: Sequence[Event]) -> None:
-        self.now = self._clock()
+        before, self.now = self.now, self._clock()
         try:
             self._fold(events)
         except BaseException:
             self._forget()
             raise
+        if self.now < before:  # what expired meanwhile is live again, unless an event says otherwise
+            self.coverage = Coverage(self.state, now=self.now)
         self.coverage.expire(self.now)
 
     def _fold(self, events: Sequence[Event]) -> None:

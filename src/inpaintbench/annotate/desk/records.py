@@ -73,6 +73,8 @@ class Lease:
     """Answer of the rater before they undid it."""
     given_at: float = 0.0
     """Seconds since 1970."""
+    dated_by: int = 0
+    """Number of the event that said last when it expires."""
 
 
 @dataclass(slots=True)

@@ -75,6 +75,8 @@ class State:
     """The screening rules as the study stated them, the newest last."""
     decisions: int = field(default=0, init=False)
     """Events of exclusion and inclusion."""
+    latest: list[tuple[int, float]] = field(default_factory=list, init=False)
+    """(Number, seconds since 1970) of each event that is later than all after it; one of them unless a clock was put back."""
 
     gold_tasks: tuple[StudyTask, ...] = field(init=False)
     """In the order of the study."""
@@ -103,10 +105,18 @@ class State:
                     f"{self.study.study_id}: {error}; name the study that the journal belongs to"
                 ) from error
             self.last_seq = event.seq
+            while self.latest and self.latest[-1][1] <= event.at:
+                self.latest.pop()
+            self.latest.append((event.seq, event.at))
 
     def rater(self, rater_id: str) -> RaterRecord:
         """Record of a rater; an empty one, not kept, before their first event."""
         return self.raters.get(rater_id) or RaterRecord()
+
+    def lapsed(self, lease: Lease, *, now: float) -> bool:
+        """Return whether the time of a lease is over, or was so for an event since: what that gave away stays given away."""
+        since = next((at for number, at in self.latest if number > lease.dated_by), now)
+        return lease.expires_at <= max(now, since)
 
     def taken_out(self, task_id: str) -> bool:
         """Return whether so many raters could not play it that nobody is asked."""
@@ -153,7 +163,9 @@ class State:
         task, shown = self.study.task_of[body["task_id"]], tuple(body["shown"])
         purpose = _purpose(body["purpose"], task)
         again = [reopened for reopened in rater.reopened if (reopened.task_id, reopened.purpose) == (task.task_id, purpose)]
-        lease = Lease(body["lease_id"], event.rater_id, task.task_id, shown, purpose, body["expires_at"], None, event.at)
+        lease = Lease(
+            body["lease_id"], event.rater_id, task.task_id, shown, purpose, body["expires_at"], None, event.at, event.seq
+        )
         if again:
             rater.reopened.remove(again[0])
             lease.previous = again[0].previous
@@ -169,7 +181,7 @@ class State:
 
     def _renew(self, event: Event, rater: RaterRecord) -> None:
         lease = self.leases[event.body["lease_id"]]
-        lease.expires_at = event.body["expires_at"]
+        lease.expires_at, lease.dated_by = event.body["expires_at"], event.seq
         _may_fetch(rater, self.study.task_of[lease.task_id].proxy)
         rater.last_seen = event.at
 
