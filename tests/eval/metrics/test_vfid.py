@@ -162,4 +162,4 @@ def test_states_its_facts(metric: Vfid | VfidClips) -> None:
     assert metric.regions == ("frame",)
     assert not metric.higher_is_better
     assert metric.reduce([]) is None
-    assert weights.named(metric.weights_of({})[0]).used_by == ("pvcs", "vfid", "vfid_clips")
+    assert weights.named(metric.weights_of({})[0]).used_by == ("pvcs", "vfid", "vfid_clips", "second_moment")

@@ -120,13 +120,15 @@ class Figure(NamedTuple):
 
 
 class ProofFigure(NamedTuple):
-    """One method's picture of an item that has a figure."""
+    """The truth and one method's result of an item that has a figure."""
 
     figure: str
     """Id of the item's figure, whose video it plays too."""
     layout: dict[str, Any]
+    truth: int
+    """Place of the truth among the tiles of the video."""
     place: int
-    """Of the method among the tiles of the video."""
+    """Of the method's."""
     method: str
     caption: str
 
@@ -135,7 +137,14 @@ def proofs(finding: Headline, exhibits: Sequence[Exhibit]) -> list[ProofFigure]:
     """One for each item of the headline whose method has a picture there."""
     places = {exhibit.choice.item_id: index for index, exhibit in enumerate(exhibits)}
     return [
-        ProofFigure(exhibit_id(place), _layout(exhibit), exhibit.layout.channels.index(proof.method), proof.method, proof.caption)
+        ProofFigure(
+            exhibit_id(place),
+            _layout(exhibit),
+            exhibit.layout.channels.index("truth"),
+            exhibit.layout.channels.index(proof.method),
+            proof.method,
+            proof.caption,
+        )
         for proof in finding.proofs
         if (place := places.get(proof.item_id)) is not None and proof.method in (exhibit := exhibits[place]).layout.channels
     ]

@@ -19,6 +19,8 @@ from inpaintbench.pages.words import count, number, percent
 from inpaintbench.types import Slice
 
 TOO_FEW = "Too few sources to tell"
+SENSITIVITY = "Strongest sensitivity"
+"""The question of the card that the headline answers, where there is one."""
 _MOST_NAMES = 3
 
 
@@ -201,7 +203,8 @@ class Change(NamedTuple):
         return _apart(self.low, self.high)
 
 
-def _changes(results: Results, quantity: Quantity) -> list[Change]:
+def changes(results: Results, quantity: Quantity) -> list[Change]:
+    """Changes of every method between every pair of slices that both have a mean of it."""
     return [
         Change(share, method, pair, *(results.summary(one, method, quantity) for one in (pair.low, pair.high)))
         for pair in pair_slices(results.slices)
@@ -212,9 +215,7 @@ def _changes(results: Results, quantity: Quantity) -> list[Change]:
 
 def strongest_change(results: Results, quantity: Quantity) -> Change | None:
     """The largest relative change, for better or worse, of slices with enough sources; of those beyond chance where some are."""
-    counted = [
-        change for change in _changes(results, quantity) if not too_few(min(change.low.n_clusters, change.high.n_clusters))
-    ]
+    counted = [change for change in changes(results, quantity) if not too_few(min(change.low.n_clusters, change.high.n_clusters))]
     told = [change for change in counted if change.told]
     return max(told or counted, key=lambda change: abs(change.share), default=None)
 
@@ -223,20 +224,25 @@ def change_words(change: Change, quantity: Quantity) -> Sentence:
     """Who changes by how much: in the unit of a metric that has one, as a share of the low slice's mean otherwise."""
     better = change.share > 0
     if metric_leaf(quantity.metric).unit and change.low.mean is not None and change.high.mean is not None:
-        amount = with_unit(abs(change.high.mean - change.low.mean), quantity.metric)
+        amount = _rounded(abs(change.high.mean - change.low.mean), quantity.metric)
         if quantity.higher_is_better:
             return (Method(change.method), f" {'gains' if better else 'loses'} {amount}")
         return (Method(change.method), f" gets {amount} {'better' if better else 'worse'}")
     return (Method(change.method), f" gets {percent(abs(change.share))} {'better' if better else 'worse'}")
 
 
+def _rounded(value: float, metric: str) -> str:
+    """A difference with a decimal less than the values that it is of, since it is no surer than they are."""
+    leaf = metric_leaf(metric)
+    return f"{number(value, max(leaf.decimals - 1, 0))} {leaf.unit}"
+
+
 def _most_sensitive(results: Results, quantity: Quantity) -> Finding | None:
     """``strongest_change`` as a card."""
-    question = "Strongest sensitivity"
+    question = SENSITIVITY
     most = strongest_change(results, quantity)
     if most is None:
-        changes = _changes(results, quantity)
-        extents = [summary for change in changes for summary in (change.low, change.high)]
+        extents = [summary for change in changes(results, quantity) for summary in (change.low, change.high)]
         return _too_few_in_slices(question, extents) if extents else None
     words = change_words(most, quantity)
     when = f"when {name_label(most.pair.attribute).lower()} goes from low to high"

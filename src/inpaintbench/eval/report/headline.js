@@ -5,8 +5,8 @@
     const video = figure.querySelector("video");
     video.setAttribute("src", document.getElementById(figure.dataset.of).querySelector("video").getAttribute("src"));
     const player = new page.Player(figure, () => figure.classList.toggle("playing", !video.paused), () => {});
-    const canvas = figure.querySelector("canvas");
-    canvas.addEventListener("click", () => player.toggle());
+    const [canvas] = figure.querySelectorAll("canvas");
+    figure.addEventListener("click", () => player.toggle());
     let left = page.still;
     new IntersectionObserver(([entry]) => {
       if (!entry.isIntersecting) return video.pause();

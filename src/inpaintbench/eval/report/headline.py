@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from inpaintbench.eval.comparing.statistics import Summary
-from inpaintbench.eval.report.findings import Change, change_words, strongest_change, with_unit
+from inpaintbench.eval.report.findings import Change, change_words, changes, strongest_change, with_unit
 from inpaintbench.eval.report.gallery import Choice
 from inpaintbench.eval.report.labels import name_label, quantity_label
-from inpaintbench.eval.report.quantity import Quantity
+from inpaintbench.eval.report.quantity import Quantity, metric_leaf
 from inpaintbench.eval.report.tables import Results
 from inpaintbench.pages import Sentence
-from inpaintbench.pages.words import count
+from inpaintbench.pages.words import count, interval
 from inpaintbench.types import Slice
 
 _LABEL = "Finding"
@@ -49,17 +49,21 @@ def headline(results: Results, quantity: Quantity) -> Headline | None:
         _proof(results, change, part, summary, quantity, words=f"{name} {level}")
         for level, part, summary in (("low", change.pair.low, change.low), ("high", change.pair.high, change.high))
     )
-    return Headline(sentence, _reasons(change, quantity), proofs)
+    return Headline(sentence, _reasons(change, quantity, among=len(changes(results, quantity))), proofs)
 
 
-def _reasons(change: Change, quantity: Quantity) -> str:
+def _reasons(change: Change, quantity: Quantity, *, among: int) -> str:
+    decimals = metric_leaf(quantity.metric).decimals
     low, high = (
-        f"{with_unit(summary.mean, quantity.metric)} over {count(summary.n, 'item')} of {count(summary.n_clusters, 'source')}"
+        f"{with_unit(summary.mean, quantity.metric)} ({interval(summary.interval_low, summary.interval_high, decimals)}) over "
+        f"{count(summary.n, 'item')} of {count(summary.n_clusters, 'source')}"
         for summary in (change.low, change.high)
     )
     return (
-        f"{quantity_label(quantity)}: {low} where it is low, {high} where it is high. A rule chose this: of all changes from "
-        "a low to a high slice the largest one whose 95 % intervals do not meet, shown on the items nearest to the two means."
+        f"{quantity_label(quantity)}: {low} where it is low, {high} where it is high. A rule chose this: of "
+        f"{count(among, 'change')} between a low and a high slice, each of one method, the largest whose 95 % intervals do not "
+        "meet. "
+        "The clips are those nearest to the two means."
     )
 
 

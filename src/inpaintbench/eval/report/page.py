@@ -11,7 +11,7 @@ from inpaintbench.eval.report import notes, overview, plots
 from inpaintbench.eval.report.agreement import Agreement
 from inpaintbench.eval.report.cautions import again_sentences, cautions
 from inpaintbench.eval.report.effort_table import EFFORT_LEAD, effort_table, task_notes
-from inpaintbench.eval.report.findings import findings
+from inpaintbench.eval.report.findings import SENSITIVITY, Finding, findings
 from inpaintbench.eval.report.gallery import Exhibit
 from inpaintbench.eval.report.headline import headline
 from inpaintbench.eval.report.items import item_data, items_part
@@ -76,7 +76,10 @@ def parts_of(results: Results, exhibits: Sequence[Exhibit], *, title: str, frame
         "unmeasured_summary": overview.unmeasured_summary(results),
         "headline": finding,
         "proofs": shown.proofs(finding, exhibits) if finding else [],
-        "findings": [(quantity, findings(results, quantity)) for quantity in results.quantities],
+        "findings": [
+            (quantity, _cards(results, quantity, told=finding is not None and quantity == default))
+            for quantity in results.quantities
+        ],
         "scores": [
             (quantity, cautions(results, quantity), agreement.sentences(quantity), score_table(results, quantity))
             for quantity in results.quantities
@@ -108,6 +111,11 @@ def parts_of(results: Results, exhibits: Sequence[Exhibit], *, title: str, frame
         "facts": facts_of(results),
         "commands": commands_of(results),
     }
+
+
+def _cards(results: Results, quantity: Quantity, *, told: bool) -> list[Finding]:
+    """The cards, less the one that the headline has told already."""
+    return [card for card in findings(results, quantity) if not (told and card.question == SENSITIVITY)]
 
 
 def render(parts: Mapping[str, Any], addresses: Sequence[str]) -> str:
