@@ -18,6 +18,7 @@ LAYOUTS: Catalogue[type[Layout]] = Catalogue(
         "devil_sets": "inpaintbench.export.layouts.devil:DevilSets",
         "chalearn": "inpaintbench.export.layouts.chalearn:Chalearn",
         "editboard": "inpaintbench.export.layouts.editboard:Editboard",
+        "fiftyone": "inpaintbench.export.layouts.fiftyone:Fiftyone",
         "reinpaint": "inpaintbench.export.layouts.reinpaint:Reinpaint",
     },
     base="inpaintbench.export.layouts.base:Layout",
