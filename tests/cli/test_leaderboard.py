@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import typer
+import yaml
 from click.testing import Result
 from tests.eval.leaderboard.made import card, run_methods, write_dataset
 from typer.testing import CliRunner
@@ -74,6 +75,24 @@ def test_from_scores_to_a_site(world: Path, tmp_path: Path) -> None:
         seed[1],
     )
     assert json.loads((tmp_path / "site" / "leaderboard.json").read_text()) == first
+
+
+def test_a_site_is_a_static_space(world: Path, tmp_path: Path) -> None:
+    submitted(world, "telea", tmp_path / "in" / "telea.zip")
+    given = ("--protocol", "devil/corrected", "--out", tmp_path / "site", "--title", "Waves: 'best' of #1")
+    call("leaderboard", world / "data", tmp_path / "in", *given)
+    assert not (tmp_path / "site" / "README.md").exists()
+    call("leaderboard", world / "data", tmp_path / "in", *given, "--space", "owner/waves", "--introduction", "Holes in water.")
+    _, head, body = (tmp_path / "site" / "README.md").read_text().split("---\n")
+    told = yaml.safe_load(head)
+    assert (told["title"], told["sdk"], told["datasets"]) == ("Waves: 'best' of #1", "static", ["owner/waves"])
+    assert (tmp_path / "site" / told["app_file"]).is_file()
+    assert {told["colorFrom"], told["colorTo"]} <= {"red", "yellow", "green", "blue", "indigo", "purple", "pink", "gray"}
+    assert "Holes in water." in body
+    for page in (tmp_path / "site").rglob("*.html"):
+        assert "frame-ancestors" not in page.read_text(), "the Hub shows it in a frame"
+    with pytest.raises(InputError, match="'waves' does not name a dataset of the Hub; give OWNER/NAME"):
+        call("leaderboard", world / "data", tmp_path / "in", *given, "--space", "waves")
 
 
 def test_a_new_card_is_written_once(tmp_path: Path) -> None:

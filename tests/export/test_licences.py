@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from inpaintbench.curation.sources.photographs import PHOTOGRAPHS
 from inpaintbench.export.licences import canonical, hub_name, is_known, is_unstated, why_refused
 
 OPEN = (
@@ -39,6 +40,12 @@ WORDS = (
 def test_open_ones_are_known_and_allowed(licence: str) -> None:
     assert is_known(licence)
     assert why_refused(licence) is None
+
+
+def test_what_the_embedded_footage_states_may_be_published() -> None:
+    stated = {photograph.licence for photograph in PHOTOGRAPHS.values() if photograph.licence}
+    assert "no known copyright restrictions" in stated
+    assert all(is_known(licence) and why_refused(licence) is None for licence in stated)
 
 
 @pytest.mark.parametrize("licence", NO_DERIVATIVES)

@@ -107,6 +107,14 @@ def leaderboard(
     workers: Annotated[int, option("Processes that measure again; 0 = this one.", min=0)] = 1,
     title: Annotated[str | None, option("Of the site.", default="the dataset's name")] = None,
     introduction: Annotated[str, option("A sentence below the title.")] = "",
+    space: Annotated[
+        str | None,
+        option(
+            "Write the README.md of a static Hugging Face Space too, for this dataset of the Hub.",
+            default="none",
+            metavar="OWNER/NAME",
+        ),
+    ] = None,
 ) -> None:
     """Make a static site from submissions. A bad one is listed with its reason and left out.
 
@@ -114,7 +122,10 @@ def leaderboard(
     """
     from inpaintbench.eval.leaderboard.gather import Sample, gather
     from inpaintbench.eval.leaderboard.write import write_site
+    from inpaintbench.export.publishing.client import check_name as check_hub_name
 
+    if space is not None:
+        check_hub_name(space)
     loaded = frozen.load(dataset)
     chosen = PROTOCOLS.get(protocol or usual(loaded))
     drawn = secrets.randbits(32) if seed is None else seed
@@ -124,7 +135,7 @@ def leaderboard(
         board = gather(
             folder, root=dataset, protocol=chosen, earlier=earlier or (), fingerprint=taken, sample=sample, progress=shown
         )
-    page = write_site(out, board, title=title, introduction=introduction)
+    page = write_site(out, board, title=title, introduction=introduction, hub_dataset=space)
     everything, region = board.slices[0], board.regions[0]
     rows = [
         (

@@ -20,8 +20,9 @@ _NO_REDISTRIBUTION = re.compile(
 )
 _RESEARCH_ONLY = re.compile(r"research-(use-|purposes-)?only|only-for-([a-z]+-)*research")
 _NONE_GRANTED = "none"  # SPDX: somebody looked, and there is no licence
+# "No known copyright restrictions" is the finding of an institution that looked (Flickr Commons, rightsstatements.org NKC).
 _KNOWN = re.compile(
-    r"cc0(-[0-9.]+)?|cc-pddc|pdm(-[0-9.]+)?|pddl-1\.0|public-domain|us-gov|us-public-domain|cc-by(-nc)?(-sa)?(-[0-9.]+)?(-[a-z]{2,3})?|"
+    r"cc0(-[0-9.]+)?|cc-pddc|pdm(-[0-9.]+)?|pddl-1\.0|public-domain|us-gov|us-public-domain|no-known-copyright(-restrictions)?|cc-by(-nc)?(-sa)?(-[0-9.]+)?(-[a-z]{2,3})?|"
     r"odc-by-1\.0|odbl-1\.0|cdla-[a-z]+-[0-9.]+|c-uda-1\.0|gfdl-[a-z0-9.-]+|lal-1\.[23]|ogl-uk-[0-9.]+|etalab-2\.0|dl-de-[a-z]+-2\.0|"
     r"mit|apache-2\.0|bsd-[234]-clause|isc|unlicense|wtfpl|[al]?gpl-[0-9.]+(-only|-or-later)?"
 )

@@ -7,6 +7,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from inpaintbench.errors import InputError
 from inpaintbench.eval.data_files import canonical_bytes, csv_bytes
 from inpaintbench.eval.leaderboard.board import Board, Entry
@@ -20,7 +22,9 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def write_site(folder: Path, board: Board, *, title: str | None = None, introduction: str = "") -> Path:
+def write_site(
+    folder: Path, board: Board, *, title: str | None = None, introduction: str = "", hub_dataset: str | None = None
+) -> Path:
     """Write a folder of pages that open from disk and from any web host, without scripts from elsewhere and without a network.
 
     The folder is made beside its place and moved there when it is whole; an earlier site in its place goes away. Equal input
@@ -31,6 +35,8 @@ def write_site(folder: Path, board: Board, *, title: str | None = None, introduc
         board: what it shows.
         title: over the first page; the dataset's name by default.
         introduction: a sentence below it.
+        hub_dataset: OWNER/NAME of the dataset on the Hub, for the head of a static Space in ``README.md``; none is written
+            without it.
 
     Returns:
         The first page.
@@ -49,11 +55,27 @@ def write_site(folder: Path, board: Board, *, title: str | None = None, introduc
         CSV: board_csv(board),
         JSON: board_json(board, title=named),
     }
+    if hub_dataset is not None:
+        files["README.md"] = space_readme(named, introduction, dataset=hub_dataset)
     with replacing(folder, what="leaderboard ") as made:
         for name, data in files.items():
             (made / name).parent.mkdir(parents=True, exist_ok=True)
             (made / name).write_bytes(data)
     return folder / _FRONT
+
+
+def space_readme(title: str, introduction: str, *, dataset: str) -> bytes:
+    """``README.md`` of a static Space, which the Hub serves for everybody without building anything.
+
+    Form: https://huggingface.co/docs/hub/spaces-config-reference.
+    """
+    head = {
+        "title": title, "emoji": "🕳️", "colorFrom": "gray", "colorTo": "blue", "sdk": "static", "app_file": _FRONT,
+        "pinned": False, "datasets": [dataset],
+    }  # fmt: skip
+    text = yaml.safe_dump(head, sort_keys=False, allow_unicode=True, width=1000)
+    words = f"{introduction.strip()}\n\n" if introduction.strip() else ""
+    return f"---\n{text}---\n\n{words}Methods on the dataset [{dataset}](https://huggingface.co/datasets/{dataset}).\n".encode()
 
 
 def rows(board: Board) -> Iterator[dict[str, Any]]:
