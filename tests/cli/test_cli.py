@@ -23,7 +23,7 @@ from program import run_here
 from typer.testing import CliRunner, Result
 
 from inpaintbench import frozen, video
-from inpaintbench.cli import app
+from inpaintbench.cli import app, console
 from inpaintbench.errors import InputError
 from inpaintbench.eval.methods.saved_folder import SUFFIXES
 from inpaintbench.eval.protocols import PROTOCOLS
@@ -92,7 +92,9 @@ def test_a_whole_run_stage_by_stage(tmp_path: Path) -> None:
     for step in steps:
         done = run(*step) if step[1] == "report" else run_here(*step)
         assert done.returncode == 0, f"{step}: {done.stderr}"
-    page = Path(done.stdout.split("Report: ")[1].strip())
+    told, following = done.stdout.split("Report: ")[1].splitlines()
+    page = Path(told)
+    assert following == f"Next: inpaintbench view {console.shown(page.parent)}"
     assert page.is_file()
     assert "telea" in page.read_text()
     with (page.parent / "scores.csv").open() as file:

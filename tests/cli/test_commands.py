@@ -67,6 +67,16 @@ def test_an_example_with_a_misspelt_option_would_be_found() -> None:
             command.make_context("score", shlex.split(words))
 
 
+def test_the_programs_help_has_five_panels_that_hold_every_command_once() -> None:
+    assert [name for names in ROOT.panels.values() for name in names] == ROOT.list_commands(None)
+    assert len(ROOT.panels) == 5
+    with ROOT.make_context("inpaintbench", ["--version"], resilient_parsing=True, terminal_width=80) as context:
+        shown = ROOT.get_help(context)
+    assert max(map(len, shown.splitlines())) <= 80
+    places = [shown.index(f"\n{title}:\n") for title in ROOT.panels]
+    assert places == sorted(places)
+
+
 def test_no_summary_of_a_command_is_cut_short_at_80_columns() -> None:
     def groups(command: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
         if hasattr(command, "list_commands"):
@@ -76,7 +86,7 @@ def test_no_summary_of_a_command_is_cut_short_at_80_columns() -> None:
 
     for path in groups(ROOT, ()):
         shown = run_here(*path, "--help").stdout
-        assert "..." not in shown.partition("Commands:")[2], shown
+        assert "..." not in shown.partition("--help ")[2], shown
 
 
 @pytest.mark.parametrize(

@@ -71,6 +71,9 @@ def test_the_table_for_people_names_every_part(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     shown = CliRunner().invoke(app, ["doctor"])
     assert shown.exit_code == 0, shown.output
+    assert shown.stdout.startswith("You can start: `inpaintbench demo` ")
+    too_wide = [line for line in shown.stdout.splitlines() if len(line) > 80]
+    assert all(max(map(len, line.split())) > 80 - 30 for line in too_wide), too_wide  # a path alone, which is not cut
     for part in ("PyAV", "ffmpeg program", "temporary folder", *known(), *(name for name, _, _ in LOOKED_FOR.values())):
         assert part in shown.output
 
@@ -92,6 +95,21 @@ def test_a_weights_file_with_other_bytes_is_damaged(monkeypatch: pytest.MonkeyPa
     found = by_part(list(doctor._weights()))
     assert (found[first.name].told, found[first.name].state) == ("damaged", "broken")
     assert all(found[one.name].state == "absent" for one in rest)
+
+
+def test_the_first_line_says_that_nothing_can_start() -> None:
+    broken = [Finding("core", "NumPy", "broken", "ImportError: gone", "pip install numpy", core=True)]
+    first, counts, *rest = doctor._lines([Finding("core", "SciPy", "ok", "1", core=True), *broken], broken)
+    assert first == "You cannot start yet: 1 of the parts that all commands need is broken."
+    assert counts == "1 ok, 0 absent, 0 warning, 1 broken"
+    assert rest == ["\ncore", "  SciPy 1", "x NumPy broken: ImportError: gone; pip install numpy"]
+
+
+def test_encoders_under_the_gpl_are_told() -> None:
+    with_both = doctor._licence({"licence": "LGPL version 3 or later", "gpl": ["libx264", "libx265"]})
+    assert with_both.endswith("libx264 and libx265 in it are GPL: an image or installer that holds it is passed on as GPLv3")
+    without = doctor._licence({"licence": "LGPL version 2.1 or later", "gpl": []})
+    assert without == "its FFmpeg says 'LGPL version 2.1 or later' and holds no encoder under the GPL"
 
 
 def test_a_check_that_fails_hides_no_other() -> None:

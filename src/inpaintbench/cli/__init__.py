@@ -16,17 +16,17 @@ from inpaintbench.errors import Waiting
 _STOPPED = "stopped; the same command goes on where it was"
 app = group(
     {
-        "build": "inpaintbench.cli.build:app",
         "demo": "inpaintbench.cli.build.devil:demo",
+        "doctor": "inpaintbench.cli.doctor:doctor",
+        "build": "inpaintbench.cli.build:app",
         "curation": "inpaintbench.cli.curation:app",
         "masks": "inpaintbench.cli.masks:app",
-        "annotate": "inpaintbench.cli.annotate:app",
         "export": "inpaintbench.cli.export:app",
+        "annotate": "inpaintbench.cli.annotate:app",
         "eval": "inpaintbench.cli.evaluate:app",
         "view": "inpaintbench.cli.viewing:view",
         "models": "inpaintbench.cli.models:app",
         "leaf": "inpaintbench.cli.leaf:app",
-        "doctor": "inpaintbench.cli.doctor:doctor",
     },
     help="Build, publish and score diagnostic benchmarks for inpainting.",
     sentences={
@@ -40,7 +40,14 @@ app = group(
         "view": "Show reports, datasets and runs of a folder in the browser.",
         "models": "Fetch, import and check the parameters of networks.",
         "leaf": "Try leaves of your own, such as metrics, methods, questions.",
-        "doctor": "Tell which parts work, and what to do about the others.",
+        "doctor": "Tell whether this can start, and what each part lacks.",
+    },
+    panels={
+        "Begin": ("demo", "doctor"),
+        "Make a benchmark": ("build", "curation", "masks", "export"),
+        "Ask people": ("annotate",),
+        "Run, score and look": ("eval", "view"),
+        "Extend": ("models", "leaf"),
     },
     name="inpaintbench",
     pretty_exceptions_enable=False,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import lru_cache
 from types import MappingProxyType
@@ -24,6 +24,7 @@ def group(
     *,
     help: str,  # noqa: A002 - Typer's own name
     sentences: Mapping[str, str] = MappingProxyType({}),
+    panels: Mapping[str, Sequence[str]] = MappingProxyType({}),
     usual: str | None = None,
     **options: Any,
 ) -> typer.Typer:
@@ -33,13 +34,14 @@ def group(
         commands: name -> ``module:name`` of a function, or of the ``typer.Typer`` of a group below.
         help: what the group is for.
         sentences: name -> what the command says of itself; where all are here, the group's help imports none of them.
+        panels: title -> the commands that stand under it in help, each command once; one panel where none are given.
         usual: the command that is meant where none is named.
         options: further ones of ``typer.Typer``.
     """
-    texts, default = sentences, usual
+    texts, titles, default = sentences, panels or {"Commands": tuple(commands)}, usual
 
     class Group(_Group):
-        addresses, sentences, usual = commands, texts, default
+        addresses, sentences, panels, usual = commands, texts, titles, default
 
     plain = {"add_completion": False, "rich_markup_mode": None}
     made = typer.Typer(cls=Group, no_args_is_help=True, help=help, **plain | options)
@@ -99,6 +101,7 @@ def panel_of(parameter: Any) -> str:
 class _Group(TyperGroup):
     addresses: ClassVar[Mapping[str, str]]
     sentences: ClassVar[Mapping[str, str]]
+    panels: ClassVar[Mapping[str, Sequence[str]]]
     usual: ClassVar[str | None]
     _unloaded = False
 
@@ -129,9 +132,16 @@ class _Group(TyperGroup):
             return super().shell_complete(ctx, incomplete)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Names and sentences."""
+        """Names and sentences under the titles of their panels, in columns of one width."""
+        widest = max(len(name) for name in self.addresses)
         with self._left_unloaded() if self.sentences.keys() >= self.addresses.keys() else nullcontext():
-            super().format_commands(ctx, formatter)
+            for title, names in self.panels.items():
+                rows = [(f"{name:<{widest}}", self.get_command(ctx, name)) for name in names]
+                limit = formatter.width - 6 - widest
+                with formatter.section(title):
+                    formatter.write_dl(
+                        [(name, command.get_short_help_str(limit)) for name, command in rows if not command.hidden]
+                    )
 
     @contextmanager
     def _left_unloaded(self) -> Iterator[None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import shlex
 import signal
 import sys
 import time
@@ -236,6 +237,11 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[obje
 
 def _cell(value: object) -> str:
     return "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def tell_next(*words: object) -> None:
+    """The command that usually follows; a path among its words as people would type it."""
+    say(f"Next: inpaintbench {' '.join(shlex.quote(shown(word) if isinstance(word, Path) else str(word)) for word in words)}")
 
 
 def note(sentence: str) -> None:

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -59,6 +60,8 @@ LEAST_GIB = 5.0
 _CHILD = Path(__file__).with_name("doctor_child.py")
 _CHILD_SECONDS = 180.0
 _GIB = 2**30
+_WIDTH = 80
+_MARKS: dict[State, str] = {"absent": "-", "warning": "!", "broken": "x"}
 _FLICKR_KEY = ("FLICKR_API_KEY", "FLICKR_API_SECRET")
 
 
@@ -190,6 +193,7 @@ def _video(answer: Mapping[str, Any]) -> Iterator[Finding]:
             way,
             core=True,
         )
+        yield Finding("video", "licence of PyAV", "ok", _licence(answer))
     program = shutil.which("ffmpeg")
     if program is None:
         way = "for a second decoder of `export verify` install ffmpeg, such as apt install ffmpeg"
@@ -198,6 +202,17 @@ def _video(answer: Mapping[str, Any]) -> Iterator[Finding]:
     first = _first_line(program, "-version")
     broken = None if first else f"{program} -version fails: install ffmpeg again"
     yield Finding("video", "ffmpeg program", "ok" if first else "warning", f"{first or 'does not start'}, {program}", broken)
+
+
+def _licence(answer: Mapping[str, Any]) -> str:
+    """What has to be kept by who passes PyAV on; docs/licences.md says more."""
+    says = f"its FFmpeg says {answer['licence']!r}" if answer.get("licence") else "its FFmpeg says nothing of licences"
+    if not answer.get("gpl"):
+        return f"{says} and holds no encoder under the GPL"
+    verb = "is" if len(answer["gpl"]) == 1 else "are"
+    return (
+        f"{says}, but {' and '.join(answer['gpl'])} in it {verb} GPL: an image or installer that holds it is passed on as GPLv3"
+    )
 
 
 def _first_line(*command: str) -> str | None:
@@ -314,7 +329,7 @@ def _weights() -> Iterator[Finding]:
 
 
 def doctor(as_json: AsJson = False) -> None:
-    """Tell which parts work, and what to do about the others.
+    """Tell whether this can start, and what each part lacks.
 
     Exit status 1 when something is broken that nothing works without.
 
@@ -326,17 +341,31 @@ def doctor(as_json: AsJson = False) -> None:
     if as_json:
         print_json({"works": not broken, "findings": [asdict(finding) for finding in results]})
     else:
-        _print(results)
+        for line in _lines(results, broken):
+            console.say(line)
     if broken:
         names = ", ".join(finding.part for finding in broken)
         console.stop(f"nothing works until this does: {names}; {broken[0].todo}", status=FAILED)
 
 
-def _print(findings: list[Finding]) -> None:
-    rows, before = [], None
-    for finding in findings:
-        rows.append((finding.group if finding.group != before else "", finding.part, finding.state, finding.told, finding.todo))
-        before = finding.group
-    console.print_table("This installation", ["", "part", "state", "found", "what to do"], rows)
+def _lines(findings: Sequence[Finding], broken: Sequence[Finding]) -> Iterator[str]:
+    """The answer, what is counted, and every part in at most ``_WIDTH`` columns; words that are longer stay whole."""
+    if broken:
+        verb = "is" if len(broken) == 1 else "are"
+        yield f"You cannot start yet: {len(broken)} of the parts that all commands need {verb} broken."
+    else:
+        yield "You can start: `inpaintbench demo` builds, scores and reports a small benchmark."
     counts = {state: sum(row.state == state for row in findings) for state in ("ok", "absent", "warning", "broken")}
-    console.say(", ".join(f"{count} {state}" for state, count in counts.items()))
+    yield ", ".join(f"{count} {state}" for state, count in counts.items())
+    hanging = " " * (3 + max((len(finding.part) for finding in findings), default=0))
+    before = None
+    for finding in findings:
+        if finding.group != before:
+            yield f"\n{finding.group}"
+            before = finding.group
+        state = "" if finding.state == "ok" else f"{finding.state}: "
+        text = "; ".join(filter(None, (f"{state}{finding.told}", finding.todo)))
+        first = f"{'' if finding.state == 'ok' else _MARKS[finding.state]:<2}{finding.part}".ljust(len(hanging))
+        yield from textwrap.wrap(
+            text, _WIDTH, initial_indent=first, subsequent_indent=hanging, break_long_words=False, break_on_hyphens=False
+        )

@@ -24,7 +24,13 @@ def _av(module: Any) -> dict[str, Any]:
     libraries = {name: ".".join(map(str, number)) for name, number in module.library_versions.items()}
     from av.codec import codecs_available
 
-    return {"libraries": libraries, "ffmpeg": getattr(module, "ffmpeg_version_info", ""), "x264": "libx264" in codecs_available}
+    gpl = sorted({"libx264", "libx265"} & codecs_available)
+    facts = {"libraries": libraries, "ffmpeg": getattr(module, "ffmpeg_version_info", ""), "x264": "libx264" in gpl, "gpl": gpl}
+    try:
+        facts["licence"] = importlib.import_module("av._core").library_meta["libavcodec"]["license"]
+    except (ImportError, AttributeError, KeyError):  # a name that PyAV does not promise
+        facts["licence"] = ""
+    return facts
 
 
 def _torch(torch: Any) -> dict[str, Any]:

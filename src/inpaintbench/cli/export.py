@@ -105,6 +105,7 @@ def freeze(
         [(folder, dataset)] = made
         console.say(f"{len(dataset.items)} items in {len(dataset.slices)} slices: {folder}")
         console.say(f"It is {dataset_id(dataset)}")
+        console.tell_next("export", "verify", folder)
 
 
 def _retold(describing: Described, before: DatasetTable) -> DatasetTable:

@@ -27,7 +27,7 @@ def hand_on(
     repo: Annotated[str | None, option("The dataset on the Hub; then files for it too.", metavar="OWNER/NAME")] = None,
     revision: Annotated[str | None, option("Its commit that was scored, as `export push` prints it.")] = None,
 ) -> None:
-    """Write the scores of a run in the forms of other collections.
+    """Write the scores of a run for other collections.
 
     A JSON a method in the schema of Every Eval Ever; with --repo eval.yaml for the dataset's repository, and for each method the
     file of .eval_results that goes into the repository of its model.

@@ -165,6 +165,7 @@ def predict(
     """
     specs = method_specs(method or (), saved or (), command or (), program=wanted.program(layout))
     predict_and_tell(dataset, run, specs, wanted, running)
+    console.tell_next("eval", "score", dataset, "--run", run)
 
 
 def predict_and_tell(root: Path, run: Path, specs: Sequence[MethodSpec], wanted: Wanted, running: Running) -> None:

@@ -121,6 +121,7 @@ def report(
         made = _report(workspace, loaded, dataset, protocol or usual(loaded), None, out=out, media_items=media, show=show or ())
     console.say(f"Report: {made.page.resolve()}")
     _log(made, loaded, sinks)
+    console.tell_next("view", made.page.parent)
 
 
 def _log(made: ReportFiles, dataset: Dataset, sinks: Sequence[Sink]) -> None:

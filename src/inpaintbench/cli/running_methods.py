@@ -86,6 +86,8 @@ def run(
         score(dataset, run, protocol=chosen, running=running)
     if report:
         write_report(dataset, run, protocol=chosen)
+    else:
+        console.tell_next("eval", "score", dataset, "--run", run)
 
 
 def list_layouts(

@@ -21,7 +21,7 @@ def view(
     host: Annotated[str, option("Address to listen on; another than this machine's shows the folder to others.")] = "127.0.0.1",
     open_browser: Annotated[bool, option("Open a browser too.", "--browser/--no-browser")] = True,
 ) -> None:
-    """Show reports, datasets and runs of a folder in the browser, until it is stopped.
+    """Show reports, datasets and runs of a folder in the browser.
 
     Example: inpaintbench view RUN
     """

@@ -17,7 +17,6 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
 from inpaintbench.catalogue import unknown_name
-from inpaintbench.curation import measuring
 from inpaintbench.curation.attributes import ATTRIBUTES
 from inpaintbench.curation.rules import Rule, fulfils, parse_rules
 from inpaintbench.errors import InputError
@@ -111,6 +110,8 @@ def measure(slices: Sequence[OwnSlice], executor: Executor, workspace: Workspace
         InputError: there are no weights to measure with.
     """
     if names := leaves(slices):
+        from inpaintbench.curation import measuring  # opens media, which the help of a build does without
+
         measuring.check_weights(names)
         measuring.measure_together(executor, workspace, leaves={name: {} for name in names})
 

@@ -26,7 +26,7 @@ def crowd(
     csv: Annotated[Path | None, option("Write the table for the platform here.", "--csv")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Whom to pay or to refuse of the people that a platform sent, and why. The platform is told by you.
+    """Whom to pay or to refuse of those that a platform sent. The platform is told by you.
 
     Example: inpaintbench annotate crowd STUDY --csv payments.csv
     """
@@ -96,7 +96,7 @@ def withdraw(
 
 
 def close(study: InStudy, database: Database = None) -> None:
-    """End a study with a crowd: what links answers to people of the platform is deleted. Pay everybody before.
+    """End a study with a crowd: links to people are deleted. Pay everybody before.
 
     Example: inpaintbench annotate close STUDY
     """
@@ -113,7 +113,7 @@ def space(
     out: Annotated[Path, option("Folder of the files; new or empty.")],
     wheel: Annotated[Path | None, option("Wheel of this package, where the package index does not have it.", "--wheel")] = None,
 ) -> None:
-    """Write what serves a study in a container: a Dockerfile, and what a Hugging Face Space needs. Nothing is sent anywhere.
+    """Write what serves a study in a container or a Space. Nothing is sent anywhere.
 
     Example: inpaintbench annotate space STUDY --out SPACE
     """

@@ -127,7 +127,7 @@ def screen(
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say whose answers the study's own rules would not count, and how results move. Rules with `auto = true` act.
+    """Say whose answers the study's rules would not count, and why. How results move is told too. Rules with `auto = true` act.
 
     Example: inpaintbench annotate screen STUDY
     """

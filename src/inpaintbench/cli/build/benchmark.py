@@ -38,7 +38,7 @@ def build_benchmark(
     owning: Owning = Owned(),
     build: Building = Build(),
 ) -> None:
-    """Clips with masks of their own, measured as papers on video inpainting do.
+    """Clips with masks of their own, measured as papers do.
 
     Example: inpaintbench build benchmark --clips CLIPS --masks MASKS --out WORKSPACE
     """

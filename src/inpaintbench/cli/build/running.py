@@ -198,6 +198,7 @@ def told(folder: Path, dataset: Dataset) -> None:
     console.say(f"Dataset: {folder}")
     console.say(f'Load it: datasets.load_dataset("{folder}", "{dataset.slices[0].name}", split="{split}")')
     console.say(f"Check it: inpaintbench export verify {folder}")
+    console.tell_next("eval", "run", folder, "--run", "RUN", "--method", "MODULE:NAME", "--report")
 
 
 def _scoring_words(folder: Path, dataset: Dataset) -> str | None:
