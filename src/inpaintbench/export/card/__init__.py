@@ -146,8 +146,8 @@ def _amounts(dataset: Dataset) -> list[str]:
 
 
 def _short_licences(source_rows: Iterable[Plain]) -> str:
-    counts = Counter(spdx(row["licence"]) or row["licence"] or "unknown" for row in source_rows)
-    return ", ".join(f"{name} ({count})" for name, count in sorted(counts.items()))
+    """Their names; how many sources have each stands in the list below."""
+    return ", ".join(sorted({spdx(row["licence"]) or row["licence"] or "unknown" for row in source_rows}))
 
 
 def _geometry(rows: Sequence[Plain]) -> str:
