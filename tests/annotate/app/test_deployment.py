@@ -237,7 +237,10 @@ def test_a_space_has_what_frames_and_disks_need_and_nothing_of_the_study(tmp_pat
     ]  # fmt: skip
     header = yaml.safe_load((out / "README.md").read_text().split("---")[1])
     assert (header["title"], header["sdk"], header["app_port"]) == ('Which is "better"?', "docker", 7860)
-    assert "{{" not in (out / "Dockerfile").read_text()
+    dockerfile = (out / "Dockerfile").read_text()
+    assert "{{" not in dockerfile
+    assert "LABEL org.opencontainers.image.licenses=" in dockerfile
+    assert "/wheels/inpaintbench-" in dockerfile  # a file: the name is nobody's on the package index
     with pytest.raises(InputError, match="not empty"):
         write_space(out, title="again")
     # The script calls the program with what the container's variables say.

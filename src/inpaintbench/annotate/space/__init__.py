@@ -19,7 +19,7 @@ def write_space(out: Path, *, title: str, wheel: Path | None = None) -> list[Pat
     Args:
         out: the folder.
         title: of the study.
-        wheel: of this package, where the package index does not have it.
+        wheel: of this package; the image cannot be built before one lies in ``wheels/``, since no package index has it.
 
     Raises:
         InputError: the folder holds something, or there is no such wheel.

@@ -111,7 +111,7 @@ def close(study: InStudy, database: Database = None) -> None:
 def space(
     study: InStudy,
     out: Annotated[Path, option("Folder of the files; new or empty.")],
-    wheel: Annotated[Path | None, option("Wheel of this package, where the package index does not have it.", "--wheel")] = None,
+    wheel: Annotated[Path | None, option("Wheel of this package; else put one into wheels/.", "--wheel")] = None,
 ) -> None:
     """Write what serves a study in a container or a Space. Nothing is sent anywhere.
 
