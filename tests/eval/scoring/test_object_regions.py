@@ -116,6 +116,15 @@ def test_an_item_without_an_effect_mask_says_so_in_that_region_alone(tmp_path: P
     assert list(found) == list(REGIONS)
 
 
+@pytest.mark.usefixtures("whole")
+def test_an_object_without_side_effects_lacks_no_score_of_them(tmp_path: Path) -> None:
+    known = {"mask.effect_fraction": 0.0}
+    found = scored(tmp_path, *write(tmp_path / "data", attributes=known), scene()[1])
+    assert (found["effect"].value, found["effect"].reason) == (None, "its object changes nothing outside itself")
+    assert found["effect"].details == {INAPPLICABLE: True}
+    assert found["rest"].value is not None
+
+
 def test_an_item_without_a_truth_is_measured_by_metrics_that_need_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pcons = PROTOCOLS.get("devil/corrected").metrics["pcons"]
     made = install(monkeypatch, tmp_path / "marks", "mse", regions=("frame", "hole"), composite=False)

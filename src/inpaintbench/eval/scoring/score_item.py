@@ -116,12 +116,15 @@ def _score_held(
 
 
 def _without(row: Plain, protocol: Protocol) -> dict[str, Measurement]:
-    """The regions of a protocol that an item has no mask of, each with what is said of it."""
+    """The regions of a protocol that an item has no mask of, or no pixel, each with what is said of it."""
     lacking = {
         region: next((mask for mask in masks_of(region) if region != "rest" and not row.get(f"{mask}_file_name")), None)
         for region in protocol.regions
     }
-    return {region: _inapplicable(f"this item has no {mask.replace('_', ' ')}") for region, mask in lacking.items() if mask}
+    without = {region: _inapplicable(f"this item has no {mask.replace('_', ' ')}") for region, mask in lacking.items() if mask}
+    if "effect" in protocol.regions and row.get("attributes", {}).get("mask.effect_fraction") == 0:
+        without.setdefault("effect", _inapplicable("its object changes nothing outside itself"))
+    return without
 
 
 def _applicable(metric: Metric, views: Views, row: Plain, *, protocol: Protocol) -> list[Measurements]:
