@@ -14,10 +14,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import cv2
 import numpy as np
 import numpy.typing as npt
-import scipy.fft
+
+from inpaintbench.lazily import lazily
+
+cv2 = lazily("cv2")
+scipy_fft = lazily("scipy.fft")
 
 Plane = npt.NDArray[np.float32]
 # Columns to the right and rows down.
@@ -107,7 +110,7 @@ def details_of(frame: npt.NDArray[np.uint8]) -> Details:
     high = smooth - cv2.GaussianBlur(smooth, (0, 0), _SURROUNDINGS_SIGMA)
     contrast = np.sqrt(cv2.GaussianBlur(high * high, (0, 0), _SURROUNDINGS_SIGMA))
     pattern = np.asarray(high / (contrast + _CONTRAST_FLOOR_LEVELS), np.float32)
-    spectrum = scipy.fft.rfft2(pattern, _padded(pattern.shape))
+    spectrum = scipy_fft.rfft2(pattern, _padded(pattern.shape))
     squares = np.zeros((plane.shape[0] + 1, plane.shape[1] + 1))
     np.cumsum(np.cumsum(np.square(pattern, dtype=np.float64), axis=0), axis=1, out=squares[1:, 1:])
     return Details(plane, pattern, spectrum, squares, float(plane.std()), colours)
@@ -125,7 +128,7 @@ def likeness(one: Details, other: Details) -> tuple[float, Shift]:
         return float(one.flat and other.flat and near), (0, 0)
     height, width = one.luma.shape
     rows, columns = _shifts(height), _shifts(width)
-    products = scipy.fft.irfft2(one.spectrum * other.spectrum.conj(), _padded((height, width)))
+    products = scipy_fft.irfft2(one.spectrum * other.spectrum.conj(), _padded((height, width)))
     products = products[rows[:, None], columns[None, :]]
     energy = np.sqrt(_energy(one.squares, rows, columns) * _energy(other.squares, -rows, -columns))
     overlap = np.outer(height - np.abs(rows), width - np.abs(columns)) / (height * width)
@@ -148,7 +151,7 @@ def overlapping(frame: Plane, shift: Shift) -> tuple[slice, slice]:
 
 
 def _padded(shape: tuple[int, ...]) -> tuple[int, int]:
-    height, width = (scipy.fft.next_fast_len(side + int(LARGEST_SHIFT * side) + 1, real=True) for side in shape)
+    height, width = (scipy_fft.next_fast_len(side + int(LARGEST_SHIFT * side) + 1, real=True) for side in shape)
     return height, width
 
 

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-import cv2
 import numpy as np
 import numpy.typing as npt
 
@@ -31,6 +30,9 @@ from inpaintbench.curation.shot_matching import (
     likeness,
     still_likeness,
 )
+from inpaintbench.lazily import lazily
+
+cv2 = lazily("cv2")
 
 Image = npt.NDArray[np.uint8]
 
