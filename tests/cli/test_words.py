@@ -59,7 +59,12 @@ def test_what_is_wrong_with_a_constant_is_told_in_words(text: str, leaves: Catal
 
 
 def test_defaults_are_those_of_the_constructor() -> None:
-    assert constants_of(NORMALIZERS.get("cover")) == {"width": 832, "height": 480, "most_enlargement": math.inf}
+    assert constants_of(NORMALIZERS.get("cover")) == {
+        "width": 832,
+        "height": 480,
+        "most_enlargement": math.inf,
+        "resample": "bicubic",
+    }
     for leaves in (SPLITTERS, NORMALIZERS):
         for name in leaves:
             leaves.get(name)(**constants_of(leaves.get(name)))

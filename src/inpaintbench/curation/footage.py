@@ -18,16 +18,18 @@ from inpaintbench import video
 from inpaintbench.curation import bars
 from inpaintbench.curation.bars import Bars
 from inpaintbench.curation.normalizers import NORMALIZERS
-from inpaintbench.curation.shots import WORKING_PIXELS, TransitionFinder
 from inpaintbench.curation.sources import SOURCES
 from inpaintbench.curation.sources.base import PARTS, Footage, SourceLeaf, open_path
 from inpaintbench.curation.splitters import SPLITTERS
 from inpaintbench.errors import InpaintBenchError, MediaError, Rejected
 from inpaintbench.executors.base import Executor, Outcome, Rejection, Step, Task
 from inpaintbench.files import file_sha256
+from inpaintbench.lazily import lazily
 from inpaintbench.steps import KNOWN
 from inpaintbench.types import Attribute, Clip, Plain, Source, canonical_json, content_id, stated
 from inpaintbench.workspace import Blobs, Workspace
+
+shots = lazily("inpaintbench.curation.shots")
 
 VERSION = "4"
 CUT_VERSION = "5"
@@ -154,12 +156,12 @@ class _Looking:
     """Search for the transitions of a source while it is decoded, where somebody asks for them."""
 
     def __init__(self, *, asked: bool) -> None:
-        self._finder = TransitionFinder() if asked else None
+        self._finder = shots.TransitionFinder() if asked else None
         self.watching = self._watch if asked else None
 
     def _watch(self, frame: Any) -> None:
         if self._finder:
-            self._finder.add(video.thumbnail(frame, pixels=WORKING_PIXELS))
+            self._finder.add(video.thumbnail(frame, pixels=shots.WORKING_PIXELS))
 
     def rows(self, source_id: str, probed: video.Probe, blobs: Blobs) -> list[Attribute]:
         """A row with the number of transitions, and where they are; none where nobody asked, and of an image."""

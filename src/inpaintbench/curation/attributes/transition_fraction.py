@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from inpaintbench.curation.attributes.base import AttributeLeaf
-from inpaintbench.curation.shots import transitions
+from inpaintbench.lazily import lazily
 from inpaintbench.view import ItemView
+
+shots = lazily("inpaintbench.curation.shots")
 
 
 class TransitionFraction(AttributeLeaf):
@@ -28,7 +30,7 @@ class TransitionFraction(AttributeLeaf):
         if view.has("transitions"):
             spans = view.transitions
         else:
-            found = transitions(view.truth_frame(index) for index in range(view.frames))
+            found = shots.transitions(view.truth_frame(index) for index in range(view.frames))
             spans = tuple((span.start_frame, span.end_frame) for span in found)
         inside = {at for span in spans for at in _covered(*span)}
         return len(inside & set(range(view.frames))) / view.frames
