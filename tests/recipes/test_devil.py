@@ -23,6 +23,7 @@ from inpaintbench.curation.sources.folder import FolderSource
 from inpaintbench.eval.protocols import usual
 from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.local import LocalExecutor
+from inpaintbench.export.growing import Published
 from inpaintbench.export.verify import verify
 from inpaintbench.recipes import devil
 from inpaintbench.recipes.stages import SourceSpec
@@ -345,3 +346,10 @@ def test_slices_without_labels_of_people_tell_how_they_get_them(tmp_path: Path) 
     words = str(devil.scene_motion_words(workspace, made))
     assert "raters' answers give a share for 1 clip of the workspace, and low and high need two" in words
     assert words.endswith("ask about more of them or add films, and run the same command again with --replace")
+
+
+def test_a_dataset_that_is_added_to_is_never_to_be_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = Dataset("n", {}, (), (), {"bg_scene_motion-low": "no clip is labelled"}, {}, {})
+    monkeypatch.setattr(devil, "appended", lambda workspace: Published(tmp_path, made))
+    words = str(devil.scene_motion_words(Workspace(tmp_path / "w"), made))
+    assert words.endswith("ask raters (inpaintbench annotate new devil_labels), and run the same command again")

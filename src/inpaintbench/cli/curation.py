@@ -216,4 +216,10 @@ def merge(
     for name in made.renamed:
         console.warn(f"the first has other footage of that name, so this is called {display_name(name)}")
     console.say(f"{count(made.clips, 'clip')} of {count(made.sources, 'source')}, {made.in_both} in both: {console.shown(out)}")
-    console.say(f"Go on with `inpaintbench curation select {out}`, `masks pair` and `export freeze`")
+    published = next(iter(sorted(first.glob("exports/*/dataset.json"))), None)
+    pair = f"masks pair {out}" + (f" --append-to {published.parent}" if published else "")
+    console.say(f"Go on with `inpaintbench curation select {out}`, `{pair}` and `export freeze {out}`")
+    if published:
+        console.say(
+            "--append-to keeps what is published there; without it, items are those of the footage of the last builds alone"
+        )

@@ -102,7 +102,7 @@ def list_layouts(
     """List layouts of programs, tell all of one, or try one.
 
     `check` runs the program of a layout on one item that is made for it. It says whether the hole was filled, whether known
-    pixels are where they were, and what the form of its files costs.
+    pixels are where they were, and what the form of its files costs; of one that edits by prompts, whether edges are.
 
     Example: inpaintbench eval layouts propainter
     """
@@ -133,10 +133,12 @@ def _try_layout(name: str, program: Path | None, weights: Path | None, python: P
     folder, given, own_python = (None if path is None else str(path) for path in (program, weights, python))
     leaf = Command(layout=name, folder=folder, weights=given, python=own_python, device="any" if any_device else None)
     leaf.log = Path(f"{Path(name).stem}.log")
+    leaf.log.unlink(missing_ok=True)  # an earlier run's would tell of another failure
     try:
         findings = tried(leaf)
     except (NotMeasurable, InputError) as error:
-        raise RunError(f"{name}: {error}; what it said is in {leaf.log}") from error
+        where = f"; what it said is in {leaf.log}" if leaf.log.exists() else ""
+        raise RunError(f"{name}: {error}{where}") from error
     for finding in findings:
         console.say(f"{'ok   ' if finding.fine else 'WRONG'} {finding.what}: {finding.told}")
     console.say(f"what it said is in {leaf.log}")

@@ -452,7 +452,7 @@ def scene_motion_words(workspace: Workspace, dataset: Dataset) -> str | None:
     rows = workspace.columns("attributes", Attribute, where=("name", [SCENE_MOTION]))
     rows = rows.filter(pc.and_(pc.equal(rows["producer"], ANNOTATED), rows["value"].is_valid()))
     answered = len(pc.unique(rows["subject_id"]))
-    again = "and run the same command again with --replace"
+    again = "and run the same command again" + ("" if appended(workspace) else " with --replace")
     if answered:
         return (
             f"{' and '.join(lacking)}: raters' answers give a share for {answered} clip{'' if answered == 1 else 's'} of the "

@@ -11,6 +11,7 @@ from tests.eval.adapters.programs import EDITORS
 from tests.eval.adapters.test_presets import item, method
 
 from inpaintbench.errors import NotMeasurable
+from inpaintbench.eval.adapters.checking import Finding, judged_edit, probe_item, tried
 from inpaintbench.eval.scoring.predict import run
 from inpaintbench.types import Frames, Prompts
 from inpaintbench.view import ItemView
@@ -76,3 +77,23 @@ def test_an_item_that_lacks_a_prompt_says_so(name: str, tmp_path: Path) -> None:
     frames, hole = item(*SIZES[name], frames=5)
     with pytest.raises(NotMeasurable, match="edits by prompts, which this benchmark does not give"):
         run(method(name, tmp_path / "b"), ItemView.of_arrays(input=frames, hole=hole))
+
+
+@pytest.mark.parametrize(("change", "told"), [
+    ("", "its edges are where they were"),
+    ("255 - frames[:, :, ::-1]", "its edges fit best mirrored left to right"),
+    ("np.roll(255 - frames, 1, axis=0)", "its edges fit best 1 frame earlier"),
+    ("np.roll(255 - frames, 2, axis=2)", "its edges fit best -2 px to the right and 0 px down"),
+])  # fmt: skip
+def test_a_check_of_an_editor_looks_at_edges(change: str, told: str, tmp_path: Path) -> None:
+    changed = change and f"\nif 'out' in globals(): save(out + '/img_ode', '{{:05d}}.png', {change})"
+    findings = tried(method("tokenflow", tmp_path, changed=changed))
+    assert findings[0] == Finding("edit", findings[0].told, fine=True)
+    assert findings[1] == Finding("place", told, fine=not change)
+
+
+def test_a_check_of_an_editor_that_changes_nothing(tmp_path: Path) -> None:
+    frames, _ = probe_item()
+    assert [(finding.what, finding.fine) for finding in judged_edit(frames, frames, None)] == [("edit", False), ("place", True)]
+    black = np.zeros_like(frames)
+    assert [finding.fine for finding in judged_edit(black, frames, "mp4v")] == [True, True, True]

@@ -12,8 +12,9 @@ import numpy.typing as npt
 
 from inpaintbench.eval.adapters.lossy import ceiling_db
 from inpaintbench.eval.methods.base import Method
+from inpaintbench.eval.methods.command import Command
 from inpaintbench.eval.scoring.predict import run
-from inpaintbench.types import Frames, Hole
+from inpaintbench.types import Frames, Hole, Prompts
 from inpaintbench.view import ItemView
 
 # Sides that few divisors divide, and a number of frames that is no 4n + 1.
@@ -22,6 +23,9 @@ WIDTH, HEIGHT, FRAMES = 214, 122, 12
 _REACH = 24
 # Known pixels this close to the input are in place: the worst codec of a preset keeps 31 dB on a colourful pattern.
 _IN_PLACE_DB = 28.0
+# An edit changes a pixel where a channel is this many levels off, beyond what codecs do; edges lie elsewhere where they correlate
+# by so much more there.
+_CHANGED_LEVELS, _EDGE_MARGIN = 16, 0.2
 _SHIFTS, _FRAMES_OFF = range(-3, 4), (-2, -1, 1, 2)
 
 
@@ -53,11 +57,17 @@ def probe_item(width: int = WIDTH, height: int = HEIGHT, frames: int = FRAMES) -
 def tried(method: Method) -> list[Finding]:
     """Findings of one run on ``probe_item``: is the hole filled, are known pixels where they were, what does the form cost.
 
+    A program that edits by prompts is given two texts in place of the hole, and asked whether edges stayed where they were.
+
     Raises:
         NotMeasurable: the program fails.
     """
     frames, hole = probe_item()
-    return judged(run(method, ItemView.of_arrays(item_id="probe", input=frames, hole=hole, fps=24.0)), frames, hole, method.lossy)
+    view = ItemView.of_arrays(item_id="probe", input=frames, hole=hole, fps=24.0)
+    if isinstance(method, Command) and method.layout.task == ("editing",):
+        texts = Prompts("a panning texture", "a panning texture in other colours")
+        return judged_edit(run(method, view.having({"input": lambda: frames, "prompts": lambda: texts})), frames, method.lossy)
+    return judged(run(method, view), frames, hole, method.lossy)
 
 
 def judged(made: Frames, frames: Frames, hole: Hole, lossy: str | None) -> list[Finding]:
@@ -74,9 +84,41 @@ def judged(made: Frames, frames: Frames, hole: Hole, lossy: str | None) -> list[
         better, where = max((_psnr(other, frames, known), words) for words, other in _moved(made))
         told = f"they fit best {where} ({_decibels(better)})" if better > kept + 3 else "no shift, flip or order fits better"
         findings.append(Finding("place", told, False))
-    if lossy is not None:
-        findings.append(Finding("form", f"{lossy} keeps {_decibels(ceiling_db(frames, lossy))} of such an input", True))
-    return findings
+    return findings + _form(frames, lossy)
+
+
+def judged_edit(made: Frames, frames: Frames, lossy: str | None) -> list[Finding]:
+    """Findings about an edit, of which no pixel has to stay: is anything changed, and would edges fit better elsewhere."""
+    changed = float(np.mean(np.abs(made.astype(np.int16) - frames).max(axis=-1) > _CHANGED_LEVELS))
+    kept, wanted = _edge_fit(made, frames), "its edges are where they were"
+    moves = ((_edge_fit(other, frames), words) for words, other in _moved(made) if "exchanged" not in words)
+    better, where = max(moves)
+    misplaced = better > kept + _EDGE_MARGIN
+    return [
+        Finding("edit", f"{changed:.0%} of the pixels were changed", changed > 0.01),
+        Finding("place", f"its edges fit best {where}" if misplaced else wanted, not misplaced),
+        *_form(frames, lossy),
+    ]
+
+
+def _form(frames: Frames, lossy: str | None) -> list[Finding]:
+    if lossy is None:
+        return []
+    return [Finding("form", f"{lossy} keeps {_decibels(ceiling_db(frames, lossy))} of such an input", True)]
+
+
+def _edge_fit(made: Frames, frames: Frames) -> float:
+    """Correlation of the strengths of edges, which a change of colours leaves; 0 where there are none."""
+    mine, wanted = (_edges(clip) - _edges(clip).mean() for clip in (made, frames))
+    scale = float(np.linalg.norm(mine) * np.linalg.norm(wanted))
+    return float(np.vdot(mine, wanted)) / scale if scale else 0.0
+
+
+def _edges(clip: Frames) -> npt.NDArray[np.float32]:
+    grey = clip.mean(axis=-1, dtype=np.float32)
+    down, right = np.gradient(grey, axis=(1, 2))
+    strength: npt.NDArray[np.float32] = np.hypot(down, right)
+    return strength
 
 
 def _moved(made: Frames) -> Iterator[tuple[str, Frames]]:
