@@ -39,7 +39,7 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
     with Journal(folder / "journal.sqlite") as journal:
         journal.register(made.study_id, title=made.file.title)
         people = People(journal)
-        raters = {name: people.add(made.study_id, name).rater_id for name in ("ada", "bob", "carl", "dora", EVIL[:60])}
+        raters = {name: people.add(made.study_id, name).rater_id for name in ("ada", "bob", "carl", "dora", "erin", EVIL[:60])}
         raters["root"] = people.add(made.study_id, "root", role="admin").rater_id
         people.set_password(made.study_id, raters["ada"], PASSWORD)
         with served(folder) as server:

@@ -66,10 +66,10 @@ def test_a_proxy_comes_whole_and_in_ranges_and_is_kept_by_browsers(room: Room) -
 
 def test_a_proxy_is_for_raters_who_hold_its_task_and_for_admins(room: Room) -> None:
     name = sorted(room.study.proxies)[0]
-    assert room.server.ask("GET", f"/media/{name}", token=room.tokens["dora"]).status == 404
+    assert room.server.ask("GET", f"/media/{name}", token=room.tokens["erin"]).status == 404
     assert room.server.ask("GET", f"/media/{name}", token=room.tokens["root"]).status == 200
-    own = first_card(room, "dora")["media"]["url"]
-    assert room.server.ask("GET", own, token=room.tokens["dora"]).status == 200
+    own = first_card(room, "erin")["media"]["url"]
+    assert room.server.ask("GET", own, token=room.tokens["erin"]).status == 200
 
 
 def test_the_pages_files_are_the_packages_own_and_revalidate(room: Room) -> None:
