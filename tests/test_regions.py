@@ -35,6 +35,26 @@ def test_dilation_is_the_set_of_pixels_near_the_hole(radius: int, hole: np.ndarr
         assert (wide == near).all()
 
 
+@pytest.mark.parametrize("times", range(4))
+@given(HOLES)
+@example(np.eye(5, dtype=bool)[None])
+def test_dilation_by_a_cross_is_the_set_of_pixels_within_so_many_steps(times: int, hole: np.ndarray) -> None:
+    grown = regions.dilate_by_cross(hole, times=times)
+    rows, columns = np.indices(hole.shape[1:])
+    for frame, wide in zip(hole, grown, strict=True):
+        near = np.zeros_like(frame)
+        for row, column in np.argwhere(frame):
+            near |= np.abs(rows - row) + np.abs(columns - column) <= times
+        assert (wide == near).all()
+
+
+@given(HOLES)
+def test_the_hole_and_the_frame_are_themselves(hole: np.ndarray) -> None:
+    assert (regions.select(hole, "hole", band_radius=8) == hole).all()
+    assert regions.select(hole, "frame", band_radius=8).shape == hole.shape
+    assert regions.select(hole, "frame", band_radius=8).all()
+
+
 def test_the_band_lies_on_both_sides_of_the_border() -> None:
     hole = np.zeros((1, 20, 20), bool)
     hole[0, 5:15, 5:15] = True
