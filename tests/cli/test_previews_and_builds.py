@@ -293,3 +293,16 @@ def test_footage_that_comes_later_is_added_where_that_is_asked_for(tmp_path: Pat
         done = run_here(*build, *wrong)
         assert done.returncode in (1, 2)
         assert why in done.stderr, done.stderr
+
+
+def test_slices_by_some_attributes_alone(tmp_path: Path) -> None:
+    videos = write_sources(tmp_path / "videos", count=2)
+    build = ("build", "devil", "--sources", str(videos), "--size", "64x48", "--per-slice", "1", "--out")
+    wrong = run_here(*build, str(tmp_path / "wrong"), "--sliced-by", "poze")
+    assert "unknown attribute with slices 'poze', did you mean 'pose'?" in wrong.stderr
+    assert (wrong.returncode, wrong.stderr.count("\n"), (tmp_path / "wrong").exists()) == (2, 1, False)
+    done = run_here(*build, str(tmp_path / "w"), "--sliced-by", "size", "--sliced-by", "pose")
+    assert done.returncode == 0, done.stderr
+    dataset = frozen.load(tmp_path / "w" / "exports" / "devil")
+    assert {part.name for part in dataset.slices} == {"size-low", "size-high", "pose-low", "pose-high"}
+    assert not dataset.left_out

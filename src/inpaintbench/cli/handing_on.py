@@ -36,6 +36,10 @@ def hand_on(
     """
     if revision and not repo:
         raise UsageError("--revision is of the dataset on the Hub; give --repo OWNER/NAME too")
+    if repo:
+        from inpaintbench.export.publishing.client import check_name
+
+        check_name(repo)
     results = results_of(run, dataset, protocol)
     now = datetime.datetime.now(datetime.UTC)
     written: dict[Path, bytes] = {}

@@ -11,12 +11,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, get_args, overload
+from typing import Annotated, Any, ClassVar, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.curation import duplicates, measuring, select
@@ -55,7 +55,7 @@ SCENE_MOTION = "bg_scene_motion"
 # Clip attributes that have slices -> the label that decides membership.
 SLICE_LEVELS = {"camera_motion": "camera_motion_level", SCENE_MOTION: "bg_scene_motion_level"}
 # Attributes of clips and of masks that have slices, as DEVIL has them.
-SlicedBy = Literal["camera_motion", "bg_scene_motion", "size", "pose", "displacement"]
+SLICED_BY = ("camera_motion", SCENE_MOTION, "size", "pose", "displacement")
 # Of boxes of a detector; the published benchmark states no number for its masks. Between the scenery and the objects of clips
 # that were marked by eye (`bench/marked_clips.py`): 0.03 and 0.08.
 FOREGROUND_LIMIT = 0.05
@@ -82,6 +82,13 @@ SAME_RATE = 1.05
 
 def _is_none(value: object) -> bool:
     return value is None
+
+
+def _sliced(names: tuple[str, ...]) -> tuple[str, ...]:
+    for name in names:
+        if name not in SLICED_BY:
+            raise ValueError(unknown_name("attribute with slices", name, list(SLICED_BY)))
+    return tuple(dict.fromkeys(names))
 
 
 def _is_empty(value: object) -> bool:
@@ -155,9 +162,9 @@ class DevilRecipe(BaseModel):
     level_limit: Annotated[int, Option(SELECTION)] = Field(select.AT_MOST, ge=1, description="Most clips labelled low, and high.")
     per_slice: Annotated[int, Option(SELECTION)] = Field(150, ge=1, description="Pairs of clip and mask wanted in each slice.")
     masks_per_preset: int = Field(1000, ge=1)
-    sliced_by: Annotated[tuple[SlicedBy, ...], Option(SELECTION, shown="all five", repeatable=True, names=get_args(SlicedBy))] = (
-        Field((), exclude_if=_is_empty, description="Attributes that get a low and a high slice. Repeatable.")
-    )
+    sliced_by: Annotated[
+        tuple[str, ...], AfterValidator(_sliced), Option(SELECTION, shown="all five", repeatable=True, names=SLICED_BY)
+    ] = Field((), exclude_if=_is_empty, description="Attributes that get a low and a high slice. Repeatable.")
     rules: tuple[Rule, ...] = ()
     """Rules that clips must fulfil besides."""
     review: Annotated[bool, Option(SELECTION, "--review/--no-review", shown="of flickr alone")] = Field(
@@ -656,7 +663,7 @@ def _plan(
     *,
     members: Mapping[str, Collection[str]],
 ) -> slices.Plan:
-    wanted = recipe.sliced_by or get_args(SlicedBy)
+    wanted = recipe.sliced_by or SLICED_BY
     return slices.plan(
         {attribute: levels for attribute, levels in of_clips.items() if attribute in wanted},
         all_clips=names,

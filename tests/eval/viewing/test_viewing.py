@@ -112,6 +112,13 @@ def test_nothing_outside_the_folder_is_shown(folder: Path, asked: http.client.HT
     (folder / "link.txt").unlink()
 
 
+def test_a_damaged_report_hides_no_other(folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder / "second", tmp_path / "whole")
+    shutil.copytree(folder / "second", tmp_path / "damaged")
+    (tmp_path / "damaged" / "report" / "report.json").write_text("{")
+    assert [entry.what for entry in entries(tmp_path)] == ["report.json cannot be read", "devil/corrected"]
+
+
 def test_a_folder_without_anything_is_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds no report, leaderboard or dataset down to 4 folders below it"):
         entries(tmp_path)

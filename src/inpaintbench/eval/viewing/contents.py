@@ -70,7 +70,10 @@ def _in_folder(place: Path, root: Path) -> Iterator[Entry]:
         yield Entry("dataset", place.relative_to(root), dataset.name, words)
         return
     if (place / REPORT_PAGE).is_file() and (place / REPORT_DATA).is_file():
-        told = report_data(place)
+        try:
+            told = report_data(place)
+        except InputError:
+            told = {"protocol": f"{REPORT_DATA} cannot be read"}  # one damaged report hides no other
         page, title = (place / REPORT_PAGE).relative_to(root), str(told.get("title", place.name))
         yield Entry("report", page, title, str(told.get("protocol", "")))
     for name, what in PAGES.items():
