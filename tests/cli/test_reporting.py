@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from inpaintbench import frozen
 from inpaintbench.cli import reporting
 from inpaintbench.cli.options import expanded
 from inpaintbench.cli.reporting import analysis
-from inpaintbench.cli.table import table
+from inpaintbench.cli.table import figure, table
 from inpaintbench.errors import InputError
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.scoring.run_state import remember_scored
@@ -123,3 +124,30 @@ def test_the_scores_by_slice_are_printed_for_papers_and_spreadsheets(root: Path,
     assert place.read_text().splitlines()[0].startswith("Method,All items")
     with pytest.raises(InputError, match="unknown metric with scores 'lpips', choose from psnr"):
         CliRunner().invoke(own, [*asked, "--metric", "lpips"], catch_exceptions=False)
+
+
+@pytest.mark.parametrize("what", ["means", "difficulty", "sensitivity"])
+def test_figures_stand_alone_on_white_paper(root: Path, run: Path, tmp_path: Path, what: str) -> None:
+    place = tmp_path / f"{what}.svg"
+    own = typer.Typer()
+    own.command()(expanded(figure))
+    asked = [str(root), "--run", str(run), "--protocol", "devil/corrected", "--out", str(place), "--figure", what]
+    CliRunner().invoke(own, asked, catch_exceptions=False)
+    drawn = place.read_text()
+    texts = re.findall(r"<text[^>]*>([^<]+)</text>", drawn)
+    assert {"good", "bad"} <= set(texts)  # on an axis, or in a legend
+    assert any("PSNR" in text for text in texts)
+    assert "var(--" not in drawn
+    with pytest.raises(InputError, match=r"figure\.docx'; names end in \.svg, \.pdf"):
+        CliRunner().invoke(own, [*asked[:-4], "--out", "figure.docx"], catch_exceptions=False)
+
+
+def test_figures_without_anything_to_show_are_refused(root: Path, run: Path, tmp_path: Path) -> None:
+    own = typer.Typer()
+    own.command()(expanded(figure))
+    asked = [str(root), "--run", str(run), "--protocol", "devil/corrected", "--out", str(tmp_path / "no.pdf")]
+    with pytest.raises(InputError, match="nothing to draw as 'steps': no slice"):
+        CliRunner().invoke(own, [*asked, "--figure", "steps"], catch_exceptions=False)
+    with pytest.raises(InputError, match="nothing to draw as 'scatter': it needs a metric of items, and a numeric attribute"):
+        CliRunner().invoke(own, [*asked, "--figure", "scatter"], catch_exceptions=False)
+    assert not (tmp_path / "no.pdf").exists()

@@ -13,6 +13,7 @@ app = group(
         "train": "inpaintbench.cli.training:train",
         "report": "inpaintbench.cli.reporting:report",
         "table": "inpaintbench.cli.table:table",
+        "figure": "inpaintbench.cli.table:figure",
         "analysis": "inpaintbench.cli.reporting:analysis",
         "rank": "inpaintbench.cli.ranking:rank",
         "editboard": "inpaintbench.cli.editboard:editboard",

@@ -1,30 +1,35 @@
-"""`eval table`: the table of scores by slice as LaTeX, CSV or JSON, for papers and spreadsheets."""
+"""`eval table` and `eval figure`: what a report shows as LaTeX, CSV, SVG, PDF or PNG, for papers, slides and spreadsheets."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from inpaintbench.cli import console
 from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, Scored
 from inpaintbench.cli.options import option
 from inpaintbench.cli.run_folder import results_of
 from inpaintbench.cli.words import check_name
+from inpaintbench.eval.report.figures import paper_figure
 from inpaintbench.eval.report.page import default_quantity
 from inpaintbench.eval.report.quantity import Quantity, quantities_in
 from inpaintbench.eval.report.score_table import score_table
 from inpaintbench.eval.report.tables import Results
 from inpaintbench.files import write_atomically
 from inpaintbench.manifest import own_hash
+from inpaintbench.pages import save_chart
 from inpaintbench.pages.papers import comma_separated, latex
+
+MetricName = Annotated[str | None, option("The metric.", default="the one that the report opens with")]
+RegionName = Annotated[str | None, option("Where it is measured.", default="the metric's usual one")]
 
 
 def table(
     dataset: InDataset,
     run: Scored,
     protocol: ProtocolName = None,
-    metric: Annotated[str | None, option("Metric of the table.", default="the one that the report opens with")] = None,
-    region: Annotated[str | None, option("Where it is measured.", default="the metric's usual one")] = None,
+    metric: MetricName = None,
+    region: RegionName = None,
     as_latex: Annotated[bool, option("LaTeX with booktabs.", "--latex/--csv")] = True,
     out: Annotated[Path | None, option("File to write.", default="standard output")] = None,
 ) -> None:
@@ -45,6 +50,28 @@ def table(
     else:
         write_atomically(out, text.encode())
         console.say(f"Table: {out}")
+
+
+def figure(
+    dataset: InDataset,
+    run: Scored,
+    out: Annotated[Path, option("File to write: its name ends in .svg, .pdf, .png or .json (Vega-Lite).")],
+    what: Annotated[
+        Literal["means", "difficulty", "steps", "sensitivity", "scatter"],
+        option("Means with intervals by slice; or a figure of the report, by the name of its section.", "--figure"),
+    ] = "means",
+    protocol: ProtocolName = None,
+    metric: MetricName = None,
+    region: RegionName = None,
+    attribute: Annotated[str | None, option("Attribute of items for `scatter`.", default="the first one")] = None,
+) -> None:
+    """Write a figure of the report as SVG, PDF or PNG.
+
+    Example: inpaintbench eval figure DATASET --run RUN --figure difficulty --out difficulty.pdf
+    """
+    results = results_of(run, dataset, protocol)
+    save_chart(paper_figure(results, what, _asked(results, metric, region), attribute=attribute), out)
+    console.say(f"Figure: {console.shown(out)}")
 
 
 def _asked(results: Results, metric: str | None, region: str | None) -> Quantity:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import vl_convert
 from markupsafe import Markup
 
-from inpaintbench.errors import WorkspaceError
+from inpaintbench.errors import InputError, WorkspaceError
 from inpaintbench.files import write_atomically
 from inpaintbench.pages.colours import MethodStyle
 from inpaintbench.pages.page import render
@@ -45,6 +45,7 @@ _CLIP_IDS = re.compile(r'(?<=id=")(clip\d+|gradient_\d+)(?=")|(?<=url\(#)(clip\d
 # A layer without marks: `<g .../>`, or an opening and a closing `g` with nothing between.
 # To a screen reader it would be a picture without a name.
 _EMPTY = re.compile(r'<g class="mark-[^>]*(/>|(?<!/)><.g>)')
+PAPER_LEGEND = {"title": None, "orient": "bottom", "labelLimit": 400}
 CONFIG: dict[str, Any] = {
     "background": None,
     "font": FONT,
@@ -66,8 +67,10 @@ CONFIG: dict[str, Any] = {
 }  # fmt: skip
 
 
-def specification(chart: altair.TopLevelMixin) -> dict[str, Any]:
-    """The chart as Vega-Lite, with the look of all plots."""
+def specification(chart: altair.TopLevelMixin | Mapping[str, Any]) -> dict[str, Any]:
+    """The chart as Vega-Lite, with the look of all plots; one that is Vega-Lite already as it is."""
+    if isinstance(chart, Mapping):
+        return dict(chart)
     found: dict[str, Any] = chart.to_dict(validate=False)  # its parts were looked at when they were made
     found["config"] = CONFIG
     return found
@@ -79,7 +82,22 @@ def _drawn(text: str) -> str:
     return _apart(_EMPTY.sub("", vl_convert.vegalite_to_svg(text)))
 
 
-def _svg(chart: altair.TopLevelMixin) -> str:
+def for_paper(chart: altair.TopLevelMixin, rows: Sequence[Mapping[str, Any]], *, title: str = "") -> dict[str, Any]:
+    """A chart over named rows as Vega-Lite that stands alone: with its rows, a title and a legend of methods.
+
+    In a page the legend is text above the plot; ``page.paper`` of plots.js adds it in the same way.
+    """
+    found = specification(chart) | {"datasets": {"rows": list(rows)}, **({"title": title} if title else {})}
+    with_legends: dict[str, Any] = json.loads(json.dumps(found), object_hook=_with_legend)
+    return with_legends
+
+
+def _with_legend(part: dict[str, Any]) -> dict[str, Any]:
+    hidden = part.get("field") == "method" and "legend" in part
+    return part | {"legend": PAPER_LEGEND} if hidden else part
+
+
+def _svg(chart: altair.TopLevelMixin | Mapping[str, Any]) -> str:
     return _drawn(json.dumps(specification(chart)))
 
 
@@ -118,7 +136,7 @@ def _on_paper(text: str) -> str:
     return _VARIABLE.sub(lambda match: LIGHT[match[1]], text)
 
 
-def paper_svg(chart: altair.TopLevelMixin) -> str:
+def paper_svg(chart: altair.TopLevelMixin | Mapping[str, Any]) -> str:
     """The chart as SVG in dark ink on white."""
     opening, mark, rest = _on_paper(_svg(chart)).partition(">")
     return f'{opening}{mark}<rect width="100%" height="100%" fill="{LIGHT["ground"]}"/>{rest}'
@@ -157,8 +175,16 @@ def drawing_script() -> str:
     return script
 
 
-def save_chart(chart: altair.TopLevelMixin, path: Path) -> Path:
-    """Write the chart in the format that the name ends in: ``.svg``, ``.pdf``, ``.png`` (two pixels a point) or ``.json``."""
+# The formats of a plot by the ends of their names.
+ENDINGS = (".svg", ".pdf", ".png", ".json")
+
+
+def save_chart(chart: altair.TopLevelMixin | Mapping[str, Any], path: Path) -> Path:
+    """Write the chart in the format that the name ends in: ``.svg``, ``.pdf``, ``.png`` (two pixels a point) or ``.json``.
+
+    Raises:
+        InputError: the name ends in something else.
+    """
     kind = path.suffix
     if kind == ".svg":
         data = paper_svg(chart).encode()
@@ -171,6 +197,6 @@ def save_chart(chart: altair.TopLevelMixin, path: Path) -> Path:
         paper["config"]["background"] = LIGHT["ground"]
         data = json.dumps(paper, indent=1, sort_keys=True).encode()
     else:
-        raise ValueError(f"no plot can be written as {kind!r}")
+        raise InputError(f"no plot can be written as {path.name!r}; names end in {', '.join(ENDINGS)}")
     write_atomically(path, data)
     return path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -231,3 +232,31 @@ def test_on_a_phone_all_of_the_bar_and_the_scatter_are_seen(open_page: Callable[
     assert plot.evaluate("plot => plot.scrollWidth - plot.clientWidth") <= 0
     assert "gradient" in page.locator("[data-plot=difficulty]").evaluate("plot => getComputedStyle(plot).backgroundImage")
     assert tab.sticks_out() <= 0
+
+
+@pytest.mark.parametrize("name", PLOTS)
+def test_plots_are_saved_in_ink_on_white_with_a_legend(open_page: Callable[..., OpenPage], name: str) -> None:
+    page = open_page(f"#methods={SECOND},{THIRD}", color_scheme="dark").page
+    buttons = page.locator(f"#{name} .copies")
+    with page.expect_download() as saved:
+        buttons.get_by_role("button", name="SVG").click()
+    drawn = Path(saved.value.path()).read_text()
+    assert saved.value.suggested_filename == f"{name}.svg"
+    texts = re.findall(r"<text[^>]*>([^<]+)</text>", drawn)
+    assert {SECOND, THIRD} <= set(texts)
+    assert LONG not in texts
+    assert "var(--" not in drawn
+
+
+def test_a_plot_and_a_table_are_printed_alone_on_sheets_of_their_size(open_page: Callable[..., OpenPage]) -> None:
+    page = open_page(color_scheme="dark").page
+    page.evaluate("window.print = () => {}")  # the dialog, which nobody would close
+    page.locator("#difficulty .copies").get_by_role("button", name="PDF").click()
+    page.locator(".alone-here svg").wait_for(state="attached")
+    sheet = page.pdf(prefer_css_page_size=True)
+    assert len(re.findall(rb"/Type\s*/Page\b", sheet)) == 1
+    assert page.locator(".alone-here").count() == 0  # the page is as it was
+    page.locator(".copies:visible button.alone").first.click()
+    page.emulate_media(media="print")
+    assert page.locator("table.scores:visible").count() == 1
+    assert not page.locator("#scores h2").is_visible()

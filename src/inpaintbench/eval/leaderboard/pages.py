@@ -23,6 +23,8 @@ from inpaintbench.pages.words import DASH, breakable, count, interval, number
 from inpaintbench.types import Slice
 
 CSV, JSON = "leaderboard.csv", "leaderboard.json"
+# Folder of the means of all items with their intervals, a file for each region.
+FIGURES, FIGURE_KINDS = "figures", ("svg", "pdf")
 
 
 class Fact(NamedTuple):
@@ -65,6 +67,7 @@ def _page(board: Board, at: int, part: Slice, where: dict[str, str], home: str, 
         level=level,
         regions=[(region, region_label(region).capitalize()) for region in board.regions],
         scores=[(score_table(board, part, region, up=up), score_notes(board, part, region)) for region in board.regions],
+        figures={region: () if at else tuple(f"{FIGURES}/{region}.{kind}" for kind in FIGURE_KINDS) for region in board.regions},
         front=not at,
         **({} if at else _front(board, where, notes)),
     )

@@ -38,6 +38,7 @@ def score_table(board: Board, part: Slice, region: str, *, up: str) -> Table:
         caption=f"{name}, {region_label(region)}: {of}",
         label=f"Scores, {region_label(region)}",
         kind="list standings",
+        copies=True,
     )
 
 

@@ -12,8 +12,10 @@ import yaml
 from inpaintbench.errors import InputError
 from inpaintbench.eval.data_files import canonical_bytes, csv_bytes
 from inpaintbench.eval.leaderboard.board import Board, Entry
-from inpaintbench.eval.leaderboard.pages import CSV, JSON, method_pages, slice_pages
+from inpaintbench.eval.leaderboard.pages import CSV, FIGURE_KINDS, FIGURES, JSON, method_pages, slice_pages
+from inpaintbench.eval.report.figures import metrics_figure
 from inpaintbench.files import replacing
+from inpaintbench.pages import save_chart
 
 _FRONT = "index.html"
 COLUMNS = (
@@ -58,6 +60,11 @@ def write_site(
     if hub_dataset is not None:
         files["README.md"] = space_readme(named, introduction, dataset=hub_dataset)
     with replacing(folder, what="leaderboard ") as made:
+        (made / FIGURES).mkdir(parents=True)
+        for region in board.regions:
+            drawn = metrics_figure(board.results, board.slices[0], board.quantities(region))
+            for kind in FIGURE_KINDS:
+                save_chart(drawn, made / FIGURES / f"{region}.{kind}")
         for name, data in files.items():
             (made / name).parent.mkdir(parents=True, exist_ok=True)
             (made / name).write_bytes(data)

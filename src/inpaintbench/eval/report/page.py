@@ -24,7 +24,7 @@ from inpaintbench.eval.report.score_table import failure_rows, score_table
 from inpaintbench.eval.report.significance import LEVEL, leads
 from inpaintbench.eval.report.tables import Results, pair_slices, step_series
 from inpaintbench.pages import Link, MethodStyle, method_styles
-from inpaintbench.pages.plots import drawing_script, specification
+from inpaintbench.pages.plots import LIGHT, PAPER_LEGEND, drawing_script, specification
 
 # A figure of relative improvement with more metrics than this shows the chosen one alone.
 MOST_ROWS = 6
@@ -154,6 +154,7 @@ def _data(results: Results, default: Quantity, exhibits: Sequence[Exhibit], styl
             "steps": plots.steps_rows(results),
         },
         "most_rows": MOST_ROWS,
+        "paper": {"colours": LIGHT, "legend": PAPER_LEGEND},
         "styles": {name: look._asdict() for name, look in styles.items()},
         "references": list(results.references),
         "items": item_data(results, shown.shown_items(exhibits), default=default),

@@ -7,7 +7,7 @@ readers without scripts or without sight.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import lazy_loader
@@ -37,7 +37,7 @@ PlotRow = dict[str, Any]
 
 def difficulty_chart(results: Results, styles: dict[str, MethodStyle]) -> alt.LayerChart | alt.FacetChart:
     """Bars of the mean over methods of each slice with standard errors, a dot for each method (DEVIL, Figure 4)."""
-    names = [_slice_words(part) for part in in_reading_order(results.slices)]
+    names = [slice_words(part) for part in in_reading_order(results.slices)]
     angle = -35 if len(names) >= _SLANT_FROM else 0
     axis = alt.Axis(labelAngle=angle, labelLimit=220, ticks=False)
     x = alt.X("slice:N", sort=names, title=None, axis=axis)
@@ -84,7 +84,7 @@ def _difficulty(results: Results, quantity: Quantity) -> Iterator[PlotRow]:
     low, high = _extent([*(_drawable(spread.mean) for spread in spreads.values()),
                          *(value for (_, method), value in means.items() if method in results.contenders)])  # fmt: skip
     for index, part in enumerate(slices):
-        spread, name = spreads[part.name], _slice_words(part)
+        spread, name = spreads[part.name], slice_words(part)
         few = too_few(results.n_sources(part))
         shared = {"metric": quantity.metric, "region": quantity.region, "slice": name}
         if spread.mean is not None and math.isfinite(spread.mean):
@@ -245,14 +245,49 @@ def steps_table(results: Results, quantity: Quantity) -> Table:
     )
 
 
-def scatter_chart(styles: dict[str, MethodStyle]) -> alt.LayerChart | alt.FacetChart:
-    """A metric against an attribute: a dot for each item and method, a dashed line for the mean of each reference."""
+def means_chart(styles: Mapping[str, MethodStyle], panels: Sequence[str], *, apart: bool = False) -> alt.FacetChart:
+    """Means of methods with their intervals: a row for each method, a panel for each of ``panels``.
+
+    ``apart``: panels have scales of their own, as metrics need.
+    """
+    axis, colour = alt.Axis(grid=True, tickCount=4), method_colour(styles)
+    base = alt.Chart(_ROWS).encode(y=alt.Y("method:N", sort=list(styles), title=None), description="told:N")
+    layers = alt.layer(
+        base.mark_rule(strokeWidth=1.5).encode(x=alt.X("low:Q"), x2="high:Q", color=colour),
+        base.mark_point(filled=True, size=75, opacity=1).encode(
+            x=alt.X("value:Q", title=None, scale=alt.Scale(zero=False), axis=axis), color=colour, shape=method_shape(styles)
+        ),
+    ).properties(width=120, height={"step": 24})  # fmt: skip
+    header = alt.Header(title=None, labelFontWeight=500)
+    found: alt.FacetChart = layers.facet(facet=alt.Facet("panel:N", sort=list(panels), header=header, title=None), columns=4)
+    found.resolve = alt.Resolve(scale=alt.ScaleResolveMap(x="independent" if apart else "shared"))
+    return found
+
+
+def means_of(results: Results, part: Slice, quantity: Quantity, *, panel: str) -> Iterator[PlotRow]:
+    """Rows of ``means_chart`` for one slice and quantity; a method without a finite mean has none."""
+    for method in results.methods:
+        found = results.summary(part, method, quantity)
+        if (mean := _drawable(found.mean)) is not None:
+            yield {
+                "metric": quantity.metric, "region": quantity.region, "panel": panel, "method": method, "value": mean,
+                "low": mean if found.interval_low is None else found.interval_low,
+                "high": mean if found.interval_high is None else found.interval_high,
+                "told": f"{method}, {panel}: {with_unit(mean, quantity.metric)}",
+            }  # fmt: skip
+
+
+def scatter_chart(styles: dict[str, MethodStyle], *, x: str = "x", y: str = "y") -> alt.LayerChart | alt.FacetChart:
+    """A metric against an attribute: a dot for each item and method, a dashed line for the mean of each reference.
+
+    ``x`` and ``y`` are the names of the axes.
+    """
     numbers = alt.Scale(zero=False)
-    x, y = alt.X("x:Q", scale=numbers, title="x", axis=alt.Axis(grid=True)), alt.Y("y:Q", scale=numbers, title="y")
+    across, up = alt.X("x:Q", scale=numbers, title=x, axis=alt.Axis(grid=True)), alt.Y("y:Q", scale=numbers, title=y)
     dots = alt.Chart(_ROWS).transform_filter("datum.kind == 'dot'").mark_point(filled=True, size=85, opacity=0.8)
-    floors = alt.Chart(_ROWS).transform_filter("datum.kind == 'reference'").encode(y=y, description="told:N")
+    floors = alt.Chart(_ROWS).transform_filter("datum.kind == 'reference'").encode(y=up, description="told:N")
     return alt.layer(
-        dots.encode(x=x, y=y, color=method_colour(styles), shape=method_shape(styles), description="told:N"),
+        dots.encode(x=across, y=up, color=method_colour(styles), shape=method_shape(styles), description="told:N"),
         floors.mark_rule(strokeDash=[5, 3], color="var(--faint)"),
         *(layer.encode(x=alt.value("width")) for layer in _words(floors, "told", align="right", dy=-6, fontSize=11)),
     ).properties(height=380)
@@ -272,7 +307,8 @@ def titles(results: Results) -> dict[str, dict[str, str]]:
     }
 
 
-def _slice_words(part: Slice) -> str:
+def slice_words(part: Slice) -> str:
+    """A slice with its level: ``Camera motion: low``."""
     level = split_level(part.name)[1]
     return f"{slice_label(part.name)}: {level}" if level else slice_label(part.name)
 

@@ -300,11 +300,29 @@ const page = (() => {
   });
   window.addEventListener("afterprint", () => { for (const step of undo.splice(0)) step(); });
 
+  // One part of the page on a sheet of its own size, as browsers save it as PDF.
+  function printAlone(part, after = () => {}) {
+    const sheet = new CSSStyleSheet();
+    part.classList.add("alone-here");
+    document.documentElement.classList.add("prints-alone");
+    const { scrollWidth, scrollHeight } = part;
+    sheet.replaceSync(`@page { size: ${scrollWidth + 40}px ${scrollHeight + 60}px; margin: 20px; }`);
+    document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+    window.addEventListener("afterprint", () => {
+      document.adoptedStyleSheets = document.adoptedStyleSheets.filter((one) => one !== sheet);
+      document.documentElement.classList.remove("prints-alone");
+      part.classList.remove("alone-here");
+      after();
+    }, { once: true });
+    window.print();
+  }
+
   document.addEventListener("click", (event) => {
     const button = event.target.closest?.("button");
     const table = button?.closest("table"); // none where a table that sorts by itself has drawn its head anew
     if (button?.classList.contains("sort")) { if (table && !("own" in table.dataset)) sort(button); }
     else if (button?.classList.contains("copy")) copyFact(button);
+    else if (button?.classList.contains("alone")) printAlone(button.parentElement.previousElementSibling);
     else followLink(event);
   });
   document.addEventListener("pointermove", showTip);
@@ -315,5 +333,5 @@ const page = (() => {
   followSections();
   document.addEventListener("DOMContentLoaded", () => { tell("ready"); if (get("at")) goTo(get("at")); });
   const still = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
-  return { data, on, tell, get, set, numeric, number, short, count, element, breakable, methodName, announce, download, copy, picker, still };
+  return { data, on, tell, get, set, numeric, number, short, count, element, breakable, methodName, announce, download, printAlone, copy, picker, still };
 })();

@@ -1,0 +1,130 @@
+"""Figures of a report and of a leaderboard for paper: the charts of the page over the rows of what is asked for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from inpaintbench.errors import InputError
+from inpaintbench.eval.report import plots
+from inpaintbench.eval.report.findings import with_unit
+from inpaintbench.eval.report.items import attributes_of
+from inpaintbench.eval.report.labels import metric_arrow, quantity_title
+from inpaintbench.eval.report.plots import PlotRow
+from inpaintbench.eval.report.quantity import Quantity
+from inpaintbench.eval.report.tables import Results, in_reading_order, pair_slices, step_series
+from inpaintbench.pages import MethodStyle, method_styles
+from inpaintbench.pages.plots import for_paper
+from inpaintbench.types import Slice
+
+if TYPE_CHECKING:
+    from altair import TopLevelMixin
+
+Styles = Mapping[str, MethodStyle]
+# Pixels between the axes: with names and numbers both columns of a paper, 6.75 in.
+_WIDTH = 520
+
+
+def paper_figure(results: Results, name: str, quantity: Quantity, *, attribute: str | None = None) -> dict[str, Any]:
+    """A figure as Vega-Lite with its rows, in the colours of paper and with a legend.
+
+    Args:
+        results: the scores.
+        name: one of ``FIGURES``, or ``scatter``.
+        quantity: what is drawn.
+        attribute: numeric attribute of items by which ``scatter`` draws; by default the first one.
+
+    Raises:
+        InputError: there is nothing that this figure shows.
+    """
+    styles = method_styles(results.methods, results.references)
+    if name == "scatter":
+        return _scatter(results, quantity, styles, attribute)
+    chart, rows = FIGURES[name](results, styles)
+    own = [row for row in rows if (row["metric"], row["region"]) == quantity]
+    if not own:
+        raise InputError(f"nothing to draw as {name!r}: no slice of the dataset that it shows has {quantity_title(quantity)}")
+    return for_paper(chart, own, title=quantity_title(quantity))
+
+
+def metrics_figure(results: Results, part: Slice, quantities: Sequence[Quantity]) -> dict[str, Any]:
+    """The means of all methods in a slice with their intervals: a panel for each metric."""
+    styles = method_styles(results.methods, results.references)
+    names = [metric_arrow(quantity.metric) for quantity in quantities]
+    rows = [
+        row
+        for quantity, name in zip(quantities, names, strict=True)
+        for row in plots.means_of(results, part, quantity, panel=name)
+    ]
+    return for_paper(plots.means_chart(styles, names, apart=True), rows)
+
+
+def _means(results: Results, styles: Styles) -> tuple[TopLevelMixin, list[PlotRow]]:
+    parts = {"All items": results.everything} | {plots.slice_words(part): part for part in in_reading_order(results.slices)}
+    rows = [
+        row
+        for quantity in results.quantities
+        for name, part in parts.items()
+        for row in plots.means_of(results, part, quantity, panel=name)
+    ]
+    return plots.means_chart(styles, list(parts)), rows
+
+
+def _difficulty(results: Results, styles: Styles) -> tuple[TopLevelMixin, list[PlotRow]]:
+    chart = plots.difficulty_chart(results, _competing(results, styles))
+    return chart.properties(width=_WIDTH), plots.difficulty_rows(results)
+
+
+def _sensitivity(results: Results, styles: Styles) -> tuple[TopLevelMixin, list[PlotRow]]:
+    pairs = pair_slices(results.slices)
+    return plots.sensitivity_chart(_competing(results, styles), results.contenders, pairs), plots.sensitivity_rows(results)
+
+
+def _steps(results: Results, styles: Styles) -> tuple[TopLevelMixin, list[PlotRow]]:
+    return plots.steps_chart(_competing(results, styles), step_series(results.slices)), plots.steps_rows(results)
+
+
+FIGURES: Mapping[str, Callable[[Results, Styles], tuple[TopLevelMixin, list[PlotRow]]]] = {
+    "means": _means, "difficulty": _difficulty, "steps": _steps, "sensitivity": _sensitivity,
+}  # fmt: skip
+"""Name -> chart and rows of all quantities; beside them there is ``scatter``."""
+
+
+def _competing(results: Results, styles: Styles) -> dict[str, MethodStyle]:
+    return {method: styles[method] for method in results.contenders}
+
+
+def _scatter(results: Results, quantity: Quantity, styles: Styles, attribute: str | None) -> dict[str, Any]:
+    numeric = {one.name: one for one in attributes_of(results.dataset.items) if one.numeric}
+    if quantity.of_sets or not numeric:
+        raise InputError(
+            "nothing to draw as 'scatter': it needs a metric of items, and a numeric attribute in which items differ"
+        )
+    if attribute is not None and attribute not in numeric:
+        raise InputError(f"no numeric attribute {attribute!r} in which items differ; there are {', '.join(sorted(numeric))}")
+    chosen = numeric[attribute] if attribute else next(iter(numeric.values()))
+    places = dict(zip(results.sources, chosen.values, strict=True))
+    rows = list(_dots(results, quantity, places))
+    chart = plots.scatter_chart(_competing(results, styles), x=chosen.label, y=quantity_title(quantity))
+    return for_paper(chart.properties(width=_WIDTH), rows)
+
+
+def _dots(results: Results, quantity: Quantity, places: Mapping[str, Any]) -> Iterator[PlotRow]:
+    """A dot for each item and method with a finite value; of a reference its mean, at the edge where it lies beyond all dots."""
+    placed = {item_id: place for item_id, place in places.items() if place is not None}
+    values = {method: {item_id: results.value(method, item_id, quantity) for item_id in placed} for method in results.methods}
+    known = {
+        method: {item_id: value for item_id, value in of.items() if value is not None and math.isfinite(value)}
+        for method, of in values.items()
+    }
+    drawn = [value for method in results.contenders for value in known[method].values()]
+    for method in results.contenders:
+        for item_id, value in known[method].items():
+            yield {"kind": "dot", "method": method, "x": placed[item_id], "y": value, "told": item_id}
+    for method in results.references:
+        if known[method] and drawn:
+            mean = math.fsum(known[method].values()) / len(known[method])
+            beyond = " ↑" if mean > max(drawn) else " ↓" if mean < min(drawn) else ""
+            yield {"kind": "reference", "y": min(max(mean, min(drawn)), max(drawn)),
+                   "told": f"{method}, reference: mean {with_unit(mean, quantity.metric)}{beyond}"}  # fmt: skip
