@@ -40,7 +40,7 @@ class LpipsNetwork(nn.Module):
     def __init__(self, net: str) -> None:
         super().__init__()
         self.net = net
-        self.trunk = _features(net)
+        self.trunk = features(CLASSIFIERS[net], ENDS[net][-1])
         self.heads = nn.ParameterList([nn.Parameter(torch.rand(channels) / channels) for channels in CHANNELS[net]])
         self.register_buffer("shift", torch.tensor(SHIFT).reshape(1, 3, 1, 1), persistent=False)
         self.register_buffer("scale", torch.tensor(SCALE).reshape(1, 3, 1, 1), persistent=False)
@@ -96,21 +96,25 @@ class LpipsNetwork(nn.Module):
         ]
 
 
-def _features(net: str) -> nn.Sequential:
+def features(classifier: str, end: int) -> nn.Sequential:
     """Feature extractor of torchvision with random parameters that preserve the scale of activations from layer to layer.
 
     The classifier behind it, most of the parameters, is never allocated.
+
+    Args:
+        classifier: a name in ``torchvision.models``.
+        end: number of the extractor's modules that are kept.
     """
     try:
         classifiers = import_module("torchvision.models")
     except ImportError as error:
-        raise MissingExtraError("LPIPS", "eval") from error
+        raise MissingExtraError(f"a trunk of {classifier}", "eval") from error
     with torch.device("meta"):  # allocates no memory and draws no parameters
-        features: nn.Sequential = getattr(classifiers, CLASSIFIERS[net])(weights=None).features
-    features = features[: ENDS[net][-1]].to_empty(device="cpu")
-    for parameter in features.parameters():
+        trunk: nn.Sequential = getattr(classifiers, classifier)(weights=None).features
+    trunk = trunk[:end].to_empty(device="cpu")
+    for parameter in trunk.parameters():
         if parameter.dim() > 1:
             nn.init.kaiming_normal_(parameter, nonlinearity="relu")
         else:
             nn.init.zeros_(parameter)
-    return features
+    return trunk

@@ -20,7 +20,7 @@ KNOWN = {
     "telea": (0, 0), "navier_stokes": (1, 1), "biharmonic": (2, 2), "exemplar": (3, 3), "temporal_median": (4, 4),
     "affine_propagation": (5, 5), "lama": (6, 0), "stable_diffusion": (7, 1),
     "decaption_median": (7, 2), "frame_autoencoder": (5, 0), "patch_autoencoder": (6, 3), "residual_encoder": (7, 4),
-    "context_encoder": (4, 0), "semantic_inpainting": (6, 2),
+    "context_encoder": (4, 0), "semantic_inpainting": (6, 2), "neural_patches": (0, 5),
     "gaussian": (2, 1), "median": (4, 2), "oriented_gabor": (3, 5), "blank": (5, 2),
     "edit_recolour": (0, 1), "edit_style": (1, 0), "edit_shift": (2, 3), "edit_flicker": (3, 2),
     "JointOpt": (0, 2), "VINet": (1, 3), "DFCNet": (2, 4), "CPNet": (3, 1), "OPN": (4, 5), "STTN": (5, 3), "FGVC": (6, 1),

@@ -55,9 +55,15 @@ def planted(name: str, folder: Path, change: Callable[[dict[str, Any]], None] = 
     return str(folder)
 
 
-def padded(name: str, folder: Path) -> Any:
-    """A method that was never trained, with the padding that the step around it does."""
-    bare = LEAVES[name](checkpoint=planted(name, folder), device="cpu")
+def padded(name: str, folder: Path, *, network: str = "") -> Any:
+    """A method that was never trained, with the padding that the step around it does.
+
+    Args:
+        name: of the method.
+        folder: for its checkpoint.
+        network: its network, where that has another name.
+    """
+    bare = LEAVES[name](checkpoint=planted(network or name, folder), device="cpu")
 
     class Padded(Method):
         """It and the step around it."""

@@ -28,6 +28,7 @@ METHODS: Catalogue[type[Method]] = Catalogue(
         "residual_encoder": "inpaintbench.eval.methods.residual_encoder:ResidualEncoder",
         "context_encoder": "inpaintbench.eval.methods.context_encoder:ContextEncoder",
         "semantic_inpainting": "inpaintbench.eval.methods.semantic_inpainting:SemanticInpainting",
+        "neural_patches": "inpaintbench.eval.methods.neural_patches:NeuralPatches",
         "lama": "inpaintbench.eval.methods.lama:Lama",
         "stable_diffusion": "inpaintbench.eval.methods.stable_diffusion:StableDiffusion",
         "edit_recolour": "inpaintbench.eval.methods.edit_recolour:EditRecolour",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from inpaintbench import video
@@ -36,10 +38,15 @@ class ContextEncoder(TrainedMethod):
         Raises:
             NotMeasurable: the network has learnt from this item.
         """
-        small, hole = small_pictures(view.input, view.hole, side=CONTEXT_PIXELS)
-        drawn = []
         with self.running(view) as (network, device):
-            for frame, inside in zip(small, hole, strict=True):
-                mask = on_device(inside[None, None].astype(np.float32), device)
-                drawn.append(levels_of(255 * network(shares(on_device(frame[None], device)), mask)))
-        return where_judged(view, video.bicubic(np.concatenate(drawn), height=view.height, width=view.width))
+            return where_judged(view, content(view, network, device))
+
+
+def content(view: ItemView, network: Any, device: Any) -> Frames:
+    """What a context encoder draws, known pixels and hole alike, ``uint8[T, H, W, 3]`` at the item's size."""
+    small, hole = small_pictures(view.input, view.hole, side=CONTEXT_PIXELS)
+    drawn = []
+    for frame, inside in zip(small, hole, strict=True):
+        mask = on_device(inside[None, None].astype(np.float32), device)
+        drawn.append(levels_of(255 * network(shares(on_device(frame[None], device)), mask)))
+    return video.bicubic(np.concatenate(drawn), height=view.height, width=view.width)

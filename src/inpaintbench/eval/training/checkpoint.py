@@ -119,7 +119,7 @@ def _trained(folder: str, name: str, width: int, digest: str, device: str) -> An
 
 
 class TrainedMethod(Method):
-    """A method whose parameters ``eval train`` wrote; its name is the network's.
+    """A method whose parameters ``eval train`` wrote; its name is the network's, unless it names another.
 
     Args:
         checkpoint: folder with ``network.pt`` and ``network.json``.
@@ -129,10 +129,13 @@ class TrainedMethod(Method):
         InputError: no such folder, damaged parameters, or those of another network. MissingExtraError: PyTorch is not installed.
     """
 
+    network: str = ""
+    """Name of the network where that is not the method's."""
+
     def __init__(self, *, checkpoint: str, device: Device = "auto") -> None:
         self._compute = Compute(device=device)
         self._device = torch_networks.device_of(self._compute)
-        self._checkpoint, self._facts = checkpoint, read_facts(checkpoint, wanted=self.name)
+        self._checkpoint, self._facts = checkpoint, read_facts(checkpoint, wanted=self.network or self.name)
         trained(checkpoint, self._facts, device=str(self._device))  # what cannot be read is told before anything runs
         self.version = f"{type(self).version}+{self._facts.sha256[:16]}"
 
