@@ -9,6 +9,7 @@ import argparse
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -63,14 +64,21 @@ def pairs_study() -> Study:
     return study_of([{"leaf": "pairwise"}], tasks, subjects={"dataset": "D", "runs": ["R"]}, gold=gold)
 
 
-def pair_votes(study: Study, kinds: Mapping[str, str | None], rng: Rng) -> list[Vote]:
-    """Votes of raters, each honest or a spammer of a kind; sides as balanced as the app makes them."""
+def pair_votes(study: Study, kinds: Mapping[str, str | None], rng: Rng, *, whole: bool = False) -> list[Vote]:
+    """Votes of raters, each honest or a spammer of a kind; sides as balanced as the app makes them.
+
+    With ``whole`` a rater compares all pairs of some items, else any pairs of all.
+    """
     votes: list[Vote] = []
     tilt = {task.subject_id: {name: rng.normal(0, 0.4) for name in METHODS} for task in study.tasks}
     ordinary, known = ([task for task in study.tasks if bool(task.gold) == gold] for gold in (False, True))
     for rater, kind in kinds.items():
         bias, tie = rng.normal(0.1, 0.3), rng.normal(-0.5, 0.5)
-        chosen = [ordinary[number] for number in rng.permutation(len(ordinary))[:VOTES]]
+        able = ordinary
+        if whole:
+            mine = set(rng.permutation(ITEMS)[: VOTES * ITEMS // len(ordinary)].tolist())
+            able = [task for task in ordinary if int(task.subject_id.removeprefix("item")) in mine]
+        chosen = [able[number] for number in rng.permutation(len(able))[:VOTES]]
         asked = [(task, "vote") for task in chosen] + [(task, "gold") for task in known]
         asked = [asked[number] for number in rng.permutation(len(asked))] + [(task, "repeat") for task in chosen[:REPEATS]]
         for turn, (task, purpose) in enumerate(asked):
@@ -142,6 +150,31 @@ def distance(study: Study, votes: list[Vote]) -> tuple[float, float]:
     return 1 - float(kendalltau(truth, values).statistic), slope
 
 
+# Rules that have nothing to say of a question.
+_SILENT: Mapping[str, frozenset[str]] = {
+    "pairs": frozenset({"erratic_ratings", "bt500", "circular_triads"}),
+    "items": frozenset({"erratic_ratings", "bt500"}),
+    "grades": frozenset({"failed_gold", "unstable_repeats", "side_bias", "circular_triads", "annotator_model"}),
+}
+
+
+def _speaks(rule: str, question: str) -> bool:
+    return rule not in _SILENT[question]
+
+
+def _alone(found: Mapping[str, Counter[bool]], wronged: Mapping[str, Counter[bool]]) -> bool:
+    """Print what each rule finds alone; return whether none flags too many of the honest."""
+    print("\n| rule | alone it finds | honest flagged | |\n|---|---|---|---|")
+    for rule, counts_of_rule in found.items():
+        of = wronged[rule]
+        only = "only proposes" if RULES.get(rule).only_proposes else ""
+        print(
+            f"| {rule} | {counts_of_rule[True] / counts_of_rule.total():.0%} of {counts_of_rule.total()} "
+            f"| {of[True] / of.total():.1%} of {of.total()} | {only} |"
+        )
+    return all(of[True] <= MOST_WRONGED * of.total() for of in wronged.values())
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
@@ -149,16 +182,25 @@ def main() -> int:
     good = True
     print("## Screening of raters\n")
     print(
-        f"{studies} simulated studies a row, {RATERS} raters each: {VOTES} comparisons, {GOLD} known answers and {REPEATS} "
-        f"repeats a rater, or {ITEMS // 3 * len(METHODS)} grades. Spammers of five kinds in turn; all rules with their default "
-        "constants. Honest raters differ: in bias towards a side and readiness to call a tie, or in bias and noise of grades "
-        f"(up to 1 step). Asked: at most {MOST_WRONGED:.0%} of the honest flagged, over all rows of a question. Error: 1 - "
-        "Kendall's tau to the true order; spread: what the methods lie apart, as a share of what they do without spammers.\n"
+        f"{studies} simulated studies a row, {RATERS} raters each: {VOTES} comparisons (`items`: all pairs of some items), "
+        f"{GOLD} known answers and {REPEATS} repeats a rater, or {ITEMS // 3 * len(METHODS)} grades. Spammers of five kinds in "
+        "turn; all rules with their default constants, those that only propose apart. Honest raters differ: in bias towards a "
+        "side and readiness to call a tie, or in bias and noise of grades (up to 1 step). Asked: at most "
+        f"{MOST_WRONGED:.0%} of the honest flagged, over all rows of a question and by each rule alone. Error: 1 - Kendall's "
+        "tau to the true order; spread: what the methods lie apart, as a share of what they do without spammers. Circular "
+        "triads are told of whole items alone.\n"
     )
     print("| question | spammers | found | honest flagged | error, all | error, screened | spread, all | spread, screened |")
     print("|---|---|---|---|---|---|---|---|")
+    wronged_by_rule: dict[str, Counter[bool]] = defaultdict(Counter)
+    found_by_rule: dict[str, Counter[bool]] = defaultdict(Counter)
     found_by_kind: dict[str, Counter[tuple[str, bool]]] = defaultdict(Counter)
-    worlds = {"pairs": (pairs_study(), pair_votes, PAIRS), "grades": (grades_study(), grade_votes, GRADES)}
+    whole = partial(pair_votes, whole=True)
+    worlds = {
+        "pairs": (pairs_study(), pair_votes, PAIRS),
+        "items": (pairs_study(), whole, PAIRS),
+        "grades": (grades_study(), grade_votes, GRADES),
+    }
     for question, (plain_study, draw, spammers) in worlds.items():
         rules = {name: RuleSpec() for name in RULES}
         study = Study(plain_study.study_id, plain_study.file.model_copy(update={"screening": rules}), plain_study.tasks, {})
@@ -180,7 +222,11 @@ def main() -> int:
                 }
                 votes = draw(study, kinds, rng)
                 proposed = proposals(study, votes)
-                flagged = {of.rater_id for of in proposed}
+                flagged = {of.rater_id for of in proposed if of.alone}
+                for rule in rules:
+                    own = {of.rater_id for of in proposed if of.rule == rule}
+                    for rater, kind in kinds.items() if _speaks(rule, question) else ():
+                        (found_by_rule if kind else wronged_by_rule)[rule][rater in own] += 1
                 for rater, kind in kinds.items():
                     if kind:
                         hits[rater in flagged] += 1
@@ -201,8 +247,9 @@ def main() -> int:
     print("\n| question | kind of spam | found |\n|---|---|---|")
     for question, counts in found_by_kind.items():
         for kind in worlds[question][2]:
-            whole = counts[kind, True] + counts[kind, False]
-            print(f"| {question} | {kind} | {counts[kind, True] / whole:.0%} of {whole} |")
+            all_of = counts[kind, True] + counts[kind, False]
+            print(f"| {question} | {kind} | {counts[kind, True] / all_of:.0%} of {all_of} |")
+    good &= _alone(found_by_rule, wronged_by_rule)
     return 0 if good else 1
 
 

@@ -74,6 +74,8 @@ class Crowd(_Strict):
     """The text, where it stands here."""
     keep_votes: bool = False
     """Answers of those who withdraw still count, as the consent must say; otherwise they are excluded."""
+    exclude_studies: tuple[str, ...] = ()
+    """Folders of prepared studies: who agreed to take part in one of them, on the same platform, is not taken here."""
     codes: Codes = Codes()
     link: Link = Link()
     qualify: Qualify = Qualify()

@@ -13,8 +13,8 @@ from inpaintbench.types import Plain
 Kind = Literal[
     "lease", "renew", "answer", "skip", "undo", "resume", "exclude", "include", "screening", "arrive", "consent", "rest", "finish"
 ]  # fmt: skip
-# `training` and `test`: of a crowd's practice and its test beforehand; they are no votes.
-Purpose = Literal["vote", "gold", "repeat", "training", "test"]
+# `training` and `test`: of a crowd's practice and its test beforehand; `warmup`: of a rater's first tasks. They are no votes.
+Purpose = Literal["vote", "gold", "repeat", "training", "test", "warmup"]
 # What a rater knew of the machine's answer: nothing; nothing until they had answered; it was chosen beforehand; or they had seen
 # it after an earlier answer of theirs to the same task, which they took back or which is asked once more.
 SuggestionShown = Literal["hidden", "after", "prefill", "seen"]

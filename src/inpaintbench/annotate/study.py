@@ -101,6 +101,9 @@ class Checks(_Strict):
     """CSV file: subject, question, and the answers that are right; several in one field are divided by ``|``."""
     gold_share: float = Field(0.05, ge=0, le=0.5)
     """Share of gold among the tasks that a rater gets."""
+    warmup: int = Field(0, ge=0, le=100)
+    """First tasks of a rater, whose answers are stored and never counted: people settle on a scale of their own. BT.500 wants
+    about five. They are tasks that lack votes least, and may be asked again as ordinary ones."""
     repeat_share: float = Field(0.05, ge=0, le=0.5)
     """Share of the tasks that a rater gets: asked once more, some time later, without a word."""
     repeat_gap: int = Field(10, ge=1, le=10**5)
@@ -196,9 +199,11 @@ class StudyFile(_Strict):
     def _rules_exist(self) -> StudyFile:
         for name, spec in self.screening.items():
             try:
-                build_rule(name, spec)
+                rule = build_rule(name, spec)
             except InpaintBenchError as error:
                 raise ValueError(f"screening: {error}") from error
+            if spec.auto and rule.only_proposes:
+                raise ValueError(f"screening: {name} cannot act by itself, since {rule.only_proposes}; leave out auto")
         return self
 
 
@@ -395,7 +400,18 @@ def _placed_crowd(crowd: Crowd | None, where: str, folder: Path) -> Crowd | None
         raise InputError(f"{where}: crowd: strangers read first what they consent to; name its file in crowd.consent")
     qualify = crowd.qualify
     files = {"training": _below(folder, qualify.training), "test": _below(folder, qualify.test)}
-    return crowd.model_copy(update={"consent": "", "consent_text": text, "qualify": qualify.model_copy(update=files)})
+    others = tuple(str(_below(folder, other)) for other in crowd.exclude_studies)
+    for other in others:
+        if not (Path(other) / MANIFEST).is_file():
+            raise InputError(f"{where}: crowd.exclude_studies names {other!r}, which is no prepared study (no {MANIFEST})")
+    return crowd.model_copy(
+        update={
+            "consent": "",
+            "consent_text": text,
+            "exclude_studies": others,
+            "qualify": qualify.model_copy(update=files),
+        }
+    )
 
 
 def _what_is_wrong(errors: ValidationError) -> str:

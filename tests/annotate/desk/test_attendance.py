@@ -220,3 +220,16 @@ def test_states_folded_anew_stand_where_they_stood() -> None:
         world.answer("a")
     again = Desk(world.study, world.journal, clock=world.clock)
     assert again.work("a") == world.desk.work("a")
+
+
+def test_first_tasks_to_settle_in_come_on_top_of_the_quota() -> None:
+    world = World(training=0, test=0)
+    study = world.study
+    checks = study.file.checks.model_copy(update={"warmup": 2})
+    world.study = replace(study, file=study.file.model_copy(update={"checks": checks}))
+    world.desk = Desk(world.study, world.journal, clock=world.clock)
+    assert world.come("a")["progress"]["total"] == 4 + 2
+    assert world.go_through("a")["crowd"]["outcome"] == "completed"
+    state = State(world.study)
+    state.fold(world.journal.stored)
+    assert (len(state.submissions), len(state.votes())) == (6, 4)

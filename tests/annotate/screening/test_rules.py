@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pytest
-from voted_studies import OF_PREDICTIONS, Ballot, study_of
+from voted_studies import OF_PREDICTIONS, Ballot, grades_with_two_strange_raters, study_of
 
 from inpaintbench.annotate.desk.records import Vote
 from inpaintbench.annotate.screening import RULES
 from inpaintbench.annotate.screening.base import Panel
+from inpaintbench.annotate.screening.bt500 import FarGrades, far_grades, rejected
+from inpaintbench.annotate.screening.circular_triads import consistence, triads_of
 from inpaintbench.annotate.screening.screen import proposals, stated_rules
 from inpaintbench.annotate.screening.straight_lining import longest_run_below
-from inpaintbench.annotate.study import RuleSpec, Study, build_rule
+from inpaintbench.annotate.study import RuleSpec, Study, StudyFile, build_rule
 from inpaintbench.errors import InputError
 
 METHODS = ("deep", "flow", "patch", "vary")
@@ -170,6 +173,79 @@ def test_reversed_and_random_raters_stand_out_of_comparisons() -> None:
         flagged("against_others", study, [vote for vote in votes if vote.task_id in {task.task_id for task in study.tasks[:10]}])
         == {}
     )
+
+
+def test_bt500_counts_and_rejects_as_the_recommendation() -> None:
+    strange = far_grades(grades_with_two_strange_raters())
+    assert (strange.above.tolist(), strange.below.tolist()) == ([0] * 11 + [2], [0] * 11 + [6])
+    assert rejected(strange).tolist() == []  # neither the reversed scale nor the one grade
+    clip, rater = np.arange(48)[:, None], np.arange(15)[None]
+    seen = 3.07 + 1.5 * np.sin(0.9 * clip) + 0.5 * np.cos(1.3 * rater)
+    noise = (0.35 + 0.08 * rater) * np.sin(2.1 * clip * rater + 1.7 * rater + 0.9 * clip)
+    drawn = np.hstack([np.clip(np.floor(seen + noise + 0.5), 1, 5), np.where(clip % 2, 1.0, 5.0)])
+    assert drawn.sum() == 2374
+    counts = far_grades(drawn)
+    assert (counts.above[15], counts.below[15], counts.graded[15]) == (7, 7, 48)
+    assert rejected(counts).tolist() == [15]
+    some = drawn.copy()
+    some[::5, 3] = np.nan
+    assert far_grades(some).graded[3] == 38
+    assert rejected(far_grades(np.full((10, 4), 3.0))).tolist() == []
+
+
+def test_bt500_keeps_everybody_when_all_would_go() -> None:
+    counts = FarGrades(np.array([3, 4]), np.array([3, 4]), np.array([20, 20]))
+    assert rejected(counts).tolist() == []
+    assert rejected(FarGrades(*(np.append(row, 0) for row in counts[:2]), np.array([20, 20, 20]))).tolist() == [0, 1]
+
+
+def test_bt500_finds_the_erratic_and_not_the_constant() -> None:
+    study = grades()
+    votes = opinions(study, honest=15, ends=lambda turn: 1 + 4 * (turn % 2), three=lambda _: 3)
+    assert flagged("bt500", study, votes)["ends"].startswith("of 80 grades ")
+    assert "three" not in flagged("bt500", study, votes)
+    assert flagged("bt500", study, [vote for vote in votes if vote.task_id in {task.task_id for task in study.tasks[:9]}]) == {}
+
+
+@pytest.mark.parametrize(
+    ("wins", "circles", "zeta"),
+    [((2, 2, 1, 1), 2, 0.0), ((2, 2, 2, 2, 2), 5, 0.0), ((3, 2, 2, 2, 1), 4, 0.2), ((3, 2, 1, 0), 0, 1.0), ((1, 1, 1), 1, 0.0)],
+)
+def test_kendalls_coefficient_of_consistence(wins: Sequence[int], circles: int, zeta: float) -> None:
+    won = {f"m{number}": of for number, of in enumerate(wins) if of}
+    assert consistence(won, methods=len(wins)) == (circles, pytest.approx(zeta))
+
+
+def test_triads_are_those_that_were_compared_whole() -> None:
+    ring, line = [("a", "b"), ("b", "c"), ("c", "a")], [("a", "b"), ("b", "c"), ("a", "c")]
+    assert triads_of([ring, line, ring[:2]]) == (1, 2, 0.5)
+    assert triads_of([[*ring, ("a", "d")]]) == (1, 1, None)
+    assert triads_of([]) == (0, 0, None)
+
+
+def test_who_goes_round_in_circles_stands_out_and_is_only_proposed() -> None:
+    study = pairs()
+    votes = compared(study, {**{f"h{number}": 0.9 for number in range(6)}, "coin": 0.5}, seed=1)
+    said = flagged("circular_triads", study, votes)
+    assert set(said) == {"coin"}
+    assert re.fullmatch(
+        r"\d+ of 80 triads are circular, others \d+% of theirs \(a coin 25%\); mean consistence 0\.\d\d", said["coin"]
+    )
+    assert flagged("circular_triads", study, [vote for vote in votes if vote.rater_id == "coin"]) == {}
+    even = compared(study, {f"h{number}": 0.5 for number in range(6)})
+    assert flagged("circular_triads", study, even) == {}  # where methods are equal, everybody does
+
+
+@pytest.mark.parametrize("rule", ["bt500", "circular_triads"])
+def test_rules_that_are_no_reason_by_themselves_only_propose(rule: str) -> None:
+    fields = {"title": "T", "subjects": OF_PREDICTIONS, "questions": [{"leaf": "pairwise"}]}
+    assert StudyFile.model_validate({**fields, "screening": {rule: {}}}).screening
+    with pytest.raises(ValueError, match=f"{rule} cannot act by itself, since .*; leave out auto"):
+        StudyFile.model_validate({**fields, "screening": {rule: {"auto": True}}})
+    study = pairs()
+    ruled = Study(study.study_id, study.file.model_copy(update={"screening": {"circular_triads": RuleSpec()}}), study.tasks, {})
+    votes = compared(study, {**{f"h{number}": 0.9 for number in range(6)}, "coin": 0.5}, seed=1)
+    assert [(of.rater_id, of.alone) for of in proposals(ruled, votes)] == [("coin", False)]
 
 
 def test_a_rule_takes_no_strange_constants() -> None:

@@ -4,18 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from voted_studies import grades_with_two_strange_raters
 
 from inpaintbench.annotate.statistics.recovery import Reals, recovered
 from inpaintbench.errors import InputError
-
-
-def grades_with_two_strange_raters() -> Reals:
-    """24 clips, 12 raters; the eleventh always says 3, the last one reverses the scale."""
-    clip, rater = np.arange(24)[:, None], np.arange(12)[None]
-    seen = 3 + 1.6 * np.sin(0.7 * clip) + 0.4 * np.cos(1.3 * rater)
-    grades = np.clip(np.floor(seen + (0.3 + 0.1 * rater) * np.sin(2.1 * clip + 1.7 * rater) + 0.5), 1, 5)
-    grades[:, 10], grades[:, 11] = 3, 6 - grades[:, 11]
-    return grades
 
 
 def grades_of_nine() -> Reals:

@@ -37,12 +37,22 @@ if TYPE_CHECKING:
 
 # Of all strangers together: each arrival is a transaction.
 _ARRIVALS = Rate(50, 200)
+_TOOK_PART = (
+    "you took part in another study of ours, and this one needs people who have not; nothing is stored of you. Please return "
+    "your place where you found the study"
+)
 # Parameters of an address; platforms send three or four.
 _MOST_PARAMETERS = 16
 
 
 def arrival_routes(
-    study: Study, crowd: Crowd, *, participants: Participants, desk: Desk, opened: Callable[[Session], Response]
+    study: Study,
+    crowd: Crowd,
+    *,
+    participants: Participants,
+    desk: Desk,
+    opened: Callable[[Session], Response],
+    took_part: Callable[[Arrival], bool] = lambda _: False,
 ) -> APIRouter:
     """``GET /enter``.
 
@@ -52,6 +62,7 @@ def arrival_routes(
         participants: who has come.
         desk: told of arrivals.
         opened: makes the answer that carries a session.
+        took_part: tells who took part in a study whose people are not taken here.
     """
     router, platform = APIRouter(), platform_of(crowd)
     everybody = Buckets(_ARRIVALS)
@@ -67,7 +78,10 @@ def arrival_routes(
         if given is None:
             return sentence_page(study.file.title, study.file.welcome or "Accept the task to begin.")
         try:
-            session = participants.arrive(study.study_id, Arrival(crowd.platform, **given), at=time.time())
+            arrival = Arrival(crowd.platform, **given)
+            if not participants.has_come(study.study_id, arrival) and took_part(arrival):
+                return refusal(403, _TOOK_PART, as_page=True)
+            session = participants.arrive(study.study_id, arrival, at=time.time())
         except Closed:
             return refusal(403, "this study is closed and takes nobody any more", as_page=True)
         if session is None:

@@ -25,6 +25,9 @@ from inpaintbench.errors import InputError, MissingExtraError
 if TYPE_CHECKING:
     from sqlalchemy import URL
 
+    from inpaintbench.annotate.journal import Journal
+    from inpaintbench.annotate.journal.participants import Arrival
+    from inpaintbench.annotate.study import Study
 
 # TCP ports are 16-bit numbers.
 MOST_PORT = 65_535
@@ -101,55 +104,73 @@ def serve(
     hosts = MTURK_HOSTS if study.file.crowd is not None and study.file.crowd.platform == "mturk" else ()
     delivery = _delivery(embed, post_to=hosts, secure=tls is not None or urlsplit(public_origin or "").scheme == "https")
     if tls is not None:
-        try:
-            ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(*tls)
-        except OSError as error:
-            raise InputError(f"certificate {str(tls[0])!r} with key {str(tls[1])!r} cannot be used: {error}") from error
+        _check_certificate(*tls)
     with ExitStack() as stack:
         listening = stack.enter_context(_listening(host, port))
         stack.enter_context(_private_folder())
-        with _of_the_extra():
-            from inpaintbench.annotate.app.backing_up import backed_up, bring_back
-            from inpaintbench.annotate.desk.desk import Desk
-            from inpaintbench.annotate.journal import Journal
-            from inpaintbench.annotate.journal.accounts import Names, People
-            from inpaintbench.annotate.journal.engines import note
-            from inpaintbench.annotate.journal.participants import Participants
-        if backup is not None:
-            bring_back(backup, url, study_id=study.study_id)
-        journal = stack.enter_context(Journal(url))
-        stack.enter_context(backed_up(journal, backup, every_seconds=backup_seconds))
-        journal.register(study.study_id, title=study.file.title)
-        note(folder, url)
-        people = People(journal)
-        crowd, participants = study.file.crowd, Participants(journal)
+        journal = stack.enter_context(_journal(study, folder, url, backup=backup, backup_seconds=backup_seconds))
+        took_part = stack.enter_context(_took_part(study, journal, url))
         # Imported last: Gradio takes seconds, and reads the environment while it loads.
         with _of_the_extra():
-            from inpaintbench.annotate.app.arrivals import way_back
             from inpaintbench.annotate.app.http_server import run
             from inpaintbench.annotate.app.server import make_app
         app = make_app(
-            study,
-            folder,
-            desk=Desk(
-                study,
-                journal,
-                name_of=Names(people, study.study_id),
-                way_back=lambda rater_id, outcome: (
-                    {} if crowd is None else way_back(crowd, participants.of(study.study_id, rater_id), outcome)
-                ),
-            ),
-            people=people,
-            journal=journal,
-            public_origin=public_origin,
-            delivery=delivery,
-            forwarded=forwarded,
-            bound=host,
-            limits=limits,
-        )
+            study, folder, journal=journal, took_part=took_part, public_origin=public_origin, delivery=delivery,
+            forwarded=forwarded, bound=host, limits=limits,
+        )  # fmt: skip
         number = listening.getsockname()[1]
         address = f"{'http' if tls is None else 'https'}://{f'[{host}]' if ':' in host else host}:{number}"
         run(app, listening, tls=tls, head_seconds=limits.head_seconds, started=lambda: ready(public_origin or address))
+
+
+@contextmanager
+def _journal(study: Study, folder: Path, url: URL, *, backup: Path | None, backup_seconds: float) -> Iterator[Journal]:
+    """The study's journal, brought back from its backup where it is missing, and copied there while it is open."""
+    with _of_the_extra():
+        from inpaintbench.annotate.app.backing_up import backed_up, bring_back
+        from inpaintbench.annotate.journal import Journal
+        from inpaintbench.annotate.journal.engines import note
+    if backup is not None:
+        bring_back(backup, url, study_id=study.study_id)
+    with Journal(url) as journal, backed_up(journal, backup, every_seconds=backup_seconds):
+        journal.register(study.study_id, title=study.file.title)
+        note(folder, url)
+        yield journal
+
+
+@contextmanager
+def _took_part(study: Study, journal: Journal, url: URL) -> Iterator[Callable[[Arrival], bool]]:
+    """Tell who agreed to one of the studies that ``exclude_studies`` names, each in its own journal.
+
+    Raises:
+        InputError: one of them is no study, was closed, or its answers lie in a database that is not the study's own.
+    """
+    from inpaintbench.annotate.journal import Journal
+    from inpaintbench.annotate.journal.engines import name_of, noted, place
+    from inpaintbench.annotate.journal.participants import Arrival, Closed, Participants
+
+    crowd, others = study.file.crowd, list[tuple[str, Participants]]()
+    with ExitStack() as stack:
+        for folder in map(Path, () if crowd is None else crowd.exclude_studies):
+            other = studies.load(folder)
+            together = noted(folder) == name_of(url)
+            book = journal if together else stack.enter_context(Journal(place(None, folder)))
+            people = Participants(book)
+            try:
+                people.has_come(other.study_id, Arrival("link", ""))
+            except Closed as error:
+                raise InputError(
+                    f"crowd.exclude_studies names {str(folder)!r}, which was closed: nobody can tell any more who took part in it"
+                ) from error
+            others.append((other.study_id, people))
+        yield lambda arrival: any(people.agreed(study_id, arrival) for study_id, people in others)
+
+
+def _check_certificate(certificate: Path, key: Path) -> None:
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key)
+    except OSError as error:
+        raise InputError(f"certificate {str(certificate)!r} with key {str(key)!r} cannot be used: {error}") from error
 
 
 def _delivery(embed: Sequence[str], *, post_to: tuple[str, ...], secure: bool) -> Delivery:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import gradio as gr
 from fastapi import FastAPI, Request
@@ -12,20 +13,21 @@ from fastapi import FastAPI, Request
 from inpaintbench.annotate.app import pages, tables
 from inpaintbench.annotate.app.admin import admin_page, admin_routes
 from inpaintbench.annotate.app.allowed import Origins
-from inpaintbench.annotate.app.arrivals import arrival_routes
+from inpaintbench.annotate.app.arrivals import arrival_routes, way_back
 from inpaintbench.annotate.app.forwarded import Forwarded
 from inpaintbench.annotate.app.headers import Delivery
 from inpaintbench.annotate.app.limits import Limits
 from inpaintbench.annotate.app.routes import answer_errors, file_routes, rater_api
 from inpaintbench.annotate.app.security import Gate
 from inpaintbench.annotate.app.sessions import opened, session_routes
-from inpaintbench.annotate.journal.participants import Participants
+from inpaintbench.annotate.desk.desk import Desk
+from inpaintbench.annotate.journal.accounts import Names, People
+from inpaintbench.annotate.journal.participants import Arrival, Participants
 from inpaintbench.annotate.player import ComparisonPlayer
 
 if TYPE_CHECKING:
-    from inpaintbench.annotate.desk.desk import Desk
+    from inpaintbench.annotate.crowd import Outcome
     from inpaintbench.annotate.journal import Journal
-    from inpaintbench.annotate.journal.accounts import People
     from inpaintbench.annotate.study import Study
 
 
@@ -33,9 +35,8 @@ def make_app(
     study: Study,
     folder: Path,
     *,
-    desk: Desk,
-    people: People,
     journal: Journal,
+    took_part: Callable[[Arrival], bool] = lambda _: False,
     public_origin: str | None = None,
     delivery: Delivery = Delivery(),  # noqa: B008 - frozen
     forwarded: Forwarded | None = None,
@@ -47,9 +48,8 @@ def make_app(
     Args:
         study: prepared.
         folder: of the study; absolute, since the server runs elsewhere.
-        desk: hands out tasks and takes answers.
-        people: raters, admins and their sessions.
-        journal: read for downloads.
+        journal: holds answers, raters and admins.
+        took_part: tells who took part in a study whose people are not taken here.
         public_origin: ``https://name[:port]`` as browsers see it, where something in front of the server ends TLS.
         delivery: whether browsers come over TLS alone, and which pages may frame the app.
         forwarded: knows the proxies in front; none are believed by default.
@@ -59,13 +59,19 @@ def make_app(
     Raises:
         InputError: ``public_origin`` is no origin.
     """
+    people, participants, crowd = People(journal), Participants(journal), study.file.crowd
+
+    def back(rater_id: str, outcome: Outcome) -> Mapping[str, Any]:
+        return {} if crowd is None else way_back(crowd, participants.of(study.study_id, rater_id), outcome)
+
+    desk = Desk(study, journal, name_of=Names(people, study.study_id), way_back=back)
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False)
     answer_errors(app)
     app.include_router(session_routes(study, people=people, delivery=delivery))
-    participants = Participants(journal)
-    if study.file.crowd is not None:
+    if crowd is not None:
         enter = partial(opened, delivery=delivery)
-        app.include_router(arrival_routes(study, study.file.crowd, participants=participants, desk=desk, opened=enter))
+        arrivals = arrival_routes(study, crowd, participants=participants, desk=desk, opened=enter, took_part=took_part)
+        app.include_router(arrivals)
     app.include_router(file_routes(study, folder, desk=desk))
     app.include_router(admin_routes(study, folder, desk=desk, journal=journal, people=people))
     _mount(app, admin_page(study, desk=desk, people=people), folder, path="/admin", head=tables.HEAD)

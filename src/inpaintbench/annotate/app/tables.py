@@ -161,7 +161,10 @@ def judged(study: Study, vote: Vote, name: str, excluded: Exclusion | None) -> s
     return _drawn("What was judged", Facts(tuple(rows)))
 
 
-_PURPOSES = {"vote": "a vote", "gold": "a check with a known answer", "repeat": "asked a second time", "training": "practice"}
+_PURPOSES = {
+    "vote": "a vote", "gold": "a check with a known answer", "repeat": "asked a second time", "training": "practice",
+    "test": "a test beforehand", "warmup": "a first task, to settle in",
+}  # fmt: skip
 
 
 def notes(study: Study, overview: Mapping[str, Any]) -> str:

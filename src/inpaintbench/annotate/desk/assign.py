@@ -58,11 +58,19 @@ def next_task(
     if task_id is None:
         return None
     purpose: Purpose = "vote"
-    check = _check(state, rater_id, settled=settled, question=state.study.task_of[task_id].question, rng=rng)
+    question = state.study.task_of[task_id].question
+    if warmups_left(state, record) and (first := coverage.most(rater_id, question, without=record.warmed)) is not None:
+        return Assignment(first, "warmup", seats(record, question, state.study.task_of[first].candidates, rng=rng))
+    check = _check(state, rater_id, settled=settled, question=question, rng=rng)
     if check is not None:
         task_id, purpose = check
     task = state.study.task_of[task_id]
     return Assignment(task_id, purpose, seats(record, task.question, task.candidates, rng=rng))
+
+
+def warmups_left(state: State, record: RaterRecord) -> int:
+    """Tasks that a rater still gets to settle in; none after their first vote."""
+    return 0 if record.voted else max(0, state.study.file.checks.warmup - len(record.warmed))
 
 
 def still_to_come(state: State, coverage: Coverage, rater_id: str, *, settled: frozenset[str]) -> int:
@@ -74,14 +82,16 @@ def still_to_come(state: State, coverage: Coverage, rater_id: str, *, settled: f
     if not left:
         return 0
     golds = len(_golds(state, rater_id, settled=settled))
-    begin, length = _ordinal(state.rater(rater_id)), 2 * left + golds + 64
+    record = state.rater(rater_id)
+    warmups = min(warmups_left(state, record), left)
+    begin, length = _ordinal(record), 2 * left + golds + 64
     while True:
         kinds = _kinds(state, rater_id, begin + length)[begin : begin + length]
         checks = np.minimum(np.cumsum(kinds == _GOLD), golds) + np.cumsum(kinds == _REPEAT)
         handed = np.arange(1, length + 1)
         enough = np.flatnonzero(handed - checks >= left)
         if len(enough):
-            return int(handed[enough[0]])
+            return warmups + int(handed[enough[0]])
         length *= 2
 
 
@@ -114,12 +124,15 @@ def _ordinary(
     information: Information,
     rng: np.random.Generator,
 ) -> str | None:
+    # What somebody has just settled in with comes when there is nothing else.
+    fresh, again = state.rater(rater_id).warmed, None
     for question in _questions(state, coverage, rater_id, settled=settled):
         for group in _groups(state, coverage, question, information=information, rng=rng):
             task_id = coverage.least(rater_id, group)
-            if task_id is not None:
+            if task_id is not None and task_id not in fresh:
                 return task_id
-    return None
+            again = again or task_id
+    return again
 
 
 def _questions(state: State, coverage: Coverage, rater_id: str, *, settled: frozenset[str]) -> Iterable[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Literal
 
 from inpaintbench.annotate.crowd import Crowd, Outcome
-from inpaintbench.annotate.desk.assign import QUEUE, Assignment, seats
+from inpaintbench.annotate.desk.assign import QUEUE, Assignment, seats, warmups_left
 from inpaintbench.annotate.desk.current_state import Append, Live
 from inpaintbench.annotate.desk.records import RaterRecord, Visit
 from inpaintbench.annotate.events import Purpose
@@ -97,7 +97,8 @@ class Attendance:
         record = self._live.state.rater(rater_id)
         if stage in ("training", "testing"):
             return len(self._left(record, "training" if stage == "training" else "test"))
-        return max(0, self._crowd.tasks_per_person - record.voted)
+        held = sum(self._live.state.leases[lease_id].purpose == "warmup" for lease_id in record.queue)
+        return max(0, self._crowd.tasks_per_person - record.voted) + warmups_left(self._live.state, record) + held
 
     def places_left(self) -> int:
         """Places that nobody has: strangers who agreed and still work, or came to the end, have one."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,8 @@ from inpaintbench.types import item_rng
 Group = tuple[str, tuple[str, ...]]
 # Load of a task that is taken out: above any number of raters.
 _TAKEN_OUT = 1 << 30
+# Tasks that are looked at for one that needs no vote.
+_LOOKED_AT = 200
 # Kinds of events that speak of a task.
 _OF_TASKS = frozenset({"lease", "renew", "answer", "skip", "undo"})
 
@@ -150,6 +153,19 @@ class Coverage:
                 return self._tasks[number].task_id
         return None
 
+    def most(self, rater_id: str, question: str, *, without: Container[str]) -> str | None:
+        """The best covered of the last tasks of a question in a rater's own order: it needs their vote least."""
+        numbers = (int(number) for number in self._order(rater_id).tasks[::-1])
+        others = (
+            number
+            for number in numbers
+            if self._tasks[number].question == question
+            and self._load[number] != _TAKEN_OUT
+            and self._tasks[number].task_id not in without
+        )
+        best = max(islice(others, _LOOKED_AT), key=self._load.__getitem__, default=None)
+        return None if best is None else self._tasks[best].task_id
+
     def awaited(self, *, settled: Iterable[str]) -> set[str]:
         """Ordinary tasks that lack votes, whether leased or not, without questions that need no more votes. Looks at all."""
         over = set(settled)
@@ -188,7 +204,7 @@ class Coverage:
 
     def _hand_out(self, event: Event, number: int | None, *, now: float) -> None:
         lease = self._state.leases.get(event.body["lease_id"])  # None where it was ended by an event after this one
-        first_time = event.body["purpose"] != "repeat" if event.kind == "lease" else False
+        first_time = event.kind == "lease" and event.body["purpose"] not in ("repeat", "warmup")
         if number is not None and first_time and event.rater_id not in self._had_by[number]:
             self._had_by[number].append(event.rater_id)
             if self._load[number] < self._target[number]:

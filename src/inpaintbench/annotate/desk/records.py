@@ -139,6 +139,8 @@ class Standing:
     """Why they are, in the order in which it was decided."""
     stated: Sequence[Stated]
     """Screening rules as they were stated, the newest last."""
+    warmups: int = 0
+    """Answers to first tasks, to settle in, which are in none of the others."""
 
 
 # Last answers whose median is the pace.
@@ -196,6 +198,8 @@ class RaterRecord:
     """Tasks handed out, without repeats: none of them comes a second time."""
     repeated: set[str] = field(default_factory=set)
     """Tasks handed out once more on purpose."""
+    warmed: list[str] = field(default_factory=list)
+    """Tasks handed out to settle in, whose answers are never counted."""
     golds: int = 0
     """Gold tasks handed out."""
     done: list[int] = field(default_factory=list)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from inpaintbench.annotate.journal import Journal
 
 # Changes whenever the same events give another state, or the same state other bytes.
-FORMAT = 2
+FORMAT = 3
 # Events from which on a snapshot is worth its place, and new ones after which the next is taken.
 WORTH, STEP = 200_000, 100_000
 # Bytes that a snapshot may come to, unpacked.

@@ -29,7 +29,7 @@ from inpaintbench.annotate.desk.records import (
     Visit,
     Vote,
 )
-from inpaintbench.annotate.desk.submissions import COUNTED, UNDONE, Submissions
+from inpaintbench.annotate.desk.submissions import COUNTED, PURPOSES, UNDONE, Submissions
 from inpaintbench.annotate.events import Event, Purpose
 from inpaintbench.annotate.questions.pairwise import TIE
 from inpaintbench.annotate.study import Study, StudyTask
@@ -39,6 +39,8 @@ __all__ = ["BROKEN", "State", "Vote", "votes"]
 
 # The reason of a skip that speaks of the task and not of the rater.
 BROKEN = "broken"
+# Purposes of answers that speak of their rater alone: no table or statistic of a study has them.
+UNASKED: frozenset[Purpose] = frozenset({"training", "test", "warmup"})
 # Raters who say so, before nobody is asked any more.
 BROKEN_SKIPS = 3
 
@@ -126,7 +128,7 @@ class State:
     def votes(self, *, excluded: bool = False) -> list[Vote]:
         """The answers that stand and count, in order; with ``excluded`` those that stand and do not count too."""
         known = (self.submissions.vote(row) for row in self.submissions.standing().tolist())
-        asked = (vote for vote in known if vote.purpose not in ("training", "test"))
+        asked = (vote for vote in known if vote.purpose not in UNASKED)
         return [vote for vote in asked if excluded or self.exclusion_of(vote) is None]
 
     def comparisons(self, question: str) -> dict[str, Comparison]:
@@ -146,7 +148,11 @@ class State:
         everything = self.votes(excluded=True)
         excluded = [vote for vote in everything if self.exclusion_of(vote) is not None]
         votes = [vote for vote in everything if self.exclusion_of(vote) is None] if excluded else everything
-        return Standing(votes, everything, excluded, list(self.exclusions.values()), list(self.stated))
+        return Standing(votes, everything, excluded, list(self.exclusions.values()), list(self.stated), self._warmups())
+
+    def _warmups(self) -> int:
+        purposes = self.submissions.table["purpose"][self.submissions.standing()]
+        return int(np.count_nonzero(purposes == PURPOSES.index("warmup")))
 
     def exclusion_of(self, vote: Vote) -> Exclusion | None:
         """Why an answer counts for nothing; None where it counts."""
@@ -188,7 +194,7 @@ class State:
     def _answer(self, event: Event, rater: RaterRecord) -> None:
         lease = self._close(event, rater)
         task = self.study.task_of[lease.task_id]
-        if task.task_id in rater.first:
+        if task.task_id in rater.first and lease.purpose != "warmup":
             lease.purpose = "repeat"  # another answer of theirs was imported while they had it open
         watch = self.study.watch_seconds(task)
         available = None
@@ -207,7 +213,7 @@ class State:
         if vote.purpose == "repeat":
             first = rater.first.get(task.task_id)
             rater.repeats.append(None if first is None else self.submissions.choice(first) == vote.choice)
-        else:
+        elif vote.purpose != "warmup":
             rater.first[task.task_id] = row
         if vote.purpose == "vote":
             if self.exclusion_of(vote) is None:
@@ -314,6 +320,7 @@ class State:
         rater.stuttered -= vote.stuttered
         if vote.purpose == "repeat":
             rater.repeats.pop()
+        if vote.purpose in ("repeat", "warmup"):
             return
         del rater.first[vote.task_id]
         if vote.purpose == "vote":
@@ -386,14 +393,17 @@ def _may_fetch(rater: RaterRecord, proxy: str) -> None:
 
 def _purpose(stored: Purpose, task: StudyTask) -> Purpose:
     """Purpose of a lease by the gold that the study has now, which may have been corrected since it was given."""
-    return stored if stored == "repeat" else task.use or ("gold" if task.gold else "vote")
+    return stored if stored in ("repeat", "warmup") else task.use or ("gold" if task.gold else "vote")
 
 
 def _first_time(rater: RaterRecord, task: StudyTask, purpose: Purpose) -> None:
     if purpose == "repeat":
         rater.repeated.add(task.task_id)
         return
-    rater.had.add(task.task_id)
+    if purpose == "warmup":
+        rater.warmed.append(task.task_id)
+    else:
+        rater.had.add(task.task_id)
     if purpose == "gold":
         rater.golds += 1
         return

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import json
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Table, delete, func, select, update
+from sqlalchemy import ColumnElement, Row, Table, delete, func, select, update
 
 from inpaintbench.annotate.journal.accounts import Session, enter, known
 from inpaintbench.annotate.journal.credentials import fresh_secret
@@ -97,6 +98,24 @@ class Participants:
                 transaction.change(update(participants).where(mine).values(**newest))
             return enter(transaction, select(raters).where(_of(raters, study_id, rater_id)), at=at)
 
+    def has_come(self, study_id: str, arrival: Arrival) -> bool:
+        """Return whether somebody arrived in a study before, with whatever session."""
+        with self._database.reading() as transaction:
+            return _row_of(transaction, study_id, arrival) is not None
+
+    def agreed(self, study_id: str, arrival: Arrival) -> bool:
+        """Return whether somebody agreed to take part in a study; of who withdrew from it nothing else is known than that.
+
+        Raises:
+            Closed: what links people to the study is deleted.
+        """
+        with self._database.reading() as transaction:
+            row = _row_of(transaction, study_id, arrival)
+            if row is None or row.rater_id is None:
+                return row is not None
+            theirs = select(events.c.body).where(_of(events, study_id, row.rater_id), events.c.kind == "consent")
+            return any(json.loads(event.body)["answer"] for event in transaction.rows(theirs))
+
     def all(self, study_id: str) -> dict[str, Participant]:
         """Rater id -> participant, in the order in which they came; without those who are erased."""
         return self._read(participants.c.study_id == study_id)
@@ -173,12 +192,32 @@ def _external_key(transaction: Transaction, study_id: str, arrival: Arrival) -> 
     Raises:
         Closed: the secret was deleted.
     """
-    rows = transaction.rows(select(study_keys.c.secret).where(study_keys.c.study_id == study_id))
-    secret = rows[0].secret if rows else fresh_secret()
-    if not rows:
+    secret = _secret(transaction, study_id)
+    if secret is None:
+        secret = fresh_secret()
         transaction.insert(study_keys, {"study_id": study_id, "secret": secret})
-    if not secret:
+    return _hidden(secret, arrival)
+
+
+def _row_of(transaction: Transaction, study_id: str, arrival: Arrival) -> Row[Any] | None:
+    """The row of a person; None where they never came."""
+    secret = _secret(transaction, study_id)
+    if secret is None:
+        return None
+    mine = (participants.c.study_id == study_id) & (participants.c.external_key == _hidden(secret, arrival))
+    rows = transaction.rows(select(participants).where(mine))
+    return rows[0] if rows else None
+
+
+def _secret(transaction: Transaction, study_id: str) -> str | None:
+    """The study's secret; None where nobody came yet."""
+    rows = transaction.rows(select(study_keys.c.secret).where(study_keys.c.study_id == study_id))
+    if rows and not rows[0].secret:
         raise Closed
+    return str(rows[0].secret) if rows else None
+
+
+def _hidden(secret: str, arrival: Arrival) -> str:
     said = f"{arrival.platform}\0{arrival.participant}".encode()
     return hmac.new(secret.encode(), said, hashlib.sha256).hexdigest()
 

@@ -34,9 +34,9 @@ def _verdicts(changed: int) -> str:
 
 def left_out_parts(material: Material) -> tuple[object, ...]:
     """Who is excluded and why, results with and without, and the verdicts that change."""
-    parts: list[object] = (
-        [*_stated(material), _who(material)] if material.exclusions or material.proposed else [*_stated(material)]
-    )
+    parts: list[object] = [*_settling(material), *_stated(material)]
+    if material.exclusions or material.proposed:
+        parts.append(_who(material))
     if material.everything is not None and material.counted is not None:
         statement = f"{_verdicts(len(material.changes))[:1].upper()}{_verdicts(len(material.changes))[1:]}."
         state = "moved" if material.changes else "same"
@@ -45,6 +45,14 @@ def left_out_parts(material: Material) -> tuple[object, ...]:
             parts.append(_changes(material))
         parts.append(_results(material))
     return (*parts, _NOTE)
+
+
+def _settling(material: Material) -> list[Statement]:
+    if not material.warmups:
+        return []
+    first = count(material.study.file.checks.warmup, "task")
+    words = f"The first {first} of each rater, to settle in, are not counted: {count(material.warmups, 'answer')}."
+    return [Statement(words, state="stated")]
 
 
 def _stated(material: Material) -> list[Statement]:

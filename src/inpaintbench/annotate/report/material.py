@@ -52,6 +52,7 @@ def material_of(
         everything=results_of(study, standing.everything) if standing.exclusions else None,
         proposed=proposals(study, standing.everything),
         stated=standing.stated,
+        warmups=standing.warmups,
         picture_of=picture_of,
     )
 

@@ -64,7 +64,7 @@ def _sections(material: Material) -> list[Section]:
     if len(material.dimensions.get("questions", ())) > 1:
         parts = dimensions_parts(material.dimensions, titles=titles)
         sections.append(Section("dimensions", "Dimensions", "How the dimensions go together", parts=parts))
-    if material.exclusions or material.proposed or material.study.file.screening:
+    if material.exclusions or material.proposed or material.study.file.screening or material.warmups:
         sections.append(Section("excluded", "Excluded", "Excluded answers", parts=left_out_parts(material)))
     if material.votes:
         sections.append(Section("raters", "Raters", "Raters", parts=raters_parts(material)))

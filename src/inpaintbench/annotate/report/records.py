@@ -51,6 +51,9 @@ class Material:
     stated: Sequence[Stated] = ()
     """The rules as they were stated, the newest last."""
 
+    warmups: int = 0
+    """Answers to first tasks of raters, which are not among the votes."""
+
     picture_of: Callable[[StudyTask], str] = lambda _: ""
     """Address of a picture of a task, for pages that are served; none by default."""
 

@@ -69,11 +69,11 @@ def seen_so(standing: Standing, conditions: Sequence[str]) -> Standing:
         InputError: as ``condition``.
     """
     held = [condition(text) for text in conditions]
-    kept = {
-        name: [vote for vote in getattr(standing, name) if all(holds(vote) for holds in held)]
-        for name in ("votes", "everything", "excluded")
-    }
-    return replace(standing, **kept)
+
+    def of(votes: Sequence[Vote]) -> list[Vote]:
+        return [vote for vote in votes if all(holds(vote) for holds in held)]
+
+    return replace(standing, votes=of(standing.votes), everything=of(standing.everything), excluded=of(standing.excluded))
 
 
 def viewing_parts(material: Material) -> tuple[object, ...]:

@@ -19,6 +19,8 @@ RULES: Catalogue[type[ScreeningRule]] = Catalogue(
         "straight_lining": "inpaintbench.annotate.screening.straight_lining:StraightLining",
         "against_others": "inpaintbench.annotate.screening.against_others:AgainstOthers",
         "erratic_ratings": "inpaintbench.annotate.screening.erratic_ratings:ErraticRatings",
+        "bt500": "inpaintbench.annotate.screening.bt500:Bt500",
+        "circular_triads": "inpaintbench.annotate.screening.circular_triads:CircularTriads",
         "annotator_model": "inpaintbench.annotate.screening.annotator_model:AnnotatorModel",
     },
     base="inpaintbench.annotate.screening.base:ScreeningRule",

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from inpaintbench.annotate.desk.records import Vote
 from inpaintbench.annotate.questions.base import Kind
@@ -58,10 +61,27 @@ class ScreeningRule(Leaf, ABC):
 
     title: str
     """Words for people."""
+    only_proposes: str = ""
+    """Why nobody may be left out by it alone; such a rule never acts by itself."""
 
     @abstractmethod
     def findings(self, panel: Panel) -> list[Finding]:
         """Return the raters whose answers should not count, in the order in which they came."""
+
+
+def grades_of(panel: Panel) -> Iterator[tuple[str, list[str], npt.NDArray[np.float64]]]:
+    """Questions whose answers are numbers: the label, its raters, and ``float64[tasks, raters]``, NaN where nobody answered."""
+    for label, votes in panel.of_question.items():
+        if panel.kind(label) not in ("grade", "share"):
+            continue
+        question = panel.study.question_of[label]
+        tasks = {task_id: row for row, task_id in enumerate(dict.fromkeys(vote.task_id for vote in votes))}
+        raters = {rater_id: column for column, rater_id in enumerate(dict.fromkeys(vote.rater_id for vote in votes))}
+        grades = np.full((len(tasks), len(raters)), np.nan)
+        for vote in votes:
+            if (value := question.number(vote.choice)) is not None:
+                grades[tasks[vote.task_id], raters[vote.rater_id]] = value
+        yield label, list(raters), grades
 
 
 def share(value: float, *, name: str) -> float:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from inpaintbench.annotate.screening.base import Finding, Panel, ScreeningRule, at_least, share
+from inpaintbench.annotate.screening.base import Finding, Panel, ScreeningRule, at_least, grades_of, share
 from inpaintbench.annotate.statistics.recovery import FEWEST_RATERS, FLOOR, Reals, recovered
 
 # Standard normal quantile of the upper end of a one-sided 99 % interval.
@@ -36,20 +36,12 @@ class ErraticRatings(ScreeningRule):
     def findings(self, panel: Panel) -> list[Finding]:
         """Raters whose grades tell little."""
         said: dict[str, str] = {}
-        for label, votes in panel.of_question.items():
-            if panel.kind(label) not in ("grade", "share"):
-                continue
-            question = panel.study.question_of[label]
-            tasks = {task_id: row for row, task_id in enumerate(dict.fromkeys(vote.task_id for vote in votes))}
-            raters = {rater_id: column for column, rater_id in enumerate(dict.fromkeys(vote.rater_id for vote in votes))}
+        for label, raters, grades in grades_of(panel):
             if len(raters) < FEWEST_RATERS:
                 continue
-            grades = np.full((len(tasks), len(raters)), np.nan)
-            for vote in votes:
-                if (value := question.number(vote.choice)) is not None:
-                    grades[tasks[vote.task_id], raters[vote.rater_id]] = value
+            question = panel.study.question_of[label]
             steps = [value for option in question.parts()[0].options if (value := question.number(option.value)) is not None]
-            for rater_id, reason in self._flagged(grades, list(raters), step=float(np.min(np.diff(sorted(steps))))):
+            for rater_id, reason in self._flagged(grades, raters, step=float(np.min(np.diff(sorted(steps))))):
                 said.setdefault(rater_id, reason)
         return [Finding(rater_id, said[rater_id]) for rater_id in panel.of_rater if rater_id in said]
 

@@ -19,6 +19,8 @@ class Proposal(NamedTuple):
     reason: str
     auto: bool
     """The study lets the rule act by itself."""
+    alone: bool = True
+    """It may be the only reason to leave somebody out."""
 
 
 def proposals(study: Study, votes: Sequence[Vote], *, auto_only: bool = False) -> list[Proposal]:
@@ -30,11 +32,11 @@ def proposals(study: Study, votes: Sequence[Vote], *, auto_only: bool = False) -
         auto_only: leave out rules that only propose.
     """
     panel = Panel(study, votes)
+    rules = [(name, spec, build_rule(name, spec)) for name, spec in study.file.screening.items() if spec.auto or not auto_only]
     return [
-        Proposal(finding.rater_id, name, finding.reason, spec.auto)
-        for name, spec in study.file.screening.items()
-        if spec.auto or not auto_only
-        for finding in build_rule(name, spec).findings(panel)
+        Proposal(finding.rater_id, name, finding.reason, spec.auto, not rule.only_proposes)
+        for name, spec, rule in rules
+        for finding in rule.findings(panel)
     ]
 
 

@@ -122,7 +122,11 @@ def _print_results(study: Study, results: Results, *, called: str) -> None:
 def screen(
     study: InStudy,
     apply: Annotated[
-        bool, option("Exclude everybody whom a rule proposes, not only where it may act by itself.", "--apply")
+        bool,
+        option(
+            "Exclude whom rules propose, also where none may act by itself (but not by bt500 or circular_triads alone).",
+            "--apply",
+        ),
     ] = False,
     database: Database = None,
     as_json: AsJson = False,
@@ -139,7 +143,7 @@ def screen(
         found = proposals(open_study.study, answers)
         desk = open_study.desk
         for of in found:
-            if of.auto or apply:
+            if of.alone and (of.auto or apply):
                 desk.exclude(of.rater_id, reason=of.reason, rule=of.rule)
         left_out = {(one.rater_id, one.submission) for one in desk.exclusions()}
         called = _called(open_study.people.raters(open_study.study.study_id))
