@@ -231,13 +231,15 @@ class Clip:
     blob: str
     """Blob name of the encoded clip."""
     yuv_sha256: str
-    """Hash of the decoded planes, fixed by the H.264 standard, equal with any decoder."""
+    """Hash of the decoded planes, fixed by the standard of the codec, equal with any decoder."""
     rgb_sha256: str
     """Hash of the RGB frames as ``video`` decodes them."""
     encode_crf: int | None
-    """Quality factor of the encoder; 0 is lossless, None where a bit rate was asked for."""
+    """Quality factor on the encoder's own scale; 0 is lossless, None where a bit rate was asked for."""
     encode_psnr_db: float
     """PSNR of the encoded against the normalised frames, over all YUV values."""
+    encoder: str | None = None
+    """FFmpeg's name of the encoder where it is another than libx264."""
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ def test_broken_and_missing_parts_are_told_one_by_one_and_the_others_nonetheless
     assert "FFmpeg's shared libraries" in found["torchcodec"]["todo"]
     assert found["PyTorch"]["told"] == "importing it ended the process with status 11"
     assert "nms" in found["torchvision"]["told"]
-    assert found["NumPy"]["state"] == found["datasets"]["state"] == found["encoder libx264"]["state"] == "ok"
+    assert found["NumPy"]["state"] == found["datasets"]["state"] == found["encoder"]["state"] == "ok"
     assert found["ffmpeg program"]["state"] == found["fontconfig"]["state"] == "absent"
     assert "bundled DejaVu Sans" in found["fontconfig"]["told"]
     assert "set FLICKR_API_SECRET in" in found["Flickr"]["todo"]

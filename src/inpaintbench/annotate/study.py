@@ -223,7 +223,7 @@ class Tile:
 
 @dataclass(frozen=True)
 class Proxy:
-    """All pictures of a task, tiled in one H.264 video or one PNG: they cannot drift apart."""
+    """All pictures of a task, tiled in one video or one PNG: they cannot drift apart."""
 
     name: str
     """File in ``proxies/``: hex digits and ``.mp4`` or ``.png``, so it tells raters nothing."""

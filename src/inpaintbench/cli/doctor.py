@@ -57,6 +57,8 @@ PACKAGES = {"cv2": "opencv-python-headless", "skimage": "scikit-image", "PIL": "
 State = Literal["ok", "absent", "warning", "broken"]
 # Free disk space below which there is a warning: a benchmark of a few hundred clips takes about as much.
 LEAST_GIB = 5.0
+# In the order that ``video.encoders`` takes them.
+_ENCODERS = ("libx264", "libvpx-vp9")
 _CHILD = Path(__file__).with_name("doctor_child.py")
 _CHILD_SECONDS = 180.0
 _GIB = 2**30
@@ -184,15 +186,7 @@ def _video(answer: Mapping[str, Any]) -> Iterator[Finding]:
             f"{name} {number}" for name, number in answer["libraries"].items() if name in ("libavcodec", "libavformat")
         )
         yield Finding("video", "FFmpeg in PyAV", "ok", f"{answer['ffmpeg'] or ''} ({libraries})".strip())
-        way = None if answer["x264"] else "pip install --force-reinstall --only-binary av av: its wheels hold libx264"
-        yield Finding(
-            "video",
-            "encoder libx264",
-            "ok" if answer["x264"] else "broken",
-            "here" if answer["x264"] else "not in PyAV",
-            way,
-            core=True,
-        )
+        yield _encoder(answer["encoders"])
         yield Finding("video", "licence of PyAV", "ok", _licence(answer))
     program = shutil.which("ffmpeg")
     if program is None:
@@ -202,6 +196,22 @@ def _video(answer: Mapping[str, Any]) -> Iterator[Finding]:
     first = _first_line(program, "-version")
     broken = None if first else f"{program} -version fails: install ffmpeg again"
     yield Finding("video", "ffmpeg program", "ok" if first else "warning", f"{first or 'does not start'}, {program}", broken)
+
+
+def _encoder(held: Sequence[str]) -> Finding:
+    """What writes videos; ``video.encoders`` chooses it."""
+    asked = os.environ.get("INPAINTBENCH_ENCODER")
+    first = asked or next(iter(held), "none")
+    if first not in held:
+        why = f"INPAINTBENCH_ENCODER asks for {asked!r}, and " if asked else ""
+        way = f"pip install --force-reinstall --only-binary av av: its wheels hold {' and '.join(_ENCODERS)}"
+        return Finding(
+            "video", "encoder", "broken", f"{why}PyAV holds {' and '.join(held) or 'none that can be used'}", way, core=True
+        )
+    if first == _ENCODERS[0]:
+        return Finding("video", "encoder", "ok", first, None)
+    why = "as INPAINTBENCH_ENCODER says" if asked else f"since PyAV lacks {_ENCODERS[0]}"
+    return Finding("video", "encoder", "ok", f"{first}, {why}; the form challenge, which is H.264 by definition, is refused")
 
 
 def _licence(answer: Mapping[str, Any]) -> str:

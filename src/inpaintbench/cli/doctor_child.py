@@ -25,7 +25,8 @@ def _av(module: Any) -> dict[str, Any]:
     from av.codec import codecs_available
 
     gpl = sorted({"libx264", "libx265"} & codecs_available)
-    facts = {"libraries": libraries, "ffmpeg": getattr(module, "ffmpeg_version_info", ""), "x264": "libx264" in gpl, "gpl": gpl}
+    facts: dict[str, Any] = {"libraries": libraries, "ffmpeg": getattr(module, "ffmpeg_version_info", ""), "gpl": gpl}
+    facts["encoders"] = [name for name in ("libx264", "libvpx-vp9") if name in codecs_available]
     try:
         facts["licence"] = importlib.import_module("av._core").library_meta["libavcodec"]["license"]
     except (ImportError, AttributeError, KeyError):  # a name that PyAV does not promise

@@ -238,6 +238,8 @@ def probe_and_cut(
 def _cutting(
     sources: Sequence[Source], where: Mapping[str, Plain], attributes: Sequence[Attribute], how: Mapping[str, Any]
 ) -> tuple[Step, list[Task]]:
+    if how["form"] == "challenge":
+        video.require_h264("the form challenge")  # here and not a source each
     leaves = {
         kind: [how[kind]["name"], leaves.get(how[kind]["name"]).version, without_name(how[kind])]
         for kind, leaves in (("splitter", SPLITTERS), ("normalizer", NORMALIZERS))
@@ -345,6 +347,7 @@ def _clips(
             source_id=payload["source_id"], start_frame=start, end_frame=end, fps=fps, width=encoded.width,
             height=encoded.height, frames=end - start, blob=blob, yuv_sha256=encoded.yuv_sha256,
             rgb_sha256=encoded.rgb_sha256, encode_crf=encoded.crf, encode_psnr_db=encoded.psnr_db,
+            encoder=encoded.encoder,
         )  # fmt: skip
 
 

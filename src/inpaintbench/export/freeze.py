@@ -209,7 +209,7 @@ class _Kept:
     def rows(self) -> Iterator[list[dict[str, Any]]]:
         """Some thousands of rows at a time, with every column that a row may have."""
         empty: dict[str, Any] = {file_column(part): [] if file_column(part).endswith("s") else None for part in MEDIA}
-        empty |= dict.fromkeys((*EDIT_COLUMNS, "object_mask_sha256", "effect_mask_sha256"))
+        empty |= dict.fromkeys((*EDIT_COLUMNS, "object_mask_sha256", "effect_mask_sha256", "encoder"))
         rows = (empty | dict(row) for row in self.published.dataset.items if row["item_id"] not in self.gone)
         while some := list(itertools.islice(rows, SHARD_ROWS)):
             yield some
@@ -497,6 +497,7 @@ def _plain_columns(item: Item, clip: Clip, corruption: Corruption, source: Sourc
         "fps": clip.fps,
         "encode_crf": clip.encode_crf,
         "encode_psnr_db": clip.encode_psnr_db,
+        "encoder": clip.encoder,
         "generator": corruption.generator,
         "generator_parameters": dict(corruption.parameters) | {"seed": corruption.seed},
         "truth_yuv_sha256": clip.yuv_sha256,

@@ -58,7 +58,7 @@ class Published:
         facts = {column: row[column] for column in ("clip_id", "source_id", "start_frame", "end_frame", "fps", "width", "height",
                                                     "frames", "encode_crf", "encode_psnr_db")}  # fmt: skip
         hashes = {"yuv_sha256": row["truth_yuv_sha256"], "rgb_sha256": row["truth_rgb_sha256"]}
-        return Clip(**facts, **hashes, blob=self.files[name] + Path(name).suffix if name else "")
+        return Clip(**facts, **hashes, encoder=row.get("encoder"), blob=self.files[name] + Path(name).suffix if name else "")
 
     @property
     def splits(self) -> dict[str, str]:

@@ -27,7 +27,7 @@ EDIT_COLUMNS: dict[str, pa.DataType] = {
     "target_prompt": pa.string(),
     "object_mask_sha256": pa.string(),
 }
-_OPTIONAL: dict[str, pa.DataType] = {**EDIT_COLUMNS, "effect_mask_sha256": pa.string()}
+_OPTIONAL: dict[str, pa.DataType] = {**EDIT_COLUMNS, "effect_mask_sha256": pa.string(), "encoder": pa.string()}
 _LISTS = ("second_hole",)
 _PLAIN_COLUMNS: dict[str, pa.DataType] = {
     "item_id": pa.string(),

@@ -10,6 +10,7 @@ from .decoding import (
     read_levels,
     read_luma,
 )
+from .encoders import chosen, require_h264, writes_h264
 from .encoding import (
     CHALLENGE_BITS_PER_SECOND,
     CLIP_FORMS,
@@ -62,6 +63,7 @@ __all__ = [
     "Scan",
     "bicubic",
     "by_number",
+    "chosen",
     "decoded_hashes",
     "frames_at",
     "is_image",
@@ -79,6 +81,7 @@ __all__ = [
     "read_index_image",
     "read_levels",
     "read_luma",
+    "require_h264",
     "require_reader",
     "scaled",
     "scan",
@@ -93,4 +96,5 @@ __all__ = [
     "write_image",
     "write_levels",
     "write_lossless",
+    "writes_h264",
 ]

@@ -6,8 +6,8 @@ import errno
 import hashlib
 import math
 import tempfile
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -20,7 +20,8 @@ from av.video.reformatter import ColorRange, Colorspace
 
 from inpaintbench.types import Frames, Hole
 from inpaintbench.video.conversion import converted, to_rgb
-from inpaintbench.video.decoding import decoded_facts
+from inpaintbench.video.decoding import decoded_facts, whole
+from inpaintbench.video.encoders import X264, Coding, Encoder, chosen, require_h264
 from inpaintbench.video.images import write_image
 from inpaintbench.video.suffixes import is_image
 
@@ -29,8 +30,6 @@ CLIP_FORMS = ("near-lossless", "lossless", "challenge")
 CHALLENGE_BITS_PER_SECOND = 100_000
 # Lowest PSNR of an encoded clip against the encoder's input, over all YUV values.
 TRUTH_PSNR_DB = 45.0
-# Quality factor that is tried first: with a constant quantiser nearly every clip has a little more than the PSNR there.
-_FIRST_CRF = 16
 # Fewest decibels that a step of the quality factor brings.
 _DB_A_STEP = 0.5
 # Stands for the infinite PSNR of equal frames, since records hold finite numbers.
@@ -44,12 +43,14 @@ class EncodedClip:
     """Facts of an encoded clip: quality factor, PSNR, size, and hashes of the decoded planes and RGB frames."""
 
     crf: int | None
-    """None where a bit rate was asked for."""
+    """Of the encoder's own scale; None where a bit rate was asked for."""
     psnr_db: float
     yuv_sha256: str
     rgb_sha256: str
     width: int
     height: int
+    encoder: str | None = None
+    """FFmpeg's name of the encoder where it is another than libx264; None for pictures too."""
 
 
 def write_clip(
@@ -57,7 +58,7 @@ def write_clip(
 ) -> EncodedClip:
     """Encode the truth of a clip; a ``.png`` path takes one frame, losslessly, whatever the form.
 
-    ``near-lossless`` is tagged BT.601 H.264 that browsers play, of at least ``TRUTH_PSNR_DB``: the quality factor is lowered
+    ``near-lossless`` is tagged BT.601 video that browsers play, of at least ``TRUTH_PSNR_DB``: the quality factor is lowered
     until the PSNR is reached, which mostly takes one encoding. 4:2:0 colour, or 4:4:4 where a side is odd, which 4:2:0 cannot be.
 
     Args:
@@ -68,6 +69,7 @@ def write_clip(
 
     Raises:
         ValueError: unknown form, or no frame.
+        InputError: no encoder at hand, or ``challenge`` without libx264.
     """
     if is_image(path):
         write_lossless(path, np.stack(list(frames)), fps=fps)
@@ -79,27 +81,37 @@ def write_clip(
         return _exact(path)
     if form == "challenge":
         # As in the ChaLearn 2018 decaptioning challenge.
-        options = {"b": str(CHALLENGE_BITS_PER_SECOND), "x264-params": "mbtree=0"}
-        return _encode_truth(path, _converted(frames), fps=fps, crf=None, options=options)
+        require_h264("the form challenge")
+        converted = _converted(frames)
+        coding = X264.bit_rate(CHALLENGE_BITS_PER_SECOND, _format_of(converted))
+        return _encode_truth(path, converted, X264, coding, fps=fps, crf=None)
     raise ValueError(f"unknown form {form!r}, choose from {', '.join(CLIP_FORMS)}")
 
 
 def _exact(path: Path | str) -> EncodedClip:
     yuv, rgb, (width, height) = decoded_facts(path)
-    return EncodedClip(0, _EXACT_DB, yuv, rgb, width, height)
+    return EncodedClip(0, _EXACT_DB, yuv, rgb, width, height, None if is_image(path) else _unusual(chosen()))
+
+
+def _unusual(encoder: type[Encoder]) -> str | None:
+    return None if encoder is X264 else encoder.name
 
 
 def _converted(frames: Iterable[npt.NDArray[np.uint8]]) -> list[Any]:
     return [_to_yuv(frame, _subsampling(frame)) for frame in frames]
 
 
+def _format_of(frames: Sequence[Any]) -> str:
+    if not frames:
+        raise ValueError("a video needs at least one frame")
+    return str(frames[0].format.name)
+
+
 def _search_factor(path: Path | str, converted: list[Any], *, fps: float) -> EncodedClip:
-    crf = _FIRST_CRF
+    encoder = chosen()
+    crf = encoder.first_crf
     while True:
-        # A constant quantiser, so that the PSNR hardly depends on the clip. Without CABAC a high-quality stream decodes twice as
-        # fast for 15 % more bytes, and a truth is decoded many times.
-        options = {"crf": str(crf), "preset": "veryfast", "x264-params": "mbtree=0:cabac=0:qcomp=1:aq-mode=0"}
-        encoded = _encode_truth(path, converted, fps=fps, crf=crf, options=options)
+        encoded = _encode_truth(path, converted, encoder, encoder.truth(crf, _format_of(converted)), fps=fps, crf=crf)
         if encoded.psnr_db >= TRUTH_PSNR_DB or crf == 0:
             return encoded
         crf = max(0, crf - math.ceil((TRUTH_PSNR_DB - encoded.psnr_db) / _DB_A_STEP))
@@ -110,39 +122,50 @@ def _subsampling(frame: npt.NDArray[np.uint8]) -> str:
     return "yuv420p" if height % 2 == 0 and width % 2 == 0 else "yuv444p"
 
 
-def _encode_truth(path: Path | str, frames: list[Any], *, fps: float, crf: int | None, options: dict[str, str]) -> EncodedClip:
-    """Encode converted frames; a decoder makes of them what the encoder itself predicts from, so nothing is decoded."""
+def _encode_truth(
+    path: Path | str, frames: list[Any], encoder: type[Encoder], coding: Coding, *, fps: float, crf: int | None
+) -> EncodedClip:
+    """Encode converted frames, with the facts of what a decoder makes of them."""
+    if encoder is not X264:
+        _encode(path, frames, coding, fps=fps, colour=True)
+        return _facts_of(frames, (np.ascontiguousarray(frame.to_ndarray()) for frame in whole(path)), encoder, crf)
+    # libx264 tells what it predicts from, which is what a decoder makes of it, so nothing is decoded.
     # A file without a name, so that one whose writer is killed leaves nothing; the encoder takes names alone.
     with tempfile.TemporaryFile(dir=Path(path).parent) as rebuilt:
-        params = f"{options['x264-params']}:dump-yuv=/dev/fd/{rebuilt.fileno()}"
-        _encode(
-            path, frames, codec="libx264", pixel_format=frames[0].format.name, fps=fps,
-            options={**options, "x264-params": params}, colour=True,
-        )  # fmt: skip
+        params = f"{coding.options['x264-params']}:dump-yuv=/dev/fd/{rebuilt.fileno()}"
+        _encode(path, frames, replace(coding, options={**coding.options, "x264-params": params}), fps=fps, colour=True)
         rebuilt.seek(0)
-        return _facts_of(frames, rebuilt, crf)
+        return _facts_of(frames, _pictures(rebuilt, frames[0].to_ndarray(), len(frames)), encoder, crf)
 
 
-def _facts_of(frames: list[Any], rebuilt: BinaryIO, crf: int | None) -> EncodedClip:
-    """PSNR of the encoder's pictures (planes without padding, one after the other) against its input, and their hashes."""
+def _pictures(rebuilt: BinaryIO, like: npt.NDArray[np.uint8], count: int) -> Iterator[npt.NDArray[np.uint8]]:
+    """Pictures of a file that holds their planes without padding, one after the other; each has the shape of ``like``."""
+    for _ in range(count):
+        shown = np.frombuffer(rebuilt.read(like.nbytes), np.uint8)
+        if shown.size < like.size:
+            raise OSError(errno.ENOSPC, "the encoder could not keep its pictures")
+        yield shown.reshape(like.shape)
+
+
+def _facts_of(
+    frames: Sequence[Any], decoded: Iterable[npt.NDArray[np.uint8]], encoder: type[Encoder], crf: int | None
+) -> EncodedClip:
+    """PSNR of the decoded pictures against the encoder's input, as PyAV's arrays of planes, and their hashes."""
     first = frames[0]
     planes, rgb, squared, values = hashlib.sha256(), hashlib.sha256(), 0.0, 0
-    for frame in frames:
+    for frame, shown in zip(frames, decoded, strict=True):
         given = frame.to_ndarray()
-        shown = np.frombuffer(rebuilt.read(given.nbytes), np.uint8)
-        if shown.size < given.size:
-            raise OSError(errno.ENOSPC, "the encoder could not keep its pictures")
         planes.update(shown.data)
-        squared, values = squared + cv2.norm(given, shown.reshape(given.shape), cv2.NORM_L2SQR), values + given.size
-        picture = av.VideoFrame.from_ndarray(shown.reshape(given.shape), format=first.format.name)
+        squared, values = squared + cv2.norm(given, shown, cv2.NORM_L2SQR), values + given.size
+        picture = av.VideoFrame.from_ndarray(shown, format=first.format.name)
         picture.colorspace, picture.color_range = Colorspace.ITU601, ColorRange.MPEG
         rgb.update(np.ascontiguousarray(to_rgb(picture)).data)
     psnr = round(float(10 * np.log10(255**2 * values / squared)), 3) if squared else _EXACT_DB
-    return EncodedClip(crf, psnr, planes.hexdigest(), rgb.hexdigest(), first.width, first.height)
+    return EncodedClip(crf, psnr, planes.hexdigest(), rgb.hexdigest(), first.width, first.height, _unusual(encoder))
 
 
 def write_hole(path: Path | str, hole: Hole, *, fps: float) -> None:
-    """Encode a hole track ``bool[T, H, W]`` losslessly as full-range grey H.264 (255 = hole), or one frame as PNG."""
+    """Encode a hole track ``bool[T, H, W]`` losslessly as a full-range grey track (255 = hole), or one frame as PNG."""
     # Not `view * 255`: a bool array made elsewhere may hold 255 for True, which would wrap to 1. `np.where` is 20 times slower.
     values = np.ascontiguousarray(hole).view(np.uint8).reshape(-1, hole.shape[2])
     levels = np.asarray(cv2.threshold(values, 0, 255, cv2.THRESH_BINARY)[1], np.uint8)
@@ -150,14 +173,15 @@ def write_hole(path: Path | str, hole: Hole, *, fps: float) -> None:
 
 
 def write_levels(path: Path | str, levels: npt.NDArray[np.uint8], *, fps: float) -> None:
-    """Encode a grey track ``uint8[T, H, W]`` losslessly as full-range grey H.264, or one frame as PNG."""
+    """Encode a grey track ``uint8[T, H, W]`` losslessly at full range, or one frame as PNG."""
     if is_image(path):
         _require_one(levels)
         write_image(path, levels[0])
         return
-    options = {"qp": "0", "preset": "ultrafast", "x264-params": "cabac=1"}
-    frames = map(_grey_frame, np.ascontiguousarray(levels))
-    _encode(path, frames, codec="libx264", pixel_format="gray", fps=fps, options=options, colour=False)
+    coding = chosen().levels()
+    grey = map(_grey_frame, np.ascontiguousarray(levels))
+    frames = grey if coding.pixel_format == "gray" else (_as_luma(frame, coding.pixel_format) for frame in grey)
+    _encode(path, frames, coding, fps=fps, colour=False)
 
 
 def write_lossless(path: Path | str, frames: Frames, *, fps: float) -> None:
@@ -170,9 +194,9 @@ def write_lossless(path: Path | str, frames: Frames, *, fps: float) -> None:
 
 
 def _write_lossless_video(path: Path | str, frames: Iterable[npt.NDArray[np.uint8]], *, fps: float) -> None:
-    converted = (av.VideoFrame.from_ndarray(np.ascontiguousarray(frame), format="rgb24") for frame in frames)
-    options = {"qp": "0", "preset": "ultrafast"}
-    _encode(path, converted, codec="libx264rgb", pixel_format="rgb24", fps=fps, options=options, colour=False)
+    coding = chosen().rgb()
+    pictures = (av.VideoFrame.from_ndarray(np.ascontiguousarray(frame), format="rgb24") for frame in frames)
+    _encode(path, (converted(picture, coding.pixel_format) for picture in pictures), coding, fps=fps, colour=False)
 
 
 def _require_one(frames: npt.NDArray[np.uint8]) -> None:
@@ -183,15 +207,13 @@ def _require_one(frames: npt.NDArray[np.uint8]) -> None:
 def write_browser(
     path: Path | str, frames: Iterable[npt.NDArray[np.uint8]], *, fps: float, crf: int = 20, key_every: int = 15
 ) -> None:
-    """Encode a preview for browsers: 4:2:0 H.264; odd sides lose their last row or column.
+    """Encode a preview for browsers in 4:2:0; odd sides lose their last row or column.
 
-    Frames are ``uint8[H, W, 3]`` of one size, as an array or an iterator. ``key_every`` is the most frames between key frames.
+    Frames are ``uint8[H, W, 3]`` of one size, as an array or an iterator. ``crf`` is on the scale of libx264, whoever encodes;
+    ``key_every`` is the most frames between key frames.
     """
-    converted = (_to_yuv(_even(frame), "yuv420p") for frame in frames)
-    # Key frames and no B-frames make seeking in a browser exact and quick.
-    params = f"mbtree=0:keyint={key_every}:bframes=0"
-    options = {"crf": str(crf), "preset": "veryfast", "x264-params": params, "movflags": "+faststart"}
-    _encode(path, converted, codec="libx264", pixel_format="yuv420p", fps=fps, options=options, colour=True)
+    frames_yuv = (_to_yuv(_even(frame), "yuv420p") for frame in frames)
+    _encode(path, frames_yuv, chosen().preview(crf, key_every), fps=fps, colour=True)
 
 
 def _even(frame: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
@@ -214,24 +236,20 @@ def _grey_frame(levels: npt.NDArray[np.uint8]) -> Any:
     return av.VideoFrame.from_numpy_buffer(levels, format="gray")  # shares the memory of `levels`
 
 
-def _encode(
-    path: Path | str,
-    frames: Iterable[Any],
-    *,
-    codec: str,
-    pixel_format: str,
-    fps: float,
-    options: dict[str, str],
-    colour: bool,
-) -> None:
+def _as_luma(grey: Any, pixel_format: str) -> Any:
+    """Frame whose luma is the grey one's, level by level, with neutral chroma."""
+    return converted(grey, pixel_format, src_color_range=ColorRange.JPEG, dst_color_range=ColorRange.JPEG)
+
+
+def _encode(path: Path | str, frames: Iterable[Any], coding: Coding, *, fps: float, colour: bool) -> None:
     # 1001 is the denominator of NTSC rates; the rate of a time-lapse may be lower than a container can store.
     rate = max(Fraction(fps).limit_denominator(1001), Fraction(1, 1001))
     with av.open(str(path), "w", options=_CONTAINER) as container:
         stream: Any = None
         for index, frame in enumerate(frames):
             if stream is None:
-                stream = container.add_stream(codec, rate=rate, options=options)
-                stream.width, stream.height, stream.pix_fmt = frame.width, frame.height, pixel_format
+                stream = container.add_stream(coding.codec, rate=rate, options=coding.options)
+                stream.width, stream.height, stream.pix_fmt = frame.width, frame.height, coding.pixel_format
                 _tag(stream.codec_context, colour=colour)
             frame.pts, frame.time_base = index, 1 / rate
             container.mux(stream.encode(frame))

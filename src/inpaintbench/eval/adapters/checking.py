@@ -104,7 +104,10 @@ def judged_edit(made: Frames, frames: Frames, lossy: str | None) -> list[Finding
 def _form(frames: Frames, lossy: str | None) -> list[Finding]:
     if lossy is None:
         return []
-    return [Finding("form", f"{lossy} keeps {_decibels(ceiling_db(frames, lossy))} of such an input", True)]
+    ceiling = ceiling_db(frames, lossy)
+    if ceiling is None:
+        return [Finding("form", f"{lossy} is not tried, for want of libx264", True)]
+    return [Finding("form", f"{lossy} keeps {_decibels(ceiling)} of such an input", True)]
 
 
 def _edge_fit(made: Frames, frames: Frames) -> float:

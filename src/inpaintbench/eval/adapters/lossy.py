@@ -18,11 +18,12 @@ _H264 = re.compile(r"h264-crf(\d+)")
 _JPEG_QUALITY = 75
 
 
-def ceiling_db(frames: Frames, how: str) -> float:
+def ceiling_db(frames: Frames, how: str) -> float | None:
     """PSNR in dB over all samples of ``uint8[T, H, W, 3]`` after they were written as ``how`` says and read again.
 
     ``mp4v`` is OpenCV's MPEG-4 (which drops an odd row or column), ``jpeg`` of quality 75, ``h264-crfN`` is libx264 in 4:2:0.
-    No prediction of a program that writes so can be closer to a truth whose texture is like the clip's.
+    No prediction of a program that writes so can be closer to a truth whose texture is like the clip's. None for H.264 where the
+    encoder at hand writes none.
 
     Raises:
         InputError: an unknown form.
@@ -36,6 +37,8 @@ def ceiling_db(frames: Frames, how: str) -> float:
         return _psnr(frames, np.stack(read))
     if how != "mp4v" and factor is None:
         raise InputError(f"unknown form {how!r} of a written result; give mp4v, jpeg or h264-crfN")
+    if factor is not None and not video.writes_h264():
+        return None
     with tempfile.TemporaryDirectory(prefix="inpaintbench-") as folder:
         path = Path(folder, "clip.mp4")
         if factor is not None:

@@ -120,6 +120,7 @@ def _amounts_of_items(dataset: Dataset) -> dict[str, Any]:
             for row, count in layout.counted(rows, "label_doubts")
         ),
         "worst_psnr": min(losses, default=None),
+        "encoders": ", ".join(sorted({str(row["encoder"]) for row in layout.different(rows, "encoder") if row.get("encoder")})),
     }
 
 
