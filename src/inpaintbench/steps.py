@@ -18,6 +18,8 @@ OF_HOLES = (MASK_LEVELS, MEASURED_MASKS)
 OBJECT_MASKS = "object_masks"
 # Films with the object that the clips are without.
 PAIRED_INPUTS = "paired_inputs"
+# What items are called that share a clip.
+NAMES = "names"
 # What the rules say of clips.
 SELECT = "select"
 # Items, slices, and why a slice has none.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -21,6 +22,7 @@ from inpaintbench import frozen, video
 from inpaintbench.errors import InputError, RunError
 from inpaintbench.executors.base import Rejection
 from inpaintbench.recipes.benchmark import BenchmarkRecipe
+from inpaintbench.recipes.merging import merge
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.types import Dataset, Frames, Hole, Plain
 from inpaintbench.workspace import Workspace
@@ -109,7 +111,9 @@ def test_the_dataset_loads_verifies_and_grows(own: Made, tmp_path: Path) -> None
     check_published(folder)
     before = {row["item_id"] for row in dataset.items}
     source = tmp_path / "more"
-    write_folders(source, {"still": square(), "moves": square(speed=6), "new": square(speed=2)})
+    write_folders(source, {"still": square(), "moves": square(speed=6), "new": square(speed=2), "also": square(speed=3)})
+    shutil.rmtree(source / "clips" / "also")
+    shutil.copytree(source / "clips" / "still", source / "clips" / "also")  # a published film with another mask
     (tmp_path / "slices.toml").write_text('[[slice]]\nname = "rigid"\nrule = "mask.neighbour_iou >= 1"\n')
     told = ("--dataset", tmp_path / "slices.toml", "--about", "licence=CC-BY-4.0")
     arguments = ("--clips", source / "clips", "--masks", source / "masks", "--size", "96x64", "--workers", "0", *told)
@@ -117,10 +121,21 @@ def test_the_dataset_loads_verifies_and_grows(own: Made, tmp_path: Path) -> None
     assert grown.returncode == 0, grown.stderr
     after = frozen.load(tmp_path / "grown" / "exports" / "benchmark")
     assert before < {row["item_id"] for row in after.items}
-    assert len(after.items) == 3
+    assert len(after.items) == 4
+    assert {row["attributes"].get("item_name") for row in after.items if row["item_id"] not in before} == {None, "also"}
+    assert len({row["source_id"] for row in after.items}) == 3
     slices = {part.name: part.item_ids for part in after.slices}
     assert slices["rigid"] == slices["mask-stationary"]
     assert {row["licence"] for row in after.items if row["item_id"] not in before} == {"CC-BY-4.0"}
+
+
+def test_workspaces_with_other_masks_of_one_film_are_not_merged(own: Made, tmp_path: Path) -> None:
+    write_folders(tmp_path, {"still": square(speed=1)})
+    other, _, _ = built(tmp_path / "workspace", RECIPE, folders(tmp_path))
+    words = "^masks or inputs of 'still' are others in the first than in the second: build both from one folder$"
+    with pytest.raises(InputError, match=words):
+        merge(own[0], other, tmp_path / "merged")
+    assert not (tmp_path / "merged").exists()
 
 
 @pytest.mark.parametrize(
@@ -138,6 +153,29 @@ def test_frames_get_their_size_as_asked(tmp_path: Path, choices: dict[str, Any],
     np.testing.assert_array_equal(video.read_frames(folder / row["truth_file_name"]), [expected(frame) for frame in film(0)])
     if "fit" in choices:
         np.testing.assert_array_equal(frozen.hole_of(folder, row), square())
+
+
+def test_one_film_with_two_masks_is_one_source_with_two_items(tmp_path: Path) -> None:
+    masks = {"left": square(), "right": square()[:, :, ::-1], "twin": square(), "other": square()}
+    write_folders(tmp_path, masks)
+    for name in ("right", "twin"):  # the film of "left" under two more names, once with its masks too
+        shutil.rmtree(tmp_path / "clips" / name)
+        shutil.copytree(tmp_path / "clips" / "left", tmp_path / "clips" / name)
+    recipe = BenchmarkRecipe(size=(96, 64), splits={"test": 0.5, "train": 0.5})
+    workspace, folder, dataset = built(tmp_path / "workspace", recipe, folders(tmp_path))
+    check_published(folder)
+    rows = {row["attributes"].get("item_name", row["source_uri"]): row for row in dataset.items}
+    assert set(rows) == {"left", "right", "other"}
+    for column in ("source_id", "clip_id", "truth_file_name", "split"):
+        assert rows["left"][column] == rows["right"][column], column
+    assert rows["left"]["source_id"] != rows["other"]["source_id"]
+    holes = {name: frozen.hole_of(folder, row) for name, row in rows.items()}
+    np.testing.assert_array_equal(holes["left"], holes["other"])
+    assert holes["left"][:, :, :30].any()
+    assert not holes["right"][:, :, :30].any()
+    found = told(workspace.path)
+    assert found["right"] == "shares its clip with left: both are items of one source"
+    assert found["twin"] == "has the same bytes as left"
 
 
 # Data sets as they come

@@ -239,10 +239,13 @@ def write_pairs(folder: Path, benchmark: tuple[Workspace, Path, Dataset], places
     for name, item in (("one", slices["effect-shadow-high"][0]), ("two", slices["effect-reflection-high"][0])):
         parts = media(root, next(row for row in dataset.items if row["item_id"] == item))
         for part, place in places.items():
-            target = folder / place.format(name=name)
-            target.mkdir(parents=True)
-            for index, frame in enumerate(parts[part][changes.get(part, slice(None))]):
-                video.write_image(target / f"{index:05d}.png", frame)
+            write_film(folder / place.format(name=name), parts[part][changes.get(part, slice(None))])
+
+
+def write_film(target: Path, frames: np.ndarray) -> None:
+    target.mkdir(parents=True)
+    for index, frame in enumerate(frames):
+        video.write_image(target / f"{index:05d}.png", frame)
 
 
 GENERIC = {"input": "clips/{name}", "object_mask": "masks/{name}", "truth": "truth/{name}"}
@@ -373,6 +376,26 @@ def test_masks_that_are_empty_in_some_frames_are_noted_by_name(
     assert told == [("one", "its mask is empty in 1 frame, which counts in no score of a hole")]
 
 
+def test_inputs_that_share_a_truth_are_items_of_one_source(benchmark: tuple[Workspace, Path, Dataset], tmp_path: Path) -> None:
+    _, root, dataset = benchmark
+    slices = members(dataset)
+    for name, level in (("faint", "low"), ("dark", "high"), ("again", "high")):
+        parts = media(root, next(row for row in dataset.items if row["item_id"] in slices[f"effect-shadow-{level}"]))
+        for part, place in GENERIC.items():
+            write_film(tmp_path / place.format(name=name), parts[part])
+    workspace, folder, made = built(tmp_path / "workspace", RemovalRecipe(splits={"test": 0.5, "train": 0.5}), source(tmp_path))
+    check_published(folder)
+    assert len(made.items) == 2
+    for column in ("source_id", "clip_id", "truth_file_name", "split"):
+        assert len({row[column] for row in made.items}) == 1, column
+    levels = {row["attributes"]["item_name"]: row["attributes"]["mask.effect_levels"] for row in made.items}
+    assert set(levels) == {"again", "faint"}
+    assert levels["again"] > levels["faint"]
+    told = {row.name: row.reason for row in workspace.table("rejected", Rejection)}
+    assert told["dark"] == "has the same bytes as again"
+    assert told["faint"] == "shares its clip with again: both are items of one source"
+
+
 def test_clips_without_a_truth_are_published_with_their_masks_alone(
     benchmark: tuple[Workspace, Path, Dataset], tmp_path: Path
 ) -> None:
@@ -437,12 +460,13 @@ def test_pictures_of_another_size_are_refused(benchmark: tuple[Workspace, Path, 
         video.write_image(path, video.read_image(path)[:40])
     for path in (*(tmp_path / "clips" / "two").iterdir(), *(tmp_path / "masks" / "two").iterdir()):
         video.write_image(path, video.read_image(path)[:40])
-    with pytest.raises(RunError, match="not one object can be removed"):
+    with pytest.raises(RunError, match="no clips from 2 files"):
         built(tmp_path / "workspace", RemovalRecipe(), source(tmp_path))
-    rows = Workspace(tmp_path / "workspace").table("rejected", Rejection)
-    told = {row.name: row.reason for row in rows if row.step != "object_masks"}
-    assert told["one"] == "its masks are 128x40, its frames 128x80: give masks of the size of the frames"
-    assert told["two"] == "with and without its object it has other shapes: 128x40 with it, 128x80 without"
+    told = [(row.name, row.reason) for row in Workspace(tmp_path / "workspace").table("rejected", Rejection)]
+    assert told == [
+        ("one", "its masks are 128x40, its frames 128x80: give masks of the size of the frames"),
+        ("two", "its frames are 128x40 with the object and 128x80 without it: give films of one size"),
+    ]
 
 
 @pytest.mark.parametrize(

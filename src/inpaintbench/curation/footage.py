@@ -19,7 +19,7 @@ from inpaintbench.curation import bars
 from inpaintbench.curation.bars import Bars
 from inpaintbench.curation.normalizers import NORMALIZERS
 from inpaintbench.curation.sources import SOURCES
-from inpaintbench.curation.sources.base import PARTS, Footage, SourceLeaf, open_path
+from inpaintbench.curation.sources.base import PARTS, Footage, SourceLeaf, media_of, open_path, parts_by_footage, shared_parts
 from inpaintbench.curation.splitters import SPLITTERS
 from inpaintbench.errors import InpaintBenchError, MediaError, Rejected
 from inpaintbench.executors.base import Executor, Outcome, Rejection, Step, Task
@@ -102,20 +102,48 @@ def _kept(path: Path, blobs: Blobs) -> str:
     return blobs.put(path.suffix, lambda target: shutil.copyfile(path, target))[0]
 
 
-def distinct(sources: Sequence[Source]) -> tuple[list[Source], list[Rejection]]:
-    """One source for each content, the first; the others are refused by name, and a licence that differs is told."""
+class Distinct(NamedTuple):
+    """Sources, each content once."""
+
+    sources: list[Source]
+    doubles: list[Rejection]
+    """Sources that are refused because another has their bytes."""
+    shared: dict[str, list[str]]
+    """Source id -> addresses of further footage of its bytes whose parts it has too."""
+
+
+def distinct(sources: Sequence[Source], *, shares: bool = False) -> Distinct:
+    """One source for each content, the first; the others are refused by name, and a licence that differs is told.
+
+    Args:
+        sources: all.
+        shares: footage of the same bytes and origin that brings other pictures or films along is not refused: its parts become
+            parts of the source (``parts_by_footage``). Of parts that are JSON alone, nothing is asked.
+    """
     first: dict[str, Source] = {}
-    doubles = []
+    doubles: list[Rejection] = []
+    shared: dict[str, list[str]] = {}
     for source in sources:
-        if source.source_id in first:
-            kept = first[source.source_id]
-            reason = f"{SAME_BYTES} {kept.uri}"
-            if kept.licence != source.licence:
-                reason += f", which is under {kept.licence or 'no stated licence'}, not {source.licence or 'no stated one'}"
-            doubles.append(Rejection(source.uri, "probe", source.uri, reason))
-        else:
-            first[source.source_id] = source
-    return list(first.values()), doubles
+        kept = first.setdefault(source.source_id, source)
+        if kept is source:
+            continue
+        media = media_of(source.parts)
+        new = shares and media and all(media != media_of(parts) for parts in parts_by_footage(kept.parts))
+        if new and _credits(kept) == _credits(source):
+            first[source.source_id] = replace(kept, parts=shared_parts(kept.parts, source.parts))
+            shared.setdefault(source.source_id, []).append(source.uri)
+            continue
+        reason = f"{SAME_BYTES} {kept.uri}"
+        if kept.licence != source.licence:
+            reason += f", which is under {kept.licence or 'no stated licence'}, not {source.licence or 'no stated one'}"
+        elif new:
+            reason += ", and one film cannot be by two authors or of two pages"
+        doubles.append(Rejection(source.uri, "probe", source.uri, reason))
+    return Distinct(list(first.values()), doubles, shared)
+
+
+def _credits(source: Source) -> tuple[str | None, ...]:
+    return source.origin, source.licence, source.author, source.page_url
 
 
 def probe(
@@ -379,13 +407,16 @@ def _size(shape: tuple[int, ...]) -> str:
     return f"{shape[1]}x{shape[0]}"
 
 
-def known_labels(workspace: Workspace, sources: Sequence[Source], footage: Sequence[Footage]) -> list[Attribute]:
-    """Write the labels that came with the footage to ``attributes``, marked as known."""
+def known_labels(
+    workspace: Workspace, sources: Sequence[Source], footage: Sequence[Footage], shared: Mapping[str, Sequence[str]]
+) -> list[Attribute]:
+    """Write the labels that came with footage to ``attributes``, marked as known; of ``shared`` bytes those that all state."""
     known = {piece.uri: piece.known for piece in footage}
     rows = [
         Attribute(source.source_id, name, value, None, KNOWN, VERSION)
         for source in sources
         for name, value in known.get(source.uri, {}).items()
+        if all(known.get(uri, {}).get(name) == value for uri in shared.get(source.source_id, ()))
     ]
     data = {piece.uri: piece.data for piece in footage}
     rows += [

@@ -19,11 +19,11 @@ from inpaintbench.masks import render
 from inpaintbench.recipes import stages
 from inpaintbench.recipes.options import CLIPS, MASKS, TEST_ALONE, HeldOut, Option, Seed, read_size
 from inpaintbench.recipes.stages import SourceSpec, require
-from inpaintbench.steps import KNOWN, MEASURED_MASKS, OBJECT_MASKS
-from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Slice, Source, content_id
+from inpaintbench.steps import KNOWN, MEASURED_MASKS, NAMES, OBJECT_MASKS
+from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Slice, content_id
 from inpaintbench.workspace import Workspace
 
-_GENERATOR, _MOTION = "own_mask", "camera_motion_per_frame"
+_GENERATOR, _MOTION, _MASK = "own_mask", "camera_motion_per_frame", "object_mask"
 # Shares of the frame that the hole covers, and frames of a clip, both ends included; more than the last is `more`.
 AREA_EDGES = (0.0, 0.05, 0.1, 0.2, 0.4, 1.0)
 LENGTHS = ((1, 50), (51, 100))
@@ -84,15 +84,17 @@ class BenchmarkRecipe(BaseModel):
 def curate(recipe: BenchmarkRecipe, sources: Sequence[SourceSpec], executor: Executor, workspace: Workspace) -> None:
     """Clips without loss: their pixels are those that the released codes measure on."""
     splitter = {"name": "windows", "length": recipe.frames or _WHOLE, "shortest": 1}
-    stages.curate(stages.Cutting(splitter=splitter, normalizer=recipe.normalizer, form="lossless"), sources, executor, workspace)
+    cutting = stages.Cutting(splitter=splitter, normalizer=recipe.normalizer, form="lossless", shares=True)
+    stages.curate(cutting, sources, executor, workspace)
 
 
 def label(recipe: BenchmarkRecipe, executor: Executor, workspace: Workspace) -> None:
     """Masks at the size and span of their clips, and how fast the camera is."""
     clips = _clips(workspace)
-    names = stages.clip_names(workspace, clips)
-    parts = {row.source_id: row.parts for row in workspace.table("sources", Source)}
-    wanted = [fitting.Wanted(clip, parts[clip.source_id]["object_mask"], None, names[clip.clip_id]) for clip in clips]
+    wanted = [
+        fitting.Wanted(one.clip, one.parts[_MASK], f"{_MASK}{one.end}" if one.end else None, one.name)
+        for one in stages.pieces_of(workspace, clips)
+    ]
     nearest = {} if recipe.fit == "none" else {"resample": "nearest"}
     object_masks.fit(executor, wanted, normalizer={**recipe.normalizer, **nearest})
     measuring.measure(executor, clips, leaf=_MOTION)
@@ -107,19 +109,20 @@ def corrupt(recipe: BenchmarkRecipe, executor: Executor, workspace: Workspace) -
     """An item for every clip that has a mask."""
     clips = _clips(workspace)
     require(clips, "clips", "build benchmark")
-    names = stages.clip_names(workspace, clips)
-    masks = {row.subject_id: str(row.blob) for row in workspace.table("attributes", Attribute, step=OBJECT_MASKS)}
+    masks = {(row.subject_id, row.name): str(row.blob) for row in workspace.table("attributes", Attribute, step=OBJECT_MASKS)}
     constants = {"dilations": recipe.dilations}
-    requests = [
-        render.MaskRequest(
-            clip, _GENERATOR, constants, recipe.seed, data={"object_mask": masks[clip.clip_id]}, name=names[clip.clip_id]
-        )
-        for clip in clips
-        if clip.clip_id in masks
-    ]
+    requests = []
+    for one in stages.pieces_of(workspace, clips):
+        mask = masks.get((one.clip.clip_id, object_masks.attribute_name(f"{_MASK}{one.end}" if one.end else None)))
+        if mask:
+            requests.append(
+                render.MaskRequest(one.clip, _GENERATOR, constants, recipe.seed, data={_MASK: mask}, name=one.name)
+            )  # fmt: skip
     done = render.render(executor, requests)
     measured = render.measure_all(executor, done).records
-    stages.note_empty_frames(workspace, done.records, measured, names=names)
+    called = [(request.corruption_id, request.name) for request in requests]
+    stages.name_items(workspace, called, done.records)
+    stages.note_empty_frames(workspace, done.records, measured, names=dict(called))
     source_of = {clip.clip_id: clip.source_id for clip in clips}
     split_of = stages.split_of(recipe, workspace, {row.clip_id: source_of[row.clip_id] for row in done.records})
     items = {
@@ -171,7 +174,7 @@ def leaves_of(recipe: BenchmarkRecipe) -> dict[str, list[str]]:
 
 def export(recipe: BenchmarkRecipe, workspace: Workspace, *, target: Path | None = None) -> tuple[Path, Dataset]:
     """Items and slices to a frozen dataset folder, by default ``WORKSPACE/exports/benchmark``."""
-    steps = (KNOWN, OBJECT_MASKS, MEASURED_MASKS, measuring.step_of(_MOTION))
+    steps = (KNOWN, OBJECT_MASKS, MEASURED_MASKS, NAMES, measuring.step_of(_MOTION))
     publication = stages.Publication(recipe, attribute_steps=steps, leaves=leaves_of(recipe), about=_about(recipe))
     return stages.export(publication, workspace, target=target)
 

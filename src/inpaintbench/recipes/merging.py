@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
 
+from inpaintbench.curation.sources.base import media_of, parts_by_footage
 from inpaintbench.errors import InputError
 from inpaintbench.executors.base import Rejection
 from inpaintbench.export import removed
 from inpaintbench.export.growing import MAY_DIFFER
-from inpaintbench.files import copy_file, write_atomically
+from inpaintbench.files import copy_file, display_name, write_atomically
 from inpaintbench.recipes import dataset_table
 from inpaintbench.recipes.evidence import AGREEMENT, Agreement
 from inpaintbench.recipes.settings import recall, remember
@@ -62,6 +63,7 @@ def merge(first: Workspace, second: Workspace, target: Path) -> Merged:
         WorkspaceError: one of them is in use or cannot be read.
     """
     recipe = _recipe(first, second)
+    _check_parts(first, second)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise InputError(f"{str(target)!r} is there already; choose a new folder for --out")
     with ExitStack() as held:
@@ -91,6 +93,18 @@ def _recipe(first: Workspace, second: Workspace) -> Any:
         if one != other:
             raise InputError(f"the workspaces cannot be merged: {name} is {one} in the first and {other} in the second")
     return recipes[0]
+
+
+def _check_parts(first: Workspace, second: Workspace) -> None:
+    """Raise ``InputError`` where the two have other masks or inputs of one film: parts are found by their numbers."""
+    parts = {row.source_id: (row.uri, row.parts) for row in first.table("sources", Source)}
+    for row in second.table("sources", Source):
+        uri, known = parts.get(row.source_id, ("", row.parts))
+        if [media_of(one) for one in parts_by_footage(known)] != [media_of(one) for one in parts_by_footage(row.parts)]:
+            called = " and ".join(dict.fromkeys(repr(display_name(name)) for name in (uri, row.uri)))
+            raise InputError(
+                f"masks or inputs of {called} are others in the first than in the second: build both from one folder"
+            )
 
 
 def _copy_blobs(source: Workspace, made: Workspace) -> None:

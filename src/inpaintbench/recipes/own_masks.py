@@ -57,7 +57,8 @@ def corrupt(
     holes = done.records
     if not holes:
         raise RunError(f"not one of the masks could be used: {done.rejected[0].reason}")
-    stages.note_empty_frames(workspace, holes, render.measure_all(executor, done).records, names=names)
+    called = {hole.corruption_id: names[hole.clip_id] for hole in holes}
+    stages.note_empty_frames(workspace, holes, render.measure_all(executor, done).records, names=called)
     clip_of = {clip.clip_id: clip for clip in clips}
     levels = _levels(workspace, holes, clip_of)
     workspace.write_table("attributes", MASK_LEVELS, levels, Attribute)

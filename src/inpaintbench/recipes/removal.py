@@ -7,7 +7,6 @@ masks without a truth are judged by metrics that need none, and by people.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
@@ -22,12 +21,12 @@ from inpaintbench.recipes import imperfect, stages
 from inpaintbench.recipes.imperfect import ImperfectMasks
 from inpaintbench.recipes.options import CLIPS, TEST_ALONE, HeldOut, Option, Seed, read_size
 from inpaintbench.recipes.stages import SourceSpec, require
-from inpaintbench.steps import KNOWN, MEASURED_MASKS, OBJECT_MASKS, PAIRED_INPUTS
-from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Slice, Source, content_id
+from inpaintbench.steps import KNOWN, MEASURED_MASKS, NAMES, OBJECT_MASKS, PAIRED_INPUTS
+from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Slice, content_id
 from inpaintbench.workspace import Workspace
 
 # Of a source: the mask of its object, the films with it, and what is known of them.
-_MASK, _EFFECT, _INPUT, _SCENE = "object_mask", "effect_mask", "input_", "scene"
+_MASK, _EFFECT, _INPUT = "object_mask", "effect_mask", "input_"
 KINDS = ("shadow", "reflection", "mirror", "translucency", "light")
 STRENGTHS = ("low", "mid", "high")
 COMMON, COMBINED = "common", "combined"
@@ -74,20 +73,21 @@ class RemovalRecipe(BaseModel):
 def curate(recipe: RemovalRecipe, sources: Sequence[SourceSpec], executor: Executor, workspace: Workspace) -> None:
     """Clips without loss, else input and truth would differ everywhere."""
     splitter = {"name": "windows", "length": recipe.frames or _WHOLE, "shortest": 1}
-    stages.curate(stages.Cutting(splitter=splitter, normalizer=recipe.normalizer, form="lossless"), sources, executor, workspace)
+    cutting = stages.Cutting(splitter=splitter, normalizer=recipe.normalizer, form="lossless", shares=True)
+    stages.curate(cutting, sources, executor, workspace)
 
 
 def label(recipe: RemovalRecipe, executor: Executor, workspace: Workspace) -> None:
     """Object masks and inputs at the size and span of their clips."""
     clips = _clips(workspace)
-    names, parts = stages.clip_names(workspace, clips), _parts(workspace)
     masks, inputs = [], []
-    for clip in clips:
-        for part, blob in parts[clip.source_id].items():
+    for one in stages.pieces_of(workspace, clips):
+        for part, blob in one.parts.items():
+            variant = f"{part}{one.end}"
             if part.startswith(_INPUT):
-                inputs.append(fitting.Wanted(clip, blob, part.removeprefix(_INPUT), names[clip.clip_id]))
+                inputs.append(fitting.Wanted(one.clip, blob, variant.removeprefix(_INPUT), one.name))
             elif part.startswith((_MASK, _EFFECT)):
-                masks.append(fitting.Wanted(clip, blob, None if part == _MASK else part, names[clip.clip_id]))
+                masks.append(fitting.Wanted(one.clip, blob, None if variant == _MASK else variant, one.name))
     object_masks.fit(executor, masks, normalizer=recipe.normalizer)
     paired_inputs.fit(executor, inputs, normalizer=recipe.normalizer)
 
@@ -97,20 +97,19 @@ def _clips(workspace: Workspace) -> list[Clip]:
     return [clip for clip in stages.by_name(workspace, workspace.table("clips", Clip)) if clip.start_frame == 0]
 
 
-def _parts(workspace: Workspace) -> dict[str, Mapping[str, str]]:
-    return {row.source_id: row.parts for row in workspace.table("sources", Source)}
-
-
 def corrupt(recipe: RemovalRecipe, executor: Executor, workspace: Workspace) -> None:
     """An item for every input, with its side effects; for every clip where nobody has the truth."""
     clips = _clips(workspace)
     require(clips, "clips", "build removal")
-    paired = removal.pair(executor, _pairs(workspace, clips))
+    pairs = [(removal.corruption_id(one), one) for one in _pairs(workspace, clips)]
+    called = [(key, one.name) for key, one in pairs]
+    paired = removal.pair(executor, list(dict(pairs).values()))
     done, measured = paired.records, render.measure_all(executor, paired).records
     of_clips = {clip.clip_id: clip for clip in clips}
-    stages.note_empty_frames(workspace, done, measured, names=stages.clip_names(workspace, clips))
+    stages.note_empty_frames(workspace, done, measured, names=dict(called))
     spoilt, facts = imperfect.spoilt(executor, workspace, done, of_clips, measured, kinds=recipe.imperfect, seed=recipe.seed)
     done, measured = done + spoilt, measured + facts
+    stages.name_items(workspace, called, done)
     source_of = {clip.clip_id: clip.source_id for clip in clips}
     split_of = stages.split_of(recipe, workspace, {row.clip_id: source_of[row.clip_id] for row in done})
     items = [
@@ -128,25 +127,24 @@ def _pairs(workspace: Workspace, clips: Sequence[Clip]) -> list[removal.Pair]:
     inputs = {
         (row.subject_id, row.name): row for row in workspace.table("attributes", Attribute, step=PAIRED_INPUTS)
     }  # fmt: skip
-    names, parts = stages.clip_names(workspace, clips), _parts(workspace)
     pairs: list[removal.Pair] = []
 
-    def mask(clip: Clip, part: str, variant: str) -> str | None:
+    def mask(one: stages.Piece, part: str, variant: str) -> str | None:
         """Blob of the part of a variant, or of that of all variants."""
-        wanted = (f"{part}_{variant}", None if part == _MASK else part)
-        blobs = (masks.get((clip.clip_id, object_masks.attribute_name(one))) for one in wanted)
+        names = (f"{part}_{variant}{one.end}", f"{part}{one.end}")
+        blobs = (masks.get((one.clip.clip_id, object_masks.attribute_name(None if name == _MASK else name))) for name in names)
         return next(filter(None, blobs), None)
 
-    for clip in clips:
-        scene: dict[str, Any] = json.loads(workspace.blobs.path(parts[clip.source_id][_SCENE]).read_bytes())
+    for one in stages.pieces_of(workspace, clips):
+        clip, scene = one.clip, one.scene
         if scene["effects"] is None:
             told = {"side_effect": scene["kind"]} if scene["kind"] else {}
-            if (thing := mask(clip, _MASK, "")) is not None:
-                pairs.append(removal.Pair(clip, thing, None, clip.rgb_sha256, False, told, name=names[clip.clip_id]))
+            if (thing := mask(one, _MASK, "")) is not None:
+                pairs.append(removal.Pair(clip, thing, None, clip.rgb_sha256, False, told, name=one.name))
             continue
         for variant, strengths in scene["effects"].items():
-            row = inputs.get((clip.clip_id, paired_inputs.attribute_name(variant)))
-            if row is None or (thing := mask(clip, _MASK, variant)) is None:
+            row = inputs.get((clip.clip_id, paired_inputs.attribute_name(f"{variant}{one.end}")))
+            if row is None or (thing := mask(one, _MASK, variant)) is None:
                 continue
             kind = COMMON if variant == COMMON else scene["kind"]
             told = {"side_effect": kind} if kind else {}
@@ -160,8 +158,8 @@ def _pairs(workspace: Workspace, clips: Sequence[Clip]) -> list[removal.Pair]:
                     bool(scene.get("exact")),
                     told,
                     homographies=_cut(scene["homographies"], clip),
-                    name=" ".join(filter(None, (names[clip.clip_id], scene.get("names", {}).get(variant)))),
-                    effect_mask=mask(clip, _EFFECT, variant),
+                    name=" ".join(filter(None, (one.name, scene.get("names", {}).get(variant)))),
+                    effect_mask=mask(one, _EFFECT, variant),
                 )
             )
     return pairs
@@ -236,9 +234,8 @@ def leaves_of(recipe: RemovalRecipe) -> dict[str, list[str]]:
 
 def export(recipe: RemovalRecipe, workspace: Workspace, *, target: Path | None = None) -> tuple[Path, Dataset]:
     """Items and slices to a frozen dataset folder, by default ``WORKSPACE/exports/removal``."""
-    publication = stages.Publication(
-        recipe, attribute_steps=(KNOWN, OBJECT_MASKS, MEASURED_MASKS, imperfect.STEP), leaves=leaves_of(recipe), about=_ABOUT
-    )  # fmt: skip
+    steps = (KNOWN, OBJECT_MASKS, MEASURED_MASKS, NAMES, imperfect.STEP)
+    publication = stages.Publication(recipe, attribute_steps=steps, leaves=leaves_of(recipe), about=_ABOUT)
     return stages.export(publication, workspace, target=target)
 
 

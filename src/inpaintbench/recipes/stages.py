@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
@@ -24,7 +24,7 @@ from inpaintbench.curation.footage import NORMALISED, normalised
 from inpaintbench.curation.normalizers import NORMALIZERS
 from inpaintbench.curation.rules import Rule
 from inpaintbench.curation.sources import SOURCES
-from inpaintbench.curation.sources.base import Footage, SourceLeaf, located
+from inpaintbench.curation.sources.base import Footage, SourceLeaf, located, parts_by_footage
 from inpaintbench.curation.splitters import SPLITTERS
 from inpaintbench.errors import InputError, RunError
 from inpaintbench.executors.base import Executor, Rejection
@@ -36,7 +36,7 @@ from inpaintbench.manifest import ArrayIds
 from inpaintbench.masks.generators import GENERATORS
 from inpaintbench.recipes import dataset_table, leakage, own_slices, versions
 from inpaintbench.recipes.own_slices import OwnSlice
-from inpaintbench.steps import LEVELS, MEASURED_MASKS, PAIR
+from inpaintbench.steps import LEVELS, MEASURED_MASKS, NAMES, PAIR
 from inpaintbench.tables import to_columns, to_records
 from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Plain, Selection, Slice, Source
 from inpaintbench.workspace import Workspace
@@ -45,6 +45,9 @@ if TYPE_CHECKING:
     from inpaintbench.export.gathering import Batches
 
 pc = lazily("pyarrow.compute")
+
+# Part of footage that says in JSON what the others are, and the attribute of items that share a clip.
+_SCENE, ITEM_NAME = "scene", "item_name"
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,8 @@ class Cutting:
     """Reader that looks for bars, one of ``video.READERS``."""
     rules: tuple[Rule, ...] = ()
     """Those on ``probe.*`` are applied before a source is cut."""
+    shares: bool = False
+    """Whether a clip may have several items by footage of the same bytes, each with parts of its own."""
     hdr: str = "exclude"
     """Treatment of films of high dynamic range: ``exclude`` or ``tone_map``."""
 
@@ -102,13 +107,20 @@ def curate(cutting: Cutting, sources: Sequence[SourceSpec], executor: Executor, 
         notes += [Rejection(name, "notes", name, reason) for name, reason in leaf.notes()]
         by_step[footage.find_step(spec.leaf, spec.label)] = outcome.records
         footages, refused = [*footages, *pieces], [*refused, *outcome.rejected]
-    workspace.write_table("rejected", "notes", notes, Rejection)
     _forget_other_sources(workspace, set(by_step))
-    distinct, doubles = footage.distinct([row for rows in by_step.values() for row in rows])
-    chosen = set(map(id, distinct))
+    distinct, doubles, shared = footage.distinct([row for rows in by_step.values() for row in rows], shares=cutting.shares)
+    kept = {(row.source_id, row.uri, row.origin): row for row in distinct}
     for step, rows in by_step.items():
         # The table names each content once, so that name and licence of a clip are those of the source that was kept.
-        workspace.write_table("sources", step, [row for row in rows if id(row) in chosen], Source)
+        chosen = [kept.pop(key) for row in rows if (key := (row.source_id, row.uri, row.origin)) in kept]
+        workspace.write_table("sources", step, chosen, Source)
+    first = {row.source_id: row.uri for row in distinct}
+    notes += [
+        Rejection(uri, "notes", uri, f"shares its clip with {display_name(first[name])}: both are items of one source")
+        for name, uris in shared.items()
+        for uri in uris
+    ]
+    workspace.write_table("rejected", "notes", notes, Rejection)
     where = located(distinct, footages)
     how: dict[str, Any] = {
         "splitter": cutting.splitter, "normalizer": cutting.normalizer, "fps": cutting.fps, "form": cutting.form,
@@ -119,7 +131,7 @@ def curate(cutting: Cutting, sources: Sequence[SourceSpec], executor: Executor, 
         probed = footage.probe(executor, distinct, where, doubles, transitions=asked)
     else:
         probed, cut = footage.probe_and_cut(executor, distinct, where, doubles, transitions=asked, **how)
-    footage.known_labels(workspace, distinct, footages)
+    footage.known_labels(workspace, distinct, footages, shared)
     early = judging.refused_sources(distinct, probed.records, cutting.rules)
     workspace.write_table("rejected", judging.SOURCE_RULES, early, Rejection)
     facts = probed.records
@@ -227,6 +239,60 @@ def clip_names(workspace: Workspace, clips: Sequence[Clip]) -> dict[str, str]:
     }
 
 
+class Piece(NamedTuple):
+    """A piece of footage of a clip, with the parts that it brought."""
+
+    clip: Clip
+    parts: Plain
+    """Name -> blob."""
+    scene: Plain
+    """What its part ``scene`` says; nothing where it has none."""
+    name: str
+    """Percent-encoded; that of its source, of further footage of the same bytes its own."""
+    end: str
+    """Tells the parts of further footage apart, where names of attributes would else be equal; empty of the first."""
+
+
+def pieces_of(workspace: Workspace, clips: Sequence[Clip]) -> list[Piece]:
+    """The footage of ``clips``: one piece each, or several that share its bytes."""
+    names, sources = clip_names(workspace, clips), {row.source_id: row for row in workspace.table("sources", Source)}
+    made = []
+    for clip in clips:
+        own = names[clip.clip_id]
+        for number, parts in enumerate(parts_by_footage(sources[clip.source_id].parts), start=1):
+            scene: Plain = json.loads(workspace.blobs.path(parts[_SCENE]).read_bytes()) if _SCENE in parts else {}
+            end = f"_{number}" if number > 1 else ""
+            made.append(Piece(clip, parts, scene, str(scene.get("name", own + end)) if end else own, end))
+    return made
+
+
+def name_items(workspace: Workspace, called: Sequence[tuple[str, str]], rows: Sequence[Corruption]) -> None:
+    """Write what items of clips with several names are called to ``attributes``, step ``NAMES``, and tell those made twice.
+
+    Args:
+        workspace: gets the attributes.
+        called: corruption id and percent-encoded name of all that was asked for; one id may have several names.
+        rows: all corruptions; those of a ``parent`` are called as it is.
+    """
+    names: dict[str, str] = {}
+    twice = [(key, name) for key, name in called if names.setdefault(key, name) != name]
+    told = [
+        Rejection(name, "names.notes", name, f"gives the same item as {display_name(names[key])}: they look alike once scaled")
+        for key, name in twice
+    ]
+    workspace.write_table("rejected", "names.notes", told, Rejection)
+    name_of = [names.get(str(row.parameters.get("parent", row.corruption_id)), "") for row in rows]
+    of_clip: dict[str, set[str]] = {}
+    for row, name in zip(rows, name_of, strict=True):
+        of_clip.setdefault(row.clip_id, set()).add(name)
+    made = [
+        Attribute(row.corruption_id, ITEM_NAME, display_name(name), None, NAMES, "1")
+        for row, name in zip(rows, name_of, strict=True)
+        if len(of_clip[row.clip_id]) > 1
+    ]
+    workspace.write_table("attributes", NAMES, made, Attribute)
+
+
 def facts_of(workspace: Workspace, steps: Sequence[str]) -> dict[tuple[str, str], Attribute]:
     """(subject, name) -> attribute, of the given steps."""
     return {(row.subject_id, row.name): row for step in steps for row in workspace.table("attributes", Attribute, step=step)}
@@ -252,7 +318,7 @@ def note_empty_frames(
         workspace: gets the notes.
         holes: of these masks.
         measured: what was measured of them.
-        names: clip id -> what people call it.
+        names: corruption id -> what people call it.
     """
     empty = {row.subject_id: int(row.value) for row in measured if row.name == "hole.empty_frames" and row.value}
     told = []
@@ -260,7 +326,7 @@ def note_empty_frames(
         if count := empty.get(row.corruption_id):
             frames = "1 frame, which counts" if count == 1 else f"{count} frames, which count"
             why = f"its mask is empty in {frames} in no score of a hole"
-            told.append(Rejection(row.corruption_id, "masks.notes", names[row.clip_id], why))
+            told.append(Rejection(row.corruption_id, "masks.notes", names[row.corruption_id], why))
     workspace.write_table("rejected", "masks.notes", told, Rejection)
 
 

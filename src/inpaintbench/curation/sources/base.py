@@ -15,6 +15,8 @@ from inpaintbench.workspace import Blobs
 
 # Folder below `scratch` for further pictures of something rendered, `<part of the view>.png`.
 PARTS = "parts"
+# Between the name of a part and the number of the footage that brought it, where several share the bytes of one source.
+_OF_FOOTAGE = "+"
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,26 @@ class SourceLeaf(Leaf, ABC):
     def notes(self) -> list[tuple[str, str]]:
         """Unreadable or odd entries, (where, why), once ``footage`` was iterated."""
         return []
+
+
+def shared_parts(parts: Mapping[str, str], more: Mapping[str, str]) -> dict[str, str]:
+    """The parts of a source with those of further footage of the same bytes, whose names get its number, from 2 on."""
+    number = 1 + len(parts_by_footage(parts))
+    return {**parts, **{f"{name}{_OF_FOOTAGE}{number}": blob for name, blob in more.items()}}
+
+
+def parts_by_footage(parts: Mapping[str, str]) -> list[dict[str, str]]:
+    """The parts of a source, name -> blob, once for each piece of footage that has its bytes, in the order they were found."""
+    grouped: dict[int, dict[str, str]] = {1: {}}
+    for key, blob in parts.items():
+        name, _, number = key.partition(_OF_FOOTAGE)
+        grouped.setdefault(int(number or 1), {})[name] = blob
+    return list(grouped.values())
+
+
+def media_of(parts: Mapping[str, str]) -> dict[str, str]:
+    """The parts that are pictures and films: name -> blob."""
+    return {name: blob for name, blob in parts.items() if not blob.endswith(".json")}
 
 
 def quoted_path(path: str | os.PathLike[str]) -> str:

@@ -117,6 +117,7 @@ class RemovalFolders(SourceLeaf):
         payload: dict[str, Any] = {
             "shots": [{part: _plain(film) for part, film in shot.items()} for shot in shots],
             "names": [shot.name for shot in clip.shots],
+            "name": quoted_path(clip.name),
             "truth": None if clip.truth is None else _plain(clip.truth),
             "fps": fps, "kind": clip.kind, "lengthen": self.lengthen,
             "any_size": self.masks_of_any_size,
@@ -151,14 +152,14 @@ class RemovalFolders(SourceLeaf):
                 lengths = {**shot, **({} if truth is None else {"truth": truth})}
                 masks = _masks(lengths, work, lengthen=payload["lengthen"])
                 if not payload["any_size"]:
-                    _check_size(shot["input"], masks["object_mask"], work)
+                    _check_sizes(lengths, masks["object_mask"], work)
                 for part, levels in masks.items():
                     video.write_levels(work / PARTS / f"{part}{end}.mp4", levels, fps=fps)
                 if truth is not None:
                     _put(shot["input"], work, work / PARTS / f"input_{number}", fps=fps)
             effects: dict[str, Any] | None = None if truth is None else {number: {} for number in numbers}
             names = dict(zip(numbers, payload["names"], strict=True))
-            said = {"kind": payload["kind"], "effects": effects, "homographies": None, "names": names}
+            said = {"name": payload["name"], "kind": payload["kind"], "effects": effects, "homographies": None, "names": names}
             (work / PARTS / "scene.json").write_text(json.dumps(said))
             return str(_put(truth or shots[0]["input"], work, work / "clip", fps=fps, copied=False))
         except (MediaError, OSError) as error:
@@ -190,13 +191,23 @@ def _masks(films: Mapping[str, Film], work: Path, *, lengthen: str) -> dict[str,
     return {part: _lengthened(levels, frames, lengthen) for part, levels in made.items()}
 
 
-def _check_size(film: Film, levels: npt.NDArray[np.uint8], work: Path) -> None:
-    """Raise ``Rejected`` unless masks, ``uint8[T, H, W]``, have the size of the first frame of their film."""
+def _check_sizes(films: Mapping[str, Film], levels: npt.NDArray[np.uint8], work: Path) -> None:
+    """Raise ``Rejected`` unless masks, ``uint8[T, H, W]``, and the film without the object have the size of that with it."""
+    width, height = _size(films["input"], work)
+    rows, columns = levels.shape[1:]
+    if (columns, rows) != (width, height):
+        raise Rejected(f"its masks are {columns}x{rows}, its frames {width}x{height}: give masks of the size of the frames")
+    if "truth" in films and (bare := _size(films["truth"], work)) != (width, height):
+        raise Rejected(
+            f"its frames are {width}x{height} with the object and {bare[0]}x{bare[1]} without it: give films of one size"
+        )
+
+
+def _size(film: Film, work: Path) -> tuple[int, int]:
+    """Width and height of the first frame."""
     first = _unpacked(film, work).files[0]
     frame = next(video.upright_frames(first))[0] if film.is_video else video.read_image(first)
-    if frame.shape[:2] != levels.shape[1:]:
-        (height, width), (rows, columns) = frame.shape[:2], levels.shape[1:]
-        raise Rejected(f"its masks are {columns}x{rows}, its frames {width}x{height}: give masks of the size of the frames")
+    return frame.shape[1], frame.shape[0]
 
 
 def _lengthened(levels: npt.NDArray[np.uint8], frames: int, lengthen: str) -> npt.NDArray[np.uint8]:
