@@ -19,7 +19,7 @@ from inpaintbench.curation.fetching import FETCHERS
 from inpaintbench.curation.normalizers import NORMALIZERS
 from inpaintbench.curation.sources import SOURCES
 from inpaintbench.curation.splitters import SPLITTERS
-from inpaintbench.eval.adapters.layouts import presets
+from inpaintbench.eval.adapters.layouts import Layout, presets
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS
@@ -97,10 +97,15 @@ def _presets() -> str:
         cells = [
             f"`{name}`", f"{preset.title} ({preset.home})", ", ".join(preset.task), "videos" if preset.video_in else "pictures",
             preset.lossy or "lossless", ", ".join(filter(None, takes)) or "any", preset.dilates,
-            {"cuda": "needed", "cpu": "not used", "any": "may use"}[preset.device], preset.licence or "not stated",
+            _card(preset), preset.licence or "not stated",
         ]  # fmt: skip
         rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows) + "\n"
+
+
+def _card(preset: Layout) -> str:
+    hard_coded = (preset.card or "").startswith("CUDA is hard-coded")
+    return {"cuda": "needed, hard-coded" if hard_coded else "needed", "cpu": "not used", "any": "may use"}[preset.device]
 
 
 def _sentence(leaf: type) -> str:

@@ -55,6 +55,17 @@ def leaves(frames, hole):
     import sys
     sys.exit(0)
 
+def nan(frames, hole):
+    given = frames.astype("float32")
+    given[hole] = float("nan")
+    return given
+
+def fails(frames, hole):
+    import sys
+    print("loaded", hole.shape)
+    print("card is full", file=sys.stderr)
+    raise RuntimeError("out of memory")
+
 SETTING = 3
 """
 
@@ -301,7 +312,42 @@ def test_a_callable_that_ends_its_process_harms_no_other_method(made: Path, work
     assert done.exit_code == 0
     assert "telea: 1 predictions, 0 failed" in done.output
     [row] = Workspace("RUN").table("rejected", Rejection, step="predict.mine_for_run.leaves")
-    assert row.reason == "it ended its process with exit status 0"
+    assert row.reason.startswith("it ended its process with exit status 0 (log: logs/methods/mine_for_run.leaves/")
+
+
+@pytest.mark.parametrize("workers", [0, pytest.param(1, marks=pytest.mark.long)])
+def test_what_a_callable_said_is_kept_and_named_where_it_fails(made: Path, workers: int) -> None:
+    done = call(made, "--method", "mine_for_run:fails", "--method", "mine_for_run:flat", "--workers", workers)
+    log = Path("RUN/logs/methods/mine_for_run.fails/item 0.txt")
+    # One line for all, with the log of the first, and nothing of what it printed between.
+    assert f"  3 items: RuntimeError: out of memory (log: {log})\n" in done.output
+    assert "card is full" not in done.output
+    heading, *said = log.read_text().splitlines()
+    assert heading == "mine_for_run:fails()"
+    assert said[:3] == ["loaded (2, 48, 64)", "card is full", "Traceback (most recent call last):"]
+    assert said[-1] == "RuntimeError: out of memory"
+    assert not log.parent.with_name("mine_for_run.flat").exists() or not [*log.parent.with_name("mine_for_run.flat").iterdir()]
+    [first, *_] = Workspace("RUN").table("rejected", Rejection, step="predict.mine_for_run.fails")
+    assert first.reason == "RuntimeError: out of memory (log: logs/methods/mine_for_run.fails/item 0.txt)"
+
+
+def test_a_callable_that_gives_no_numbers_says_in_how_many_pixels(made: Path) -> None:
+    with pytest.raises(RunError):
+        call(made, "--method", "mine_for_run:nan", "--slice", "high")
+    [row] = Workspace("RUN").table("rejected", Rejection, step="predict.mine_for_run.nan")
+    assert "gave float32(2, 48, 64, 3) with NaN in 1,200 of 6,144 pixels, wanted uint8(2, 48, 64, 3) (log: " in row.reason
+
+
+def test_a_name_of_both_a_method_and_a_preset_is_the_program_where_a_folder_is_given(tmp_path: Path) -> None:
+    weights = tmp_path / "big-lama.pt"
+    weights.touch()
+    assert any_method(f"lama,weights={weights}", program=PROGRAM) == MethodSpec("lama", "lama", {"weights": str(weights)})
+    for text, program in (("lama", PROGRAM | {"folder": "here"}), ("lama,folder=here", PROGRAM)):
+        given = any_method(text, program=program)
+        assert (given.leaf, given.constants["layout"], given.constants["folder"]) == ("command", "lama", "here")
+    with pytest.raises(UnknownNameError) as told:
+        any_method("zzzz", program=PROGRAM)
+    assert str(told.value).count("lama") == 1
 
 
 @pytest.mark.parametrize("text", ["def (", "raise RuntimeError('no licence')", "import sys; sys.exit(4)"])

@@ -21,6 +21,7 @@ from inpaintbench.pages import words
         (words.percent(0.0996), "10 %"), (words.percent(words.share(1, 200)), "0.5 %"), (words.percent(words.share(0, 0)), "–"),
         (words.signed_percent(-0.0001), "0.0 %"), (words.signed_percent(0.5), "+50 %"),
         (words.interval(1, 2.25, 1), "1.0 – 2.2"), (words.interval(None, 2, 1), ""), (words.percents(0.31, 0.45), "31 – 45 %"),
+        (words.span("36.2", "36.2"), "36.2"), (words.span("31.2", "36.4"), "31.2 to 36.4"),
         (words.count(1, "item"), "1 item"), (words.count(1200, "study"), "1,200 studies"), (words.count(2, "day"), "2 days"),
         (words.duration(4.23), "4.2 s"), (words.duration(0.0123), "0.012 s"),
         (words.duration(11100), "3 h 05 min"), (words.duration(4 * 86400), "4 days"),

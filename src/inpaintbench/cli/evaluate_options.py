@@ -67,14 +67,15 @@ def any_method(text: str, *, program: Mapping[str, Any]) -> MethodSpec:
     """
     label, rest = split_label(text)
     name, _, given = rest.partition(",")
-    if name in presets():
-        own = dict(console.constant(part) for part in re.split(r",(?![^\[]*\])", given) if part)
+    own = dict(console.constant(part) for part in re.split(r",(?![^\[]*\])", given) if part) if name in presets() else {}
+    # A preset and a method may have one name, such as lama: a program is what has a folder.
+    if name in presets() and (name not in METHODS or {"folder"} & {*own, *program}):
         further = {key: value for key, value in program.items() if key in ("folder", "time_limit_seconds")}
         return MethodSpec(label or name, "command", {"layout": name, **further, **own})
     if name in METHODS or _ADDRESS.fullmatch(name):
         return MethodSpec(label or label_of(name), *leaf_and_constants(rest))
     if not _is_program(rest, program.get("folder")):
-        words = unknown_name("method", name, [*METHODS, *presets()])
+        words = unknown_name("method", name, list(dict.fromkeys([*METHODS, *presets()])))
         raise UnknownNameError(f"{words[:-1]}, {_OTHER_WAYS}?" if words.endswith("?") else f"{words}; or give {_OTHER_WAYS}")
     if label is None:
         raise UsageError(f"the program {rest!r} needs a label: --method {shlex.quote(f'LABEL={rest}')}")

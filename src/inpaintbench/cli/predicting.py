@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,18 +20,21 @@ from inpaintbench.errors import InputError, RunError
 from inpaintbench.eval.adapters.layouts import layouts
 from inpaintbench.eval.methods.saved_folder import strangers
 from inpaintbench.eval.scoring.parts import items_of_slices
-from inpaintbench.eval.scoring.predict import SECONDS, MethodSpec, build, labelled, why_not, without_holes
+from inpaintbench.eval.scoring.predict import LOGS, SECONDS, MethodSpec, build, labelled, why_not, without_holes
 from inpaintbench.eval.scoring.predict import predict as predict_method
 from inpaintbench.eval.scoring.run_folder import bind
 from inpaintbench.eval.scoring.run_state import not_run, not_run_words
 from inpaintbench.executors.base import Executor, Rejection
 from inpaintbench.manifest import column
+from inpaintbench.pages.words import span
 from inpaintbench.steps import predict_step
 from inpaintbench.types import Dataset, Prediction
 from inpaintbench.workspace import Workspace
 
 _GRACE_SECONDS = 60.0
 _FAILURES_SHOWN, _OFTEN = 5, 3
+# The log that a reason names, below the run folder.
+_LOGGED = re.compile(r" \(log: [^()]*\)$")
 
 Saved = Annotated[
     list[str] | None,
@@ -220,8 +223,9 @@ def _tell(workspace: Workspace, dataset: Dataset, spec: MethodSpec, label: str, 
     made, failed = workspace.table("predictions", Prediction, step=step), workspace.table("rejected", Rejection, step=step)
     console.say(f"{label}: {len(made)} predictions, {len(failed)} failed")
     if ceilings := [row.ceiling_db for row in made if row.ceiling_db is not None]:
-        console.say(f"  read from lossy files: the inputs, written alike, keep {min(ceilings):.1f} to {max(ceilings):.1f} dB")
-    _tell_failures(failed)
+        kept = span(f"{min(ceilings):.1f}", f"{max(ceilings):.1f}")
+        console.say(f"  read from lossy files: the inputs, written alike, keep {kept} dB")
+    _tell_failures(failed, label, workspace.path)
     if failed:
         console.say("  --retry-rejected tries these again, once what kept them is mended")
     if failed and spec.leaf == "saved_folder":
@@ -238,17 +242,26 @@ def _predicted_items(workspace: Workspace, label: str) -> set[str]:
     return {row.item_id for row in workspace.table("predictions", Prediction, step=predict_step(label))}
 
 
-def _tell_failures(failed: Sequence[Rejection]) -> None:
-    """Print the reasons that several items share in one line, then some others."""
-    counts = Counter(row.reason for row in failed)
-    often = {reason: count for reason, count in counts.items() if count >= _OFTEN}
-    for reason, count in often.items():
-        console.say(f"  {count} items: {' '.join(reason.split())}")
-    others = [row for row in failed if row.reason not in often]
-    for row in others[:_FAILURES_SHOWN]:
-        console.say(f"  {row.subject_id}: {' '.join(row.reason.split())}")
+def _tell_failures(failed: Sequence[Rejection], label: str, run: Path) -> None:
+    """Print the reasons that several items share in one line, then some others, each with the log of one item."""
+    alike: dict[str, list[Rejection]] = {}
+    for row in failed:
+        alike.setdefault(" ".join(_LOGGED.sub("", row.reason).split()), []).append(row)
+    often = {reason: rows for reason, rows in alike.items() if len(rows) >= _OFTEN}
+    for reason, rows in often.items():
+        console.say(f"  {len(rows)} items: {reason}{_log_of(rows, label, run)}")
+    others = [(reason, row) for reason, rows in alike.items() if reason not in often for row in rows]
+    for reason, row in others[:_FAILURES_SHOWN]:
+        console.say(f"  {row.subject_id}: {reason}{_log_of([row], label, run)}")
     if len(others) > _FAILURES_SHOWN:
         console.say(f"  and {len(others) - _FAILURES_SHOWN} more")
+
+
+def _log_of(rows: Sequence[Rejection], label: str, run: Path) -> str:
+    """Where it stands what the method said of the first of some items that left a log, also where its process died of it."""
+    logs = (run / LOGS / label / f"{row.subject_id}.txt" for row in rows)
+    log = next((log for log in logs if log.exists()), None)
+    return "" if log is None else f" (log: {log})"
 
 
 def _tell_strangers(spec: MethodSpec, dataset: Dataset) -> None:

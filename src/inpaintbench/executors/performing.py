@@ -147,6 +147,7 @@ def perform(jobs: Sequence[Job], workspace: str, given: Callable[[], Any] | None
         results = [_not_done(each) if isinstance(each, InpaintBenchError) else _done(each) for each in made]
     except (Exception, SystemExit) as error:  # a method of somebody's own may call sys.exit
         results = [_not_done(error)]
+        results[0]["reason"] += "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
     spent = {"seconds": round((time.perf_counter() - begun) / max(len(results), 1), 4), "peak_mebibytes": _peak_mebibytes()}
     return [{**result, **spent, **_STATED} for result in results]
 

@@ -13,6 +13,7 @@ from typing import Any
 from inpaintbench.benchmarks import benchmark_of
 from inpaintbench.export.card.words import counted, listed, sources, things
 from inpaintbench.export.layout import different
+from inpaintbench.pages.words import span
 from inpaintbench.types import Dataset
 
 CONFORMS_TO = "http://mlcommons.org/croissant/RAI/1.0"
@@ -95,6 +96,10 @@ def _annotation(raters: Any) -> dict[str, Any]:
     return {
         "rai:dataAnnotationProtocol": f"People answered {asked} in the app of inpaintbench; the card tells the agreement.",
         "rai:dataAnnotationPlatform": ["inpaintbench annotate"],
-        **({"rai:annotationsPerItem": f"{min(votes):.1f} to {max(votes):.1f} votes a clip, on average"} if votes else {}),
+        **(
+            {"rai:annotationsPerItem": f"{span(f'{min(votes):.1f}', f'{max(votes):.1f}')} votes a clip, on average"}
+            if votes
+            else {}
+        ),
         "rai:annotatorDemographics": "not collected",
     }

@@ -70,6 +70,11 @@ def percents(low: float | None, high: float | None) -> str:
     return "" if low is None or high is None else f"{percent(low).removesuffix(' %')} – {percent(high)}"
 
 
+def span(low: str, high: str) -> str:
+    """The least and the largest of some values, or one where they are written alike: ``31.2 to 36.4``, ``36.2``."""
+    return low if low == high else f"{low} to {high}"
+
+
 def count(n: int, noun: str) -> str:
     """A number with its noun: ``1 item``, ``1,200 items``, ``2 studies``."""
     plural = noun[:-1] + "ies" if noun.endswith("y") and noun[-2:-1] not in "aeiou" else noun + "s"

@@ -188,8 +188,8 @@ PROGRAMS: dict[str, dict[str, str]] = {
         h264(os.path.join(a.output_dir, "example-1.mp4"), painted(frames, holes), 12, 25)
         """},
     "svor": {"predict_SVOR.py": """
-        a = options("--input_video", "--input_mask_video", "--save_dir", "--sample_size", "--video_length", "--fps", "--seed",
-                    "--prompt")
+        a = options("--input_video", "--input_mask_video", "--save_dir", "--sample_size", "--video_length", "--fps", "--seed")
+        assert os.path.exists("config/wan2.1/wan_civitai.yaml") and os.path.isdir("models")
         frames, holes = clip(a.input_video)[0], clip(a.input_mask_video)[0][..., 0] > 127
         assert len(frames) == int(a.video_length) and len(frames) % 4 == 1
         h264(os.path.join(a.save_dir, os.path.basename(a.input_video)), painted(frames, grown(holes, 6)), int(a.fps), 25)
@@ -296,7 +296,7 @@ EDITORS = ("tokenflow", "fatezero")
 BESIDE = {
     "propainter": ("weights/",), "e2fgvi-hq": ("release_model/",), "e2fgvi": ("release_model/",), "diffueraser": ("weights/",),
     "minimax-remover": ("vae/", "transformer/", "scheduler/"), "rose": ("models/", "weights/", "configs/"),
-    "svor": ("models/", "weights/", "configs/"), "vinet": ("results/vinet_agg_rec/save_agg_rec_512.pth",),
+    "svor": ("models/", "config/wan2.1/wan_civitai.yaml"), "vinet": ("results/vinet_agg_rec/save_agg_rec_512.pth",),
     "cpnet": ("weight/", "models/"), "opn": ("OPN.pth", "TCN.pth", "utils/", "models/"),
 }  # fmt: skip
 

@@ -83,7 +83,7 @@ def test_an_item_that_lacks_a_prompt_says_so(name: str, tmp_path: Path) -> None:
     ("", "its edges are where they were"),
     ("255 - frames[:, :, ::-1]", "its edges fit best mirrored left to right"),
     ("np.roll(255 - frames, 1, axis=0)", "its edges fit best 1 frame earlier"),
-    ("np.roll(255 - frames, 2, axis=2)", "its edges fit best -2 px to the right and 0 px down"),
+    ("np.roll(255 - frames, 2, axis=2)", "its edges fit best 2 px to the left"),
 ])  # fmt: skip
 def test_a_check_of_an_editor_looks_at_edges(change: str, told: str, tmp_path: Path) -> None:
     changed = change and f"\nif 'out' in globals(): save(out + '/img_ode', '{{:05d}}.png', {change})"

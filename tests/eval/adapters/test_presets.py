@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -92,7 +93,19 @@ def check(name: str, made: Frames, frames: Frames, hole: Hole) -> None:
 def test_every_preset_has_a_stand_in() -> None:
     assert set(presets()) == set(PROGRAMS)
     assert set(QUICK) < set(PROGRAMS)
-    assert {name for name, layout in presets().items() if not layout.home} == set()
+
+
+@pytest.mark.parametrize("name", presets())
+def test_a_preset_has_every_fact_or_says_that_nobody_states_it(name: str) -> None:
+    layout = presets()[name]
+    assert [fact for fact in ("home", "commit", "licence", "needs", "weights", "expect") if not getattr(layout, fact)] == []
+    assert layout.expect
+    assert layout.expect.startswith("not stated") or re.search(r"\d (GB|s)\b.* by its (README|docs)", layout.expect)
+    assert (layout.device == "cuda") == bool(layout.card)
+    page = (Path(__file__).parents[3] / "docs" / "methods.md").read_text()
+    told = page.partition("**CUDA may be hard-coded**")[2].partition("stops on a machine")[0]
+    assert (f"`{name}`" in told) == (layout.card or "").startswith("CUDA is hard-coded")
+    assert not layout.unchecked
 
 
 @pytest.mark.parametrize("name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.long) for name in FILLERS])
@@ -174,12 +187,19 @@ def test_what_a_preset_lacks_is_told_before_it_runs(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"'propainter' needs the folder of its program: give --program FOLDER"):
         Command(layout="propainter")
     with pytest.raises(
-        InputError, match=r"'e2fgvi-hq' needs its weights \(E2FGVI-HQ-CVPR22\.pth\): give --method e2fgvi-hq,weights=PATH"
+        InputError, match=r"'e2fgvi-hq' needs its weights \(E2FGVI-HQ-CVPR22\.pth, [^)]*\): give --method e2fgvi-hq,weights=PATH"
     ):
         Command(layout="e2fgvi-hq", folder=clone)
     if not any(Path("/dev").glob("nvidia[0-9]*")):
-        with pytest.raises(InputError, match=r"'fgvc' runs on an NVIDIA card alone, and there is none; fgvc,device=any tries"):
+        reason = (
+            r"'fgvc' runs on an NVIDIA card alone \(CUDA is hard-coded in tool/video_completion\.py\), and there is none; fgvc,"
+        )
+        with pytest.raises(InputError, match=reason):
             Command(layout="fgvc", folder=clone)
+    lacking = cloned("minimax-remover", tmp_path / "minimax")
+    (lacking / "vae").rmdir()
+    with pytest.raises(InputError, match=r"has no vae, which 'minimax-remover' looks for \(weights: vae, transformer and"):
+        Command(layout="minimax-remover", folder=str(lacking), device="any")
 
 
 def test_nothing_of_killed_runs_stays_in_the_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -200,10 +220,18 @@ def test_a_command_runs_in_a_container_that_sees_its_folders(tmp_path: Path, mon
         Command(command="fill {input} {output}", image="fill:1")
     # Stands for the container program: notes its options, then runs what the image would.
     (tmp_path / "docker").write_text(
-        f'#!/bin/sh\necho "$@" >> {tmp_path}/told\n[ "$1" = rm ] && exit\n'
+        f'#!/bin/sh\n[ "$1" = info ] && [ -e {tmp_path}/ends ] && echo no daemon >&2 && exit 1\n'
+        '[ "$1" = info ] && exit\n[ "$1" = image ] && { [ "$3" = fill:1 ] ; exit; }\n'
+        f'echo "$@" >> {tmp_path}/told\n[ "$1" = rm ] && exit\n'
         'while [ "$1" != fill:1 ]; do shift; done\n[ "$3" = hang ] && exec /bin/sleep 60\n/bin/cp "$4"/frame_* "$5"\n'
     )
     (tmp_path / "docker").chmod(0o700)
+    with pytest.raises(InputError, match=r"^docker has no image 'fill:2': docker pull fill:2, or build it$"):
+        Command(command="fill {input} {output}", image="fill:2")
+    (tmp_path / "ends").touch()
+    with pytest.raises(InputError, match=r"^the image 'fill:2' cannot be run: docker: no daemon$"):
+        Command(command="fill {input} {output}", image="fill:2")
+    (tmp_path / "ends").unlink()
     weights = tmp_path / "weights.pth"
     weights.touch()
     words: dict[str, Any] = {"image": "fill:1", "weights": str(weights)}
@@ -241,7 +269,7 @@ def test_an_unknown_form_is_refused() -> None:
 
 
 WRONG = {
-    "one pixel off": ("np.roll(done, 1, axis=2)", "-1 px to the right and 0 px down"),
+    "one pixel off": ("np.roll(done, 1, axis=2)", "they fit best 1 px to the left ("),
     "mirrored": ("done[:, :, ::-1]", "mirrored left to right"),
     "a frame off": ("np.roll(done, 1, axis=0)", "1 frame earlier"),
     "blue first": ("done[..., ::-1]", "with red and blue exchanged"),

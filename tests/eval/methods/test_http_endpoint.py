@@ -4,6 +4,7 @@ import io
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +16,14 @@ from inpaintbench.eval.methods.http_endpoint import HttpEndpoint
 from inpaintbench.eval.scoring.predict import run
 from inpaintbench.types import Prompts
 from inpaintbench.view import ItemView
+
+PAGES = {
+    "/page": "<!doctype html>\n<html><head><title>500</title><style>p { color: red }</style></head>\n<body><h1>Out of memory</h1>"
+    "<script>var x = 1</script><p>The server &amp; its card are full.</p></body></html>",
+    "/titled": "<html><head><title>Bad\n gateway</title></head><body></body></html>",
+    "/trace": "Traceback (most recent call last):\n" + "  File x\n" * 50 + "KeyError: 'frames'",
+    "/empty": "",
+}
 
 
 class Answering(BaseHTTPRequestHandler):
@@ -29,6 +38,11 @@ class Answering(BaseHTTPRequestHandler):
             return self.send_error(503)
         if self.path == "/broken":
             return self.send_error(500, "out of memory")
+        if self.path in PAGES:
+            self.send_response(500)
+            self.end_headers()
+            self.wfile.write(PAGES[self.path].encode())
+            return None
         with np.load(io.BytesIO(body), allow_pickle=False) as given:
             frames = given["frames"].copy()
             if "hole" in given:
@@ -88,7 +102,11 @@ def test_a_busy_server_is_asked_again(server: str, monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(
     ("path", "reason"),
     [
-        ("broken", "/broken answered 500: .*out of memory"),
+        ("broken", "/broken answered 500: Error response .*out of memory"),
+        ("page", "/page answered 500: Out of memory The server & its card are full.$"),
+        ("titled", "/titled answered 500: Bad gateway$"),
+        ("trace", r"/trace answered 500: Traceback \(most recent call last\): (File x )+\.\.\.$"),
+        ("empty", "/empty answered 500: Internal Server Error$"),
         ("text", "the answer of .*/text is no NumPy archive"),
         ("half", "the answer of .*/half is no NumPy archive"),
         ("misnamed", "the answer of .*/misnamed holds no frames"),
@@ -97,6 +115,15 @@ def test_a_busy_server_is_asked_again(server: str, monkeypatch: pytest.MonkeyPat
 def test_what_a_server_does_wrong_is_one_sentence(server: str, path: str, reason: str) -> None:
     with pytest.raises(NotMeasurable, match=reason):
         inpaint(HttpEndpoint(url=f"{server}/{path}", model="1"), world(), wandering_hole())
+
+
+@pytest.mark.parametrize(("path", "said"), [("trace", PAGES["/trace"]), ("text", "done")])
+def test_the_whole_answer_is_kept(server: str, path: str, said: str, tmp_path: Path) -> None:
+    method = HttpEndpoint(url=f"{server}/{path}", model="1")
+    method.log = tmp_path / "logs" / "item.txt"
+    with pytest.raises(NotMeasurable):
+        inpaint(method, world(), wandering_hole())
+    assert method.log.read_text() == said
 
 
 def test_a_server_that_is_not_there() -> None:

@@ -111,7 +111,7 @@ def test_the_callables_divisor_is_kept() -> None:
 
 
 def test_what_is_no_array_is_an_error() -> None:
-    with pytest.raises(InputError, match=r"gave no array of numbers, wanted uint8\(7, 48, 64, 3\)"):
+    with pytest.raises(InputError, match=r"gave None, wanted uint8\(7, 48, 64, 3\)"):
         run(PythonCallable(address="callables_of_mine:nothing"), ItemView.of_arrays(input=world(), hole=wandering_hole()))
 
 

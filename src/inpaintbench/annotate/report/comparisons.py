@@ -16,7 +16,7 @@ from inpaintbench.annotate.report.records import Material
 from inpaintbench.annotate.statistics.ratings import answers_of, scheme_of
 from inpaintbench.pages import Cell, Column, Row, Table
 from inpaintbench.pages.panels import Bar, Bars, Gauge, Panel, Portion, Scale, Stack, Statement
-from inpaintbench.pages.words import count, number, percent
+from inpaintbench.pages.words import count, number, percent, span
 
 _NAMES = {TIE: "Hard to distinguish", BOTH_BAD: "Both bad"}
 _TIE, _BAD = "var(--waiting)", "var(--high)"
@@ -111,7 +111,9 @@ def _wins(own: Outcomes) -> Panel:
                 shares[row, column] = (won + tied / 2) / (won + lost + tied)
     table = heat(order, order, 2 * shares - 1, corner="beats", label="Win matrix", written=lambda lead: f"{50 + 50 * lead:.0f}")
     met = totals[np.triu_indices(size, 1)]
-    fewest = f" Each pair has {met.min():,} to {met.max():,} votes." if len(met) else ""
+    fewest = (
+        f" Each pair has {span(f'{met.min():,}', f'{met.max():,}')} {'vote' if met.max() == 1 else 'votes'}." if len(met) else ""
+    )
     return Panel("Who beats whom", (table, f"Per hundred comparisons, ties as half a win each; best first.{fewest}"))
 
 

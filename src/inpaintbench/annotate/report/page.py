@@ -18,7 +18,7 @@ from inpaintbench.errors import WorkspaceError
 from inpaintbench.files import write_atomically
 from inpaintbench.pages import Link, page
 from inpaintbench.pages.panels import Card, Panel
-from inpaintbench.pages.words import count, duration, moment, percent
+from inpaintbench.pages.words import count, duration, moment, percent, span
 
 _COMPARED = ("pair", "set")
 _NOTE = (
@@ -103,7 +103,7 @@ def _subtitle(material: Material) -> str:
     subjects = {task.subject_id for tasks in material.tasks.values() for task in tasks}
     about = [count(len(subjects), "item" if material.methods else "clip")]
     about += [count(len(material.methods), "method")] if material.methods else []
-    about += [count(len(material.study.file.questions), "question"), f"{moment(min(times))} to {moment(max(times))} UTC"]
+    about += [count(len(material.study.file.questions), "question"), f"{span(moment(min(times)), moment(max(times)))} UTC"]
     return " · ".join(about)
 
 

@@ -15,7 +15,7 @@ from inpaintbench.annotate.report.records import Material
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError
 from inpaintbench.pages import Cell, Column, Row, Table
-from inpaintbench.pages.words import count, number, percent
+from inpaintbench.pages.words import count, number, percent, span
 
 _NUMBERS = ("width", "scale", "pixel_ratio", "zoom", "hidden_seconds", "dropped_frames")
 _YES_OR_NO = ("full_screen", "portrait")
@@ -84,7 +84,9 @@ def viewing_parts(material: Material) -> tuple[object, ...]:
         parts += [_table("Problem", _problems(seen), len(seen)), _table("Browser", _browsers(seen), len(seen))]
     widths, scales = [one["width"] for one in seen], [one["scale"] for one in seen]
     sizes = f"Smallest pictures: {min(widths)} CSS pixels wide, median {median(widths):.0f}; " if seen else ""
-    scaled = f"{number(min(scales), 2)} to {number(max(scales), 2)} pixels of the screen for each of the proxy. " if seen else ""
+    scaled = (
+        f"{span(number(min(scales), 2), number(max(scales), 2))} pixels of the screen for each of the proxy. " if seen else ""
+    )
     told = f"Told with {len(seen):,} of {count(len(material.votes), 'answer')}. "
     note = f"{sizes}{scaled}{told}A report of some of them: `annotate report --seen width>=200`."
     return (*[part for part in parts if part], note)

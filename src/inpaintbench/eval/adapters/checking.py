@@ -134,7 +134,13 @@ def _moved(made: Frames) -> Iterator[tuple[str, Frames]]:
         yield f"{abs(off)} frame{'s' * (abs(off) > 1)} {'later' if off > 0 else 'earlier'}", np.roll(made, off, axis=0)
     for right, down in itertools.product(_SHIFTS, _SHIFTS):
         if right or down:
-            yield f"{right} px to the right and {down} px down", np.roll(made, (down, right), axis=(1, 2))
+            yield _shift(right, down), np.roll(made, (down, right), axis=(1, 2))
+
+
+def _shift(right: int, down: int) -> str:
+    """A shift in words: ``2 px to the left``, ``1 px to the right and 3 px up``."""
+    ways = [(right, "to the right" if right > 0 else "to the left"), (down, "down" if down > 0 else "up")]
+    return " and ".join(f"{abs(pixels)} px {way}" for pixels, way in ways if pixels)
 
 
 def _psnr(made: Frames, frames: Frames, known: npt.NDArray[np.bool_]) -> float:

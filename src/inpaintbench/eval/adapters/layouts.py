@@ -21,7 +21,7 @@ READ, WRITTEN = ("{input}", "{frames_dir}", "{video}", "{frame}"), ("{output}", 
 # Fields that are told and change no result.
 TOLD = {
     "title", "task", "looks_into", "composites", "dilates", "threshold", "seeded", "timeout", "home", "commit", "licence",
-    "needs", "weights", "expect", "source", "unchecked",
+    "needs", "weights", "card", "expect", "note", "source", "unchecked",
 }  # fmt: skip
 Task = Literal["inpainting", "removal", "editing"]
 Level = Annotated[int, Field(ge=0, le=255)]
@@ -116,7 +116,9 @@ class Layout(BaseModel):
     licence: str | None = None
     needs: str | None = None
     weights: str | None = None
+    card: str | None = None
     expect: str | None = None
+    note: str | None = None
     source: str = "a file of yours"
     unchecked: tuple[str, ...] = ()
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
+from html.parser import HTMLParser
 
 from inpaintbench.errors import InputError, Unavailable
 
 # Statuses of a server that is busy or starting; it is asked again, with pauses that double from the first.
 _BUSY, _TRIES, _FIRST_PAUSE_SECONDS = (429, 502, 503, 504), 5, 1.0
-# What is read of a refusal.
-_REFUSAL_BYTES = 500
+# What is read of a refusal, and what of it a reason quotes.
+_REFUSAL_BYTES, _QUOTED_LETTERS = 1 << 16, 100
 
 
 def is_address(text: str) -> bool:
@@ -26,6 +28,55 @@ def checked_address(url: str) -> str:
     if not is_address(url):
         raise InputError(f"{url!r} is no address of a server; give http://HOST:PORT/PATH")
     return url
+
+
+class Refused(Unavailable):
+    """A server refused."""
+
+    page: str = ""
+    """What it answered."""
+
+
+def first_words(page: str) -> str:
+    """The first words of an answer that is a text, or of a page of HTML as it is read."""
+    text = _Read.of(page) if re.match(r"\s*<(!doctype|html|head|body|title|h1|p)\b", page, re.IGNORECASE) else page
+    words = " ".join(text.split())
+    return (
+        words if len(words) <= _QUOTED_LETTERS else f"{words[:_QUOTED_LETTERS].rpartition(' ')[0] or words[:_QUOTED_LETTERS]} ..."
+    )
+
+
+class _Read(HTMLParser):
+    """The text of a page; what its title says, its body says again."""
+
+    _UNREAD = ("head", "style", "script", "title")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._within: list[str] = []
+        self._body: list[str] = []
+        self._title: list[str] = []
+
+    @classmethod
+    def of(cls, page: str) -> str:
+        reader = cls()
+        reader.feed(page)
+        reader.close()
+        return " ".join(reader._body).strip() or " ".join(reader._title)
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:  # noqa: ARG002 - named by the base class
+        if tag in self._UNREAD:
+            self._within.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in self._within:
+            del self._within[self._within.index(tag) :]
+
+    def handle_data(self, data: str) -> None:
+        if not self._within:
+            self._body.append(data)
+        elif self._within[-1] == "title":
+            self._title.append(data)
 
 
 def posted(url: str, body: bytes, *, content_type: str, seconds: float) -> bytes:
@@ -48,8 +99,11 @@ def posted(url: str, body: bytes, *, content_type: str, seconds: float) -> bytes
                 return answer
         except urllib.error.HTTPError as error:
             if error.code not in _BUSY or attempt == _TRIES:
-                words = " ".join(error.read(_REFUSAL_BYTES).decode(errors="replace").split())
-                raise Unavailable(f"{url} answered {error.code}{f': {words}' if words else ''}") from error
+                page = error.read(_REFUSAL_BYTES).decode(errors="replace")
+                words = first_words(page) or error.reason
+                refusal = Refused(f"{url} answered {error.code}{f': {words}' if words else ''}")
+                refusal.page = page
+                raise refusal from error
             time.sleep(_FIRST_PAUSE_SECONDS * 2 ** (attempt - 1))
         except OSError as error:
             reason = getattr(error, "reason", error)

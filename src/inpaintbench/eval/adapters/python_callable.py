@@ -53,6 +53,7 @@ class PythonCallable(Method):
         if inspect.isclass(function):
             _check_class(function, self._arguments)
         self._found, self._is_class = function, inspect.isclass(function)
+        self.heading = f"{address}({', '.join(f'{name}={value!r}' for name, value in self._arguments.items())})"
 
     @cached_property
     def _function(self) -> Callable[..., Any]:
@@ -79,7 +80,8 @@ class PythonCallable(Method):
         function, hole = self._function, view.hole.copy() if view.has("hole") else None
         found = np.asarray(function(view.input.copy(), hole, **{**self._of_edit(view), **self._arguments}))
         if found.dtype == object:
-            raise InputError(f"{self._address} gave no array of numbers, wanted uint8{view.input.shape}")
+            given = "None" if found.shape == () and found.item() is None else "no array of numbers"
+            raise InputError(f"{self._address} gave {given}, wanted uint8{view.input.shape}")
         return found
 
     def _of_edit(self, view: ItemView) -> dict[str, Any]:

@@ -90,7 +90,7 @@ def start(
         took = time.monotonic() - begun
     ended = f"took longer than {limit_seconds:g} s and was stopped" if status is None else _how_it_ended(status)
     words = _last_lines(log, said)
-    _shorten(log)
+    shorten(log)
     with log.open("ab") as stream:
         stream.write(f"\n{ended}, after {took:.1f} s\n".encode())
     if status is None:
@@ -146,7 +146,7 @@ def _last_lines(log: Path, start: int) -> str:
     return f": {' | '.join(lines)}" if lines else " and wrote nothing"
 
 
-def _shorten(log: Path) -> None:
+def shorten(log: Path) -> None:
     """Leave the first and the last of a log that is too long."""
     if log.stat().st_size <= _KEPT_BYTES:
         return

@@ -37,7 +37,9 @@ class Method(Leaf, ABC):
     lossy: str | None = None
     """Form in which its result is written where that loses something (see ``eval/adapters/lossy.py``), else None."""
     log: Path | None = None
-    """File for what a program says about the item at hand; None where nobody keeps it."""
+    """File for what it says about the item at hand; None where nobody keeps it."""
+    heading: str = ""
+    """First line of that file, of methods whose code is the user's: how they fail stands in it."""
     usage: Usage | None = None
     """What the last item took, where other processes than this one did the work."""
     computes: bool = True

@@ -11,13 +11,14 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 
 from inpaintbench.errors import InputError, NotMeasurable
 from inpaintbench.eval.adapters.departures import Shape, departures
 from inpaintbench.eval.adapters.exchange import Fit, filled, read_output, write_edit, write_input, write_texts
 from inpaintbench.eval.adapters.frames_rule import FramesRule, joined
-from inpaintbench.eval.adapters.layouts import READ, SUFFIX, TOLD, WRITTEN, Task, layout_of
+from inpaintbench.eval.adapters.layouts import READ, SUFFIX, TOLD, WRITTEN, Layout, Task, layout_of
 from inpaintbench.eval.adapters.starting import scratch_folder, start
 from inpaintbench.eval.adapters.usage import both, has_card
 from inpaintbench.eval.methods.base import Method
@@ -97,13 +98,14 @@ class Command(Method):
         self.folder = None if folder is None else Path(folder).absolute()
         self._fixed = {"{repo}": self.folder, "{weights}": None if weights is None else _path(weights), "{seed}": seed}
         self._name = layout
-        self._image = None if image is None else [_container_program(), image]
+        self._image = None if image is None else [_container_program(image, os.environ.get("PATH", "")), image]
         if command is None:
-            _check_card(self.layout.device, device, layout)
+            _check_card(self.layout, device, layout)
         self._places = _FRAME_PLACES if self.layout.runs == "frame" else _ITEM_PLACES
         texts = self.layout.started if command is None else (command,)
         self._needed(*texts, *self.layout.env.values(), *self.layout.files.values(), self.layout.cwd or "")
         self.commands = [self._split(text, python, own=command is None) for text in texts]
+        self._check_links()
         self._negative = self.layout.negative_prompt if negative_prompt is None else negative_prompt
         self._read = [Path(layout).absolute()] if layout.endswith(SUFFIX) else []
         self.time_limit_seconds = self.layout.timeout if time_limit_seconds is None else time_limit_seconds
@@ -288,6 +290,13 @@ class Command(Method):
             hint = f" ({self.layout.weights})" if self.layout.weights else ""
             raise InputError(f"{self._name!r} needs its weights{hint}: give --method {self._name},weights=PATH")
 
+    def _check_links(self) -> None:
+        """Raise ``InputError`` where the program's folder lacks what it looks for where it runs."""
+        lacking = [name for name in self.layout.links if self.folder is not None and not (self.folder / name).exists()]
+        if lacking:
+            hint = f" (weights: {self.layout.weights})" if self.layout.weights else ""
+            raise InputError(f"{str(self.folder)!r} has no {' and no '.join(lacking)}, which {self._name!r} looks for{hint}")
+
     def _split(self, command: str, python: str | None, *, own: bool) -> list[str]:
         """Program and arguments, with whole paths and the places of the item; ``own`` of a command that its layout has."""
         try:
@@ -342,16 +351,43 @@ def _path(text: str) -> str:
     return os.path.abspath(text) if os.path.exists(text) else text
 
 
-def _container_program() -> str:
-    for name in _CONTAINER_PROGRAMS:
-        if path := shutil.which(name):
-            return path
-    raise InputError(f"an image needs {' or '.join(_CONTAINER_PROGRAMS)}, and neither is on the PATH")
+@cache
+def _container_program(image: str, path: str) -> str:
+    """The program, among those on ``path``, that can run an image now.
+
+    Raises:
+        InputError: there is none, none that works, or it has no such image.
+    """
+    programs = {name: found for name in _CONTAINER_PROGRAMS if (found := shutil.which(name, path=path))}
+    if not programs:
+        raise InputError(f"an image needs {' or '.join(_CONTAINER_PROGRAMS)}, and neither is on the PATH")
+    failures = {name: _failure([found, "info"]) for name, found in programs.items()}
+    able = [name for name, failure in failures.items() if failure is None]
+    if not able:
+        told = "; ".join(f"{name}: {failure}" for name, failure in failures.items())
+        raise InputError(f"the image {image!r} cannot be run: {told}")
+    lacking = {name: _failure([programs[name], "image", "inspect", image]) for name in able}
+    if chosen := next((name for name in able if lacking[name] is None), None):
+        return programs[chosen]
+    raise InputError(
+        f"{' and '.join(able)} {'has' if len(able) == 1 else 'have'} no image {image!r}: {able[0]} pull {image}, or build it"
+    )
 
 
-def _check_card(wanted: str, given: str | None, name: str) -> None:
-    if wanted == "cuda" and given != "any" and not has_card():
-        raise InputError(f"{name!r} runs on an NVIDIA card alone, and there is none; {name},device=any tries all the same")
+def _failure(arguments: list[str]) -> str | None:
+    """The last line that a program fails with; None where it works."""
+    try:
+        done = subprocess.run(arguments, capture_output=True, text=True, timeout=_ENDING_SECONDS, check=False)
+    except (OSError, subprocess.SubprocessError) as error:
+        return f"{type(error).__name__}: {error}"
+    words = done.stderr.strip().splitlines()
+    return None if done.returncode == 0 else words[-1] if words else f"exit status {done.returncode}"
+
+
+def _check_card(layout: Layout, given: str | None, name: str) -> None:
+    if layout.device == "cuda" and given != "any" and not has_card():
+        why = f" ({layout.card})" if layout.card else ""
+        raise InputError(f"{name!r} runs on an NVIDIA card alone{why}, and there is none; {name},device=any tries all the same")
 
 
 def _program(word: str, folder: Path | None) -> str | None:

@@ -10,12 +10,15 @@ from typing import Any
 import numpy as np
 
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval.adapters.posting import checked_address, posted
+from inpaintbench.eval.adapters.posting import Refused, checked_address, posted
 from inpaintbench.eval.adapters.usage import Usage
 from inpaintbench.eval.methods.base import Method
 from inpaintbench.eval.scoring.fitting import Divisor
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
+
+# What is kept of an answer that holds no frames.
+_KEPT_BYTES = 1 << 16
 
 
 class HttpEndpoint(Method):
@@ -58,7 +61,11 @@ class HttpEndpoint(Method):
         body = io.BytesIO()
         np.savez(body, allow_pickle=False, **given)
         begun = time.monotonic()
-        answer = posted(self._url, body.getvalue(), content_type="application/octet-stream", seconds=self._seconds)
+        try:
+            answer = posted(self._url, body.getvalue(), content_type="application/octet-stream", seconds=self._seconds)
+        except Refused as error:
+            self._keep(error.page.encode())
+            raise
         frames = self._frames(answer)
         self.usage = Usage(time.monotonic() - begun)
         return frames
@@ -74,4 +81,11 @@ class HttpEndpoint(Method):
         except KeyError as error:
             raise NotMeasurable(f"the answer of {self._url} holds no frames") from error
         except (ValueError, OSError, AttributeError, zipfile.BadZipFile) as error:  # no archive, half of one, a bare array
+            self._keep(answer)
             raise NotMeasurable(f"the answer of {self._url} is no NumPy archive") from error
+
+    def _keep(self, answer: bytes) -> None:
+        """Keep an answer that holds no frames."""
+        if self.log is not None and answer:
+            self.log.parent.mkdir(parents=True, exist_ok=True)
+            self.log.write_bytes(answer[:_KEPT_BYTES])

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from inpaintbench.eval.scoring.effort import Effort
 from inpaintbench.pages import Cell, Column, Row, Table
 from inpaintbench.pages.tables import Tag
-from inpaintbench.pages.words import DASH, number
+from inpaintbench.pages.words import DASH, number, span
 
 EFFORT_LEAD = (
     "Time of an item with the start of its program, over its frames; compare it on one machine alone, and where as many workers "
@@ -62,8 +62,8 @@ def ceiling_tag(effort: Effort | None) -> tuple[Tag, ...]:
 
 def ceiling_words(effort: Effort) -> str:
     """What a lossy form keeps, half a sentence."""
-    ends = dict.fromkeys(f"{end:.1f}" for end in (effort.ceiling_low, effort.ceiling_high))
-    return f"read from lossy files: inputs written alike keep {' to '.join(ends)} dB, a ceiling"
+    kept = span(f"{effort.ceiling_low:.1f}", f"{effort.ceiling_high:.1f}")
+    return f"read from lossy files: inputs written alike keep {kept} dB, a ceiling"
 
 
 def task_notes(efforts: Mapping[str, Effort], methods: Iterable[str]) -> list[tuple[str, tuple[str, ...]]]:

@@ -13,14 +13,16 @@ from typing import Any
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from inpaintbench import frozen, video
 from inpaintbench.benchmarks import benchmark_of
-from inpaintbench.errors import InputError, NotMeasurable
+from inpaintbench.errors import InputError
 from inpaintbench.eval.adapters.departures import Shape
 from inpaintbench.eval.adapters.layouts import Task
 from inpaintbench.eval.adapters.lossy import ceiling_db
+from inpaintbench.eval.adapters.said import words_kept
 from inpaintbench.eval.adapters.usage import card_peak_mebibytes, forget_card_peak, machine
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.scoring.fitting import Padding
@@ -221,10 +223,12 @@ def predict_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Pred
     forget_card_peak()
     begun = time.perf_counter()
     try:
-        frames = run(leaf, view)
-    except NotMeasurable as error:
-        where = f" (log: {leaf.log.relative_to(blobs.beside('.'))})" if leaf.log.exists() else ""
-        raise NotMeasurable(f"{error}{where}") from error
+        with words_kept(leaf.log, heading=leaf.heading):
+            frames = run(leaf, view)
+    except (Exception, SystemExit) as error:
+        if leaf.log.exists():
+            error.add_note(f"log: {leaf.log.relative_to(blobs.beside('.'))}")
+        raise
     if leaf.computes:
         took = {"seconds": time.perf_counter() - begun, "card_mebibytes": card_peak_mebibytes()}
         state_cost(**(took if leaf.usage is None else leaf.usage._asdict()), machine=machine())
@@ -263,9 +267,21 @@ def run(leaf: Any, view: ItemView) -> Frames:
     frames = leaf.inpaint(padded.declaring(leaf.name, wanted))
     fits = frames.shape == padded_input.shape or leaf.any_size
     if not fits or frames.dtype != np.uint8:
-        raise InputError(f"the method gave {frames.dtype}{frames.shape}, wanted uint8{padded_input.shape}")
+        raise InputError(f"the method gave {frames.dtype}{frames.shape}{_unfit(frames)}, wanted uint8{padded_input.shape}")
     cropped: Frames = padding.crop(frames)
     return cropped
+
+
+def _unfit(frames: npt.NDArray[Any]) -> str:
+    """What else is wrong with numbers that are no levels: those that are none, or their range."""
+    if not np.issubdtype(frames.dtype, np.floating) or not frames.size:
+        return ""
+    wrong = ~np.isfinite(frames)
+    if not wrong.any():
+        return f" of {frames.min():.3g} to {frames.max():.3g}"
+    pixels = wrong.any(axis=-1) if frames.ndim == 4 else wrong
+    what = "NaN" if np.isnan(frames[wrong]).all() else "NaN or infinite numbers"
+    return f" with {what} in {np.count_nonzero(pixels):,} of {pixels.size:,} pixels"
 
 
 def on_black(frames: Frames, hole: Hole) -> Frames:

@@ -20,6 +20,7 @@ from inpaintbench.export.card.measures import held_back, known_numbers, statisti
 from inpaintbench.export.card.plots import Plot, plots
 from inpaintbench.export.licences import NOT_STATED, spdx
 from inpaintbench.pages import render
+from inpaintbench.pages.words import span
 from inpaintbench.types import Dataset, Plain, canonical_json
 
 __all__ = ["Plot", "card", "first_paragraph", "plots"]
@@ -166,7 +167,7 @@ def _geometry(rows: Sequence[Plain]) -> str:
 
 def _span(values: Collection[float]) -> str:
     low, high = (f"{value:g}" if isinstance(value, float) else f"{value}" for value in (min(values), max(values)))
-    return low if low == high else f"{low} to {high}"
+    return span(low, high)
 
 
 def _slice_table(dataset: Dataset) -> tuple[list[str], list[list[str]]]:
