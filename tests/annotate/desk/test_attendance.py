@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +13,7 @@ from inpaintbench.annotate.crowd import Crowd
 from inpaintbench.annotate.desk.desk import Desk, Refused
 from inpaintbench.annotate.desk.state import State
 from inpaintbench.annotate.journal.participants import Arrival, Participant
-from inpaintbench.annotate.outcomes.payments import as_csv, payments
+from inpaintbench.annotate.outcomes.payments import Payment, as_csv, payments
 from inpaintbench.annotate.study import Study
 
 MINUTE = 60.0
@@ -142,7 +143,7 @@ def test_too_many_known_answers_missed_ends_it_after_the_instructions_were_read_
     )  # fmt: skip
     assert len(row.message) >= 100  # as platforms ask for
     assert "0 of 4" in row.message
-    assert "\n'=P1,s,p,failed checks,refuse,FAILED," in as_csv([row])
+    assert "\n'=P1,s,p,failed checks,refuse,FAILED," in as_csv([row], "link")
 
 
 def test_a_break_begins_when_it_is_due_and_ends_by_the_clock() -> None:
@@ -233,3 +234,40 @@ def test_first_tasks_to_settle_in_come_on_top_of_the_quota() -> None:
     state = State(world.study)
     state.fold(world.journal.stored)
     assert (len(state.submissions), len(state.votes())) == (6, 4)
+
+
+def owing(decision: str, **fields: Any) -> Payment:
+    message = f"Of {decision}; " + "x" * 1100
+    row = Payment("P1", "s1", "p1", "state", decision, "CODE", 3.0, 4, 1, 2, message, study_id="h1")  # type: ignore[arg-type]
+    return replace(row, **fields)
+
+
+@pytest.mark.parametrize(
+    ("platform", "head", "paid", "refused"),
+    [
+        (
+            "prolific", "submission_id,participant_id,decision,code,category,message",
+            "s1,p1,approve,CODE,,Of pay;", "s1,p1,reject,CODE,FAILED_CHECK,Of refuse;",
+        ),
+        ("connect", "assignmentId,participantId,decision,reason", "s1,p1,approve,Of pay;", "s1,p1,reject,Of refuse;"),
+        (
+            "mturk", "HITId,AssignmentId,WorkerId,Approve,Reject,RequesterFeedback",
+            "h1,s1,p1,X,,Of pay;", "h1,s1,p1,,Of refuse;",
+        ),
+    ],
+)  # fmt: skip
+def test_payments_have_the_form_of_their_platform(platform: Any, head: str, paid: str, refused: str) -> None:
+    decisions = ("pay", "refuse", "pay screening", "none", "wait")
+    text = as_csv([owing(decision) for decision in decisions], platform)
+    first, *lines = text.splitlines()
+    assert first == head
+    assert len(lines) == 3  # nothing is to be decided of who returned or is at work
+    assert lines[0].startswith(paid)
+    assert lines[1].startswith(refused)
+    assert ",screen out," in lines[2] or platform == "mturk"
+    if platform == "mturk":
+        assert lines[2].startswith("h1,s1,p1,X,,")
+        assert all(
+            len(row[column]) <= 1024 for row in csv.DictReader(text.splitlines()) for column in ("Reject", "RequesterFeedback")
+        )
+    assert "'=cmd" in as_csv([owing("pay", participant_id="=cmd")], platform)

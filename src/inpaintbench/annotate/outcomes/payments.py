@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Literal
 
-from inpaintbench.annotate.crowd import Crowd, Outcome
+from inpaintbench.annotate.crowd import Crowd, Outcome, PlatformName
 from inpaintbench.annotate.desk.attendance import timed_out
 from inpaintbench.annotate.desk.records import RaterRecord, Share, Visit
 from inpaintbench.annotate.desk.state import State
@@ -23,6 +23,15 @@ _DECISIONS: Mapping[Outcome, Decision] = {
     "declined": "none", "returned": "none", "withdrawn": "none",
 }  # fmt: skip
 _SECONDS = 60.0
+# Decisions on a submission, in the words of platforms; of others there is nothing to decide.
+_ASKED: Mapping[Decision, str] = {"pay": "approve", "pay screening": "screen out", "refuse": "reject"}
+_HEADS: Mapping[PlatformName, Sequence[str]] = {
+    "prolific": ("submission_id", "participant_id", "decision", "code", "category", "message"),
+    "connect": ("assignmentId", "participantId", "decision", "reason"),
+    "mturk": ("HITId", "AssignmentId", "WorkerId", "Approve", "Reject", "RequesterFeedback"),
+}
+# Characters that MTurk takes.
+_FEEDBACK_LIMIT = 1024
 
 
 @dataclass(frozen=True)
@@ -46,6 +55,8 @@ class Payment:
     gold_asked: int
     message: str
     """Why, in a sentence that may be sent to them."""
+    study_id: str = ""
+    """Of the platform, where its link says it."""
 
 
 def payments(state: State, crowd: Crowd, people: Mapping[str, Participant], *, now: float) -> list[Payment]:
@@ -68,6 +79,7 @@ def payments(state: State, crowd: Crowd, people: Mapping[str, Participant], *, n
             Payment(
                 participant.name, participant.arrival.session, participant.arrival.participant, where, decision, code,
                 _minutes(record, visit), record.answered, gold.right, gold.asked, _message(where, record, visit, gold),
+                participant.arrival.study,
             )
         )  # fmt: skip
     return rows
@@ -107,14 +119,32 @@ def _message(where: str, record: RaterRecord, visit: Visit, gold: Share) -> str:
     return sentences.get(where, where)
 
 
-def as_csv(rows: list[Payment]) -> str:
-    """The rows as CSV; cells that a spreadsheet would run as a formula get a ``'`` in front."""
+def as_csv(rows: list[Payment], platform: PlatformName) -> str:
+    """The rows as CSV in the form that the platform's owners work with; those of ``link`` have all that is known.
+
+    Prolific and Connect: a row a person whose submission awaits a decision. MTurk: the batch file of its requester pages, an
+    ``X`` under ``Approve`` or the reason under ``Reject``; who was screened out is approved, as nothing less can be paid.
+    Cells that a spreadsheet would run as a formula get a ``'`` in front.
+    """
+    if platform not in _HEADS:
+        head, lines = [field.name for field in fields(Payment)], [list(asdict(row).values()) for row in rows]
+    else:
+        head, lines = [*_HEADS[platform]], [_line(row, platform) for row in rows if row.decision in _ASKED]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([field.name for field in fields(Payment)])
-    for row in rows:
-        writer.writerow([_cell(value) for value in asdict(row).values()])
+    writer.writerows([head, *([_cell(value) for value in line] for line in lines)])
     return text.getvalue()
+
+
+def _line(row: Payment, platform: PlatformName) -> list[object]:
+    """The cells of a platform's table, as in ``_HEADS``."""
+    ids = (row.submission_id, row.participant_id)
+    if platform == "prolific":
+        return [*ids, _ASKED[row.decision], row.code, "FAILED_CHECK" if row.decision == "refuse" else "", row.message]
+    if platform == "connect":
+        return [*ids, _ASKED[row.decision], row.message]
+    feedback = row.message[:_FEEDBACK_LIMIT]
+    return [row.study_id, *ids, *(("", feedback) if row.decision == "refuse" else ("X", "")), feedback]
 
 
 def _cell(value: object) -> str:

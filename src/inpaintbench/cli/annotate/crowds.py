@@ -23,7 +23,7 @@ from inpaintbench.files import write_atomically
 def crowd(
     study: InStudy,
     database: Database = None,
-    csv: Annotated[Path | None, option("Write the table for the platform here.", "--csv")] = None,
+    csv: Annotated[Path | None, option("Write the table in the form of the platform here.", "--csv")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Whom to pay or to refuse of those that a platform sent. The platform is told by you.
@@ -40,7 +40,7 @@ def crowd(
         state.fold(open_study.journal.events(study_id))
         rows = payments(state, settings, Participants(open_study.journal).all(study_id), now=time.time())
     if csv is not None:
-        write_atomically(csv, as_csv(rows).encode())
+        write_atomically(csv, as_csv(rows, settings.platform).encode())
     if as_json:
         print_json({"people": [asdict(row) for row in rows]})
         return
