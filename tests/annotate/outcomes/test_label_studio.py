@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +16,12 @@ from studies_made import write_study
 
 from inpaintbench import video
 from inpaintbench.annotate.desk.desk import Desk
-from inpaintbench.annotate.desk.records import Vote
+from inpaintbench.annotate.desk.records import Submission, Vote
 from inpaintbench.annotate.desk.state import votes
 from inpaintbench.annotate.journal import Journal
-from inpaintbench.annotate.outcomes.judgements import Imported, export_judgements, import_judgements
+from inpaintbench.annotate.outcomes.judgements import Imported, export_judgements, import_judgements, write_gold
 from inpaintbench.annotate.outcomes.label_studio import order_of, write_media
-from inpaintbench.annotate.study import Study
+from inpaintbench.annotate.study import Study, StudyTask
 from inpaintbench.errors import InputError
 
 QUESTIONS: list[dict[str, Any]] = [
@@ -162,8 +164,8 @@ def test_annotations_of_label_studio_itself_come_in(asked: tuple[Study, Path, li
     path.write_text(json.dumps(tasks))
     with Journal(tmp_path / "other.sqlite") as journal:
         journal.register(study.study_id, title="S")
-        assert import_judgements(path, study, journal, at=50.0) == Imported(4, 0)
-        assert import_judgements(path, study, journal, at=60.0) == Imported(0, 4)
+        assert import_judgements(path, study, journal, at=50.0) == Imported(4, 0, cancelled=1, truths=1)
+        assert import_judgements(path, study, journal, at=60.0) == Imported(0, 4, cancelled=1, truths=1)
         found = votes(study, journal.events(study.study_id))
     assert [(vote.rater_id, vote.choice, vote.shown, vote.seconds) for vote in found] == [
         ("ls:7", order[1], order, 4.25),
@@ -173,6 +175,39 @@ def test_annotations_of_label_studio_itself_come_in(asked: tuple[Study, Path, li
     ]
     assert found[0].at == pytest.approx(1795435200.5)
     assert found[1].at == 50.0
+    assert write_gold(path, study, tmp_path / "gold.csv") == 1
+    head, line = (tmp_path / "gold.csv").read_text().splitlines()
+    assert head == "subject,question,answers,candidates"
+    assert line == f"{pair.subject_id},pairwise,{order[1]},{'|'.join(pair.candidates)}"
+
+
+def test_known_answers_and_skips_go_out_and_come_back(asked: tuple[Study, Path, list[Vote]], tmp_path: Path) -> None:
+    study = asked[0]
+    known = [replace(task, gold=_every_second_choice(study, task)) for task in study.tasks]
+    gold = replace(study, tasks=tuple(known))
+    skip = Submission(50.0, "skip", "max", study.tasks[0].task_id, "vote", (), reason="unclear")
+    path = tmp_path / "tasks.json"
+    assert export_judgements(gold, [], path, skips=[skip], gold=True) == 0
+    annotations = [of for task in json.loads(path.read_text()) for of in task["annotations"]]
+    assert Counter((of["was_cancelled"], of["ground_truth"]) for of in annotations) == {
+        (True, False): 1, (False, True): sum(len(task.gold) for task in known)
+    }  # fmt: skip
+    with Journal(tmp_path / "other.sqlite") as journal:
+        journal.register(study.study_id, title="S")
+        done = import_judgements(path, gold, journal, at=0)
+        assert (done.stored, done.cancelled, done.truths) == (0, 1, len(annotations) - 1)
+    assert write_gold(path, gold, tmp_path / "gold.csv") == len(known)
+    rows = csv.DictReader((tmp_path / "gold.csv").read_text().splitlines())
+    told = {(row["question"], row["subject"], row["candidates"]): set(row["answers"].split("|")) for row in rows}
+    assert told == {(task.question, task.subject_id, "|".join(task.candidates)): set(task.gold) for task in known}
+    export_judgements(gold, [], path)
+    assert json.loads(path.read_text()) == []  # known answers go out where that is asked alone
+
+
+def _every_second_choice(study: Study, task: StudyTask) -> tuple[str, ...]:
+    main, question = study.form(task).parts[0], study.question_of[task.question]
+    choices = [question.choice({main.name: option.value}, shown=task.candidates) for option in main.options]
+    return tuple(choices[::2])
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ from inpaintbench.annotate.desk.records import (
     Reopened,
     Standing,
     Stated,
+    Submission,
     Visit,
     Vote,
 )
@@ -130,6 +131,12 @@ class State:
         known = (self.submissions.vote(row) for row in self.submissions.standing().tolist())
         asked = (vote for vote in known if vote.purpose not in UNASKED)
         return [vote for vote in asked if excluded or self.exclusion_of(vote) is None]
+
+    def skips(self) -> list[Submission]:
+        """Skips that stand, of raters who are not excluded, in order."""
+        known = self.submissions.newest(rater_id=None, kind="skip")
+        asked = [skip for skip in known if skip.purpose not in UNASKED and self.excluded(skip.rater_id) is None]
+        return asked[::-1]
 
     def comparisons(self, question: str) -> dict[str, Comparison]:
         """Submission id -> vote on a pair that counts, in order, without gold, repeats and ``both_bad``."""

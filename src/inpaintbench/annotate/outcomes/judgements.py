@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,14 +12,15 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from inpaintbench.annotate.events import Purpose, SuggestionShown
 from inpaintbench.annotate.outcomes.judgement_files import SCHEMA, Row, read_rows, write_rows
-from inpaintbench.annotate.outcomes.label_studio import SUFFIX, read_tasks, write_tasks
+from inpaintbench.annotate.outcomes.label_studio import SUFFIX, Annotations, read_tasks, write_tasks
 from inpaintbench.annotate.questions.base import checked
 from inpaintbench.annotate.study import Study, StudyTask
 from inpaintbench.errors import InputError
+from inpaintbench.files import write_atomically
 from inpaintbench.types import canonical_json, content_id
 
 if TYPE_CHECKING:
-    from inpaintbench.annotate.desk.records import Vote
+    from inpaintbench.annotate.desk.records import Submission, Vote
     from inpaintbench.annotate.journal import Journal, Writer
 
 # Judgements stored in one transaction, so that raters who are at work need not wait for long.
@@ -44,10 +47,21 @@ class Imported:
     stored: int
     known: int
     """Rows that the journal had already."""
+    cancelled: int = 0
+    """Annotations of Label Studio that whoever made them cancelled."""
+    truths: int = 0
+    """Those that are ground truth; see ``write_gold``."""
 
 
 def export_judgements(
-    study: Study, votes: Sequence[Vote], path: Path, *, names: Mapping[str, str] | None = None, media: str = ""
+    study: Study,
+    votes: Sequence[Vote],
+    path: Path,
+    *,
+    names: Mapping[str, str] | None = None,
+    media: str = "",
+    skips: Sequence[Submission] = (),
+    gold: bool = False,
 ) -> int:
     """Write one row an answer that stands, of gold tasks and repeats too, to a ``.parquet``, ``.csv`` or ``.jsonl`` file.
 
@@ -59,6 +73,8 @@ def export_judgements(
         path: of the file.
         names: rater id -> name; by default, and where one is missing, ``rater-001`` and so on in order of first answer.
         media: address of the folder with the videos, of ``.json`` files.
+        skips: those that stand, for ``.json`` files.
+        gold: write known answers into ``.json`` files.
 
     Returns:
         The number of rows.
@@ -67,10 +83,10 @@ def export_judgements(
         InputError: another suffix, or not writable.
     """
     known = names or {}
-    order = dict.fromkeys(vote.rater_id for vote in votes)
+    order = dict.fromkeys([*(vote.rater_id for vote in votes), *(skip.rater_id for skip in skips)])
     called = {rater_id: known.get(rater_id, f"rater-{number:03}") for number, rater_id in enumerate(order, 1)}
     if path.suffix == SUFFIX:
-        return write_tasks(study, votes, path, called=called, media=media)
+        return write_tasks(study, votes, path, called=called, media=media, skips=skips, gold=gold)
     write_rows(path, (_row(vote, study_id=study.study_id, rater=called[vote.rater_id]) for vote in votes))
     return len(votes)
 
@@ -96,12 +112,35 @@ def import_judgements(path: Path, study: Study, journal: Journal, *, at: float) 
     Raises:
         InputError: as ``read_judgements``, or a judgement that is stored with another answer.
     """
-    judged = read_judgements(path, study, at=at)
+    annotations = _annotations(path, study)
+    judged = _all_judged(annotations.rows, study, at=at)
     stored = 0
     for start in range(0, len(judged), _AT_ONCE):
         with journal.writing(study.study_id) as writer:
             stored += sum(_store(writer, judgement) for judgement in judged[start : start + _AT_ONCE])
-    return Imported(stored, len(judged) - stored)
+    return Imported(stored, len(judged) - stored, annotations.cancelled, annotations.truths)
+
+
+def write_gold(path: Path, study: Study, out: Path) -> int:
+    """Write the ground truth of a file of Label Studio as a gold file, for ``[checks] gold``; return how many tasks it knows.
+
+    Raises:
+        InputError: as ``read_judgements``, or not writable.
+    """
+    right: dict[str, dict[str, None]] = {}
+    for judgement in _all_judged(read_tasks(path, study, truths=True).rows, study, at=0.0):
+        right.setdefault(judgement.answer["task_id"], {})[judgement.answer["choice"]] = None
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["subject", "question", "answers", "candidates"])
+    for task_id, answers in right.items():
+        task = study.task_of[task_id]
+        writer.writerow([task.subject_id, task.question, "|".join(answers), "|".join(task.candidates)])
+    try:
+        write_atomically(out, text.getvalue().encode())
+    except OSError as error:
+        raise InputError(f"{str(out)!r} cannot be written: {error.strerror}") from error
+    return len(right)
 
 
 def read_judgements(path: Path, study: Study, *, at: float) -> list[Judged]:
@@ -116,10 +155,18 @@ def read_judgements(path: Path, study: Study, *, at: float) -> list[Judged]:
     Raises:
         InputError: not readable, or a row with an unknown task, candidate or choice, or without what is needed: says which.
     """
+    return _all_judged(_annotations(path, study).rows, study, at=at)
+
+
+def _annotations(path: Path, study: Study) -> Annotations:
+    return read_tasks(path, study) if path.suffix == SUFFIX else Annotations(read_rows(path), 0, 0)
+
+
+def _all_judged(rows: Sequence[Row], study: Study, *, at: float) -> list[Judged]:
     seen: Counter[tuple[str, str]] = Counter()
     tasks = _Tasks(study)
     judged: dict[str, Judged] = {}
-    for row in read_tasks(path, study) if path.suffix == SUFFIX else read_rows(path):
+    for row in rows:
         try:
             judgement = _judged(row, study, tasks, seen, at=at)
         except InputError as error:

@@ -1,7 +1,8 @@
 """Label Studio's JSON: tasks of a study with their answers go out, tasks with annotations come in.
 
 A file is a list of tasks: ``data`` (``task_id``, ``question``, ``item`` and names of the files that are shown: ``left`` and
-``right``, or ``video``) and ``annotations``. Every part of a form is a control ``Choices`` of its name, words a ``TextArea``.
+``right``, or ``video``) and ``annotations``. A skip is an annotation that was cancelled, a known answer one that is ground truth.
+Every part of a form is a control ``Choices`` of its name, words a ``TextArea``.
 Names of methods are in no field of ``data``: which of them is left is drawn by study and task, here and when answers come back.
 """
 
@@ -12,7 +13,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.sax.saxutils import quoteattr
 
 from inpaintbench import video
@@ -23,7 +24,7 @@ from inpaintbench.files import copy_file, write_atomically
 from inpaintbench.types import content_id, item_rng
 
 if TYPE_CHECKING:
-    from inpaintbench.annotate.desk.records import Vote
+    from inpaintbench.annotate.desk.records import Submission, Vote
     from inpaintbench.annotate.questions.base import Form
     from inpaintbench.annotate.study import Study, StudyTask, Tile
 
@@ -44,8 +45,27 @@ def order_of(study: Study, task: StudyTask) -> tuple[str, ...]:
     return tuple(task.candidates[place] for place in drawn)
 
 
-def write_tasks(study: Study, votes: Sequence[Vote], path: Path, *, called: Mapping[str, str], media: str = "") -> int:
-    """Write all tasks but gold, with the answers that stand; return how many answers they hold.
+class Annotations(NamedTuple):
+    """What the annotations of a file come to."""
+
+    rows: list[Row]
+    cancelled: int
+    """Those that whoever made them cancelled."""
+    truths: int
+    """Those that are marked as ground truth."""
+
+
+def write_tasks(
+    study: Study,
+    votes: Sequence[Vote],
+    path: Path,
+    *,
+    called: Mapping[str, str],
+    media: str = "",
+    skips: Sequence[Submission] = (),
+    gold: bool = False,
+) -> int:
+    """Write all tasks, gold ones where they were answered, with the answers that stand; return how many answers they hold.
 
     Beside it, ``<name>-<question>.xml`` is the labelling interface of each question.
 
@@ -55,10 +75,15 @@ def write_tasks(study: Study, votes: Sequence[Vote], path: Path, *, called: Mapp
         path: of the file.
         called: rater id -> name in the file.
         media: what stands before the names of videos: the address of their folder.
+        skips: tasks that raters skipped, which are annotations that were cancelled.
+        gold: write all gold tasks, with their known answers as ground truth.
 
     Raises:
         InputError: not writable.
     """
+    cancelled: dict[str, list[Submission]] = {}
+    for skip in skips:
+        cancelled.setdefault(skip.task_id, []).append(skip)
     by_task: dict[str, list[Vote]] = {}
     for vote in votes:
         by_task.setdefault(vote.task_id, []).append(vote)
@@ -66,10 +91,14 @@ def write_tasks(study: Study, votes: Sequence[Vote], path: Path, *, called: Mapp
     tasks = [
         {
             "data": _data(study, task, media),
-            "annotations": [_annotation(study, task, vote, called, numbers) for vote in by_task.get(task.task_id, ())],
+            "annotations": [
+                *(_truth(study, task, answer) for answer in (task.gold if gold else ())),
+                *(_annotation(study, task, vote, called, numbers) for vote in by_task.get(task.task_id, ())),
+                *(_made(numbers[skip.rater_id], skip.at, [], cancelled=True) for skip in cancelled.get(task.task_id, ())),
+            ],
         }
         for task in study.tasks
-        if not task.gold or task.task_id in by_task
+        if not task.gold or task.task_id in by_task or (gold and not task.use)
     ]
     try:
         write_atomically(path, (json.dumps(tasks, ensure_ascii=False, indent=1) + "\n").encode())
@@ -79,7 +108,7 @@ def write_tasks(study: Study, votes: Sequence[Vote], path: Path, *, called: Mapp
             write_atomically(interface, _interface(study.form(task), len(task.candidates)).encode())
     except OSError as error:
         raise InputError(f"{str(path)!r} cannot be written: {error.strerror}") from error
-    return sum(len(task["annotations"]) for task in tasks)
+    return sum(map(len, by_task.values()))
 
 
 def _data(study: Study, task: StudyTask, media: str) -> dict[str, Any]:
@@ -156,16 +185,26 @@ def _annotation(
             chosen = f"{_PLACE}{order.index(shown[_place(value)])}" if value.startswith(_PLACE) else value
             result.append({"from_name": part, "to_name": player, "type": "choices", "value": {"choices": [chosen]}})
     result[0]["meta"] = {"inpaintbench": {**facts, "shown": list(vote.shown)}}
-    annotation: dict[str, Any] = {
-        "completed_by": numbers[vote.rater_id],
-        "created_at": datetime.fromtimestamp(vote.at, UTC).isoformat(),
-        "was_cancelled": False,
-        "ground_truth": False,
-        "result": result,
-    }
+    annotation = _made(numbers[vote.rater_id], vote.at, result)
     if vote.seconds is not None:
         annotation["lead_time"] = vote.seconds
     return annotation
+
+
+def _made(by: int, at: float, result: Sequence[Mapping[str, Any]], *, cancelled: bool = False) -> dict[str, Any]:
+    when = datetime.fromtimestamp(at, UTC).isoformat()
+    return {"completed_by": by, "created_at": when, "was_cancelled": cancelled, "ground_truth": False, "result": result}
+
+
+def _truth(study: Study, task: StudyTask, answer: str) -> dict[str, Any]:
+    """A known answer, which nobody gave."""
+    main, order = study.form(task).parts[0], order_of(study, task)
+    question = study.question_of[task.question]
+    chosen = next(option.value for option in main.options if question.choice({main.name: option.value}, shown=order) == answer)
+    player = "left" if len(task.candidates) == 2 else "video"
+    result = {"from_name": main.name, "to_name": player, "type": "choices", "value": {"choices": [chosen]}}
+    own = {"inpaintbench": {"rater": "known", "submission_id": content_id("known", task.task_id, answer), "shown": list(order)}}
+    return {"was_cancelled": False, "ground_truth": True, "result": [{**result, "meta": own}]}
 
 
 def _place(value: str) -> int:
@@ -192,8 +231,13 @@ def _interface(form: Form, candidates: int) -> str:
     return f"<View>\n  <Header value={quoteattr(form.title)}/>\n{shown}{''.join(parts)}</View>\n"
 
 
-def read_tasks(path: Path, study: Study) -> list[Row]:
+def read_tasks(path: Path, study: Study, *, truths: bool = False) -> Annotations:
     """The annotations of a file as rows of judgements; those that were cancelled or are marked as ground truth are no answers.
+
+    Args:
+        path: of the file.
+        study: what they are about.
+        truths: give the rows of those that are ground truth instead.
 
     Raises:
         InputError: not readable, no list of tasks, or an annotation that says nothing that the study knows: says which.
@@ -204,10 +248,16 @@ def read_tasks(path: Path, study: Study) -> list[Row]:
         raise InputError(f"{str(path)!r} cannot be read as JSON of Label Studio: {error}") from error
     if not isinstance(tasks, list) or not all(isinstance(task, Mapping) for task in tasks):
         raise InputError(f"{str(path)!r} is no list of tasks, as Label Studio exports them")
-    return [row for number, task in enumerate(tasks, 1) for row in _rows(f"{path.name}, task {number}", task, study)]
+    made = [annotation for task in tasks for annotation in task.get("annotations") or () if isinstance(annotation, Mapping)]
+    cancelled = sum(bool(annotation.get("was_cancelled")) for annotation in made)
+    known = sum(bool(annotation.get("ground_truth")) for annotation in made if not annotation.get("was_cancelled"))
+    rows = [
+        row for number, task in enumerate(tasks, 1) for row in _rows(f"{path.name}, task {number}", task, study, truths=truths)
+    ]
+    return Annotations(rows, cancelled, known)
 
 
-def _rows(where: str, task: Mapping[str, Any], study: Study) -> Iterator[Row]:
+def _rows(where: str, task: Mapping[str, Any], study: Study, *, truths: bool) -> Iterator[Row]:
     data = task.get("data")
     if not isinstance(data, Mapping):
         raise InputError(f"{where}: it has no data")
@@ -216,10 +266,10 @@ def _rows(where: str, task: Mapping[str, Any], study: Study) -> Iterator[Row]:
         about["subject"] = data["item"]
     ours = study.task_of.get(str(about.get("task_id")))
     for number, annotation in enumerate(task.get("annotations") or (), 1):
-        if annotation.get("was_cancelled") or annotation.get("ground_truth"):
-            continue
         place = f"{where}, annotation {number}"
         try:
+            if annotation.get("was_cancelled") or bool(annotation.get("ground_truth")) != truths:
+                continue
             yield Row(place, {**about, **_fields(annotation, data, None if ours is None else order_of(study, ours), place=place)})
         except (AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
             raise InputError(f"{place}: it is no annotation of Label Studio ({type(error).__name__}: {error})") from error

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 from inpaintbench.annotate.desk.state import Vote
-from inpaintbench.annotate.outcomes.judgements import export_judgements, import_judgements
+from inpaintbench.annotate.outcomes.judgements import export_judgements, import_judgements, write_gold
 from inpaintbench.annotate.outcomes.label_studio import write_media
 from inpaintbench.annotate.outcomes.preferences import METRIC, preferences, write_preferences
 from inpaintbench.annotate.outcomes.resolve import labels, step_of, write_labels
@@ -309,6 +309,7 @@ def export(
     names: Names = False,
     media: Annotated[Path | None, option("Also put the videos that Label Studio plays into this folder.")] = None,
     media_url: Annotated[str, option("Address of that folder, as Label Studio reaches it.")] = "/data/local-files/?d=",
+    gold: Annotated[bool, option("For Label Studio, also known answers, as ground truth.", "--gold")] = False,
     database: Database = None,
 ) -> None:
     """Write every judgement that stands to one table. For Label Studio all tasks are written, with their judgements.
@@ -317,7 +318,8 @@ def export(
     """
     with opened(study, database) as open_study:
         called = _called(open_study.people.raters(open_study.study.study_id)) if names else None
-        written = export_judgements(open_study.study, open_study.votes(), out, names=called, media=media_url)
+        votes, skips = open_study.votes(), open_study.state().skips()
+        written = export_judgements(open_study.study, votes, out, names=called, media=media_url, skips=skips, gold=gold)
     console.say(f"{count(written, 'judgement')} in {console.shown(out)}")
     if media is not None:
         console.say(f"{count(write_media(open_study.study, study, media), 'video')} in {console.shown(media)}")
@@ -326,6 +328,9 @@ def export(
 def import_file(
     study: InStudy,
     file: Annotated[Path, argument("A .parquet, .csv or .jsonl file of judgements, or a .json file of Label Studio.")],
+    gold: Annotated[
+        Path | None, option("Write the ground truth of Label Studio to this CSV file, for `gold` under [checks].", "--gold")
+    ] = None,
     database: Database = None,
 ) -> None:
     """Bring in judgements from elsewhere. Another journal will do; twice is the same as once.
@@ -334,6 +339,16 @@ def import_file(
     """
     with opened(study, database, answers=True) as open_study:
         done = import_judgements(file, open_study.study, open_study.journal, at=time.time())
-    if not (done.stored or done.known):
-        raise InputError(f"{str(file)!r} holds no judgements")
-    console.say(f"{count(done.stored, 'judgement')} stored, {done.known} were here already")
+        known = 0 if gold is None else write_gold(file, open_study.study, gold)
+    apart = [
+        *([f"{done.cancelled} cancelled"] if done.cancelled else []),
+        *([f"{done.truths} of ground truth"] if done.truths else []),
+    ]
+    left_out = f"; left out: {' and '.join(apart)}" if apart else ""
+    if not (done.stored or done.known or known):
+        raise InputError(f"{str(file)!r} holds no judgements{left_out}")
+    console.say(f"{count(done.stored, 'judgement')} stored, {done.known} were here already{left_out}")
+    if gold is not None:
+        console.say(
+            f"{count(known, 'known answer')} in {console.shown(gold)}; name it under [checks] and prepare the study again"
+        )
