@@ -64,6 +64,7 @@ def lines(study: Study, *, events: int) -> Iterator[tuple[str, str, dict[str, An
     rng = np.random.default_rng(23)
     per_rater = events // 2 // RATERS
     order = [rng.permutation(len(study.tasks)) for _ in range(RATERS)]
+    widths = rng.integers(300, 900, RATERS).tolist()
     draws = rng.random((per_rater, RATERS, 3))
     at = BEGIN
     for turn in range(per_rater):
@@ -84,10 +85,22 @@ def lines(study: Study, *, events: int) -> Iterator[tuple[str, str, dict[str, An
                 answer = {
                     "submission_id": submission, "lease_id": lease, "task_id": task.task_id, "given": {"better": place},
                     "choice": place if place == "tie" else shown[int(place[-1])], "seconds": 4 + 3 * seconds,
-                    "watched_frames": 75, "dropped_frames": 0, "plays": 1.0, "stuttered": False, "suggestion_shown": "hidden",
+                    "watched_frames": 75, "dropped_frames": int(100 * first) % 4, "plays": 1.0, "stuttered": False,
+                    "suggestion_shown": "hidden", "seen": seen_by(rater, width=widths[rater], chance=chance),
                 }  # fmt: skip
                 yield "answer", name, answer, at + 5 + seconds
             at += 0.02
+
+
+def seen_by(rater: int, *, width: int, chance: float) -> dict[str, Any]:
+    """What a browser says of its screen: the window changes its size now and then, and is hidden for a while."""
+    browser = ("Chrome 140", "Firefox 141", "Safari 26")[rater % 3]
+    width += 40 * int(chance * 10)
+    return {
+        "width": width, "scale": round(width / 64, 3), "pixel_ratio": (1.0, 1.5, 2.0)[rater % 3], "zoom": 1.0,
+        "full_screen": bool(chance < 0.1), "portrait": False, "browser": browser,
+        "hidden_seconds": round(30 * float(chance), 3) if chance < 0.05 else 0.0, "frame_source": "callback",
+    }  # fmt: skip
 
 
 def filled(folder: Path, *, events: int) -> None:

@@ -5,8 +5,7 @@ The state of a study is what folding its events gives, so it can always be made 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from inpaintbench.types import Plain
 
@@ -25,8 +24,7 @@ ANCHORED: frozenset[str] = frozenset({"prefill", "seen"})
 STUDY = "-"
 
 
-@dataclass(frozen=True)
-class Event:
+class Event(NamedTuple):
     """One line of the journal.
 
     The body of each kind:

@@ -130,7 +130,7 @@ def test_all_kinds_of_events_were_among_those_tried() -> None:
 def test_events_of_another_study_are_named(change: dict[str, object], said: str) -> None:
     kind = "lease" if "task_id" in change else "answer"
     event = next(event for event in EVENTS if event.kind == kind)
-    strange = replace(event, body={**event.body, **change}, seq=1)
+    strange = event._replace(body={**event.body, **change}, seq=1)
     with pytest.raises(InputError, match=rf"event 1 of the journal \({kind} of rater 'a'\) does not fit.*({said})"):
         folded([strange])
 

@@ -171,7 +171,7 @@ def test_whatever_people_wrote_is_only_text(compared: World, labelled: World, tm
         for label, fit in rankings().items()
     }
     study = Study("x", file, tasks, compared.study.proxies)
-    events = [replace(event, body={**event.body, "reason": EVIL}) for event in compared.events]
+    events = [event._replace(body={**event.body, "reason": EVIL}) for event in compared.events]
     path = write_report(
         tmp_path, Material(study=study, votes=votes, events=events, rankings=fits, overview={"why": EVIL},
         dimensions={**dimensions(), "notes": [EVIL]}, names=dict.fromkeys(RATERS, EVIL)),

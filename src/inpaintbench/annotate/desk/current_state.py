@@ -32,9 +32,9 @@ _AT_ONCE = 10_000
 
 
 @contextmanager
-def _uncollected(events: int) -> Iterator[None]:
+def _uncollected() -> Iterator[None]:
     """Fold many events without the collector of cycles: it goes over everything again and again, and there are none."""
-    if events < _AT_ONCE or not gc.isenabled():
+    if not gc.isenabled():
         yield
         return
     gc.disable()
@@ -171,16 +171,28 @@ class Live:
 
     def _level(self) -> None:
         """Take up what was stored, some at a time: a journal of millions of events is never in memory."""
-        while True:
-            events = self._journal.events(self.study.study_id, after=self.state.last_seq, most=_AT_ONCE)
-            with _uncollected(len(events)):
-                self._catch_up(events)
-            if len(events) < _AT_ONCE:
-                break
+        events = self._journal.events(self.study.study_id, after=self.state.last_seq, most=_AT_ONCE)
+        if len(events) == _AT_ONCE:
+            self._take_up(events)
+        else:
+            self._catch_up(events)
         last = self.state.last_seq
         if last >= WORTH and last - self._kept >= STEP:
             self._journal.keep_snapshot(self.study.study_id, packed(self.state), seq=last)
             self._kept = last
+
+    def _take_up(self, events: Sequence[Event]) -> None:
+        """Fold so many events that what is derived from the state is sooner made anew than followed."""
+        try:
+            with _uncollected():
+                while events:
+                    self.state.fold(events)
+                    events = self._journal.events(self.study.study_id, after=self.state.last_seq, most=_AT_ONCE)
+                self.now = self._clock()
+                self.coverage = Coverage(self.state, now=self.now)
+        except BaseException:
+            self._forget()
+            raise
 
     def _look_at(self, due: Mapping[str, Sequence[Comparison]]) -> None:
         # Slow, so the lock is let go meanwhile: only who found out that it is due waits for it.
@@ -202,7 +214,7 @@ class Live:
             self.write(leave_out)
 
     def _forget(self) -> None:
-        with _uncollected(_AT_ONCE):
+        with _uncollected():
             self.state = stored_state(self.study, self._journal)
             self.coverage = Coverage(self.state, now=self.now)
         self._kept = self.state.last_seq

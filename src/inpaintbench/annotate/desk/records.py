@@ -186,7 +186,7 @@ class Visit:
     ended_at: float | None = None
 
 
-@dataclass
+@dataclass(slots=True)
 class RaterRecord:
     """The part of the state that one rater's events make; every list follows the order of events."""
 
@@ -289,9 +289,9 @@ class RaterRecord:
     def show(self, question: str, shown: tuple[str, ...], *, by: int) -> None:
         """Count candidates at their places; ``by`` -1 takes it back."""
         for place, candidate in enumerate(shown):
-            key = (question, candidate, place)
+            key, over_all = (question, candidate, place), (candidate, place)
             self.places[key] = self.places.get(key, 0) + by
-            self.everywhere[key[1:]] = self.everywhere.get(key[1:], 0) + by
+            self.everywhere[over_all] = self.everywhere.get(over_all, 0) + by
 
 
 def _median(seconds: Sequence[float | None]) -> float | None:

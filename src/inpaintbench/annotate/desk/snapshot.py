@@ -7,14 +7,14 @@ another one. Words that people wrote are never in it; they are read where they l
 from __future__ import annotations
 
 import hashlib
-import json
 import struct
-import zlib
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import orjson
+import pyarrow as pa
 
 from inpaintbench.annotate.desk import records
 from inpaintbench.annotate.desk.records import RaterRecord
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 FORMAT = 3
 # Events from which on a snapshot is worth its place, and new ones after which the next is taken.
 WORTH, STEP = 200_000, 100_000
+_CODEC = "zstd"
 # Bytes that a snapshot may come to, unpacked.
 _LARGEST = 1 << 32
 # Fields of the state that are made of the study, or have columns of their own.
@@ -54,16 +55,15 @@ def packed(state: State) -> bytes:
         raters.append([rater_id, small, large, list(record.first.values())])
     own = {of.name: _plain(getattr(state, of.name)) for of in fields(State) if of.name not in _APART}
     head = {"format": FORMAT, "study": _print_of(state.study), "state": own, "raters": raters, "submissions": plain}
-    parts: dict[str, bytes | memoryview] = {"head": json.dumps(head, separators=(",", ":")).encode(), **arrays}
+    parts: dict[str, bytes | memoryview] = {"head": orjson.dumps(head), **arrays}
     del head, raters, plain
-    index = json.dumps({name: len(part) for name, part in parts.items()}).encode()
-    packer = zlib.compressobj(1)
-    body = bytearray(32)
-    for part in (struct.pack("<I", len(index)), index, *parts.values()):
-        body += packer.compress(part)
-    body += packer.flush()
-    body[:32] = hashlib.sha256(memoryview(body)[32:]).digest()
-    return bytes(body)
+    index = orjson.dumps({name: len(part) for name, part in parts.items()})
+    sink = pa.BufferOutputStream(pa.system_memory_pool())
+    with pa.CompressedOutputStream(sink, _CODEC) as packer:
+        for part in (struct.pack("<I", len(index)), index, *parts.values()):
+            packer.write(part)
+    body = sink.getvalue()
+    return hashlib.sha256(body).digest() + memoryview(body)
 
 
 def unpacked(study: Study, blob: bytes, *, said: Mapping[str, Mapping[str, str]]) -> State:
@@ -91,7 +91,7 @@ def unpacked(study: Study, blob: bytes, *, said: Mapping[str, Mapping[str, str]]
             for name in _TASKS:
                 setattr(record, name, set(map(ids.__getitem__, large[name])))
             record.first = dict(zip(map(ids.__getitem__, large[_ROWS]), rows, strict=True))
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError, zlib.error, struct.error) as error:
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError, OSError, struct.error) as error:
         raise SnapshotUnusable(f"the snapshot is damaged: {error}") from error
     return state
 
@@ -108,16 +108,18 @@ def stored_state(study: Study, journal: Journal) -> State:
 
 
 def _parts(blob: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
-    if hashlib.sha256(blob[32:]).digest() != blob[:32]:
+    packed_body = memoryview(blob)[32:]
+    if hashlib.sha256(packed_body).digest() != blob[:32]:
         raise SnapshotUnusable("the snapshot is damaged: its hash is another one")
-    body = zlib.decompressobj().decompress(blob[32:], _LARGEST)
+    with pa.CompressedInputStream(pa.py_buffer(packed_body), _CODEC) as packer:
+        body = packer.read(_LARGEST)
     (length,) = struct.unpack_from("<I", body)
     begin = 4 + length
     parts = {}
-    for name, size in json.loads(body[4:begin]).items():
+    for name, size in orjson.loads(body[4:begin]).items():
         parts[name] = body[begin : begin + size]
         begin += size
-    return json.loads(parts.pop("head")), parts
+    return orjson.loads(parts.pop("head")), parts
 
 
 def _print_of(study: Study) -> str:

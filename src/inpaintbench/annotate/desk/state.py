@@ -101,7 +101,10 @@ class State:
                 if event.kind == "screening":
                     self.stated.append(Stated(event.at, event.body["rules"], answers=len(self.submissions)))
                 else:
-                    _FOLDS[event.kind](self, event, self.raters.setdefault(event.rater_id, RaterRecord()))
+                    rater = self.raters.get(event.rater_id)
+                    if rater is None:
+                        rater = self.raters[event.rater_id] = RaterRecord()
+                    _FOLDS[event.kind](self, event, rater)
             except (KeyError, ValueError) as error:
                 raise InputError(
                     f"event {event.seq} of the journal ({event.kind} of rater {event.rater_id!r}) does not fit study "
@@ -142,7 +145,7 @@ class State:
         """Submission id -> vote on a pair that counts, in order, without gold, repeats and ``both_bad``."""
         counted = np.flatnonzero(self.submissions.table["flags"] & COUNTED)
         votes = (self.submissions.vote(row) for row in counted.tolist())
-        return {vote.submission_id: _comparison(vote) for vote in votes if vote.question == question and _decided(vote)}
+        return {vote.submission_id: _comparison(vote) for vote in votes if vote.question == question and _decides(vote.choice, vote.candidates)}
 
     def repeatable(self, rater: RaterRecord) -> list[str]:
         """Tasks that a rater may be asked once more: enough others were done since, and it was not repeated yet."""
@@ -163,9 +166,10 @@ class State:
 
     def exclusion_of(self, vote: Vote) -> Exclusion | None:
         """Why an answer counts for nothing; None where it counts."""
-        if not self.exclusions:
-            return None
-        return self.exclusions.get((vote.rater_id, None)) or self.exclusions.get((vote.rater_id, vote.submission_id))
+        return self._excludes(vote.rater_id, vote.submission_id) if self.exclusions else None
+
+    def _excludes(self, rater_id: str, submission_id: str) -> Exclusion | None:
+        return self.exclusions.get((rater_id, None)) or self.exclusions.get((rater_id, submission_id))
 
     def excluded(self, rater_id: str) -> Exclusion | None:
         """Why nothing of a rater counts; None where they are not excluded."""
@@ -175,10 +179,10 @@ class State:
         body = event.body
         task, shown = self.study.task_of[body["task_id"]], tuple(body["shown"])
         purpose = _purpose(body["purpose"], task)
-        again = [reopened for reopened in rater.reopened if (reopened.task_id, reopened.purpose) == (task.task_id, purpose)]
         lease = Lease(
             body["lease_id"], event.rater_id, task.task_id, shown, purpose, body["expires_at"], None, event.at, event.seq
         )
+        again = [of for of in rater.reopened if (of.task_id, of.purpose) == (task.task_id, purpose)] if rater.reopened else ()
         if again:
             rater.reopened.remove(again[0])
             lease.previous = again[0].previous
@@ -203,34 +207,34 @@ class State:
         task = self.study.task_of[lease.task_id]
         if task.task_id in rater.first and lease.purpose != "warmup":
             lease.purpose = "repeat"  # another answer of theirs was imported while they had it open
-        watch = self.study.watch_seconds(task)
+        body, watch = event.body, self.study.watch_seconds(task)
         available = None
-        if lease.previous is None and event.body["watched_frames"] is not None:
+        if lease.previous is None and body["watched_frames"] is not None:
             begin = max(rater.watched_until, lease.given_at)
             available = event.at - begin if event.at >= begin else None  # a clock that was put back tells nothing
             rater.watched_until = min(begin + watch, event.at)
         row = self.submissions.add(
-            event.body["submission_id"], at=event.at, kind="answer", rater_id=event.rater_id, task_id=task.task_id,
-            shown=lease.shown, purpose=lease.purpose, place=len(rater.done), body=event.body, available=available,
+            body["submission_id"], at=event.at, kind="answer", rater_id=event.rater_id, task_id=task.task_id,
+            shown=lease.shown, purpose=lease.purpose, place=len(rater.done), body=body, available=available,
             too_soon=available is not None and available < watch - SOON_SECONDS,
         )  # fmt: skip
-        vote = self.submissions.vote(row)
-        rater.seconds.append(vote.seconds)
-        rater.stuttered += vote.stuttered
-        if vote.purpose == "repeat":
+        choice, seconds = body.get("choice") or "", body.get("seconds")
+        rater.seconds.append(None if seconds is None else float(seconds))
+        rater.stuttered += bool(body.get("stuttered"))
+        if lease.purpose == "repeat":
             first = rater.first.get(task.task_id)
-            rater.repeats.append(None if first is None else self.submissions.choice(first) == vote.choice)
-        elif vote.purpose != "warmup":
+            rater.repeats.append(None if first is None else self.submissions.choice(first) == choice)
+        elif lease.purpose != "warmup":
             rater.first[task.task_id] = row
-        if vote.purpose == "vote":
-            if self.exclusion_of(vote) is None:
-                self._count(row, vote, by=1)
-        elif vote.purpose == "gold":
-            rater.gold.append(self.study.passes(task, vote.choice))
-        elif vote.purpose == "test":
-            rater.tested.append(self.study.passes(task, vote.choice))
-        rater.voted += vote.purpose == "vote"
-        if vote.suggestion_shown in ("after", "seen"):
+        if lease.purpose == "vote":
+            rater.voted += 1
+            if not self.exclusions or not self._excludes(event.rater_id, body["submission_id"]):
+                self._count(row, task, shown=lease.shown, choice=choice, by=1)
+        elif lease.purpose == "gold":
+            rater.gold.append(self.study.passes(task, choice))
+        elif lease.purpose == "test":
+            rater.tested.append(self.study.passes(task, choice))
+        if body.get("suggestion_shown") in ("after", "seen"):
             rater.told.add(task.task_id)
         rater.done.append(row)
 
@@ -293,7 +297,7 @@ class State:
         body = event.body
         key = (event.rater_id, body["submission"])
         for row, vote in self._spoken_of(event, rater):
-            self._count(row, vote, by=-1)
+            self._count_vote(row, vote, by=-1)
         self.exclusions[key] = Exclusion(event.at, *key, body["reason"], body["rule"], body["by"])
         self.included.discard(key)
         self.decisions += 1
@@ -302,7 +306,7 @@ class State:
         key = (event.rater_id, event.body["submission"])
         was = self.exclusions.pop(key, None)
         for row, vote in self._spoken_of(event, rater) if was else ():
-            self._count(row, vote, by=1)
+            self._count_vote(row, vote, by=1)
         self.included.add(key)
         self.decisions += 1
 
@@ -333,30 +337,33 @@ class State:
         if vote.purpose == "vote":
             rater.voted -= 1
             if self.exclusion_of(vote) is None:
-                self._count(row, vote, by=-1)
+                self._count_vote(row, vote, by=-1)
         elif vote.purpose == "gold":
             rater.gold.pop()
             rater.gold_from = min(rater.gold_from, len(rater.gold))
 
-    def _count(self, row: int, vote: Vote, *, by: Literal[1, -1]) -> None:
+    def _count_vote(self, row: int, vote: Vote, *, by: Literal[1, -1]) -> None:
+        self._count(row, self.study.task_of[vote.task_id], shown=vote.shown, choice=vote.choice, by=by)
+
+    def _count(self, row: int, task: StudyTask, *, shown: tuple[str, ...], choice: str, by: Literal[1, -1]) -> None:
         self.submissions.flag(row, COUNTED, to=by > 0)
-        label = vote.question
-        before = self.standing.get(vote.task_id, 0)
-        self.standing[vote.task_id] = before + by
+        label = task.question
+        before = self.standing.get(task.task_id, 0)
+        self.standing[task.task_id] = before + by
         self.voted[label] = self.voted.get(label, 0) + by
         if max(before, before + by) == self.study.spec_of[label].raters_per_task:
             self.enough[label] = self.enough.get(label, 0) + by
-        if not _decided(vote) or self.study.question_of[label].kind != "pair":
+        if self.study.question_of[label].kind != "pair" or not _decides(choice, task.candidates):
             return
-        first, second = sorted(vote.sides)
+        first, second = sorted(shown or task.candidates)
         counts = self.pairs.setdefault(label, {}).setdefault((first, second), {"a": 0, "b": 0, "tie": 0})
-        counts["tie" if vote.choice == TIE else "a" if vote.choice == first else "b"] += by
+        counts["tie" if choice == TIE else "a" if choice == first else "b"] += by
         self.compared[label] = self.compared.get(label, 0) + by
 
 
-def _decided(vote: Vote) -> bool:
-    """Return whether a vote chooses one of two, or neither."""
-    return len(vote.candidates) == 2 and vote.choice in (*vote.candidates, TIE)
+def _decides(choice: str, candidates: Sequence[str]) -> bool:
+    """Return whether an answer chooses one of two, or neither."""
+    return len(candidates) == 2 and (choice in candidates or choice == TIE)
 
 
 def _comparison(vote: Vote) -> Comparison:
@@ -395,7 +402,9 @@ def votes(study: Study, events: Sequence[Event]) -> list[Vote]:
 
 def _may_fetch(rater: RaterRecord, proxy: str) -> None:
     # A new tuple, never a changed one: other threads look at it while this one goes on.
-    rater.proxies = (*(name for name in rater.proxies if name != proxy), proxy)[-RECENT_TASKS:]
+    known = rater.proxies
+    others = tuple(name for name in known if name != proxy) if proxy in known else known
+    rater.proxies = (*others[1 - RECENT_TASKS :], proxy)
 
 
 def _purpose(stored: Purpose, task: StudyTask) -> Purpose:

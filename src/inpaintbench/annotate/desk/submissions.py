@@ -6,7 +6,7 @@ are stored once, by a number.
 
 from __future__ import annotations
 
-import json
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Generic, Literal, TypeVar, get_args
 
@@ -16,7 +16,6 @@ import numpy.typing as npt
 from inpaintbench.annotate.desk.records import Submission, Vote
 from inpaintbench.annotate.events import Purpose
 from inpaintbench.annotate.study import Study
-from inpaintbench.types import canonical_json
 
 KINDS: tuple[Literal["answer", "skip", "undo"], ...] = ("answer", "skip", "undo")
 PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
@@ -25,8 +24,11 @@ ANSWER, VOTE = KINDS.index("answer"), PURPOSES.index("vote")
 STUTTERED, TOO_SOON, UNDONE, COUNTED = 1, 2, 4, 8
 COLUMNS = np.dtype([
     ("at", "f8"), ("seconds", "f8"), ("available", "f8"), ("rater", "u4"), ("task", "u4"), ("shown", "u4"), ("given", "u4"),
-    ("choice", "u4"), ("told", "u4"), ("seen", "u4"), ("place", "u4"), ("kind", "u1"), ("purpose", "u1"), ("flags", "u1"),
+    ("choice", "u4"), ("told", "u4"), ("seen", "u4"), ("hidden", "f8"), ("dropped", "f8"), ("watched", "f8"), ("place", "u4"),
+    ("kind", "u1"), ("purpose", "u1"), ("flags", "u1"),
 ])  # fmt: skip
+_KIND, _PURPOSE = ({name: number for number, name in enumerate(names)} for names in (KINDS, PURPOSES))
+_MISSING = float("nan")
 _FIRST_ROWS = 1024
 _T = TypeVar("_T")
 Table = npt.NDArray[Any]
@@ -57,7 +59,7 @@ class Submissions(Mapping[str, Submission]):
         self._table: Table = np.zeros(_FIRST_ROWS, COLUMNS)
         self._rows = 0
         self._ids = bytearray()
-        self._id_ends: list[int] = []
+        self._id_ends = array("Q")
         self._row_of: dict[int, int] = {}
         self._clashing: dict[str, int] = {}
         self.raters: Numbered[str] = Numbered()
@@ -65,8 +67,9 @@ class Submissions(Mapping[str, Submission]):
         self.given: Numbered[Mapping[str, str]] = Numbered()
         self.texts: Numbered[str] = Numbered()
         """Choices, reasons of skips and what was known of the machine's answer."""
-        self.seen: list[str] = [""]
-        """What browsers said of screen and playing, as JSON; hardly any two are equal."""
+        self.seen: Numbered[Mapping[str, Any]] = Numbered()
+        """What browsers said of screen and page, without what is another number in each answer; number 0 says nothing."""
+        self.seen.number("", {})
         self.words: dict[int, str] = {}
         """Row -> words of a skip."""
 
@@ -121,15 +124,13 @@ class Submissions(Mapping[str, Submission]):
         if row == len(self._table):
             self._table = np.concatenate([self._table, np.zeros(row, COLUMNS)])
         body = body or {}
-        seconds, given = body.get("seconds"), body.get("given") or {}
-        missing = float("nan")
+        given = body.get("given") or {}
         told = body.get("choice" if kind == "answer" else "reason") or ""
         self._table[row] = (
-            at, missing if seconds is None else seconds, missing if available is None else available,
-            self.raters.number(rater_id, rater_id), self._task_number[task_id], self.shown.number(shown, shown),
-            self.given.number(canonical_json(given), given), self._text(told),
-            self._text(body.get("suggestion_shown", "")), self._seen(body), place, KINDS.index(kind), PURPOSES.index(purpose),
-            STUTTERED * bool(body.get("stuttered")) + TOO_SOON * too_soon,
+            at, _number(body.get("seconds")), _number(available), self.raters.number(rater_id, rater_id),
+            self._task_number[task_id], self.shown.number(shown, shown), self.given.number(tuple(given.items()), given),
+            self._text(told), self._text(body.get("suggestion_shown", "")), *self._seen(body), place, _KIND[kind],
+            _PURPOSE[purpose], STUTTERED * bool(body.get("stuttered")) + TOO_SOON * too_soon,
         )  # fmt: skip
         if kind == "skip" and body["text"]:
             self.words[row] = body["text"]
@@ -143,12 +144,20 @@ class Submissions(Mapping[str, Submission]):
         if self._row_of.setdefault(hash(submission_id), row) != row:
             self._clashing[submission_id] = row
 
-    def _seen(self, body: Mapping[str, Any]) -> int:
+    def _seen(self, body: Mapping[str, Any]) -> tuple[int, float, float, float]:
+        """Number of what is the same from answer to answer; seconds hidden, frames dropped, frames watched."""
         if "seen" not in body:
-            return 0
-        told = {**body["seen"], "dropped_frames": body["dropped_frames"], "watched_frames": body["watched_frames"]}
-        self.seen.append(json.dumps(told, separators=(",", ":")))
-        return len(self.seen) - 1
+            return 0, _MISSING, _MISSING, _MISSING
+        same = dict(body["seen"])
+        hidden = same.pop("hidden_seconds")
+        number = self.seen.number(tuple(same.items()), same)
+        return number, _number(hidden), _number(body["dropped_frames"]), _number(body["watched_frames"])
+
+    def _seen_at(self, seen: int, hidden: float, dropped: float, watched: float) -> Mapping[str, Any] | None:
+        if not seen:
+            return None
+        frames = {"dropped_frames": _count(dropped), "watched_frames": _count(watched)}
+        return {**self.seen.values[seen], "hidden_seconds": _known(hidden), **frames}
 
     def _text(self, text: str) -> int:
         return self.texts.number(text, text)
@@ -166,16 +175,17 @@ class Submissions(Mapping[str, Submission]):
 
     def vote(self, row: int) -> Vote:
         """The vote of the answer of a row."""
-        at, seconds, available, rater, task_number, shown, given, choice, told, seen, _, _, purpose, flags = self._table[
-            row
-        ].item()
+        (
+            at, seconds, available, rater, task_number, shown, given, choice, told, seen, hidden, dropped, watched, _, _,
+            purpose, flags,
+        ) = self._table[row].item()  # fmt: skip
         task = self._study.tasks[task_number]
         return Vote(
             submission_id=self.id_of(row), rater_id=self.raters.values[rater], task_id=task.task_id, question=task.question,
             subject_id=task.subject_id, cluster=task.cluster, candidates=task.candidates, shown=self.shown.values[shown],
             purpose=PURPOSES[purpose], given=self.given.values[given], choice=self.texts.values[choice],
             seconds=_known(seconds), at=at, stuttered=bool(flags & STUTTERED), suggestion_shown=self.texts.values[told],
-            seen=json.loads(self.seen[seen]) if seen else None,
+            seen=self._seen_at(seen, hidden, dropped, watched),
             available_seconds=_known(available), too_soon=bool(flags & TOO_SOON),
         )  # fmt: skip
 
@@ -208,17 +218,16 @@ class Submissions(Mapping[str, Submission]):
         plain = {
             "raters": self.raters.values, "shown": [list(shown) for shown in self.shown.values], "given": kept, "spoken": spoken,
             "texts": self.texts.values, "with_words": sorted(self.words),
-            "seen": self.seen,
+            "seen": self.seen.values,
         }  # fmt: skip
-        ends = np.array(self._id_ends, np.int64)
-        return plain, {"table": self.table.view(np.uint8).data, "ids": bytes(self._ids), "id_ends": ends.tobytes()}
+        return plain, {"table": self.table.view(np.uint8).data, "ids": bytes(self._ids), "id_ends": self._id_ends.tobytes()}
 
     def restore(self, plain: Mapping[str, Any], arrays: Mapping[str, bytes], *, said: Mapping[str, Mapping[str, str]]) -> None:
         """Take what ``columns`` gave; ``said``: submission id -> part -> the words that are still there."""
         self._table = np.frombuffer(arrays["table"], COLUMNS).copy()
         self._rows = len(self._table)
         self._ids = bytearray(arrays["ids"])
-        self._id_ends = np.frombuffer(arrays["id_ends"], np.int64).tolist()
+        self._id_ends = array("Q", arrays["id_ends"])
         if not self._rows:
             self._table = np.zeros(_FIRST_ROWS, COLUMNS)
         whole, begins = self._ids.decode(), [0, *self._id_ends][: self._rows]
@@ -240,10 +249,19 @@ class Submissions(Mapping[str, Submission]):
             rows = np.flatnonzero((self.table["given"] == number) & (self.table["kind"] == ANSWER))
             for row in rows.tolist():
                 self.given.values[number] = {**self.given.values[number], **said.get(names[row], {})}
-        self.given._number = {canonical_json(value): number for number, value in enumerate(self.given.values)}
-        self.seen = list(plain["seen"])
+        self.given._number = {tuple(value.items()): number for number, value in enumerate(self.given.values)}
+        for value in plain["seen"][1:]:
+            self.seen.number(tuple(value.items()), value)
         self.words = {row: said.get(names[row], {}).get("text", "") for row in plain["with_words"]}
+
+
+def _number(value: float | None) -> float:
+    return _MISSING if value is None else value
 
 
 def _known(value: float) -> float | None:
     return None if value != value else value
+
+
+def _count(value: float) -> int | None:
+    return None if value != value else int(value)

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, get_args
 
+import orjson
 from sqlalchemy import URL, Insert, Row, bindparam, delete, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
@@ -292,19 +293,22 @@ def study_lock(study_id: str) -> str:
 
 def _events(transaction: Transaction, study_id: str, rows: Sequence[Row[Any]]) -> list[Event]:
     """The events of rows, with the free words that were not erased."""
-    bodies = [json.loads(row.body) for row in rows]
-    spoken = [body["submission_id"] for body in bodies if _WORDS in body]
+    bodies = [orjson.loads(row[-1]) for row in rows]
+    if spoken := [body for body in bodies if _WORDS in body]:
+        _speak(transaction, study_id, spoken)
+    return [Event._make((*row[:4], body)) for row, body in zip(rows, bodies, strict=True)]
+
+
+def _speak(transaction: Transaction, study_id: str, spoken: Sequence[dict[str, Any]]) -> None:
+    """Put words where they belong in bodies of which some lie apart."""
     said: dict[str, list[Mapping[str, Any]]] = {}
-    if spoken:
-        theirs = select(words).where(words.c.study_id == study_id)
-        if len(spoken) <= _FEW:
-            theirs = theirs.where(words.c.submission_id.in_(spoken))
-        for row in transaction.rows(theirs):
-            said.setdefault(row.submission_id, []).append({"part": row.part, "text": row.text})
-    return [
-        Event(row.seq, row.at, row.kind, row.rater_id, _whole(body, said.get(body.get("submission_id", ""), ())))
-        for row, body in zip(rows, bodies, strict=True)
-    ]
+    theirs = select(words).where(words.c.study_id == study_id)
+    if len(spoken) <= _FEW:
+        theirs = theirs.where(words.c.submission_id.in_([body["submission_id"] for body in spoken]))
+    for row in transaction.rows(theirs):
+        said.setdefault(row.submission_id, []).append({"part": row.part, "text": row.text})
+    for body in spoken:
+        _whole(body, said.get(body["submission_id"], ()))
 
 
 def _apart(body: Mapping[str, Any]) -> tuple[Mapping[str, Any], dict[str, dict[str, str]]]:
