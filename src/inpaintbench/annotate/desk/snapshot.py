@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from inpaintbench.annotate.journal import Journal
 
 # Changes whenever the same events give another state, or the same state other bytes.
-FORMAT = 3
+FORMAT = 4
 # Events from which on a snapshot is worth its place, and new ones after which the next is taken.
 WORTH, STEP = 200_000, 100_000
 _CODEC = "zstd"
