@@ -17,10 +17,9 @@ from inpaintbench.annotate.events import Event
 from inpaintbench.annotate.journal import Journal
 from inpaintbench.annotate.study import Study
 
-
 SEEN = {
-    "width": 200, "scale": 1.25, "pixel_ratio": 2.0, "zoom": 1.0, "full_screen": False, "portrait": False, "browser": "Chrome 140",
-    "hidden_seconds": 0.0, "frame_source": "callback",
+    "width": 200, "scale": 1.25, "pixel_ratio": 2.0, "zoom": 1.0, "full_screen": False, "portrait": False,
+    "browser": "Chrome 140", "hidden_seconds": 0.0, "frame_source": "callback",
 }  # fmt: skip
 
 
@@ -102,7 +101,8 @@ def test_a_state_goes_on_from_its_snapshot_as_if_nothing_were(
     for body in told:
         frames = {name: body[name] for name in ("dropped_frames", "watched_frames")}
         vote = restored.submissions[body["submission_id"]].vote
-        assert vote is not None and vote.seen == ({**body["seen"], **frames} if "seen" in body else None)
+        assert vote is not None
+        assert vote.seen == ({**body["seen"], **frames} if "seen" in body else None)
     restored.fold(events[cut:])
     assert restored == folded(study, events)
     assert restored.votes() == folded(study, events).votes()
@@ -111,13 +111,13 @@ def test_a_state_goes_on_from_its_snapshot_as_if_nothing_were(
 def test_no_words_of_people_are_in_it_and_erased_ones_stay_erased(
     world: tuple[Study, list[Event], dict[str, dict[str, str]]],
 ) -> None:
-    import zlib
 
     study, events, said = world
     assert any("text" in parts for parts in said.values())
     blob = packed(folded(study, events))
     head, arrays = _parts(blob)
-    assert "words " not in str(head) and not any(b"words " in array for array in arrays.values())
+    assert "words " not in str(head)
+    assert not any(b"words " in array for array in arrays.values())
     restored = unpacked(study, blob, said={})
     assert {sent.text for sent in restored.submissions.values()} == {""}
 

@@ -145,7 +145,8 @@ class State:
         """Submission id -> vote on a pair that counts, in order, without gold, repeats and ``both_bad``."""
         counted = np.flatnonzero(self.submissions.table["flags"] & COUNTED)
         votes = (self.submissions.vote(row) for row in counted.tolist())
-        return {vote.submission_id: _comparison(vote) for vote in votes if vote.question == question and _decides(vote.choice, vote.candidates)}
+        asked = (vote for vote in votes if vote.question == question and _decides(vote.choice, vote.candidates))
+        return {vote.submission_id: _comparison(vote) for vote in asked}
 
     def repeatable(self, rater: RaterRecord) -> list[str]:
         """Tasks that a rater may be asked once more: enough others were done since, and it was not repeated yet."""
