@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import typer
 from click.testing import Result
@@ -18,7 +20,7 @@ from inpaintbench import frozen
 from inpaintbench.cli import reporting
 from inpaintbench.cli.options import expanded
 from inpaintbench.cli.reporting import analysis
-from inpaintbench.cli.table import figure, table
+from inpaintbench.cli.table import export, figure, table
 from inpaintbench.errors import InputError
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.scoring.run_state import remember_scored
@@ -151,3 +153,22 @@ def test_figures_without_anything_to_show_are_refused(root: Path, run: Path, tmp
     with pytest.raises(InputError, match="nothing to draw as 'scatter': it needs a metric of items, and a numeric attribute"):
         CliRunner().invoke(own, [*asked, "--figure", "scatter"], catch_exceptions=False)
     assert not (tmp_path / "no.pdf").exists()
+
+
+def test_scores_leave_with_what_is_known_of_their_items(root: Path, run: Path, tmp_path: Path) -> None:
+    own = typer.Typer()
+    own.command()(expanded(export))
+    asked = [str(root), "--run", str(run), "--protocol", "devil/corrected", "--out"]
+    done = CliRunner().invoke(own, [*asked, str(tmp_path / "scores.parquet")], catch_exceptions=False)
+    assert done.output.startswith("12 scores: ")
+    table = pd.read_parquet(tmp_path / "scores.parquet")
+    rows = {(row.method, row.item_id): row for row in table.itertuples()}
+    assert rows["good", "a1"].value == VALUES["good"]["a1"]
+    assert rows["odd", "a1"].value == math.inf
+    assert math.isnan(rows["odd", "c1"].value)
+    assert rows["odd", "c1"].reason == "the program ended with status 3"
+    assert (rows["good", "a1"].source_id, rows["good", "a1"].slices) == ("a", "motion-low;night")
+    CliRunner().invoke(own, [*asked, str(tmp_path / "scores.csv"), "--csv"], catch_exceptions=False)
+    again = pd.read_csv(tmp_path / "scores.csv")
+    assert list(again.columns) == list(table.columns)
+    assert len(again) == len(table)

@@ -14,6 +14,7 @@ app = group(
         "report": "inpaintbench.cli.reporting:report",
         "table": "inpaintbench.cli.table:table",
         "figure": "inpaintbench.cli.table:figure",
+        "export": "inpaintbench.cli.table:export",
         "analysis": "inpaintbench.cli.reporting:analysis",
         "rank": "inpaintbench.cli.ranking:rank",
         "editboard": "inpaintbench.cli.editboard:editboard",

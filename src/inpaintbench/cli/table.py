@@ -1,7 +1,8 @@
-"""`eval table` and `eval figure`: what a report shows as LaTeX, CSV, SVG, PDF or PNG, for papers, slides and spreadsheets."""
+"""`eval table`, `eval figure` and `eval export`: what a report shows as LaTeX, CSV, SVG or PDF, and its scores as Parquet."""
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -15,10 +16,12 @@ from inpaintbench.eval.report.page import default_quantity
 from inpaintbench.eval.report.quantity import Quantity, quantities_in
 from inpaintbench.eval.report.score_table import score_table
 from inpaintbench.eval.report.tables import Results
+from inpaintbench.eval.scoring.scores import Scores
 from inpaintbench.files import write_atomically
 from inpaintbench.manifest import own_hash
 from inpaintbench.pages import save_chart
 from inpaintbench.pages.papers import comma_separated, latex
+from inpaintbench.pages.words import count
 
 MetricName = Annotated[str | None, option("The metric.", default="the one that the report opens with")]
 RegionName = Annotated[str | None, option("Where it is measured.", default="the metric's usual one")]
@@ -72,6 +75,29 @@ def figure(
     results = results_of(run, dataset, protocol)
     save_chart(paper_figure(results, what, _asked(results, metric, region), attribute=attribute), out)
     console.say(f"Figure: {console.shown(out)}")
+
+
+def export(
+    dataset: InDataset,
+    run: Scored,
+    out: Annotated[Path, option("File to write.")],
+    protocol: ProtocolName = None,
+    as_parquet: Annotated[bool, option("Parquet, which keeps types.", "--parquet/--csv")] = True,
+) -> None:
+    """Write every score with facts of its item, as Parquet.
+
+    Example: inpaintbench eval export DATASET --run RUN --parquet --out scores.parquet
+    """
+    results = results_of(run, dataset, protocol)
+    drop = ["details", "features", "truth_features"]  # nested, and names of blobs of this run folder
+    scores = Scores(results.scores).to_pandas(results.dataset).drop(columns=drop)
+    data = io.BytesIO()
+    if as_parquet:
+        scores.to_parquet(data, index=False)
+    else:
+        scores.to_csv(data, index=False)
+    write_atomically(out, data.getvalue())
+    console.say(f"{count(len(scores), 'score')}: {console.shown(out)}")
 
 
 def _asked(results: Results, metric: str | None, region: str | None) -> Quantity:

@@ -12,6 +12,7 @@ from inpaintbench import video
 from inpaintbench.cli.evaluate import app
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval.scoring.score_arrays import score_arrays, score_folders
+from inpaintbench.eval.scoring.scores import Scores
 
 
 def by_name(scores: object) -> dict[tuple[str, str, str], float | None]:
@@ -27,6 +28,19 @@ def test_arrays_have_the_values_of_the_formula() -> None:
     assert values["item", "mse", "hole"] == pytest.approx(error / 255**2)
     whole = np.mean((truth.astype(float) - made) ** 2)
     assert values["item", "mse", "frame"] == pytest.approx(whole / 255**2)
+
+
+def test_scores_are_a_table_of_pandas_with_nothing_lost() -> None:
+    truth, hole = world(), wandering_hole()
+    scores = score_arrays(truth, hole, truth, metrics=["psnr", "mse"])
+    table = scores.to_pandas()
+    assert list(table.columns) == ["item", "metric", "region", "value", "reason"]
+    assert [tuple(row)[:4] for row in table.itertuples(index=False)] == [tuple(score)[:4] for score in scores]
+    assert table["value"].dtype == np.float64
+    nothing = Scores([scores[0]._replace(value=None, reason="why")]).to_pandas()
+    assert np.isnan(nothing.loc[0, "value"])
+    assert nothing.loc[0, "reason"] == "why"
+    assert Scores([]).to_pandas().empty
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval.scoring.parts import held_back_words, items_of_slices
 from inpaintbench.eval.scoring.run_state import is_stale, is_truth_of, remember_inputs
+from inpaintbench.eval.scoring.scores import Scores
 from inpaintbench.files import file_sha256, write_atomically
 from inpaintbench.frozen import content_of, dataset_id
 from inpaintbench.steps import predicted_label, score_step
@@ -76,7 +77,7 @@ def check_scored(method: str, scored: Sequence[str]) -> None:
 
 def scores_of(
     workspace: Workspace, dataset: Dataset, root: Path, protocol: str, *, methods: Sequence[str] | None = None
-) -> tuple[list[Score], list[SliceScore]]:
+) -> tuple[Scores[Score], list[SliceScore]]:
     """Scores under a protocol, of items and of slices, of all methods or some.
 
     Raises:
@@ -94,7 +95,7 @@ def scores_of(
         if is_stale(workspace, dataset, protocol=protocol, method=method):
             again = shlex.join(["inpaintbench", *command, str(root), "--run", str(workspace.path), "--protocol", protocol])
             raise InputError(f"the scores of {method!r} under {protocol!r} are older than its predictions; run `{again}` again")
-    return rows, [row for row in workspace.table("slice_scores", SliceScore) if row.protocol == protocol]
+    return Scores(rows), [row for row in workspace.table("slice_scores", SliceScore) if row.protocol == protocol]
 
 
 def check_reportable(root: Path, slices: Sequence[str]) -> None:

@@ -16,6 +16,7 @@ from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.scoring.fitting import sizes_in_words
 from inpaintbench.eval.scoring.score_item import measurable_view, measurements_of
+from inpaintbench.eval.scoring.scores import Scores
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
 
@@ -61,7 +62,7 @@ def score_arrays(
     name: str = "item",
     fps: float = 24.0,
     compute: Compute | None = None,
-) -> list[ItemScore]:
+) -> Scores[ItemScore]:
     """Measure one clip: ``score_arrays(truth, hole, prediction)``.
 
     Args:
@@ -74,6 +75,9 @@ def score_arrays(
         fps: frames a second, which few metrics look at.
         compute: how networks run; on the processor by default.
 
+    Returns:
+        A list of ``ItemScore``; its ``to_pandas()`` is a table.
+
     Raises:
         InputError: arrays of other shapes or types, or what ``item_metrics`` raises.
     """
@@ -82,11 +86,11 @@ def score_arrays(
     shared = Shared(truth_id=name, compute=compute or Compute())
     view = ItemView.of_arrays(item_id=name, fps=fps, shared=shared, truth=truth, hole=hole, prediction=prediction)
     seen = measurable_view(view, how, full_frames=True)
-    return [
+    return Scores(
         ItemScore(name, metric.name, region, value.value, value.reason)
         for metric in how.build_metrics(item_metrics(protocol, metrics))
         for region, value in measurements_of(metric, [seen], protocol=how)[0].items()
-    ]
+    )
 
 
 def _check(name: str, truth: Frames, hole: Hole, prediction: Frames) -> None:
