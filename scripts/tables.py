@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import api_reference
 import cli_reference
 import deviations_page
 
@@ -122,7 +123,10 @@ def _fact(leaf: type, fact: str) -> str:
 
 
 if __name__ == "__main__":
-    pages = {DOCS / "leaves.md": page(), DOCS / "cli.md": cli_reference.page(), DOCS / "deviations.md": deviations_page.page()}
+    pages = {
+        DOCS / "leaves.md": page(), DOCS / "cli.md": cli_reference.page(), DOCS / "deviations.md": deviations_page.page(),
+        DOCS / "api.md": api_reference.page(),
+    }  # fmt: skip
     stale = [path.name for path, text in pages.items() if not path.exists() or path.read_text() != text]
     if "--check" in sys.argv:
         sys.exit(f"not up to date: {', '.join(stale)}; run `python scripts/tables.py`" if stale else 0)
