@@ -42,11 +42,23 @@ class Answering(BaseHTTPRequestHandler):
             return self.send_error(503)
         if self.path == "/broken":
             return self.send_error(500, "out of memory")
+        if self.path == "/torn":
+            self.send_response(200)
+            self.send_header("Content-Length", "1000")
+            self.end_headers()
+            self.wfile.write(b'{"choices"')
+            self.close_connection = True
+            return None
+        if self.path == "/chatter":
+            self.wfile.write(b"good day\r\n\r\n")
+            self.close_connection = True
+            return None
         # The question stands between what the pictures show and how to answer.
         question = given["messages"][0]["content"][0]["text"].split("\n\n")[1]
         said = next(words for part, words in Answering.words.items() if part in question)
         message = {"/silent": {"content": None}, "/other": {}}.get(self.path, {"content": said})
-        told = b"done" if self.path == "/text" else json.dumps({"choices": [{"message": message}]}).encode()
+        made = json.dumps({"choices": [{"message": message}]}).encode()
+        told = {"/text": b"done", "/bytes": b"\xff\xfe", "/deep": b"[" * 100_000}.get(self.path, made)
         self.send_response(200)
         self.send_header("Content-Length", str(len(told)))
         self.end_headers()
@@ -108,6 +120,16 @@ def test_few_frames_and_large_ones_are_shown_as_they_fit(judged: str) -> None:
     assert [one.shape for one in pictures] == [(20, 64, 3)] * 5
 
 
+def test_moments_are_those_in_which_there_is_something_to_see() -> None:
+    metric = Judge(questions="removal", moments=3, longer_side=512, seed=0, regions=("frame",), band_radius_pixels=8)
+    late, clip = HOLE.copy(), np.arange(5, dtype=np.uint8)[:, None, None, None] + FRAMES
+    late[:3] = False
+    pictures = metric.pictures(ItemView.of_arrays(input=clip, composite=clip, hole=late))
+    assert [int(one[0, 0, 0]) for one in pictures] == [93, 94]
+    with pytest.raises(NotMeasurable, match="the mask is empty in every frame"):
+        metric.pictures(ItemView.of_arrays(input=clip, composite=clip, hole=np.zeros_like(HOLE)))
+
+
 def test_an_answer_that_cannot_be_read_leaves_no_value_and_is_kept(judged: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(Answering.words, "natural", "It depends.")
     found = measured()
@@ -118,8 +140,9 @@ def test_an_answer_that_cannot_be_read_leaves_no_value_and_is_kept(judged: str, 
 @pytest.mark.parametrize(
     ("path", "reason"),
     [
-        ("/broken", "answered 500"), ("/text", "is no chat completion"), ("/other", "is no chat completion"),
-        ("/silent", "holds no text"),
+        ("/broken", "answered 500: out of memory$"), ("/text", "is no chat completion"), ("/other", "is no chat completion"),
+        ("/bytes", "is no chat completion"), ("/deep", "is no chat completion"), ("/silent", "holds no text"),
+        ("/torn", "broke off or is no HTTP"), ("/chatter", "broke off or is no HTTP: good day"),
     ],
 )  # fmt: skip
 def test_a_server_that_fails_is_asked_again_by_the_next_run(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inpaintbench.errors import UnknownNameError
+from inpaintbench.errors import NotMeasurable, UnknownNameError
 from inpaintbench.eval.judging.questions import read_answer, stored, stored_names
 from inpaintbench.types import Prompts
 
@@ -41,6 +41,12 @@ def test_kinds_of_answers_and_their_worth() -> None:
         ("Yes and no.", None),
         ("ANSWER: perhaps", None),
         ("ANSWER: yes or no", None),
+        ("ANSWER: [no]", "no"),
+        ("ANSWER: No, it cannot be seen.", "no"),
+        ("No doubt that it can still be seen.", None),
+        ("The object can be seen, no question.", None),
+        ('End with a line "ANSWER: " and one of: yes, no.', None),
+        ("<think>no no", None),
         ("nothing", None),
         ("", None),
     ],
@@ -51,7 +57,18 @@ def test_an_answer_is_read_from_words_or_it_is_not(said: str, answer: str | None
 
 def test_answers_of_several_words_and_numbers() -> None:
     worth = stored("removal").questions[1].worth
-    assert read_answer("There is A trace of it.", worth) == "a trace"
+    assert read_answer("A trace, at the left.", worth) == "a trace"
     assert read_answer("ANSWER: all", worth) == "all"
+    # "all" is the worst answer, and stands in words for the best.
+    assert [read_answer(said, worth) for said in ("It is not at all visible.", "ANSWER: all gone", "ANSWER: not at all")] == [
+        None
+    ] * 3
     assert read_answer("5", {"1": 0, "5": 1}) == "5"
-    assert read_answer("15", {"1": 0, "5": 1}) is None
+    assert [read_answer(said, {"1": 0, "5": 1}) for said in ("15", "1.5", "1-5", "ANSWER: 1 out of 5")] == [None] * 4
+
+
+def test_a_question_about_an_edit_needs_its_prompt() -> None:
+    of = stored("editing")
+    for prompts in (None, Prompts("a lake", " ")):
+        with pytest.raises(NotMeasurable, match="has no prompt that says what was to be edited"):
+            of.prompt(of.questions[0], prompts)

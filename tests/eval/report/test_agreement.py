@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from tests.eval.report.hand_made import SLICES, VALUES, dataset, scores
@@ -32,12 +33,23 @@ def test_the_page_tells_it_of_these_very_scores_alone(tmp_path: Path) -> None:
     )
     found = align(votes, measured_of(rows), tie_quantile=0.1, fingerprint=CORRECTED.fingerprint)
     write_alignment(tmp_path / FOLDER, found)
-    [said] = Agreement.of_run(tmp_path, CORRECTED.fingerprint).sentences(PSNR)
+    [said] = Agreement.of_run(tmp_path, CORRECTED.fingerprint, rows).sentences(PSNR)
     line = next(one for one in found.dimensions[0].lines if one.metric == "psnr/hole")
     assert said.startswith("PSNR in the hole agrees with people in ")
     assert f"{line.matched.rate.n} answers to “looks”" in said
     assert "a rater agrees with the others in 100.0 %" in said
-    assert Agreement.of_run(tmp_path, "another").sentences(PSNR) == []
+    assert Agreement.of_run(tmp_path, "another", rows).sentences(PSNR) == []
+    # Values of a method that nobody compared change nothing, another value of one that was compared does.
+    other, same = (
+        [
+            replace(row, value=row.value + 1) if (row.method in methods) == compared and row.value is not None else row
+            for row in rows
+        ]
+        for compared in (True, False)
+    )
+    assert Agreement.of_run(tmp_path, CORRECTED.fingerprint, same).sentences(PSNR) == [said]
+    [changed] = Agreement.of_run(tmp_path, CORRECTED.fingerprint, other).sentences(PSNR)
+    assert changed.startswith("These are not the values that were compared with people's answers")
     results = Results(dataset(SLICES), rows, protocol=CORRECTED, run=tmp_path)
     shown = {quantity: sentences for quantity, _, sentences, _ in parts_of(results, [], title="any")["scores"]}
     assert shown[PSNR] == [said]

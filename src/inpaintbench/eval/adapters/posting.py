@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import re
 import time
 import urllib.error
@@ -89,7 +90,7 @@ def posted(url: str, body: bytes, *, content_type: str, seconds: float) -> bytes
         seconds: how long an answer may take.
 
     Raises:
-        Unavailable: the server cannot be reached, or refuses.
+        Unavailable: the server cannot be reached, refuses, or its answer breaks off.
     """
     for attempt in range(1, _TRIES + 1):
         try:
@@ -108,4 +109,6 @@ def posted(url: str, body: bytes, *, content_type: str, seconds: float) -> bytes
         except OSError as error:
             reason = getattr(error, "reason", error)
             raise Unavailable(f"{url} cannot be asked: {reason}") from error
+        except http.client.HTTPException as error:
+            raise Unavailable(f"the answer of {url} broke off or is no HTTP: {error}") from error
     raise AssertionError("every try ends")

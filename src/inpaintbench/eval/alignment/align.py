@@ -14,6 +14,7 @@ from inpaintbench.eval.alignment.by_slice import Family, Verdict, against, verdi
 from inpaintbench.eval.alignment.matching import Ceiling, Matched, ceiling, matched, tie_threshold
 from inpaintbench.eval.alignment.reading import Answers, Measured
 from inpaintbench.eval.alignment.selection import Selection, selection
+from inpaintbench.eval.alignment.values import digests
 from inpaintbench.eval.alignment.votes import Votes, votes_of
 from inpaintbench.eval.alignment.win_ratios import Point, correlations, points
 from inpaintbench.pages.words import count
@@ -102,6 +103,8 @@ class Alignment:
     family: Family
     fingerprint: str = ""
     """Of the protocol whose scores these were; empty for those of others."""
+    digests: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Metric -> method that was compared -> a hash of its values."""
 
 
 def align(
@@ -163,7 +166,12 @@ def align(
                 unmeasured=unmeasured,
             )
         )
-    return Alignment(title, tuple(dimensions), answers.left_out, measured.unmeasured, bootstrap, chosen, fingerprint)
+    shown = {method for ballot in answers.ballots for method in ballot.candidates}
+    compared = {
+        name: {method: digest for method, digest in digests(values).items() if method in shown}
+        for name, values in measured.values.items()
+    }
+    return Alignment(title, tuple(dimensions), answers.left_out, measured.unmeasured, bootstrap, chosen, fingerprint, compared)
 
 
 def _check_common(answers: Answers, measured: Measured) -> None:

@@ -72,6 +72,7 @@ def as_json(found: Alignment) -> bytes:
     plain = {
         "title": found.title,
         "fingerprint": found.fingerprint,
+        "digests": {name: dict(of) for name, of in found.digests.items()},
         "definition": list(DEFINITION),
         "bootstrap": found.bootstrap._asdict(),
         "baseline": found.family.baseline,

@@ -15,7 +15,8 @@ import numpy as np
 
 from inpaintbench.errors import InputError, NotMeasurable
 from inpaintbench.eval.alignment.bootstrap import BOOTSTRAP_95, Bootstrap, Estimate, Floats, Sample, rate
-from inpaintbench.eval.alignment.reading import Measured, Value
+from inpaintbench.eval.alignment.reading import Measured
+from inpaintbench.eval.alignment.values import Value
 from inpaintbench.eval.alignment.votes import FIRST, SECOND, TIED, Votes
 
 

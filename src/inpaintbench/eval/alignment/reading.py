@@ -15,16 +15,14 @@ from typing import Any
 
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.eval.alignment.values import PREFERENCE, Value, measure_name, values_of
 from inpaintbench.eval.data_files import Row, read_table
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.report.quantity import Quantity, usual_quantities
-from inpaintbench.eval.scoring.parts import ALL_ITEMS
 from inpaintbench.types import Score, SliceScore
 
 TIE = "tie"
-# The metric under which resolved answers stand among the scores of a run.
-PREFERENCE = "human_preference"
 # Spellings of a choice in tables of others, in small letters.
 _TIES = ("tie", "hard to distinguish", "hard_to_distinguish")
 _BOTH_BAD = ("both_bad", "both bad")
@@ -33,8 +31,6 @@ _SIDES = (("left", "a"), ("right", "b"))
 _PURPOSES = {"gold": "answers to tasks whose answer was known", "repeat": "answers to tasks that were asked again"}
 
 
-# (item, method) -> value, which may be infinite.
-Value = Mapping[tuple[str, str], float]
 # Spellings of `higher_is_better`, in small letters.
 _YES, _NO = ("true", "1", "yes", "higher"), ("false", "0", "no", "lower")
 
@@ -251,30 +247,8 @@ def measured_of(
             such a metric prefers the same method on all.
         better: metric -> whether higher is better; wins over the metric's own direction.
     """
-    whole = {(one.method, one.metric, one.region): one for one in compared if one.slice == ALL_ITEMS}
-    values: dict[str, dict[tuple[str, str], float]] = {}
-    reasons: dict[str, str] = {}
-    for row in scores:
-        if row.metric == PREFERENCE:
-            continue
-        name = measure_name(row.metric, row.region)
-        column = values.setdefault(name, {})
-        if row.value is not None:
-            column[row.item_id, row.method] = row.value
-        elif row.features is not None:
-            of_set = whole.get((row.method, row.metric, row.region))
-            if of_set is None or of_set.value is None:
-                reasons.setdefault(name, (of_set and of_set.reason) or "it compares sets of items, and those were not compared")
-            else:
-                column[row.item_id, row.method] = of_set.value
-        else:
-            reasons.setdefault(name, row.reason or "no reason given")
+    values, reasons = values_of(scores, compared=compared)
     return _measured(values, better or {}, {name: reasons[name] for name, of in values.items() if not of})
-
-
-def measure_name(metric: str, region: str) -> str:
-    """``psnr/hole``, ``psnr/frame``."""
-    return f"{metric}/{region}"
 
 
 def full_name(told: str, names: Collection[str]) -> str:

@@ -84,7 +84,7 @@ def _completion(url: str, model: str, text: str, pictures: Sequence[Picture], se
     answer = posted(url, json.dumps(body).encode(), content_type="application/json", seconds=_SECONDS)
     try:
         said = json.loads(answer)["choices"][0]["message"]["content"]
-    except (ValueError, LookupError, TypeError) as error:
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
         raise Unavailable(f"the answer of {url} is no chat completion") from error
     if not isinstance(said, str):
         raise Unavailable(f"the answer of {url} holds no text")

@@ -12,8 +12,11 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from inpaintbench.catalogue import known_name
+from inpaintbench.errors import NotMeasurable
 from inpaintbench.types import Prompts
 
+# What models write around an answer.
+_AROUND = " \t.*_`\"'()[]<>"
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -73,7 +76,9 @@ class Questions(BaseModel):
     questions: tuple[Question, ...] = Field(min_length=1)
 
     def prompt(self, question: YesNo | Choice | Scale, prompts: Prompts | None) -> str:
-        """The whole text that is put to a model."""
+        """The whole text that is put to a model; raises ``NotMeasurable`` where it speaks of a prompt and there is none."""
+        if "{target}" in self.shown and not (prompts and prompts.target.strip()):
+            raise NotMeasurable("the item has no prompt that says what was to be edited")
         shown = self.shown.replace("{target}", prompts.target if prompts else "")
         answers = ", ".join(question.worth)
         return f'{shown}\n\n{question.text}\n\nEnd with a line "ANSWER: " and one of: {answers}.'
@@ -98,15 +103,16 @@ def stored(name: str) -> Questions:
 def read_answer(said: str, answers: Mapping[str, float]) -> str | None:
     """The answer in a model's words; None where there is none, or more than one.
 
-    What stands after the last ``ANSWER:`` counts; without one, the only answer that occurs. A model's thoughts, up to
-    ``</think>``, do not count.
+    What stands after the last ``ANSWER:`` counts; without one, what the words begin with, if no other answer occurs in them: "no"
+    and "all" stand in many sentences that say the opposite. A model's thoughts, up to ``</think>``, do not count.
     """
     words = said.rpartition("</think>")[2].lower()
     _, marked, last = words.rpartition("answer:")
     names = {answer.lower(): answer for answer in answers}
-    if marked:
-        line = next((line for line in last.splitlines() if line.strip()), "").strip(" \t.*_`\"'")
-        return names.get(line)
-    # Longer ones first, so that "all" is not read out of "not at all" twice.
-    found = set(re.findall("|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in sorted(names, key=len, reverse=True)), words))
-    return names[found.pop()] if len(found) == 1 else None
+    # Longer ones first, so that the "trace" of "a trace" is not taken for an answer of its own.
+    either = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+    told = next((line for line in (last if marked else words).splitlines() if line.strip(_AROUND)), "").strip(_AROUND)
+    begins = re.match(rf"({either})(?=\W*$|[.,;:!)(*—-](?!\d))", told)
+    if not begins or (not marked and len(set(re.findall(rf"(?<!\w)(?:{either})(?!\w)", words))) > 1):
+        return None
+    return names[begins[1]]

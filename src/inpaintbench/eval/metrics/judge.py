@@ -9,6 +9,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.judging import asking
 from inpaintbench.eval.judging.questions import read_answer, stored
 from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric, Where
@@ -34,13 +35,13 @@ class Judge(SingleRegionMetric):
 
     Args:
         questions: name of the set.
-        moments: frames that are shown, evenly spaced.
+        moments: frames that are shown, evenly spaced among those that the mask covers a part of.
         longer_side: to which larger frames are shrunk, pixels.
         seed: given to the model.
     """
 
     name = "judge"
-    version = "1"
+    version = "2"
     higher_is_better = True
     decimals = 3
     bounds = (0.0, 1.0)
@@ -67,12 +68,13 @@ class Judge(SingleRegionMetric):
         """The mean worth of the answers.
 
         Raises:
-            NotMeasurable: no judge is named.
+            NotMeasurable: no judge is named, the edit has no prompt, or the mask is empty throughout.
             Unavailable: it cannot be asked, or answers something else.
         """
         _, model = asking.judge()
         asked = {one.name: one for one in self.questions.questions}
-        prompts = {name: self.questions.prompt(one, view.prompts if view.has("prompts") else None) for name, one in asked.items()}
+        edit = view.prompts if view.has("prompts") else None
+        prompts = {name: self.questions.prompt(one, edit) for name, one in asked.items()}
         said = asking.ask(prompts, self.pictures(view), seed=self.seed, fps=view.fps, item_id=view.item_id)
         read = {name: read_answer(said[name], one.worth) for name, one in asked.items()}
         answers = [
@@ -86,10 +88,17 @@ class Judge(SingleRegionMetric):
         return Measurement(math.fsum(worth) / len(worth), details=details)
 
     def pictures(self, view: ItemView) -> list[Picture]:
-        """The moments, before and after side by side, ``uint8[h, 2 w + 8, 3]`` each."""
+        """The moments, before and after side by side, ``uint8[h, 2 w + 8, 3]`` each.
+
+        Raises:
+            NotMeasurable: the mask is empty throughout.
+        """
         mask = next((getattr(view, part) for part in ("object_mask", "hole") if view.has(part)), None)
         around = None if mask is None else dilate(mask, radius=_OUTLINE_DISTANCE_PIXELS)
-        moments = np.unique(np.linspace(0, view.frames - 1, self.moments).round().astype(int)).tolist()
+        shown = np.arange(view.frames) if mask is None else np.flatnonzero(mask.any(axis=(1, 2)))
+        if not len(shown):
+            raise NotMeasurable("the mask is empty in every frame, so there is nothing to ask about")
+        moments = shown[np.unique(np.linspace(0, len(shown) - 1, self.moments).round().astype(int))].tolist()
         scale = min(1.0, self.longer_side / max(view.height, view.width))
         made = []
         for at in moments:

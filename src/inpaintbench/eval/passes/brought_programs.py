@@ -68,7 +68,7 @@ class BroughtProgram:
         text = self._written(NUMBERS, frames, masks, {"item_id": item_id, "fps": fps, **(facts or {})})
         try:
             found = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise Unavailable(f"the program of {self.variable} wrote a {NUMBERS} that is no JSON: {error}") from error
         if not isinstance(found, dict):
             raise Unavailable(f"the program of {self.variable} wrote a {type(found).__name__} into {NUMBERS}, wanted an object")

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from inpaintbench.eval.alignment.bootstrap import Estimate, rate_words
+from inpaintbench.eval.alignment.values import digests, measure_name, values_of
 from inpaintbench.eval.report.labels import quantity_label
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.pages.words import count
+from inpaintbench.types import Score, SliceScore
 
 # Below a run folder.
 FOLDER = Path("alignment")
 _FILE = "alignment.json"
+Digests = Mapping[str, Mapping[str, str]]
 
 
 class Agreement:
@@ -22,27 +25,50 @@ class Agreement:
 
     Args:
         dimensions: those of ``alignment.json``; none where nobody has compared these scores with people's answers.
+        compared: metric -> method -> hash of the values that were compared.
+        values: metric -> method -> hash of the values that are shown.
     """
 
-    def __init__(self, dimensions: Sequence[Mapping[str, Any]] = ()) -> None:
-        self._dimensions = dimensions
+    def __init__(
+        self, dimensions: Sequence[Mapping[str, Any]] = (), compared: Digests | None = None, values: Digests | None = None
+    ) -> None:
+        self._dimensions, self._compared, self._values = dimensions, compared or {}, values or {}
 
     @classmethod
-    def of_run(cls, run: Path, fingerprint: str) -> Agreement:
-        """The alignment in a run folder, where it is of scores with this fingerprint."""
+    def of_run(
+        cls, run: Path, fingerprint: str, scores: Sequence[Score] = (), *, compared: Iterable[SliceScore] = ()
+    ) -> Agreement:
+        """The alignment in a run folder, where it is of scores with this fingerprint.
+
+        Args:
+            run: the folder.
+            fingerprint: of the scores.
+            scores: that are shown.
+            compared: of the metrics that compare sets of items.
+        """
         try:
             found = json.loads((run / FOLDER / _FILE).read_bytes())
-            return cls(found["dimensions"]) if found.get("fingerprint") == fingerprint else cls()
+            if found.get("fingerprint") != fingerprint:
+                return cls()
+            values, _ = values_of(scores, compared=compared)
+            return cls(found["dimensions"], found.get("digests", {}), {name: digests(of) for name, of in values.items()})
         except (OSError, ValueError, KeyError, AttributeError):
             return cls()
 
     def sentences(self, quantity: Quantity) -> list[str]:
-        """One for each question that people answered; of a model's answers one in any case."""
+        """One for each question that people answered, or one where values have changed since; of a judge one in any case."""
+        name = measure_name(*quantity)
+        was = self._compared.get(name, {})
+        if was and any(self._values.get(name, {}).get(method) != digest for method, digest in was.items()):
+            return [
+                "These are not the values that were compared with people's answers, but another judge's, or of other "
+                "predictions or items. `inpaintbench eval align DATASET ANSWERS.csv --run RUN` compares these."
+            ]
         said = [
             sentence
             for of in self._dimensions
             for line in of["metrics"]
-            if line["metric"] == "/".join(quantity)
+            if was and line["metric"] == name
             for sentence in [_sentence(quantity, of, line)]
         ]
         if not said and quantity.metric == "judge":

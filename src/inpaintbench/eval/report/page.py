@@ -45,7 +45,9 @@ def parts_of(results: Results, exhibits: Sequence[Exhibit], *, title: str, frame
     """All that the page shows but where its videos lie; ``frame_note`` says what is not drawn over time."""
     default = default_quantity(results)
     finding = headline(results, default)
-    agreement = Agreement.of_run(results.run, results.fingerprint) if results.run else Agreement()
+    agreement = Agreement()
+    if results.run:
+        agreement = Agreement.of_run(results.run, results.fingerprint, results.scores, compared=results.slice_scores)
     styles = method_styles(results.methods, results.references)
     items = items_part(results, shown.shown_items(exhibits), default=default)
     sensitive, stepped = bool(pair_slices(results.slices)), bool(step_series(results.slices))

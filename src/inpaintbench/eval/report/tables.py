@@ -101,6 +101,7 @@ class Results:
             for one in slice_scores
             if one.protocol == protocol.name and one.fingerprint == self.fingerprint
         }
+        self.slice_scores = tuple(self._slice_scores.values())
         unmeasured, found = unmeasured_quantities(scores), quantities_of(scores, protocol)
         self.quantities = tuple(quantity for quantity in found if quantity not in unmeasured) or found
         self.unmeasured = {quantity: unmeasured[quantity] for quantity in found if quantity not in self.quantities}
