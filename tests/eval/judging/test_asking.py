@@ -140,7 +140,7 @@ def test_an_answer_that_cannot_be_read_leaves_no_value_and_is_kept(judged: str, 
 @pytest.mark.parametrize(
     ("path", "reason"),
     [
-        ("/broken", "answered 500: out of memory$"), ("/text", "is no chat completion"), ("/other", "is no chat completion"),
+        ("/broken", "answered 500: .*out of memory"), ("/text", "is no chat completion"), ("/other", "is no chat completion"),
         ("/bytes", "is no chat completion"), ("/deep", "is no chat completion"), ("/silent", "holds no text"),
         ("/torn", "broke off or is no HTTP"), ("/chatter", "broke off or is no HTTP: good day"),
     ],
