@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import itertools
 import json
 import math
 import re
@@ -28,6 +29,7 @@ from inpaintbench.eval.report.plots import (
     sensitivity_chart,
     sensitivity_rows,
     steps_chart,
+    steps_notes,
     steps_rows,
     steps_table,
 )
@@ -35,13 +37,14 @@ from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.rank_table import RankTable, rank_tables, ranks_lead
 from inpaintbench.eval.report.records import report_json
 from inpaintbench.eval.report.score_table import failure_rows, score_table
+from inpaintbench.eval.report.stepped import compared
 from inpaintbench.eval.report.tables import Results, in_reading_order, pair_slices, step_series
 from inpaintbench.eval.scoring.run_state import NOT_RUN
 from inpaintbench.pages import Link, Table, method_styles, page
 from inpaintbench.pages.panels import plain
 from inpaintbench.pages.plots import specification
 from inpaintbench.pages.words import method_class, signed_percent
-from inpaintbench.types import Score, Slice
+from inpaintbench.types import Score, Slice, content_id
 
 __all__ = ["learned_metrics"]
 PSNR = Quantity("psnr", "hole")
@@ -178,21 +181,55 @@ def test_scores_by_strength_follow_the_steps_of_an_attribute() -> None:
     results = results_of(VALUES, STEPS)
     series = step_series(results.slices)
     assert [(one.attribute, [step for step, _ in one.steps]) for one in series] == [
-        ("effect-shadow", ["low", "mid", "high"]), ("mask_iou", ["0-50 %", "50-70 %"]),
+        ("effect-shadow", ["low", "mid", "high"]), ("mask_iou", ["0-50", "50-70"]),
     ]  # fmt: skip
-    good = {(row["attribute"], row["step"]): row["value"] for row in steps_rows(results) if row["method"] == "good"}
+    steps = compared(results, series)
+    good = {(row["attribute"], row["step"]): row["value"] for row in steps_rows(results, steps) if row["method"] == "good"}
     assert good == {
-        ("Shadow", "low"): 28, ("Shadow", "mid"): 30, ("Shadow", "high"): 25, ("IoU of masks", "0-50 %"): 32,
-        ("IoU of masks", "50-70 %"): 28,
+        ("Shadow", "low"): 28, ("Shadow", "mid"): 30, ("Shadow", "high"): 25, ("IoU of masks (%)", "0-50"): 32,
+        ("IoU of masks (%)", "50-70"): 28,
     }  # fmt: skip
-    table = steps_table(results, PSNR)
+    table = steps_table(results, PSNR, steps)
     assert [column.label for column in table.columns][1:4] == ["Shadow, low", "Shadow, mid", "Shadow, high"]
+    apart = "Shadow: its steps have no clips in common, so they differ in more than that."
+    assert steps_notes(PSNR, steps)[0] == apart
     assert len(table.rows) == len(results.methods)
     page = page_of(results)
     assert 'href="#steps"' in page
     assert vl_convert.vegalite_to_svg({**specification(steps_chart(method_styles(results.methods), series)),
-                                       "datasets": {"rows": steps_rows(results)}})  # fmt: skip
+                                       "datasets": {"rows": steps_rows(results, steps)}})  # fmt: skip
     assert 'id="steps"' not in page_of(results_of())
+
+
+def test_masks_are_compared_over_those_that_all_steps_have() -> None:
+    """Hard clips lack the coarsest step: over all items the curve would fall where the mask of every clip gets better."""
+    level, loss = {"easy": 40.0, "medium": 30.0, "hard": 10.0, "odd": 50.0}, {"50-70": 6, "70-90": 4, "90-100": 2}
+    lacking = {("hard", "50-70"), ("odd", "90-100"), ("medium", "50-70")}
+    made = dataset({"all": [content_id(clip, f"exact-{clip}") for clip in level]})
+    exact = [{**row, "clip_id": clip, "source_id": clip} for row, clip in zip(made.items, level, strict=True)]
+    values = {str(row["item_id"]): level[str(row["clip_id"])] for row in exact}
+    rows, slices = list(exact), {f"{name}-100-100": list(values) for name in ("mask_iou", "mask_iou-erode")}
+    for step, parent in itertools.product(loss, exact):
+        clip = str(parent["clip_id"])
+        if (clip, step) not in lacking:
+            mask = {"generator_parameters": {"parent": f"exact-{clip}"}, "attributes": {"mask.mask_kind": "erode"}}
+            rows.append({**parent, "item_id": f"{clip}-{step}", **mask})
+            values[f"{clip}-{step}"] = level[clip] - loss[step]
+            for name in ("mask_iou", "mask_iou-erode"):
+                slices.setdefault(f"{name}-{step}", []).append(f"{clip}-{step}")
+    parts = [Slice(name, "", tuple(ids)) for name, ids in slices.items()]
+    results = Results(replace(made, items=tuple(rows), slices=tuple(parts)), scores({"m": values}), protocol=CORRECTED)
+    steps = compared(results, step_series(results.slices))
+    assert {(one.shared, one.largest) for one in steps.values()} == {(1, 4)}
+    for attribute in ("IoU of masks (%)", "IoU of masks (%), erode"):
+        found = {row["step"]: row["value"] for row in steps_rows(results, steps) if row["attribute"] == attribute}
+        assert found == {"exact": 40, "50-70": 34, "70-90": 36, "90-100": 38}, attribute
+    assert "IoU of masks (%), erode: over the 1 of 4 masks that all of its steps have." in steps_notes(PSNR, steps)
+    # A step that few masks reach is left out, instead of having the others rest on these.
+    few = [replace(part, item_ids=part.item_ids[:1]) if part.name.endswith("-90-100") else part for part in parts]
+    rare = Results(replace(made, items=tuple(rows), slices=tuple(few)), scores({"m": values}), protocol=CORRECTED)
+    told = steps_notes(PSNR, compared(rare, step_series(rare.slices)))
+    assert "IoU of masks (%), erode: over the 2 of 4 masks that all of its steps have, without 90-100, which only 1 have." in told
 
 
 def test_without_pairs_nothing_is_said_of_sensitivity() -> None:

@@ -13,6 +13,7 @@ from inpaintbench.eval.report.items import attributes_of
 from inpaintbench.eval.report.labels import metric_arrow, quantity_title
 from inpaintbench.eval.report.plots import PlotRow
 from inpaintbench.eval.report.quantity import Quantity
+from inpaintbench.eval.report.stepped import compared
 from inpaintbench.eval.report.tables import Results, in_reading_order, pair_slices, step_series
 from inpaintbench.pages import MethodStyle, method_styles
 from inpaintbench.pages.plots import for_paper
@@ -82,7 +83,8 @@ def _sensitivity(results: Results, styles: Styles) -> tuple[TopLevelMixin, list[
 
 
 def _steps(results: Results, styles: Styles) -> tuple[TopLevelMixin, list[PlotRow]]:
-    return plots.steps_chart(_competing(results, styles), step_series(results.slices)), plots.steps_rows(results)
+    series = step_series(results.slices)
+    return plots.steps_chart(_competing(results, styles), series), plots.steps_rows(results, compared(results, series))
 
 
 FIGURES: Mapping[str, Callable[[Results, Styles], tuple[TopLevelMixin, list[PlotRow]]]] = {

@@ -17,11 +17,12 @@ from inpaintbench.eval.report.headline import headline
 from inpaintbench.eval.report.items import item_data, items_part
 from inpaintbench.eval.report.labels import REGION_LABELS, metric_arrow, quantity_title, region_label
 from inpaintbench.eval.report.overview import commands_of, facts_of, unfinished
-from inpaintbench.eval.report.plots import difficulty_table, improvement_table, steps_table
+from inpaintbench.eval.report.plots import difficulty_table, improvement_table, steps_notes, steps_table
 from inpaintbench.eval.report.quantity import Quantity, first_shown
 from inpaintbench.eval.report.rank_table import rank_tables, ranks_lead
 from inpaintbench.eval.report.score_table import failure_rows, score_table
 from inpaintbench.eval.report.significance import LEVEL, leads
+from inpaintbench.eval.report.stepped import Compared, compared
 from inpaintbench.eval.report.tables import Results, pair_slices, step_series
 from inpaintbench.pages import Link, MethodStyle, method_styles
 from inpaintbench.pages.plots import LIGHT, PAPER_LEGEND, drawing_script, specification
@@ -50,10 +51,10 @@ def parts_of(results: Results, exhibits: Sequence[Exhibit], *, title: str, frame
         agreement = Agreement.of_run(results.run, results.fingerprint, results.scores, compared=results.slice_scores)
     styles = method_styles(results.methods, results.references)
     items = items_part(results, shown.shown_items(exhibits), default=default)
-    sensitive, stepped = bool(pair_slices(results.slices)), bool(step_series(results.slices))
+    sensitive, steps = bool(pair_slices(results.slices)), compared(results, step_series(results.slices))
     sections = [
         ("scores", "Scores", True), ("gallery", "Gallery", True), ("items", "Items", items), ("ranks", "Ranks", True),
-        ("difficulty", "Difficulty", True), ("steps", "Strength", stepped),
+        ("difficulty", "Difficulty", True), ("steps", "Strength", bool(steps)),
         ("sensitivity", "Sensitivity", sensitive), ("effort", "Effort", bool(results.efforts)), ("notes", "Notes", True),
         ("provenance", "Data", True),
     ]  # fmt: skip
@@ -62,7 +63,7 @@ def parts_of(results: Results, exhibits: Sequence[Exhibit], *, title: str, frame
         "links": [Link(f"#{name}", words) for name, words, there in sections if there],
         "styles": styles,
         "rules": shown.posters(exhibits),
-        "data": _data(results, default, exhibits, styles),
+        "data": _data(results, default, exhibits, styles, steps),
         "results": results,
         "default": default,
         "metrics": [
@@ -98,7 +99,9 @@ def parts_of(results: Results, exhibits: Sequence[Exhibit], *, title: str, frame
         "significant": LEVEL,
         "hollow": overview.hollow_note(results),
         "difficulty": [(quantity, difficulty_table(results, quantity)) for quantity in results.quantities],
-        "steps": [(quantity, steps_table(results, quantity)) for quantity in results.quantities] if stepped else [],
+        "steps": [(one, steps_table(results, one, steps), steps_notes(one, steps)) for one in results.quantities]
+        if steps
+        else [],
         "improvements": [(quantity, improvement_table(results, quantity)) for quantity in results.quantities if quantity.ranked]
         if sensitive
         else [],
@@ -136,7 +139,10 @@ def _regions(results: Results) -> list[str]:
     return [region for region in REGION_LABELS if region in found] + [region for region in found if region not in REGION_LABELS]
 
 
-def _data(results: Results, default: Quantity, exhibits: Sequence[Exhibit], styles: dict[str, MethodStyle]) -> dict[str, Any]:
+def _data(
+    results: Results, default: Quantity, exhibits: Sequence[Exhibit], styles: dict[str, MethodStyle],
+    steps: Mapping[tuple[str, Quantity], Compared],
+) -> dict[str, Any]:  # fmt: skip
     """Data of the page's scripts: all numbers by metric and region, and the charts over them."""
     competing = {method: styles[method] for method in results.contenders}
     pairs, series = pair_slices(results.slices), step_series(results.slices)
@@ -153,7 +159,7 @@ def _data(results: Results, default: Quantity, exhibits: Sequence[Exhibit], styl
         "rows": {
             "difficulty": plots.difficulty_rows(results),
             "sensitivity": plots.sensitivity_rows(results),
-            "steps": plots.steps_rows(results),
+            "steps": plots.steps_rows(results, steps),
         },
         "most_rows": MOST_ROWS,
         "paper": {"colours": LIGHT, "legend": PAPER_LEGEND},

@@ -16,9 +16,10 @@ from inpaintbench.claims import too_few
 from inpaintbench.eval.report.findings import with_unit
 from inpaintbench.eval.report.labels import name_label, quantity_label, quantity_title, slice_label
 from inpaintbench.eval.report.quantity import Quantity, metric_leaf
-from inpaintbench.eval.report.tables import Pair, Results, Series, in_reading_order, pair_slices, split_level, step_series
+from inpaintbench.eval.report.stepped import Compared
+from inpaintbench.eval.report.tables import Pair, Results, Series, in_reading_order, pair_slices, split_level
 from inpaintbench.pages import Cell, Column, MethodStyle, Row, Table
-from inpaintbench.pages.plots import method_colour, method_shape
+from inpaintbench.pages.plots import WIDTH, method_colour, method_shape
 from inpaintbench.pages.words import count, number, signed_percent
 from inpaintbench.types import Slice
 
@@ -29,6 +30,8 @@ else:
 
 # So many slices have slanted names, since they do not fit side by side.
 _SLANT_FROM = 7
+# Width of a panel of steps, and of a character below it.
+_FEWEST_PIXELS, _CHARACTER = 110, 7
 # Share of a scale that is kept free beyond its ends, so that marks there are seen whole.
 _ROOM = 0.06
 _ROWS = alt.NamedData(name="rows")
@@ -183,66 +186,94 @@ def steps_chart(styles: dict[str, MethodStyle], series: Sequence[Series]) -> alt
     colour, shape = method_colour(styles), method_shape(styles)
     floors = base.transform_filter("datum.kind == 'reference'")
     own = base.transform_filter("datum.kind == 'method'")
+    names = [_series_words(one) for one in series]
+    characters = [max(len(name), sum(len(step) + 1 for step, _ in one.steps)) for name, one in zip(names, series, strict=True)]
+    width = max(_FEWEST_PIXELS, _CHARACTER * max(characters, default=0))
     layers = alt.layer(
         floors.mark_line(strokeDash=[5, 3], color="var(--faint)").encode(detail="method:N"),
         own.mark_line(strokeWidth=1.5, aria=False).encode(color=colour, detail="method:N"),
         own.mark_point(filled=True, size=75, opacity=1, stroke="var(--ground)", strokeWidth=1).encode(color=colour, shape=shape),
-    ).properties(height=170, width=110)
-    names = [_series_words(one) for one in series]
-    header = alt.Header(labelExpr="split(datum.label, ' ')", labelLineHeight=14, title=None)
-    panels: alt.FacetChart = layers.facet(column=alt.Column("attribute:N", sort=names, header=header, title=None), spacing=12)
+    ).properties(height=170, width=width)
+    header = alt.Header(labelLimit=width, title=None)
+    panels: alt.FacetChart = layers.facet(
+        facet=alt.Facet("attribute:N", sort=names, header=header, title=None), columns=max(1, WIDTH // (width + 12)), spacing=12
+    )
     panels.resolve = alt.Resolve(scale=alt.ScaleResolveMap(x="independent"))  # attributes have steps of their own
     return panels
 
 
-def steps_rows(results: Results) -> list[PlotRow]:
-    """Rows of ``steps_chart`` for every quantity."""
-    return [
-        row for quantity in results.quantities for one in step_series(results.slices) for row in _steps(results, one, quantity)
-    ]
+def steps_rows(results: Results, steps: Mapping[tuple[str, Quantity], Compared]) -> list[PlotRow]:
+    """Rows of ``steps_chart`` for every quantity; ``steps`` of ``compared``."""
+    return [row for (_, quantity), one in steps.items() for row in _steps(results, one, quantity)]
 
 
-def _steps(results: Results, series: Series, quantity: Quantity) -> Iterator[PlotRow]:
-    for step, part in series.steps:
+def _steps(results: Results, compared: Compared, quantity: Quantity) -> Iterator[PlotRow]:
+    attribute = _series_words(compared.series)
+    for step, mean in _step_means(results, compared, quantity):
         for method in results.methods:
-            mean = _drawable(results.summary(part, method, quantity).mean)
-            if mean is not None:
+            if (value := _drawable(mean[method])) is not None:
                 yield {
-                    "metric": quantity.metric, "region": quantity.region, "attribute": _series_words(series), "step": step,
-                    "kind": "reference" if method in results.references else "method", "method": method, "value": mean,
-                    "told": f"{method}, {_series_words(series)} {step}: {with_unit(mean, quantity.metric)}",
+                    "metric": quantity.metric, "region": quantity.region, "attribute": attribute, "step": step,
+                    "kind": "reference" if method in results.references else "method", "method": method, "value": value,
+                    "told": f"{method}, {attribute} {step}: {with_unit(value, quantity.metric)}",
                 }  # fmt: skip
 
 
+def _step_means(
+    results: Results, compared: Compared, quantity: Quantity
+) -> Iterator[tuple[str, dict[str, float | None]]]:  # fmt: skip
+    """Each step with the mean of each method over the items that are compared."""
+    parts = dict(compared.series.steps)
+    for step, items in compared.items:
+        if quantity.of_sets:
+            yield step, {method: results.summary(parts[step], method, quantity).mean for method in results.methods}
+        else:
+            yield step, {method: results.over(items, method, quantity).mean for method in results.methods}
+
+
 def _series_words(series: Series) -> str:
-    return name_label(series.attribute.removeprefix("effect-").replace("mask_iou", "IoU of masks").replace("-", " "))
+    kind = series.attribute.removeprefix("mask_iou-")
+    if kind != series.attribute:
+        return f"{name_label('IoU of masks')} (%), {name_label(kind).lower()}"
+    return name_label(series.attribute.removeprefix("effect-").replace("mask_iou", "IoU of masks (%)").replace("-", " "))
 
 
-def steps_table(results: Results, quantity: Quantity) -> Table:
+def steps_table(results: Results, quantity: Quantity, steps: Mapping[tuple[str, Quantity], Compared]) -> Table:
     """The mean of every method at every step; a row for each method, columns of steps attribute by attribute."""
-    series = step_series(results.slices)
     decimals = metric_leaf(quantity.metric).decimals
+    shown = [one for (_, own), one in steps.items() if own == quantity]
+    columns = [(one, step, mean) for one in shown for step, mean in _step_means(results, one, quantity)]
     rows = (
         Row(
             (
                 Cell(method, method=method, reference=method in results.references),
-                *(
-                    Cell(number(results.summary(part, method, quantity).mean, decimals))
-                    for one in series
-                    for _, part in one.steps
-                ),
+                *(Cell(number(mean[method], decimals)) for _, _, mean in columns),
             ),
             kind="floor" if method in results.references else "",
             key=method,
         )
         for method in results.methods
     )
-    heads = [f"{_series_words(one)}, {step}" for one in series for step, _ in one.steps]
+    heads = [f"{_series_words(one.series)}, {step}" for one, step, _ in columns]
     return Table(
         (Column("Method"), *(Column(head, numeric=True) for head in heads)),
         tuple(rows),
         caption=f"{quantity_title(quantity)}, by steps",
     )
+
+
+def steps_notes(quantity: Quantity, steps: Mapping[tuple[str, Quantity], Compared]) -> list[str]:
+    """A sentence for each attribute whose steps are compared over less than all of its items."""
+    notes = []
+    for one in (one for (_, own), one in steps.items() if own == quantity and one.largest):
+        words, things = _series_words(one.series), "masks" if one.series.attribute.startswith("mask_iou") else "clips"
+        if one.shared is None:
+            notes.append(f"{words}: its steps have no {things} in common, so they differ in more than that.")
+            continue
+        told = [f"over the {one.shared} of {one.largest} {things} that all of its steps have"] * (one.shared < one.largest)
+        told += [f"without {step}, which only {number} have" for step, number in one.left_out]
+        notes += [f"{words}: {', '.join(told)}."] if told else []
+    return notes
 
 
 def means_chart(styles: Mapping[str, MethodStyle], panels: Sequence[str], *, apart: bool = False) -> alt.FacetChart:

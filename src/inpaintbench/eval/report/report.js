@@ -63,9 +63,13 @@
     const shown = keys.length <= data.most_rows ? keys : keys.filter((key) => key === own);
     const { config, $schema, ...chart } = data.charts[name];
     const place = document.querySelector(`[data-plot=${name}]`);
-    const panels = new Set(rows.map((row) => row.attribute)).size;
-    const width = Math.max(name === "steps" ? 92 : 64, Math.min(320, (place.clientWidth - 80) / Math.max(1, panels) - 12));
-    const parts = shown.map((key) => ({ ...chart, spec: { ...chart.spec, width }, transform: [{ filter: `datum.key == '${key}'` }], title: data.titles[key].label }));
+    const panels = Math.max(1, new Set(rows.map((row) => row.attribute)).size);
+    // Panels of steps are as wide as the names of their steps, and stand in as many rows as they need.
+    const least = name === "steps" ? chart.spec.width : 64;
+    const columns = name === "steps" ? Math.max(1, Math.min(panels, Math.floor((place.clientWidth - 60) / (least + 12)))) : panels;
+    const width = Math.max(least, Math.min(320, (place.clientWidth - 80) / columns - 12));
+    const look = { ...chart, ...(name === "steps" ? { columns } : {}), spec: { ...chart.spec, width } };
+    const parts = shown.map((key) => ({ ...look, transform: [{ filter: `datum.key == '${key}'` }], title: data.titles[key].label }));
     return [parts.length ? { $schema, config, vconcat: parts } : null, rows];
   }
 

@@ -141,18 +141,21 @@ class Results:
         if quantity.of_sets:
             return _compared(self.slice_score(one, method, quantity), sources=self.n_sources(one))
         if key not in self._summaries:
-            own = self._by_item.get((method, quantity), {})
             scored = self._scored_items(one)
-            weights = self._weights_of(method, quantity)
-            found = summarise(
-                [None if (score := own.get(item_id)) is None else score.value for item_id in scored],
-                clusters=[self.sources[item_id] for item_id in scored],
-                infinite=self.infinite_rule(quantity.metric),
-                weights=[weights.get(item_id, 1.0) for item_id in scored],
-                bounds=quantity.bounds,
-            )
+            found = self.over(scored, method, quantity)
             self._summaries[key] = found._replace(n_missing=found.n_missing + len(one.item_ids) - len(scored))
         return self._summaries[key]
+
+    def over(self, item_ids: Sequence[str], method: str, quantity: Quantity) -> Summary:
+        """Mean of a method over any items, each as often as it is named; not for a quantity ``of_sets``."""
+        own, weights = self._by_item.get((method, quantity), {}), self._weights_of(method, quantity)
+        return summarise(
+            [None if (score := own.get(item_id)) is None else score.value for item_id in item_ids],
+            clusters=[self.sources[item_id] for item_id in item_ids],
+            infinite=self.infinite_rule(quantity.metric),
+            weights=[weights.get(item_id, 1.0) for item_id in item_ids],
+            bounds=quantity.bounds,
+        )
 
     def _scored_items(self, one: Slice) -> list[str]:
         """Items of a slice with a score by any method: of millions, often few."""
@@ -352,7 +355,7 @@ def step_series(slices: Sequence[Slice]) -> list[Series]:
 
 
 def _bin_words(low: str, high: str) -> str:
-    return "exact" if low == high else f"{low}-{high} %"
+    return "exact" if low == high else f"{low}-{high}"
 
 
 def unpaired(slices: Sequence[Slice]) -> list[Slice]:
