@@ -117,6 +117,7 @@ def test_frames_are_read_in_order_from_any_kind_of_image(tmp_path: Path) -> None
     assert video.read_image_folder(folder)[:, 0, 0, 0].tolist() == [20 * place for place in range(11)]
 
 
+@pytest.mark.long
 def test_a_folder_of_a_hundred_thousand_names_is_ordered() -> None:
     names = [Path(f"frame_{number}.png") for number in range(100_000)]
     assert video.by_number(names[::-1], name="bear") == tuple(names)

@@ -47,6 +47,7 @@ def call(site: Path, *words: object) -> str:
     return done.stdout
 
 
+@pytest.mark.long
 def test_a_method_and_a_metric_from_outside_predict_and_score(site: Path, tmp_path: Path) -> None:
     dataset = write_items(tmp_path / "data", count=2, frames=(2, 2))
     write_one_file(tmp_path / "data", dataset)

@@ -139,6 +139,7 @@ def test_hdr_is_never_taken_for_ordinary_video(name: str, written: Callable[[str
         next(video.upright_frames(written(name)))
 
 
+@pytest.mark.long
 def test_memory_does_not_grow_with_the_length_of_a_video(tmp_path: Path) -> None:
     frames = torture.pictures(range(150), width=1280, height=720)
     torture.encode(tmp_path / "long.mp4", frames, options={"preset": "ultrafast"})

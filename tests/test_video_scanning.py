@@ -133,6 +133,7 @@ def test_a_child_that_dies_or_is_killed_says_so(tmp_path: Path) -> None:
             list(child.frames_at([0], width=None))
 
 
+@pytest.mark.long
 @needs_decord
 def test_decord_itself_hangs_on_a_bomb_and_is_stopped(written: Callable[[str], Path]) -> None:
     # Where it hangs differs: now and then it opens the file and hangs at the first frame.

@@ -311,6 +311,7 @@ def _assert_nothing_half_written(workspace: Path) -> None:
     assert not (workspace / "exports").exists()
 
 
+@pytest.mark.long
 def test_ctrl_c_ends_a_run_at_once_and_the_next_one_goes_on(tmp_path: Path) -> None:
     sources = write_sources(tmp_path / "sources", count=4)
     arguments = [

@@ -61,6 +61,7 @@ def test_a_failed_run_says_why_in_its_log(tmp_path: Path) -> None:
     assert rows[2]["status"] == 1
 
 
+@pytest.mark.long
 def test_shards_that_run_at_once_leave_a_log_each(tmp_path: Path) -> None:
     (tmp_path / "sources").mkdir()
     hazards.good(tmp_path / "sources" / "good.mp4")

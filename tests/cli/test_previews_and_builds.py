@@ -187,6 +187,7 @@ def test_items_made_with_other_options_are_not_published(tmp_path: Path) -> None
     assert "were made with other options; run `inpaintbench masks pair` first" in done.stderr
 
 
+@pytest.mark.long
 def test_fingerprints_are_built_scored_by_their_own_protocol_and_reported(tmp_path: Path) -> None:
     out, run = tmp_path / "w", tmp_path / "run"
     done = run_here("build", "fingerprint", "--fingers", "3", "--law", "whorl=1,arch=2", "--orientations", "--out", str(out))

@@ -167,6 +167,7 @@ def test_the_grid_writes_the_tables_of_the_paper_and_a_gallery(world: World) -> 
     assert "https:" not in page
 
 
+@pytest.mark.long
 def test_stability_is_tabulated_and_drawn(world: World) -> None:
     done = call("stability", world.root, "--run", world.run, "--masks", 6, "--patch", 8, "--method", "telea", *WORKERS)
     folder = world.run / "reinpaint-stability"

@@ -85,8 +85,8 @@ def test_metrics_without_any_value_are_named_once_for_each_reason(root: Path, ru
 
 def test_published_numbers_need_no_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert call("--paper").output.endswith("devil-paper-analysis/analysis.html\n")
     monkeypatch.setattr(reporting, "published_means", two_slices)  # fewer figures
+    assert call("--paper").output.endswith("devil-paper-analysis/analysis.html\n")
     assert call("--paper", "--out", tmp_path / "here").exit_code == 0
     assert {path.name for path in tmp_path.iterdir()} == {"devil-paper-analysis", "here"}
 

@@ -178,6 +178,7 @@ def small(path: Path) -> bool:
     return path.stat().st_size < 420_000 or path.name in ("chaplin.mp4", "friday.mp4")
 
 
+@pytest.mark.long
 @pytest.mark.real
 def test_real_clips_have_the_bars_that_the_eye_sees(assets: Path) -> None:
     rows = [row for row in csv.DictReader(REAL_BARS.read_text().splitlines()) if small(assets / row["file"])]

@@ -63,6 +63,7 @@ def test_a_source_and_a_clip_are_decoded_once_and_a_clip_is_encoded_once(
     assert counts == {"frames decoded": 6 * 30}
 
 
+@pytest.mark.long
 def test_one_pass_gives_what_two_passes_give(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "films"
     folder.mkdir()

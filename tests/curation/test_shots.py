@@ -112,6 +112,7 @@ def test_short_and_still_films_have_none(frames: int) -> None:
     assert transitions(np.full((frames, 16, 16, 3), 90, np.uint8)) == []
 
 
+@pytest.mark.long
 @pytest.mark.real
 def test_real_films_are_cut_where_the_eye_cut_them(assets: Path) -> None:
     wanted = ("bikes.mp4", "nasa_13013.mp4", "fire2.mp4", "example3.mp4")

@@ -33,8 +33,8 @@ NOT_RUN = tomllib.loads((ROOT / "tests" / "docs" / "not_run.toml").read_text())[
 LISTED = {(page, entry["command"]) for entry in NOT_RUN for page in entry["pages"]}
 SECOND_DECODER = "docs/tutorials/builder.md"
 """Where ``export verify`` also asks a second decoder, whose start takes longer than all else that it does here."""
-CUTTING = (["build", "devil"], ["curation", "clips"])
-"""Commands that cut clips of 832x480 where they are not told a size, which takes twenty times as long as ``SMALL`` ones."""
+CUTTING = (["build", "devil"], ["curation", "clips"], ["masks", "preview"])
+"""Commands that make pictures of full size where they are not told one, which takes twenty times as long as ``SMALL`` ones."""
 SMALL = ["--size", "128x80"]
 LONG = {
     "docs/benchmark.md",

@@ -80,6 +80,7 @@ def test_every_item_but_the_first_is_read_ahead_once_and_the_tables_are_the_same
         assert tables(tmp_path / f"ahead {number}") == tables(tmp_path / f"plain {number}")
 
 
+@pytest.mark.long
 def test_several_workers_do_every_item_once_also_one_that_was_announced_to_a_slow_one(tmp_path: Path, marks: Path) -> None:
     todo = tasks(marks, {"seconds": 4}, *[{"seconds": 0.1}] * 6)
     done = run(tmp_path / "ahead", todo, workers=2)["chore"]
@@ -98,6 +99,7 @@ def test_what_cannot_be_read_ahead_is_read_by_whoever_does_it(tmp_path: Path, ma
     assert {name for name in found if name.startswith(("alone", "given"))} == {"alone-t0", "alone-t1", "alone-t2", "given-t3"}
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_a_worker_that_dies_while_it_reads_ahead_costs_nobody_but_the_guilty_a_row(tmp_path: Path, marks: Path) -> None:
     """The second crashes however it is done; the fourth crashes a worker that reads it ahead, the sixth is killed once."""

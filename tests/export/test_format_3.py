@@ -65,6 +65,7 @@ def test_the_same_dataset_in_tables_is_the_same(old: Path, tmp_path: Path) -> No
     assert run_here("export", "diff", old, new).stdout.splitlines()[-1] == "the same items, slices and recipe"
 
 
+@pytest.mark.long
 def test_a_part_and_a_dataset_with_stated_licences_stay_in_its_format(old: Path, tmp_path: Path) -> None:
     made = plan(old, licence="CC-BY-4.0")
     for name, data in made.rewritten.items():

@@ -72,6 +72,7 @@ def test_anything_else_in_the_manifest_is_part_of_the_hash(dataset: Path) -> Non
     assert not is_as_stated(f"{text} ".encode())
 
 
+@pytest.mark.long
 def test_a_manifest_whose_hash_has_the_versions_in_it_is_still_proved(tmp_path: Path) -> None:
     dataset = Path(shutil.copytree(Path(__file__).parent / "format_3", tmp_path / "dataset"))
     fields = one_file(dataset)

@@ -44,6 +44,7 @@ def test_every_decoder_gives_the_same_pixels(decoder: str, dataset: Path) -> Non
     assert (result.problems, result.second_decoder, result.largest_difference) == ([], decoder, 0)
 
 
+@pytest.mark.long
 def test_the_parent_and_the_compiler_of_torch_are_left_out_of_the_second_decoding(dataset: Path) -> None:
     verifying = "import sys; from inpaintbench.export.verify import verify; r = verify(sys.argv[1])"
     command = [sys.executable, "-c", verifying + "; print(r.problems, r.second_decoder, 'torch' in sys.modules)", str(dataset)]

@@ -273,6 +273,7 @@ def test_the_published_behaviour_builds_too(tmp_path: Path) -> None:
     assert verify(folder).problems == []
 
 
+@pytest.mark.long
 def test_other_options_in_one_workspace_give_what_a_fresh_build_gives(tmp_path: Path) -> None:
     """And the workspace may lie among the sources: what we made is not footage."""
     sources = write_sources(tmp_path / "sources", count=3)

@@ -334,6 +334,7 @@ def test_clips_without_prompts_are_no_benchmark(tmp_path: Path) -> None:
         built(tmp_path / "workspace", RECIPE, source, workers=0)
 
 
+@pytest.mark.long
 @pytest.mark.real
 def test_the_sample_of_editboard_keeps_its_numbers(assets: Path, tmp_path: Path) -> None:
     sample = assets / "edited" / "edited-editboard-bear" / "sample"

@@ -159,6 +159,7 @@ def test_one_seed_gives_one_benchmark_whatever_the_workers(benchmark: Built, tmp
         check_same_bytes(benchmark[0].path, again.path)
 
 
+@pytest.mark.long
 def test_as_published_prints_are_like_the_challenge(tmp_path: Path) -> None:
     recipe = FingerprintRecipe(fingers=6, law="uniform", behaviour="as-published")
     _, folder, dataset = built(tmp_path / "w", recipe, recipe.source)

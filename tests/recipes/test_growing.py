@@ -172,6 +172,7 @@ def test_three_steps_of_growth_keep_every_item_hole_and_truth(world: World, tmp_
     assert (again.items, again.slices, again.version) == (old.items, old.slices, old.version)
 
 
+@pytest.mark.long
 def test_slices_are_filled_up_to_their_number_and_levels_are_those_of_the_published_thresholds(tmp_path: Path) -> None:
     recipe, source = devil(4, tmp_path)
     recipe = recipe.model_copy(update={"per_slice": 5})
@@ -194,6 +195,7 @@ def test_slices_are_filled_up_to_their_number_and_levels_are_those_of_the_publis
         )
 
 
+@pytest.mark.long
 def test_a_workspace_of_other_footage_adds_to_a_dataset_that_lies_elsewhere(tmp_path: Path) -> None:
     recipe, source = reinpaint(4, tmp_path)
     first = made(tmp_path / "one", recipe, source)
@@ -377,6 +379,7 @@ def test_what_is_taken_down_is_gone_from_what_is_added_to(tmp_path: Path) -> Non
     assert len(third.removed) == 2
 
 
+@pytest.mark.long
 def test_two_workspaces_as_one_give_what_one_of_all_footage_gives(tmp_path: Path) -> None:
     recipe, source = devil(6, tmp_path)
     whole = made(tmp_path / "whole", recipe, source)

@@ -34,6 +34,7 @@ def benchmark(tmp_path_factory: pytest.TempPathFactory) -> tuple[Workspace, Path
     return built(tmp_path_factory.mktemp("humans") / "workspace", RECIPE, PEOPLE)
 
 
+@pytest.mark.long
 def test_every_slice_and_split_loads_and_verifies(benchmark: tuple[Workspace, Path, Dataset], tmp_path: Path) -> None:
     _, folder, dataset = benchmark
     check_published(folder)
@@ -139,6 +140,7 @@ def test_blocks_of_one_name_go_to_no_photograph_by_chance(tmp_path: Path) -> Non
     assert found == {"a/1.png": [[0, 0, 40]], "b/1.png": [[50, 50, 60]]}
 
 
+@pytest.mark.long
 def test_splits_that_are_no_shares_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="1"):
         built(tmp_path / "workspace", HumansRecipe(splits={"train": 0.7, "test": 0.7}), PEOPLE, workers=0)

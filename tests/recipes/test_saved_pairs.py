@@ -77,6 +77,7 @@ def misses(folder: Path, row: Mapping[str, Any]) -> float:
     return float(max((~hole & inside).sum() / inside.sum(), (hole & outside).sum() / outside.sum()))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("frames", [FRAMES, 4])
 def test_masks_land_on_the_film_of_their_name_where_its_object_is(tmp_path: Path, frames: int) -> None:
     write_films(tmp_path)

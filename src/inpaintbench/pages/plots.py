@@ -102,7 +102,7 @@ def _svg(chart: altair.TopLevelMixin | Mapping[str, Any]) -> str:
 
 
 def figure(
-    chart: altair.TopLevelMixin,
+    chart: altair.TopLevelMixin | Mapping[str, Any],
     *,
     label: str,
     note: str = "",

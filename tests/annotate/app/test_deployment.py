@@ -70,6 +70,7 @@ def test_the_scheme_is_believed_of_a_trusted_proxy_alone() -> None:
         Forwarded(["the proxy"])
 
 
+@pytest.mark.long
 def test_strangers_behind_a_proxy_do_not_lock_out_newcomers_and_slow_heads_end(room: Room) -> None:
     rates = {"strangers": (0.5, 20), "answers": (1000, 1000), "files": (1000, 1000)}
     with served(room.folder, rates=rates, trusted_proxies=["127.0.0.1"], limits={"head_seconds": 0.5}) as server:
@@ -168,6 +169,7 @@ def _embedding(source: str, *, port: int) -> Iterator[None]:
         server.server_close()
 
 
+@pytest.mark.long
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl to make a certificate")
 def test_a_rater_answers_in_a_frame_of_the_named_site_and_of_no_other(room: Room, browser: Any, tmp_path: Path) -> None:
     certificate, key = certificate_in(tmp_path)
@@ -194,6 +196,7 @@ def test_a_rater_answers_in_a_frame_of_the_named_site_and_of_no_other(room: Room
         context.close()
 
 
+@pytest.mark.long
 def test_a_journal_on_a_disk_that_does_not_last_comes_back_from_its_backup(tmp_path: Path) -> None:
     folder, kept = tmp_path / "study", tmp_path / "bucket" / "journal-backup.sqlite"
     kept.parent.mkdir()

@@ -25,6 +25,7 @@ def never(text: str) -> None:
     raise AssertionError(f"called with {text!r}")
 
 
+@pytest.mark.long
 def test_a_server_with_low_limits_in_a_folder_of_its_own(room: Room, tmp_path: Path) -> None:
     rates = {"strangers": (0.5, 5), "answers": (0.5, 5), "files": (0.5, 5)}
     relative = os.path.relpath(room.folder / "journal.sqlite", tmp_path)
@@ -106,6 +107,7 @@ def test_a_certificate_needs_its_key(room: Room, tmp_path: Path) -> None:
         serve(room.folder, port=0, certificate=tmp_path / "c.pem", key=tmp_path / "c.pem", ready=never)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl to make a certificate")
 def test_with_tls_the_cookie_is_for_tls_alone_and_the_warning_is_gone(room: Room, tmp_path: Path) -> None:
     certificate, key = certificate_in(tmp_path)

@@ -35,6 +35,7 @@ def read(*runs: Path, methods: tuple[str, ...] = (), manifest: str = "any") -> C
     return read_runs([str(run) for run in runs], methods=methods, dataset_sha256=manifest)
 
 
+@pytest.mark.long
 def test_streams_give_what_reading_whole_files_gives(root: Path, run: Path) -> None:
     row = frozen.load(root).items[0]
     shape = (row["frames"], row["height"], row["width"])

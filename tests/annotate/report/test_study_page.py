@@ -265,6 +265,7 @@ def test_a_folder_that_cannot_be_written_is_told(labelled: World, tmp_path: Path
         write_report(tmp_path / "file" / "report", Material(study=labelled.study, votes=labelled.votes))
 
 
+@pytest.mark.long
 def test_nothing_sticks_out_on_any_screen_and_axe_finds_nothing_serious(
     compared: World, labelled: World, tmp_path: Path, browser: Any
 ) -> None:

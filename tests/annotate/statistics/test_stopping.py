@@ -26,6 +26,7 @@ def test_clearly_different_methods_stop_the_study() -> None:
     assert None not in stops
 
 
+@pytest.mark.long
 def test_two_equal_methods_hardly_ever_stop_it() -> None:
     planted = Planted((0.0, 0.0), 0.2, 20, votes=1000, source_spread=0.2)
     stops = sum(first_stop(planted, seed, step=25) is not None for seed in range(30))

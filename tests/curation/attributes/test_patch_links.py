@@ -55,6 +55,7 @@ def test_a_cut_and_a_plain_view_have_no_camera(later: str) -> None:
     assert link(np.concatenate([views(0), other]), 0, 1) is None
 
 
+@pytest.mark.long
 def test_water_over_nearly_all_of_the_view_does_not_hide_a_pan() -> None:
     made = film_shot(Shot("11-14", "chelsea", "pan_left", 0.06, 90, water_share=0.95, seed=11), width=416, height=240)
     view = ItemView.of_arrays(luma=luma(made.frames))

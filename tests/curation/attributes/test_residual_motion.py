@@ -61,6 +61,7 @@ def drifting(frames: Frames, *, share: float, seed: int) -> Frames:
     return flooded
 
 
+@pytest.mark.long
 def test_camera_and_scene_do_not_mix() -> None:
     known, measured = [], []
     for number, (pan, share) in enumerate((pan, share) for pan in (0.0, 0.3, 1.0, 2.5) for share in (0.0, 0.15, 0.4)):

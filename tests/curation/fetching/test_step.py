@@ -254,6 +254,7 @@ def test_two_lists_stay_apart_by_their_labels(executor: LocalExecutor, server: W
         assert [row.url for row in rows_of(executor.workspace, "urls", name)] == [server.url(f"/{name}.mp4")]
 
 
+@pytest.mark.long
 def test_workers_and_kills_change_nothing(server: WebServer, tmp_path: Path) -> None:
     clips = [clip_bytes(tmp_path, seed, frames=40) for seed in range(5)]
     rows = [server.say(f"/{seed}.mp4", Answer(clip, etag=f'"{seed}"')) for seed, clip in enumerate(clips)]

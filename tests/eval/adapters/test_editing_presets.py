@@ -80,9 +80,9 @@ def test_an_item_that_lacks_a_prompt_says_so(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("change", "told"), [
-    ("", "its edges are where they were"),
-    ("255 - frames[:, :, ::-1]", "its edges fit best mirrored left to right"),
-    ("np.roll(255 - frames, 1, axis=0)", "its edges fit best 1 frame earlier"),
+    pytest.param("", "its edges are where they were", marks=pytest.mark.long),
+    pytest.param("255 - frames[:, :, ::-1]", "its edges fit best mirrored left to right", marks=pytest.mark.long),
+    pytest.param("np.roll(255 - frames, 1, axis=0)", "its edges fit best 1 frame earlier", marks=pytest.mark.long),
     ("np.roll(255 - frames, 2, axis=2)", "its edges fit best 2 px to the left"),
 ])  # fmt: skip
 def test_a_check_of_an_editor_looks_at_edges(change: str, told: str, tmp_path: Path) -> None:
@@ -92,6 +92,7 @@ def test_a_check_of_an_editor_looks_at_edges(change: str, told: str, tmp_path: P
     assert findings[1] == Finding("place", told, fine=not change)
 
 
+@pytest.mark.long
 def test_a_check_of_an_editor_that_changes_nothing(tmp_path: Path) -> None:
     frames, _ = probe_item()
     assert [(finding.what, finding.fine) for finding in judged_edit(frames, frames, None)] == [("edit", False), ("place", True)]

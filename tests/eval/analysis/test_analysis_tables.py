@@ -174,6 +174,7 @@ def test_own_scores_give_every_file_and_gaps_have_reasons(tmp_path: Path) -> Non
         assert ElementTree.fromstring(path.read_text()).tag == "{http://www.w3.org/2000/svg}svg"
 
 
+@pytest.mark.long
 def test_the_paper_gives_every_file_and_the_page_needs_no_network(tmp_path: Path) -> None:
     made = write_analysis(tmp_path / "paper", published_means())
     assert len(made.figures) == 2 + 5 + 5
@@ -190,6 +191,7 @@ def test_the_paper_gives_every_file_and_the_page_needs_no_network(tmp_path: Path
     ]
 
 
+@pytest.mark.long
 def test_equal_input_gives_equal_bytes_and_an_earlier_analysis_goes_away(tmp_path: Path) -> None:
     folder = tmp_path / "a"
     other = Measure("pvcs", "PVCS", "", 2, higher_is_better=False)

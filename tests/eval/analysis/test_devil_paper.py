@@ -138,6 +138,7 @@ def test_more_is_better_for_pcons_alone() -> None:
     assert ranking(MEANS, "fg_size-high", MEANS.measure("pcons")).places[0] == ("DFCNet", 1)
 
 
+@pytest.mark.long
 def test_the_pictures_of_the_documentation_are_these_figures(tmp_path: Path) -> None:
     """What they say, mark by mark; where letters stand depends on the fonts of the machine."""
     pictures = Path(__file__).parents[3] / "docs" / "pictures"

@@ -55,6 +55,7 @@ def test_every_number_is_that_of_the_metric_by_itself(tmp_path: Path, protocol: 
     assert sum(value is not None for value in found.values()) > 10
 
 
+@pytest.mark.long
 def test_eight_workers_and_any_order_give_the_same_rows_as_one(tmp_path: Path) -> None:
     lines = world(tmp_path)
     one = scored(tmp_path / "one", write_list(tmp_path, lines), workers=0)

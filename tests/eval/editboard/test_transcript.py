@@ -222,6 +222,7 @@ def test_one_edit_alone_and_infinite_means_are_drawn_without_a_fault() -> None:
     assert "inf" not in paper_svg(plots.trade_off_figure(found))
 
 
+@pytest.mark.long
 def test_the_folder_is_the_same_for_any_order_and_nothing_else_is_overwritten(tmp_path: Path) -> None:
     first, second = (write_transcript(tmp_path / name, published()).parent for name in ("a", "b"))
     names = sorted(path.name for path in first.iterdir())

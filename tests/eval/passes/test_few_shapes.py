@@ -43,6 +43,7 @@ def test_convolutions_see_at_most_64_sizes_whatever_the_holes(
     assert len(seen.sizes) <= 64 - 8  # of the network of FID, which sees whole frames of one size
 
 
+@pytest.mark.long
 def test_exact_boxes_see_several_times_as_many() -> None:
     """Or the test above would not say much."""
     seen = Convolutions()
@@ -53,6 +54,7 @@ def test_exact_boxes_see_several_times_as_many() -> None:
     assert len(seen.sizes) > 64
 
 
+@pytest.mark.long
 def test_a_clip_travels_once_for_all_networks(monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[int] = []
     changed = changed_windows.changed_box

@@ -72,6 +72,7 @@ def test_d_is_the_mean_over_the_published_second_masks(world: World) -> None:
     assert d.fingerprint == CORRECTED.fingerprint + SETTING.mark
 
 
+@pytest.mark.long
 def test_neither_order_nor_workers_matter_and_nothing_is_done_twice(world: World, tmp_path: Path) -> None:
     one = measure(world, [*world.firsts(), natural()])
     ledgers = {path.name: path.read_bytes() for path in (world.run / "ledger").glob("reinpaint.*")}
@@ -88,6 +89,7 @@ def test_neither_order_nor_workers_matter_and_nothing_is_done_twice(world: World
     assert measure(fresh, [world.firsts()[1], natural(), world.firsts()[0]], workers=8) == one
 
 
+@pytest.mark.long
 def test_what_a_killed_run_leaves_is_gone_on_with(world: World) -> None:
     exemplar = replace(SETTING, second=MethodSpec("exemplar", "exemplar"))
     shuffled = world._replace(dataset=replace(world.dataset, items=world.dataset.items[::-1]))

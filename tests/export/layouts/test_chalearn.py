@@ -19,6 +19,7 @@ from inpaintbench.export.layouts.convert import convert
 PARTS = {"train": "train", "validation": "dev", "test": "test"}
 
 
+@pytest.mark.long
 def test_track_1_has_pictures_and_the_blocks_that_make_their_holes(
     frozen_of: Callable[[str], Path], sha256: Callable[[Any], str], tmp_path: Path
 ) -> None:

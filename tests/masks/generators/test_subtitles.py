@@ -57,6 +57,7 @@ def test_hole_opacity_colour_and_facts_fit_each_other(seed: int, difficulty: str
     assert facts["texts_left_out"] == 0
 
 
+@pytest.mark.long
 @settings(max_examples=25, deadline=None)
 @given(
     st.lists(
@@ -220,6 +221,7 @@ def recall(clips: list[Frames], difficulty: str, folder: Path) -> list[Counts]:
     return [found(clip, drawn(seed, difficulty=difficulty), folder) for seed, clip in enumerate(clips)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("difficulty", DIFFICULTIES)
 def test_participants_rules_find_the_hole_at_100_kbit_per_second(tmp_path: Path, difficulty: str) -> None:
     shares = pooled(recall(embedded_clips(4, side=128, frames=50), difficulty, tmp_path))

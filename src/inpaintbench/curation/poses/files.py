@@ -27,8 +27,11 @@ def load_variable(path: Path | str, variable: str) -> Any:
         InputError: no such file or variable, a version 7.3 (HDF5) file, or damage.
     """
     path = Path(path)
-    if _is_hdf5(path):
+    head = _head(path)
+    if _HDF5_MARK in (head[: len(_HDF5_MARK)], head[_HDF5_AT:]):
         raise InputError(f"{path.name} is a MATLAB 7.3 (HDF5) file, save it with MATLAB's option '-v7' first")
+    if not _of_version_4_or_5(head):
+        raise InputError(f"{path.name} cannot be read as a MATLAB file: it does not begin as one")
     kind, value = _ask_child(path, variable)
     if kind == "error":
         raise InputError(f"{path.name} cannot be read as a MATLAB file: {value}")
@@ -75,13 +78,21 @@ def numbers(value: Any) -> npt.NDArray[np.float64]:
     return np.zeros(0)
 
 
-def _is_hdf5(path: Path) -> bool:
+def _head(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
-            head = file.read(_HDF5_AT + len(_HDF5_MARK))
+            return file.read(_HDF5_AT + len(_HDF5_MARK))
     except OSError as error:
         raise InputError(f"annotations {str(path)!r} cannot be read: {error.strerror}") from error
-    return _HDF5_MARK in (head[: len(_HDF5_MARK)], head[_HDF5_AT:])
+
+
+def _of_version_4_or_5(head: bytes) -> bool:
+    """Whether a file may be one of MATLAB's: what is none needs no process of its own to be refused.
+
+    Source: MATLAB's "MAT-File Format": version 5 ends its header of 128 bytes with the order of bytes; version 4 begins with the
+    type of its first matrix, a 32-bit number of at most four decimal digits.
+    """
+    return head[126:128] in (b"IM", b"MI") or min(int.from_bytes(head[:4], order) for order in ("little", "big")) < 10_000
 
 
 def load_json(path: Path | str) -> Any:

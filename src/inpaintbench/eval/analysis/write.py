@@ -8,9 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING
-
-import lazy_loader
+from typing import Any
 
 from inpaintbench.errors import InputError
 from inpaintbench.eval.analysis import files, plots
@@ -19,13 +17,9 @@ from inpaintbench.eval.analysis.means import Means, Measure
 from inpaintbench.eval.analysis.tables import improvements, places, ranking, table_1
 from inpaintbench.files import replacing
 from inpaintbench.pages import Cell, Column, Link, Row, Table, figure, method_styles, page, save_chart
+from inpaintbench.pages.plots import specification
 from inpaintbench.pages.tables import simple
 from inpaintbench.pages.words import number
-
-if TYPE_CHECKING:
-    import altair
-else:
-    altair = lazy_loader.load("altair")  # takes a quarter of a second, and most commands draw nothing
 
 PAGE = "analysis.html"
 _OURS = re.compile(r"(table_[12]|figure_[34]|improvement(-[a-z]+-.+)?)\.(csv|md|svg|pdf)|analysis\.(json|html)", re.DOTALL)
@@ -85,12 +79,13 @@ def table_files(means: Means) -> dict[str, bytes]:
     }
 
 
-def figure_charts(means: Means) -> dict[str, altair.ConcatChart]:
-    """Name -> chart, in the order of the paper; figures of improvement only where an attribute has both slices."""
+def figure_charts(means: Means) -> dict[str, dict[str, Any]]:
+    """Name -> chart as Vega-Lite, in the order of the paper; figures of improvement only where an attribute has both slices."""
     drawn = {"figure_3": plots.methods_figure(means), "figure_4": plots.difficulty_figure(means)}
     drawn |= {f"improvement-attribute-{_safe(pair.attribute)}": plots.attribute_figure(means, pair) for pair in means.pairs}
     measures = means.ranked_measures if means.pairs else ()
-    return drawn | {f"improvement-metric-{measure.key}": plots.metric_figure(means, measure) for measure in measures}
+    drawn |= {f"improvement-metric-{measure.key}": plots.metric_figure(means, measure) for measure in measures}
+    return {name: specification(chart) for name, chart in drawn.items()}
 
 
 def _safe(name: str) -> str:
@@ -105,7 +100,7 @@ _LINKS = (
 )  # fmt: skip
 
 
-def render(means: Means, figures: Mapping[str, altair.ConcatChart]) -> str:
+def render(means: Means, figures: Mapping[str, Mapping[str, Any]]) -> str:
     """The page as text; ``figures`` are charts by the names of their files without an ending, in the order of the page."""
     styles = method_styles(means.methods, means.references)
     return page(
@@ -119,7 +114,7 @@ def render(means: Means, figures: Mapping[str, altair.ConcatChart]) -> str:
         table_1=[(_slice_table(means, name), " ".join(means.sizes(name))) for name in means.slices],
         table_2=[_ranking_table(means, measure) for measure in means.ranked_measures],
         figures=[
-            figure(chart, label=chart.title.text, files=[f"{name}.{kind}" for kind in ("svg", "pdf")])
+            figure(chart, label=chart["title"]["text"], files=[f"{name}.{kind}" for kind in ("svg", "pdf")])
             for name, chart in figures.items()
         ],
         gaps=_gaps(means),

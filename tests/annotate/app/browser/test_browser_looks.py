@@ -61,6 +61,7 @@ def test_everything_is_on_the_screen_without_scrolling(size: str, proxies: dict[
     tab.saved()
 
 
+@pytest.mark.long
 def test_a_phone_is_used_by_touch(proxies: dict[str, Any], enter: Enter) -> None:
     cards = [card("sharp", form("pairwise", 2), proxies["pair"])] * 2
     tab = enter(cards, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from tests.annotate.app.browser.conftest import Tab
 from tests.annotate.app.browser.standin import card
 from tests.annotate.app.browser.test_browser_questions import form
@@ -200,6 +201,7 @@ def test_signed_out_loses_nothing(proxies: dict[str, Any], enter: Enter) -> None
     assert values(tab) == ["place-1"]
 
 
+@pytest.mark.long
 def test_another_rater_of_this_browser_does_not_send_what_the_first_left(
     proxies: dict[str, Any], enter: Enter, server: Any
 ) -> None:
@@ -230,6 +232,7 @@ def test_another_rater_of_this_browser_does_not_send_what_the_first_left(
     assert values(tab) == ["place-0"]
 
 
+@pytest.mark.long
 def test_what_waits_is_kept_when_another_link_is_opened_beside_it(proxies: dict[str, Any], enter: Enter, server: Any) -> None:
     tab = enter(pairs(proxies, 3), cuttable=True, desk={"name": "First"})
     tab.expected = ("ERR_FAILED", "403", "503")

@@ -298,6 +298,7 @@ def test_seconds_in_a_hidden_tab_do_not_count(proxies: dict[str, Any], enter: En
     assert tab.desk.answers[0]["seconds"] * 1000 < before + whole + 1500
 
 
+@pytest.mark.long
 def test_browsers_without_frame_callbacks_play_and_step_too(proxies: dict[str, Any], enter: Enter) -> None:
     tab = enter([pair(proxies, must_watch=True)])
     tab.page.add_init_script("delete HTMLVideoElement.prototype.requestVideoFrameCallback; delete window.OffscreenCanvas;")

@@ -122,6 +122,7 @@ def meant(one: dict[str, Any], shown: list[str]) -> str:
     return shown[int(value.removeprefix("place-"))] if value.startswith("place-") else value
 
 
+@pytest.mark.long
 def test_all_six_questions_by_keyboard_and_by_mouse(whole: Whole, sit_down: Callable[..., Tab]) -> None:
     tab = sit_down()
     done: list[dict[str, Any]] = []
@@ -183,6 +184,7 @@ def test_undo_and_reload(whole: Whole, sit_down: Callable[..., Tab]) -> None:
     assert second.body["submission_id"] not in standing
 
 
+@pytest.mark.long
 def test_two_raters_at_once(whole: Whole, sit_down: Callable[..., Tab]) -> None:
     one, other = sit_down(), sit_down()
     after: dict[Tab, str | None] = {one: None, other: None}
