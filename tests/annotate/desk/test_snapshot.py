@@ -117,7 +117,7 @@ def test_no_words_of_people_are_in_it_and_erased_ones_stay_erased(
     blob = packed(folded(study, events))
     head, arrays = _parts(blob)
     assert "words " not in str(head)
-    assert not any(b"words " in array for array in arrays.values())
+    assert not any(b"words " in bytes(array) for array in arrays.values())
     restored = unpacked(study, blob, said={})
     assert {sent.text for sent in restored.submissions.values()} == {""}
 

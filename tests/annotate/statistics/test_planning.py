@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from planted_studies import Planted, drawn
 
-from inpaintbench.annotate.statistics.planning import difference_of, plan, plan_labels, plan_selection
+from inpaintbench.annotate.statistics.planning import Tried, _setting, difference_of, plan, plan_labels, plan_selection
 from inpaintbench.annotate.statistics.ranking import rank
-from inpaintbench.annotate.statistics.simulation import World
+from inpaintbench.annotate.statistics.simulation import World, power
 from inpaintbench.errors import InputError
 
 
@@ -103,3 +105,24 @@ def test_selection_needs_the_tasks_of_a_share() -> None:
     assert planned.votes == 435
     with pytest.raises(InputError, match="half width 0"):
         plan_selection(half_width=0)
+
+
+@pytest.mark.long
+def test_more_votes_of_a_simulated_study_are_its_first_ones_and_more() -> None:
+    setting = _setting(4, 0.15, 30, 20, 0.8, level=0.95, seed=0, world=World())
+    shares = [power(setting, round(300 * 1.04**step), studies=200) for step in range(18)]
+    assert shares[0] < 0.5 < 0.85 < shares[-1]
+    # Single studies fall back by chance; with votes drawn anew for each number 0.085 did in all.
+    assert sum(max(0, before - after) for before, after in pairwise(shares)) <= 0.05
+
+
+def test_what_was_tried_closes_in_on_the_plan() -> None:
+    heard: list[Tried] = []
+    setting = {"methods": 2, "ties": 0.1, "raters": 10, "sources": 6, "smallest_difference": 1.2, "seed": 1}
+    planned = plan(**setting, tell=heard.append)
+    assert heard[-1].at_most == planned.votes
+    for before, after in pairwise(heard):
+        assert before.above <= after.above
+        assert before.at_most is None or (after.at_most is not None and after.at_most <= before.at_most)
+    assert all(of.above < of.votes or of.enough < 0.9 or of.votes == of.above for of in heard)
+    assert plan(**setting, power=0.7).votes < planned.votes

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ import pyarrow as pa
 from inpaintbench.annotate.desk import records
 from inpaintbench.annotate.desk.records import RaterRecord
 from inpaintbench.annotate.desk.state import State
+from inpaintbench.annotate.desk.submissions import known_of, number_of
 from inpaintbench.annotate.study import Study
 from inpaintbench.errors import InpaintBenchError
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from inpaintbench.annotate.journal import Journal
 
 # Changes whenever the same events give another state, or the same state other bytes.
-FORMAT = 4
+FORMAT = 5
 # Events from which on a snapshot is worth its place, and new ones after which the next is taken.
 WORTH, STEP = 200_000, 100_000
 _CODEC = "zstd"
@@ -34,8 +35,9 @@ _CODEC = "zstd"
 _LARGEST = 1 << 32
 # Fields of the state that are made of the study, or have columns of their own.
 _APART = frozenset({"study", "submissions", "gold_tasks", "raters"})
-# Fields of a rater that name tasks, or rows of submissions by task: these are the large ones.
-_TASKS, _ROWS = ("had", "repeated", "told"), "first"
+# Fields of a rater that have an entry a task, and are arrays of their own: those that name tasks, and the others.
+_TASKS = ("had", "repeated", "told", "first")
+_LARGE: Mapping[str, str] = {**dict.fromkeys((*_TASKS, "first_rows", "done"), "u4"), "seconds": "f8"}
 _CLASSES = {name: of for name, of in vars(records).items() if isinstance(of, type) and is_dataclass(of)}
 
 
@@ -47,20 +49,25 @@ def packed(state: State) -> bytes:
     """The state as bytes."""
     number = {task.task_id: place for place, task in enumerate(state.study.tasks)}
     plain, arrays = state.submissions.columns()
+    of_raters = {name: bytearray() for name in _LARGE}
     raters = []
     for rater_id, record in state.raters.items():
-        large = {name: [number[task_id] for task_id in getattr(record, name)] for name in _TASKS}
-        large[_ROWS] = [number[task_id] for task_id in record.first]
+        large: dict[str, Sequence[float]] = {name: [number[of] for of in getattr(record, name)] for name in _TASKS}
+        large |= {"first_rows": list(record.first.values()), "done": record.done, "seconds": list(map(number_of, record.seconds))}
         small = {of.name: _plain(getattr(record, of.name)) for of in fields(RaterRecord) if of.compare and of.name not in large}
-        raters.append([rater_id, small, large, list(record.first.values())])
+        raters.append([rater_id, small, {name: len(values) for name, values in large.items()}])
+        for name, values in large.items():
+            of_raters[name] += np.array(values, _LARGE[name]).tobytes()
     own = {of.name: _plain(getattr(state, of.name)) for of in fields(State) if of.name not in _APART}
     head = {"format": FORMAT, "study": _print_of(state.study), "state": own, "raters": raters, "submissions": plain}
-    parts: dict[str, bytes | memoryview] = {"head": orjson.dumps(head), **arrays}
+    parts: dict[str, bytes | bytearray | memoryview] = {"head": orjson.dumps(head), **arrays, **of_raters}
     del head, raters, plain
     index = orjson.dumps({name: len(part) for name, part in parts.items()})
+    begin = struct.pack("<I", len(index)) + index
     sink = pa.BufferOutputStream(pa.system_memory_pool())
+    sink.write(struct.pack("<Q", len(begin) + sum(map(len, parts.values()))))
     with pa.CompressedOutputStream(sink, _CODEC) as packer:
-        for part in (struct.pack("<I", len(index)), index, *parts.values()):
+        for part in (begin, *parts.values()):
             packer.write(part)
     body = sink.getvalue()
     return hashlib.sha256(body).digest() + memoryview(body)
@@ -86,11 +93,18 @@ def unpacked(study: Study, blob: bytes, *, said: Mapping[str, Mapping[str, str]]
         for name, value in head["state"].items():
             setattr(state, name, _value(value))
         ids = [task.task_id for task in study.tasks]
-        for rater_id, small, large, rows in head["raters"]:
+        columns = {name: np.frombuffer(arrays[name], of) for name, of in _LARGE.items()}
+        begin = dict.fromkeys(_LARGE, 0)
+        for rater_id, small, lengths in head["raters"]:
             record = state.raters[rater_id] = RaterRecord(**{name: _value(value) for name, value in small.items()})
-            for name in _TASKS:
-                setattr(record, name, set(map(ids.__getitem__, large[name])))
-            record.first = dict(zip(map(ids.__getitem__, large[_ROWS]), rows, strict=True))
+            large: dict[str, list[Any]] = {}
+            for name, length in lengths.items():
+                large[name] = columns[name][begin[name] : begin[name] + length].tolist()
+                begin[name] += length
+            tasks = {name: [ids[number] for number in large[name]] for name in _TASKS}
+            record.had, record.repeated, record.told = set(tasks["had"]), set(tasks["repeated"]), set(tasks["told"])
+            record.first = dict(zip(tasks["first"], large["first_rows"], strict=True))
+            record.done, record.seconds = large["done"], list(map(known_of, large["seconds"]))
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, OSError, struct.error) as error:
         raise SnapshotUnusable(f"the snapshot is damaged: {error}") from error
     return state
@@ -107,17 +121,19 @@ def stored_state(study: Study, journal: Journal) -> State:
     return State(study)
 
 
-def _parts(blob: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
-    packed_body = memoryview(blob)[32:]
-    if hashlib.sha256(packed_body).digest() != blob[:32]:
+def _parts(blob: bytes) -> tuple[dict[str, Any], dict[str, memoryview]]:
+    body = memoryview(blob)[32:]
+    if hashlib.sha256(body).digest() != blob[:32]:
         raise SnapshotUnusable("the snapshot is damaged: its hash is another one")
-    with pa.CompressedInputStream(pa.py_buffer(packed_body), _CODEC) as packer:
-        body = packer.read(_LARGEST)
-    (length,) = struct.unpack_from("<I", body)
+    (size,) = struct.unpack_from("<Q", body)
+    if size > _LARGEST:
+        raise SnapshotUnusable(f"the snapshot would come to {size} bytes")
+    whole = memoryview(pa.Codec(_CODEC).decompress(body[8:], decompressed_size=size, memory_pool=pa.system_memory_pool()))
+    (length,) = struct.unpack_from("<I", whole)
     begin = 4 + length
     parts = {}
-    for name, size in orjson.loads(body[4:begin]).items():
-        parts[name] = body[begin : begin + size]
+    for name, size in orjson.loads(whole[4:begin]).items():
+        parts[name] = whole[begin : begin + size]
         begin += size
     return orjson.loads(parts.pop("head")), parts
 

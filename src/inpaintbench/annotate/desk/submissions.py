@@ -127,7 +127,7 @@ class Submissions(Mapping[str, Submission]):
         given = body.get("given") or {}
         told = body.get("choice" if kind == "answer" else "reason") or ""
         self._table[row] = (
-            at, _number(body.get("seconds")), _number(available), self.raters.number(rater_id, rater_id),
+            at, number_of(body.get("seconds")), number_of(available), self.raters.number(rater_id, rater_id),
             self._task_number[task_id], self.shown.number(shown, shown), self.given.number(tuple(given.items()), given),
             self._text(told), self._text(body.get("suggestion_shown", "")), *self._seen(body), place, _KIND[kind],
             _PURPOSE[purpose], STUTTERED * bool(body.get("stuttered")) + TOO_SOON * too_soon,
@@ -151,13 +151,13 @@ class Submissions(Mapping[str, Submission]):
         same = dict(body["seen"])
         hidden = same.pop("hidden_seconds")
         number = self.seen.number(tuple(same.items()), same)
-        return number, _number(hidden), _number(body["dropped_frames"]), _number(body["watched_frames"])
+        return number, number_of(hidden), number_of(body["dropped_frames"]), number_of(body["watched_frames"])
 
     def _seen_at(self, seen: int, hidden: float, dropped: float, watched: float) -> Mapping[str, Any] | None:
         if not seen:
             return None
         frames = {"dropped_frames": _count(dropped), "watched_frames": _count(watched)}
-        return {**self.seen.values[seen], "hidden_seconds": _known(hidden), **frames}
+        return {**self.seen.values[seen], "hidden_seconds": known_of(hidden), **frames}
 
     def _text(self, text: str) -> int:
         return self.texts.number(text, text)
@@ -184,9 +184,9 @@ class Submissions(Mapping[str, Submission]):
             submission_id=self.id_of(row), rater_id=self.raters.values[rater], task_id=task.task_id, question=task.question,
             subject_id=task.subject_id, cluster=task.cluster, candidates=task.candidates, shown=self.shown.values[shown],
             purpose=PURPOSES[purpose], given=self.given.values[given], choice=self.texts.values[choice],
-            seconds=_known(seconds), at=at, stuttered=bool(flags & STUTTERED), suggestion_shown=self.texts.values[told],
+            seconds=known_of(seconds), at=at, stuttered=bool(flags & STUTTERED), suggestion_shown=self.texts.values[told],
             seen=self._seen_at(seen, hidden, dropped, watched),
-            available_seconds=_known(available), too_soon=bool(flags & TOO_SOON),
+            available_seconds=known_of(available), too_soon=bool(flags & TOO_SOON),
         )  # fmt: skip
 
     def choice(self, row: int) -> str:
@@ -222,12 +222,14 @@ class Submissions(Mapping[str, Submission]):
         }  # fmt: skip
         return plain, {"table": self.table.view(np.uint8).data, "ids": bytes(self._ids), "id_ends": self._id_ends.tobytes()}
 
-    def restore(self, plain: Mapping[str, Any], arrays: Mapping[str, bytes], *, said: Mapping[str, Mapping[str, str]]) -> None:
+    def restore(
+        self, plain: Mapping[str, Any], arrays: Mapping[str, memoryview], *, said: Mapping[str, Mapping[str, str]]
+    ) -> None:
         """Take what ``columns`` gave; ``said``: submission id -> part -> the words that are still there."""
         self._table = np.frombuffer(arrays["table"], COLUMNS).copy()
         self._rows = len(self._table)
         self._ids = bytearray(arrays["ids"])
-        self._id_ends = array("Q", arrays["id_ends"])
+        self._id_ends = array("Q", bytes(arrays["id_ends"]))
         if not self._rows:
             self._table = np.zeros(_FIRST_ROWS, COLUMNS)
         whole, begins = self._ids.decode(), [0, *self._id_ends][: self._rows]
@@ -255,11 +257,13 @@ class Submissions(Mapping[str, Submission]):
         self.words = {row: said.get(names[row], {}).get("text", "") for row in plain["with_words"]}
 
 
-def _number(value: float | None) -> float:
+def number_of(value: float | None) -> float:
+    """A number for an array; NaN where there is none."""
     return _MISSING if value is None else value
 
 
-def _known(value: float) -> float | None:
+def known_of(value: float) -> float | None:
+    """What ``number_of`` was given."""
     return None if value != value else value
 
 

@@ -34,6 +34,21 @@ CLOSE_ENOUGH = 1.06
 
 
 @dataclass(frozen=True)
+class Tried:
+    """A number of votes that was tried, and where the number that is looked for lies since."""
+
+    votes: int
+    enough: float
+    """Share of the simulated studies for which it was enough."""
+    studies: int
+    """How many were simulated."""
+    above: int
+    """More votes than these are needed; 0 while that is not known."""
+    at_most: int | None
+    """No more than these are; None while that is not known."""
+
+
+@dataclass(frozen=True)
 class Plan:
     """Votes and time that a comparison needs."""
 
@@ -84,7 +99,7 @@ def plan(
     seed: int,
     seconds_per_answer: float = 8.0,
     world: World | None = None,
-    tell: Callable[[int, float], None] | None = None,
+    tell: Callable[[Tried], None] | None = None,
 ) -> Plan:
     """Votes after which the share ``power`` of studies has told every two neighbours apart.
 
@@ -99,7 +114,7 @@ def plan(
         seed: of the simulation.
         seconds_per_answer: of one rater.
         world: how much sources and raters differ.
-        tell: hears of every number of votes that was tried, and of the share of simulated studies for which it was enough.
+        tell: hears of every number of votes that was tried.
 
     Raises:
         InputError: a number that makes no study, or strengths of which no two are so far apart.
@@ -151,32 +166,34 @@ def _setting(
     return Setting(strengths - strengths.mean(), log_nu, raters, sources, world, apart, students_t(level, sources - 1), seed)
 
 
-def _fewest(setting: Setting, wanted: float, *, tell: Callable[[int, float], None] | None) -> tuple[int | None, float]:
+def _fewest(setting: Setting, wanted: float, *, tell: Callable[[Tried], None] | None) -> tuple[int | None, float]:
     """The fewest votes that reach the power, within 6 %, and the power; or None and what the most reach."""
+    short, enough = 0, None
 
-    def tried(votes: int, studies: int) -> float:
+    def reached_by(votes: int, studies: int) -> float:
+        nonlocal short, enough
         share = power_of(setting, votes, studies=studies)
+        if studies == STUDIES:  # fewer are a hint
+            short, enough = (short, votes) if share >= wanted else (votes, enough)
         if tell is not None:
-            tell(votes, share)
+            tell(Tried(votes, share, studies, short, enough))
         return share
 
     most = setting.tasks * MOST_PER_TASK
-    enough = len(setting.pairs) * 8
-    while enough < most and tried(enough, PILOT_STUDIES) < wanted:
-        enough = min(2 * enough, most)
-    short = enough // 2
-    while (reached := tried(enough, STUDIES)) < wanted:
-        if enough >= most:
+    votes = len(setting.pairs) * 8
+    while votes < most and reached_by(votes, PILOT_STUDIES) < wanted:
+        votes = min(2 * votes, most)
+    while (reached := reached_by(votes, STUDIES)) < wanted:
+        if votes >= most:
             return None, reached
-        short, enough = enough, min(enough * 5 // 4, most)
-    while enough > short * CLOSE_ENOUGH and enough - short > 1:
-        middle = round(math.sqrt(enough * short))
-        share = tried(middle, STUDIES)
+        votes = min(votes * 5 // 4, most)
+    short = short or votes // 2
+    while votes > short * CLOSE_ENOUGH and votes - short > 1:
+        share = reached_by(round(math.sqrt(votes * short)), STUDIES)
         if share >= wanted:
-            enough, reached = middle, share
-        else:
-            short = middle
-    return enough, reached
+            assert enough is not None
+            votes, reached = enough, share
+    return votes, reached
 
 
 def _too_few(setting: Setting, reached: float, *, smallest_difference: float, power: float) -> str:

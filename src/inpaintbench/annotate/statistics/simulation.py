@@ -52,17 +52,20 @@ class Setting:
 
 
 def power(setting: Setting, votes: int, *, studies: int) -> float:
-    """Share of so many simulated studies that have enough with ``votes`` votes."""
+    """Share of so many simulated studies that have enough with ``votes`` votes.
+
+    The first votes of a study are the same whatever their number, so that more votes tell more, and the first studies are the
+    same whatever theirs.
+    """
     both = np.concatenate([setting.pairs, setting.pairs[:, ::-1]])
     design = Design(len(setting.strengths), both[:, 0], both[:, 1], np.zeros(len(both), np.int64))
     effects = _effects(setting, studies)
     fits_at_once = max(1, CHUNK_FITS // (setting.sources * len(design.first)))
     at_once = max(1, min(studies, CHUNK_VOTES // votes, fits_at_once))
-    rng = np.random.default_rng([setting.seed, votes])
     apart = []
     for start in range(0, studies, at_once):
         some = _Effects(*(effect[start : start + at_once] for effect in effects))
-        apart.append(_told_apart(setting, design, _counts(setting, votes, some, rng)))
+        apart.append(_told_apart(setting, design, _counts(setting, votes, some, first_study=start)))
     return float(np.concatenate(apart).mean())
 
 
@@ -85,19 +88,22 @@ def _effects(setting: Setting, studies: int) -> _Effects:
     )
 
 
-def _counts(setting: Setting, votes: int, effects: _Effects, rng: np.random.Generator) -> Reals:
+def _counts(setting: Setting, votes: int, effects: _Effects, *, first_study: int) -> Reals:
     """``float64[studies, sources, rows, 3]``: every task gets its votes in turn; sides and raters are drawn."""
     pairs, studies = setting.pairs, len(effects.bias)
+    turns, draws = np.empty((studies, setting.tasks), np.int64), np.empty((studies, votes, 3))
+    for number in range(studies):
+        rng = np.random.default_rng([setting.seed, first_study + number])
+        turns[number], draws[number] = rng.permutation(setting.tasks), rng.random((votes, 3))
     # The last, unfinished round of votes goes to some tasks only.
-    turns = rng.permuted(np.tile(np.arange(setting.tasks), (studies, 1)), axis=1)
     task = np.tile(turns, (1, votes // setting.tasks + 1))[:, :votes]
     source, pair = task // len(pairs), task % len(pairs)
-    swapped = rng.integers(0, 2, task.shape)
-    rater = rng.integers(0, setting.raters, task.shape)
+    swapped = (draws[..., 0] < 0.5).astype(np.int64)
+    rater = (draws[..., 1] * setting.raters).astype(np.int64)
     study = np.arange(studies)[:, None]
     lead = effects.strengths[study, source, pairs[pair, 0]] - effects.strengths[study, source, pairs[pair, 1]]
     shares = probabilities(np.where(swapped, -lead, lead) + effects.bias[study, rater], effects.log_nu[study, rater])
-    outcome = (rng.random(task.shape)[..., None] > np.cumsum(shares, axis=-1)[..., :2]).sum(axis=-1)
+    outcome = (draws[..., 2, None] > np.cumsum(shares, axis=-1)[..., :2]).sum(axis=-1)
     rows = 2 * len(pairs)
     place = ((study * setting.sources + source) * rows + swapped * len(pairs) + pair) * 3 + outcome
     counts = np.bincount(place.ravel(), minlength=studies * setting.sources * rows * 3).astype(np.float64)

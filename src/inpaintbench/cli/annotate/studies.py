@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from inpaintbench.annotate import shipped
 from inpaintbench.annotate.preparing.prepare import prepare as prepare_study
 from inpaintbench.annotate.questions import QUESTIONS
-from inpaintbench.annotate.statistics.planning import LabelPlan, Plan, difference_of, plan_labels, plan_selection
+from inpaintbench.annotate.statistics.planning import LabelPlan, Plan, Tried, difference_of, plan_labels, plan_selection
 from inpaintbench.annotate.statistics.planning import plan as plan_votes
 from inpaintbench.annotate.study import read_study_file
 from inpaintbench.cli import console
@@ -129,8 +129,11 @@ def plan(
         _print_pairs(plan, title=f"{methods} methods, {sources} sources, {raters} raters")
 
 
-def _tried(votes: int, enough: float) -> None:
-    console.note(f"{count(votes, 'vote')}: enough in {percent(enough)} of simulated studies")
+def _tried(of: Tried) -> None:
+    lies = [f"more than {of.above:,}"] if of.above else []
+    lies += [f"at most {of.at_most:,}"] if of.at_most else []
+    where = f"; {' and '.join(lies)} are needed" if lies else ""
+    console.note(f"{count(of.votes, 'vote')}: enough in {percent(of.enough)} of {of.studies} simulated studies{where}")
 
 
 def _print_labels(plan: LabelPlan, *, title: str) -> None:
