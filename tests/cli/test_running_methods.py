@@ -338,10 +338,40 @@ def test_a_callable_that_gives_no_numbers_says_in_how_many_pixels(made: Path) ->
     assert "gave float32(2, 48, 64, 3) with NaN in 1,200 of 6,144 pixels, wanted uint8(2, 48, 64, 3) (log: " in row.reason
 
 
-def test_a_name_of_both_a_method_and_a_preset_is_the_program_where_a_folder_is_given(tmp_path: Path) -> None:
-    weights = tmp_path / "big-lama.pt"
-    weights.touch()
-    assert any_method(f"lama,weights={weights}", program=PROGRAM) == MethodSpec("lama", "lama", {"weights": str(weights)})
+@pytest.mark.long
+def test_an_editing_preset_gets_both_prompts_and_the_seed(made: Path, tmp_path: Path) -> None:
+    edits = tmp_path / "edits"
+    dataset = write_items(edits, count=2, frames=(5, 5))
+    prompts = {"source_prompt": "a square", "hole_file_name": None, "hole_is_given": False, "task": "SE"}
+    rows = [
+        {**row, **prompts, "target_prompt": f"it's a {row['item_id']}", "input_file_name": row["truth_file_name"]}
+        for row in dataset.items
+    ]
+    write_one_file(edits, replace(dataset, items=tuple(rows)))
+    program = ("--program", str(cloned("tokenflow", tmp_path / "clone")))
+    preset = f"tokenflow,seed=41,device=any,python={sys.executable}"
+    (tmp_path / "mine.toml").write_text(
+        'task = ["editing"]\nframe = "{}.png"\nprediction = "{}.png"\n'
+        """command = "sh -c 'echo $2 to $3 by $4; cp $0/*.png $1' {input} {output} {source_prompt} {prompt} {seed}"\n"""
+    )
+    done = call(edits, "--method", preset, "--method", "mine.toml,seed=7", *program)
+    assert "tokenflow: 2 predictions, 0 failed" in done.output
+    assert "mine: 2 predictions, 0 failed" in done.output
+    assert "\n42 it's a item 1 without ugly, blurry" in Path("RUN/logs/methods/tokenflow/item 1.txt").read_text()
+    assert "\na square to it's a item 1 by 7\n" in Path("RUN/logs/methods/mine/item 1.txt").read_text()
+    workspace = Workspace("RUN")
+    [row, _] = workspace.table("predictions", Prediction, step="predict.tokenflow")
+    truth = video.read_frames(edits / "truth 0.mp4")
+    np.testing.assert_array_equal(video.read_frames(workspace.blobs.path(row.blob)), 255 - truth)
+    checked = CliRunner().invoke(app, ["layouts", "check", "mine.toml"], catch_exceptions=True)
+    assert "nothing" not in checked.output
+    assert str(checked.exception) == "mine.toml: its results do not fit its inputs"  # it changes nothing
+    assert "WRONG edit: 0% of the pixels were changed" in checked.output
+
+
+def test_a_name_of_both_a_method_and_a_preset_is_the_program_where_a_folder_is_given() -> None:
+    with pytest.raises(InputError, match=r"no file 'big-lama\.pt' to read LaMa from"):
+        any_method("lama,weights=big-lama.pt", program=PROGRAM)
     for text, program in (("lama", PROGRAM | {"folder": "here"}), ("lama,folder=here", PROGRAM)):
         given = any_method(text, program=program)
         assert (given.leaf, given.constants["layout"], given.constants["folder"]) == ("command", "lama", "here")

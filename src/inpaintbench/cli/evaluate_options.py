@@ -17,7 +17,7 @@ from inpaintbench.cli.options import argument, bundle, option
 from inpaintbench.cli.words import check_name
 from inpaintbench.compute import Compute, Device, Precision
 from inpaintbench.errors import UnknownNameError
-from inpaintbench.eval.adapters.layouts import layout_of, presets
+from inpaintbench.eval.adapters.layouts import SUFFIX, layout_of, presets
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS
@@ -28,8 +28,8 @@ _OTHER_WAYS = "MODULE:NAME, or LABEL=PROGRAM that can be run"
 _ADDRESS = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 FORMS = (
     "NAME, one of `eval list methods`, with constants after commas (telea,radius_pixels=5); MODULE:NAME, a callable that takes "
-    "frames uint8[T,H,W,3] and hole bool[T,H,W]; a preset of `eval layouts` (propainter) with --program FOLDER; or "
-    "LABEL=PROGRAM. LABEL= may stand before each. May be given again."
+    "frames uint8[T,H,W,3] and hole bool[T,H,W]; a preset of `eval layouts` (propainter), or a file of that form (mine.toml), "
+    "with --program FOLDER; or LABEL=PROGRAM. LABEL= may stand before each. May be given again."
 )
 # The option of methods that are to run, which are the same wherever one can be named.
 Named = option(FORMS, "--method", among=METHODS, metavar="METHOD")
@@ -56,7 +56,8 @@ def leaf_and_constants(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def any_method(text: str, *, program: Mapping[str, Any]) -> MethodSpec:
-    """``[LABEL=]NAME[,CONSTANT=VALUE]...``, ``[LABEL=]MODULE:NAME[,ARGUMENT=VALUE]...``, or ``LABEL=PROGRAM ARGUMENTS``.
+    """``[LABEL=]NAME[,CONSTANT=VALUE]...`` of a method, a preset or a layout's file; ``[LABEL=]MODULE:NAME[,ARGUMENT=VALUE]...``;
+    or ``LABEL=PROGRAM ARGUMENTS``.
 
     Args:
         text: as it was typed; without a label that is the name, as ``label_of`` has it.
@@ -67,11 +68,12 @@ def any_method(text: str, *, program: Mapping[str, Any]) -> MethodSpec:
     """
     label, rest = split_label(text)
     name, _, given = rest.partition(",")
-    own = dict(console.constant(part) for part in re.split(r",(?![^\[]*\])", given) if part) if name in presets() else {}
-    # A preset and a method may have one name, such as lama: a program is what has a folder.
-    if name in presets() and (name not in METHODS or {"folder"} & {*own, *program}):
-        further = {key: value for key, value in program.items() if key in ("folder", "time_limit_seconds")}
-        return MethodSpec(label or name, "command", {"layout": name, **further, **own})
+    if name in presets() or name.endswith(SUFFIX):
+        own = dict(console.constant(part) for part in re.split(r",(?![^\[]*\])", given) if part)
+        # A preset and a method may have one name, such as lama: a program is what has a folder.
+        if name not in METHODS or "folder" in {*own, *program}:
+            further = {key: value for key, value in program.items() if key in ("folder", "time_limit_seconds")}
+            return MethodSpec(label or Path(name).stem, "command", {"layout": name, **further, **own})
     if name in METHODS or _ADDRESS.fullmatch(name):
         return MethodSpec(label or label_of(name), *leaf_and_constants(rest))
     if not _is_program(rest, program.get("folder")):
