@@ -410,7 +410,12 @@ def test_layouts_are_listed_and_one_is_told_whole() -> None:
     told = printed("e2fgvi-hq")
     for words in ("CC BY-NC 4.0", "709cbe3", "MPLBACKEND 'Agg'", "results/frames_results.mp4", "mp4v", "E2FGVI-HQ-CVPR22.pth"):
         assert words in told
+    assert "Next: inpaintbench eval run DATASET --method e2fgvi-hq,weights=WEIGHTS --program FOLDER --run RUN" in told
+    # What a program does with holes and known pixels is told where it is the default too.
+    for words in ("composites │ hole", "dilates    │ none", "hole_level │ white", "lossy      │ no: its results are lossless"):
+        assert words in printed("lama")
     assert "unchecked" in printed("devil-vinet")
+    assert "composites" not in printed("devil-vinet")
     with pytest.raises(UnknownNameError, match="did you mean 'propainter'"):
         printed("propaintr")
     with pytest.raises(UsageError, match="give a layout, or check and a layout"):

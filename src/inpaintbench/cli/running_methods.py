@@ -115,9 +115,20 @@ def list_layouts(
     elif len(words) == 1 and words[0] != "check":
         layout = layout_of(words[0])
         facts = layout.model_dump(exclude_defaults=True)
+        if layout.is_preset:  # these matter whatever they are
+            facts = {name: value for name, value in layout.model_dump().items() if name in {*facts, *_OF_A_PRESET}}
+            facts["lossy"] = layout.lossy or "no: its results are lossless"
         console.print_table(words[0], ["field", "value"], [(name, _fact(value)) for name, value in facts.items()])
+        if layout.is_preset:
+            weights = "{weights}" in " ".join((*layout.started, *layout.files.values()))
+            named = f"{words[0]},weights=WEIGHTS" if weights else words[0]
+            console.tell_next("eval", "run", "DATASET", "--method", named, "--program", "FOLDER", "--run", "RUN")
     else:
         raise UsageError("give a layout, or check and a layout: inpaintbench eval layouts check propainter --program FOLDER")
+
+
+# Fields that a preset is told with where they are the defaults too.
+_OF_A_PRESET = ("hole_level", "composites", "dilates", "device", "timeout", "lossy")
 
 
 def _fact(value: object) -> str:
@@ -125,7 +136,9 @@ def _fact(value: object) -> str:
         return ", ".join(
             f"{name} {told!r}" if isinstance(told, str) else f"{name} {told}" for name, told in value.items() if told
         )
-    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value))
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _try_layout(name: str, program: Path | None, weights: Path | None, python: Path | None, *, any_device: bool) -> None:
