@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 FULL := $(VENV)/.full
 DEMO := $(VENV)/.demo
 
-.PHONY: help demo setup check test test-long bench docs site lock clean
+.PHONY: help demo setup check test test-long bench docs example site lock clean
 
 help:
 	@echo "make demo    build, verify, score and report a small benchmark (no torch, no network beyond packages)"
@@ -15,6 +15,7 @@ help:
 	@echo "make test-long  what takes longer: soak, load, faults, whole studies, and properties on all of their examples"
 	@echo "make bench   all measured bars, full counts; writes bench/README.md"
 	@echo "make docs    regenerate the tables and contact sheets in docs/"
+	@echo "make example rebuild the worked example in examples/missed_rim"
 	@echo "make site    the documentation as web pages in site/"
 	@echo "make lock    renew requirements*.lock"
 
@@ -42,6 +43,9 @@ docs: $(FULL)
 	$(BIN)/python scripts/pictures.py
 	$(BIN)/python scripts/loop.py
 	$(BIN)/python scripts/concepts.py
+
+example: $(FULL)
+	$(BIN)/python examples/missed_rim/rebuild.py
 
 site: $(FULL)
 	$(BIN)/python scripts/site_pages.py

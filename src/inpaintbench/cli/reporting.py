@@ -12,7 +12,7 @@ from inpaintbench import frozen
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console
 from inpaintbench.cli.console import Running
-from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, Run, dataset_argument
+from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, Run, SomeSlices, dataset_argument
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import option
 from inpaintbench.cli.predicting import predict_all
@@ -25,6 +25,7 @@ from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.report import ReportFiles, write_report
 from inpaintbench.eval.report.media import PredictionMedia
 from inpaintbench.eval.scoring.effort import efforts_of
+from inpaintbench.eval.scoring.parts import of_slices
 from inpaintbench.eval.scoring.predict import MethodSpec
 from inpaintbench.eval.scoring.run_folder import bind, scores_of
 from inpaintbench.eval.scoring.run_state import options_in, references_in
@@ -49,9 +50,16 @@ def _report(
     out: Path | None = None,
     media_items: int = 6,
     show: Sequence[str] = (),
+    slices: Sequence[str] = (),
 ) -> ReportFiles:
     chosen = PROTOCOLS.get(protocol)
     rows, compared = scores_of(workspace, dataset, root, protocol, methods=methods)
+    if slices:
+        dataset = of_slices(dataset, slices)
+        there = {row["item_id"] for row in dataset.items}
+        rows = [row for row in rows if row.item_id in there]
+        # A number of a set stands for its slice; that of all items is of more than are left.
+        compared = [row for row in compared if row.slice in slices]
     media = PredictionMedia(root, dataset, workspace.blobs, workspace.table("predictions", Prediction), resize=chosen.resize)
     folder = out or workspace.path / "report"
     if (before := _reported(folder)) not in (None, protocol):
@@ -95,6 +103,7 @@ def report(
     dataset: InDataset,
     run: Run,
     protocol: ProtocolName = None,
+    only: SomeSlices = None,
     out: Annotated[Path | None, option("Folder for the report.", default="RUN/report")] = None,
     media: Annotated[int, option("Items with a video besides those of slices: the hardest and the most disagreed.", min=0)] = 6,
     show: Annotated[
@@ -118,7 +127,10 @@ def report(
     loaded, workspace = scorable(dataset), opened(run)
     bind(workspace, dataset)
     with console.writing(workspace):
-        made = _report(workspace, loaded, dataset, protocol or usual(loaded), None, out=out, media_items=media, show=show or ())
+        made = _report(
+            workspace, loaded, dataset, protocol or usual(loaded), None, out=out, media_items=media, show=show or (),
+            slices=only or (),
+        )  # fmt: skip
     console.say(f"Report: {made.page.resolve()}")
     _log(made, loaded, sinks)
     console.tell_next("view", made.page.parent)

@@ -10,7 +10,7 @@ from publishing_data import make_dataset
 
 from inpaintbench import frozen
 from inpaintbench.errors import InputError, UnknownNameError
-from inpaintbench.eval.scoring.parts import items_of_slices, named, source_of, sources_of
+from inpaintbench.eval.scoring.parts import items_of_slices, named, of_slices, source_of, sources_of
 from inpaintbench.export.freeze import seal
 from inpaintbench.types import Dataset, Slice
 
@@ -42,3 +42,9 @@ def test_sources_of_items_are_read_from_columns(tmp_path: Path) -> None:
     dataset = frozen.load(folder)
     assert sources_of(dataset) == {"i0": "s0", "i1": "person 7", "i2": "s2"}
     assert list(sources_of(dataset).items()) == [(row["item_id"], source_of(row)) for row in dataset.items]
+
+
+def test_of_some_slices_nothing_else_is_left() -> None:
+    part = of_slices(DATASET, ["night", "night"])
+    assert [one.name for one in part.slices] == ["night"]
+    assert {row["item_id"] for row in part.items} == set(part.slices[0].item_ids) < {row["item_id"] for row in DATASET.items}

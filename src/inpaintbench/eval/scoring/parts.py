@@ -80,6 +80,17 @@ def items_of_slices(dataset: Dataset, names: Sequence[str]) -> set[str]:
     return ids
 
 
+def of_slices(dataset: Dataset, names: Sequence[str]) -> Dataset:
+    """The dataset with nothing but these slices, which ``named`` knows, and their items.
+
+    Raises:
+        UnknownNameError: no such slice. InputError: slices without items.
+    """
+    ids = items_of_slices(dataset, names)
+    slices = tuple(named(dataset, name) for name in dict.fromkeys(names))
+    return replace(dataset, slices=slices, items=tuple(row for row in dataset.items if row["item_id"] in ids))
+
+
 def held_back_words(dataset: Dataset) -> str | None:
     """One sentence on the items that cannot be scored here, and where they can; None where all can."""
     hidden = sum(map(frozen.is_held_back, dataset.items)) if "held_back" in dataset.facts else 0
