@@ -10,7 +10,7 @@ from .decoding import (
     read_levels,
     read_luma,
 )
-from .encoders import chosen, require_h264, writes_h264
+from .encoders import chosen_encoder, require_h264, writes_h264
 from .encoding import (
     CHALLENGE_BITS_PER_SECOND,
     CLIP_FORMS,
@@ -63,7 +63,7 @@ __all__ = [
     "Scan",
     "bicubic",
     "by_number",
-    "chosen",
+    "chosen_encoder",
     "decoded_hashes",
     "frames_at",
     "is_image",

@@ -138,7 +138,7 @@ class VP9:
 _ENCODERS: tuple[type[Encoder], ...] = (X264, VP9)
 
 
-def chosen() -> type[Encoder]:
+def chosen_encoder() -> type[Encoder]:
     """Return the encoder that ``INPAINTBENCH_ENCODER`` names, else the first that the FFmpeg in PyAV holds.
 
     Raises:
@@ -160,7 +160,7 @@ def chosen() -> type[Encoder]:
 
 def writes_h264() -> bool:
     """Return whether the encoder at hand writes H.264."""
-    return chosen() is X264
+    return chosen_encoder() is X264
 
 
 def require_h264(what: str) -> None:
@@ -170,4 +170,4 @@ def require_h264(what: str) -> None:
         InputError: the encoder is another than libx264, or there is none.
     """
     if not writes_h264():
-        raise InputError(f"{what} is H.264 and needs libx264, but videos are written by {chosen().name} here")
+        raise InputError(f"{what} is H.264 and needs libx264, but videos are written by {chosen_encoder().name} here")

@@ -21,7 +21,7 @@ from av.video.reformatter import ColorRange, Colorspace
 from inpaintbench.types import Frames, Hole
 from inpaintbench.video.conversion import converted, to_rgb
 from inpaintbench.video.decoding import decoded_facts, whole
-from inpaintbench.video.encoders import X264, Coding, Encoder, chosen, require_h264
+from inpaintbench.video.encoders import X264, Coding, Encoder, chosen_encoder, require_h264
 from inpaintbench.video.images import write_image
 from inpaintbench.video.suffixes import is_image
 
@@ -90,7 +90,7 @@ def write_clip(
 
 def _exact(path: Path | str) -> EncodedClip:
     yuv, rgb, (width, height) = decoded_facts(path)
-    return EncodedClip(0, _EXACT_DB, yuv, rgb, width, height, None if is_image(path) else _unusual(chosen()))
+    return EncodedClip(0, _EXACT_DB, yuv, rgb, width, height, None if is_image(path) else _unusual(chosen_encoder()))
 
 
 def _unusual(encoder: type[Encoder]) -> str | None:
@@ -108,7 +108,7 @@ def _format_of(frames: Sequence[Any]) -> str:
 
 
 def _search_factor(path: Path | str, converted: list[Any], *, fps: float) -> EncodedClip:
-    encoder = chosen()
+    encoder = chosen_encoder()
     crf = encoder.first_crf
     while True:
         encoded = _encode_truth(path, converted, encoder, encoder.truth(crf, _format_of(converted)), fps=fps, crf=crf)
@@ -178,7 +178,7 @@ def write_levels(path: Path | str, levels: npt.NDArray[np.uint8], *, fps: float)
         _require_one(levels)
         write_image(path, levels[0])
         return
-    coding = chosen().levels()
+    coding = chosen_encoder().levels()
     grey = map(_grey_frame, np.ascontiguousarray(levels))
     frames = grey if coding.pixel_format == "gray" else (_as_luma(frame, coding.pixel_format) for frame in grey)
     _encode(path, frames, coding, fps=fps, colour=False)
@@ -194,7 +194,7 @@ def write_lossless(path: Path | str, frames: Frames, *, fps: float) -> None:
 
 
 def _write_lossless_video(path: Path | str, frames: Iterable[npt.NDArray[np.uint8]], *, fps: float) -> None:
-    coding = chosen().rgb()
+    coding = chosen_encoder().rgb()
     pictures = (av.VideoFrame.from_ndarray(np.ascontiguousarray(frame), format="rgb24") for frame in frames)
     _encode(path, (converted(picture, coding.pixel_format) for picture in pictures), coding, fps=fps, colour=False)
 
@@ -213,7 +213,7 @@ def write_browser(
     ``key_every`` is the most frames between key frames.
     """
     frames_yuv = (_to_yuv(_even(frame), "yuv420p") for frame in frames)
-    _encode(path, frames_yuv, chosen().preview(crf, key_every), fps=fps, colour=True)
+    _encode(path, frames_yuv, chosen_encoder().preview(crf, key_every), fps=fps, colour=True)
 
 
 def _even(frame: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
