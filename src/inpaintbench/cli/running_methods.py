@@ -120,8 +120,8 @@ def list_layouts(
             facts["lossy"] = layout.lossy or "no: its results are lossless"
         console.print_table(words[0], ["field", "value"], [(name, _fact(value)) for name, value in facts.items()])
         if layout.is_preset:
-            weights = "{weights}" in " ".join((*layout.started, *layout.files.values()))
-            named = f"{words[0]},weights=WEIGHTS" if weights else words[0]
+            takes_weights = "{weights}" in " ".join((*layout.started, *layout.files.values()))
+            named = f"{words[0]},weights=WEIGHTS" if takes_weights else words[0]
             console.tell_next("eval", "run", "DATASET", "--method", named, "--program", "FOLDER", "--run", "RUN")
     else:
         raise UsageError("give a layout, or check and a layout: inpaintbench eval layouts check propainter --program FOLDER")
