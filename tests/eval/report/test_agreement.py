@@ -12,7 +12,7 @@ from inpaintbench.eval.alignment.align import align
 from inpaintbench.eval.alignment.page import write_alignment
 from inpaintbench.eval.alignment.reading import Answers, Ballot, measured_of
 from inpaintbench.eval.protocols.devil import CORRECTED
-from inpaintbench.eval.report.agreement import FOLDER, Agreement
+from inpaintbench.eval.report.agreement import FOLDER, Agreement, judge_sentences
 from inpaintbench.eval.report.page import parts_of
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.tables import Results
@@ -64,3 +64,11 @@ def test_a_judge_without_votes_says_that_nobody_knows(tmp_path: Path) -> None:
     (tmp_path / FOLDER).mkdir()
     (tmp_path / FOLDER / "alignment.json").write_text(json.dumps(["torn"]))
     assert Agreement.of_run(tmp_path, "any").sentences(PSNR) == []
+
+
+def test_the_page_names_the_judge() -> None:
+    judge = Quantity("judge", "hole")
+    rows = [replace(row, metric="judge", details={"model": "made-up-7b", "seed": 3}) for row in scores(VALUES)]
+    assert judge_sentences(rows, judge) == ["The judge was made-up-7b (seed 3)."]
+    assert judge_sentences([replace(row, details={}) for row in rows], judge) == []
+    assert judge_sentences(rows, PSNR) == []

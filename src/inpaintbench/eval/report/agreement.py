@@ -79,6 +79,18 @@ class Agreement:
         return said
 
 
+def judge_sentences(scores: Iterable[Score], quantity: Quantity) -> list[str]:
+    """Which model gave the answers of a judge, and with which seed; empty for other metrics."""
+    if quantity.metric != "judge":
+        return []
+    asked = {
+        (row.details["model"], row.details["seed"])
+        for row in scores
+        if (row.metric, row.region) == quantity and {"model", "seed"} <= row.details.keys()
+    }
+    return [f"The judge was {model} (seed {seed})." for model, seed in sorted(asked)]
+
+
 def _sentence(quantity: Quantity, of: Mapping[str, Any], line: Mapping[str, Any]) -> str:
     rate = Estimate(**line["rate"])
     ceiling = of.get("ceiling")

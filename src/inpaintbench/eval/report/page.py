@@ -8,7 +8,7 @@ from typing import Any
 from inpaintbench import pages
 from inpaintbench.eval.report import exhibits as shown
 from inpaintbench.eval.report import notes, overview, plots
-from inpaintbench.eval.report.agreement import Agreement
+from inpaintbench.eval.report.agreement import Agreement, judge_sentences
 from inpaintbench.eval.report.cautions import again_sentences, cautions
 from inpaintbench.eval.report.effort_table import EFFORT_LEAD, effort_table, task_notes
 from inpaintbench.eval.report.findings import SENSITIVITY, Finding, findings
@@ -84,7 +84,12 @@ def parts_of(results: Results, exhibits: Sequence[Exhibit], *, title: str, frame
             for quantity in results.quantities
         ],
         "scores": [
-            (quantity, cautions(results, quantity), agreement.sentences(quantity), score_table(results, quantity))
+            (
+                quantity,
+                cautions(results, quantity),
+                [*judge_sentences(results.scores, quantity), *agreement.sentences(quantity)],
+                score_table(results, quantity),
+            )
             for quantity in results.quantities
         ],
         "thumbs": shown.strip(results, exhibits),
