@@ -66,7 +66,7 @@ def rank(
         if joints and not as_json:
             means = chalearn_joints()
             rows = [(joint, *(f"{row[joint]:.2f}" for row in means.values())) for joint in next(iter(means.values()))]
-            console.print_table("ChaLearn 2018, Table 7: WNJD of each joint, track 1, test", ["joint", *means], rows)
+            console.print_table("ChaLearn 2018, Table 7: WNJD ↓ of each joint, track 1, test", ["joint", *means], rows)
         return
     if dataset is None or run is None:
         raise UsageError("give a dataset and --run for your own scores, or --published for those of the challenges")
@@ -108,9 +108,10 @@ def _tell_paper(paper: str, number: int | None, *, as_json: bool) -> None:
     for table in tables:
         part = f", {table.part}" if table.part else ""
         title = f"{table.source}, Table {table.number}{part}: {table.title}"
-        console.print_table(title, ["", *table.columns], [(name, *values) for name, values in table.rows.items()])
+        console.print_table(title, ["", *table.heads], [(name, *values) for name, values in table.rows.items()])
         for note in table.notes:
             console.say(f"Table {table.number}{part}: {note}")
+        console.say(f"Table {table.number}{part}: compare with {table.ours}.")
 
 
 def _print_joints(results: Results) -> None:
@@ -132,6 +133,7 @@ def _print_published(table: PrintedTable) -> None:
         console.print_table(f"{title}; {how}", _head(columns), _rows(standings, texts, table.mean_places))
     for note in table.notes:
         console.say(f"Table {table.number}: {note}")
+    console.say(f"Table {table.number}: compare with {table.ours}.")
 
 
 def _head(columns: Sequence[Column]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,8 @@ from typer.testing import CliRunner
 from inpaintbench.cli import app
 from inpaintbench.errors import UnknownNameError
 from inpaintbench.eval.metrics import METRICS
-from inpaintbench.eval.published import chalearn_joints, paper_tables
+from inpaintbench.eval.protocols import PROTOCOLS
+from inpaintbench.eval.published import chalearn_joints, chalearn_tables, paper_tables
 
 DOCS = Path(__file__).parents[3] / "docs"
 PAGES = {"editboard": "editboard.md", "reinpaint": "reinpainting.md"}
@@ -32,6 +34,20 @@ def test_what_is_kept_of_editboard() -> None:
     assert sum(len(values) for table in tables for values in table.rows.values()) == 5 * (9 + 3 * 8) + 2 * 5
     assert all(column in METRICS for table in tables for column in table.columns)
     assert all(("semantic_score" in table.columns) == (table.part in ("SOSA", "")) for table in tables)
+
+
+def test_tables_say_what_they_compare_with_and_which_way_is_better() -> None:
+    sosa, *_, pearson = paper_tables("editboard")
+    assert sosa.rows["FateZero"][:3] == ("8.0082", "0.1723", "25.2665")
+    assert sosa.heads[:4] == ("ff_alpha ↓", "ff_beta ↓", "semantic_score ↓", "success_rate ↑")
+    assert pearson.heads == pearson.columns  # of agreement with people
+    of_papers = [table.ours for paper in PAGES for table in paper_tables(paper)]
+    named = re.findall(r"[a-z]+/[a-z-]+", " ".join([*of_papers, *(table.ours for table in chalearn_tables().values())]))
+    assert set(named) == {
+        "editboard/as-published-gif", "reinpaint/as-published", "humans/as-published", "decaption/as-published",
+        "fingerprint/as-published",
+    }  # fmt: skip
+    assert all(name in PROTOCOLS for name in named)
 
 
 def test_margins_of_synthetic_pictures() -> None:

@@ -13,8 +13,11 @@ from pydantic import BaseModel
 from inpaintbench.catalogue import known_name, unknown_name
 from inpaintbench.errors import UnknownNameError
 from inpaintbench.eval.comparing.ranking import Column, MeanPlaces, Standing, standings, standings_of_places
+from inpaintbench.eval.metrics import METRICS
 
 _FILE, _PAPERS = "chalearn.toml", "papers.toml"
+# Tables that say how metrics agree with people: there more is better whatever the metric.
+_OF_PEOPLE = {"editboard": (2, 3)}
 _HIGHER_IS_BETTER = {"psnr": True, "ssim": True, "mse": False, "dssim": False, "wnjd": False}
 
 
@@ -33,6 +36,8 @@ class PrintedTable(BaseModel, frozen=True):
     """One table of results."""
 
     number: int
+    ours: str
+    """What is measured here in the same way."""
     title: str
     source: str
     metrics: tuple[str, ...]
@@ -82,7 +87,7 @@ class PrintedTable(BaseModel, frozen=True):
             }
             for how, columns, placed in self.readings()
         ]  # fmt: skip
-        return {"table": self.number, "title": self.title, "readings": readings, "notes": self.notes}
+        return {"table": self.number, "title": self.title, "ours": self.ours, "readings": readings, "notes": self.notes}
 
 
 class PaperTable(BaseModel, frozen=True):
@@ -91,14 +96,27 @@ class PaperTable(BaseModel, frozen=True):
     paper: str
     source: str
     number: int
+    ours: str
+    """What is measured here in the same way."""
     part: str = ""
     """Part of the table, such as a task; empty where it is whole."""
     title: str
     columns: tuple[str, ...]
-    """Names of our metrics where a column is of one."""
+    """Names of our metrics where a column is of one; others end with an arrow where more or less is better."""
     rows: Mapping[str, tuple[str, ...]]
     """Name -> values as printed, one for each column."""
     notes: tuple[str, ...]
+
+    @property
+    def heads(self) -> tuple[str, ...]:
+        """The columns; those of agreement with people say nothing of the metric's own direction."""
+        return self.columns if self.number in _OF_PEOPLE.get(self.paper, ()) else tuple(map(_headed, self.columns))
+
+
+def _headed(column: str) -> str:
+    if column not in METRICS:
+        return column
+    return f"{column} {'↑' if METRICS.get(column).higher_is_better else '↓'}"
 
 
 def paper_tables(paper: str) -> list[PaperTable]:
