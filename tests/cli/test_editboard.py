@@ -108,6 +108,7 @@ def test_a_dry_run_measures_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "out" / "transcript").exists()
 
 
+@pytest.mark.long
 def test_what_has_no_value_here_is_told_and_what_had_one_elsewhere_is_not_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

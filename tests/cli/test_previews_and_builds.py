@@ -256,6 +256,7 @@ def test_a_broken_photograph_is_named_before_any_work(tmp_path: Path) -> None:
     assert not (tmp_path / "w").exists()
 
 
+@pytest.mark.long
 def test_other_options_replace_the_dataset_where_that_is_asked_for_and_say_so(tmp_path: Path) -> None:
     build = ("build", "fingerprint", "--size", "120x160", "--out", str(tmp_path / "w"))
     first = run_here(*build, "--fingers", "3", "--splits", "0,0,1")

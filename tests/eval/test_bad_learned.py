@@ -114,6 +114,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Found:
     return run(tmp_path_factory.mktemp("edges"), list(ITEMS), workers=0)
 
 
+@pytest.mark.long
 def test_every_row_has_a_value_vectors_or_a_reason_and_every_method_the_same_rows(found: Found) -> None:
     for (_, _, metric, _), row in found.rows.items():
         measured = row.value is not None if metric not in SETS else row.features is not None and row.truth_features is not None

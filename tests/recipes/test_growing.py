@@ -141,8 +141,8 @@ def growing_pictures(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Sou
     return recipe, source, folder / "workspace"
 
 
-FAST = [devil]
-DEAR = [humans, as_published, reinpaint, decaption, fingerprint, editing, removal, devil_imperfect, removal_imperfect]
+FAST = [reinpaint]
+DEAR = [devil, humans, as_published, decaption, fingerprint, editing, removal, devil_imperfect, removal_imperfect]
 
 
 @pytest.mark.parametrize("world", [*FAST, *(pytest.param(one, marks=pytest.mark.long) for one in DEAR)])

@@ -53,6 +53,7 @@ def expected(frames: Frames) -> np.ndarray:
     return found
 
 
+@pytest.mark.long
 def test_vectors_of_whole_clips() -> None:
     some = views()
     for view, found in zip(some, clip_metric().measure_together(some), strict=True):
