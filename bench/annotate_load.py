@@ -1,4 +1,4 @@
-"""50 raters in a closed loop over real HTTP while servers are killed: nothing lost, nothing doubled, and how long a submit takes.
+"""50 and 200 raters in a closed loop over real HTTP while servers are killed: nothing lost, nothing doubled, and how long a submit takes.
 
 python bench/annotate_load.py [--quick]
 """
@@ -21,7 +21,7 @@ from studies_made import write_study
 from inpaintbench.annotate.journal import Journal
 from inpaintbench.annotate.study import load
 
-LIMIT_MS = 300
+LIMIT_MS, RATERS = 300, 50
 QUESTIONS = [{"leaf": "keep_reject", "raters_per_task": 3}]
 
 
@@ -40,13 +40,13 @@ def checked(folder: Path, result: Result, *, database: str | None) -> dict[str, 
     }
 
 
-def row(name: str, folder: Path, result: Result, *, kills: int, database: str | None = None) -> tuple[str, bool]:
+def row(name: str, folder: Path, result: Result, *, raters: int, kills: int, database: str | None = None) -> tuple[str, bool]:
     found = checked(folder, result, database=database)
     p50, p95 = (1000 * float(np.quantile(result.seconds, share)) for share in (0.5, 0.95))
-    good = not (found["lost"] or found["doubled"] or found["task twice"]) and p95 < LIMIT_MS
+    good = not (found["lost"] or found["doubled"] or found["task twice"]) and (p95 < LIMIT_MS or raters > RATERS)
     rate = found["acknowledged"] / result.elapsed_seconds
     return (
-        f"| {name} | {found['acknowledged']} | {found['lost']} | {found['doubled']} | {found['task twice']} | {kills} "
+        f"| {raters} | {name} | {found['acknowledged']} | {found['lost']} | {found['doubled']} | {found['task twice']} | {kills} "
         f"| {result.retried} | {result.moved} | {p50:.0f} ms | {p95:.0f} ms | {rate:.0f} |",
         good,
     )
@@ -56,28 +56,26 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     quick = parser.parse_args().quick
-    raters, answers, kills = (10, 200, 2) if quick else (50, 5000, 10)
+    crowds = [(10, 200, 2)] if quick else [(RATERS, 5000, 10), (4 * RATERS, 10_000, 10)]
     print("## Raters under load\n")
     print(
-        f"{raters} raters, each sending the next answer as soon as the last one is acknowledged; servers and raters share "
-        "the cores. Submit = answer stored and next task handed out. Asked: none lost, none doubled, 95 % of submits within "
-        "300 ms. Times are of requests that were answered at the first try; the rate counts the time in which killed servers "
-        "start.\n"
+        f"{RATERS} raters, then {4 * RATERS}, each sending the next answer as soon as the last one is acknowledged; servers and "
+        f"raters share the cores. Submit = answer stored and next task handed out. Asked: none lost, none doubled, and of {RATERS} "
+        f"raters 95 % of submits within {LIMIT_MS} ms. Times are of requests that were answered at the first try; the rate counts "
+        "the time in which killed servers start.\n"
     )
-    print("| journal | answers | lost | doubled | task twice | kills | sent again | moved | median | 95 % | answers/s |")
-    print("|---|---|---|---|---|---|---|---|---|---|---|")
+    print("| raters | journal | answers | lost | doubled | task twice | kills | sent again | moved | median | 95 % | answers/s |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|---|")
     lines = []
-    with tempfile.TemporaryDirectory() as scratch:
-        for name, hits in (("SQLite, one server", 0), ("SQLite, one server", kills)):
-            folder = Path(scratch) / f"sqlite{hits}"
-            write_study(folder, QUESTIONS, subjects=2 * answers // 3, still=True, checks={"repeat_share": 0.0})
-            lines.append(row(name, folder, run_load(folder, raters=raters, answers=answers, kills=hits), kills=hits))
-        with running_postgres() as postgres:
-            for hits in (0, kills):
-                folder, url = Path(scratch) / f"postgresql{hits}", postgres.fresh()
+    with tempfile.TemporaryDirectory() as scratch, running_postgres() as postgres:
+        for raters, answers, kills in crowds:
+            places = [("SQLite, one server", hits, 1, None) for hits in (0, kills)]
+            places += [("PostgreSQL, two servers", hits, 2, postgres.fresh()) for hits in (0, kills)]
+            for name, hits, servers, url in places:
+                folder = Path(scratch) / f"{servers}-{raters}-{hits}"
                 write_study(folder, QUESTIONS, subjects=2 * answers // 3, still=True, checks={"repeat_share": 0.0})
-                done = run_load(folder, raters=raters, answers=answers, kills=hits, servers=2, database=url)
-                lines.append(row("PostgreSQL, two servers", folder, done, kills=hits, database=url))
+                done = run_load(folder, raters=raters, answers=answers, kills=hits, servers=servers, database=url)
+                lines.append(row(name, folder, done, raters=raters, kills=hits, database=url))
     print("\n".join(text for text, _ in lines))
     return 0 if all(good for _, good in lines) else 1
 

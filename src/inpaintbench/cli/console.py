@@ -318,6 +318,14 @@ def print_json(answer: object) -> None:
     sys.stdout.write(json.dumps(_plain(answer), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 
+def tell(sentence: str, answer: object, *, as_json: bool) -> None:
+    """What a command has done: a sentence for people, its facts for scripts."""
+    if as_json:
+        print_json(answer)
+    else:
+        say(sentence)
+
+
 def _plain(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         value = {field.name: getattr(value, field.name) for field in fields(value)}

@@ -7,6 +7,7 @@ import io
 import json
 import math
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -123,13 +124,23 @@ def _as_csv(rows: Iterable[Mapping[str, Any]]) -> str:
     return sink.getvalue()
 
 
+# What a text that a spreadsheet takes for a formula begins with, and the sign that guards it.
+_GUARDED = (*table_files.FORMULA, "'")
+
+
 def _cell(value: Any) -> str:
-    if isinstance(value, bool | list | tuple):
-        return json.dumps(value, ensure_ascii=False)
-    if isinstance(value, float | int):
-        return repr(value)
-    text = "" if value is None else str(value)
-    return f"'{text}" if text.startswith((*table_files.FORMULA, "'")) else text
+    if isinstance(value, str):
+        return f"'{value}" if value.startswith(_GUARDED) else value
+    if value is None:
+        return ""
+    if isinstance(value, list | tuple):
+        return _listed(tuple(value))
+    return json.dumps(value) if isinstance(value, bool) else repr(value)
+
+
+@lru_cache(maxsize=4096)
+def _listed(names: tuple[str, ...]) -> str:
+    return json.dumps(names, ensure_ascii=False)
 
 
 def _json(text: str) -> Any:

@@ -7,6 +7,7 @@ import io
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -93,8 +94,13 @@ def export_judgements(
 
 def _row(vote: Vote, *, study_id: str, rater: str) -> dict[str, Any]:
     own = {name: getattr(vote, name) for name in SCHEMA.names if name not in ("study_id", "rater")}
-    texts = {"study_id": study_id, "rater": rater, "given": canonical_json(dict(vote.given))}
+    texts = {"study_id": study_id, "rater": rater, "given": _given(tuple(vote.given.items()))}
     return own | texts | {"candidates": list(vote.candidates), "shown": list(vote.shown)}
+
+
+@lru_cache(maxsize=4096)
+def _given(parts: tuple[tuple[str, str], ...]) -> str:
+    return canonical_json(dict(parts))
 
 
 def import_judgements(path: Path, study: Study, journal: Journal, *, at: float) -> Imported:

@@ -77,6 +77,7 @@ def withdraw(
     name: Name,
     database: Database = None,
     keep_votes: Annotated[bool, option("What they answered still counts, under a pseudonym.", "--keep-votes")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Erase a person: name, platform's ids, free words, links. Answers are excluded unless they are to be kept.
 
@@ -89,13 +90,14 @@ def withdraw(
         study_id, rater_id = open_study.study.study_id, open_study.rater(name).rater_id
         Desk(open_study.study, open_study.journal).withdraw(rater_id, keep_votes=keep_votes)
         erased = Participants(open_study.journal).erase(study_id, rater_id)
-    console.say(
+    console.tell(
         f"{erased.name}: erased {erased.participants} of the platform's records, {erased.words} free words, "
-        f"{erased.links} links; answers {'count' if keep_votes else 'are excluded'}. Backups that you made before still hold them"
-    )
+        f"{erased.links} links; answers {'count' if keep_votes else 'are excluded'}. Backups that you made before still hold them",
+        {**asdict(erased), "votes_count": keep_votes}, as_json=as_json,
+    )  # fmt: skip
 
 
-def close(study: InStudy, database: Database = None) -> None:
+def close(study: InStudy, database: Database = None, as_json: AsJson = False) -> None:
     """End a study with a crowd: links to people are deleted. Pay everybody before.
 
     Example: inpaintbench annotate close STUDY
@@ -105,17 +107,19 @@ def close(study: InStudy, database: Database = None) -> None:
     with opened(study, database) as open_study:
         _crowd_of(open_study)
         many = Participants(open_study.journal).forget(open_study.study.study_id)
-    console.say(f"{many} people can no longer be linked to their answers, and nobody can arrive any more")
+    sentence = f"{many} people can no longer be linked to their answers, and nobody can arrive any more"
+    console.tell(sentence, {"unlinked": many, "open": False}, as_json=as_json)
 
 
 def space(
     study: InStudy,
     out: Annotated[Path, option("Folder of the files; new or empty.")],
     wheel: Annotated[Path | None, option("Wheel of this package; else put one into wheels/.", "--wheel")] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Write what serves a study in a container or a Space. Nothing is sent anywhere.
 
     Example: inpaintbench annotate space STUDY --out SPACE
     """
-    for path in write_space(out, title=load(study).file.title, wheel=wheel):
-        console.say(f"wrote {console.shown(path)}")
+    written = write_space(out, title=load(study).file.title, wheel=wheel)
+    console.tell("\n".join(f"wrote {console.shown(path)}" for path in written), {"files": written}, as_json=as_json)

@@ -86,6 +86,7 @@ def invite(
     admin: Annotated[bool, option("They see the admin page and do not answer.", "--admin")] = False,
     password: Annotated[bool, option("Ask for a password to sign in with, instead of a link.", "--password")] = False,
     origin: Annotated[str, option("Where raters reach the app.")] = _ORIGIN,
+    as_json: AsJson = False,
 ) -> None:
     """Add raters, and print a secret link for each. A new link for a known name makes the old one useless.
 
@@ -93,15 +94,22 @@ def invite(
     """
     if password and len(names) != 1:
         raise UsageError(f"--password sets that of one rater, {len(names)} are named")
+    invited: list[dict[str, str]] = []
     with opened(study, database, answers=True) as open_study:
         for name in names:
             rater_id = open_study.rater_id(name, role="admin" if admin else "rater")
             if password:
                 open_study.people.set_password(open_study.study.study_id, rater_id, _asked_password())
-                console.say(f"{name}: signs in at {origin}/login")
+                invited.append({"name": name, "password": "yes", "address": f"{origin}/login"})
+                sentence = f"{name}: signs in at {origin}/login"
             else:
                 secret = open_study.people.invite(open_study.study.study_id, rater_id)
-                console.say(f"{name}: {origin}/join/{secret}")
+                invited.append({"name": name, "address": f"{origin}/join/{secret}"})
+                sentence = f"{name}: {origin}/join/{secret}"
+            if not as_json:  # at once: what was printed counts, although the next name fails
+                console.say(sentence)
+    if as_json:
+        print_json({"invited": invited})
 
 
 def _asked_password() -> str:
@@ -138,31 +146,33 @@ def _standing(rater: Rater, seen: Mapping[str, Any]) -> str:
     return f"{role}, excluded" if seen.get("excluded") else role
 
 
-def revoke(study: InStudy, name: Name, database: Database = None) -> None:
+def revoke(study: InStudy, name: Name, database: Database = None, as_json: AsJson = False) -> None:
     """End a rater's link, password and open sessions. Answers stay.
 
     Example: inpaintbench annotate revoke STUDY Ada
     """
     with opened(study, database) as open_study:
         open_study.people.revoke(open_study.study.study_id, open_study.rater(name).rater_id)
-    console.say(f"{name} can no longer sign in")
+    console.tell(f"{name} can no longer sign in", {"name": name, "revoked": True}, as_json=as_json)
 
 
-def resume(study: InStudy, name: Name, database: Database = None) -> None:
+def resume(study: InStudy, name: Name, database: Database = None, as_json: AsJson = False) -> None:
     """Let a paused rater go on. Raters are paused who miss too many known answers.
 
     Example: inpaintbench annotate resume STUDY Ada
     """
     with opened(study, database) as open_study:
         open_study.desk.resume(open_study.rater(name).rater_id)
-    console.say(f"{name} can go on")
+    console.tell(f"{name} can go on", {"name": name, "paused": False}, as_json=as_json)
 
 
 Reason = Annotated[str, option("Why; the journal and the report keep it.")]
 Answer = Annotated[str | None, option("One answer of theirs, by its submission_id in `annotate export`.", default="all of them")]
 
 
-def exclude(study: InStudy, name: Name, reason: Reason, answer: Answer = None, database: Database = None) -> None:
+def exclude(
+    study: InStudy, name: Name, reason: Reason, answer: Answer = None, database: Database = None, as_json: AsJson = False
+) -> None:
     """Let a rater's answers count for nothing. They stay, and tasks open for others.
 
     Example: inpaintbench annotate exclude STUDY Ada --reason "chose left 40 times of 40"
@@ -171,10 +181,13 @@ def exclude(study: InStudy, name: Name, reason: Reason, answer: Answer = None, d
         rater_id = open_study.judged_by(name)
         done = open_study.desk.exclude(rater_id, submission_id=answer, reason=reason)
     what = "this answer no longer counts" if answer else "answers no longer count, and there is no more work for them"
-    console.say(f"{name}: {what}" if done else f"{name}: excluded before; nothing was changed")
+    sentence = f"{name}: {what}" if done else f"{name}: excluded before; nothing was changed"
+    console.tell(sentence, {"name": name, "answer": answer, "excluded": True, "changed": done}, as_json=as_json)
 
 
-def include(study: InStudy, name: Name, reason: Reason, answer: Answer = None, database: Database = None) -> None:
+def include(
+    study: InStudy, name: Name, reason: Reason, answer: Answer = None, database: Database = None, as_json: AsJson = False
+) -> None:
     """Let excluded answers of a rater count again. Rules then leave them alone.
 
     Example: inpaintbench annotate include STUDY Ada --reason "sat before a mirrored screen"
@@ -183,7 +196,8 @@ def include(study: InStudy, name: Name, reason: Reason, answer: Answer = None, d
         rater_id = open_study.judged_by(name)
         done = open_study.desk.include(rater_id, submission_id=answer, reason=reason)
     what = "this answer counts again" if answer else "answers count again"
-    console.say(f"{name}: {what}" if done else f"{name}: not excluded; nothing was changed")
+    sentence = f"{name}: {what}" if done else f"{name}: not excluded; nothing was changed"
+    console.tell(sentence, {"name": name, "answer": answer, "excluded": False, "changed": done}, as_json=as_json)
 
 
 def _overview(open_study: Opened) -> Mapping[str, Any]:
@@ -232,6 +246,7 @@ def backup(
     out: Annotated[Path, option("The SQLite file to write.")],
     database: Database = None,
     replace: Annotated[bool, option("Write over an older backup.", "--replace")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Copy the journal to one checked file while the app runs.
 
@@ -241,10 +256,13 @@ def backup(
 
     with opened(study, database) as open_study:
         copy(open_study.journal, out, replace=replace)
-    console.say(f"{console.shown(out)}: {out.stat().st_size / 1e6:.1f} MB")
+    size = out.stat().st_size
+    console.tell(f"{console.shown(out)}: {size / 1e6:.1f} MB", {"file": out, "bytes": size}, as_json=as_json)
 
 
-def restore(file: Annotated[Path, argument("A backup.")], study: InStudy, database: Database = None) -> None:
+def restore(
+    file: Annotated[Path, argument("A backup.")], study: InStudy, database: Database = None, as_json: AsJson = False
+) -> None:
     """Bring a backup into an empty journal.
 
     Example: inpaintbench annotate restore journal-backup.sqlite STUDY
@@ -255,7 +273,8 @@ def restore(file: Annotated[Path, argument("A backup.")], study: InStudy, databa
 
     bring_back(file, url, study_id=load(study).study_id)
     note(study, url)
-    console.say(f"{console.shown(file)} is back in the journal {name_of(url)}")
+    sentence = f"{console.shown(file)} is back in the journal {name_of(url)}"
+    console.tell(sentence, {"file": file, "journal": name_of(url)}, as_json=as_json)
 
 
 def demo(

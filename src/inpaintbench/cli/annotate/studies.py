@@ -41,13 +41,16 @@ def list_shipped(as_json: AsJson = False) -> None:
 def new(
     name: Annotated[str, argument("A shipped study (`annotate studies` lists them).", among=shipped.names())],
     out: Annotated[Path, option("The file to write.")] = Path("study.toml"),
+    as_json: AsJson = False,
 ) -> None:
     """Write a shipped study as a file to complete and change.
 
     Example: inpaintbench annotate new devil_labels --out study.toml
     """
-    path = console.shown(shipped.write(name, out))
-    console.say(f"{path}: set its paths, then `inpaintbench annotate prepare {path} --out STUDY`")
+    written = shipped.write(name, out)
+    path = console.shown(written)
+    sentence = f"{path}: set its paths, then `inpaintbench annotate prepare {path} --out STUDY`"
+    console.tell(sentence, {"file": written}, as_json=as_json)
 
 
 def prepare(
