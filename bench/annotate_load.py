@@ -1,4 +1,4 @@
-"""50 and 200 raters in a closed loop over real HTTP while servers are killed: nothing lost, nothing doubled, and how long a submit takes.
+"""50 and 200 raters in a closed loop over real HTTP while servers are killed: what is lost or doubled, how long a submit takes.
 
 python bench/annotate_load.py [--quick]
 """
@@ -60,9 +60,9 @@ def main() -> int:
     print("## Raters under load\n")
     print(
         f"{RATERS} raters, then {4 * RATERS}, each sending the next answer as soon as the last one is acknowledged; servers and "
-        f"raters share the cores. Submit = answer stored and next task handed out. Asked: none lost, none doubled, and of {RATERS} "
-        f"raters 95 % of submits within {LIMIT_MS} ms. Times are of requests that were answered at the first try; the rate counts "
-        "the time in which killed servers start.\n"
+        "raters share the cores. Submit = answer stored and next task handed out. Asked: none lost, none doubled, and of "
+        f"{RATERS} raters 95 % of submits within {LIMIT_MS} ms. Times are of requests that were answered at the first try; the "
+        "rate counts the time in which killed servers start.\n"
     )
     print("| raters | journal | answers | lost | doubled | task twice | kills | sent again | moved | median | 95 % | answers/s |")
     print("|---|---|---|---|---|---|---|---|---|---|---|---|")

@@ -440,7 +440,7 @@ def test_screening_proposes_by_the_studys_rules_and_applies_when_told(compared: 
 def test_planning_tells_what_it_tries(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("inpaintbench.annotate.statistics.planning.power_of", lambda _setting, votes, **_: min(1.0, votes / 500))
     done = CliRunner().invoke(app, ["annotate", "plan", "--methods", "3", "--json"], catch_exceptions=False)
-    assert "48 votes: enough in 9.6 % of simulated studies" in done.stderr.replace("\N{NO-BREAK SPACE}", " ")
+    assert "48 votes: enough in 9.6 % of 60 simulated studies" in done.stderr.replace("\N{NO-BREAK SPACE}", " ")
     assert json.loads(done.stdout)["votes"] >= 450
 
 

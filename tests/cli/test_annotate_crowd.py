@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -62,3 +63,33 @@ def test_a_space_is_written(crowd: Path, tmp_path: Path) -> None:
     assert made.returncode == 0, made.stderr
     assert (tmp_path / "space" / "Dockerfile").read_text().startswith("# A study behind")
     assert run_here("annotate", "space", crowd, "--out", tmp_path / "space").returncode == 1
+
+
+def test_every_command_that_writes_answers_in_json(crowd: Path, tmp_path: Path) -> None:
+    def told(*words: str | Path) -> dict[str, object]:
+        done = run_here("annotate", *words, "--json")
+        assert done.returncode == 0, done.stderr
+        answer: dict[str, object] = json.loads(done.stdout)
+        return answer
+
+    link = told("invite", crowd, "Ada", "Bob")["invited"]
+    assert [(of["name"], of["address"].startswith("http://127.0.0.1:7860/join/")) for of in link] == [
+        ("Ada", True),
+        ("Bob", True),
+    ]
+    assert told("exclude", crowd, "Ada", "--reason", "slept") == {
+        "name": "Ada", "answer": None, "excluded": True, "changed": True
+    }  # fmt: skip
+    assert told("exclude", crowd, "Ada", "--reason", "slept")["changed"] is False
+    assert told("include", crowd, "Ada", "--reason", "woke")["changed"] is True
+    assert told("resume", crowd, "Ada") == {"name": "Ada", "paused": False}
+    assert told("revoke", crowd, "Ada") == {"name": "Ada", "revoked": True}
+    saved = told("backup", crowd, "--out", tmp_path / "b.sqlite")
+    assert saved["bytes"] == (tmp_path / "b.sqlite").stat().st_size
+    assert len(told("space", crowd, "--out", tmp_path / "space")["files"]) == 3
+    erased = told("withdraw", crowd, "P0001")
+    assert (erased["name"], erased["participants"], erased["answers_count"]) == ("P0001", 1, False)
+    assert told("close", crowd) == {"unlinked": 1, "open": False}
+    shutil.copytree(crowd, tmp_path / "moved", ignore=shutil.ignore_patterns("journal*"))
+    assert told("restore", tmp_path / "b.sqlite", tmp_path / "moved")["file"] == str(tmp_path / "b.sqlite")
+    assert told("new", "devil_labels", "--out", tmp_path / "own.toml")["file"] == str(tmp_path / "own.toml")

@@ -88,12 +88,14 @@ def withdraw(
 
     with opened(study, database) as open_study:
         study_id, rater_id = open_study.study.study_id, open_study.rater(name).rater_id
-        Desk(open_study.study, open_study.journal).withdraw(rater_id, keep_votes=keep_votes)
+        desk = Desk(open_study.study, open_study.journal)
+        desk.withdraw(rater_id, keep_votes=keep_votes)
+        counts = desk.state().excluded(rater_id) is None
         erased = Participants(open_study.journal).erase(study_id, rater_id)
     console.tell(
         f"{erased.name}: erased {erased.participants} of the platform's records, {erased.words} free words, "
-        f"{erased.links} links; answers {'count' if keep_votes else 'are excluded'}. Backups that you made before still hold them",
-        {**asdict(erased), "votes_count": keep_votes}, as_json=as_json,
+        f"{erased.links} links; answers {'count' if counts else 'are excluded'}. Backups that you made before still hold them",
+        {**asdict(erased), "answers_count": counts}, as_json=as_json,
     )  # fmt: skip
 
 

@@ -246,6 +246,7 @@ def resolve(
     least_agreement: Annotated[float, option("Share of a clip's votes that a label needs.", min=0, max=1)] = 0.5,
     override: Annotated[bool, option("Count for clips that another study answered too.", "--override")] = False,
     database: Database = None,
+    as_json: AsJson = False,
 ) -> None:
     """Turn answers into labels and scores. The other rooms read these attributes, answers and scores.
 
@@ -255,13 +256,25 @@ def resolve(
         votes = open_study.votes()
     subjects = {question.subject for question in open_study.study.question_of.values()}
     targets = _targets(open_study.study, into)
+    written: dict[str, object] = {}
     if "clip" in subjects:
         if len(targets) > 1:
             named = ", ".join(repr(str(target.path)) for target in targets)
             raise UsageError(f"labels go into one workspace, {len(targets)} are named: {named}; give --into once")
-        _resolve_labels(open_study.study, votes, targets[0], least_agreement=least_agreement, override=override)
+        columns, rows = _resolve_labels(open_study.study, votes, targets[0], least_agreement=least_agreement, override=override)
+        written |= {"workspace": targets[0].path, "labels": records([name.replace(" ", "_") for name in columns], rows)}
+        if not as_json:
+            console.print_table(f"written to {console.shown(targets[0].path)}", columns, rows)
     if subjects - {"clip"}:
-        _resolve_preferences(open_study.study, votes, targets, override=override)
+        scores = _resolve_preferences(open_study.study, votes, targets, override=override)
+        known = sum(row.value is not None for row in scores)
+        runs = [target.path for target in targets]
+        written |= {"runs": runs, "metric": METRIC, "scores": known, "without_votes": len(scores) - known}
+        if not as_json:
+            where = ", ".join(map(console.shown, runs))
+            console.say(f"{known} scores of {METRIC} ({len(scores) - known} without votes) written to {where}")
+    if as_json:
+        print_json(written)
 
 
 def _targets(study: Study, into: Sequence[Path] | None) -> list[Workspace]:
@@ -272,7 +285,9 @@ def _targets(study: Study, into: Sequence[Path] | None) -> list[Workspace]:
     return [Workspace(path, create=False) for path in paths]
 
 
-def _resolve_labels(study: Study, votes: Sequence[Vote], workspace: Workspace, *, least_agreement: float, override: bool) -> None:
+def _resolve_labels(
+    study: Study, votes: Sequence[Vote], workspace: Workspace, *, least_agreement: float, override: bool
+) -> tuple[list[str], list[tuple[object, ...]]]:
     kept = labels(study, votes, least_agreement=least_agreement)
     known = {clip.clip_id for clip in workspace.table("clips", Clip)}
     if not known & {task.subject_id for task in study.tasks}:
@@ -285,22 +300,19 @@ def _resolve_labels(study: Study, votes: Sequence[Vote], workspace: Workspace, *
     for row in kept.answers:
         decided.setdefault(row.question, []).append(row.answer is not None)
     alphas = {part.question: part.alpha for part in reversed(agreements)}  # of the main part, which is the first
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for label, of in decided.items():
         unsure, wrong, silent = (counts.get(label, 0) for counts in (kept.unsure, kept.against_gold, kept.unanswered))
         rows.append((label, sum(of) - unsure, unsure, len(of) - sum(of) - wrong, wrong, silent, alphas[label]))
-    columns = ["question", "decided", "unclear", "without agreement", "against gold", "no answer", "alpha"]
-    console.print_table(f"written to {console.shown(workspace.path)}", columns, rows)
+    return ["question", "decided", "unclear", "without agreement", "against gold", "no answer", "alpha"], rows
 
 
-def _resolve_preferences(study: Study, votes: Sequence[Vote], runs: Sequence[Workspace], *, override: bool) -> None:
+def _resolve_preferences(study: Study, votes: Sequence[Vote], runs: Sequence[Workspace], *, override: bool) -> list[Score]:
     scores: list[Score] = preferences(study, votes)
     for run in runs:
         with console.writing(run):
             write_preferences(run, scores, study, override=override)
-    known = sum(row.value is not None for row in scores)
-    where = ", ".join(console.shown(run.path) for run in runs)
-    console.say(f"{known} scores of {METRIC} ({len(scores) - known} without votes) written to {where}")
+    return scores
 
 
 def export(
@@ -311,6 +323,7 @@ def export(
     media_url: Annotated[str, option("Address of that folder, as Label Studio reaches it.")] = "/data/local-files/?d=",
     gold: Annotated[bool, option("For Label Studio, also known answers, as ground truth.", "--gold")] = False,
     database: Database = None,
+    as_json: AsJson = False,
 ) -> None:
     """Write every judgement that stands to one table. For Label Studio all tasks are written, with their judgements.
 
@@ -320,9 +333,13 @@ def export(
         called = _called(open_study.people.raters(open_study.study.study_id)) if names else None
         votes, skips = open_study.votes(), open_study.state().skips()
         written = export_judgements(open_study.study, votes, out, names=called, media=media_url, skips=skips, gold=gold)
-    console.say(f"{count(written, 'judgement')} in {console.shown(out)}")
+    told: dict[str, object] = {"file": out, "judgements": written}
+    sentences = [f"{count(written, 'judgement')} in {console.shown(out)}"]
     if media is not None:
-        console.say(f"{count(write_media(open_study.study, study, media), 'video')} in {console.shown(media)}")
+        videos = write_media(open_study.study, study, media)
+        told |= {"media": media, "videos": videos}
+        sentences.append(f"{count(videos, 'video')} in {console.shown(media)}")
+    console.tell("\n".join(sentences), told, as_json=as_json)
 
 
 def import_file(
@@ -332,6 +349,7 @@ def import_file(
         Path | None, option("Write the ground truth of Label Studio to this CSV file, for `gold` under [checks].", "--gold")
     ] = None,
     database: Database = None,
+    as_json: AsJson = False,
 ) -> None:
     """Bring in judgements from elsewhere. Another journal will do; twice is the same as once.
 
@@ -347,8 +365,9 @@ def import_file(
     left_out = f"; left out: {' and '.join(apart)}" if apart else ""
     if not (done.stored or done.known or known):
         raise InputError(f"{str(file)!r} holds no judgements{left_out}")
-    console.say(f"{count(done.stored, 'judgement')} stored, {done.known} were here already{left_out}")
+    sentences = [f"{count(done.stored, 'judgement')} stored, {done.known} were here already{left_out}"]
     if gold is not None:
-        console.say(
-            f"{count(known, 'known answer')} in {console.shown(gold)}; name it under [checks] and prepare the study again"
-        )
+        advice = "name it under [checks] and prepare the study again"
+        sentences.append(f"{count(known, 'known answer')} in {console.shown(gold)}; {advice}")
+    facts = {"stored": done.stored, "known": done.known, "cancelled": done.cancelled, "truths": done.truths}
+    console.tell("\n".join(sentences), {**facts, "gold": gold, "gold_answers": known}, as_json=as_json)

@@ -96,20 +96,20 @@ def invite(
         raise UsageError(f"--password sets that of one rater, {len(names)} are named")
     invited: list[dict[str, str]] = []
     with opened(study, database, answers=True) as open_study:
-        for name in names:
-            rater_id = open_study.rater_id(name, role="admin" if admin else "rater")
-            if password:
-                open_study.people.set_password(open_study.study.study_id, rater_id, _asked_password())
-                invited.append({"name": name, "password": "yes", "address": f"{origin}/login"})
-                sentence = f"{name}: signs in at {origin}/login"
-            else:
-                secret = open_study.people.invite(open_study.study.study_id, rater_id)
-                invited.append({"name": name, "address": f"{origin}/join/{secret}"})
-                sentence = f"{name}: {origin}/join/{secret}"
-            if not as_json:  # at once: what was printed counts, although the next name fails
-                console.say(sentence)
-    if as_json:
-        print_json({"invited": invited})
+        try:  # a link is told once: those that were made are printed although the next name fails
+            for name in names:
+                rater_id = open_study.rater_id(name, role="admin" if admin else "rater")
+                if password:
+                    open_study.people.set_password(open_study.study.study_id, rater_id, _asked_password())
+                    invited.append({"name": name, "address": f"{origin}/login"})
+                else:
+                    secret = open_study.people.invite(open_study.study.study_id, rater_id)
+                    invited.append({"name": name, "address": f"{origin}/join/{secret}"})
+        finally:
+            means = ": signs in at " if password else ": "
+            told = "\n".join(f"{of['name']}{means}{of['address']}" for of in invited)
+            if invited:
+                console.tell(told, {"invited": invited}, as_json=as_json)
 
 
 def _asked_password() -> str:

@@ -58,21 +58,21 @@ def prepare(
     out: Annotated[Path, option("Folder of the study.")],
     database: Database = None,
     running: Processes = Running(),
+    as_json: AsJson = False,
 ) -> None:
     """Make the tasks of a study and the videos that browsers play. Run it again to go on after an interruption.
 
     Example: inpaintbench annotate prepare study.toml --out STUDY
     """
     asked = read_study_file(file)
-    study = prepare_study(asked, out, executor_of=running.on, answers_of=answers_stored(out, database), log=_told)
-    console.out.print(
-        f"{len(study.tasks)} tasks, {len(study.proxies)} proxies in {console.shown(out)}; "
-        f"next: `inpaintbench annotate invite {console.shown(out)} NAME` and `inpaintbench annotate serve {console.shown(out)}`"
+    study = prepare_study(
+        asked, out, executor_of=running.on, answers_of=answers_stored(out, database), log=console.note if as_json else console.say
     )
-
-
-def _told(sentence: str) -> None:
-    console.say(sentence)
+    console.tell(
+        f"{len(study.tasks)} tasks, {len(study.proxies)} proxies in {console.shown(out)}; "
+        f"next: `inpaintbench annotate invite {console.shown(out)} NAME` and `inpaintbench annotate serve {console.shown(out)}`",
+        {"study_id": study.study_id, "folder": out, "tasks": len(study.tasks), "proxies": len(study.proxies)}, as_json=as_json,
+    )  # fmt: skip
 
 
 def plan(
