@@ -16,7 +16,7 @@ FOLDER = Path("/somewhere")
 
 
 def test_all_are_found_and_built() -> None:
-    assert shipped.names() == ["best_of_100", "devil_labels", "editboard"]
+    assert shipped.names() == ["best_of_100", "devil_labels", "editboard", "strangers"]
     for name in shipped.names():
         file = shipped.read(name, folder=FOLDER)
         for spec in file.questions:
@@ -55,6 +55,19 @@ def test_editboard_has_thirty_questions_in_each_of_five_dimensions() -> None:
     assert file.subjects.most is not None
     assert pairs * file.subjects.most == 30
     assert sum(pairs * file.subjects.most * one.raters_per_task for one in file.questions) == 4500
+
+
+def test_strangers_are_asked_with_everything_that_makes_their_answers_worth_something() -> None:
+    file = shipped.read("strangers", folder=FOLDER)
+    assert file.crowd is not None
+    assert file.crowd.qualify.training == "/somewhere/training.csv"
+    assert file.crowd.qualify.right == 5
+    assert file.subjects.decoys == ("DECOY",)
+    assert {"failed_gold", "side_bias", "faster_than_clip"} <= set(file.screening)
+    assert [name for name, rule in file.screening.items() if rule.auto] == ["faster_than_clip"]
+    assert file.checks.warmup > 0
+    # Of a person's tasks enough have a known answer for the window to fill.
+    assert file.checks.gold_share * file.crowd.tasks_per_person >= file.checks.window - 1
 
 
 def test_one_that_was_written_reads_the_same_and_is_never_overwritten(tmp_path: Path) -> None:

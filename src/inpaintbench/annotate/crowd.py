@@ -120,6 +120,16 @@ _PLATFORMS: Mapping[PlatformName, Platform] = {
 }
 
 
+def address(crowd: Crowd, origin: str) -> str:
+    """The address of a study for its platform, with the platform's own placeholders where it needs them."""
+    known, entry = platform_of(crowd), f"{origin}/enter"
+    if crowd.platform == "prolific":
+        return entry + "?" + "&".join(f"{name}={{{{%{name}%}}}}" for name in (known.participant, known.study, known.session))
+    if crowd.platform == "link":
+        return f"{entry}?" + "&".join(f"{name}=..." for name in (known.participant, known.session, known.study) if name)
+    return entry
+
+
 def platform_of(crowd: Crowd) -> Platform:
     """The platform of a study."""
     link = crowd.link

@@ -53,6 +53,8 @@ class Subjects(_Strict):
     """Run folders, whose predictions are the candidates."""
     methods: tuple[str, ...] = ()
     """Some of the runs' methods, by label; all by default."""
+    decoys: tuple[str, ...] = ()
+    """Methods that are shown in tasks with a known answer alone: results that nobody can mistake for good ones."""
     slices: tuple[str, ...] = ()
     """Slices of the dataset; all items by default."""
     clips: Literal["kept", "all"] = "all"
@@ -66,8 +68,8 @@ class Subjects(_Strict):
             raise ValueError("name either a workspace or a dataset")
         if self.dataset is not None and not self.runs:
             raise ValueError("a dataset needs runs, whose predictions are judged")
-        if self.workspace is not None and (self.runs or self.methods or self.slices):
-            raise ValueError("runs, methods and slices belong to a dataset")
+        if self.workspace is not None and (self.runs or self.methods or self.slices or self.decoys):
+            raise ValueError("runs, methods, decoys and slices belong to a dataset")
         return self
 
 

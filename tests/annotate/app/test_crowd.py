@@ -82,8 +82,9 @@ def test_a_stranger_comes_agrees_practises_works_and_returns_with_the_code(hall:
     press(page, "keep")
     page.get_by_text("That is right.").wait_for()
     page.get_by_text("Nothing is wrong with it.").wait_for()
+    page.get_by_text("Now comes a test of 2 tasks, without comments.").wait_for()
     page.keyboard.press("Enter")
-    page.get_by_text("Test: 1 / 3").wait_for()
+    page.get_by_text("Test: 0 / 2").wait_for()
     for number in range(5):
         page.wait_for_function(f"window.raterPage.page.work.progress.answered === {number + 1}")
         press(page, "keep")
@@ -128,6 +129,14 @@ def test_on_a_phone_the_pictures_must_be_large_enough(hall: Hall, browser: Any) 
     context.set_default_timeout(PATIENCE_MS)
     page = context.new_page()
     page.goto(hall.platform.link(hall.origin, "person-3"))
+    # Text has the whole page, from its beginning to its buttons.
+    page.get_by_role("button", name="I agree").wait_for()
+    shown = page.evaluate(
+        "() => { const box = document.querySelector('.message').getBoundingClientRect(); const first = "
+        "document.querySelector('.message h2').getBoundingClientRect(); return [box.bottom, first.top - box.top]; }"
+    )
+    assert shown[0] >= 250
+    assert shown[1] >= 0
     page.get_by_role("button", name="I agree").click()
     page.get_by_role("button", name="Begin").click()
     page.get_by_text("The pictures are too small to judge").wait_for()

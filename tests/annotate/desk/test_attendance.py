@@ -81,12 +81,12 @@ def test_somebody_comes_agrees_practises_passes_and_gets_the_code() -> None:
     assert (before["status"], before["queue"], before["crowd"]["text"]) == ("consent", [], "We store your answers.")
     assert "code" not in str(before)
     work = world.come("a")
-    assert (work["status"], work["crowd"], len(work["queue"])) == ("working", {"stage": "training"}, 1)
+    assert (work["status"], work["crowd"], len(work["queue"])) == ("working", {"stage": "training", "before": 0}, 1)
     told = world.answer("a")
     assert told["feedback"] == {"right": True, "answers": ["Keep"], "why": "It plays."}
-    assert told["work"]["crowd"] == {"stage": "testing"}
+    assert told["work"]["crowd"] == {"stage": "testing", "before": 1}
     assert world.answer("a")["feedback"] is None
-    assert world.answer("a")["work"]["crowd"] == {"stage": "working"}
+    assert world.answer("a")["work"]["crowd"] == {"stage": "working", "before": 3}
     end = world.go_through("a")
     assert end["status"] == "ended"
     assert (end["crowd"]["outcome"], end["crowd"]["code"]) == ("completed", "DONE")

@@ -173,8 +173,25 @@ def test_gold_and_draws_reach_the_tasks(world: Path, tmp_path: Path) -> None:
         assert task.gold == right.get(task.subject_id, ())
     golden = sum(bool(task.gold) for task in study.tasks)
     assert golden > 0
-    assert told[-1] == f"{golden} gold tasks from 2 lines"
+    assert f"{golden} gold {'task' if golden == 1 else 'tasks'} from 2 lines" in told
+    idle = [row for row in rows[1:3] if row["item_id"] not in subjects]
+    assert any("about nothing that the study shows, first gold.csv line" in said for said in told) == bool(idle)
     assert prepare(file.model_copy(update={"seed": 6}), tmp_path / "other").study_id != study.study_id
+
+
+def test_a_test_that_nobody_could_pass_is_refused(world: Path, tmp_path: Path) -> None:
+    rows = frozen.load(world / "dataset").items
+    (tmp_path / "test.csv").write_text(f"subject,question,answers\n{rows[1]['item_id']},better,tie\n")
+    crowd = {"consent_text": "We store your answers.", "qualify": {"test": str(tmp_path / "test.csv"), "right": 9}}
+    file = study_file(world, PAIRS[:1], subjects=SUBJECTS, crowd=crowd)
+    with pytest.raises(InputError, match=r"qualify.right is 9, and the test has \d tasks?, so nobody could pass"):
+        prepare(file, tmp_path / "study")
+
+
+def test_a_decoy_must_be_a_method_of_the_runs(world: Path, tmp_path: Path) -> None:
+    file = study_file(world, PAIRS[:1], subjects={**SUBJECTS, "decoys": ["nois"]})
+    with pytest.raises(InputError, match=r"subjects.decoys: .*nois"):
+        prepare(file, tmp_path / "study")
 
 
 def clip_study(benchmark: Path, *, clips: str = "all", **question: Any) -> StudyFile:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from inpaintbench.annotate.preparing.tasks import (
     draft,
     finished,
     left_out_table,
+    speaks_of,
     suggestions,
     with_gold,
 )
@@ -40,7 +42,8 @@ def candidates(*lacking: tuple[str, str]) -> Candidates:
 
 
 def of_dataset(*questions: dict[str, Any], **fields: Any) -> Any:
-    return study_file(Path("/here"), questions, subjects={"dataset": "d", "runs": ["r"]}, **fields)
+    more = fields.pop("subjects_more", {})
+    return study_file(Path("/here"), questions, subjects={"dataset": "d", "runs": ["r"], **more}, **fields)
 
 
 def of_workspace(*questions: dict[str, Any]) -> Any:
@@ -103,6 +106,27 @@ def test_gold_that_names_its_candidates_goes_before_gold_that_does_not(tmp_path:
     (tmp_path / "gold.csv").write_text("subject,question,answers,candidates\n" + rows)
     made = with_gold(made, read_gold(tmp_path / "gold.csv", subjects=subjects(1), asked=asked), asked=asked)
     assert [task.gold for task in made] == [("median",), ("tie",), ()]
+
+
+def test_decoys_are_shown_where_the_answer_is_known_alone(tmp_path: Path) -> None:
+    questions = ({"leaf": "pairwise"}, {"leaf": "best_of"}, {"leaf": "mean_opinion"})
+    file = of_dataset(*questions, subjects_more={"decoys": ["blank"]})
+    asked = check_questions(file, METHODS)
+    rows = "s0,pairwise,median|telea,\ns1,pairwise,telea,blank|telea\ns1,mean_opinion,1,blank\n"
+    (tmp_path / "gold.csv").write_text("subject,question,answers,candidates\n" + rows)
+    lines = read_gold(tmp_path / "gold.csv", subjects=subjects(3), asked=asked)
+    tasks, lacking = draft(file, subjects(3), candidates(("s2", "blank")), known=partial(speaks_of, lines, asked=asked))
+    assert lacking == []  # nobody misses a decoy
+    told = [(task.question, task.subject.subject_id, task.candidates) for task in tasks if "blank" in task.candidates]
+    assert told == [
+        ("pairwise", "s0", ("blank", "median")), ("pairwise", "s0", ("blank", "telea")), ("pairwise", "s1", ("blank", "telea")),
+        ("mean_opinion", "s1", ("blank",)),
+    ]  # fmt: skip
+    plain = [(task.question, task.candidates) for task in tasks if task.subject.subject_id == "s2"]
+    assert plain == [
+        ("pairwise", ("median", "telea")), ("best_of", ("median", "telea")), ("mean_opinion", ("median",)),
+        ("mean_opinion", ("telea",)),
+    ]  # fmt: skip
 
 
 def test_gold_brings_its_tolerance_to_the_task(tmp_path: Path) -> None:

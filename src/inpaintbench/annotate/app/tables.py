@@ -98,6 +98,10 @@ def raters(people: Sequence[Rater], overview: Mapping[str, Any]) -> str:
 def _state(rater: Rater, work: Mapping[str, Any] | None) -> str:
     if rater.revoked:
         return "shut out"
+    if work is not None and work["excluded"]:
+        return "excluded"
+    if work is not None and work["outcome"]:
+        return str(work["outcome"]).replace("_", " ")
     if work is not None and work["paused"]:
         return "paused"
     return "admin" if rater.role == "admin" else "active" if work is not None else "not begun"

@@ -20,7 +20,7 @@ Stage = Literal["consent", "training", "testing", "rereading", "resting", "worki
 
 # What people read at their end. Codes come beside it.
 FAREWELLS: dict[Outcome, str] = {
-    "completed": "Thank you, you have done everything that we asked of you.",
+    "completed": "You have done everything that we asked of you.",
     "no_more_tasks": "Thank you. Others have answered what was left, so there is nothing more to do.",
     "failed_checks": (
         "Some tasks have a known answer, and too many of yours were different. The study ends here for you. "
@@ -99,6 +99,12 @@ class Attendance:
             return len(self._left(record, "training" if stage == "training" else "test"))
         held = sum(self._live.state.leases[lease_id].purpose == "warmup" for lease_id in record.queue)
         return max(0, self._crowd.tasks_per_person - record.voted) + warmups_left(self._live.state, record) + held
+
+    def before(self, rater_id: str, stage: Stage) -> int:
+        """Answers that somebody gave in the parts before a stage."""
+        own = {"training": "training", "testing": "test"}.get(stage, "")
+        uses = [self._live.study.task_of[task_id].use for task_id in self._live.state.rater(rater_id).first]
+        return sum(bool(use) and use != own for use in uses)
 
     def places_left(self) -> int:
         """Places that nobody has: strangers who agreed and still work, or came to the end, have one."""

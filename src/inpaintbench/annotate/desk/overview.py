@@ -113,6 +113,8 @@ def _rater(state: State, rater_id: str, name: str, *, recent: int, single: int) 
         # Why nothing of theirs counts, or None; and how many single answers of theirs do not.
         "excluded": _exclusion(state.excluded(rater_id)),
         "excluded_answers": single,
+        # Of somebody whom a platform sent: how their part ended; "" before, None for who was invited.
+        "outcome": None if record.visit is None else record.visit.outcome or "",
         "last_seen": record.last_seen,
         "answered_last_hour": recent,
         # How often each candidate was shown at the first place.

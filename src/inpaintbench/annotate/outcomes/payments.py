@@ -12,6 +12,7 @@ from inpaintbench.annotate.crowd import Crowd, Outcome, PlatformName
 from inpaintbench.annotate.desk.attendance import timed_out
 from inpaintbench.annotate.desk.records import RaterRecord, Share, Visit
 from inpaintbench.annotate.desk.state import State
+from inpaintbench.pages.words import count
 from inpaintbench.table_files import FORMULA
 
 if TYPE_CHECKING:
@@ -102,16 +103,16 @@ def _message(where: str, record: RaterRecord, visit: Visit, gold: Share) -> str:
     right = f"{gold.right} of {gold.asked} tasks whose answer is known were answered as it is known"
     sentences: Mapping[str, str] = {
         "completed": f"All tasks were answered; {right}." if gold.asked else "All tasks were answered.",
-        "no more tasks": f"{record.answered} tasks were answered when nothing was left to ask.",
+        "no more tasks": f"{count(record.answered, 'answer')} given when nothing was left to ask.",
         "failed checks": (
             f"Thank you for taking part. In this submission {right}, after the instructions had been shown a second time, which "
             "is below what the description of the study asks for."
         ),
         "screened out": f"{sum(record.tested)} of {len(record.tested)} answers of the test were right, too few to go on.",
         "declined": "Did not agree to take part.",
-        "returned": f"Stopped by themselves after {record.answered} answers.",
-        "timed out": f"Left after {record.answered} answers without an end.",
-        "working": f"At work: {record.answered} answers so far.",
+        "returned": f"Stopped by themselves after {count(record.answered, 'answer')}.",
+        "timed out": f"Left after {count(record.answered, 'answer')} without an end.",
+        "working": f"At work: {count(record.answered, 'answer')} so far.",
         "not begun": "Came and did not agree or disagree.",
     }
     if visit.outcome == "failed_checks" and not gold.asked:

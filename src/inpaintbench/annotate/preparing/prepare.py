@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from inpaintbench import frozen
 from inpaintbench.annotate import study as studies
 from inpaintbench.annotate.crowd import Qualify
 from inpaintbench.annotate.preparing.candidates import Candidates, read_runs, showable
-from inpaintbench.annotate.preparing.gold import read_gold
+from inpaintbench.annotate.preparing.gold import Gold, read_gold
 from inpaintbench.annotate.preparing.proxies import MadeProxy, making_step, making_task, proxy_id
 from inpaintbench.annotate.preparing.subjects import StudySubject, clip_subjects, drawn, fingerprints, item_subjects
 from inpaintbench.annotate.preparing.tasks import (
@@ -34,14 +35,17 @@ from inpaintbench.annotate.preparing.tasks import (
     finished,
     left_out_table,
     main_options,
+    speaks_of,
     suggestions,
     with_gold,
 )
-from inpaintbench.annotate.study import MANIFEST, PROXIES, Study, StudyFile
+from inpaintbench.annotate.study import MANIFEST, PROXIES, Study, StudyFile, StudyTask
+from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, WorkspaceError
 from inpaintbench.executors.base import Executor
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.files import file_sha256, write_atomically
+from inpaintbench.pages.words import count
 from inpaintbench.workspace import Blobs, Workspace
 
 MAKING, LEFT_OUT = "making", "left_out.csv"
@@ -89,8 +93,6 @@ def prepare(
         read_gold(Path(path), subjects=world.subjects, asked=answerable) if path else []
         for path in (file.checks.gold, qualify.training, qualify.test)
     )
-    if qualify.right > len(test):
-        raise InputError(f"crowd.qualify.right is {qualify.right}, and the test has {len(test)} lines")
     suggested = {
         spec.label: suggestions(
             world.workspace, world.subjects, attribute=spec.suggested_by, options=main_options(spec, shows="clip", methods=0)
@@ -101,7 +103,8 @@ def prepare(
     subjects = drawn(world.subjects, most=file.subjects.most, seed=file.seed)
     with executor_of(Workspace(target / MAKING)) as executor:
         candidates = showable(executor, world.candidates, subjects)
-        drafts, left_out = draft(file, subjects, candidates)
+        lines = [*gold, *training, *test]
+        drafts, left_out = draft(file, subjects, candidates, known=partial(speaks_of, lines, asked=answerable))
         rows, refused = _made(executor, file, drafts, candidates)
         proxies = {shown: row.proxy() for shown, row in rows.items()}
         left_out += [LeftOut(task.question, *_shown(task), refused[_shown(task)]) for task in drafts if _shown(task) in refused]
@@ -110,6 +113,7 @@ def prepare(
         known = with_gold(tasks, gold, asked=answerable)
         known = with_gold(known, training, asked=answerable, use="training")
         known = with_gold(known, test, asked=answerable, use="test")
+        _check_test(known, qualify)
         study = Study(
             study_id=studies.study_id(file, tuple(tasks)),
             file=file,
@@ -119,8 +123,12 @@ def prepare(
         )
         _check_answers(study, target, answers_of)
         _publish(study, target, {proxies[shown].name: row for shown, row in rows.items()}, left_out)
-    _tell(log, left_out, gold=len(gold), golden=sum(bool(task.gold) for task in study.tasks))
+    _tell(log, left_out, study, {"": gold, "training": training, "test": test})
     return study
+
+
+# Use of a task with a known answer -> what it is called.
+_USES: Mapping[str, str] = {"": "gold", "training": "practice", "test": "test"}
 
 
 @dataclass(frozen=True)
@@ -145,7 +153,12 @@ def _world(file: StudyFile) -> _World:
     root = Path(str(named.dataset))
     subjects = item_subjects(frozen.load(root), root=root, slices=named.slices, prompt=file.show.prompt)
     manifest = file_sha256(root / frozen.MANIFEST)
-    return _World(subjects, read_runs(named.runs, methods=named.methods, dataset_sha256=manifest), dataset=root)
+    methods = (*named.methods, *named.decoys) if named.methods else ()
+    candidates = read_runs(named.runs, methods=methods, dataset_sha256=manifest)
+    for decoy in named.decoys:
+        if decoy not in candidates.methods:
+            raise InputError(f"subjects.decoys: {unknown_name('method', decoy, list(candidates.methods))}")
+    return _World(subjects, candidates, dataset=root)
 
 
 def _check_folder(target: Path) -> None:
@@ -229,10 +242,31 @@ def _keep_only(paths: Any, names: set[str]) -> None:
             path.unlink()
 
 
-def _tell(log: Callable[[str], None] | None, left_out: Sequence[LeftOut], *, gold: int, golden: int) -> None:
+def _check_test(tasks: Sequence[StudyTask], qualify: Qualify) -> None:
+    asked = sum(task.use == "test" for task in tasks)
+    if qualify.right > asked:
+        raise InputError(
+            f"crowd.qualify.right is {qualify.right}, and the test has {count(asked, 'task')}, so nobody could pass; "
+            "its lines must be about items of the study, which `most` draws"
+        )
+
+
+def _tell(
+    log: Callable[[str], None] | None,
+    left_out: Sequence[LeftOut],
+    study: Study,
+    known: Mapping[str, Sequence[Gold]],
+) -> None:
     if log is None:
         return
-    for (question, reason), count in Counter((row.question, row.reason) for row in left_out).most_common():
-        log(f"left out {count} {'task' if count == 1 else 'tasks'} of {question!r}: {reason}")
-    if gold:
-        log(f"{golden} gold {'task' if golden == 1 else 'tasks'} from {gold} {'line' if gold == 1 else 'lines'}")
+    for (question, reason), many in Counter((row.question, row.reason) for row in left_out).most_common():
+        log(f"left out {count(many, 'task')} of {question!r}: {reason}")
+    for use, lines in known.items():
+        if not lines:
+            continue
+        about = {(task.subject_id, task.question) for task in study.tasks if task.gold and task.use == use}
+        idle = [line for line in lines if (line.subject_id, line.question) not in about]
+        tasks = sum(bool(task.gold) and task.use == use for task in study.tasks)
+        log(f"{count(tasks, f'{_USES[use]} task')} from {count(len(lines), 'line')}")
+        if idle:
+            log(f"{count(len(idle), 'line')} of them about nothing that the study shows, first {idle[0].where}")

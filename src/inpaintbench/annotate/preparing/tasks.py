@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal
@@ -89,19 +89,28 @@ def main_options(spec: QuestionSpec, *, shows: Shows, methods: int) -> tuple[Opt
 
 
 def draft(
-    file: StudyFile, subjects: Sequence[StudySubject], candidates: Candidates
-) -> tuple[list[Draft], list[LeftOut]]:  # fmt: skip
-    """The tasks of a study, question by question in the order of its subjects, and those that lack a prediction."""
+    file: StudyFile, subjects: Sequence[StudySubject], candidates: Candidates, *, known: Callable[[Draft], bool] = lambda _: False
+) -> tuple[list[Draft], list[LeftOut]]:
+    """The tasks of a study, question by question in the order of its subjects, and those that lack a prediction.
+
+    Tasks that show a decoy are those alone whose answer is ``known``.
+    """
+    decoys = set(file.subjects.decoys)
     tasks: list[Draft] = []
     lacking: list[LeftOut] = []
     for spec in file.questions:
         shows, methods = build_question(spec).subject, candidates.methods
         sets = [methods] if shows == "set" else list(combinations(methods, SHOWN[shows]))
+        if shows == "set" and decoys:
+            sets.append(tuple(name for name in methods if name not in decoys))
         for subject in subjects:
             for chosen in sets:
+                task = Draft(spec.label, subject, chosen)
+                if decoys & set(chosen) and not known(task):
+                    continue
                 reason = candidates.why_not(subject.subject_id, chosen)
                 if reason is None:
-                    tasks.append(Draft(spec.label, subject, chosen))
+                    tasks.append(task)
                 else:
                     lacking.append(LeftOut(spec.label, subject.subject_id, chosen, reason))
     return tasks, lacking
@@ -172,6 +181,12 @@ def with_gold(
                 )
             )
     return made
+
+
+def speaks_of(lines: Sequence[Gold], task: Draft, *, asked: Mapping[str, Asked]) -> bool:
+    """Return whether a line says what is right of a task."""
+    about = [line for line in lines if (line.question, line.subject_id) == (task.question, task.subject.subject_id)]
+    return any(line.right(task.candidates, asked=asked[task.question]) for line in about)
 
 
 def left_out_table(rows: Sequence[LeftOut]) -> str:

@@ -102,7 +102,8 @@ def _subtitle(material: Material) -> str:
     times = [vote.at for vote in material.votes]
     subjects = {task.subject_id for tasks in material.tasks.values() for task in tasks}
     about = [count(len(subjects), "item" if material.methods else "clip")]
-    about += [count(len(material.methods), "method")] if material.methods else []
+    judged = [name for name in material.methods if name not in material.study.file.subjects.decoys]
+    about += [count(len(judged), "method")] if judged else []
     about += [count(len(material.study.file.questions), "question"), f"{span(moment(min(times)), moment(max(times)))} UTC"]
     return " · ".join(about)
 

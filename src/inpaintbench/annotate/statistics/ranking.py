@@ -158,7 +158,8 @@ def _notes(counted: Ranking, estimated: Estimate, *, raters: int, rater_effects:
     if estimated.shut_out:
         notes.append("some methods won everything against the rest; how far they lead rests on the prior")
     if rater_effects and raters < FEWEST_RATERS:
-        notes.append(f"{raters} raters are too few to tell their differences apart, so they were taken as equal")
+        few = "1 rater is" if raters == 1 else f"{raters} raters are"
+        notes.append(f"{few} too few to tell their differences apart, so they were taken as equal")
     return tuple(notes)
 
 

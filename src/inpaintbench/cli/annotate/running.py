@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from inpaintbench.annotate.crowd import Crowd, address
 from inpaintbench.annotate.study import MANIFEST, load
 from inpaintbench.cli import console
 from inpaintbench.cli.annotate.opening import Database, InStudy, Opened, opened, place_of
@@ -53,7 +54,7 @@ def serve(
     """
     start(
         study, database=database, host=host, port=port, origin=origin, certificate=certificate, key=key,
-        trusted_proxies=trusted_proxy or (), embed=embed or (), backup=backup, ready=_ready,
+        trusted_proxies=trusted_proxy or (), embed=embed or (), backup=backup, ready=_ready(load(study).file.crowd),
     )  # fmt: skip
 
 
@@ -75,8 +76,19 @@ def start(
     )  # fmt: skip
 
 
-def _ready(address: str) -> None:
-    console.say(f"raters: {address} with the links of `inpaintbench annotate invite`; Ctrl-C ends the app")
+def _ready(crowd: Crowd | None) -> Callable[[str], None]:
+    """Say where raters come in, once the pages can be opened."""
+
+    def say(origin: str) -> None:
+        if crowd is not None:
+            console.say(f"for the platform ({crowd.platform}): {address(crowd, origin)}")
+            if not crowd.code("completed"):
+                console.warn(
+                    "who completes the study gets no code: crowd.codes.completed and INPAINTBENCH_CODE_COMPLETED are empty"
+                )
+        console.say(f"raters: {origin} with the links of `inpaintbench annotate invite`; Ctrl-C ends the app")
+
+    return say
 
 
 def invite(
@@ -226,14 +238,15 @@ def status(study: InStudy, database: Database = None, as_json: AsJson = False) -
             for row in overview["questions"]
         ],
     )
-    columns = ["rater", "answered", "median s", "gold right", "of", "repeats equal", "of", "paused", "excluded"]
+    columns = ["rater", "answered", "median s", "gold right", "of", "repeats equal", "of", "is", "excluded"]
     rows = [
         (
             names.get(row["rater_id"], row["rater_id"]), row["answered"], row["median_seconds"], row["gold"]["right"],
-            row["gold"]["asked"], row["consistency"]["right"], row["consistency"]["asked"], "yes" if row["paused"] else "",
+            row["gold"]["asked"], row["consistency"]["right"], row["consistency"]["asked"],
+            (row["outcome"] or "").replace("_", " ") or ("paused" if row["paused"] else ""),
             row["excluded"]["reason"] if row["excluded"] else "",
         )
-        for row in overview["raters"]
+        for row in sorted(overview["raters"], key=lambda row: names.get(row["rater_id"], row["rater_id"]))
     ]  # fmt: skip
     console.print_table("raters", columns, rows)
     for task in [*overview["taken_out"], *overview["reported_broken"]]:

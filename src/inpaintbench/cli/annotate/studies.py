@@ -68,9 +68,10 @@ def prepare(
     study = prepare_study(
         asked, out, executor_of=running.on, answers_of=answers_stored(out, database), log=console.note if as_json else console.say
     )
+    invite = "" if study.file.crowd else f"`inpaintbench annotate invite {console.shown(out)} NAME` and "
     console.tell(
         f"{len(study.tasks)} tasks, {len(study.proxies)} proxies in {console.shown(out)}; "
-        f"next: `inpaintbench annotate invite {console.shown(out)} NAME` and `inpaintbench annotate serve {console.shown(out)}`",
+        f"next: {invite}`inpaintbench annotate serve {console.shown(out)}`",
         {"study_id": study.study_id, "folder": out, "tasks": len(study.tasks), "proxies": len(study.proxies)}, as_json=as_json,
     )  # fmt: skip
 

@@ -9,7 +9,7 @@ import { Queue } from "./queue.js";
 import { remembered } from "./remembered.js";
 import { Dialog, message, Toasts, welcome } from "./screens.js";
 import { Stage } from "./stage.js";
-import { consent, ended, explained, reread, rest, waysOut } from "./stranger.js";
+import { consent, ended, explained, reread, rest } from "./stranger.js";
 import { keptUntilBack, measurementSaid, TEXT } from "./text.js";
 import { TopBar } from "./topbar.js";
 
@@ -128,12 +128,13 @@ class Page {
       this.explaining = null;
       this.take(work);
     };
-    this.stage.say(explained(said, () => this.explaining?.()));
+    this.stage.say(explained(said, work, () => this.explaining?.()));
   }
 
   stop() {
-    const ways = waysOut(() => this.step({ step: "leave" }), () => this.step({ step: "withdraw" }));
-    this.dialog.choose(TEXT.stopTitle, TEXT.goOn, this.work?.crowd?.stage === "ended" ? ways.slice(1) : ways);
+    const erase = [TEXT.stopAndErase, () => this.step({ step: "withdraw" })];
+    if (this.work?.crowd?.stage === "ended") return this.dialog.choose(TEXT.withdrawTitle, TEXT.close, [erase]);
+    this.dialog.choose(TEXT.stopTitle, TEXT.goOn, [[TEXT.stopAndReturn, () => this.step({ step: "leave" })], erase]);
   }
 
   paused(said) {

@@ -15,9 +15,13 @@ export function message(title, text, action = null) {
 
 export function welcome(study, begin) {
   const button = el("button", { type: "button", class: "primary", onclick: begin }, TEXT.begin, keycap("Enter"));
-  const lines = study.welcome.split(/\n+/).filter((line) => line.trim());
-  return el("div", { class: "message welcome" }, el("h2", {}, study.title), ...lines.map((line) => el("p", {}, line)),
+  return el("div", { class: "message welcome" }, el("h2", {}, study.title), ...paragraphs(study.welcome),
     el("p", { class: "hint keys-shown" }, TEXT.welcomeKeys), el("p", { class: "hint keys-hidden" }, TEXT.welcomeTouch), button);
+}
+
+/** Text from a file: blank lines divide paragraphs, other line ends are where its writer's line was full, but before items of a list. */
+export function paragraphs(text) {
+  return text.split(/\n\s*\n/).filter((one) => one.trim()).map((one) => el("p", {}, one.trim().replace(/\n(?!\s*[-*•])/g, " ")));
 }
 
 /** One dialog at a time, over everything; keys do not reach what lies beneath. */

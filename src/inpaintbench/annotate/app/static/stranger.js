@@ -1,6 +1,7 @@
 /* Screens of people whom a platform sent: consent, what practice says, a break, reading again, and the way back with a code. */
 
 import { el, keycap } from "./player/dom.js";
+import { paragraphs } from "./screens.js";
 import { TEXT } from "./text.js";
 
 const RETURN_SECONDS = 10;
@@ -12,12 +13,13 @@ export function consent({ title }, text, onanswer) {
     el("h2", {}, title), ...paragraphs(text), el("div", { class: "pair" }, answer(false, TEXT.disagree), answer(true, TEXT.agree)));
 }
 
-/** After an answer of practice: whether it was right, what was, and why. */
-export function explained({ right, answers, why }, onnext) {
+/** After an answer of practice: whether it was right, what was, and why; and after the last one what comes next. */
+export function explained({ right, answers, why }, { crowd, progress }, onnext) {
   const next = el("button", { type: "button", class: "primary", onclick: onnext }, TEXT.next, keycap("Enter"));
   return el("div", { class: "message practice", role: "status" },
     el("h2", {}, right ? TEXT.practiceRight : TEXT.practiceWrong),
-    right ? null : el("p", {}, `${TEXT.practiceAnswer} ${answers.join(TEXT.or)}`), why ? el("p", {}, why) : null, next);
+    right ? null : el("p", {}, `${TEXT.practiceAnswer} ${answers.join(TEXT.or)}`), why ? el("p", {}, why) : null,
+    crowd?.stage === "testing" ? el("p", {}, TEXT.testNext(progress.total - progress.answered)) : null, next);
 }
 
 /** A break with a clock; `ondone()` at its end. */
@@ -68,11 +70,6 @@ export function ended({ outcome, text, code, back, post }) {
   return el("div", { class: "message ended", role: "status" }, ...parts);
 }
 
-/** What may be done by somebody who wants to stop. */
-export function waysOut(onleave, onwithdraw) {
-  return [[TEXT.stopAndReturn, onleave], [TEXT.stopAndErase, onwithdraw]];
-}
-
 function countdown(seconds, node, show, then) {
   const end = performance.now() + seconds * 1000;
   const tick = () => {
@@ -99,8 +96,4 @@ function once(action) {
     done = true;
     action();
   };
-}
-
-function paragraphs(text) {
-  return text.split(/\n\s*\n/).filter((one) => one.trim()).map((one) => el("p", {}, one.trim()));
 }

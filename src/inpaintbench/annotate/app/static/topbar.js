@@ -26,7 +26,8 @@ export class TopBar {
     this.stop.hidden = true;
     this.leave = button("leave", "Sign out", onleave);
     this.leave.append(icon("leave"));
-    root.append(this.title, el("div", { class: "tally" }, this.progress, this.count, this.pace), this.link, this.retry, this.name, this.theme, help, this.stop, this.leave);
+    this.tally = el("div", { class: "tally" }, this.progress, this.count, this.pace);
+    root.append(this.title, this.tally, this.link, this.retry, this.name, this.theme, help, this.stop, this.leave);
     this.#setTheme(THEMES.includes(remembered.get("theme")) ? remembered.get("theme") : "auto");
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#setTheme(this.chosen));
   }
@@ -35,18 +36,24 @@ export class TopBar {
     // Strangers come back by the platform's link, and may stop wherever they are.
     this.leave.hidden = Boolean(crowd);
     this.stop.hidden = !crowd || crowd.outcome === "withdrawn" || crowd.stage === "consent";
+    const over = crowd?.stage === "ended";
+    this.stop.textContent = over ? TEXT.withdraw : TEXT.stop;
     this.page.dataset.stage = crowd?.stage ?? "";
     this.title.textContent = study.title;
     this.title.title = study.title;
     document.title = study.title;
     this.name.textContent = rater.name;
-    const total = Math.max(progress.total, progress.answered);
-    this.bar.style.transform = `scaleX(${total ? progress.answered / total : 0})`;
+    // Of this part: practice and test are counted by themselves.
+    const before = crowd?.before ?? 0;
+    const done = progress.answered - before;
+    const total = Math.max(progress.total - before, done);
+    this.tally.style.visibility = total ? "" : "hidden";
+    this.bar.style.transform = `scaleX(${total ? done / total : 0})`;
     this.progress.setAttribute("aria-valuemax", String(total));
-    this.progress.setAttribute("aria-valuenow", String(progress.answered));
+    this.progress.setAttribute("aria-valuenow", String(done));
     const stage = { training: `${TEXT.practice}: `, testing: `${TEXT.test}: ` }[crowd?.stage] ?? "";
-    this.count.textContent = `${stage}${progress.answered} / ${total}`;
-    this.pace.textContent = pace(progress);
+    this.count.textContent = `${stage}${done} / ${total}`;
+    this.pace.textContent = stage ? "" : pace(progress);
     this.connect(unsent);
   }
 
