@@ -105,6 +105,9 @@ def leaderboard(
     verify: Annotated[int, option("Measure N items of each submission again.", min=0, metavar="N")] = 0,
     seed: Annotated[int | None, option("Chooses these items.", default="drawn anew, so that nobody can know it", min=0)] = None,
     workers: Annotated[int, option("Processes that measure again; 0 = this one.", min=0)] = 1,
+    clips: Annotated[
+        int, option("Show N items with every method's clip, from predictions that submissions brought.", min=0, metavar="N")
+    ] = 0,
     title: Annotated[str | None, option("Of the site.", default="the dataset's name")] = None,
     introduction: Annotated[str, option("A sentence below the title.")] = "",
     space: Annotated[
@@ -120,6 +123,7 @@ def leaderboard(
 
     Example: inpaintbench eval leaderboard DATASET SUBMISSIONS --verify 5 --out site
     """
+    from inpaintbench.eval.leaderboard.clips import clips_of
     from inpaintbench.eval.leaderboard.gather import Sample, gather
     from inpaintbench.eval.leaderboard.write import write_site
     from inpaintbench.export.publishing.client import check_name as check_hub_name
@@ -135,7 +139,8 @@ def leaderboard(
         board = gather(
             folder, root=dataset, protocol=chosen, earlier=earlier or (), fingerprint=taken, sample=sample, progress=shown
         )
-    page = write_site(out, board, title=title, introduction=introduction, hub_dataset=space)
+    shown_clips = clips_of(board, root=dataset, items=clips) if clips else None
+    page = write_site(out, board, title=title, introduction=introduction, hub_dataset=space, clips=shown_clips)
     everything, region = board.slices[0], board.regions[0]
     rows = [
         (

@@ -30,6 +30,7 @@ from inpaintbench.eval.scoring.predict import MethodSpec
 from inpaintbench.eval.scoring.run_folder import bind, scores_of
 from inpaintbench.eval.scoring.run_state import options_in, references_in
 from inpaintbench.eval.scoring.score import score_all
+from inpaintbench.eval.scoring.scores import Scores
 from inpaintbench.eval.trackers.record import held_back, records
 from inpaintbench.eval.trackers.sinks import Sink, sink
 from inpaintbench.export.verify import verify
@@ -57,7 +58,7 @@ def _report(
     if slices:
         dataset = of_slices(dataset, slices)
         there = {row["item_id"] for row in dataset.items}
-        rows = [row for row in rows if row.item_id in there]
+        rows = Scores(row for row in rows if row.item_id in there)
         # A number of a set stands for its slice; that of all items is of more than are left.
         compared = [row for row in compared if row.slice in slices]
     media = PredictionMedia(root, dataset, workspace.blobs, workspace.table("predictions", Prediction), resize=chosen.resize)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,21 @@ def test_the_largest_change_beyond_chance_is_told_and_shown_on_the_items_nearest
     assert "of 2 changes between a low and a high slice" in finding.reasons
     assert [(proof.item_id, proof.method) for proof in finding.proofs] == [("c1", "falls"), ("j1", "falls")]
     assert finding.proofs[0].caption == "camera motion low: 36.00 dB on this clip"
+
+
+def test_it_is_shown_on_items_of_one_exact_hole_and_of_one_clip_where_there_are_any() -> None:
+    # a1 and h1 are of one hole and of other clips; b1 and g1 of one hole and one clip, though h1 is nearer to the mean.
+    shared = {"a1": ("one", "near"), "h1": ("one", "far"), "b1": ("two", "same"), "g1": ("two", "same")}
+    whole = dataset(SLICES)
+    rows = []
+    for row in whole.items:
+        hole, clip = shared.get(row["item_id"], (row["item_id"], row["item_id"]))
+        rows.append({**row, "object_mask_sha256": hole, "clip_id": clip})
+    results = Results(replace(whole, items=tuple(rows)), scores({"falls": FALLS, "steady": STEADY}), protocol=CORRECTED)
+    finding = headline(results, Quantity("psnr", "hole"))
+    assert finding is not None
+    assert [proof.item_id for proof in finding.proofs] == ["b1", "g1"]
+    assert finding.reasons.endswith("The clips are those nearest to the two means, of those that share their hole.")
 
 
 @pytest.mark.parametrize("share", [5, 6], ids=["too few sources", "by chance"])

@@ -11,6 +11,7 @@ from inpaintbench.pages import Link, method_styles
 from inpaintbench.pages import page as whole_page
 from inpaintbench.pages.tables import Cell, Tag
 
+CLIPS = "clips.html"
 # Field of a method card -> its heading, in the order of the page.
 CARD_TITLES = {
     "summary": "Summary", "model": "Model", "preprocessing": "Preprocessing", "training_data": "Training data", "loss": "Loss",
@@ -29,19 +30,24 @@ class Sister(NamedTuple):
     here: bool = False
 
 
-def page(
-    template: str, board: Board, *, title: str, home: str, up: str, side_title: str, side: Sequence[Sister], **parts: Any
-) -> bytes:
-    """A whole page that needs nothing but itself; ``up`` leads from it to the folder of the site, ``home`` is its title."""
+def links(up: str, *, clips: bool) -> tuple[Link, ...]:
+    """Links of the bar; ``up`` as for ``page``, ``clips`` where the site has such a page."""
     front = f"{up}index.html"
-    links = (
-        Link(front, "Leaderboard"), Link(f"{front}#methods", "Methods"), Link(f"{front}#reading", "How to read"),
-        Link(f"{front}#downloads", "Downloads"),
+    return (
+        Link(front, "Leaderboard"), *((Link(f"{up}{CLIPS}", "Clips"),) if clips else ()), Link(f"{front}#methods", "Methods"),
+        Link(f"{front}#reading", "How to read"), Link(f"{front}#downloads", "Downloads"),
     )  # fmt: skip
+
+
+def page(
+    template: str, board: Board, *, title: str, home: str, up: str, side_title: str, side: Sequence[Sister], clips: bool,
+    **parts: Any,
+) -> bytes:  # fmt: skip
+    """A whole page that needs nothing but itself; ``up`` leads from it to the folder of the site, ``home`` is its title."""
     return whole_page(
         f"eval/leaderboard/{template}",
         title=title,
-        links=links,
+        links=links(up, clips=clips),
         styles=method_styles([entry.label for entry in board.entries], board.results.references),
         scripts=["eval/leaderboard/board.js"],
         board=board,

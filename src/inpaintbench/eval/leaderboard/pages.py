@@ -10,14 +10,17 @@ from inpaintbench.eval.comparing.statistics import INTERVAL
 from inpaintbench.eval.comparing.statistics import LEVEL as INTERVAL_LEVEL
 from inpaintbench.eval.leaderboard.board import LEVEL, Board, Entry
 from inpaintbench.eval.leaderboard.board import Row as BoardRow
-from inpaintbench.eval.leaderboard.frame import CARD_TITLES, Sister, page, tags
+from inpaintbench.eval.leaderboard.clips import Clips
+from inpaintbench.eval.leaderboard.frame import CARD_TITLES, Sister, links, page, tags
 from inpaintbench.eval.leaderboard.tables import score_notes, score_table, slice_matrix
 from inpaintbench.eval.report.effort_table import ceiling_words, memory_words, time_words
 from inpaintbench.eval.report.labels import metric_title, region_label, slice_label
 from inpaintbench.eval.report.notes import Definition, constants_table, metric_notes, slice_table
+from inpaintbench.eval.report.page import GALLERY_SCRIPTS, gallery_parts
 from inpaintbench.eval.report.quantity import metric_leaf
 from inpaintbench.eval.report.tables import split_level
-from inpaintbench.pages import Cell, Column, Row, Table
+from inpaintbench.pages import Cell, Column, Row, Table, data_uri
+from inpaintbench.pages import page as whole_page
 from inpaintbench.pages.tables import simple
 from inpaintbench.pages.words import DASH, breakable, count, interval, number
 from inpaintbench.types import Slice
@@ -45,13 +48,13 @@ def addresses(board: Board) -> dict[str, str]:
     return found
 
 
-def slice_pages(board: Board, *, title: str, notes: str) -> dict[str, bytes]:
+def slice_pages(board: Board, *, title: str, notes: str, clips: bool = False) -> dict[str, bytes]:
     """Path in the site -> page."""
     where = addresses(board)
-    return {where[part.name]: _page(board, at, part, where, title, notes) for at, part in enumerate(board.slices)}
+    return {where[part.name]: _page(board, at, part, where, title, notes, clips) for at, part in enumerate(board.slices)}
 
 
-def _page(board: Board, at: int, part: Slice, where: dict[str, str], home: str, notes: str) -> bytes:
+def _page(board: Board, at: int, part: Slice, where: dict[str, str], home: str, notes: str, clips: bool) -> bytes:
     up = "../" if at else ""
     label, level = _name(part) if at else ("All items", None)
     return page(
@@ -62,6 +65,7 @@ def _page(board: Board, at: int, part: Slice, where: dict[str, str], home: str, 
         up=up,
         side_title="Slices",
         side=_side(board, part, where, up=up),
+        clips=clips,
         part=part,
         label=label,
         level=level,
@@ -247,15 +251,28 @@ def _reading() -> list[Definition]:
     return [Definition(name, (words,)) for name, words in entries]
 
 
+def clips_page(board: Board, clips: Clips, *, title: str) -> bytes:
+    """Items with every submission's result, and a wipe between two, below the headline of a report."""
+    return whole_page(
+        "eval/leaderboard/clips.html",
+        title=f"Clips · {title}",
+        links=links("", clips=True),
+        home=title,
+        scripts=[f"eval/report/{name}.js" for name in GALLERY_SCRIPTS],
+        addresses=[data_uri(video, "video/mp4") for _, video in clips],
+        **gallery_parts(board.results, [exhibit for exhibit, _ in clips]),
+    ).encode()
+
+
 _MOST_MISSING = 200
 
 
-def method_pages(board: Board, *, title: str) -> dict[str, bytes]:
+def method_pages(board: Board, *, title: str, clips: bool = False) -> dict[str, bytes]:
     """Path in the site -> page."""
-    return {f"methods/{entry.page}": _method_page(board, entry, title) for entry in board.entries}
+    return {f"methods/{entry.page}": _method_page(board, entry, title, clips) for entry in board.entries}
 
 
-def _method_page(board: Board, entry: Entry, home: str) -> bytes:
+def _method_page(board: Board, entry: Entry, home: str, clips: bool) -> bytes:
     card = entry.submission.card
     more = len(entry.missing) - _MOST_MISSING
     shown = list(entry.missing.items())[:_MOST_MISSING]
@@ -267,6 +284,7 @@ def _method_page(board: Board, entry: Entry, home: str) -> bytes:
         up="../",
         side_title="Methods",
         side=[Sister(one.page, one.submission.card.title, here=one is entry) for one in board.entries],
+        clips=clips,
         entry=entry,
         card=card,
         tags=tags(entry, board),

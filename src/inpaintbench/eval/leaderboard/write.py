@@ -12,7 +12,9 @@ import yaml
 from inpaintbench.errors import InputError
 from inpaintbench.eval.data_files import canonical_bytes, csv_bytes
 from inpaintbench.eval.leaderboard.board import Board, Entry
-from inpaintbench.eval.leaderboard.pages import CSV, FIGURE_KINDS, FIGURES, JSON, method_pages, slice_pages
+from inpaintbench.eval.leaderboard.clips import Clips
+from inpaintbench.eval.leaderboard.frame import CLIPS
+from inpaintbench.eval.leaderboard.pages import CSV, FIGURE_KINDS, FIGURES, JSON, clips_page, method_pages, slice_pages
 from inpaintbench.eval.report.figures import metrics_figure
 from inpaintbench.files import replacing
 from inpaintbench.pages import save_chart
@@ -25,8 +27,9 @@ COLUMNS = (
 
 
 def write_site(
-    folder: Path, board: Board, *, title: str | None = None, introduction: str = "", hub_dataset: str | None = None
-) -> Path:
+    folder: Path, board: Board, *, title: str | None = None, introduction: str = "", hub_dataset: str | None = None,
+    clips: Clips | None = None,
+) -> Path:  # fmt: skip
     """Write a folder of pages that open from disk and from any web host, without scripts from elsewhere and without a network.
 
     The folder is made beside its place and moved there when it is whole; an earlier site in its place goes away. Equal input
@@ -39,6 +42,7 @@ def write_site(
         introduction: a sentence below it.
         hub_dataset: OWNER/NAME of the dataset on the Hub, for the head of a static Space in ``README.md``; none is written
             without it.
+        clips: items with videos for a page of their own.
 
     Returns:
         The first page.
@@ -52,8 +56,9 @@ def write_site(
         raise InputError(f"{str(folder)!r} holds something else than a leaderboard; choose another folder")
     named = title or f"{board.results.dataset.name} leaderboard"
     files = {
-        **slice_pages(board, title=named, notes=introduction),
-        **method_pages(board, title=named),
+        **slice_pages(board, title=named, notes=introduction, clips=bool(clips)),
+        **method_pages(board, title=named, clips=bool(clips)),
+        **({CLIPS: clips_page(board, clips, title=named)} if clips else {}),
         CSV: board_csv(board),
         JSON: board_json(board, title=named),
     }

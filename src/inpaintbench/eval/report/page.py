@@ -32,6 +32,7 @@ MOST_ROWS = 6
 INLINE_NOTE = "Everything is inside this one file: pictures, videos, scripts."
 # Files of the page's scripts, in the order in which they run.
 SCRIPTS = ("report", "items", "item_panel", "scatter", "traces", "wipe", "player", "headline", "gallery")
+GALLERY_SCRIPTS = ("report", "wipe", "player", "headline", "gallery")
 BESIDE_NOTE = "The videos lie in the folder media/ beside this file: keep both together."
 
 
@@ -121,6 +122,36 @@ def parts_of(results: Results, exhibits: Sequence[Exhibit], *, title: str, frame
         "facts": facts_of(results),
         "commands": commands_of(results),
     }
+
+
+def gallery_parts(results: Results, exhibits: Sequence[Exhibit]) -> dict[str, Any]:
+    """What a page shows of the headline and the gallery alone, and what their scripts ask for, without lines over time."""
+    default = default_quantity(results)
+    finding = headline(results, default)
+    first = finding.proofs[-1].item_id if finding else None
+    styles = method_styles(results.methods, results.references)
+    figures = shown.figures(results, exhibits, default=default, first=first)
+    quantities = [quantity for quantity in results.quantities if not quantity.of_sets]
+    return {
+        "styles": styles,
+        "rules": shown.posters(exhibits),
+        "data": {
+            "default": default._asdict(), "quantities": [quantity._asdict() for quantity in quantities],
+            "titles": {}, "charts": {}, "rows": {"difficulty": []}, "frames": {},
+            "styles": {name: look._asdict() for name, look in styles.items()}, "references": list(results.references),
+        },
+        "results": results,
+        "default": default,
+        "metrics": [(metric, metric_arrow(metric)) for metric in dict.fromkeys(quantity.metric for quantity in quantities)],
+        "regions": [(region, region_label(region, short=True)) for region in _regions(results)],
+        "headline": finding,
+        "proofs": shown.proofs(finding, exhibits) if finding else [],
+        "thumbs": shown.strip(results, exhibits),
+        "figures": [figure._replace(traced=False) for figure in figures],
+        "has_input": shown.has_input(exhibits),
+        "has_holes": any(exhibit.hole_fraction is not None for exhibit in exhibits),
+        "frame_note": "",
+    }  # fmt: skip
 
 
 def _cards(results: Results, quantity: Quantity, *, told: bool) -> list[Finding]:
