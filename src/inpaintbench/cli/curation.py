@@ -92,6 +92,8 @@ def clips(
         console.say(f"{gone} clips of before are no longer part of it; another folder or other options made them")
     if refused := len({row.name for row in workspace.table("rejected", Rejection) if row.step in _OF_FILES}):
         console.say(f"{refused} files refused: inpaintbench curation rejected {out}")
+    if not shard:
+        console.tell_next("curation", "select", out)
 
 
 def _recipe(out: Path, given: dict[str, Any]) -> devil.DevilRecipe:
@@ -134,6 +136,7 @@ def measure(
         why = f", such as: {missing[0].reason}" if missing else ""
         failed = f", {len(outcome.rejected)} failed" if outcome.rejected else ""
         console.say(f"{name}: {len(outcome.records) - len(missing)} values, {len(missing)} without{why}{failed}")
+    console.tell_next("curation", "select", workspace)
 
 
 def duplicates(
@@ -150,6 +153,7 @@ def duplicates(
         rows = mark_duplicates(executor, opened, same_source=same_source)
     doubles = sum(row.name == "duplicate_of" and row.value is not None for row in rows)
     console.say(f"{doubles} of {len(rows) // 2} clips are near-duplicates of another")
+    console.tell_next("curation", "select", workspace)
 
 
 def label(workspace: InWorkspace, file: Annotated[Path, argument("CSV with the columns subject, name, value.")]) -> None:
@@ -160,7 +164,8 @@ def label(workspace: InWorkspace, file: Annotated[Path, argument("CSV with the c
     opened = Workspace(workspace, create=False)
     with console.writing(opened):
         rows = import_labels(opened, file)
-    console.say(f"{len(rows)} labels; run `inpaintbench curation select {workspace}` to use them")
+    console.say(f"{len(rows)} labels")
+    console.tell_next("curation", "select", workspace)
 
 
 def answers(

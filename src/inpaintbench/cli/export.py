@@ -194,6 +194,10 @@ def verify(
         raise VerifyError(f"{dataset} differs from its manifest in {len(result.problems)} places")
     if not as_json:
         _tell_verified(dataset, result)
+        if is_hub_name(dataset):
+            console.tell_next("export", "fetch", dataset, "--to", "FOLDER")
+        else:
+            console.tell_next("eval", "run", Path(dataset), "--run", "RUN", "--method", "MODULE:NAME", "--report")
 
 
 def _tell_verified(dataset: str, result: Verification) -> None:
@@ -268,10 +272,8 @@ def remove(
             done = removed.remove(opened, named, reason=reason)
     _tell_orders(done, as_json=as_json, title="Put back" if undo else "Taken out")
     if not as_json:
-        console.say(
-            f"{'Put back' if undo else 'Removed'}: {sum(len(row.items) for row in done)} items; export the dataset again with"
-            " `inpaintbench export freeze`"
-        )
+        console.say(f"{'Put back' if undo else 'Removed'}: {sum(len(row.items) for row in done)} items")
+        console.tell_next("export", "freeze", workspace)
 
 
 def _tell_orders(orders: list[removed.Order], *, as_json: bool, title: str = "Taken out") -> None:
@@ -337,6 +339,7 @@ def push(
     console.say(f"{done.url}: {seen}, {done.sent} files sent, {done.there} there already, {done.removed} old ones removed")
     if public and done.private:
         console.say("It was private before and stays so; its settings on the Hub change that.")
+    console.tell_next("export", "verify", repo)
 
 
 def fetch(
@@ -371,6 +374,7 @@ def fetch(
     )
     if done.missing:
         console.say(f"Not fetched: {', '.join(done.missing)}")
+    console.tell_next("export", "verify", done.folder)
 
 
 def _of_truth(made: Plan, shown: bool) -> list[str]:

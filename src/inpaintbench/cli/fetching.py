@@ -223,6 +223,7 @@ def _tell(workspace: Workspace, leaf: str, label: str) -> None:
     summary += f", {earlier} of earlier calls not asked for now" if earlier else ""
     megabytes = sum(row.bytes or 0 for row in rows if row.status == "obtained") / 1e6
     console.say(f"{summary}; {megabytes:.1f} MB in {workspace.path}")
+    console.tell_next("curation", "clips", "--out", workspace.path)
     if counts["refused"]:
         console.say("what was refused is tried again with --retry-rejected")
     if not counts["obtained"]:

@@ -86,6 +86,7 @@ def submit(
     inside = f"{len(made.blobs)} predictions, " if predictions else ""
     console.say(f"wrote {console.shown(target)}: {inside}{len(made.scores)} scores of {label}{said}")
     console.say(f"submission {made.identity}")
+    console.tell_next("eval", "leaderboard", dataset, target.parent, "--out", "SITE")
 
 
 def leaderboard(
@@ -161,6 +162,7 @@ def leaderboard(
     if verify:
         console.say(f"measured again with --verify {verify} --seed {drawn}")
     console.say(f"Leaderboard: {page.resolve()}")
+    console.tell_next("view", page.parent)
 
 
 def _verified(entry: Entry) -> str:

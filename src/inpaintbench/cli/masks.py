@@ -60,6 +60,7 @@ def pair(
         corrupt(recipe, executor, opened, **given)
     corruptions, items = len(opened.table("corruptions", Corruption)), len(opened.table("items", Item))
     console.say(f"{items} items with {corruptions} corruptions")
+    console.tell_next("export", "freeze", workspace)
 
 
 def render(

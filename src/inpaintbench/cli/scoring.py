@@ -83,6 +83,7 @@ def score(
     if networks.precision not in ("auto", "fp32"):
         for difference in _differences(workspace, loaded, dataset, protocol, metric, compute):
             console.say(_in_words(difference))
+    console.tell_next("eval", "report", dataset, "--run", run)
 
 
 def _chosen(

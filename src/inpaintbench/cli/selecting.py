@@ -98,6 +98,7 @@ def select(
         picked = audit(judged, near=audit_near, at_random=_AUDIT_AT_RANDOM)
         write_atomically(audit_to, audit_csv(judged, picked, names=source_names(opened)))
         console.say(f"{len(picked)} clips to look at in {console.shown(audit_to)}")
+    console.tell_next("masks", "pair", workspace)
 
 
 def _stored(workspace: Workspace) -> Judged:

@@ -72,6 +72,5 @@ def train(
         f"{network}: {trained.steps} steps on {trained.items} items in {trained.seconds / 60:.1f} minutes, last loss "
         f"{trained.loss:.3g}: {console.shown(trained.folder)}"
     )
-    where = "" if evaluated else " --slice split-test"
-    use = f"inpaintbench eval run DATASET --run RUN{where} --method {network},checkpoint={out}"
-    console.say(f"Use it: {use}")
+    where = () if evaluated else ("--slice", "split-test")
+    console.tell_next("eval", "run", "DATASET", "--run", "RUN", *where, "--method", f"{network},checkpoint={out}")

@@ -13,7 +13,7 @@ from typing import Any
 from inpaintbench.errors import InputError
 from inpaintbench.export import layout
 from inpaintbench.export.card.words import code, plain
-from inpaintbench.export.documents import is_document
+from inpaintbench.export.documents import is_remade
 from inpaintbench.export.removed import one_line
 from inpaintbench.manifest import dataset_id, load
 from inpaintbench.types import Dataset, Plain, Slice, canonical_json
@@ -221,7 +221,7 @@ def _other_files(old: Dataset, new: Dataset) -> dict[str, str]:
     for dataset in (old, new):
         mine = {
             name for name in dataset.files
-            if name.partition("/")[0] not in folders and not name.endswith(".parquet") and not is_document(name)
+            if name.partition("/")[0] not in folders and not name.endswith(".parquet") and not is_remade(name)
         }  # fmt: skip
         hashes.append({name: dataset.files[name] for name in mine})
     changes = {name: ADDED if change.old is None else GONE for name, change in _changes(*hashes).items()}

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from inpaintbench.export.card import card, plots
 from inpaintbench.export.card.plots import FOLDER
+from inpaintbench.export.card.strips import is_strip
 from inpaintbench.export.croissant import croissant
 from inpaintbench.export.layout import configs, different, metadata_files, splits
 from inpaintbench.export.notice import notice
@@ -27,6 +28,11 @@ CROISSANT = "croissant.json"
 def is_document(name: str) -> bool:
     """Return whether a file of a dataset is made from its manifest, or is a table of it; all others are data."""
     return is_table(name) or name in (CARD, NOTICE, CROISSANT) or (name.startswith(f"{FOLDER}/") and name.endswith(".svg"))
+
+
+def is_remade(name: str) -> bool:
+    """Return whether a file of a dataset is made anew with its rows: a document, or a strip of pictures on the card."""
+    return is_document(name) or is_strip(name)
 
 
 def sealed(dataset: Dataset, sizes: Mapping[str, int]) -> tuple[Dataset, dict[str, bytes]]:

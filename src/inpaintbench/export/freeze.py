@@ -40,7 +40,8 @@ import pyarrow as pa
 
 import inpaintbench
 from inpaintbench.errors import InputError, VerifyError
-from inpaintbench.export.documents import is_document, sealed
+from inpaintbench.export.card.strips import write_strips
+from inpaintbench.export.documents import is_remade, sealed
 from inpaintbench.export.gathering import Batches, Placed, Tables, Together, of_records
 from inpaintbench.export.growing import Published
 from inpaintbench.export.layout import (
@@ -174,6 +175,7 @@ def freeze(
             write_atomically(folder / path, data)
         if kept:
             kept.copy_further_files(folder, clips={row["clip_id"] for row in dataset.items})
+        write_strips(folder, dataset)
         hashes, sizes = _hashed(folder)
         if kept:
             kept.check(hashes)
@@ -230,7 +232,7 @@ class _Kept:
         further = (
             name
             for name in self.published.files
-            if name.partition("/")[0] not in own and not name.endswith(".parquet") and not is_document(name)
+            if name.partition("/")[0] not in own and not name.endswith(".parquet") and not is_remade(name)
         )
         self._copy(folder, [name for name in further if Path(name).stem not in gone])
 
@@ -404,6 +406,7 @@ def seal(folder: Path, dataset: Dataset) -> Dataset:
     tables = (pa.Table.from_pylist([flat(row) for row in items[start : start + SHARD_ROWS]], schema) for start in starts)
     with _scratch(folder) as scratch:
         _write_rows(folder, scratch, dataset, tables, ids=pa.array([row["item_id"] for row in items]), schema=schema)
+    write_strips(folder, dataset)
     hashes, sizes = _hashed(folder)
     return _write_documents(folder, replace(dataset, files=hashes), sizes)
 

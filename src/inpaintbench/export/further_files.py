@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Collection
 from pathlib import Path, PurePosixPath
 
-from inpaintbench.export.documents import is_document
+from inpaintbench.export.documents import is_remade
 from inpaintbench.export.layout import config_of_file, media_names
 from inpaintbench.files import write_atomically
 from inpaintbench.types import Dataset, canonical_json
@@ -49,7 +49,7 @@ def _further(whole: Dataset) -> list[str]:
     """Files that are neither media nor rows nor documents: what a recipe adds."""
     media = {name for row in whole.items for name in media_names(row)}
     metadata = config_of_file(whole)
-    return [name for name in sorted(whole.files) if name not in media and name not in metadata and not is_document(name)]
+    return [name for name in sorted(whole.files) if name not in media and name not in metadata and not is_remade(name)]
 
 
 def _of_items(path: Path, whole: Dataset, items: Collection[str]) -> bytes | None:

@@ -31,6 +31,7 @@ from .image_folders import (
     step_of,
 )
 from .images import (
+    jpeg_bytes,
     png_bytes,
     read_image,
     read_index_image,
@@ -67,6 +68,7 @@ __all__ = [
     "decoded_hashes",
     "frames_at",
     "is_image",
+    "jpeg_bytes",
     "linear",
     "list_images",
     "misplaced_as_text",

@@ -55,6 +55,13 @@ def png_bytes(image: npt.NDArray[np.uint8] | npt.NDArray[np.uint16]) -> bytes:
     return buffer.getvalue()
 
 
+def jpeg_bytes(image: npt.NDArray[np.uint8]) -> bytes:
+    """Encode ``uint8[H, W, 3]`` RGB as the bytes of a JPEG file, for looking at only."""
+    buffer = io.BytesIO()
+    Image.fromarray(np.ascontiguousarray(image)).save(buffer, format="JPEG", quality=88)
+    return buffer.getvalue()
+
+
 # Index images
 
 # Largest difference between the channels of a grey pixel that went through JPEG.

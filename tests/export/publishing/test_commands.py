@@ -39,7 +39,7 @@ def test_a_dry_run_prints_what_would_go_and_asks_nobody(run: object, hub: HubSer
     assert ["truth/", "3", str(truths)] in cells
     assert [row for row in cells if row[0] in ("low", "high", "alone")] == [["low", "2"], ["high", "2"], ["alone", "1"]]
     assert ["CC-BY-4.0", "3"] in cells
-    assert "17 files, " in done.output
+    assert "20 files, " in done.output
     assert ["truth/c1.mp4", str(sizes["truth/c1.mp4"])] in cells
     assert not hub.seen
 
@@ -47,7 +47,7 @@ def test_a_dry_run_prints_what_would_go_and_asks_nobody(run: object, hub: HubSer
 def test_a_dry_run_names_the_first_files(run: object, tmp_path: Path) -> None:
     folder = make_dataset(tmp_path, licences=("MIT",) * 8)
     names = sorted(contents(folder))
-    assert len(names) == 27
+    assert len(names) == 30
     done = run("push", folder, "--repo", "somebody/clips", "--dry-run")
     first = [line.split("│")[1].strip() for line in done.output.splitlines() if line.startswith("│")]
     assert [name for name in names if name in first] == names[:20]
@@ -89,7 +89,7 @@ def test_a_dry_run_refuses_names_that_the_hub_would(name: str, run: object, smal
 def test_answers_as_json(run: object, hub: HubServer, small: Path, tmp_path: Path) -> None:
     sent = run("push", small, "--repo", "somebody/clips", "--licence", "MIT", "--json")
     url = f"{hub.url}/datasets/somebody/clips"
-    assert json.loads(sent.stdout) == {"url": url, "private": True, "sent": 17, "there": 0, "removed": 0}
+    assert json.loads(sent.stdout) == {"url": url, "private": True, "sent": 20, "there": 0, "removed": 0}
     folder = tmp_path / "got"
     told = json.loads(run("fetch", "somebody/clips", "--to", folder, "--slice", "low", "--json").stdout)
     assert len(told.pop("commit")) == 40
@@ -116,7 +116,7 @@ def test_there_and_back_again(run: object, hub: HubServer, small: Path, tmp_path
     sent = run("push", small, "--repo", "somebody/clips", "--licence", "CC-BY-4.0", "--revision", "v1")
     assert sent.exit_code == 0, sent.output
     assert sent.output.splitlines()[-1] == (
-        f"{hub.url}/datasets/somebody/clips: private, 17 files sent, 0 there already, 0 old ones removed"
+        f"{hub.url}/datasets/somebody/clips: private, 20 files sent, 0 there already, 0 old ones removed"
     )
     again = run("push", small, "--repo", "somebody/clips", "--licence", "CC-BY-4.0", "--revision", "v1", "--public")
     assert "It was private before and stays so" in again.output

@@ -40,7 +40,7 @@ def test_the_whole_is_the_same_bytes(hub: HubServer, held: dict[str, bytes], tmp
     assert contents(tmp_path / "got") == held
     assert (done.folder, done.missing) == (tmp_path / "got", ())
     assert done.dataset == frozen.load(tmp_path / "got")
-    assert told[-1] == ("fetch", 16, 16)
+    assert told[-1] == ("fetch", 19, 19)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["got", "small"]
 
 
@@ -58,7 +58,7 @@ def test_a_slice_brings_its_own_media_alone(hub: HubServer, held: dict[str, byte
     done = fetch(NAME, tmp_path / "got", slices=["high"])
     rows = [row for row in frozen.load(tmp_path / "small").items if row["item_id"] in ("i1", "i2")]
     media = {row[column] for row in rows for column in ("truth_file_name", "hole_file_name")}
-    documents = {"README.md", "NOTICE", "croissant.json", "card/slices.svg", "dataset.json"}
+    documents = {"README.md", "NOTICE", "croissant.json", "card/slices.svg", "card/items-high.jpg", "dataset.json"}
     tables = {"manifest/files.parquet", "manifest/members.parquet", "all.parquet"}
     assert brought(hub) == media | documents | tables | {"high.parquet"}
 

@@ -30,9 +30,9 @@ def test_the_hub_holds_every_file_once_and_shows_it_to_nobody(hub: HubServer, re
     done = push(ready, NAME, progress=lambda *parts: told.append(parts))
     assert hub.files(NAME) == published(ready)
     assert hub.repositories[NAME].private
-    assert (done.private, done.sent, done.there, done.removed) == (True, 17, 0, 0)
+    assert (done.private, done.sent, done.there, done.removed) == (True, 20, 0, 0)
     assert done.url == f"{hub.url}/datasets/{NAME}"
-    assert told == [("upload", 6, 17), ("upload", 17, 17)]
+    assert told == [("upload", 6, 20), ("upload", 20, 20)]
     # Slices share their media: no byte goes twice. What makes it a dataset comes last.
     assert len(hub.asked("PUT", "/lfs/")) == 6 + 6
     assert hub.repositories[NAME].messages == ["Add 6 media files", "Add small"]
@@ -42,7 +42,7 @@ def test_again_sends_and_commits_nothing(hub: HubServer, ready: Plan) -> None:
     push(ready, NAME)
     commits, puts = len(hub.asked("POST", "/commit/")), len(hub.asked("PUT", ""))
     done = push(ready, NAME)
-    assert (done.sent, done.there) == (0, 17)
+    assert (done.sent, done.there) == (0, 20)
     assert (len(hub.asked("POST", "/commit/")), len(hub.asked("PUT", ""))) == (commits, puts)
 
 
@@ -222,7 +222,7 @@ def test_a_push_that_was_killed_goes_on(hub: HubServer, ready: Plan) -> None:
     assert len(stored) == 4  # two of them in no commit yet
     before = len(hub.seen)
     done = push(ready, NAME)
-    assert (done.sent, done.there) == (15, 2)
+    assert (done.sent, done.there) == (18, 2)
     assert hub.files(NAME) == published(ready)
     sent = {request.path.removeprefix("/lfs/") for request in hub.seen[before:] if request.method == "PUT"}
     assert len(sent) == 8

@@ -124,4 +124,6 @@ def space(
     Example: inpaintbench annotate space STUDY --out SPACE
     """
     written = write_space(out, title=load(study).file.title, wheel=wheel)
-    console.tell("\n".join(f"wrote {console.shown(path)}" for path in written), {"files": written}, as_json=as_json)
+    lines = [f"wrote {console.shown(path)}" for path in written]
+    lines.append(f"Next: hf upload OWNER/NAME {console.shown(out)} --repo-type=space, into a Space of the kind Docker")
+    console.tell("\n".join(lines), {"files": written}, as_json=as_json)

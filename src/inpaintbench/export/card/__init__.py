@@ -18,6 +18,7 @@ from inpaintbench.export.card import words
 from inpaintbench.export.card.header import card_text
 from inpaintbench.export.card.measures import held_back, known_numbers, statistics
 from inpaintbench.export.card.plots import Plot, plots
+from inpaintbench.export.card.strips import shown_strips, strip_name
 from inpaintbench.export.licences import NOT_STATED, spdx
 from inpaintbench.pages import render
 from inpaintbench.pages.words import span
@@ -69,6 +70,7 @@ def card(dataset: Dataset, *, pictures: Sequence[Plot], sizes: Mapping[str, int]
         few_items=_FEW_ITEMS,
         statistics=statistics(dataset),
         pictures=pictures,
+        strips=[(part.name, strip_name(part.name)) for part in shown_strips(dataset)],
         things=words.things(rows),
         percent=lambda value: "-" if value is None else f"{100 * value:.0f} %",
         too_few=too_few,

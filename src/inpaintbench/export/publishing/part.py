@@ -12,6 +12,7 @@ from typing import Any
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import UnknownNameError, VerifyError
 from inpaintbench.export import layout
+from inpaintbench.export.card.strips import strip_name
 from inpaintbench.export.documents import CARD, sealed
 from inpaintbench.manifest import ALL, ONE_FILE, is_table
 from inpaintbench.types import Dataset
@@ -53,6 +54,7 @@ def files_of(dataset: Dataset, slices: Sequence[str]) -> list[str]:
     media = {name for row in rows.values() for name in layout.media_names(row)}
     needed = {name for item in wanted for name in layout.media_names(rows[item])}
     others = {name for name, part in layout.config_of_file(dataset).items() if part not in slices}
+    others |= {strip_name(name) for name in known if name not in slices}
     return sorted(name for name in dataset.files if name in needed or not (name in media or name in others or is_table(name)))
 
 
