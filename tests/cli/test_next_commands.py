@@ -23,7 +23,7 @@ NOTHING_FOLLOWS = {
     "annotate resolve", "annotate import", "annotate backup", "annotate restore",
     "eval score-folders", "eval table", "eval figure", "eval export", "eval analysis", "eval rank", "eval editboard",
     "eval transcript", "eval compare", "eval align", "eval reinpaint score", "eval reinpaint grid", "eval reinpaint stability",
-    "eval reinpaint selection", "eval reinpaint paper", "eval layouts", "eval list",
+    "eval reinpaint selection", "eval reinpaint paper", "eval list",
 }  # fmt: skip
 # Tell what follows in words of their own, since it is no command or several.
 IN_WORDS = {

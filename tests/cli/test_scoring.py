@@ -54,9 +54,10 @@ def test_a_lower_precision_says_how_far_it_is_off(words: tuple[str, ...], tmp_pa
     [exact] = fingerprints(tmp_path / "run")
     done = run_here(*words, *options, "--precision", "bf16")
     assert done.returncode == 0, done.stderr
-    counts, *lines = done.stdout.splitlines()
+    counts, *lines, follows = done.stdout.splitlines()
     assert counts == "28 scores under devil/corrected, 0 without a value"
     number = r"[\d.e-]+"
+    assert follows.startswith("Next: inpaintbench eval report ")
     assert len(lines) == 2
     assert re.fullmatch(rf"lpips: largest difference from fp32 {number} \({number} %\), 2 items", lines[0])
     assert re.fullmatch(rf"vfid: largest difference from fp32 {number} \({number} %\) of a vector, 2 items", lines[1])
@@ -75,7 +76,7 @@ def test_on_a_card_tf32_is_taken_where_it_is_close_enough(
     options = ("--metric", "lpips", "--random-weights", "3")
     done = run_here(*words, *options)
     assert done.returncode == 0, done.stderr
-    difference, chosen, _ = done.stdout.splitlines()
+    difference, chosen, *_ = done.stdout.splitlines()
     assert difference == "lpips: largest difference from fp32 0 (0 %), 2 items"
     assert chosen == f"networks run in {mark.strip('+') or 'fp32'}: tf32 is taken where it is off by less than 0.1 %"
     assert {one.rpartition("+random")[0].endswith("+tf32") for one in fingerprints(tmp_path / "run")} == {bool(mark)}

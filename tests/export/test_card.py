@@ -80,7 +80,7 @@ def test_the_first_things_come_first(small: Dataset) -> None:
     assert "It is not the authors' release" in top
     assert "| version | 1.0.0, as a whole devil@1.0.0+" in top
     assert not re.search(r"^[| ]+$", body, re.MULTILINE), "no row is empty"
-    assert "10.0 MB in 13 files" in top  # three clips, holes, slices and strips of pictures, and all items
+    assert "13.0 MB in 13 files" in top  # three clips, holes, slices and strips of pictures, and all items
     assert "clips of 3 frames, 48x32 pixels, 25 frames a second" in top
 
 

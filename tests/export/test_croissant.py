@@ -111,7 +111,7 @@ def test_how_the_data_came_about_and_what_it_is_for_is_told_and_read_back(clips:
     assert metadata.data_biases == ["One coast."]
     assert metadata.data_limitations[-1] == "No night."
     assert len(metadata.data_limitations) > 1  # those of the recipe too
-    assert metadata.annotations_per_item == "3.0 to 3.0 votes a clip, on average"
+    assert metadata.annotations_per_item == "3.0 votes a clip, on average"
     assert "Is there water?" in metadata.data_annotation_protocol[0]
     assert "3 sources from" in metadata.data_collection
     # What nobody said is not there, and nothing is made up.

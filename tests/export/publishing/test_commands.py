@@ -51,7 +51,7 @@ def test_a_dry_run_names_the_first_files(run: object, tmp_path: Path) -> None:
     done = run("push", folder, "--repo", "somebody/clips", "--dry-run")
     first = [line.split("│")[1].strip() for line in done.output.splitlines() if line.startswith("│")]
     assert [name for name in names if name in first] == names[:20]
-    assert "and 7 more files; --json prints them all" in done.output
+    assert "and 10 more files; --json prints them all" in done.output
 
 
 def test_a_dry_run_as_json(run: object, hub: HubServer, tmp_path: Path) -> None:
@@ -115,15 +115,16 @@ def test_a_dry_run_prints_obstacles_as_well(run: object, hub: HubServer, tmp_pat
 def test_there_and_back_again(run: object, hub: HubServer, small: Path, tmp_path: Path) -> None:
     sent = run("push", small, "--repo", "somebody/clips", "--licence", "CC-BY-4.0", "--revision", "v1")
     assert sent.exit_code == 0, sent.output
-    assert sent.output.splitlines()[-1] == (
-        f"{hub.url}/datasets/somebody/clips: private, 20 files sent, 0 there already, 0 old ones removed"
-    )
+    assert sent.output.splitlines()[-2:] == [
+        f"{hub.url}/datasets/somebody/clips: private, 20 files sent, 0 there already, 0 old ones removed",
+        "Next: inpaintbench export verify somebody/clips",
+    ]
     again = run("push", small, "--repo", "somebody/clips", "--licence", "CC-BY-4.0", "--revision", "v1", "--public")
     assert "It was private before and stays so" in again.output
     folder = tmp_path / "got"
     got = run("fetch", "somebody/clips", "--to", folder, "--slice", "alone", "--slice", "low", "--revision", "v1")
     assert got.exit_code == 0, got.output
-    assert got.output.splitlines()[-2].startswith("3 items in 2 slices of somebody/clips at ")
-    assert got.output.splitlines()[-1] == "Not fetched: high"
+    assert got.output.splitlines()[-3].startswith("3 items in 2 slices of somebody/clips at ")
+    assert got.output.splitlines()[-2] == "Not fetched: high"
     assert [part.name for part in frozen.load(folder).slices] == ["low", "alone"]
     assert TOKEN not in sent.output + again.output + got.output

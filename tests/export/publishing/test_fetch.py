@@ -80,7 +80,7 @@ def test_a_slice_brings_its_own_media_alone(hub: HubServer, held: dict[str, byte
     (tmp_path / "whole.json").write_bytes(held["dataset.json"])
     assert json.loads((folder / "part_of.json").read_text()) == {
         "repository": NAME, "revision": None, "commit": done.commit, "dataset": "small", "slices": ["high"], "items": 2,
-        "items_of_the_whole": 3, "missing_slices": {"low": 2, "alone": 1}, "missing_files": 4,
+        "items_of_the_whole": 3, "missing_slices": {"low": 2, "alone": 1}, "missing_files": 6,
         "dataset_json_sha256": file_sha256(tmp_path / "whole.json"),
     }  # fmt: skip
     assert "> Part of a dataset: `high`, 2 of 3 items. Missing: `low`, `alone`." in (folder / "README.md").read_text()
