@@ -13,17 +13,18 @@ from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse, Response
 
 from inpaintbench.annotate.app import tables
+from inpaintbench.annotate.app.blinding import Views
 from inpaintbench.annotate.app.pages import refusal
 from inpaintbench.annotate.app.results import Results, middle_picture
 from inpaintbench.annotate.app.reviewing import Review, review_tab
 from inpaintbench.annotate.app.sessions import token_of
-from inpaintbench.annotate.desk.state import votes
 from inpaintbench.annotate.journal.accounts import People
 from inpaintbench.annotate.outcomes.judgements import export_judgements
 from inpaintbench.annotate.study import PROXIES, Study
 from inpaintbench.errors import InputError
 
 if TYPE_CHECKING:
+    from inpaintbench.annotate.app.blinding import View
     from inpaintbench.annotate.desk.desk import Desk
     from inpaintbench.annotate.journal import Journal
     from inpaintbench.annotate.journal.accounts import Person, Rater
@@ -43,10 +44,11 @@ class AdminRoom:
         self._study = study
         self._desk = desk
         self._people = people
+        self._views = Views(study, desk=desk)
 
     def refresh(self, request: gr.Request) -> tuple[Any, ...]:
         """Summary, coverage, raters, newest answers, notes, and the names to choose from."""
-        self._admin(request)
+        view = self._views.of(self._admin(request))
         overview = self._desk.overview()
         people = self._people.raters(self._study.study_id)
         choices = [(person.name, person.rater_id) for person in people if not person.revoked]
@@ -54,7 +56,7 @@ class AdminRoom:
             tables.summary(overview),
             tables.coverage(overview),
             tables.raters(people, overview),
-            tables.newest(self._study, self._desk.newest(NEWEST), people),
+            tables.newest(view, self._desk.newest(NEWEST), people),
             tables.notes(self._study, overview),
             gr.update(choices=choices),
         )
@@ -96,14 +98,15 @@ class AdminRoom:
         self._desk.resume(rater_id)
         return "They may go on; only check tasks from now on count for the pause.", ""
 
-    def checked(self, request: gr.Request) -> tuple[str, Sequence[Rater]]:
-        """The admin's id, and everybody in the study."""
-        return self._admin(request).rater_id, self._people.raters(self._study.study_id)
+    def checked(self, request: gr.Request) -> tuple[str, Sequence[Rater], View]:
+        """The admin's id, everybody in the study, and what the admin may see of it."""
+        person = self._admin(request)
+        return person.rater_id, self._people.raters(self._study.study_id), self._views.of(person)
 
     def _admin(self, request: gr.Request) -> Person:
         token = token_of(_asked(request).headers)
         person = None if token is None else self._people.who(token, at=time.time())
-        if person is None or person.role != "admin" or person.study_id != self._study.study_id:
+        if person is None or not person.is_admin or person.study_id != self._study.study_id:
             raise PermissionError("for admins of this study alone")
         return person
 
@@ -188,27 +191,29 @@ def admin_routes(study: Study, folder: Path, *, desk: Desk, journal: Journal, pe
     """``GET /admin/judgements.csv``: the answers that stand, with the raters' names; ``/admin/results``: the report of this
     moment; ``/admin/pictures/<proxy>.jpg``: what candidates look like in the middle of a proxy."""
     router = APIRouter(prefix="/admin")
-    results = Results(study, desk=desk, journal=journal, people=people)
+    results, views = Results(study, desk=desk, journal=journal, people=people), Views(study, desk=desk)
     pictures = {Path(name).stem: name for name in study.proxies}
 
     @router.get("/results")
-    def page() -> Response:
-        return HTMLResponse(results.page())
+    def page(request: Request) -> Response:
+        return HTMLResponse(results.page(views.of(request.state.person)))
 
     @router.get("/pictures/{name}")
-    def picture(name: str) -> Response:
+    def picture(name: str, request: Request) -> Response:
         proxy = pictures.get(name.removesuffix(".jpg"))
         if proxy is None or not (folder / PROXIES / proxy).is_file():
             return refusal(404, "there is nothing here", as_page=False)
-        content = middle_picture(folder / PROXIES / proxy, study.proxies[proxy])
-        return Response(content, media_type="image/jpeg", headers={"Cache-Control": "private, max-age=86400"})
+        seen = views.of(request.state.person).study
+        content = middle_picture(folder / PROXIES / proxy, seen.proxies[proxy])
+        return Response(content, media_type="image/jpeg", headers={"Cache-Control": "private, no-store"})
 
     @router.get("/judgements.csv")
-    def judgements() -> Response:
+    def judgements(request: Request) -> Response:
+        view = views.of(request.state.person)
         names = {rater.rater_id: rater.name for rater in people.raters(study.study_id)}
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "judgements.csv"
-            export_judgements(study, votes(study, journal.events(study.study_id)), path, names=names)
+            export_judgements(view.study, view.standing(desk.all_answers()).votes, path, names=names)
             content = path.read_bytes()
         headers = {"Content-Disposition": 'attachment; filename="judgements.csv"'}
         return Response(content, media_type="text/csv; charset=utf-8", headers=headers)

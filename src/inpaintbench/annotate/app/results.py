@@ -16,6 +16,7 @@ from inpaintbench.annotate.report.material import material_of
 from inpaintbench.annotate.report.page import render
 
 if TYPE_CHECKING:
+    from inpaintbench.annotate.app.blinding import View
     from inpaintbench.annotate.desk.desk import Desk
     from inpaintbench.annotate.journal import Journal
     from inpaintbench.annotate.journal.accounts import People
@@ -37,18 +38,18 @@ class Results:
         self._people = people
         # Intervals are resampled, which takes a while: two who ask at once wait for one.
         self._working = threading.Lock()
-        self._made: tuple[int, str] = (-1, "")
+        self._made: dict[bool, tuple[int, str]] = {}
 
-    def page(self) -> str:
-        """The report as HTML, with names of raters and pictures of disputed tasks."""
+    def page(self, view: View) -> str:
+        """The report as HTML, with names of raters and pictures of disputed tasks; of methods what ``view`` tells."""
         with self._working:
             events = self._journal.events(self._study.study_id)
-            if self._made[0] != len(events):
+            if self._made.get(view.letters, (-1, ""))[0] != len(events):
                 names = {rater.rater_id: rater.name for rater in self._people.raters(self._study.study_id)}
-                standing, overview = self._desk.all_answers(), self._desk.overview()
-                material = material_of(self._study, standing, events, overview=overview, names=names, picture_of=_address)
-                self._made = (len(events), render(material, downloads=()))
-            return self._made[1]
+                standing, overview = view.standing(self._desk.all_answers()), view.overview(self._desk.overview())
+                material = material_of(view.study, standing, events, overview=overview, names=names, picture_of=_address)
+                self._made[view.letters] = (len(events), render(material, downloads=()))
+            return self._made[view.letters][1]
 
 
 def _address(task: StudyTask) -> str:

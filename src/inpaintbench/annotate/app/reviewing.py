@@ -14,6 +14,7 @@ from inpaintbench.errors import InputError
 from inpaintbench.pages.words import moment
 
 if TYPE_CHECKING:
+    from inpaintbench.annotate.app.blinding import View
     from inpaintbench.annotate.desk.desk import Desk
     from inpaintbench.annotate.desk.records import Exclusion, Vote
     from inpaintbench.annotate.journal.accounts import Rater
@@ -22,12 +23,12 @@ if TYPE_CHECKING:
 # Answers that the list offers: the newest of those asked for.
 MOST = 200
 _EVERYBODY = ""
-# Asks who calls, and gives the admin's rater id and the raters of the study.
-Checked = Callable[[gr.Request], tuple[str, Sequence["Rater"]]]
+# Asks who calls, and gives the admin's rater id, the raters of the study, and what the admin may see of it.
+Checked = Callable[[gr.Request], tuple[str, Sequence["Rater"], "View"]]
 
 
 def shown_of(study: Study, vote: Vote) -> Shown:
-    """The players as the rater saw them, with the names that they did not see; what they chose has a tick."""
+    """The players as the rater saw them, with names that they did not see; what they chose has a tick."""
     task = study.task_of[vote.task_id]
     proxy = study.proxies[task.proxy]
     players = players_of(proxy, vote.sides)
@@ -48,22 +49,21 @@ class Review:
 
     def offer(self, rater_id: str, question: str, request: gr.Request) -> tuple[Any, Any]:
         """The raters to choose from, and the answers of one or all, newest first."""
-        _, raters = self._checked(request)
+        _, raters, _ = self._checked(request)
         names = {rater.rater_id: rater.name for rater in raters}
         choices = [(self._line(vote, names), vote.submission_id) for vote in self._votes(rater_id, question)]
-        people = [("Everybody", _EVERYBODY), *((rater.name, rater.rater_id) for rater in raters if rater.role == "rater")]
+        people = [("Everybody", _EVERYBODY), *((rater.name, rater.rater_id) for rater in raters if not rater.is_admin)]
         return gr.update(choices=people), gr.update(choices=choices)
 
     def look(self, submission_id: str | None, request: gr.Request) -> tuple[Shown | None, str]:
         """Players and facts of an answer."""
-        _, raters = self._checked(request)
+        _, raters, view = self._checked(request)
         vote = self._vote(submission_id)
         if vote is None:
             return None, tables.heading("Choose an answer to see what was judged.")
         names = {rater.rater_id: rater.name for rater in raters}
-        return shown_of(self._study, vote), tables.judged(
-            self._study, vote, names.get(vote.rater_id, vote.rater_id), self._why(vote)
-        )
+        called, seen = names.get(vote.rater_id, vote.rater_id), view.vote(vote)
+        return shown_of(view.study, seen), tables.judged(view.study, seen, called, self._why(vote))
 
     def step(self, steps: int, submission_id: str | None, rater_id: str, question: str, request: gr.Request) -> Any:
         """The next or the last answer of the list; its first where none is chosen."""
@@ -76,7 +76,7 @@ class Review:
 
     def decide(self, what: str, submission_id: str | None, reason: str, request: gr.Request) -> str:
         """Exclude or include an answer, or all of its rater's; a sentence that says so."""
-        admin, _ = self._checked(request)
+        admin, _, _ = self._checked(request)
         vote = self._vote(submission_id)
         if vote is None:
             return "Choose an answer first."

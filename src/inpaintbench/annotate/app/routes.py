@@ -76,7 +76,7 @@ def file_routes(study: Study, folder: Path, *, desk: Desk) -> APIRouter:
     @router.get("/media/{name}")
     def media(name: str, request: Request) -> Response:
         person = request.state.person
-        known = name in study.proxies and (person.role == "admin" or desk.may_see(person.rater_id, name))
+        known = name in study.proxies and (person.is_admin or desk.may_see(person.rater_id, name))
         path = folder / PROXIES / name
         if not known or not path.is_file():
             return refusal(404, "there is nothing here for you", as_page=False)

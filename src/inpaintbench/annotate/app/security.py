@@ -125,7 +125,7 @@ class Gate:
             body = await self._body(rule, headers, receive, origin=origin)
             if scope["path"] == "/logout":
                 self._sessions.forget(token_of(headers))
-            if person is not None and person.role == "admin" and scope["path"] == "/":
+            if person is not None and person.is_admin and scope["path"] == "/":
                 await RedirectResponse("/admin/", status_code=303)(scope, receive, self._guarded(send, rule))
                 return
         except Refusal as no:
@@ -225,10 +225,9 @@ def _rule_of(scope: Scope) -> Rule:
 
 
 def _check_role(rule: Rule, person: Person | None) -> None:
-    role = "" if person is None else person.role
-    if rule.who is Who.ADMIN and role != "admin":
+    if rule.who is Who.ADMIN and (person is None or not person.is_admin):
         raise Refusal(403, "this page is for admins")
-    if rule.who is Who.RATER and role != "rater":
+    if rule.who is Who.RATER and (person is None or person.is_admin):
         raise Refusal(403, "admins do not answer; open the invitation of a rater for that, in another browser")
 
 

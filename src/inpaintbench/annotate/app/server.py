@@ -105,7 +105,7 @@ def rater_page(study: Study) -> gr.Blocks:
 def _mount(app: FastAPI, page: gr.Blocks, folder: Path, *, path: str, head: str) -> None:
     def user(request: Request) -> str | None:
         person = request.state.person
-        return person.rater_id if person is not None and (path == "/" or person.role == "admin") else None
+        return person.rater_id if person is not None and (path == "/" or person.is_admin) else None
 
     gr.mount_gradio_app(
         app,

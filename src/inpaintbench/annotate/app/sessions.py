@@ -82,7 +82,7 @@ def session_routes(study: Study, *, people: People, delivery: Delivery) -> APIRo
 
 def opened(session: Session, delivery: Delivery) -> Response:
     """The way to the page of whoever entered, with their cookie."""
-    response = RedirectResponse("/admin/" if session.person.role == "admin" else "/", status_code=303)
+    response = RedirectResponse("/admin/" if session.person.is_admin else "/", status_code=303)
     response.headers.append("set-cookie", delivery.cookie(COOKIE, session.token, seconds=int(SESSION_SECONDS)))
     return response
 

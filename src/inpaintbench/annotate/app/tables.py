@@ -13,6 +13,7 @@ from inpaintbench.pages.panels import Bar, Bars, Card, Fact, Facts
 from inpaintbench.pages.words import DASH, count, duration, moment, percent
 
 if TYPE_CHECKING:
+    from inpaintbench.annotate.app.blinding import View
     from inpaintbench.annotate.desk.records import Exclusion, Submission, Vote
     from inpaintbench.annotate.journal.accounts import Rater
     from inpaintbench.annotate.study import Study, StudyTask
@@ -104,7 +105,7 @@ def _state(rater: Rater, work: Mapping[str, Any] | None) -> str:
         return str(work["outcome"]).replace("_", " ")
     if work is not None and work["paused"]:
         return "paused"
-    return "admin" if rater.role == "admin" else "active" if work is not None else "not begun"
+    return "admin" if rater.is_admin else "active" if work is not None else "not begun"
 
 
 def _rater(name: str, state: str, work: Mapping[str, Any] | None) -> Row:
@@ -124,15 +125,17 @@ def _rater(name: str, state: str, work: Mapping[str, Any] | None) -> Row:
     ))  # fmt: skip
 
 
-def newest(study: Study, sent: Sequence[Submission], people: Sequence[Rater]) -> str:
+def newest(view: View, sent: Sequence[Submission], people: Sequence[Rater]) -> str:
     """A row an answer or skip, as HTML."""
     names = {person.rater_id: person.name for person in people}
-    rows = [_answer(study.task_of[row.task_id], row, names.get(row.rater_id, row.rater_id)) for row in sent]
+    rows = [
+        _answer(view.study.task_of[row.task_id], row, row.vote and view.vote(row.vote), names.get(row.rater_id, row.rater_id))
+        for row in sent
+    ]
     return _table("Newest answers", NEWEST_COLUMNS, rows, numeric=(6,))
 
 
-def _answer(task: StudyTask, sent: Submission, name: str) -> Row:
-    vote = sent.vote
+def _answer(task: StudyTask, sent: Submission, vote: Vote | None, name: str) -> Row:
     words = [text for part, text in vote.given.items() if part.endswith("_text")] if vote else []
     return Row((
         Cell(_when(sent.at)),

@@ -16,7 +16,7 @@ from inpaintbench.annotate.desk.assign import QUEUE, Assignment, next_task, stil
 from inpaintbench.annotate.desk.attendance import FAREWELLS, Attendance, Stage
 from inpaintbench.annotate.desk.cards import Refused, Sent, SentAnswer, SentSkip, SentStep, SentUndo, SentWork, parsed
 from inpaintbench.annotate.desk.current_state import Append, Live
-from inpaintbench.annotate.desk.overview import overview, why_done
+from inpaintbench.annotate.desk.overview import is_done, overview, why_done
 from inpaintbench.annotate.desk.records import Exclusion, Lease, RaterRecord, Standing, Submission, Vote
 from inpaintbench.annotate.desk.state import State
 from inpaintbench.annotate.events import STUDY, Kind
@@ -196,6 +196,11 @@ class Desk:
         with self._live.reading():
             state, coverage, settled = self._live.state, self._live.coverage, self._live.settled
             return overview(state, coverage, settled=settled, name_of=self._name_of, now=self._live.now)
+
+    def done(self) -> bool:
+        """Whether every question has its answers, or a settled order."""
+        with self._live.reading():
+            return is_done(self._live.state, self._live.coverage, settled=self._live.settled)
 
     def state(self) -> State:
         """The state as it is stored now, for reports: nobody else may use this desk meanwhile."""

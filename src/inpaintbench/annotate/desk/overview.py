@@ -46,6 +46,11 @@ def overview(
     }
 
 
+def is_done(state: State, coverage: Coverage, *, settled: frozenset[str]) -> bool:
+    """Return whether every question has its answers, or a settled order."""
+    return all(_question(state, coverage, label, settled=settled)["done"] for label in coverage.groups)
+
+
 def why_done(state: State, settled: frozenset[str]) -> str:
     """Return which stop rule ended the study, in one sentence."""
     level = state.study.file.stop.level

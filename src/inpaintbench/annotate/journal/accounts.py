@@ -30,7 +30,9 @@ from inpaintbench.annotate.journal.schema import invitations, raters, sessions
 from inpaintbench.annotate.journal.store import Journal, study_lock
 from inpaintbench.errors import InputError
 
-Role = Literal["rater", "admin"]
+# `unblinded`: an admin who is told the methods' names before the study ends.
+Role = Literal["rater", "admin", "unblinded"]
+_ADMINS: frozenset[Role] = frozenset({"admin", "unblinded"})
 # After so long somebody has to enter again.
 SESSION_SECONDS = 30 * 86400.0
 _OF_RATER = (raters.c.study_id == sessions.c.study_id) & (raters.c.rater_id == sessions.c.rater_id)
@@ -48,6 +50,11 @@ class Rater:
     """Seconds since 1970."""
     revoked: bool
 
+    @property
+    def is_admin(self) -> bool:
+        """Watches and does not answer."""
+        return self.role in _ADMINS
+
 
 @dataclass(frozen=True)
 class Person:
@@ -57,6 +64,16 @@ class Person:
     name: str
     role: Role
     study_id: str
+
+    @property
+    def is_admin(self) -> bool:
+        """Watches and does not answer."""
+        return self.role in _ADMINS
+
+    @property
+    def sees_methods(self) -> bool:
+        """Is told the methods' names before the study ends."""
+        return self.role == "unblinded"
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from inpaintbench.annotate.desk.records import Vote
 from inpaintbench.annotate.study import Study, load
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from inpaintbench.annotate.desk.desk import Desk
     from inpaintbench.annotate.desk.state import State
     from inpaintbench.annotate.journal import Journal
-    from inpaintbench.annotate.journal.accounts import People, Rater
+    from inpaintbench.annotate.journal.accounts import People, Rater, Role
 
 InStudy = Annotated[Path, argument("Folder of a prepared study.")]
 Database = Annotated[
@@ -91,7 +91,7 @@ class Opened:
         """
         return name if name in self.desk.state().raters else self.rater(name).rater_id
 
-    def rater_id(self, name: str, *, role: Literal["rater", "admin"]) -> str:
+    def rater_id(self, name: str, *, role: Role) -> str:
         """The id of the rater called ``name``, who is added where there is none.
 
         Raises:

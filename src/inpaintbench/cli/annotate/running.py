@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from inpaintbench.annotate.crowd import Crowd, address
 from inpaintbench.annotate.study import MANIFEST, load
@@ -20,7 +20,7 @@ from inpaintbench.errors import InputError, MissingExtraError
 from inpaintbench.pages.words import moment
 
 if TYPE_CHECKING:
-    from inpaintbench.annotate.journal.accounts import Rater
+    from inpaintbench.annotate.journal.accounts import Rater, Role
 
 Names = Annotated[list[str], argument("What raters are called; any words.")]
 Name = Annotated[str, argument("What the rater is called.")]
@@ -96,6 +96,7 @@ def invite(
     names: Names,
     database: Database = None,
     admin: Annotated[bool, option("They see the admin page and do not answer.", "--admin")] = False,
+    unblinded: Annotated[bool, option("With --admin: they are told methods' names before the end.", "--unblinded")] = False,
     password: Annotated[bool, option("Ask for a password to sign in with, instead of a link.", "--password")] = False,
     origin: Annotated[str, option("Where raters reach the app.")] = _ORIGIN,
     as_json: AsJson = False,
@@ -104,13 +105,16 @@ def invite(
 
     Example: inpaintbench annotate invite STUDY Ada Grace
     """
+    if unblinded and not admin:
+        raise UsageError("--unblinded is for admins: raters are never told which method is which; give --admin too")
+    role: Role = "unblinded" if unblinded else "admin" if admin else "rater"
     if password and len(names) != 1:
         raise UsageError(f"--password sets that of one rater, {len(names)} are named")
     invited: list[dict[str, str]] = []
     with opened(study, database, answers=True) as open_study:
         try:  # a link is told once: those that were made are printed although the next name fails
             for name in names:
-                rater_id = open_study.rater_id(name, role="admin" if admin else "rater")
+                rater_id = open_study.rater_id(name, role=role)
                 if password:
                     open_study.people.set_password(open_study.study.study_id, rater_id, _asked_password())
                     invited.append({"name": name, "address": f"{origin}/login"})
@@ -307,7 +311,7 @@ def demo(
         write_demo_study(folder)
     with opened(folder, None) as open_study:
         study_id = open_study.study.study_id
-        people: dict[str, Literal["rater", "admin"]] = {**dict.fromkeys(RATERS, "rater"), "Admin": "admin"}
+        people: dict[str, Role] = {**dict.fromkeys(RATERS, "rater"), "Admin": "unblinded"}
         links = {name: open_study.people.invite(study_id, open_study.rater_id(name, role=role)) for name, role in people.items()}
 
     def ready(address: str) -> None:
