@@ -25,7 +25,7 @@ TESTS = (
     "tests/test_video.py", "tests/test_video_encoders.py",
     "tests/test_types.py", "tests/test_workspace.py", "tests/test_ledgers.py",
     "tests/test_regions.py", "tests/test_files.py", "tests/test_catalogue.py", "tests/cli/test_doctor.py",
-    "tests/executors/test_local.py", "tests/export/test_manifest.py", "tests/eval/scoring/test_score.py",
+    "tests/executors/test_local.py", "tests/export/test_identity.py", "tests/eval/scoring/test_score.py",
 )  # fmt: skip
 RUNNER = ("pytest", "hypothesis", "pytest-xdist")
 

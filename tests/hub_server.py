@@ -287,7 +287,10 @@ def _store(hub: HubServer, oid: str, body: bytes) -> Answer:
 def _commit(hub: HubServer, repository: Repository, found: re.Match[str], request: Request, body: bytes) -> Answer:
     if found[2] not in repository.branches:
         return Answer(404, {"error": "Invalid rev id"}, {"X-Error-Code": "RevisionNotFound"})
-    files = dict(repository.branches[found[2]])
+    files, branch = dict(repository.branches[found[2]]), found[2]
+    asks = parse_qs(urlsplit(request.path).query).get("create_pr") == ["1"]
+    if asks:
+        branch = f"refs/pr/{1 + sum(name.startswith('refs/pr/') for name in repository.branches)}"
     for line in body.splitlines():
         key, value = (entry := json.loads(line))["key"], entry["value"]
         if key == "header":
@@ -302,9 +305,11 @@ def _commit(hub: HubServer, repository: Repository, found: re.Match[str], reques
             del files[value["path"]]
         else:
             return Answer(400, {"error": f"unknown operation {key}"})
-    repository.branches[found[2]] = files
-    commit = repository.tree(found[2])[0]
-    return Answer(body={"success": True, "commitOid": commit, "commitUrl": f"{hub.url}/datasets/{found[1]}/commit/{commit}"})
+    repository.branches[branch] = files
+    commit = repository.tree(branch)[0]
+    place = f"{hub.url}/{'' if request.path.startswith('/api/models/') else 'datasets/'}{found[1]}"
+    opened = {"pullRequestUrl": f"{place}/discussions/{branch.rpartition('/')[2]}"} if asks else {}
+    return Answer(body={"success": True, "commitOid": commit, "commitUrl": f"{place}/commit/{commit}", **opened})
 
 
 def _branch(hub: HubServer, repository: Repository, found: re.Match[str], request: Request, body: bytes) -> Answer:
@@ -336,11 +341,11 @@ def _resolve(hub: HubServer, repository: Repository, found: re.Match[str], reque
 
 
 _ROUTES: tuple[tuple[str, Callable[..., Answer]], ...] = (
-    (r"/api/datasets/([\w.-]+/[\w.-]+)(?:/revision/(.+))?", _info),
-    (r"/api/datasets/([\w.-]+/[\w.-]+)/tree/([\w.-]+)(/.+)?", _tree),
-    (r"/api/datasets/([\w.-]+/[\w.-]+)/preupload/(.+)", _preupload),
-    (r"/api/datasets/([\w.-]+/[\w.-]+)/commit/(.+)", _commit),
-    (r"/api/datasets/([\w.-]+/[\w.-]+)/branch/(.+)", _branch),
+    (r"/api/(?:datasets|models)/([\w.-]+/[\w.-]+)(?:/revision/(.+))?", _info),
+    (r"/api/(?:datasets|models)/([\w.-]+/[\w.-]+)/tree/([\w.-]+)(/.+)?", _tree),
+    (r"/api/(?:datasets|models)/([\w.-]+/[\w.-]+)/preupload/(.+)", _preupload),
+    (r"/api/(?:datasets|models)/([\w.-]+/[\w.-]+)/commit/(.+)", _commit),
+    (r"/api/(?:datasets|models)/([\w.-]+/[\w.-]+)/branch/(.+)", _branch),
     (r"/datasets/([\w.-]+/[\w.-]+)\.git/info/lfs/objects/batch", _batch),
     (r"/datasets/([\w.-]+/[\w.-]+)/resolve/([\w.-]+)/(.+)", _resolve),
 )

@@ -70,6 +70,11 @@ def test_every_declared_package_is_named_in_the_source() -> None:
     assert not {name for name in CORE | OPTIONAL if not modules.get(name, {name}) & words}
 
 
+def test_the_page_on_licences_names_every_package_of_users() -> None:
+    page = {canonicalize_name(word) for word in re.findall(r"[\w-]+", (ROOT / "docs" / "licences.md").read_text())}
+    assert not (CORE | OPTIONAL) - page
+
+
 def instructions(text: str) -> list[tuple[str, str]]:
     """Instruction and its arguments, in order, with continued lines joined and remarks left out."""
     lines = "\n".join(line for line in text.splitlines() if not line.startswith("#")).replace("\\\n", " ")

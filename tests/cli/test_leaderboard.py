@@ -10,12 +10,15 @@ import pytest
 import typer
 import yaml
 from click.testing import Result
+from hub_server import TOKEN, HubServer, Repository
+from huggingface_hub import parse_eval_result_entries
 from tests.eval.leaderboard.made import card, run_methods, write_dataset
 from typer.testing import CliRunner
 
+from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.leaderboard import leaderboard, submit
 from inpaintbench.cli.options import expanded
-from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.errors import InputError, NetworkError, UnknownNameError
 from inpaintbench.manifest import dataset_id, load
 
 app = typer.Typer()
@@ -40,6 +43,31 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def submitted(world: Path, label: str, out: Path, *more: object) -> Result:
     given = ("--run", world / "run", "--card", world / "card.toml", "--protocol", "devil/corrected")
     return call("submit", world / "data", *given, "--method", label, "--out", out, *more)
+
+
+def test_scores_become_a_pull_request_on_the_model(world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    monkeypatch.setenv("HF_TOKEN", TOKEN)
+    with HubServer() as hub:
+        monkeypatch.setenv("HF_ENDPOINT", hub.url)
+        hub.repositories["me/telea"] = Repository(private=False)
+        to_hub = ("--to-hub", "me/telea", "--repo", "owner/waves", "--revision", "0123abcd")
+        done = submitted(world, "telea", tmp_path / "telea.zip", *to_hub)
+        assert f"pull request {hub.url}/me/telea/discussions/1" in done.output.splitlines()
+        assert hub.files("me/telea") == {}, "the model's own people decide"
+        (path,) = hub.files("me/telea", "refs/pr/1")
+        assert path == ".eval_results/inpaintbench_owner_waves.yaml"
+        entries = parse_eval_result_entries(yaml.safe_load(hub.files("me/telea", "refs/pr/1")[path]))
+        assert {entry.task_id for entry in entries} == {"psnr_hole", "ssim_hole"}
+        assert {(entry.dataset_id, entry.dataset_revision) for entry in entries} == {("owner/waves", "0123abcd")}
+        hub.spoil("POST", "/commit/", status=500)
+        with pytest.raises(NetworkError, match="'me/telea': HTTP 500"):
+            submitted(world, "telea", tmp_path / "telea.zip", *to_hub)
+        assert len(hub.asked("POST", "/commit/")) == 2, "asked once each: a second try could open another"
+        with pytest.raises(NetworkError, match="the Hub shows no such model"):
+            submitted(world, "telea", tmp_path / "telea.zip", "--to-hub", "me/nothing", "--repo", "owner/waves")
+    with pytest.raises(UsageError, match="give both or neither"):
+        submitted(world, "telea", tmp_path / "telea.zip", "--to-hub", "me/telea")
 
 
 def test_from_scores_to_a_site(world: Path, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 import typer
-from hub_server import TOKEN, HubServer
+from hub_server import TOKEN, HubServer, Repository
 from program import run_here
 from tests.docs.pages import PAGES, PROGRAMS, ROOT, SHELLS, Block, blocks_of, check_shown, words_of
 from tests.docs.things import GIVEN, site
@@ -83,6 +83,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     modules = set(sys.modules)
     with HubServer() as hub, site(tmp_path, count=1):
         monkeypatch.setenv("HF_ENDPOINT", hub.url)
+        hub.repositories["OWNER/MODEL"] = Repository(private=False)
         yield tmp_path
     for name in set(sys.modules) - modules:
         if str(tmp_path) in str(getattr(sys.modules[name], "__file__", None)):

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from inpaintbench.benchmarks import benchmark_of
 from inpaintbench.cli import console
 from inpaintbench.cli.build.running import Described, Describing
 from inpaintbench.cli.commands import group
@@ -304,6 +305,9 @@ def push(
     publish_held_back: Annotated[
         bool, option("Show the truth of a challenge to everybody, with --public.", "--publish-held-back")
     ] = False,
+    benchmark: Annotated[
+        bool, option("Send eval.yaml too, which asks the Hub for leaderboards of the usual protocol.", "--benchmark")
+    ] = False,
     revision: Revision = None,
     dry_run: Annotated[bool, option("Print what would go, and send nothing.", "--dry-run")] = False,
     as_json: AsJson = False,
@@ -320,6 +324,7 @@ def push(
 
     check_name(repo)
     made = plan(dataset, licence=licence, licences=licences)
+    beside = _eval_yaml(made.dataset) if benchmark else {}
     obstacles = [*_of_truth(made, public and not publish_held_back), *made.obstacles()]
     if dry_run:
         if as_json:
@@ -331,7 +336,7 @@ def push(
     if dry_run:
         return
     with console.progress() as progress:
-        done = upload(made, repo, public=public, revision=revision, progress=progress)
+        done = upload(made, repo, public=public, revision=revision, of_the_hub=beside, progress=progress)
     if as_json:
         print_json(done)
         return
@@ -340,6 +345,13 @@ def push(
     if public and done.private:
         console.say("It was private before and stays so; its settings on the Hub change that.")
     console.tell_next("export", "verify", repo)
+
+
+def _eval_yaml(dataset: Dataset) -> dict[str, bytes]:
+    from inpaintbench.eval.protocols import PROTOCOLS, usual
+    from inpaintbench.eval.result_files.hub_results import EVAL_YAML, eval_yaml
+
+    return {EVAL_YAML: eval_yaml(dataset, PROTOCOLS.get(usual(dataset)), description=benchmark_of(dataset).use)}
 
 
 def fetch(

@@ -13,7 +13,7 @@ from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import option
 from inpaintbench.cli.run_folder import results_of
 from inpaintbench.eval.result_files.every_eval_ever import RELATIONSHIPS, every_eval_ever
-from inpaintbench.eval.result_files.hub_results import FRAMEWORK, eval_yaml, results_yaml
+from inpaintbench.eval.result_files.hub_results import EVAL_YAML, eval_yaml, results_path, results_yaml
 from inpaintbench.files import write_atomically
 
 
@@ -46,19 +46,20 @@ def hand_on(
     for method in results.contenders:
         written[out / f"{method}.json"] = every_eval_ever(
             results, method, organisation=organisation, relationship=relationship,  # type: ignore[arg-type]
-            source=repo or results.dataset.name, timestamp=now.isoformat(timespec="seconds"),
+            repository=repo, timestamp=int(now.timestamp()),
         )  # fmt: skip
         if repo:
             data = results_yaml(results, method, repository=repo, revision=revision, date=f"{now:%Y-%m-%d}")
-            written[out / "models" / method / ".eval_results" / f"{FRAMEWORK}_{repo.replace('/', '_')}.yaml"] = data
+            written[out / "models" / method / results_path(repo)] = data
     if repo:
-        written[out / "eval.yaml"] = eval_yaml(results, description=benchmark_of(results.dataset).use)
+        written[out / EVAL_YAML] = eval_yaml(results.dataset, results.protocol, description=benchmark_of(results.dataset).use)
     for path, data in written.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, data)
     console.say(f"{len(written)} files in {out}")
     if repo:
         console.say(
-            f"eval.yaml goes into the repository {repo}; the Hub shows it once the dataset is on its list of benchmarks, "
-            "which a person asks for. Each file below models/ goes into the repository of that model, at the same place."
+            f"{EVAL_YAML} goes into {repo}, which `export push --benchmark` sees to; the Hub shows leaderboards once the "
+            "dataset is on its list of benchmarks, which a person asks for. Each file below models/ goes into the repository of "
+            "that model, at the same place; `eval submit --to-hub` opens a pull request with it."
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,7 +12,7 @@ from inpaintbench.cli import completing, console
 from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, dataset_argument, label_of
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import argument, option
-from inpaintbench.cli.run_folder import opened
+from inpaintbench.cli.run_folder import opened, results_of
 from inpaintbench.errors import InputError
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.reinpainting.setting import usual_fingerprint
@@ -20,6 +21,7 @@ from inpaintbench.files import write_atomically
 
 if TYPE_CHECKING:
     from inpaintbench.eval.leaderboard.board import Entry
+    from inpaintbench.eval.report.tables import Results
 
 
 def submit(
@@ -44,6 +46,16 @@ def submit(
     new_card: Annotated[
         Path | None, option("Write an empty method card there, and nothing else.", "--new-card", metavar="FILE")
     ] = None,
+    to_hub: Annotated[
+        str | None,
+        option(
+            "Open a pull request with the scores on this model of the Hub, with --repo.", default="none", metavar="OWNER/MODEL"
+        ),
+    ] = None,
+    repo: Annotated[str | None, option("The dataset on the Hub, for --to-hub.", default="none", metavar="OWNER/NAME")] = None,
+    revision: Annotated[
+        str | None, option("Its commit that was scored, as `export push` prints it.", default="not stated")
+    ] = None,
 ) -> None:
     """Pack one method's scores for a leaderboard. Hashes and its method card go with them.
 
@@ -60,6 +72,8 @@ def submit(
         return
     if dataset is None or run is None or card is None:
         raise UsageError("give a dataset, --run and --card, or --new-card FILE for a card to fill in")
+    if bool(to_hub) != bool(repo):
+        raise UsageError("--to-hub names a model and --repo the dataset on the Hub; give both or neither")
     if not card.is_file():
         raise InputError(f"no method card {str(card)!r}; `inpaintbench eval submit --new-card {card}` writes one to fill in")
     with card.open("rb") as file:
@@ -86,7 +100,24 @@ def submit(
     inside = f"{len(made.blobs)} predictions, " if predictions else ""
     console.say(f"wrote {console.shown(target)}: {inside}{len(made.scores)} scores of {label}{said}")
     console.say(f"submission {made.identity}")
+    if to_hub and repo:
+        _propose(results_of(run, dataset, name), label, model=to_hub, repository=repo, revision=revision)
     console.tell_next("eval", "leaderboard", dataset, target.parent, "--out", "SITE")
+
+
+def _propose(results: Results, method: str, *, model: str, repository: str, revision: str | None) -> None:
+    """Open a pull request with a method's scores on its model's repository."""
+    from inpaintbench.eval.result_files.hub_results import results_path, results_yaml
+    from inpaintbench.export.publishing.client import check_name
+    from inpaintbench.export.publishing.client import opened as opened_on_hub
+
+    check_name(repository)
+    today = f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}"
+    data = results_yaml(results, method, repository=repository, revision=revision, date=today)
+    with opened_on_hub(model, kind="model") as hub:
+        hub.require_token()
+        address = hub.propose(f"Scores on {repository}", {results_path(repository): data})
+    console.say(f"pull request {address}")
 
 
 def leaderboard(

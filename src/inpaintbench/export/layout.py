@@ -75,6 +75,8 @@ def file_column(part: str) -> str:
     return f"{part}_file_names" if part in _LISTS else f"{part}_file_name"
 
 
+# Files of a repository that are no part of its dataset: the Hub adds the one, and reads in the other which leaderboards to show.
+OF_THE_HUB = frozenset({".gitattributes", "eval.yaml"})
 MEDIA_COLUMNS = tuple(map(file_column, MEDIA))
 SPLITS = ("train", "validation", "test")
 

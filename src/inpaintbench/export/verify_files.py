@@ -13,8 +13,6 @@ from inpaintbench.export import layout
 from inpaintbench.manifest import MANIFEST, SHARD_ROWS
 from inpaintbench.types import Dataset, Plain, Slice, canonical_json
 
-# The Hub adds it to every repository.
-_OF_THE_HUB = ".gitattributes"
 # Of its library, which writes there beside what it downloads, and of git.
 _FOLDERS_OF_OTHERS = (".cache", ".git")
 # Rows that are compared at once: each time, groups of rows are read from all over the dataset.
@@ -23,7 +21,7 @@ _AT_ONCE = 1 << 16
 
 def is_ours(name: str) -> bool:
     """Return whether a file counts as part of a dataset, rather than of the Hub, its library or git."""
-    return name != _OF_THE_HUB and name.partition("/")[0] not in _FOLDERS_OF_OTHERS
+    return name not in layout.OF_THE_HUB and name.partition("/")[0] not in _FOLDERS_OF_OTHERS
 
 
 def there(root: Path) -> tuple[set[str], dict[str, Path]]:

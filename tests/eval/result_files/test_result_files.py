@@ -32,7 +32,7 @@ def results() -> Results:
 def test_every_eval_ever_has_direction_interval_and_all_slices(results: Results) -> None:
     told = json.loads(
         every_eval_ever(
-            results, "good", organisation="A lab", relationship="third_party", source="waves", timestamp="2026-01-02T03:04:05"
+            results, "good", organisation="A lab", relationship="third_party", repository="owner/waves", timestamp=1_767_323_045
         )
     )
     assert told["schema_version"] == "0.3.0"
@@ -43,6 +43,12 @@ def test_every_eval_ever_has_direction_interval_and_all_slices(results: Results)
     assert psnr["metric_config"]["lower_is_better"] is False
     assert psnr["metric_config"]["metric_unit"] == "dB"
     assert psnr["score_details"]["score"] == pytest.approx(30)
+    # What the schema asks for beside: both bounds, words where there are none, and what kind of model it is.
+    assert (psnr["metric_config"]["min_score"], psnr["metric_config"]["max_score"]) == (0, "Infinity")
+    assert found["devil/corrected, motion-low, hole", "inpaintbench/ssim/hole"]["metric_config"]["max_score"] == 1
+    assert psnr["source_data"] == {"dataset_name": "hand-made", "source_type": "hf_dataset", "hf_repo": "owner/waves"}
+    assert told["retrieved_timestamp"] == "1767323045"
+    assert told["model_info"]["additional_details"] == {"deployment_type": "self_deployed", "model_availability": "unknown"}
     uncertainty = psnr["score_details"]["uncertainty"]
     assert uncertainty["num_samples"] == 12
     interval = uncertainty["confidence_interval"]
@@ -50,14 +56,14 @@ def test_every_eval_ever_has_direction_interval_and_all_slices(results: Results)
     assert interval["confidence_level"] == 0.95
     assert found["devil/corrected, motion-low, hole", "inpaintbench/mse/hole"]["metric_config"]["lower_is_better"] is True
     with pytest.raises(InputError, match="a relationship is one of first_party, third_party"):
-        every_eval_ever(results, "good", organisation="", relationship="friend", source="", timestamp="")  # type: ignore[arg-type]
+        every_eval_ever(results, "good", organisation="", relationship="friend", repository=None, timestamp=0)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="'nobody' has no mean"):
-        every_eval_ever(results, "nobody", organisation="", relationship="other", source="", timestamp="")
+        every_eval_ever(results, "nobody", organisation="", relationship="other", repository=None, timestamp=0)
 
 
 def test_files_for_the_hub_are_read_by_its_library_and_hold_metrics_alone_of_which_more_is_better(results: Results) -> None:
-    assert [task.name for task in tasks_of(results)] == ["psnr_hole", "ssim_hole"]
-    told = yaml.safe_load(eval_yaml(results, description='Where methods "fail": 100 %'))
+    assert [task.name for task in tasks_of(results.dataset, CORRECTED)] == ["psnr_hole", "ssim_hole"]
+    told = yaml.safe_load(eval_yaml(results.dataset, CORRECTED, description='Where methods "fail": 100 %'))
     assert told["tasks"][0] == {"id": "psnr_hole", "config": "all", "split": "test"}
     assert told["description"] == 'Where methods "fail": 100 %'
     data = results_yaml(results, "good", repository="owner/waves", revision="0123abcd", date="2026-01-02")

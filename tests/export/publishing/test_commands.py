@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import typer
+import yaml
 from hub_server import TOKEN, HubServer
 from publishing_data import contents, make_dataset
 from typer.testing import CliRunner, Result
@@ -110,6 +111,14 @@ def test_a_dry_run_prints_obstacles_as_well(run: object, hub: HubServer, tmp_pat
     assert "film%201.mp4 (not stated)" in str(done.exception)
     assert "CC-BY-ND-4.0" in done.output
     assert not hub.seen
+
+
+def test_a_push_as_a_benchmark_asks_for_leaderboards(run: object, hub: HubServer, small: Path) -> None:
+    done = run("push", small, "--repo", "somebody/clips", "--licence", "CC-BY-4.0", "--benchmark")
+    assert done.exit_code == 0, done.output
+    told = yaml.safe_load(hub.files("somebody/clips")["eval.yaml"])
+    assert [task["id"] for task in told["tasks"]] == ["psnr_hole", "ssim_hole"]
+    assert told["evaluation_framework"] == "inpaintbench"
 
 
 def test_there_and_back_again(run: object, hub: HubServer, small: Path, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from publishing_data import contents, make_dataset
 from inpaintbench.errors import InpaintBenchError, InputError, NetworkError, VerifyError
 from inpaintbench.export.publishing.plan import Plan, plan
 from inpaintbench.export.publishing.push import push
+from inpaintbench.export.verify_files import there
 
 NAME = "somebody/clips"
 
@@ -90,6 +91,19 @@ def test_files_and_datasets_of_others_are_left_alone(hub: HubServer, ready: Plan
     with pytest.raises(InputError, match=r"holds files that are not of this dataset \(notes/thesis.tex\)"):
         push(ready, "somebody/mine")
     assert hub.files(NAME) == before
+
+
+def test_what_the_hub_reads_lies_beside_the_dataset_and_stays(hub: HubServer, ready: Plan, tmp_path: Path) -> None:
+    push(ready, NAME, of_the_hub={"eval.yaml": b"name: clips\n"})
+    assert hub.files(NAME) == published(ready) | {"eval.yaml": b"name: clips\n"}
+    commits = len(hub.asked("POST", "/commit/"))
+    push(ready, NAME, of_the_hub={"eval.yaml": b"name: clips\n"})
+    assert push(ready, NAME).removed == 0, "no file of others, and none to be removed"
+    assert len(hub.asked("POST", "/commit/")) == commits
+    push(ready, NAME, of_the_hub={"eval.yaml": b"name: films\n"})
+    assert hub.files(NAME)["eval.yaml"] == b"name: films\n"
+    (ready.folder / "eval.yaml").write_bytes(b"name: films\n")
+    assert "eval.yaml" not in there(ready.folder)[0], "a copy of the repository verifies"
 
 
 def test_licences_are_asked_about_before_the_hub_is(hub: HubServer, small: Path) -> None:

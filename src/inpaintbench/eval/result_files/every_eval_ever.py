@@ -25,7 +25,7 @@ RELATIONSHIPS = get_args(Relationship)
 
 
 def every_eval_ever(
-    results: Results, method: str, *, organisation: str, relationship: Relationship, source: str, timestamp: str
+    results: Results, method: str, *, organisation: str, relationship: Relationship, repository: str | None, timestamp: int
 ) -> bytes:
     """All means of one method, over all items and over each slice.
 
@@ -34,42 +34,48 @@ def every_eval_ever(
         method: a label of it.
         organisation: who measured.
         relationship: of these people to those who made the method.
-        source: address of the dataset, or its name.
-        timestamp: when, in ISO 8601.
+        repository: of the dataset on the Hub, OWNER/NAME.
+        timestamp: when, in seconds since 1970.
 
     Raises:
         InputError: the method has no mean, or no such relationship.
     """
     if relationship not in RELATIONSHIPS:
         raise InputError(f"a relationship is one of {', '.join(RELATIONSHIPS)}, not {relationship!r}")
-    measured = list(_results(results, method, source))
+    measured = list(_results(results, method, repository))
     if not measured:
         raise InputError(f"{method!r} has no mean to hand on")
     document = {
         "schema_version": SCHEMA_VERSION,
-        "evaluation_id": f"{results.dataset.name}/{results.protocol.name}/{method}/{own_hash(results.dataset)[:16]}",
-        "retrieved_timestamp": timestamp,
+        "evaluation_id": f"{results.protocol.name}-{own_hash(results.dataset)[:16]}/{method}/{timestamp}",
+        "retrieved_timestamp": str(timestamp),
         "source_metadata": {
             "source_type": "evaluation_run",
             "source_organization_name": organisation,
             "evaluator_relationship": relationship,
         },
         "eval_library": {"name": "inpaintbench", "version": inpaintbench.__version__},
-        "model_info": {"name": method, "id": method},
+        "model_info": {
+            "name": method,
+            "id": method,
+            "additional_details": {"deployment_type": "self_deployed", "model_availability": "unknown"},
+        },
         "evaluation_results": measured,
     }
     return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False).encode() + b"\n"
 
 
-def _results(results: Results, method: str, source: str) -> Iterator[dict[str, Any]]:
+def _results(results: Results, method: str, repository: str | None) -> Iterator[dict[str, Any]]:
     for part in (results.everything, *results.slices):
         for quantity in results.quantities:
             mean = results.level(part, method, quantity)
             if mean is not None and math.isfinite(mean):
-                yield _result(results, method, part, quantity, mean=mean, source=source)
+                yield _result(results, method, part, quantity, mean=mean, repository=repository)
 
 
-def _result(results: Results, method: str, part: Slice, quantity: Quantity, *, mean: float, source: str) -> dict[str, Any]:
+def _result(
+    results: Results, method: str, part: Slice, quantity: Quantity, *, mean: float, repository: str | None
+) -> dict[str, Any]:
     summary, leaf = results.summary(part, method, quantity), metric_leaf(quantity.metric)
     low, high = quantity.bounds
     details: dict[str, Any] = {"num_samples": summary.n}
@@ -82,8 +88,7 @@ def _result(results: Results, method: str, part: Slice, quantity: Quantity, *, m
         "evaluation_name": f"{results.protocol.name}, {part.name}, {quantity.region}",
         "source_data": {
             "dataset_name": results.dataset.name,
-            "source_type": "url" if "://" in source else "other",
-            "url": [source],
+            **({"source_type": "hf_dataset", "hf_repo": repository} if repository else {"source_type": "other"}),
         },
         "metric_config": {
             "lower_is_better": not leaf.higher_is_better,
@@ -91,8 +96,8 @@ def _result(results: Results, method: str, part: Slice, quantity: Quantity, *, m
             "metric_name": metric_label(quantity.metric),
             "metric_unit": leaf.unit or "",
             "score_type": "continuous",
-            **({"min_score": low} if low is not None and math.isfinite(low) else {}),
-            **({"max_score": high} if high is not None and math.isfinite(high) else {}),
+            "min_score": low if math.isfinite(low) else "-Infinity",
+            "max_score": high if math.isfinite(high) else "Infinity",
             "evaluation_description": f"protocol {results.protocol.name}, fingerprint {results.fingerprint}",
         },
         "score_details": {"score": mean, "uncertainty": details},

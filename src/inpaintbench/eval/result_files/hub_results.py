@@ -10,13 +10,19 @@ import math
 from dataclasses import dataclass
 
 from inpaintbench.errors import InputError
+from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.report.labels import quantity_label
-from inpaintbench.eval.report.quantity import Quantity, metric_leaf, quantities_in
+from inpaintbench.eval.report.quantity import Quantity, usual_quantities
 from inpaintbench.eval.report.tables import Results
-from inpaintbench.manifest import ALL
-from inpaintbench.types import Slice
+from inpaintbench.manifest import ALL, column
+from inpaintbench.types import Dataset, Slice
 
 FRAMEWORK = "inpaintbench"
+EVAL_YAML = "eval.yaml"
+# Metrics that cannot stand alone: PCons has its best value where a fill is flat or frozen, and one number carries no caution.
+_NOT_ALONE = {"pcons"}
+# As the Hub has it where none is named.
+_SPLIT = "test"
 # More leaderboards than this on a dataset's page nobody reads.
 MOST_TASKS = 3
 
@@ -30,30 +36,30 @@ class Task:
     split: str
 
 
-def tasks_of(results: Results) -> list[Task]:
-    """The first metrics of the protocol of which more is better.
+def tasks_of(dataset: Dataset, protocol: Protocol) -> list[Task]:
+    """The first metrics of the protocol of which more is better, each in its usual region.
 
     Raises:
         InputError: there is none.
     """
-    splits = sorted({str(row["split"]) for row in results.dataset.items})
-    split = "test" if "test" in splits else splits[0]
-    usual = quantities_in(results.quantities, results.protocol, None)
-    better = [one for one in usual if one.ranked and metric_leaf(one.metric).higher_is_better and not one.of_sets]
+    splits = sorted({str(split or _SPLIT) for split in column(dataset, "split")})
+    split = _SPLIT if _SPLIT in splits else splits[0]
+    usual = usual_quantities([Quantity(metric, region) for metric in protocol.metrics for region in protocol.regions], protocol)
+    better = [one for one in usual if one.ranked and one.higher_is_better and not one.of_sets and one.metric not in _NOT_ALONE]
     if not better:
-        raise InputError(f"{results.protocol.name!r} has no metric of which more is better, and the Hub's tables know no other")
+        raise InputError(f"{protocol.name!r} has no metric of which more is better, and the Hub's tables know no other")
     return [Task(f"{one.metric}_{one.region}", one, split) for one in better[:MOST_TASKS]]
 
 
-def eval_yaml(results: Results, *, description: str) -> bytes:
+def eval_yaml(dataset: Dataset, protocol: Protocol, *, description: str) -> bytes:
     """``eval.yaml`` of the dataset's repository."""
     lines = [
-        f"name: {_text(results.dataset.name)}",
+        f"name: {_text(dataset.name)}",
         f"description: {_text(description)}",
         f"evaluation_framework: {FRAMEWORK}",
         "tasks:",
     ]
-    for task in tasks_of(results):
+    for task in tasks_of(dataset, protocol):
         lines += [f"  - id: {task.name}", f"    config: {ALL}", f"    split: {task.split}"]
     return ("\n".join(lines) + "\n").encode()
 
@@ -72,7 +78,8 @@ def results_yaml(results: Results, method: str, *, repository: str, revision: st
         InputError: the method has no value of any task.
     """
     lines: list[str] = []
-    for task in tasks_of(results):
+    tasks = tasks_of(results.dataset, results.protocol)
+    for task in tasks:
         value = results.level(_whole(results, task.split), method, task.quantity)
         if value is None or not math.isfinite(value):
             continue
@@ -82,13 +89,18 @@ def results_yaml(results: Results, method: str, *, repository: str, revision: st
             f"  value: {_number(value)}", f'  date: "{date}"', f"  notes: {_text(notes)}",
         ]  # fmt: skip
     if not lines:
-        raise InputError(f"{method!r} has no value of {', '.join(task.name for task in tasks_of(results))}")
+        raise InputError(f"{method!r} has no value of {', '.join(task.name for task in tasks)}")
     return ("\n".join(lines) + "\n").encode()
+
+
+def results_path(repository: str) -> str:
+    """Where the file of ``results_yaml`` lies in the repository of a model."""
+    return f".eval_results/{FRAMEWORK}_{repository.replace('/', '_')}.yaml"
 
 
 def _whole(results: Results, split: str) -> Slice:
     """All items of a split."""
-    ids = tuple(row["item_id"] for row in results.dataset.items if row["split"] == split)
+    ids = tuple(row["item_id"] for row in results.dataset.items if (row.get("split") or _SPLIT) == split)
     return results.everything if len(ids) == len(results.sources) else Slice(f"split-{split}", "", ids)
 
 

@@ -1,4 +1,4 @@
-"""One dataset repository on the Hub: asked patiently, with errors in one sentence that never hold the user's token."""
+"""One repository on the Hub, of a dataset or a model: asked patiently, with errors in a sentence that never holds the token."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from inpaintbench.errors import InputError, NetworkError, WorkspaceError, is_disk_error
 
@@ -27,6 +27,7 @@ _LONGEST_WORD = 200
 # Loggers that repeat the headers of answers, at level DEBUG at the latest.
 _LOUD = ("huggingface_hub", "httpx", "httpx2", "httpcore", "httpcore2")
 Result = TypeVar("Result")
+Kind = Literal["dataset", "model"]
 
 
 @dataclass(frozen=True)
@@ -39,15 +40,15 @@ class Remote:
     bytes: int
 
 
-def check_name(name: str) -> None:
-    """Raise ``InputError`` unless a dataset of the Hub can have this name."""
+def check_name(name: str, *, kind: Kind = "dataset") -> None:
+    """Raise ``InputError`` unless a repository of the Hub can have this name."""
     if not _NAME.fullmatch(name):
-        raise InputError(f"{name!r} does not name a dataset of the Hub; give OWNER/NAME")
+        raise InputError(f"{name!r} does not name a {kind} of the Hub; give OWNER/NAME")
 
 
 @contextmanager
-def opened(name: str) -> Iterator[Repository]:
-    """A dataset repository ``OWNER/NAME``; while the block runs, the library's own bars, warnings and log lines are silent.
+def opened(name: str, *, kind: Kind = "dataset") -> Iterator[Repository]:
+    """A repository ``OWNER/NAME``; while the block runs, the library's own bars, warnings and log lines are silent.
 
     They repeat what servers say, and servers may repeat the token.
 
@@ -55,17 +56,17 @@ def opened(name: str) -> Iterator[Repository]:
         InputError: no such name can be.
     """
     with _quiet():
-        yield Repository(name)
+        yield Repository(name, kind=kind)
 
 
 class Repository:
-    """A dataset repository, with the token that `hf auth login` or ``HF_TOKEN`` gives; see ``opened``."""
+    """A repository, with the token that `hf auth login` or ``HF_TOKEN`` gives; see ``opened``."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, kind: Kind = "dataset") -> None:
         from huggingface_hub import HfApi, get_token
 
-        check_name(name)
-        self.name = name
+        check_name(name, kind=kind)
+        self.name, self.kind = name, kind
         self._token = get_token()
         # Asked for at every call: the library itself reads its environment once, when it is imported.
         self.endpoint = (os.environ.get("HF_ENDPOINT") or "https://huggingface.co").rstrip("/")
@@ -74,7 +75,7 @@ class Repository:
     @property
     def url(self) -> str:
         """Address of its page."""
-        return f"{self.endpoint}/datasets/{self.name}"
+        return f"{self.endpoint}/{'datasets/' if self.kind == 'dataset' else ''}{self.name}"
 
     def require_token(self) -> None:
         """Raise ``InputError`` unless there is a token."""
@@ -85,36 +86,36 @@ class Repository:
 
     def create(self, *, private: bool) -> bool:
         """Make it unless it is there; whether it is private now."""
-        self._ask(lambda: self._api.create_repo(self.name, repo_type="dataset", private=private, exist_ok=True))
-        return bool(self._ask(lambda: self._api.repo_info(self.name, repo_type="dataset")).private)
+        self._ask(lambda: self._api.create_repo(self.name, repo_type=self.kind, private=private, exist_ok=True))
+        return bool(self._ask(lambda: self._api.repo_info(self.name, repo_type=self.kind)).private)
 
     def branch(self, revision: str) -> None:
         """Make a branch unless it is there."""
-        self._ask(lambda: self._api.create_branch(self.name, branch=revision, repo_type="dataset", exist_ok=True))
+        self._ask(lambda: self._api.create_branch(self.name, branch=revision, repo_type=self.kind, exist_ok=True))
 
     def commit_of(self, revision: str | None) -> str:
         """The commit that a branch, a tag or the beginning of a commit stands for."""
-        return str(self._ask(lambda: self._api.repo_info(self.name, repo_type="dataset", revision=revision)).sha)
+        return str(self._ask(lambda: self._api.repo_info(self.name, repo_type=self.kind, revision=revision)).sha)
 
     def files(self, revision: str | None) -> dict[str, Remote]:
         """Every file: path -> what the Hub knows of it."""
         from huggingface_hub.hf_api import RepoFile
 
         def listed() -> list[Any]:
-            return list(self._api.list_repo_tree(self.name, recursive=True, revision=revision, repo_type="dataset"))
+            return list(self._api.list_repo_tree(self.name, recursive=True, revision=revision, repo_type=self.kind))
 
         entries = [entry for entry in self._ask(listed) if isinstance(entry, RepoFile)]
         return {file.path: Remote(file.blob_id, file.lfs.sha256 if file.lfs else None, file.size) for file in entries}
 
     def branches(self) -> list[str] | None:
         """Names of all branches and tags; None where the server lists none."""
-        refs = self._ask(lambda: _if_offered(lambda: self._api.list_repo_refs(self.name, repo_type="dataset")))
+        refs = self._ask(lambda: _if_offered(lambda: self._api.list_repo_refs(self.name, repo_type=self.kind)))
         return None if refs is None else [ref.name for ref in (*refs.branches, *refs.tags)]
 
     def commits(self, revision: str | None) -> list[tuple[str, str]] | None:
         """All commits that lead to a revision with their titles, newest first; None where the server lists none."""
         listed = self._ask(
-            lambda: _if_offered(lambda: self._api.list_repo_commits(self.name, repo_type="dataset", revision=revision))
+            lambda: _if_offered(lambda: self._api.list_repo_commits(self.name, repo_type=self.kind, revision=revision))
         )
         return None if listed is None else [(entry.commit_id, entry.title) for entry in listed]
 
@@ -128,18 +129,28 @@ class Repository:
             # Made anew for every try, since each remembers how far it came.
             adds = [CommitOperationAdd(path_in_repo=name, path_or_fileobj=content) for name, content in files.items()]
             deletes = [CommitOperationDelete(path_in_repo=name) for name in deleted]
-            self._api.create_commit(self.name, [*adds, *deletes], commit_message=message, repo_type="dataset", revision=revision)
+            self._api.create_commit(self.name, [*adds, *deletes], commit_message=message, repo_type=self.kind, revision=revision)
 
         self._ask(sent)
+
+    def propose(self, message: str, files: Mapping[str, bytes]) -> str:
+        """Open a pull request that adds files, and return its address. It is asked for once: a second try could open another."""
+        from huggingface_hub import CommitOperationAdd
+
+        adds = [CommitOperationAdd(path_in_repo=name, path_or_fileobj=content) for name, content in files.items()]
+        made = self._ask(
+            lambda: self._api.create_commit(self.name, adds, commit_message=message, repo_type=self.kind, create_pr=True), tries=1
+        )
+        return str(made.pr_url)
 
     def download(self, name: str, *, commit: str, folder: Path) -> Path:
         """Bring a file to its place below ``folder``, going on where an earlier call was cut off."""
         return Path(
-            self._ask(lambda: self._api.hf_hub_download(self.name, name, repo_type="dataset", revision=commit, local_dir=folder))
+            self._ask(lambda: self._api.hf_hub_download(self.name, name, repo_type=self.kind, revision=commit, local_dir=folder))
         )
 
-    def _ask(self, call: Callable[[], Result]) -> Result:
-        for turn in range(_TRIES):
+    def _ask(self, call: Callable[[], Result], *, tries: int = _TRIES) -> Result:
+        for turn in range(tries):
             problem, wait = "", 0.0
             try:
                 return call()
@@ -149,7 +160,7 @@ class Repository:
                 problem, status, wanted = self._problem(error)
                 passing = status in _PASSING or (status is None and _is_transport(error))
                 wait = min(wanted if wanted is not None else 2.0**turn, _LONGEST_WAIT_SECONDS) if passing else 0.0
-                last = not passing or turn == _TRIES - 1
+                last = not passing or turn == tries - 1
             if last:
                 # Outside of the handler: the library's own exception, whose text may repeat what was sent, is not carried along.
                 raise NetworkError(problem)
@@ -165,9 +176,9 @@ class Repository:
         status, after = int(answer.status_code), str(answer.headers.get("Retry-After", ""))
         message = next((str(text) for cause in _chain(error) if (text := getattr(cause, "server_message", None))), "")
         known = {
-            401: "the Hub does not accept the token, or wants one for this dataset; run `hf auth login` or set HF_TOKEN",
-            403: "the token may not do this; make one that may write to this owner's datasets",
-            404: "the Hub shows no such dataset, revision or file, or not to you; check the name, or run `hf auth login`",
+            401: f"the Hub does not accept the token, or wants one for this {self.kind}; run `hf auth login` or set HF_TOKEN",
+            403: f"the token may not do this; make one that may write to this owner's {self.kind}s",
+            404: f"the Hub shows no such {self.kind}, revision or file, or not to you; check the name, or run `hf auth login`",
         }
         said = known.get(status) or self._clean(message) or "no reason given"
         return f"{self.name!r}: HTTP {status}: {said}", status, float(after) if after.isdecimal() else None

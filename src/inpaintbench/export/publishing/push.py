@@ -21,7 +21,6 @@ from inpaintbench.frozen import MANIFEST
 
 _FEWEST_FILES_A_COMMIT = 100
 _MOST_COMMITS = 50  # the Hub counts commits an hour
-_OF_THE_HUB = ".gitattributes"
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,13 @@ class Pushed:
 
 
 def push(
-    plan: Plan, repository: str, *, public: bool = False, revision: str | None = None, progress: Progress | None = None
+    plan: Plan,
+    repository: str,
+    *,
+    public: bool = False,
+    revision: str | None = None,
+    of_the_hub: Mapping[str, bytes] | None = None,
+    progress: Progress | None = None,
 ) -> Pushed:
     """Upload what the Hub does not have yet, then look whether it holds every file with the right hash.
 
@@ -52,6 +57,7 @@ def push(
         repository: ``OWNER/NAME``; made where there is none.
         public: make a new one public; pushing to one that is public already is refused without.
         revision: branch; made where there is none.
+        of_the_hub: files beside the dataset, of ``layout.OF_THE_HUB``; one that is there and not given stays as it is.
         progress: is told (stage, done, total) of files.
 
     Raises:
@@ -63,10 +69,12 @@ def push(
     if obstacles := plan.obstacles():
         raise InputError("; ".join(obstacles))
     with opened(repository) as hub:
-        return _push(hub, plan, public, revision, progress or unwatched)
+        return _push(hub, plan, public, revision, of_the_hub or {}, progress or unwatched)
 
 
-def _push(hub: Repository, plan: Plan, public: bool, revision: str | None, progress: Progress) -> Pushed:
+def _push(
+    hub: Repository, plan: Plan, public: bool, revision: str | None, of_the_hub: Mapping[str, bytes], progress: Progress
+) -> Pushed:
     hub.require_token()
     private = hub.create(private=not public)
     if not private and not public:
@@ -77,6 +85,8 @@ def _push(hub: Repository, plan: Plan, public: bool, revision: str | None, progr
     old = _old_files(hub, plan, there, revision)
     missing = [name for name in plan.sha256 if not _is_there(plan, name, there)]
     _send(hub, plan, missing, old, revision, progress)
+    if other := {name: data for name, data in of_the_hub.items() if name not in there or there[name].git_sha1 != _git_sha1(data)}:
+        hub.commit(f"Add {', '.join(other)}", other, revision=revision)
     held = hub.files(revision)
     if wrong := [name for name in plan.sha256 if not _is_there(plan, name, held)]:
         raise VerifyError(f"{hub.name!r} does not hold what was sent: {', '.join(wrong[:10])} differ; push again")
@@ -110,12 +120,16 @@ def _is_there(plan: Plan, name: str, there: Mapping[str, Remote]) -> bool:
     if remote.sha256 is not None:
         return remote.sha256 == plan.sha256[name]
     data = plan.rewritten.get(name) or (plan.folder / name).read_bytes()  # small: git itself holds it
-    return remote.git_sha1 == hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+    return remote.git_sha1 == _git_sha1(data)
+
+
+def _git_sha1(data: bytes) -> str:
+    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
 def _old_files(hub: Repository, plan: Plan, there: Mapping[str, Remote], revision: str | None) -> list[str]:
     """Files of an older version, or of a push that was cut off; anything else there is nobody's to remove."""
-    others = sorted(set(there) - set(plan.sha256) - {_OF_THE_HUB})
+    others = sorted(set(there) - set(plan.sha256) - layout.OF_THE_HUB)
     known: set[str] = set()
     if MANIFEST in there and not _is_there(plan, MANIFEST, there):
         name, known, facts = _old_manifest(hub, revision)
