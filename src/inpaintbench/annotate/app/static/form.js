@@ -1,7 +1,7 @@
 /* The question: parts one after the other, a lock until the clip was seen, reasons to skip. */
 
 import { hasKeys } from "./input.js";
-import { el, icon, keycap, keyName, letGo, shortcut } from "./player/dom.js";
+import { button, el, icon, keycap, keyName, shortcut } from "./player/dom.js";
 import { TEXT } from "./text.js";
 
 const TEXT_LIMIT = 500;
@@ -40,7 +40,7 @@ export class Form {
     if (this.locked === locked) return;
     this.locked = locked;
     this.root.classList.toggle("locked", locked);
-    for (const button of this.ask.querySelectorAll(".option")) this.#lockButton(button);
+    for (const node of this.ask.querySelectorAll(".option")) this.#lockButton(node);
   }
 
   /** Use a key; says whether it was one of ours. */
@@ -149,13 +149,8 @@ export class Form {
   #chip(part) {
     const chosen = part.options.find((one) => one.value === this.given[part.name]);
     const words = this.given[`${part.name}_text`] ?? chosen.label;
-    const chip = el("button", { type: "button", class: "chip", "aria-label": `${part.prompt} ${words}. Change it`, "data-tip": part.prompt },
+    return button({ class: "chip", "aria-label": `${part.prompt} ${words}. Change it`, "data-tip": part.prompt }, () => this.#reopen(part),
       icon("tick"), el("b", {}, words), icon("undo"));
-    chip.addEventListener("click", (event) => {
-      letGo(event);
-      this.#reopen(part);
-    });
-    return chip;
   }
 
   #partRow() {
@@ -172,7 +167,7 @@ export class Form {
   }
 
   #skipRow() {
-    const cancel = el("button", { type: "button", class: "option quiet", onclick: () => this.skip(false) },
+    const cancel = button({ class: "option quiet" }, () => this.skip(false),
       keycap("Escape"), el("span", { class: "label" }, TEXT.skipCancel));
     const row = el("div", { class: "options", role: "radiogroup", "aria-label": TEXT.skipTitle, "data-part": "skip" },
       ...this.card.skip_reasons.map((reason) => this.#button(reason, null)), cancel);
@@ -182,24 +177,20 @@ export class Form {
 
   #button(option, mark) {
     const chosen = mark?.value === option.value;
-    const button = el("button", {
-      type: "button", class: chosen ? "option marked" : "option", role: "radio", "aria-checked": String(chosen),
+    const node = button({
+      class: chosen ? "option marked" : "option", role: "radio", "aria-checked": String(chosen),
       "data-value": option.value, "aria-keyshortcuts": shortcut(option.key), "aria-label": hasKeys() ? `${option.label}, key ${keyName(option.key)}` : option.label,
-    }, keycap(option.key), el("span", { class: "label" }, option.label.replace(/ %/g, "\u00a0%")), chosen && mark.tag ? el("span", { class: "tag" }, mark.tag) : null);
-    button.style.flexGrow = Math.max(1, Math.sqrt(option.label.length / 8));
-    button.addEventListener("click", (event) => {
-      letGo(event);
-      this.#take(option, event);
-    });
+    }, (event) => this.#take(option, event), keycap(option.key), el("span", { class: "label" }, option.label.replace(/ %/g, "\u00a0%")), chosen && mark.tag ? el("span", { class: "tag" }, mark.tag) : null);
+    node.style.flexGrow = Math.max(1, Math.sqrt(option.label.length / 8));
     const place = option.value.startsWith(PLACE) ? Number(option.value.slice(PLACE.length)) : null;
-    button.addEventListener("pointerenter", () => this.onpoint(place));
-    button.addEventListener("pointerleave", () => this.onpoint(null));
-    this.#lockButton(button);
-    return button;
+    node.addEventListener("pointerenter", () => this.onpoint(place));
+    node.addEventListener("pointerleave", () => this.onpoint(null));
+    this.#lockButton(node);
+    return node;
   }
 
-  #lockButton(button) {
-    button.setAttribute("aria-disabled", String(this.locked && !this.skipping));
+  #lockButton(node) {
+    node.setAttribute("aria-disabled", String(this.locked && !this.skipping));
   }
 
   /** A few words; Enter sends them, Escape goes back. */
@@ -213,8 +204,8 @@ export class Form {
       if (event.key === "Enter") event.preventDefault(), send();
       if (event.key === "Escape") event.preventDefault(), this.#draw();
     });
-    const button = el("button", { type: "button", class: "option send", onclick: send }, keycap("Enter"), el("span", { class: "label" }, TEXT.send));
-    const row = el("div", { class: "options words-row" }, field, button);
+    const give = button({ class: "option send" }, send, keycap("Enter"), el("span", { class: "label" }, TEXT.send));
+    const row = el("div", { class: "options words-row" }, field, give);
     this.ask.querySelector(".options").replaceWith(row);
     field.focus();
   }

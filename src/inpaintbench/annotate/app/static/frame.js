@@ -1,6 +1,6 @@
 /* The page's parts in the order of the screen: bar, question, player, answers. */
 
-import { el, icon, keycap, letGo } from "./player/dom.js";
+import { button, el, icon, keycap } from "./player/dom.js";
 import { TEXT } from "./text.js";
 
 /** Empty `root` and fill it, with `player`, an element, in the middle; returns the nodes by name. */
@@ -39,17 +39,13 @@ export function readAll(node) {
 function clamped(node, text) {
   const note = el("p", {}, text);
   const word = el("span", {}, TEXT.more);
-  const more = el("button", { type: "button", class: "plain more", "aria-expanded": "false", "aria-keyshortcuts": "i", hidden: "" }, word, keycap("i"));
   const toggle = () => {
     const whole = node.classList.toggle("whole");
     word.textContent = whole ? TEXT.less : TEXT.more;
     more.setAttribute("aria-expanded", String(whole));
   };
+  const more = button({ class: "plain more", "aria-expanded": "false", "aria-keyshortcuts": "i", hidden: true }, toggle, word, keycap("i"));
   note.addEventListener("click", toggle);
-  more.addEventListener("click", (event) => {
-    letGo(event);
-    toggle();
-  });
   new ResizeObserver(() => (more.hidden = !node.classList.contains("whole") && note.scrollHeight <= note.clientHeight + 1)).observe(note);
   return [more, note];
 }
@@ -60,11 +56,6 @@ function quote(words) {
 }
 
 function side(name, word, key, label, action) {
-  const button = el("button", { type: "button", class: `plain side ${name}`, "aria-label": label, "data-tip": label, "aria-keyshortcuts": key },
+  return button({ class: `plain side ${name}`, "aria-label": label, "data-tip": label, "aria-keyshortcuts": key }, action,
     icon(name), el("span", { class: "word" }, word), keycap(key));
-  button.addEventListener("click", (event) => {
-    letGo(event);
-    action();
-  });
-  return button;
 }

@@ -1,7 +1,9 @@
 /* What raters have done and the server has not confirmed. Kept in this browser, sent in order, each under an id of its own,
    so that sending it twice stores it once. */
 
-const PREFIX = "inpaintbench.outbox.";
+import { remembered } from "./remembered.js";
+
+const PREFIX = "outbox.";
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 20000;
 const TIMEOUT_MS = 15000;
@@ -10,34 +12,26 @@ const LATER = new Set([408, 423, 425, 429]);
 
 /** POST JSON. Returns {status, body}; status 0 where no answer came. */
 export async function post(path, fields) {
-  const abort = new AbortController();
-  const timer = setTimeout(() => abort.abort(), TIMEOUT_MS);
   try {
     const response = await fetch(path, {
       method: "POST",
       credentials: "same-origin",
       headers: { "Content-Type": "application/json", "X-Inpaintbench": "1" },
       body: JSON.stringify(fields),
-      signal: abort.signal,
+      signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     const body = await response.json().catch(() => null);
     // A 200 without JSON is some gate in between (a hotel's sign-in page), not our server.
     return response.ok && body === null ? { status: 0, body: null } : { status: response.status, body: body ?? {} };
   } catch {
     return { status: 0, body: null };
-  } finally {
-    clearTimeout(timer);
   }
 }
 
-/** Random UUID, version 4; `randomUUID` is missing on plain http outside this machine. */
-export function uuid() {
-  if (crypto.randomUUID) return crypto.randomUUID();
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  bytes[6] = (bytes[6] & 0x0f) | 0x40;
-  bytes[8] = (bytes[8] & 0x3f) | 0x80;
-  const hex = [...bytes].map((one) => one.toString(16).padStart(2, "0")).join("");
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
+/** Random UUID, version 4; `crypto.randomUUID` is missing on plain http outside this machine. */
+function uuid() {
+  const hex = [...crypto.getRandomValues(new Uint8Array(16))].map((one) => one.toString(16).padStart(2, "0")).join("");
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20)}`;
 }
 
 /** Events: `change`. Callbacks: `onstored(entry, body)`, `onrefused(entry, sentence)`, `onsignedout()`, `onother()`: somebody else
@@ -88,7 +82,7 @@ export class Outbox extends EventTarget {
     const order = `${String(Date.now()).padStart(14, "0")}.${String(this.count).padStart(6, "0")}`;
     const entry = { key: `${PREFIX}${order}.${id}`, owner: this.owner, route, id, fields: { submission_id: id, ...fields }, note, attempted: false };
     this.entries.push(entry);
-    write(entry);
+    remembered.set(entry.key, JSON.stringify(entry));
     this.#changed();
     this.#send();
     return entry;
@@ -113,7 +107,7 @@ export class Outbox extends EventTarget {
     const entry = this.entries[0];
     this.sending = entry;
     entry.attempted = true;
-    write(entry);
+    remembered.set(entry.key, JSON.stringify(entry));
     const { status, body } = await post(`/api/${entry.route}`, entry.fields);
     this.sending = null;
     this.#settle(entry, status, body);
@@ -146,7 +140,7 @@ export class Outbox extends EventTarget {
 
   #drop(entry) {
     this.entries = this.entries.filter((one) => one !== entry);
-    remove(entry);
+    remembered.remove(entry.key);
     this.#changed();
   }
 
@@ -155,36 +149,15 @@ export class Outbox extends EventTarget {
   }
 }
 
+/** What earlier pages left here; what is no entry goes. */
 function stored() {
   const entries = [];
-  try {
-    for (let index = 0; index < localStorage.length; index += 1) {
-      const key = localStorage.key(index);
-      if (!key.startsWith(PREFIX)) continue;
-      try {
-        entries.push({ ...JSON.parse(localStorage.getItem(key)), key });
-      } catch {
-        localStorage.removeItem(key);
-      }
+  for (const key of remembered.names(PREFIX).sort()) {
+    try {
+      entries.push({ ...JSON.parse(remembered.get(key)), key });
+    } catch {
+      remembered.remove(key);
     }
-  } catch {
-    /* no storage: nothing was left */
   }
-  return entries.sort((one, two) => (one.key < two.key ? -1 : 1));
-}
-
-function write(entry) {
-  try {
-    localStorage.setItem(entry.key, JSON.stringify(entry));
-  } catch {
-    /* it lives as long as the page, which warns before it is left */
-  }
-}
-
-function remove(entry) {
-  try {
-    localStorage.removeItem(entry.key);
-  } catch {
-    /* nothing was stored */
-  }
+  return entries;
 }

@@ -257,7 +257,7 @@ class Page {
       await post("/logout", {});
       location.assign("/login");
     };
-    if (this.outbox.size) this.dialog.confirm(TEXT.leaveUnsent, TEXT.stay, TEXT.leave, go);
+    if (this.outbox.size) this.dialog.choose(TEXT.leaveUnsent, TEXT.stay, [[TEXT.leave, go]]);
     else await go();
   }
 

@@ -1,6 +1,6 @@
 /* Screens of people whom a platform sent: consent, what practice says, a break, reading again, and the way back with a code. */
 
-import { el, keycap } from "./player/dom.js";
+import { button, el, keycap } from "./player/dom.js";
 import { paragraphs } from "./screens.js";
 import { TEXT } from "./text.js";
 
@@ -8,14 +8,14 @@ const RETURN_SECONDS = 10;
 
 /** Consent: the whole text, and two buttons of equal size. `onanswer(agrees)`. */
 export function consent({ title }, text, onanswer) {
-  const answer = (agrees, label) => el("button", { type: "button", class: "secondary even", onclick: () => onanswer(agrees) }, label);
+  const answer = (agrees, label) => button({ class: "secondary even" }, () => onanswer(agrees), label);
   return el("div", { class: "message welcome consent", role: "region", "aria-label": TEXT.consentTitle },
     el("h2", {}, title), ...paragraphs(text), el("div", { class: "pair" }, answer(false, TEXT.disagree), answer(true, TEXT.agree)));
 }
 
 /** After an answer of practice: whether it was right, what was, and why; and after the last one what comes next. */
 export function explained({ right, answers, why }, { crowd, progress }, onnext) {
-  const next = el("button", { type: "button", class: "primary", onclick: onnext }, TEXT.next, keycap("Enter"));
+  const next = button({ class: "primary" }, onnext, TEXT.next, keycap("Enter"));
   return el("div", { class: "message practice", role: "status" },
     el("h2", {}, right ? TEXT.practiceRight : TEXT.practiceWrong),
     right ? null : el("p", {}, `${TEXT.practiceAnswer} ${answers.join(TEXT.or)}`), why ? el("p", {}, why) : null,
@@ -25,23 +25,14 @@ export function explained({ right, answers, why }, { crowd, progress }, onnext) 
 /** A break with a clock; `ondone()` at its end. */
 export function rest(seconds, ondone) {
   const clock = el("p", { class: "countdown", "aria-live": "off" });
-  const end = performance.now() + seconds * 1000;
-  const tick = () => {
-    const left = Math.ceil((end - performance.now()) / 1000);
-    if (!clock.isConnected && left < seconds - 1) return;
-    clock.textContent = `${Math.max(0, left)} s`;
-    if (left > 0) setTimeout(tick, 250);
-    else ondone();
-  };
-  setTimeout(tick, 0);
+  countdown(seconds, clock, (left) => `${left} s`, ondone);
   return el("div", { class: "message", role: "status" }, el("h2", {}, TEXT.restTitle), el("p", {}, TEXT.restText), clock);
 }
 
 /** Too many known answers were missed: what is asked, once more. */
 export function reread({ welcome }, instructions, onread) {
-  const button = el("button", { type: "button", class: "primary", onclick: onread }, TEXT.rereadAction);
   return el("div", { class: "message welcome", role: "status" }, el("h2", {}, TEXT.rereadTitle), el("p", {}, TEXT.rereadText),
-    ...paragraphs(welcome), ...instructions.map((one) => el("p", {}, one)), button);
+    ...paragraphs(welcome), ...instructions.map((one) => el("p", {}, one)), button({ class: "primary" }, onread, TEXT.rereadAction));
 }
 
 /** The end: a sentence, the code with a button to copy it, and the way back, which is taken by itself after a while. */
@@ -49,34 +40,29 @@ export function ended({ outcome, text, code, back, post }) {
   const parts = [el("h2", {}, outcome === "completed" ? TEXT.doneTitle : TEXT.endedTitle), el("p", {}, text)];
   if (code) {
     const shown = el("code", { class: "code", tabindex: "0" }, code);
-    const copy = el("button", { type: "button", class: "secondary" }, TEXT.copy);
-    copy.addEventListener("click", async () => {
-      try {
-        await navigator.clipboard.writeText(code);
-        copy.textContent = TEXT.copied;
-      } catch {
-        getSelection().selectAllChildren(shown);
-      }
-    });
+    const copied = () => (copy.textContent = TEXT.copied);
+    const select = () => getSelection().selectAllChildren(shown);
+    // On plain http there is no clipboard.
+    const copy = button({ class: "secondary" }, () => navigator.clipboard?.writeText(code).then(copied, select) ?? select(), TEXT.copy);
     parts.push(el("p", {}, TEXT.codeSaid), el("div", { class: "pair" }, shown, copy));
   }
   if (back || post) {
     const go = once(() => (post ? handIn(post) : location.assign(back)));
     const words = el("span", {});
-    const node = el("button", { type: "button", class: "primary", onclick: go }, words);
-    parts.push(node);
-    countdown(RETURN_SECONDS, node, (left) => (words.textContent = TEXT.goBack(left)), go);
+    parts.push(button({ class: "primary" }, go, words));
+    countdown(RETURN_SECONDS, words, TEXT.goBack, go);
   }
   return el("div", { class: "message ended", role: "status" }, ...parts);
 }
 
-function countdown(seconds, node, show, then) {
+/** Say in `node` what is left, and act at the end unless it is gone from the page by then. */
+function countdown(seconds, node, words, then) {
   const end = performance.now() + seconds * 1000;
   const tick = () => {
-    const left = Math.ceil((end - performance.now()) / 1000);
-    show(Math.max(0, left));
-    if (left <= 0) return node.isConnected && then();
-    setTimeout(tick, 250);
+    const left = Math.max(0, Math.ceil((end - performance.now()) / 1000));
+    node.textContent = words(left);
+    if (left > 0) setTimeout(tick, 250);
+    else if (node.isConnected) then();
   };
   tick();
 }

@@ -1,6 +1,6 @@
 /* Title, progress, pace, connection, who is here, theme, help, the way out. */
 
-import { el, icon, letGo } from "./player/dom.js";
+import { button, el, icon } from "./player/dom.js";
 import { remembered } from "./remembered.js";
 import { pace, TEXT, waitingFor } from "./text.js";
 
@@ -17,14 +17,14 @@ export class TopBar {
     this.count = el("span", { class: "count" });
     this.pace = el("span", { class: "pace" });
     this.link = el("span", { class: "link", role: "status", "aria-live": "polite" });
-    this.retry = button("retry", TEXT.tryNow, onretry, TEXT.tryNow);
+    this.retry = plain("retry", TEXT.tryNow, onretry, TEXT.tryNow);
     this.retry.hidden = true;
     this.name = el("span", { class: "name" });
-    this.theme = button("theme", "Theme", () => this.#nextTheme());
-    const help = button("help", "Help: all keys", onhelp, "?");
-    this.stop = button("stop", TEXT.stop, onstop, TEXT.stop);
+    this.theme = plain("theme", "Theme", () => this.#nextTheme());
+    const help = plain("help", "Help: all keys", onhelp, "?");
+    this.stop = plain("stop", TEXT.stop, onstop, TEXT.stop);
     this.stop.hidden = true;
-    this.leave = button("leave", "Sign out", onleave);
+    this.leave = plain("leave", "Sign out", onleave);
     this.leave.append(icon("leave"));
     this.tally = el("div", { class: "tally" }, this.progress, this.count, this.pace);
     root.append(this.title, this.tally, this.link, this.retry, this.name, this.theme, help, this.stop, this.leave);
@@ -89,11 +89,6 @@ export class TopBar {
   }
 }
 
-function button(name, label, action, text = "") {
-  const made = el("button", { type: "button", class: `plain ${name}`, "aria-label": label, "data-tip": label }, text);
-  made.addEventListener("click", (event) => {
-    letGo(event);
-    action();
-  });
-  return made;
+function plain(name, label, action, text = "") {
+  return button({ class: `plain ${name}`, "aria-label": label, "data-tip": label }, action, text);
 }

@@ -1,6 +1,6 @@
 /* The player's bar: buttons with their keys, and the line of frames. */
 
-import { el, icon, keycap, keyName, letGo, shortcut } from "./dom.js";
+import { button, el, icon, keycap, keyName, shortcut } from "./dom.js";
 import { clockTime, times } from "./words.js";
 
 /** name, key, what it does, manner. Those of manner `hold` work while they are held. */
@@ -108,32 +108,22 @@ export class Controls {
 
   #button([name, key, text, manner]) {
     const picture = name === "slow" ? el("span", { class: "figure" }, times(1)) : icon(ICONS[name] ?? name);
-    const button = el("button", { type: "button", class: `control ${name}`, "data-tip": `${text} [${keyName(key)}]`,
-      "aria-label": text, "aria-keyshortcuts": shortcut(key) }, picture, keycap(key));
-    if (manner === "hold") this.#holdable(button, name);
-    else {
-      button.addEventListener("click", (event) => {
-        letGo(event);
-        this.actions[name]();
-      });
-    }
-    return button;
+    const facts = { class: `control ${name}`, "data-tip": `${text} [${keyName(key)}]`, "aria-label": text, "aria-keyshortcuts": shortcut(key) };
+    if (manner !== "hold") return button(facts, () => this.actions[name](), picture, keycap(key));
+    return this.#holdable(el("button", { type: "button", ...facts }, picture, keycap(key)), name);
   }
 
   /** Held by a pointer; toggled by the keyboard, which cannot hold a focused button. */
-  #holdable(button, name) {
-    button.addEventListener("pointerdown", (event) => {
+  #holdable(node, name) {
+    node.addEventListener("pointerdown", (event) => {
       event.preventDefault();
-      button.setPointerCapture(event.pointerId);
+      node.setPointerCapture(event.pointerId);
       this.view.hold(name, true);
     });
-    for (const end of ["pointerup", "pointercancel", "lostpointercapture"]) {
-      button.addEventListener(end, () => this.view.hold(name, false));
-    }
-    button.addEventListener("contextmenu", (event) => event.preventDefault());
-    button.addEventListener("click", (event) => {
-      if (event.detail === 0) this.view.hold(name, !this.view.held.has(name));
-    });
+    for (const end of ["pointerup", "pointercancel", "lostpointercapture"]) node.addEventListener(end, () => this.view.hold(name, false));
+    node.addEventListener("contextmenu", (event) => event.preventDefault());
+    node.addEventListener("click", (event) => event.detail === 0 && this.view.hold(name, !this.view.held.has(name)));
+    return node;
   }
 
   #scrub() {

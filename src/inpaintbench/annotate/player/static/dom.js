@@ -67,9 +67,13 @@ export function shortcut(key) {
   return key === " " ? "Space" : key === "+" ? "Plus" : key;
 }
 
-/** Take the focus off what was clicked with a pointer, so that space goes on playing and never repeats the click. */
-export function letGo(event) {
-  if (event.detail > 0) event.currentTarget.blur();
+/** A button. Clicked with a pointer it gives the focus away, so that space goes on playing and never repeats the click. */
+export function button(attributes, action, ...children) {
+  const onclick = (event) => {
+    if (event.detail > 0) event.currentTarget.blur();
+    action(event);
+  };
+  return el("button", { type: "button", ...attributes, onclick }, ...children);
 }
 
 /** Call back once what is drawn now has been on the screen: the second frame after this one begins when the first is out. */

@@ -82,7 +82,8 @@ export class Outline {
   }
 }
 
-function buffer(width, height) {
+/** A picture to draw on that is in no page. */
+export function buffer(width, height) {
   if (typeof OffscreenCanvas === "function") return new OffscreenCanvas(width, height);
   return Object.assign(document.createElement("canvas"), { width, height });
 }

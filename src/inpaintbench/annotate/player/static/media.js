@@ -1,6 +1,8 @@
 /* Files: fetched whole, some of them long before their turn; decoded to the first frame before they are needed; drawn once a frame
    into one canvas. */
 
+import { buffer } from "./drawing.js";
+
 const RETRY_MS = 1500;
 const DECODE_MS = 4000;
 
@@ -12,7 +14,7 @@ export class Media {
     this.still = spec.kind === "image";
     this.frames = this.still ? 1 : Math.max(1, spec.frames);
     this.fps = spec.fps > 0 ? spec.fps : 25;
-    this.stage = typeof OffscreenCanvas === "function" ? new OffscreenCanvas(spec.width, spec.height) : canvas(spec);
+    this.stage = buffer(spec.width, spec.height);
     this.pen = this.stage.getContext("2d", { alpha: false });
     this.state = "loading";
     this.fresh = false;
@@ -177,10 +179,6 @@ export class Shelf {
     this.files.get(address)?.release();
     this.files.delete(address);
   }
-}
-
-function canvas({ width, height }) {
-  return Object.assign(document.createElement("canvas"), { width, height });
 }
 
 /** Wait for an event of a video, an error, or so long. */

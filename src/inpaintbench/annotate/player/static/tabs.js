@@ -1,6 +1,6 @@
 /* Narrow screens: candidates and each reference take turns, chosen by tabs, by a swipe or by a key. */
 
-import { el, keycap, letGo } from "./dom.js";
+import { button, el, keycap } from "./dom.js";
 import { candidatesSaid } from "./words.js";
 
 export class Tabs {
@@ -19,7 +19,7 @@ export class Tabs {
   of(references, candidates) {
     this.chosen = 0;
     const names = [candidatesSaid(candidates), ...references];
-    this.buttons = names.map((name, index) => this.#button(name, index));
+    this.buttons = names.map((name, index) => button({ class: "tab" }, () => this.#choose(index), name));
     this.node.replaceChildren(...this.buttons, keycap("t"));
     this.#mark();
   }
@@ -44,15 +44,6 @@ export class Tabs {
   }
 
   #mark() {
-    this.buttons.forEach((button, index) => button.setAttribute("aria-pressed", String(index === this.chosen)));
-  }
-
-  #button(name, index) {
-    const button = el("button", { type: "button", class: "tab" }, name);
-    button.addEventListener("click", (event) => {
-      letGo(event);
-      this.#choose(index);
-    });
-    return button;
+    this.buttons.forEach((node, index) => node.setAttribute("aria-pressed", String(index === this.chosen)));
   }
 }
