@@ -67,9 +67,8 @@ def main() -> int:
         megabytes = page.stat().st_size / 1e6 if page.is_file() else float("nan")
     print("## Demo\n")
     cores = len(os.sched_getaffinity(0))
-    print(
-        f"`inpaintbench demo` in an empty folder on {cores} cores of a machine of {os.cpu_count()}, whose load was {load:.1f} before."
-    )
+    machine = f"a machine of {os.cpu_count()}, whose load was {load:.1f} before (niceness {os.nice(0)})"
+    print(f"`inpaintbench demo` in an empty folder on {cores} cores of {machine}.")
     print("Memory is that of all processes, sampled twice a second.\n")
     print("| what | asked | measured |\n|---|---|---|")
     print(f"| time | under 60 s | {seconds:.0f} s |")
