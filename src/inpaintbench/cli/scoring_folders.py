@@ -8,21 +8,22 @@ from typing import Annotated
 
 from inpaintbench.cli import console
 from inpaintbench.cli.console import AsJson, print_json
-from inpaintbench.cli.evaluate_options import Networks, OfNetworks, ProtocolName, SomeMetrics
+from inpaintbench.cli.evaluate_options import Networks, OfNetworks, SomeMetrics
 from inpaintbench.cli.options import option
 from inpaintbench.eval.comparing.statistics import summarise
 from inpaintbench.eval.metrics import METRICS
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.scoring.score_arrays import ItemScore, score_folders
 from inpaintbench.pages.words import interval, number
-
-_USUAL = "devil/corrected"
 
 
 def score_folders_command(
     truth: Annotated[Path, option("Folder of true clips: videos, pictures, or folders of numbered pictures.")],
     masks: Annotated[Path, option("Folder of their masks, of the same names; white is hole. One picture counts for all frames.")],
     predictions: Annotated[Path, option("Folder of what was made, of the same names.")],
-    protocol: ProtocolName = None,
+    protocol: Annotated[
+        str, option("Its metrics and constants count; `eval list protocols` names them.", among=PROTOCOLS, metavar="NAME")
+    ] = "devil/corrected",
     metric: SomeMetrics = None,
     hole_is_black: Annotated[bool, option("Black is hole in the masks.", "--hole-is-black")] = False,
     out: Annotated[Path | None, option("Write the value of each item here, as CSV.", default="nowhere")] = None,
@@ -35,10 +36,9 @@ def score_folders_command(
 
     Example: inpaintbench eval score-folders --truth TRUTH --masks MASKS --predictions MINE --metric psnr --metric ssim
     """
-    chosen = protocol or _USUAL
     scores = list(
         score_folders(
-            truth, masks, predictions, protocol=chosen, metrics=metric, hole_is_black=hole_is_black, compute=networks.compute
+            truth, masks, predictions, protocol=protocol, metrics=metric, hole_is_black=hole_is_black, compute=networks.compute
         )
     )
     if out is not None:
@@ -49,7 +49,7 @@ def score_folders_command(
         return
     quantities = dict.fromkeys((score.metric, score.region) for score in scores)
     rows = [_row(scores, *quantity) for quantity in quantities]
-    console.print_table(chosen, ["metric", "region", "mean", "95 % interval", "items", "why fewer"], rows)
+    console.print_table(protocol, ["metric", "region", "mean", "95 % interval", "items", "why fewer"], rows)
 
 
 def _row(scores: list[ItemScore], metric: str, region: str) -> tuple[object, ...]:

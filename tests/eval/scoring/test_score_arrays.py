@@ -99,7 +99,7 @@ def test_what_does_not_fit_is_one_sentence(folders: Path) -> None:
     with pytest.raises(UnknownNameError, match="psnr"):
         score_arrays(truth, hole, truth, metrics=["psnrr"])
     (folders / "made" / "d.png").write_bytes((folders / "made" / "c.png").read_bytes())
-    with pytest.raises(InputError, match=r"1 of 4 predictions have no truth of their name: 'd'"):
+    with pytest.raises(InputError, match=r"1 of 4 predictions has no truth of the same name: 'd'"):
         list(score_folders(*places))
     (folders / "made" / "a.mkv").write_bytes(b"")
     with pytest.raises(InputError, match=r"holds 'a\.mkv' and 'a\.mp4', which have one name: keep one"):

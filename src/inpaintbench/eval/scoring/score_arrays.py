@@ -132,7 +132,8 @@ def score_folders(
     for what in ("truth", "mask"):
         if alone := sorted(clips["prediction"].keys() - clips[what].keys()):
             few = ", ".join(map(repr, alone[:_NAMES_SHOWN])) + (" and others" if len(alone) > _NAMES_SHOWN else "")
-            raise InputError(f"{len(alone)} of {len(clips['prediction'])} predictions have no {what} of their name: {few}")
+            have = "has" if len(alone) == 1 else "have"
+            raise InputError(f"{len(alone)} of {len(clips['prediction'])} predictions {have} no {what} of the same name: {few}")
     for name, path in sorted(clips["prediction"].items()):
         frames = _frames(clips["truth"][name])
         levels = _frames(clips["mask"][name]).max(axis=3)
