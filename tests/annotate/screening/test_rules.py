@@ -11,13 +11,16 @@ import numpy as np
 import pytest
 from voted_studies import OF_PREDICTIONS, Ballot, grades_with_two_strange_raters, study_of
 
-from inpaintbench.annotate.desk.records import Vote
+from inpaintbench.annotate.desk.records import Standing, Vote
+from inpaintbench.annotate.report.left_out import left_out_parts
+from inpaintbench.annotate.report.material import material_of
 from inpaintbench.annotate.screening import RULES
 from inpaintbench.annotate.screening.base import Panel
 from inpaintbench.annotate.screening.bt500 import FarGrades, far_grades, rejected
 from inpaintbench.annotate.screening.circular_triads import consistence, triads_of
 from inpaintbench.annotate.screening.screen import proposals, stated_rules
 from inpaintbench.annotate.screening.straight_lining import longest_run_below
+from inpaintbench.annotate.statistics.exclusions import results_of
 from inpaintbench.annotate.study import RuleSpec, Study, StudyFile, build_rule
 from inpaintbench.errors import InputError
 
@@ -273,3 +276,17 @@ def test_a_study_states_its_rules_and_gets_proposals_in_their_order() -> None:
         "annotator_model": {"auto": True, "version": "1"},
         "side_bias": {"p": 0.01, "auto": False, "version": "1"},
     }
+
+
+def test_the_report_says_how_results_would_move_without_those_who_are_proposed() -> None:
+    study = pairs()
+    ruled = Study(study.study_id, study.file.model_copy(update={"screening": {"annotator_model": RuleSpec()}}), study.tasks, {})
+    honest = compared(study, {f"h{number}": 0.9 for number in range(6)})
+    votes = [*honest, *chose(study, "left", dict.fromkeys(range(60), 0))]
+    material = material_of(ruled, Standing(votes, votes, [], [], []), [], overview={})
+    assert [of.rater_id for of in material.waiting] == ["left"]
+    assert material.without_proposed == results_of(ruled, honest)
+    said = " ".join(map(str, left_out_parts(material)))
+    assert "Without the rater whom rules propose every verdict on methods stays." in said
+    calm = material_of(ruled, Standing(honest, honest, [], [], []), [], overview={})
+    assert calm.without_proposed is None

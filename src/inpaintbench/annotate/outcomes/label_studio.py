@@ -203,7 +203,7 @@ def _truth(study: Study, task: StudyTask, answer: str) -> dict[str, Any]:
     chosen = next(option.value for option in main.options if question.choice({main.name: option.value}, shown=order) == answer)
     player = "left" if len(task.candidates) == 2 else "video"
     result = {"from_name": main.name, "to_name": player, "type": "choices", "value": {"choices": [chosen]}}
-    own = {"inpaintbench": {"rater": "known", "submission_id": content_id("known", task.task_id, answer), "shown": list(order)}}
+    own = {"inpaintbench": {"rater": "known", "submission_id": content_id("known", task.task_id, answer)}}
     return {"was_cancelled": False, "ground_truth": True, "result": [{**result, "meta": own}]}
 
 
@@ -224,7 +224,8 @@ def _interface(form: Form, candidates: int) -> str:
             for option in part.options
         )
         control = f'name={quoteattr(part.name)} toName={quoteattr(players[0])} choice="single"{when}'
-        parts.append(f"  <Header value={quoteattr(part.prompt)}/>\n  <Choices {control}>\n{options}  </Choices>\n")
+        header = "" if part.prompt == form.title else f"  <Header value={quoteattr(part.prompt)}/>\n"
+        parts.append(f"{header}  <Choices {control}>\n{options}  </Choices>\n")
         if part.text_with:
             words = quoteattr(f"{part.name}{_WORDS}")
             parts.append(f'  <TextArea name={words} toName={quoteattr(players[0])} maxSubmissions="1"/>\n')

@@ -261,6 +261,8 @@ def _tell(
         return
     for (question, reason), many in Counter((row.question, row.reason) for row in left_out).most_common():
         log(f"left out {count(many, 'task')} of {question!r}: {reason}")
+    if "failed_gold" in study.file.screening and not known[""]:
+        log("the screening rule failed_gold has nothing to look at: no known answers are named in gold under [checks]")
     for use, lines in known.items():
         if not lines:
             continue

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 
 from inpaintbench.annotate.report.records import Material
-from inpaintbench.annotate.screening.screen import Proposal
 from inpaintbench.annotate.statistics.exclusions import Change, Score
 from inpaintbench.pages import Cell, Column, Row, Table
 from inpaintbench.pages.panels import Card, Statement
@@ -23,7 +22,7 @@ def left_out_card(material: Material) -> Card:
     """How many answers do not count, and whether a verdict hangs on them."""
     raters = {vote.rater_id for vote in material.excluded}
     note = f"of {count(len(raters), 'rater')}; {_verdicts(len(material.changes))}" if raters else ""
-    if waiting := {of.rater_id for of in _waiting(material)}:
+    if waiting := {of.rater_id for of in material.waiting}:
         note += f"{'; ' if note else ''}{count(len(waiting), 'more rater' if raters else 'rater')} flagged by rules"
     return Card("Excluded", count(len(material.excluded), "answer"), note, state="open" if material.changes else "")
 
@@ -37,6 +36,12 @@ def left_out_parts(material: Material) -> tuple[object, ...]:
     parts: list[object] = [*_settling(material), *_stated(material)]
     if material.exclusions or material.proposed:
         parts.append(_who(material))
+    if material.without_proposed is not None:
+        moved = len(material.proposed_changes)
+        verdicts = f"{count(moved, 'verdict')} on methods would be another one" if moved else "every verdict on methods stays"
+        flagged = len({of.rater_id for of in material.waiting if of.alone})
+        words = f"Without {'the rater' if flagged == 1 else f'the {flagged} raters'} whom rules propose {verdicts}."
+        parts.append(Statement(words, state="open" if moved else "same", good=not moved))
     if material.everything is not None and material.counted is not None:
         statement = f"{_verdicts(len(material.changes))[:1].upper()}{_verdicts(len(material.changes))[1:]}."
         state = "moved" if material.changes else "same"
@@ -70,12 +75,6 @@ def _stated(material: Material) -> list[Statement]:
     ]
 
 
-def _waiting(material: Material) -> list[Proposal]:
-    """Proposals about raters who are not excluded."""
-    excluded = {exclusion.rater_id for exclusion in material.exclusions if exclusion.submission is None}
-    return [of for of in material.proposed if of.rater_id not in excluded]
-
-
 def _who(material: Material) -> Table:
     of_rater = Counter(vote.rater_id for vote in material.excluded)
     rows = []
@@ -88,7 +87,7 @@ def _who(material: Material) -> Table:
             Cell(exclusion.rule.replace("_", " ") if exclusion.rule else _BY_HAND),
             Cell(exclusion.reason),
         )))  # fmt: skip
-    for of in _waiting(material):
+    for of in material.waiting:
         called = material.called.get(of.rater_id, of.rater_id)
         rows.append(Row((Cell(called), Cell("counted"), Cell(of.rule.replace("_", " "), tags=("proposed",)), Cell(of.reason))))
     columns = (Column("Rater"), Column("Answers"), Column("By"), Column("Why", wide=True))

@@ -38,6 +38,9 @@ def material_of(
         picture_of: address of a task's picture, for pages that are served.
     """
     counted = results_of(study, standing.votes)
+    proposed = proposals(study, standing.everything)
+    flagged = {of.rater_id for of in proposed if of.alone}
+    left = [vote for vote in standing.votes if vote.rater_id not in flagged]
     return Material(
         study,
         standing.votes,
@@ -50,7 +53,8 @@ def material_of(
         exclusions=standing.exclusions,
         counted=counted,
         everything=results_of(study, standing.everything) if standing.exclusions else None,
-        proposed=proposals(study, standing.everything),
+        proposed=proposed,
+        without_proposed=results_of(study, left) if len(left) < len(standing.votes) else None,
         stated=standing.stated,
         warmups=standing.warmups,
         picture_of=picture_of,

@@ -48,6 +48,8 @@ class Material:
 
     proposed: Sequence[Proposal] = ()
     """What the study's screening rules say, also of those who are excluded already."""
+    without_proposed: Results | None = None
+    """Results of ``votes`` without those whom rules propose; None where they propose nobody who counts."""
     stated: Sequence[Stated] = ()
     """The rules as they were stated, the newest last."""
 
@@ -61,6 +63,17 @@ class Material:
     def changes(self) -> list[Change]:
         """Verdicts on methods that hang on the excluded answers."""
         return changes(self.everything, self.counted) if self.everything and self.counted else []
+
+    @cached_property
+    def waiting(self) -> list[Proposal]:
+        """Proposals about raters who are not excluded."""
+        excluded = {exclusion.rater_id for exclusion in self.exclusions if exclusion.submission is None}
+        return [of for of in self.proposed if of.rater_id not in excluded]
+
+    @cached_property
+    def proposed_changes(self) -> list[Change]:
+        """Verdicts on methods that hang on raters whom rules propose to exclude."""
+        return changes(self.counted, self.without_proposed) if self.counted and self.without_proposed else []
 
     @cached_property
     def titles(self) -> dict[str, str]:
