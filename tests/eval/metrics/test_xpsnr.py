@@ -115,6 +115,8 @@ def test_what_cannot_be_measured_has_a_reason(clips: tuple[Clip, Clip], monkeypa
     with pytest.raises(NotMeasurable, match="one frame"):
         measured(true[:1], ours[:1], CORRECTED)
     assert measured(true[:1], ours[:1], FFMPEG)["frame"].value == pytest.approx(41.4296646, abs=5e-8)
+    fewest = [Xpsnr(**constants, regions=("frame",), band_radius_pixels=8).fewest_frames for constants in (CORRECTED, FFMPEG)]
+    assert fewest == [2, 1]  # pictures go without the one and not without the other
     monkeypatch.setattr(xpsnr, "MOST_PIXELS", 1000)
     with pytest.raises(NotMeasurable, match="432x240 are larger"):
         measured(true, ours, CORRECTED)

@@ -14,6 +14,8 @@ PROGRAM = BroughtProgram(
     'writes the raw answers of DOVER\'s two branches, {"technical": t, "aesthetic": a}',
     "DOVER's code and parameters are of the S-Lab licence, non-commercial, and not part of this program",
 )
+# Beyond it a logistic function overflows; below it the value is 0 to 300 digits.
+_MOST_LOGIT = 700.0
 # Of each branch: weight, mean and deviation.
 TECHNICAL, AESTHETIC = (0.6104, 0.1107, 0.07355), (0.3896, -0.08285, 0.03774)
 
@@ -50,7 +52,7 @@ class Dover(SingleRegionMetric):
         """
         written = PROGRAM.numbers(view.composite, fps=view.fps, item_id=view.item_id)
         raw = [written.get(name) for name in ("technical", "aesthetic")]
-        if not all(isinstance(value, int | float) and math.isfinite(value) for value in raw):
+        if not all(isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) for value in raw):
             raise Unavailable(f"the program of {PROGRAM.variable} wrote no numbers technical and aesthetic")
         return Measurement(fused(*raw), details={"technical": raw[0], "aesthetic": raw[1]})  # type: ignore[arg-type]
 
@@ -58,4 +60,5 @@ class Dover(SingleRegionMetric):
 def fused(technical: float, aesthetic: float) -> float:
     """Both raw answers as one value in 0..1."""
     parts = zip((technical, aesthetic), (TECHNICAL, AESTHETIC), strict=True)
-    return 1 / (1 + math.exp(-sum(weight * (value - mean) / deviation for value, (weight, mean, deviation) in parts)))
+    logit = sum(weight * (value - mean) / deviation for value, (weight, mean, deviation) in parts)
+    return 1 / (1 + math.exp(min(-logit, _MOST_LOGIT)))

@@ -79,6 +79,7 @@ class Xpsnr(Metric):
         known_name("beginning", begin, get_args(Begin))
         self.begin: Begin = begin
         self.mean_of_small, self.ceiling_decibels = mean_of_small, ceiling_decibels
+        self.fewest_frames = 2 if self.begin == "next" else 1
 
     def measure(self, view: ItemView) -> dict[str, Measurement]:
         """Values in dB for each region; None where no frame has a pixel of it.
