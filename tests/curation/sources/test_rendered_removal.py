@@ -72,11 +72,20 @@ def test_stronger_effects_change_the_same_places_more(place: int) -> None:
     sums = [float(np.abs(made.inputs[level].astype(int) - made.truth)[~made.thing].sum()) for level in LEVELS]
     if scene.effects == ("translucency",):
         assert not any(map(np.any, outside))
-        inside = [np.abs(made.inputs[level].astype(int) - made.truth)[made.thing].mean() for level in (COMMON, *LEVELS)]
-        assert inside == sorted(inside, reverse=True)  # more and more of the truth shines through
+        inside = [np.abs(made.inputs[level].astype(int) - made.truth)[made.thing].mean() for level in (*LEVELS, COMMON)]
+        assert inside == sorted(inside)  # more and more of the thing shows
     else:
         assert 0 < sums[0] < sums[1] < sums[2]
         assert (outside[0] <= outside[1]).mean() > 0.995  # flicker of light ends elsewhere in each strength
+
+
+@pytest.mark.parametrize("place", [*range(6), 10, 11])
+def test_who_leaves_everything_scores_the_worse_the_stronger_the_effect_is(place: int) -> None:
+    made = rendered(place)
+    region = made.thing | changed(made, "high")
+    errors = [((made.inputs[level].astype(int) - made.truth)[region] ** 2).mean() for level in LEVELS]
+    psnr = [10 * np.log10(255**2 / error) for error in errors]
+    assert psnr[0] > psnr[1] > psnr[2]
 
 
 def test_a_shadow_begins_at_the_foot_and_takes_the_share_of_light_that_it_is_said_to_take() -> None:

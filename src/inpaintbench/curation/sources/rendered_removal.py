@@ -29,12 +29,12 @@ from inpaintbench.errors import InputError
 from inpaintbench.types import Frames, Hole, content_id, item_rng
 
 LEVELS = ("low", "mid", "high")
-# Kind of side effect -> its strength at each level. Glass is the stronger the more shines through.
+# Kind of side effect -> its strength at each level, by which it changes the film the more. Of glass it is how much of the thing shows.
 STRENGTHS: Mapping[str, tuple[float, float, float]] = {
     "shadow": (0.15, 0.35, 0.6),
     "reflection": (0.1, 0.25, 0.5),
     "mirror": (0.5, 0.75, 0.95),
-    "translucency": (0.7, 0.5, 0.3),
+    "translucency": (0.3, 0.5, 0.7),
     "light": (0.1, 0.25, 0.5),
     "exposure": (0.05, 0.12, 0.25),
 }
@@ -277,7 +277,7 @@ class RenderedRemoval(SourceLeaf):
     """
 
     name = "rendered_removal"
-    version = "1"
+    version = "2"
 
     def __init__(self, *, items: int = 24, width: int = 288, height: int = 160, frames: int = 40, seed: int = 0) -> None:
         if items < 1 or frames < 2:
