@@ -29,7 +29,7 @@ from inpaintbench.errors import InputError
 from inpaintbench.types import Frames, Hole, content_id, item_rng
 
 LEVELS = ("low", "mid", "high")
-# Kind of side effect -> its strength at each level, by which it changes the film the more. Of glass it is how much of the thing shows.
+# Kind of side effect -> its strength at each level: the higher, the more it changes. Of glass, how much of the thing shows.
 STRENGTHS: Mapping[str, tuple[float, float, float]] = {
     "shadow": (0.15, 0.35, 0.6),
     "reflection": (0.1, 0.25, 0.5),
