@@ -200,6 +200,28 @@ def _some_clips(path: Path, shared: Path) -> None:
         (everything / (f"{name}_mask" if path.name == "MASKS" else name)).rename(path / name)
 
 
+def _films_of_objects(path: Path, shared: Path) -> None:
+    """Folders of frames: two films with a square and its shadow, without both, or the masks of the square."""
+    for seed, name in enumerate(("bus", "dog")):
+        frames = np.random.default_rng(seed).integers(90, 220, (3, HEIGHT, WIDTH, 3), np.uint8)
+        there = np.zeros(frames.shape[:3], bool)
+        there[:, 10:24, 12:28] = True
+        if path.name == "CLIPS":
+            frames[:, 24:30, 12:40] //= 2
+            frames[there] = (200, 40, 30)
+        folder = path / name
+        folder.mkdir(parents=True)
+        for place, frame in enumerate(255 * there.astype(np.uint8) if path.name == "MASKS" else frames):
+            Image.fromarray(frame).save(folder / f"{place:05d}.png")
+
+
+def _a_set_of_pairs(path: Path, shared: Path) -> None:
+    """The same as BeyondMasks lays it out."""
+    for name, part in (("CLIPS", "objects_added"), ("MASKS", "masks"), ("TRUTHS", "object_not_present")):
+        _films_of_objects(path / name, shared)
+        (path / name).rename(path / part)
+
+
 _BUILDER = "docs/tutorials/builder.md"
 OF_PAGE: Mapping[str, Mapping[str, Maker | None]] = {
     "docs/alignment.md": {
@@ -217,7 +239,9 @@ OF_PAGE: Mapping[str, Mapping[str, Maker | None]] = {
     "docs/layouts.md": {"FOLDER": _edited_export},
     "docs/takedowns.md": {"WORKSPACE": _with_a_film_to_take_out},
     "docs/training.md": {"NETWORK": copied("network", _network), "RUN": None},
-    "docs/removal.md": {"RUN": None},
+    "docs/removal.md": {
+        "RUN": None, "CLIPS": _films_of_objects, "MASKS": _films_of_objects, "TRUTHS": _films_of_objects, "FOLDER": _a_set_of_pairs
+    },
     "docs/benchmark.md": {"CLIPS": _some_clips, "MASKS": _some_clips, "RUN": None},
     "docs/editboard.md": {"items.csv": _edited},
     "docs/editing.md": {"RUN": run_of("editing", "edit_recolour")},

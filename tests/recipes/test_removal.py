@@ -24,7 +24,9 @@ from inpaintbench.eval.scoring.score import Predicted, score
 from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.recipes.removal import RemovalRecipe
+from inpaintbench.recipes.settings import build
 from inpaintbench.recipes.stages import SourceSpec
+from inpaintbench.recipes.versions import Asked
 from inpaintbench.types import Dataset, Frames, Plain, Prediction
 from inpaintbench.workspace import Workspace
 
@@ -362,6 +364,35 @@ def test_ober_is_read_from_parquet_with_the_effects_that_it_states(
     pq.write_table(table.drop_columns(["gt"]), tmp_path / "set" / "data" / "test-00000.parquet")
     with pytest.raises(InputError, match=r"test-00000.parquet has no column 'gt'; it has input, object_mask"):
         built(tmp_path / "again", RemovalRecipe(), spec)
+
+
+def test_side_effects_are_stated_by_a_table_or_by_folders_and_measured(
+    benchmark: tuple[Workspace, Path, Dataset], tmp_path: Path
+) -> None:
+    write_pairs(tmp_path, benchmark, GENERIC)
+    table = tmp_path / "effects.csv"
+    table.write_text("clip;side_effect;strength\none;shadow;high\ntwo;reflection + light;\n")
+    workspace, _, dataset = built(tmp_path / "workspace", RemovalRecipe(), source(tmp_path, effects=str(table)))
+    found, names = members(dataset), {row["source_uri"]: row["item_id"] for row in dataset.items}
+    assert found["effect-shadow"] == found["effect-shadow-high"] == (names["one"],)
+    assert found["combined"] == (names["two"],)
+    rows = {row["source_uri"]: row for row in dataset.items}
+    assert rows["two"]["generator_parameters"]["side_effects"] == ["reflection", "light"]
+    for slice_name, fact in (("effect_levels", "mask.effect_levels"), ("effect_area", "mask.effect_fraction")):
+        binned = {name: ids for name, ids in found.items() if name.startswith(f"{slice_name}-")}
+        assert {item for ids in binned.values() for item in ids} == set(names.values())
+        scale = 100 if slice_name == "effect_area" else 1
+        for name, ids in binned.items():
+            low, high = (float(part) / scale for part in name.split("-")[1:])
+            assert all(low < row["attributes"][fact] <= high for row in dataset.items if row["item_id"] in ids)
+    table.write_text("clip,side_effect\none,mirror\n")  # what is stated anew is another item of the same film
+    with LocalExecutor(workspace, workers=0) as executor:
+        _, again = build(RemovalRecipe(), [source(tmp_path, effects=str(table))], executor, workspace, asked=Asked(replace=True))
+    assert [row["source_uri"] for row in again.items if row["item_id"] in members(again)["effect-mirror"]] == ["one"]
+    assert "combined" not in members(again)
+    table.write_text("clip,side_effect\nthree,mirror\n")
+    with pytest.raises(InputError, match="^the table of side effects names clips that are not there: 'three'$"):
+        built(tmp_path / "none", RemovalRecipe(), source(tmp_path, effects=str(table)))
 
 
 def test_masks_that_are_empty_in_some_frames_are_noted_by_name(

@@ -14,6 +14,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from inpaintbench.curation import fitting, object_masks, paired_inputs
+from inpaintbench.curation.sources.stated_effects import COMBINED, COMMON, KINDS, STRENGTHS
 from inpaintbench.executors.base import Executor
 from inpaintbench.export import slices
 from inpaintbench.masks import removal, render
@@ -27,11 +28,10 @@ from inpaintbench.workspace import Workspace
 
 # Of a source: the mask of its object, the films with it, and what is known of them.
 _MASK, _EFFECT, _INPUT = "object_mask", "effect_mask", "input_"
-KINDS = ("shadow", "reflection", "mirror", "translucency", "light")
-STRENGTHS = ("low", "mid", "high")
-COMMON, COMBINED = "common", "combined"
 # Share of the frame that the object covers, and of its width that it moves by in a frame, on average.
 _SIZE_EDGES = (0.0, 0.03, 0.08, 1.0)
+# Of side effects whose strength nobody knows: levels that they change what they reach by, and their share of the frame.
+_LEVEL_EDGES, _AREA_EDGES = (0.0, 4.0, 12.0, 255.0), (0.0, 0.01, 0.05, 1.0)
 _STILL, _SLOW = 0.001, 0.008
 # Of what the object hides, the share that other frames show.
 _SEEN_LITTLE, _SEEN_MOST = 0.25, 0.75
@@ -137,17 +137,18 @@ def _pairs(workspace: Workspace, clips: Sequence[Clip]) -> list[removal.Pair]:
 
     for one in stages.pieces_of(workspace, clips):
         clip, scene = one.clip, one.scene
+        stated: dict[str, Any] = {"side_effect": scene["kind"]} if scene["kind"] else {}
+        stated |= {"side_effects": scene["several"]} if scene.get("several") else {}
+        stated |= {"strength": scene["strength"]} if scene.get("strength") else {}
         if scene["effects"] is None:
-            told = {"side_effect": scene["kind"]} if scene["kind"] else {}
             if (thing := mask(one, _MASK, "")) is not None:
-                pairs.append(removal.Pair(clip, thing, None, clip.rgb_sha256, False, told, name=one.name))
+                pairs.append(removal.Pair(clip, thing, None, clip.rgb_sha256, False, stated, name=one.name))
             continue
         for variant, strengths in scene["effects"].items():
             row = inputs.get((clip.clip_id, paired_inputs.attribute_name(f"{variant}{one.end}")))
             if row is None or (thing := mask(one, _MASK, variant)) is None:
                 continue
-            kind = COMMON if variant == COMMON else scene["kind"]
-            told = {"side_effect": kind} if kind else {}
+            told = {"side_effect": COMMON} if variant == COMMON else dict(stated)
             told |= {"strength": variant, "strengths": strengths} if variant in STRENGTHS else {}
             pairs.append(
                 removal.Pair(
@@ -205,12 +206,27 @@ def _slices(
         if of_items:
             found.append(slices.by_value({item: [value] for item, value in of_items.items()}, name, name=name))
     found.append(slices.by_bin(sizes, "share of the frame", name="object", edges=_SIZE_EDGES, percent=True))
+    found += _by_measured_effect({item.item_id: row.facts for item, row in exact})
     if len(exact) < len(items):
         found.append((imperfect.by_mask(items, rows), {}))
     if moving:
         found.append(([Slice("moving_background", "bg_scene_motion_level == 'high'", tuple(moving))], {}))
     made = [part for some, _ in found for part in some]
     return [slices.everything([item.item_id for item in items]), *made], {k: v for _, out in found for k, v in out.items()}
+
+
+def _by_measured_effect(facts: Mapping[str, Mapping[str, Any]]) -> list[tuple[list[Slice], dict[str, str]]]:
+    """Slices by how strong and how large side effects are that were derived or given as masks; of rendered ones that is known."""
+    known = {item: of for item, of in facts.items() if of.get("effect_known") in ("derived", "given")}
+    found = []
+    for name, fact, words, edges in (
+        ("effect_levels", "effect_levels", "mean levels of the effect", _LEVEL_EDGES),
+        ("effect_area", "effect_fraction", "effect's share of the frame", _AREA_EDGES),
+    ):
+        numbers = {item: float(of[fact]) for item, of in known.items() if of.get(fact) is not None}
+        if numbers:
+            found.append(slices.by_bin(numbers, words, name=name, edges=edges, percent=edges[-1] == 1))
+    return found
 
 
 def _by_effect(effects: Mapping[str, Sequence[str]]) -> tuple[list[Slice], dict[str, str]]:

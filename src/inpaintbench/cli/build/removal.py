@@ -34,6 +34,9 @@ def build_removal(
     allow_unmatched: Annotated[
         bool, option("Leave out what has no partner of its name.", "--allow-unmatched", panel=FOOTAGE)
     ] = False,
+    effects: Annotated[
+        Path | None, option("Table of their side effects: clip, side_effect, strength.", default="by folders", panel=FOOTAGE)
+    ] = None,
     fps: Annotated[float, option("Frames a second of folders of frames.", panel=FOOTAGE)] = 24.0,
     given: Annotated[Given, of_recipe(RemovalRecipe)] = NONE_GIVEN,
     owning: Owning = Owned(),
@@ -49,12 +52,15 @@ def build_removal(
         raise UsageError("--pairs and --layout go together: the one says where a data set lies, the other whose layout it has")
     if (clips is None) != (masks is None) or (truth and not clips):
         raise UsageError("--clips needs --masks of the same names, and --truth goes with both")
+    if effects and not (pairs or clips):
+        raise UsageError("--effects says something of --pairs or --clips; those of rendered items are known")
     recipe = build.recipe(RemovalRecipe, {"name": "Object removal demo"} if demo else {}, given)
     source = recipe.rendered(items or DEMO_ITEMS)
     if pairs or clips:
         constants: dict[str, Any] = {
             "folder": str(pairs or clips), "layout": layout or GENERIC, "masks": None if masks is None else str(masks),
-            "truth": None if truth is None else str(truth), "allow_unmatched": allow_unmatched, "fps": fps, **owning.constants,
+            "truth": None if truth is None else str(truth), "allow_unmatched": allow_unmatched, "fps": fps,
+            "effects": None if effects is None else str(effects), **owning.constants,
         }  # fmt: skip
         RemovalFolders(**constants).found()  # before there is a folder
         source = SourceSpec("removal_folders", constants)

@@ -10,6 +10,7 @@ import os
 import shutil
 import zipfile
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -23,8 +24,20 @@ from inpaintbench.catalogue import known_name
 from inpaintbench.curation.sources.base import PARTS, Footage, SourceLeaf, quoted_path, unquoted_path
 from inpaintbench.curation.sources.edit_clips import _alike
 from inpaintbench.curation.sources.edit_folders import read_mask
-from inpaintbench.curation.sources.removal_layouts import GENERIC, NAMES, Film, Found, Matched, find, match, pictures_in, state_of
+from inpaintbench.curation.sources.removal_layouts import (
+    GENERIC,
+    NAMES,
+    Film,
+    Found,
+    Matched,
+    find,
+    match,
+    pictures_in,
+    some_of,
+    state_of,
+)
 from inpaintbench.curation.sources.sidecars import Origin, Sidecars
+from inpaintbench.curation.sources.stated_effects import Stated, by_folders, read_effects
 from inpaintbench.errors import InputError, MediaError, Rejected
 from inpaintbench.types import Frames, content_id
 
@@ -48,10 +61,11 @@ class RemovalFolders(SourceLeaf):
         lengthen: what is done with masks of fewer frames than their clip: ``reject``, ``hold`` the last one, or ``to_and_fro``;
             with the last two, masks of more frames give their first ones.
         masks_of_any_size: take masks of another size than their clip, which normalizers that stretch bring to the same one.
+        effects: table of the side effects of clips, with their names; None = what folders are named after.
         licence, author: of clips that ``sidecars`` say nothing of.
 
     Raises:
-        InputError: a constant that makes no sense.
+        InputError: a constant that makes no sense, or a table of side effects that cannot be read.
         UnknownNameError: no such layout.
     """
 
@@ -69,6 +83,7 @@ class RemovalFolders(SourceLeaf):
         fps: float = 24.0,
         lengthen: Lengthen = "reject",
         masks_of_any_size: bool = False,
+        effects: str | None = None,
         licence: str | None = None,
         author: str | None = None,
     ) -> None:
@@ -81,6 +96,7 @@ class RemovalFolders(SourceLeaf):
         self.folder, self.layout, self.fps, self.allow_unmatched = Path(folder), layout, float(fps), allow_unmatched
         self.masks, self.truth = (None if path is None else Path(path) for path in (masks, truth))
         self.lengthen, self.masks_of_any_size = lengthen, masks_of_any_size
+        self._effects = None if effects is None else read_effects(Path(effects))
         self._sidecars = Sidecars(self.folder, otherwise=Origin(licence, author))
         self._notes: list[tuple[str, str]] = []
 
@@ -100,6 +116,9 @@ class RemovalFolders(SourceLeaf):
     def found(self) -> list[Found]:
         """The clips, looked for and not opened; raises what ``footage`` raises."""
         made = self._matched()
+        strangers = [name for name in self._effects or () if name not in {clip.name for clip in made.clips}]
+        if strangers:
+            raise InputError(f"the table of side effects names clips that are not there: {some_of(strangers)}")
         self._notes = [(quoted_path(name), reason) for name, reason in made.alone]
         return made.clips
 
@@ -114,12 +133,15 @@ class RemovalFolders(SourceLeaf):
         source, fps = clip.truth or clip.shots[0].input, clip.fps or self.fps
         films = [film for shot in shots for film in shot.values()] + ([clip.truth] if clip.truth else [])
         states = [state_of(film) for film in films]
+        stated = by_folders(clip.name) if self._effects is None else self._effects.get(clip.name, Stated())
+        # What only folders could say before has the content that it had.
+        more = [] if self._effects is None and not stated.strength else [stated.kind, stated.strength, list(stated.several)]
         payload: dict[str, Any] = {
             "shots": [{part: _plain(film) for part, film in shot.items()} for shot in shots],
             "names": [shot.name for shot in clip.shots],
             "name": quoted_path(clip.name),
             "truth": None if clip.truth is None else _plain(clip.truth),
-            "fps": fps, "kind": clip.kind, "lengthen": self.lengthen,
+            "fps": fps, "effect": asdict(stated), "lengthen": self.lengthen,
             "any_size": self.masks_of_any_size,
         }  # fmt: skip
         if len(source.files) == 1 and not source.more and not source.is_archive:  # it is taken where it lies
@@ -128,10 +150,10 @@ class RemovalFolders(SourceLeaf):
             name=clip.name,
             uri=quoted_path(clip.name),
             origin=self.name,
-            content=content_id(self.version, fps, self.lengthen, self.masks_of_any_size, states, *said.state),
+            content=content_id(self.version, fps, self.lengthen, self.masks_of_any_size, states, *said.state, *more),
             payload=payload,
             **said.columns,
-            known={"side_effect": clip.kind} if clip.kind else {},
+            known={"side_effect": stated.kind} if stated.kind else {},
         )
 
     def obtain(self, payload: Mapping[str, Any], scratch: str) -> str:
@@ -159,7 +181,11 @@ class RemovalFolders(SourceLeaf):
                     _put(shot["input"], work, work / PARTS / f"input_{number}", fps=fps)
             effects: dict[str, Any] | None = None if truth is None else {number: {} for number in numbers}
             names = dict(zip(numbers, payload["names"], strict=True))
-            said = {"name": payload["name"], "kind": payload["kind"], "effects": effects, "homographies": None, "names": names}
+            stated = payload["effect"]
+            said = {
+                "name": payload["name"], "kind": stated["kind"], "strength": stated["strength"], "several": stated["several"],
+                "effects": effects, "homographies": None, "names": names,
+            }  # fmt: skip
             (work / PARTS / "scene.json").write_text(json.dumps(said))
             return str(_put(truth or shots[0]["input"], work, work / "clip", fps=fps, copied=False))
         except (MediaError, OSError) as error:

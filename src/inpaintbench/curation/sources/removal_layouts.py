@@ -17,11 +17,6 @@ from inpaintbench.types import Plain
 from inpaintbench.video.decoding import packet_times
 
 _MOST_NAMED = 8
-# Words in the names of folders that say which side effect an object has.
-_KINDS: Mapping[str, tuple[str, ...]] = {
-    "shadow": ("shadow",), "reflection": ("reflection", "reflecting"), "mirror": ("mirror",),
-    "translucency": ("translucent", "translucency"), "light": ("light", "light_source"), "common": ("common",),
-}  # fmt: skip
 
 
 class Layout(NamedTuple):
@@ -107,12 +102,6 @@ class Found:
     fps: float | None = None
     """Frames a second that the data set states."""
 
-    @property
-    def kind(self) -> str | None:
-        """Side effect that a folder is named after; None where none is."""
-        words = {part.lower() for part in Path(self.name).parts}
-        return next((kind for kind, names in _KINDS.items() if words & set(names)), None)
-
 
 class Matched(NamedTuple):
     """Clips whose films have partners, and the films that have none with the reason."""
@@ -166,7 +155,7 @@ def match(
     alone = [(side, name) for side, films in sides.items() for name in films if name not in shared]
     if not shared or (alone and not allow_unmatched):
         lists = "; ".join(
-            f"{side} without a partner: {_some([name for other, name in alone if other == side])}"
+            f"{side} without a partner: {some_of([name for other, name in alone if other == side])}"
             for side in sides
             if any(other == side for other, _ in alone)
         )
@@ -262,7 +251,7 @@ def _rose(root: Path) -> Iterator[Found]:
         sides = [_films(scene / f"{scene.name}_{side}") for side in ("Unedited", "Masked", "Edited")]
         plain = [{_bare(name): film for name, film in films.items()} for films in sides]
         if alone := sorted(set(plain[0]) ^ set(plain[1]) | set(plain[0]) ^ set(plain[2])):
-            raise InputError(f"{scene.name!r} has films without a partner: {_some(alone)}")
+            raise InputError(f"{scene.name!r} has films without a partner: {some_of(alone)}")
         yield from (Found(f"{scene.name}/{name}", (Shot(plain[0][name], plain[1][name]),), plain[2][name]) for name in plain[0])
 
 
@@ -282,7 +271,7 @@ def _rord(root: Path) -> Iterator[Found]:
         masks = scene.parent.parent / "M" / scene.name
         pairs = [(path, masks / f"{path.stem}_M.json") for path in shown]
         if bare := [path.name for path, mask in pairs if not mask.is_file()]:
-            raise InputError(f"pictures of {scene.name!r} have no polygons in {str(masks)!r}: {_some(bare)}")
+            raise InputError(f"pictures of {scene.name!r} have no polygons in {str(masks)!r}: {some_of(bare)}")
         shots = (Shot(Film((path,)), Film((mask,), {"size_of": str(path)}), name=path.stem) for path, mask in pairs)
         if pairs:
             yield Found(scene.relative_to(root).as_posix(), tuple(shots), Film((truth,)))
@@ -313,7 +302,7 @@ def _vpbench(root: Path, table: str = "our_video_inpaint.csv") -> Iterator[Found
             f"{base}_{number}_{span[0]}", (Shot(Film((film,), more), Film((masks,), {**more, "value": number})),), None, fps
         )  # fmt: skip
     if lacking:
-        raise InputError(f"{path.name} names files that are not there: {_some(lacking)}")
+        raise InputError(f"{path.name} names files that are not there: {some_of(lacking)}")
 
 
 def _ober(root: Path) -> Iterator[Found]:
@@ -353,7 +342,8 @@ PAIRED = ("beyondmasks", "vor", "prove", "rose", "rord", "ober")
 CLASSIC = ("davis", "youtube-vos", "propainter", "e2fgvi", "vpbench", "vpbench-long")
 
 
-def _some(names: Sequence[str]) -> str:
+def some_of(names: Sequence[str]) -> str:
+    """The first names, and how many more there are."""
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
     return ", ".join(map(repr, names[:_MOST_NAMED])) + more
 
