@@ -240,7 +240,8 @@ OF_PAGE: Mapping[str, Mapping[str, Maker | None]] = {
     "docs/takedowns.md": {"WORKSPACE": _with_a_film_to_take_out},
     "docs/training.md": {"NETWORK": copied("network", _network), "RUN": None},
     "docs/removal.md": {
-        "RUN": None, "CLIPS": _films_of_objects, "MASKS": _films_of_objects, "TRUTHS": _films_of_objects, "FOLDER": _a_set_of_pairs
+        "RUN": None, "CLIPS": _films_of_objects, "MASKS": _films_of_objects, "TRUTHS": _films_of_objects,
+        "FOLDER": _a_set_of_pairs,
     },
     "docs/benchmark.md": {"CLIPS": _some_clips, "MASKS": _some_clips, "RUN": None},
     "docs/editboard.md": {"items.csv": _edited},

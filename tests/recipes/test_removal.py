@@ -391,7 +391,7 @@ def test_side_effects_are_stated_by_a_table_or_by_folders_and_measured(
     assert [row["source_uri"] for row in again.items if row["item_id"] in members(again)["effect-mirror"]] == ["one"]
     assert "combined" not in members(again)
     table.write_text("clip,side_effect\nthree,mirror\n")
-    with pytest.raises(InputError, match="^the table of side effects names clips that are not there: 'three'$"):
+    with pytest.raises(InputError, match=r"^the table of side effects names clips that are not there: 'three'$"):
         built(tmp_path / "none", RemovalRecipe(), source(tmp_path, effects=str(table)))
 
 

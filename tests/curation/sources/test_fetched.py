@@ -103,7 +103,7 @@ def test_of_equal_bytes_under_two_licences_one_row_counts_everywhere(executor: L
         fetch(executor, "urls", constants={"list": str(path)}, limits=HERE)
     leaf = FetchedSource(workspace=str(executor.workspace.path))
     _, outcome = footage.find(executor, leaf, constants={"workspace": str(executor.workspace.path)})
-    kept, doubles = footage.distinct(outcome.records)
+    kept, doubles, _ = footage.distinct(outcome.records)
     assert [(row.licence, row.author) for row in kept] == [("CC0-1.0", "Bob")]
     assert doubles[0].reason == f"has the same bytes as {kept[0].uri}, which is under CC0-1.0, not CC-BY-4.0"
     clip = Clip("c", kept[0].source_id, 0, 7, 25.0, 64, 48, 7, "b", "y", "r", None, None)
