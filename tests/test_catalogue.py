@@ -25,6 +25,7 @@ KINDS = {
             "photographs",
             "removal_layers",
             "removal_layouts",
+            "stated_effects",
             "removal_objects",
             "figure",
             "figure_pose",
