@@ -18,8 +18,16 @@ OUTSIDE = {
     "CONTRIBUTING.md": "repository/contributing.md",
     "bench/README.md": "repository/bench.md",
     "examples/outside_leaf/README.md": "repository/outside_leaf.md",
+    "examples/missed_rim/README.md": "worked_example/films.md",
+    "examples/missed_rim/pages/card/README.md": "worked_example/card.md",
 }
 """Page of the repository, from its root -> page of the site."""
+WHOLE = {
+    "examples/missed_rim/pages/report/": "worked_example/report/",
+    "examples/missed_rim/pages/leaderboard/": "worked_example/leaderboard/",
+    "examples/missed_rim/pages/card/card/": "worked_example/card/",
+}
+"""Folder of the repository with pages that are shown as they are, or pictures -> folder of the site."""
 _LINK = re.compile(r"\]\(([^)#:\s]+)(#[^)\s]*)?\)")
 
 
@@ -30,6 +38,8 @@ def copy_pages(folder: Path) -> None:
     for path in folder.rglob("*.md"):
         place = path.relative_to(folder).as_posix()
         path.write_text(with_links_inside(path.read_text(), f"docs/{place}", place))
+    for name, place in WHOLE.items():
+        shutil.copytree(ROOT / name, folder / place)
     for name, place in OUTSIDE.items():
         path = folder / place
         path.parent.mkdir(exist_ok=True)
@@ -51,6 +61,8 @@ def with_links_inside(markdown: str, name: str, place: str) -> str:
             inside = target.removeprefix("docs/")
         elif target in OUTSIDE:
             inside = OUTSIDE[target]
+        elif whole := next((name for name in WHOLE if target.startswith(name)), None):
+            inside = WHOLE[whole] + target.removeprefix(whole)
         else:
             return f"] (`{target}`)"
         return f"]({posixpath.relpath(inside, posixpath.dirname(place) or '.')}{match[2] or ''})"

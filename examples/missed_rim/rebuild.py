@@ -34,7 +34,7 @@ def main(work: Path, pages: Path) -> None:
         inpaintbench("eval", "submit", dataset, "--run", run, "--protocol", PROTOCOL, "--method", method, "--predictions",
                      "--card", HERE / "cards" / f"{method}.toml", "--out", work / "submissions" / f"{method}.zip")  # fmt: skip
     inpaintbench("eval", "leaderboard", dataset, work / "submissions", "--protocol", PROTOCOL, "--verify", 2, "--seed", 0,
-                 "--out", pages / "leaderboard")  # fmt: skip
+                 "--clips", 2, "--out", pages / "leaderboard")  # fmt: skip
     copy_card(dataset, pages / "card")
     asked = (HERE / "study.toml").read_text()
     for name, place in (("DATASET", dataset), ("RUN", run)):

@@ -52,6 +52,7 @@ LONG = {
     "docs/tutorials/builder.md",
     "docs/tutorials/method_author.md",
     "docs/tutorials/reader.md",
+    "docs/worked_example.md",
 }
 """Pages whose commands take more than five seconds; the README does too and is tried with every change all the same."""
 OF_FULL_SIZE = pytest.param("README.md", False, id="README.md at full size", marks=pytest.mark.long)

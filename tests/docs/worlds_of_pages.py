@@ -15,7 +15,7 @@ from footage import HEIGHT, WIDTH, write_sources
 from made_once import once
 from PIL import Image
 from tests.docs import things
-from tests.docs.pages import blocks_of, words_of
+from tests.docs.pages import ROOT, blocks_of, words_of
 from tests.docs.things import RECIPES, Maker, copied, program, run_of
 from tests.eval.editboard.given import world, write_list
 from tests.eval.leaderboard.made import card
@@ -223,6 +223,13 @@ def _a_set_of_pairs(path: Path, shared: Path) -> None:
 
 
 _BUILDER = "docs/tutorials/builder.md"
+
+
+def _missed_rim(folder: Path, shared: Path) -> None:
+    """The worked example with two of its films, to save time."""
+    shutil.copytree(ROOT / "examples" / "missed_rim", folder, ignore=shutil.ignore_patterns("pages", "[bcfh]*.mp4", "palms.mp4"))
+
+
 OF_PAGE: Mapping[str, Mapping[str, Maker | None]] = {
     "docs/alignment.md": {
         "ANSWERS.csv": _answers, "SCORES.csv": _scores, "ANSWERS.parquet": copied("study", _answered, "ANSWERS.parquet"),
@@ -237,6 +244,7 @@ OF_PAGE: Mapping[str, Mapping[str, Maker | None]] = {
     "docs/methods.md": {"TRUTH": _matched, "MASKS": _matched, "MINE": _matched},
     "docs/hold_back.md": {"FOLDER": things.saved},
     "docs/layouts.md": {"FOLDER": _edited_export},
+    "docs/worked_example.md": {"examples/missed_rim": _missed_rim},
     "docs/takedowns.md": {"WORKSPACE": _with_a_film_to_take_out},
     "docs/training.md": {"NETWORK": copied("network", _network), "RUN": None},
     "docs/removal.md": {

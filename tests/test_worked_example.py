@@ -1,0 +1,70 @@
+"""The worked example: its page says the numbers of its report, and one command makes these again from the films."""
+
+from __future__ import annotations
+
+import csv
+import math
+import os
+import re
+import subprocess
+import sys
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+EXAMPLE = ROOT / "examples" / "missed_rim"
+DOCUMENTED = (ROOT / "docs" / "worked_example.md").read_text()
+SLICES = ("mask-exact", "uncovered_rim-low", "uncovered_rim-high")
+
+
+def means(folder: Path) -> dict[tuple[str, ...], float]:
+    """Slice, method, metric and region -> mean, of those that are numbers."""
+    rows = csv.DictReader((folder / "summary.csv").read_text(encoding="utf-8").splitlines())
+    keys = ("slice", "method", "metric", "region")
+    return {tuple(row[key] for key in keys): float(row["mean"]) for row in rows if row["mean"]}
+
+
+def finding(page: Path) -> str:
+    """The sentence on top of a report."""
+    found = re.search(r'<p class="sentence">(.*?)</p>', page.read_text(encoding="utf-8"), re.DOTALL)
+    assert found is not None
+    return re.sub(r"<[^>]+>|[\u200b\u00ad]|\s(?=\s)", "", unescape(found[1])).strip()
+
+
+def test_the_page_says_what_the_report_says() -> None:
+    known = means(EXAMPLE / "pages" / "report")
+    rows = re.findall(r"^\| `(\w+)` \| ([\d.]+) dB \| ([\d.]+) dB \| ([\d.]+) dB \|$", DOCUMENTED, re.MULTILINE)
+    assert len(rows) == 3
+    for method, *values in rows:
+        assert values == [f"{known[part, method, 'psnr', 'hole']:.1f}" for part in SLICES]
+    assert finding(EXAMPLE / "pages" / "report" / "report.html").rstrip(".") in DOCUMENTED
+
+
+def test_every_film_has_a_licence_and_a_line_in_the_credits() -> None:
+    credited = (EXAMPLE / "README.md").read_text()
+    films = sorted(path.stem for path in (EXAMPLE / "footage").glob("*.mp4"))
+    assert len(films) == 10
+    assert all(f"`{film}`" in credited for film in films)
+
+
+@pytest.mark.long
+def test_one_command_makes_the_pages_again(tmp_path: Path) -> None:
+    command = [sys.executable, str(EXAMPLE / "rebuild.py"), str(tmp_path / "work"), str(tmp_path / "pages")]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=tmp_path, env={**os.environ, "COLUMNS": "200"}
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    kept, made = means(EXAMPLE / "pages" / "report"), means(tmp_path / "pages" / "report")
+    assert made.keys() == kept.keys()
+    far = {
+        key: (value, made[key]) for key, value in kept.items() if not math.isclose(value, made[key], rel_tol=1e-4, abs_tol=1e-6)
+    }
+    assert far == {}
+    sentences = [finding(folder / "report" / "report.html") for folder in (EXAMPLE / "pages", tmp_path / "pages")]
+    assert sentences[0] == sentences[1]
+    for name in ("leaderboard/index.html", "leaderboard/clips.html", "card/README.md"):
+        assert (tmp_path / "pages" / name).stat().st_size > 1000
+    # The study is whole, and nobody has answered it.
+    assert len(list((tmp_path / "work" / "study" / "proxies").iterdir())) == 39
