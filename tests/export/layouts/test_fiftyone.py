@@ -28,12 +28,13 @@ def test_every_item_has_its_truth_and_input_with_slices_and_attributes(frozen_of
     listed = table(out)
     assert list(listed[0])[:4] == ["filepath", "item_id", "role", "slices"]
     by_key = {(row["item_id"], row["role"]): row for row in listed}
+    assert not {"frames", "group", "id", "tags", "metadata"} & set(listed[0]), "FiftyOne keeps these names for itself"
     assert set(by_key) == {(item["item_id"], role) for item in dataset.items for role in ("truth", "input")}
     for item in dataset.items:
         truth, shown = (by_key[item["item_id"], role] for role in ("truth", "input"))
-        assert (out / truth["filepath"]).read_bytes() == (root / item["truth_file_name"]).read_bytes()
+        assert (out / "data" / truth["filepath"]).read_bytes() == (root / item["truth_file_name"]).read_bytes()
         assert truth["slices"].split(",") == [part.name for part in dataset.slices if item["item_id"] in part.item_ids]
-        pixels, hole = video.read_frames(out / shown["filepath"]), frozen.hole_of(root, item)
+        pixels, hole = video.read_frames(out / "data" / shown["filepath"]), frozen.hole_of(root, item)
         known = ~hole[:, : pixels.shape[1], : pixels.shape[2]]
         original = video.read_frames(root / item["truth_file_name"])[:, : pixels.shape[1], : pixels.shape[2]]
         far = np.abs(pixels.astype(int) - original).mean(axis=3)
@@ -95,5 +96,6 @@ def test_the_script_groups_truth_input_and_predictions_and_attaches_scores(
     truth = next(one[3] for one in of_item if one[1] == "truth")
     assert truth["my_own_psnr_hole"] == 31.5
     assert "all" in truth["slices"]
+    assert truth["frame_count"] == frozen.load(root).items[0]["frames"]
     assert isinstance(truth["hole_hole_fraction"], float)
     assert told.startswith("2 items, 5 files")

@@ -13,21 +13,24 @@ from inpaintbench.export.layouts.base import KINDS, Chosen, Layout, Written, cop
 from inpaintbench.files import write_atomically
 from inpaintbench.types import Plain
 
-COLUMNS = ("filepath", "item_id", "role", "slices", "split", "source_id", "licence", "frames")
-_FACTS = ("split", "source_id", "licence", "frames")
+# Column -> the fact of the item's row. FiftyOne keeps the name `frames` for the frames of a video themselves.
+_FACTS = {"split": "split", "source_id": "source_id", "licence": "licence", "frame_count": "frames"}
+COLUMNS = ("filepath", "item_id", "role", "slices", *_FACTS)
+# Fields that FiftyOne gives every sample.
+_TAKEN = ("id", "tags", "metadata", "frames", "media_type", "group", "created_at", "last_modified_at")
 
 
 class Fiftyone(Layout):
     """``labels.csv`` with a row for each item's truth and input, as FiftyOne's CSVDataset, and ``load.py``."""
 
     name = "fiftyone"
-    version = "1"
+    version = "2"
     takes = KINDS
     needs_truth = False
     about = """\
 ```
 data/ITEM_truth.mp4, data/ITEM_input.mp4   the stored files; PNG of pictures
-labels.csv                                 filepath, item_id, role (truth or input), slices ("a,b"), facts and attributes
+labels.csv                                 filepath below data/, item_id, role (truth or input), slices ("a,b"), facts, attributes
 load.py                                    makes a grouped dataset: slices `truth`, `input` and one for each method
 ```
 
@@ -56,7 +59,8 @@ attaches what `eval report` measured to each item, as `METHOD_METRIC_REGION`, an
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow([*COLUMNS, *(_field(name) for name in names)])
             for row, role, name in listed:
-                facts = [name, row["item_id"], role, ",".join(slices.get(row["item_id"], ())), *(row[fact] for fact in _FACTS)]
+                facts = [name.removeprefix("data/"), row["item_id"], role, ",".join(slices.get(row["item_id"], ()))]
+                facts += [row[fact] for fact in _FACTS.values()]
                 values = (row["attributes"].get(name) for name in names)
                 writer.writerow([*facts, *(value if _is_plain(value) else "" for value in values)])
         write_atomically(folder / "load.py", files("inpaintbench.export.layouts").joinpath("fiftyone_load.txt").read_bytes())
@@ -86,4 +90,4 @@ def _is_plain(value: object) -> bool:
 def _field(name: str) -> str:
     """A name that a field of FiftyOne can have; those of the table itself are kept apart."""
     field = re.sub(r"\W", "_", name, flags=re.ASCII)
-    return f"attribute_{field}" if field in COLUMNS or not field[0].isalpha() else field
+    return f"attribute_{field}" if field in (*COLUMNS, *_TAKEN) or not field[0].isalpha() else field
