@@ -31,8 +31,6 @@ LENGTHS = ((1, 50), (51, 100))
 STATIONARY = 0.99
 # Share of the view that the camera leaves behind a frame, from which on it moves.
 MOVING = 0.001
-# Frames; longer than any clip.
-_WHOLE = 1_000_000
 
 
 class BenchmarkRecipe(BaseModel):
@@ -83,8 +81,7 @@ class BenchmarkRecipe(BaseModel):
 
 def curate(recipe: BenchmarkRecipe, sources: Sequence[SourceSpec], executor: Executor, workspace: Workspace) -> None:
     """Clips without loss: their pixels are those that the released codes measure on."""
-    splitter = {"name": "windows", "length": recipe.frames or _WHOLE, "shortest": 1}
-    cutting = stages.Cutting(splitter=splitter, normalizer=recipe.normalizer, form="lossless", shares=True)
+    cutting = stages.Cutting.without_loss(recipe.normalizer, frames=recipe.frames, shares=True)
     stages.curate(cutting, sources, executor, workspace)
 
 

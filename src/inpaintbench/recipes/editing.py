@@ -36,8 +36,6 @@ VERSION = "1"
 QUESTION = "source_prompt"
 # In a task. Source: EditBoard, AAAI 2025.
 FEWEST_CLIPS = 10
-# Frames; longer than any clip.
-_WHOLE = 1_000_000
 
 
 class EditingRecipe(BaseModel):
@@ -107,8 +105,8 @@ class _Edit:
 
 def curate(recipe: EditingRecipe, sources: Sequence[SourceSpec], executor: Executor, workspace: Workspace) -> None:
     """Square clips, exact to the normalised frames: whole frames are judged, and edits may come from the same originals."""
-    splitter = {"name": "windows", "length": recipe.frames or _WHOLE, "shortest": 2}
-    stages.curate(stages.Cutting(splitter=splitter, normalizer=recipe.normalizer, form="lossless"), sources, executor, workspace)
+    cutting = stages.Cutting.without_loss(recipe.normalizer, frames=recipe.frames, shortest=2)
+    stages.curate(cutting, sources, executor, workspace)
 
 
 def check(recipe: EditingRecipe) -> None:

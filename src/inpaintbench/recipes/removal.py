@@ -35,8 +35,6 @@ _LEVEL_EDGES, _AREA_EDGES = (0.0, 4.0, 12.0, 255.0), (0.0, 0.01, 0.05, 1.0)
 _STILL, _SLOW = 0.001, 0.008
 # Of what the object hides, the share that other frames show.
 _SEEN_LITTLE, _SEEN_MOST = 0.25, 0.75
-# Frames; longer than any clip.
-_WHOLE = 1_000_000
 
 
 class RemovalRecipe(BaseModel):
@@ -72,8 +70,7 @@ class RemovalRecipe(BaseModel):
 
 def curate(recipe: RemovalRecipe, sources: Sequence[SourceSpec], executor: Executor, workspace: Workspace) -> None:
     """Clips without loss, else input and truth would differ everywhere."""
-    splitter = {"name": "windows", "length": recipe.frames or _WHOLE, "shortest": 1}
-    cutting = stages.Cutting(splitter=splitter, normalizer=recipe.normalizer, form="lossless", shares=True)
+    cutting = stages.Cutting.without_loss(recipe.normalizer, frames=recipe.frames, shares=True)
     stages.curate(cutting, sources, executor, workspace)
 
 

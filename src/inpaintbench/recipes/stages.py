@@ -60,6 +60,10 @@ class SourceSpec:
     """Tells two specs of one leaf apart."""
 
 
+# Frames; longer than any clip.
+_LONGEST = 1_000_000
+
+
 @dataclass(frozen=True)
 class Cutting:
     """Leaves by which sources become clips, with their constants, ``{"name": ..., constant: value}``."""
@@ -77,6 +81,12 @@ class Cutting:
     """Whether a clip may have several items by footage of the same bytes, each with parts of its own."""
     hdr: str = "exclude"
     """Treatment of films of high dynamic range: ``exclude`` or ``tone_map``."""
+
+    @classmethod
+    def without_loss(cls, normalizer: Plain, *, frames: int | None, shortest: int = 1, shares: bool = False) -> Cutting:
+        """Films whole, or in windows of ``frames``, stored without loss."""
+        splitter = {"name": "windows", "length": frames or _LONGEST, "shortest": shortest}
+        return cls(splitter=splitter, normalizer=normalizer, form="lossless", shares=shares)
 
 
 @dataclass(frozen=True)

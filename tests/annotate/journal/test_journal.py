@@ -406,6 +406,7 @@ def test_a_writer_of_another_study_does_not_wait_in_postgresql(postgres: Postgre
             journal.register(study_id, title="x")
         with journal.writing("one"):
             pool.submit(append, journal, "two", "r", number=0).result(timeout=20)
+        assert (len(journal.events("one")), len(journal.events("two"))) == (0, 1)
 
 
 def test_a_server_that_dies_and_comes_back() -> None:

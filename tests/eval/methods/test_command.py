@@ -119,7 +119,8 @@ def test_programs_and_files_may_be_named_from_the_callers_folder(
 
 def test_the_environment_passes_through(script: Script, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INPAINTBENCH_TEST_WORD", "known")
-    run(script(COPY + "    import os; assert os.environ['INPAINTBENCH_TEST_WORD'] == 'known'"))
+    made = run(script(COPY + "    import os; assert os.environ['INPAINTBENCH_TEST_WORD'] == 'known'"))
+    assert made.shape == (3, 48, 64, 3)
 
 
 def test_a_failing_program_gives_its_status_and_last_words(script: Script) -> None:

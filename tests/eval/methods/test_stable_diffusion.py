@@ -101,9 +101,7 @@ class TestContract(MethodContract):
     def method(self, model: str) -> Method:
         return StableDiffusion(model=model, **CHEAP)
 
-    @pytest.mark.skip(reason="networks want sides that divide evenly; the step around a method pads")
-    def test_tiny_frames(self) -> None:
-        """Replaced by nothing: `predict.run` pads."""
+    test_tiny_frames = None  # type: ignore[assignment]  # networks want sides that divide evenly; the step around a method pads
 
 
 def filled(model: str, **constants: Any) -> np.ndarray:

@@ -105,3 +105,4 @@ def test_the_clips_play_beside_the_sentence_and_the_gallery_opens_on_the_second(
 def test_the_clips_play_by_themselves_where_motion_is_welcome(browser: Any, report: ReportFiles) -> None:
     tab = Tab(browser, report, reduced_motion="no-preference")
     tab.page.wait_for_function("() => [...document.querySelectorAll('.proof video')].every((video) => video.currentTime > 0.2)")
+    assert tab.complaints == []

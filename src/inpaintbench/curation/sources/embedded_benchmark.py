@@ -13,8 +13,7 @@ from inpaintbench import video
 from inpaintbench.curation.sources.base import PARTS, Footage, SourceLeaf
 from inpaintbench.curation.sources.embedded import FRAMES_PER_SECOND
 from inpaintbench.curation.sources.photographs import PHOTOGRAPHS
-from inpaintbench.curation.sources.rendered_removal import Scene, render, scenes
-from inpaintbench.errors import InputError
+from inpaintbench.curation.sources.rendered_removal import Scene, check_films, render, scenes
 from inpaintbench.types import content_id
 
 
@@ -36,10 +35,7 @@ class EmbeddedBenchmark(SourceLeaf):
     version = "1"
 
     def __init__(self, *, clips: int = 8, width: int = 432, height: int = 240, frames: int = 24, seed: int = 0) -> None:
-        if clips < 1 or frames < 2:
-            raise InputError(f"{clips} clips of {frames} frames cannot be made: at least 1 clip of 2 frames")
-        if not 96 <= width <= 448 or not 80 <= height <= 256:
-            raise InputError(f"frames of {width}x{height} cannot be made: photographs are large enough for 96x80 to 448x256")
+        check_films("clip", clips, frames=frames, width=width, height=height)
         self.clips, self.width, self.height, self.frames, self.seed = clips, width, height, frames, seed
 
     def footage(self) -> Iterator[Footage]:

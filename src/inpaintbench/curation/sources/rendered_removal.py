@@ -262,6 +262,14 @@ def _way(scene: Scene, rng: np.random.Generator, *, mirrored: bool) -> npt.NDArr
     return np.stack([middle + forward * length * progress, y], axis=1)
 
 
+def check_films(what: str, count: int, *, frames: int, width: int, height: int) -> None:
+    """Raise ``InputError`` unless so many films of photographs can be rendered; ``what`` one of them is called."""
+    if count < 1 or frames < 2:
+        raise InputError(f"{count} {what}s of {frames} frames cannot be rendered: at least 1 {what} of 2 frames")
+    if not 96 <= width <= 448 or not 80 <= height <= 256:
+        raise InputError(f"frames of {width}x{height} cannot be rendered: from 96x80 to 448x256, as large as photographs are")
+
+
 class RenderedRemoval(SourceLeaf):
     """Films of photographs, each with an object that has side effects of four strengths.
 
@@ -280,12 +288,7 @@ class RenderedRemoval(SourceLeaf):
     version = "2"
 
     def __init__(self, *, items: int = 24, width: int = 288, height: int = 160, frames: int = 40, seed: int = 0) -> None:
-        if items < 1 or frames < 2:
-            raise InputError(f"{items} items of {frames} frames cannot be rendered: at least 1 item of 2 frames")
-        if not 96 <= width <= 448 or not 80 <= height <= 256:
-            raise InputError(
-                f"frames of {width}x{height} cannot be rendered: 96x80 to 448x256, for which photographs are large enough"
-            )
+        check_films("item", items, frames=frames, width=width, height=height)
         self.items, self.width, self.height, self.frames, self.seed = items, width, height, frames, seed
 
     def footage(self) -> Iterator[Footage]:
