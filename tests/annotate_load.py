@@ -171,7 +171,7 @@ class Browser:
 async def rate(browser: Browser, result: Result, *, wanted: int, seed: int, moves: bool) -> None:
     """Answer until ``wanted`` answers of this run are stored or there is nothing more."""
     rng = random.Random(seed)
-    for _ in range(200):
+    while not browser.cookie:  # five a second enter from one address
         with contextlib.suppress(ConnectionError):
             await browser.join()
             break

@@ -7,13 +7,18 @@ import shutil
 from pathlib import Path
 
 import pytest
+import yaml
 from crowds import write_crowd_study
 from program import run_here
 from studies_made import write_study
 
 from inpaintbench.annotate.desk.desk import Desk
-from inpaintbench.annotate.journal import Journal
+from inpaintbench.annotate.journal import Journal, participants
+from inpaintbench.annotate.journal.accounts import People
 from inpaintbench.annotate.journal.participants import Arrival, Participants
+from inpaintbench.annotate.space import write_space
+from inpaintbench.annotate.study import load
+from inpaintbench.errors import InputError
 
 
 @pytest.fixture
@@ -93,3 +98,37 @@ def test_every_command_that_writes_answers_in_json(crowd: Path, tmp_path: Path) 
     shutil.copytree(crowd, tmp_path / "moved", ignore=shutil.ignore_patterns("journal*"))
     assert told("restore", tmp_path / "b.sqlite", tmp_path / "moved")["file"] == str(tmp_path / "b.sqlite")
     assert told("new", "devil_labels", "--out", tmp_path / "own.toml")["file"] == str(tmp_path / "own.toml")
+
+
+def test_who_was_erased_keeps_their_pseudonym_and_an_interrupt_erases_nothing(
+    crowd: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study_id = load(crowd).study_id
+    with Journal(crowd / "journal.sqlite") as journal:
+        people = Participants(journal)
+        rater = next(of for of in People(journal).raters(study_id) if of.name == "P0001")
+        with monkeypatch.context() as interrupted:
+            interrupted.setattr(participants, "update", _interrupt)  # after words and links
+            with pytest.raises(KeyboardInterrupt):
+                people.erase(study_id, rater.rater_id)
+        assert "first" in {of.arrival.participant for of in people.all(study_id).values()}
+    assert "erased 1 of the platform's records, 0 free words, 1 links" in run_here(
+        "annotate", "withdraw", crowd, "P0001", "--keep-votes"
+    ).stdout  # fmt: skip
+    again = json.loads(run_here("annotate", "withdraw", crowd, "P0001", "--json").stdout)
+    assert again == {"name": "P0001", "participants": 0, "words": 0, "links": 0, "answers_count": False}
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_a_space_takes_wheels_alone_and_titles_in_any_letters(tmp_path: Path) -> None:
+    title = 'Löcher "zu" \N{HOLE} {{ version }}'
+    write_space(tmp_path / "space", title=title)
+    head = (tmp_path / "space" / "README.md").read_text(encoding="utf-8").split("---")[1]
+    assert yaml.safe_load(head)["title"] == title
+    (tmp_path / "empty.whl").touch()
+    with pytest.raises(InputError, match="is no wheel"):
+        write_space(tmp_path / "other", title="x", wheel=tmp_path / "empty.whl")
+    assert not (tmp_path / "other").exists()

@@ -123,6 +123,15 @@ def test_a_site_is_a_static_space(world: Path, tmp_path: Path) -> None:
         call("leaderboard", world / "data", tmp_path / "in", *given, "--space", "waves")
 
 
+def test_a_place_that_is_taken_is_told_before_anything_is_measured(
+    world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("inpaintbench.eval.leaderboard.gather.gather", lambda *_, **__: pytest.fail("measured"))
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(InputError, match="holds something else than a leaderboard"):
+        call("leaderboard", world / "data", tmp_path, "--out", tmp_path)
+
+
 def test_a_new_card_is_written_once(tmp_path: Path) -> None:
     call("submit", "--new-card", tmp_path / "card.toml")
     assert b"training_data" in (tmp_path / "card.toml").read_bytes()

@@ -157,9 +157,10 @@ def leaderboard(
     """
     from inpaintbench.eval.leaderboard.clips import clips_of
     from inpaintbench.eval.leaderboard.gather import Sample, gather
-    from inpaintbench.eval.leaderboard.write import write_site
+    from inpaintbench.eval.leaderboard.write import checked_place, write_site
     from inpaintbench.export.publishing.client import check_name as check_hub_name
 
+    checked_place(out)
     if space is not None:
         check_hub_name(space)
     loaded = frozen.load(dataset)

@@ -14,6 +14,7 @@ import numpy as np
 
 from inpaintbench import frozen, video
 from inpaintbench.export.layouts.convert import convert
+from inpaintbench.export.layouts.fiftyone import _fields
 
 
 def table(folder: Path) -> list[dict[str, str]]:
@@ -99,3 +100,8 @@ def test_the_script_groups_truth_input_and_predictions_and_attaches_scores(
     assert truth["frame_count"] == frozen.load(root).items[0]["frames"]
     assert isinstance(truth["hole_hole_fraction"], float)
     assert told.startswith("2 items, 5 files")
+
+
+def test_attributes_never_share_a_column() -> None:
+    fields = _fields(["a b", "a-b", "a_b", "role", "1st", "größe"])
+    assert fields == ["a_b", "a_b_", "a_b__", "attribute_role", "attribute_1st", "gr__e"]

@@ -8,8 +8,10 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +32,8 @@ from inpaintbench.annotate.journal.schema import (
 )
 from inpaintbench.annotate.journal.store import Journal, study_lock
 
+# Somebody who is called so has no other name any more.
+_PSEUDONYM = re.compile(r"P\d{4,}")
 # Columns of a participant that say who they are.
 _PERSONAL = ("rater_id", "platform", "participant", "session", "study", "submit_to", "arrived_at")
 
@@ -147,7 +151,7 @@ class Participants:
         Raises:
             InputError: no such rater.
         """
-        with self._database.writing(study_lock(study_id)) as transaction:
+        with self._overwriting(), self._database.writing(study_lock(study_id)) as transaction:
             row = known(transaction, study_id, rater_id)
             theirs = select(events.c.submission_id).where(_of(events, study_id, rater_id), events.c.submission_id.is_not(None))
             said = transaction.change(delete(words).where(words.c.study_id == study_id, words.c.submission_id.in_(theirs)))
@@ -157,11 +161,10 @@ class Participants:
             transaction.change(delete(failures).where(failures.c.study_id == study_id, failures.c.name_key == row.name_key))
             gone = update(participants).where(_of(participants, study_id, rater_id)).values(dict.fromkeys(_PERSONAL))
             count = transaction.change(gone)
-            name = row.name if count else _pseudonym(transaction, study_id)
+            name = row.name if count or _PSEUDONYM.fullmatch(row.name) else _pseudonym(transaction, study_id)
             nameless = {"name": name, "name_key": name.casefold(), "password": None}
             revoked = {"revoked_at": row.revoked_at or row.created_at}
             transaction.change(update(raters).where(_of(raters, study_id, rater_id)).values(**nameless, **revoked))
-        self._overwrite()
         return Erased(name, count, said, links)
 
     def forget(self, study_id: str) -> int:
@@ -169,21 +172,24 @@ class Participants:
 
         Return how many people it was about.
         """
-        with self._database.writing(study_lock(study_id)) as transaction:
+        with self._overwriting(), self._database.writing(study_lock(study_id)) as transaction:
             theirs = participants.c.study_id == study_id
             linked = select(func.count()).select_from(participants).where(theirs, participants.c.rater_id.is_not(None))
             count = int(transaction.rows(linked)[0][0])
             transaction.change(delete(participants).where(theirs))
             transaction.change(delete(study_keys).where(study_keys.c.study_id == study_id))
             transaction.insert(study_keys, {"study_id": study_id, "secret": ""})
-        self._overwrite()
         return count
 
-    def _overwrite(self) -> None:
-        """Bring the write-ahead log into the file, where deleted rows are zeros, and cut it."""
-        if self._database.path:
-            with self._database.reading() as transaction:
-                transaction.connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+    @contextmanager
+    def _overwriting(self) -> Iterator[None]:
+        """At the end, an interrupt's too, bring the write-ahead log into the file, where deleted rows are zeros, and cut it."""
+        try:
+            yield
+        finally:
+            if self._database.path:
+                with self._database.reading() as transaction:
+                    transaction.connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _external_key(transaction: Transaction, study_id: str, arrival: Arrival) -> str:

@@ -7,8 +7,10 @@ import shutil
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
+from zipfile import is_zipfile
 
 from inpaintbench.errors import InputError
+from inpaintbench.files import replacing
 
 _FILES = ("Dockerfile", "start.sh", "README.md")
 
@@ -26,16 +28,17 @@ def write_space(out: Path, *, title: str, wheel: Path | None = None) -> list[Pat
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InputError(f"{str(out)!r} is not empty; choose another folder")
-    if wheel is not None and not (wheel.is_file() and wheel.suffix == ".whl"):
+    if wheel is not None and not (wheel.suffix == ".whl" and is_zipfile(wheel)):
         raise InputError(f"{str(wheel)!r} is no wheel; `pip wheel --no-deps PATH_TO_CLONE` makes one")
-    (out / "wheels").mkdir(parents=True)
-    (out / "wheels" / ".keep").touch()
-    if wheel is not None:
-        shutil.copy(wheel, out / "wheels")
-    written = []
-    for name in _FILES:
-        text = files("inpaintbench.annotate.space").joinpath(name).read_text()
-        filled = text.replace("{{ version }}", version("inpaintbench")).replace("{{ title }}", json.dumps(title))
-        (out / name).write_text(filled)
-        written.append(out / name)
-    return written
+    with replacing(out) as made:
+        (made / "wheels").mkdir()
+        (made / "wheels" / ".keep").touch()
+        if wheel is not None:
+            shutil.copy(wheel, made / "wheels")
+        for name in _FILES:
+            text = files("inpaintbench.annotate.space").joinpath(name).read_text(encoding="utf-8")
+            named = json.dumps(title, ensure_ascii=False)  # YAML knows no pairs of surrogates
+            (made / name).write_text(
+                text.replace("{{ version }}", version("inpaintbench")).replace("{{ title }}", named), "utf-8"
+            )
+    return [out / name for name in _FILES]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections import Counter
 from dataclasses import asdict
@@ -125,5 +126,7 @@ def space(
     """
     written = write_space(out, title=load(study).file.title, wheel=wheel)
     lines = [f"wrote {console.shown(path)}" for path in written]
-    lines.append(f"Next: hf upload OWNER/NAME {console.shown(out)} --repo-type=space, into a Space of the kind Docker")
+    lines.append(
+        f"Next: hf upload OWNER/NAME {shlex.quote(console.shown(out))} --repo-type=space, into a Space of the kind Docker"
+    )
     console.tell("\n".join(lines), {"files": written}, as_json=as_json)

@@ -26,6 +26,18 @@ COLUMNS = (
 )  # fmt: skip
 
 
+def checked_place(folder: Path) -> Path:
+    """The absolute path of a folder where a site can go, which can be asked before long work.
+
+    Raises:
+        InputError: the folder holds something else.
+    """
+    folder = folder.absolute()
+    if folder.exists() and not (folder.is_dir() and (not any(folder.iterdir()) or (folder / JSON).is_file())):
+        raise InputError(f"{str(folder)!r} holds something else than a leaderboard; choose another folder")
+    return folder
+
+
 def write_site(
     folder: Path, board: Board, *, title: str | None = None, introduction: str = "", hub_dataset: str | None = None,
     clips: Clips | None = None,
@@ -51,9 +63,7 @@ def write_site(
         InputError: the folder holds something else.
         WorkspaceError: it cannot be written.
     """
-    folder = folder.absolute()
-    if folder.exists() and not (folder.is_dir() and (not any(folder.iterdir()) or (folder / JSON).is_file())):
-        raise InputError(f"{str(folder)!r} holds something else than a leaderboard; choose another folder")
+    folder = checked_place(folder)
     named = title or f"{board.results.dataset.name} leaderboard"
     files = {
         **slice_pages(board, title=named, notes=introduction, clips=bool(clips)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
 
@@ -57,7 +57,7 @@ attaches what `eval report` measured to each item, as `METHOD_METRIC_REGION`, an
         names = sorted({name for row in chosen.rows for name, value in row["attributes"].items() if _is_plain(value)})
         with (folder / "labels.csv").open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file, lineterminator="\n")
-            writer.writerow([*COLUMNS, *(_field(name) for name in names)])
+            writer.writerow([*COLUMNS, *_fields(names)])
             for row, role, name in listed:
                 facts = [name.removeprefix("data/"), row["item_id"], role, ",".join(slices.get(row["item_id"], ()))]
                 facts += [row[fact] for fact in _FACTS.values()]
@@ -87,7 +87,13 @@ def _is_plain(value: object) -> bool:
     return isinstance(value, str | int | float)
 
 
-def _field(name: str) -> str:
-    """A name that a field of FiftyOne can have; those of the table itself are kept apart."""
-    field = re.sub(r"\W", "_", name, flags=re.ASCII)
-    return f"attribute_{field}" if field in (*COLUMNS, *_TAKEN) or not field[0].isalpha() else field
+def _fields(names: Sequence[str]) -> list[str]:
+    """For each attribute a name that a field of FiftyOne can have: none of the table's own, and none twice."""
+    fields: dict[str, None] = {}
+    for name in names:
+        field = re.sub(r"\W", "_", name, flags=re.ASCII)
+        field = f"attribute_{field}" if field in (*COLUMNS, *_TAKEN) or not field[:1].isalpha() else field
+        while field in fields:
+            field += "_"
+        fields[field] = None
+    return list(fields)
