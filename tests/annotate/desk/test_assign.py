@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rater_world import METHODS, Clock, MemoryJournal, answer_to, given_to, make_study, pairwise, skip_of
 
-from inpaintbench.annotate.desk.assign import BLOCK, next_task, seats, still_to_come
+from inpaintbench.annotate.desk.assign import BLOCK, _drawn_kinds, next_task, seats, still_to_come
 from inpaintbench.annotate.desk.coverage import Coverage
 from inpaintbench.annotate.desk.desk import Desk
 from inpaintbench.annotate.desk.records import RaterRecord
@@ -340,3 +340,16 @@ def test_the_same_state_and_rater_give_the_same_task() -> None:
         given_to(desk, "a", most=10)
         given_to(desk, "b", most=5)
     assert first[1].stored == second[1].stored
+
+
+@pytest.mark.parametrize("share", [0.05, 0.1, 0.15, 0.4, 0.5])
+def test_everybody_gets_their_share_of_known_answers_at_places_of_their_own(share: float) -> None:
+    kinds = np.array([_drawn_kinds(0, f"r{number}", 128, share, 0.0, 12) for number in range(200)]) == 1
+    for tasks in (40, 80, 128):
+        given = kinds[:, :tasks].sum(axis=1)
+        assert given.min() >= int(share * tasks) - 1
+        assert given.max() <= share * tasks + 1
+    assert len({tuple(row) for row in kinds.tolist()}) > 100
+    assert kinds[:, : int(1 / share)].any(axis=0).all()  # any place may hold one
+    longer = _drawn_kinds(0, "r7", 512, share, 0.0, 12)[:128] == 1
+    assert (kinds[7] == longer).all()

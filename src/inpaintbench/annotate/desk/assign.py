@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -73,12 +74,14 @@ def warmups_left(state: State, record: RaterRecord) -> int:
     return 0 if record.voted else max(0, state.study.file.checks.warmup - len(record.warmed))
 
 
-def still_to_come(state: State, coverage: Coverage, rater_id: str, *, settled: frozenset[str]) -> int:
+def still_to_come(state: State, coverage: Coverage, rater_id: str, *, settled: frozenset[str], most: int | None = None) -> int:
     """Tasks that a rater would be given if nobody else worked: ordinary ones, and the gold and repeats between them.
 
-    The draws for checks are counted in beforehand, so the number does not move when a check is handed out.
+    The draws for checks are counted in beforehand, so the number does not move when a check is handed out. ``most``: ordinary
+    tasks that they may still be given.
     """
     left = coverage.left(rater_id, settled=settled)
+    left = left if most is None else min(left, most)
     if not left:
         return 0
     golds = len(_golds(state, rater_id, settled=settled))
@@ -237,8 +240,14 @@ def _kinds(state: State, rater_id: str, length: int) -> npt.NDArray[np.int8]:
 def _drawn_kinds(
     seed: int, rater_id: str, length: int, gold_share: float, repeat_share: float, first_repeat: int
 ) -> npt.NDArray[np.int8]:
-    draws = item_rng(seed, "checks", rater_id).random(length)
-    kinds = np.where(draws < gold_share, _GOLD, np.where(draws < gold_share + repeat_share, _REPEAT, _VOTE)).astype(np.int8)
+    # Repeats by lot; of gold one in each stretch of so many tasks as hold one, so that nobody gets many or none. What is drawn
+    # for more tasks begins like what is drawn for fewer.
+    repeats = item_rng(seed, "checks", rater_id).random(length) < repeat_share / (1 - gold_share)
+    kinds = np.where(repeats, _REPEAT, _VOTE).astype(np.int8)
+    if gold_share:
+        begins = np.ceil(np.arange(2 + math.ceil(length * gold_share)) / gold_share - 1e-9).astype(int)
+        places = begins[:-1] + (item_rng(seed, "gold", rater_id).random(len(begins) - 1) * np.diff(begins)).astype(int)
+        kinds[places[places < length]] = _GOLD
     kinds[:first_repeat][kinds[:first_repeat] == _REPEAT] = _VOTE
     kinds.setflags(write=False)
     return kinds

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Literal
 
 from inpaintbench.annotate.crowd import Crowd, Outcome
-from inpaintbench.annotate.desk.assign import QUEUE, Assignment, seats, warmups_left
+from inpaintbench.annotate.desk.assign import QUEUE, Assignment, seats, still_to_come
 from inpaintbench.annotate.desk.current_state import Append, Live
 from inpaintbench.annotate.desk.records import RaterRecord, Visit
 from inpaintbench.annotate.events import Purpose
@@ -94,11 +94,14 @@ class Attendance:
 
     def left(self, rater_id: str, stage: Stage) -> int:
         """Tasks of a stage that are still to come, those in hand too."""
-        record = self._live.state.rater(rater_id)
+        live = self._live
+        record = live.state.rater(rater_id)
+        if stage in ("consent", "ended"):
+            return 0
         if stage in ("training", "testing"):
             return len(self._left(record, "training" if stage == "training" else "test"))
-        held = sum(self._live.state.leases[lease_id].purpose == "warmup" for lease_id in record.queue)
-        return max(0, self._crowd.tasks_per_person - record.voted) + warmups_left(self._live.state, record) + held
+        quota = self.quota_left(rater_id)
+        return len(record.queue) + still_to_come(live.state, live.coverage, rater_id, settled=live.settled, most=quota)
 
     def before(self, rater_id: str, stage: Stage) -> int:
         """Answers that somebody gave in the parts before a stage."""

@@ -382,7 +382,7 @@ class Desk:
         assert crowd is not None
         status: cards.Status = "working" if stage in ("training", "testing", "working") else stage  # type: ignore[assignment]
         undoable = self._last(record) if stage == "working" and self._may_be_undone(record) else None
-        left = 0 if stage in ("consent", "ended") else attendance.left(rater_id, stage)
+        left = attendance.left(rater_id, stage)
         about: dict[str, Any] = {"stage": stage, "before": attendance.before(rater_id, stage)}
         if stage == "consent":
             about["text"] = crowd.consent_text
