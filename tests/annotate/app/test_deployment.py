@@ -7,8 +7,11 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import threading
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -221,6 +224,41 @@ def test_a_journal_on_a_disk_that_does_not_last_comes_back_from_its_backup(tmp_p
         path.unlink()
     with served(folder, backup=str(kept)) as server:
         assert server.post("/api/work", {}, token=token).json["progress"]["answered"] == 2
+
+
+@pytest.mark.long
+def test_a_space_serves_its_study(tmp_path: Path) -> None:
+    """The start script with the program itself, as the image runs it."""
+    write_study(tmp_path / "home" / "study", QUESTIONS, subjects=2)
+    write_space(tmp_path / "space", title="A study")
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port = found.getsockname()[1]
+    environment = os.environ | {
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]), "HOME": str(tmp_path / "home"),
+        "PORT": str(port), "ORIGIN": "https://me-study.hf.space", "EMBED": "https://huggingface.co",
+        "BACKUP": str(tmp_path / "journal.sqlite"),
+    }  # fmt: skip
+    started = subprocess.Popen(["sh", tmp_path / "space" / "start.sh"], env=environment, cwd=tmp_path)
+    try:
+        deadline = time.monotonic() + 60
+        answer: Any = None
+        while answer is None and started.poll() is None and time.monotonic() < deadline:
+            try:
+                asked = urllib.request.Request(f"http://127.0.0.1:{port}/login", headers={"Host": "me-study.hf.space"})
+                answer = urllib.request.urlopen(asked, timeout=5)
+            except urllib.error.HTTPError:
+                raise
+            except OSError:
+                time.sleep(0.2)
+        assert answer is not None, "see what the server wrote above"
+        answer.close()
+        assert answer.status == 200
+        assert "https://huggingface.co" in answer.headers["Content-Security-Policy"], "the Hub's page may frame it"
+    finally:
+        started.terminate()
+        started.wait(20)
+    assert (tmp_path / "journal.sqlite").is_file(), "what a Space's disk loses is kept at the end"
 
 
 def answers_in(file: Path, study_id: str) -> int:

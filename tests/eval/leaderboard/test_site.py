@@ -115,6 +115,7 @@ def test_every_link_leads_to_a_page_and_nothing_of_a_card_runs(tab: Tab, site: P
     assert EVIL in tab.page.locator(".described").inner_text()
     link = tab.page.get_by_role("link", name="Code")
     assert link.get_attribute("href") == "https://example.org/code?a=1&b=2"
+    assert link.get_attribute("target") == "_blank", "a Space lies in a frame, which other sites refuse to lie in"
     assert "noopener" in str(link.get_attribute("rel"))
     assert tab.page.locator("script:not([type])").count() == 3
     assert tab.page.locator("img").count() == 0
