@@ -92,8 +92,8 @@ def _presets() -> str:
         takes = [
             f"{preset.size[0]}x{preset.size[1]}" if preset.size else "",
             f"sides of {preset.divisor}n" if preset.divisor != 1 else "",
-            f"{rule.step}n+{rule.offset} frames" if rule.step > 1 else "", f"from {rule.min} frames" if rule.min > 1 else "",
-            f"to {rule.max} frames" if rule.max else "",
+            f"{rule.step}n{f'+{rule.offset}' if rule.offset else ''} frames" if rule.step > 1 else "",
+            _bounds(rule.min, rule.max),
         ]  # fmt: skip
         cells = [
             f"`{name}`", f"{preset.title} ({preset.home})", ", ".join(preset.task), "videos" if preset.video_in else "pictures",
@@ -102,6 +102,13 @@ def _presets() -> str:
         ]  # fmt: skip
         rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows) + "\n"
+
+
+def _bounds(fewest: int, most: int | None) -> str:
+    if fewest == most:
+        return f"{fewest} frames"
+    ends = [f"from {fewest}"] * (fewest > 1) + ([f"to {most}"] if most else [])
+    return " ".join([*ends, "frames"]) if ends else ""
 
 
 def _card(preset: Layout) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import io
 import sys
 import threading
@@ -16,7 +17,7 @@ from inpaintbench.eval.adapters.starting import shorten
 
 
 @contextlib.contextmanager
-def words_kept(log: Path, *, heading: str = "") -> Iterator[None]:
+def words_kept(log: Path, *, heading: str = "", seconds: float | None = None) -> Iterator[None]:
     """Append to ``log`` what this thread prints while the block runs, and how the block fails.
 
     A log with a heading is there from the start, so that it tells of a process that dies, and is removed where nothing follows.
@@ -25,13 +26,14 @@ def words_kept(log: Path, *, heading: str = "") -> Iterator[None]:
     Args:
         log: the file.
         heading: its first line.
+        seconds: after these a log with a heading is told where the block is at: it hangs, and is killed soon.
     """
     begun = 0
     if heading:
         log.parent.mkdir(parents=True, exist_ok=True)
         log.write_text(f"{heading}\n", encoding="utf-8")
         begun = log.stat().st_size
-    with _Kept(log) as kept:
+    with _Kept(log) as kept, _watched(kept, seconds if heading else None):
         try:
             with contextlib.redirect_stdout(_Here(kept, "stdout")), contextlib.redirect_stderr(_Here(kept, "stderr")):
                 yield
@@ -45,6 +47,19 @@ def words_kept(log: Path, *, heading: str = "") -> Iterator[None]:
         shorten(log)
         if heading and log.stat().st_size == begun:
             log.unlink()
+
+
+@contextlib.contextmanager
+def _watched(kept: _Kept, seconds: float | None) -> Iterator[None]:
+    """Write where every thread is, should the block take so long."""
+    if seconds is None:
+        yield
+        return
+    faulthandler.dump_traceback_later(seconds, file=kept.file())
+    try:
+        yield
+    finally:
+        faulthandler.cancel_dump_traceback_later()
 
 
 class _Kept:

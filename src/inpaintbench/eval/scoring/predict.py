@@ -38,6 +38,8 @@ from inpaintbench.workspace import Blobs
 VERSION = "1"
 # Folder of a run with what programs said, a file for each method and item.
 LOGS = "logs/methods"
+# Share of the time for an item after which a callable's log is told where it is at.
+_BEFORE_THE_END = 0.9
 # For one item of a method that no other limit is given.
 SECONDS = 3600.0
 
@@ -108,7 +110,7 @@ def predict(
     tasks = Tasks(
         pa.array(ids),
         pa.array([_content(row, leaf) for row in facts]),
-        lambda place: {"root": folder, "row": dict(dataset.items[place])},
+        lambda place: {"root": folder, "row": dict(dataset.items[place]), "seconds": time_limit_seconds},
         pa.array([f"{label}/{item_id}" for item_id in ids]),
     )
     remember_reference(executor.workspace, label, reference=method.reference or leaf.reference)
@@ -223,7 +225,7 @@ def predict_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Pred
     forget_card_peak()
     begun = time.perf_counter()
     try:
-        with words_kept(leaf.log, heading=leaf.heading):
+        with words_kept(leaf.log, heading=leaf.heading, seconds=_BEFORE_THE_END * payload["seconds"]):
             frames = run(leaf, view)
     except (Exception, SystemExit) as error:
         if leaf.log.exists():
