@@ -16,7 +16,7 @@ FOLDER = Path("/somewhere")
 
 
 def test_all_are_found_and_built() -> None:
-    assert shipped.names() == ["best_of_100", "devil_labels", "editboard", "strangers"]
+    assert shipped.names() == ["best_of_100", "devil_labels", "editboard", "removal", "strangers"]
     for name in shipped.names():
         file = shipped.read(name, folder=FOLDER)
         for spec in file.questions:
@@ -55,6 +55,14 @@ def test_editboard_has_thirty_questions_in_each_of_five_dimensions() -> None:
     assert file.subjects.most is not None
     assert pairs * file.subjects.most == 30
     assert sum(pairs * file.subjects.most * one.raters_per_task for one in file.questions) == 4500
+
+
+def test_removal_asks_about_the_object_its_effects_and_the_rest_without_a_truth() -> None:
+    file = shipped.read("removal", folder=FOLDER)
+    assert [one.label for one in file.questions] == ["object_gone", "effect_gone", "background_preserved"]
+    assert {one.leaf for one in file.questions} == {"pairwise"}
+    assert all(one.raters_per_task % 2 for one in file.questions)
+    assert (file.show.original, file.show.input, file.show.outline) == (False, True, True)
 
 
 def test_strangers_are_asked_with_everything_that_makes_their_answers_worth_something() -> None:

@@ -18,6 +18,7 @@ from PIL import Image
 from program import run_here
 
 from inpaintbench import frozen, video
+from inpaintbench.annotate.study import load
 from inpaintbench.errors import InputError, RunError
 from inpaintbench.eval.scoring.predict import MethodSpec, predict
 from inpaintbench.eval.scoring.score import Predicted, score
@@ -445,6 +446,39 @@ def test_clips_without_a_truth_are_published_with_their_masks_alone(
     told = run_here("eval", "score", folder, "--run", tmp_path / "run", "--workers", "0")
     assert told.returncode == 0, told.stdout + told.stderr
     assert "removal/unpaired" in told.stdout + told.stderr
+
+
+@pytest.mark.long
+def test_people_judge_clips_without_a_truth_by_the_shipped_study(
+    benchmark: tuple[Workspace, Path, Dataset], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_pairs(tmp_path, benchmark, {name: place for name, place in GENERIC.items() if name != "truth"})
+    _, folder, _ = built(tmp_path / "workspace", RemovalRecipe(), source(tmp_path, truth=None))
+    monkeypatch.chdir(tmp_path)
+    run = run_here("eval", "run", folder, "--run", "RUN", "--method", "telea", "--method", "blank", "--workers", "0")
+    assert run.returncode == 0, run.stderr
+    assert run_here("annotate", "new", "removal", "--out", "study.toml").returncode == 0
+    text = Path("study.toml").read_text().replace('"DATASET"', f'"{folder}"')
+    Path("study.toml").write_text(text.replace('"METHOD-1", "METHOD-2", "METHOD-3"', '"telea", "blank"'))
+    prepared = run_here("annotate", "prepare", "study.toml", "--out", "STUDY", "--workers", "0")
+    assert prepared.returncode == 0, prepared.stderr
+    study = load(Path("STUDY"))
+    assert len(study.tasks) == 2 * 3
+    for proxy in study.proxies.values():  # nobody has an original to show
+        assert sorted(tile.role for tile in proxy.tiles) == ["candidate", "candidate", "input", "outline"]
+    votes = [
+        {"rater": rater, "task_id": task.task_id, "shown": task.candidates, "seconds": 5,
+         "given": {"better": f"place-{task.candidates.index('telea')}"}}
+        for task in study.tasks for rater in ("ann", "bob", "cleo", "dan", "eva")
+    ]  # fmt: skip
+    Path("votes.jsonl").write_text("".join(json.dumps(vote) + "\n" for vote in votes))
+    for words in (("import", "STUDY", "votes.jsonl"), ("ranking", "STUDY"), ("resolve", "STUDY")):
+        done = run_here("annotate", *words)
+        assert done.returncode == 0, done.stdout + done.stderr
+        if words[0] == "ranking":
+            assert done.stdout.count("telea") == 3
+            assert done.stdout.index("telea") < done.stdout.index("blank")
+    assert "human_preference" in done.stdout
 
 
 def test_sizes_are_squeezed_together(benchmark: tuple[Workspace, Path, Dataset], tmp_path: Path) -> None:

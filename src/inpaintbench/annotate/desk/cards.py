@@ -165,7 +165,7 @@ SKIP_REASONS = (
     {"value": "uncomfortable", "label": "I would rather not see this", "key": "3"},
     {"value": OTHER, "label": "Something else", "key": "4"},
 )
-_LABELS = {"original": "Original", "input": "Masked input", "clip": "Clip"}
+_LABELS = {"original": "Original", "input": "Input", "clip": "Clip"}
 
 
 def card(study: Study, lease: Lease) -> dict[str, Any]:

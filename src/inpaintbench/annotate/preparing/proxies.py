@@ -106,7 +106,8 @@ def players(subject: StudySubject, chosen: Sequence[str], *, show: Show, seed: i
     if not chosen:
         return [("clip", None)]
     drawn = item_rng(seed, "tiles", canonical_json([subject.subject_id, *chosen])).permutation(len(chosen))
-    beside: list[Player] = [(role, None) for role in ("original", "input") if getattr(show, role)]
+    there = ("original", "input") if subject.has_truth else ("input",)
+    beside: list[Player] = [(role, None) for role in there if getattr(show, role)]
     lines: list[Player] = [("outline", None)] if show.outline and subject.has_hole else []
     return [*beside, *(("candidate", chosen[place]) for place in drawn), *lines]
 
@@ -180,7 +181,8 @@ def _shown(payload: Plain, grid: Grid) -> Iterator[Mapping[Player, Picture]]:
 
 def _of_item(payload: Plain, grid: Grid, shape: Shape) -> Iterator[Mapping[Player, Picture]]:
     root, row, predictions = Path(payload["root"]), payload["row"], payload["predictions"]
-    truths = frames_of(root / row["truth_file_name"], shape=shape)
+    known = row.get("truth_file_name")  # nobody has that of an unpaired clip, whose input is stored
+    truths: Iterator[Any] = frames_of(root / known, shape=shape) if known else repeat(None, shape[0])
     stored = row.get("input_file_name")
     inputs: Iterator[Any] = frames_of(root / stored, shape=shape) if stored else repeat(None, shape[0])
     holes = (

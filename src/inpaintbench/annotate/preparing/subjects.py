@@ -33,6 +33,7 @@ class StudySubject:
     media: Mapping[str, Any]
     """``clip``: path of its file; or ``root`` and ``row`` of an item."""
     has_hole: bool = False
+    has_truth: bool = True
     prompt: str = ""
     """Text that raters read."""
 
@@ -98,7 +99,7 @@ def item_subjects(dataset: Dataset, *, root: Path, slices: Sequence[str], prompt
     rows = [row for row in dataset.items if not slices or row["item_id"] in wanted]
     if not rows:
         raise InputError(f"dataset {str(root)!r} has no items{' in ' + ', '.join(slices) if slices else ''}")
-    if hidden := [row for row in rows if not frozen.has_truth(row)]:
+    if hidden := [row for row in rows if frozen.is_held_back(row)]:
         raise InputError(
             f"dataset {str(root)!r} holds the truth of {len(hidden)} items back, with which raters compare: give the study the "
             "dataset of the truth, or slices without them"
@@ -120,6 +121,7 @@ def _of_item(row: Plain, folder: str, prompt: str | None) -> StudySubject:
         content=content_id("item", *hashes, row["fps"]),
         media={"root": folder, "row": dict(row)},
         has_hole=frozen.has_hole(row),
+        has_truth=frozen.has_truth(row),
         prompt=_text(row, prompt) if prompt else "",
     )
 

@@ -244,7 +244,7 @@ def card(
             player = {"role": "candidate", "place": number, "label": "ABCDEFGHI"[number]}
         else:
             role = "input" if number == max(shown, 1) + 1 else "original"
-            player = {"role": role, "place": None, "label": "Masked input" if role == "input" else "Original"}
+            player = {"role": role, "place": None, "label": "Input" if role == "input" else "Original"}
         players.append({**player, **tile})
     return {
         "question": {"name": question, "leaf": leaf, "form": dict(form)},
