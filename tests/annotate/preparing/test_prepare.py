@@ -188,6 +188,18 @@ def test_a_test_that_nobody_could_pass_is_refused(world: Path, tmp_path: Path) -
         prepare(file, tmp_path / "study")
 
 
+def test_the_people_that_a_crowd_study_takes_are_told(world: Path, tmp_path: Path) -> None:
+    crowd = {"consent_text": "We store your answers.", "tasks_per_person": 2, "places": 7}
+    pairs = {**PAIRS[0], "raters_per_task": 3}
+    told: list[str] = []
+    study = prepare(study_file(world, [pairs], subjects=SUBJECTS, crowd=crowd), tmp_path / "study", log=told.append)
+    answers = 3 * len(study.tasks)
+    assert told[-1].startswith(
+        f"{answers} answers asked for: {-(-answers // 2)} people with 2 ordinary tasks each, about 1 min a"
+    )
+    assert told[-1].endswith("places is 7")
+
+
 def test_a_decoy_must_be_a_method_of_the_runs(world: Path, tmp_path: Path) -> None:
     file = study_file(world, PAIRS[:1], subjects={**SUBJECTS, "decoys": ["nois"]})
     with pytest.raises(InputError, match=r"subjects.decoys: .*nois"):

@@ -9,6 +9,7 @@ STUDY/
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import uuid
@@ -22,7 +23,7 @@ from typing import Any
 
 from inpaintbench import frozen
 from inpaintbench.annotate import study as studies
-from inpaintbench.annotate.crowd import Qualify
+from inpaintbench.annotate.crowd import Crowd, Qualify
 from inpaintbench.annotate.preparing.candidates import Candidates, read_runs, showable
 from inpaintbench.annotate.preparing.gold import Gold, read_gold
 from inpaintbench.annotate.preparing.proxies import MadeProxy, making_step, making_task, proxy_id
@@ -127,6 +128,8 @@ def prepare(
     return study
 
 
+# To decide and to go on, where nobody has measured it.
+_DECIDING_SECONDS = 6.0
 # Use of a task with a known answer -> what it is called.
 _USES: Mapping[str, str] = {"": "gold", "training": "practice", "test": "test"}
 
@@ -272,3 +275,19 @@ def _tell(
         log(f"{count(tasks, f'{_USES[use]} task')} from {count(len(lines), 'line')}")
         if idle:
             log(f"{count(len(idle), 'line')} of them about nothing that the study shows, first {idle[0].where}")
+    if study.file.crowd is not None:
+        log(_effort(study, study.file.crowd))
+
+
+def _effort(study: Study, crowd: Crowd) -> str:
+    """How many people a study takes, and for how long each: clips watched once, and some seconds to decide."""
+    ordinary = [task for task in study.tasks if not task.gold]
+    needed = sum(study.spec_of[task.question].raters_per_task for task in ordinary)
+    own = max(1, min(crowd.tasks_per_person, len(ordinary)))
+    people = max([math.ceil(needed / own), *(study.spec_of[task.question].raters_per_task for task in ordinary)])
+    checks = study.file.checks
+    share = checks.repeat_share + (checks.gold_share if any(task.gold and not task.use for task in study.tasks) else 0)
+    tasks = own / (1 - share) + checks.warmup + sum(bool(task.use) for task in study.tasks)
+    seconds = sum(study.watch_seconds(task) for task in study.tasks) / len(study.tasks) + _DECIDING_SECONDS
+    words = f"{count(needed, 'answer')} asked for: {people} people with {count(own, 'ordinary task')} each, about "
+    return f"{words}{math.ceil(tasks * seconds / 60)} min a person; places is {crowd.places}"
