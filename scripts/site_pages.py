@@ -28,6 +28,8 @@ WHOLE = {
     "examples/missed_rim/pages/card/card/": "worked_example/card/",
 }
 """Folder of the repository with pages that are shown as they are, or pictures -> folder of the site."""
+_FIGURE = re.compile(r"^(!\[([^\]]+)\]\([^)]+\))\n(?=\n(?!\*)|!|\Z)", re.MULTILINE)
+"""A picture that is a paragraph of its own, and has no caption in italics below it."""
 _LINK = re.compile(r"\]\(([^)#:\s]+)(#[^)\s]*)?\)")
 
 
@@ -37,13 +39,18 @@ def copy_pages(folder: Path) -> None:
     shutil.copytree(ROOT / "docs", folder)
     for path in folder.rglob("*.md"):
         place = path.relative_to(folder).as_posix()
-        path.write_text(with_links_inside(path.read_text(), f"docs/{place}", place))
+        path.write_text(with_captions(with_links_inside(path.read_text(), f"docs/{place}", place)))
     for name, place in WHOLE.items():
         shutil.copytree(ROOT / name, folder / place)
     for name, place in OUTSIDE.items():
         path = folder / place
         path.parent.mkdir(exist_ok=True)
         path.write_text(with_links_inside((ROOT / name).read_text(), name, place))
+
+
+def with_captions(markdown: str) -> str:
+    """Return a page whose pictures say below them what is to be seen: what is read to those who do not see them."""
+    return _FIGURE.sub(r'<figure markdown="span">\n\1\n<figcaption>\2</figcaption>\n</figure>\n', markdown)
 
 
 def with_links_inside(markdown: str, name: str, place: str) -> str:
