@@ -6,6 +6,7 @@ python bench/annotate_load.py [--quick]
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import tempfile
 from collections import Counter
@@ -65,6 +66,7 @@ def main() -> int:
         "rate counts the time in which killed servers start and raters enter, of whom a server takes five a second from one "
         "address.\n"
     )
+    print(f"The machine had a load of {os.getloadavg()[0]:.0f} on {os.cpu_count()} cores when this began.\n")
     print("| raters | journal | answers | lost | doubled | task twice | kills | sent again | moved | median | 95 % | answers/s |")
     print("|---|---|---|---|---|---|---|---|---|---|---|---|")
     lines = []
