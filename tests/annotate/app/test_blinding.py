@@ -59,6 +59,8 @@ def test_names_of_methods_are_told_at_the_end_or_to_those_who_may_see_them(
     blind, seeing = (told(server, tokens[name], submission_id) for name in ("boss", "chief"))
     assert not any(name in blind for name in METHODS)
     assert re.search("method [AB]", blind)
+    assert "Until then methods are called by letters." in blind
+    assert "Until then methods" not in seeing
     assert all(name in seeing for name in METHODS)
     while server.post("/api/work", {}, token=tokens["ada"]).json["queue"]:
         answer(server, tokens["ada"])

@@ -53,7 +53,7 @@ class AdminRoom:
         people = self._people.raters(self._study.study_id)
         choices = [(person.name, person.rater_id) for person in people if not person.revoked]
         return (
-            tables.summary(overview),
+            tables.summary(overview, letters=view.letters),
             tables.coverage(overview),
             tables.raters(people, overview),
             tables.newest(view, self._desk.newest(NEWEST), people),

@@ -46,10 +46,12 @@ class View:
     """
 
     def __init__(self, study: Study, *, letters: bool) -> None:
-        self.letters, self.study = letters, study
+        self.study = study
         names = {name for task in study.tasks for name in task.candidates} if letters else ()
         mixed = sorted(names, key=lambda name: content_id(study.study_id, "letters", name))
         self._called = {name: f"method {letter(place)}" for place, name in enumerate(mixed)}
+        self.letters = bool(self._called)
+        """Whether there are names that are not told."""
         if not self._called:
             return
         self.study = replace(

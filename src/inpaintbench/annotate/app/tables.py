@@ -45,8 +45,8 @@ def heading(text: str) -> str:
     return _drawn(text)
 
 
-def summary(overview: Mapping[str, Any]) -> str:
-    """Title, whether the study is done and why, and the numbers that matter, as HTML."""
+def summary(overview: Mapping[str, Any], *, letters: bool = False) -> str:
+    """Title, whether the study is done and why, and the numbers that matter, as HTML; ``letters``: methods have no names yet."""
     questions, raters = overview["questions"], overview["raters"]
     needed = sum(0 if question["done"] else max(0, question["needed"] - question["votes"]) for question in questions)
     pace = overview["votes_last_hour"]
@@ -60,7 +60,8 @@ def summary(overview: Mapping[str, Any]) -> str:
         _alarming("paused by checks", sum(rater["paused"] for rater in raters)),
         _alarming("items that do not play", broken),
     ]
-    return _drawn(study=overview["study"]["title"], done=overview["done"], why=overview["why"], cards=cards)
+    why = f"{overview['why']} Until then methods are called by letters." if letters else overview["why"]
+    return _drawn(study=overview["study"]["title"], done=overview["done"], why=why, cards=cards)
 
 
 def _alarming(term: str, n: int) -> Card:
