@@ -61,7 +61,7 @@ COPY = "[shutil.copy(path, target / path.name) for path in source.glob('frame_*.
 WITH_FILES = (
     "command", "http_endpoint", "python_callable", "saved_folder", "lama", "stable_diffusion", "frame_autoencoder",
     "patch_autoencoder",
-    "residual_encoder", "context_encoder", "semantic_inpainting",
+    "residual_encoder", "context_encoder", "semantic_inpainting", "neural_patches",
 )  # fmt: skip
 
 
