@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PAGES = {str(path.relative_to(ROOT)): path for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))}
 """Name below the repository -> file."""
-PROGRAMS = (".", "inpaintbench", "make", "python", "pip", "mkdocs", "export", "jq")
+PROGRAMS = (".", "inpaintbench", "make", "python", "pip", "mkdocs", "export", "jq", "docker")
 COUNTED = ("docs/tutorials/builder.md",)
 """Pages that bring their own footage, so that what they count is the same everywhere."""
 SHELLS = ("", "sh", "bash")
