@@ -20,6 +20,8 @@ from program import run_here
 from inpaintbench import frozen, video
 from inpaintbench.annotate.study import load
 from inpaintbench.errors import InputError, RunError
+from inpaintbench.eval.protocols import PROTOCOLS
+from inpaintbench.eval.report.media import PredictionMedia, how_shown
 from inpaintbench.eval.scoring.predict import MethodSpec, predict
 from inpaintbench.eval.scoring.score import Predicted, score
 from inpaintbench.executors.base import Rejection
@@ -179,6 +181,33 @@ def test_pasted_into_its_hole_even_a_perfect_prediction_leaves_the_shadow(
     for item in members(dataset)["effect-shadow"]:
         for region in ("object", "effect", "rest", "frame"):
             assert found["perfect", item, region] == found["leaves", item, region], region
+
+
+def test_pictures_of_a_report_show_what_was_left_outside_the_hole_as_it_was_scored(
+    benchmark: tuple[Workspace, Path, Dataset], tmp_path: Path
+) -> None:
+    _, folder, dataset = benchmark
+    row = next(row for row in dataset.items if row["item_id"] in members(dataset)["effect-shadow-high"])
+    parts, workspace = media(folder, row), Workspace(tmp_path)
+    given = [
+        Prediction(
+            "m",
+            "1",
+            row["item_id"],
+            workspace.blobs.put(".mp4", partial(video.write_lossless, frames=frames, fps=24.0))[0],
+            whole,
+            0,
+        )
+        for whole, frames in ((True, made("leaves", parts)), (False, made("perfect", parts) * parts["hole"][..., None]))
+    ]
+    for prediction, name, expected in (
+        (given[0], "removal/paired", made("leaves", parts)),
+        (given[0], "removal/pasted", made("fills", parts)),
+        (given[1], "removal/paired", made("fills", parts)),
+    ):
+        shown = PredictionMedia(folder, dataset, workspace.blobs, [prediction], protocol=PROTOCOLS.get(name))
+        np.testing.assert_array_equal(shown.frames(row["item_id"], "m"), expected)
+    assert how_shown(dataset, PROTOCOLS.get("removal/paired")) == {"edits": False, "whole": True}
 
 
 def test_whole_frames_are_kept_of_methods(benchmark: tuple[Workspace, Path, Dataset], tmp_path: Path) -> None:
@@ -446,6 +475,8 @@ def test_clips_without_a_truth_are_published_with_their_masks_alone(
     told = run_here("eval", "score", folder, "--run", tmp_path / "run", "--workers", "0")
     assert told.returncode == 0, told.stdout + told.stderr
     assert "removal/unpaired" in told.stdout + told.stderr
+    report = run_here("eval", "report", folder, "--run", tmp_path / "run")
+    assert report.returncode == 0, report.stderr
 
 
 @pytest.mark.long

@@ -61,7 +61,7 @@ def _report(
         rows = Scores(row for row in rows if row.item_id in there)
         # A number of a set stands for its slice; that of all items is of more than are left.
         compared = [row for row in compared if row.slice in slices]
-    media = PredictionMedia(root, dataset, workspace.blobs, workspace.table("predictions", Prediction), resize=chosen.resize)
+    media = PredictionMedia(root, dataset, workspace.blobs, workspace.table("predictions", Prediction), protocol=chosen)
     folder = out or workspace.path / "report"
     if (before := _reported(folder)) not in (None, protocol):
         console.warn(f"replaces the report under {before}; --out keeps both")

@@ -17,7 +17,7 @@ from inpaintbench.cli import app
 from inpaintbench.compute import Compute
 from inpaintbench.errors import InputError
 from inpaintbench.eval.comparing.statistics import summarise
-from inpaintbench.eval.protocols import usual
+from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.report.media import PredictionMedia
 from inpaintbench.eval.scoring.predict import MethodSpec, predict
 from inpaintbench.eval.scoring.score import Predicted, score, score_all
@@ -120,10 +120,12 @@ def test_the_gallery_shows_another_size_where_it_is_scored(tmp_path: Path, datas
     blob, _ = workspace.blobs.put(".png", lambda path: video.write_image(path, large[0]))
     damaged, _ = workspace.blobs.put(".png", lambda path: path.write_bytes(b"damaged"))
     made = [Prediction("large", "1", "0", blob, True, 0), Prediction("damaged", "1", "0", damaged, True, 0)]
-    published = PredictionMedia(tmp_path, dataset, workspace.blobs, made, resize="nearest")
+    published = PredictionMedia(tmp_path, dataset, workspace.blobs, made, protocol=PROTOCOLS.get(PUBLISHED))
     np.testing.assert_array_equal(published.frames("0", "large"), truth(tmp_path, row))
     assert published.frames("0", "damaged") is None
-    assert PredictionMedia(tmp_path, dataset, workspace.blobs, made).frames("0", "large") is None
+    assert (
+        PredictionMedia(tmp_path, dataset, workspace.blobs, made, protocol=PROTOCOLS.get(CORRECTED)).frames("0", "large") is None
+    )
 
 
 @pytest.mark.parametrize("protocol", ["devil/corrected", "devil/as-published"])

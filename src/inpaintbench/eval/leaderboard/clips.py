@@ -8,13 +8,12 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from inpaintbench import frozen
 from inpaintbench.errors import InputError
 from inpaintbench.eval.leaderboard.board import Board
 from inpaintbench.eval.leaderboard.unpack import take_out
 from inpaintbench.eval.report.gallery import Exhibit, add_standouts, make_exhibits
 from inpaintbench.eval.report.headline import add_proofs, headline
-from inpaintbench.eval.report.media import PredictionMedia
+from inpaintbench.eval.report.media import PredictionMedia, how_shown
 from inpaintbench.eval.report.page import default_quantity
 from inpaintbench.types import Prediction
 from inpaintbench.workspace import Blobs, Workspace
@@ -45,9 +44,8 @@ def clips_of(board: Board, *, root: Path, items: int) -> Clips:
         brought = _taken_out(board, [choice.item_id for choice in choices], blobs)
         if not brought:
             raise InputError("no submission brought predictions to show; `eval submit --predictions` puts them in")
-        media = PredictionMedia(root, results.dataset, blobs, brought, resize=results.protocol.resize)
-        edits = any(map(frozen.is_edit, results.dataset.items))
-        return make_exhibits(choices, media, methods=results.methods, rates=rates, edits=edits)
+        media = PredictionMedia(root, results.dataset, blobs, brought, protocol=results.protocol)
+        return make_exhibits(choices, media, methods=results.methods, rates=rates, **how_shown(results.dataset, results.protocol))
 
 
 def _taken_out(board: Board, item_ids: Sequence[str], blobs: Blobs) -> list[Prediction]:

@@ -115,11 +115,14 @@ def make_exhibits(
     methods: Sequence[str],
     rates: Mapping[str, float],
     edits: bool = False,
+    whole: bool = False,
     recipe: Recipe | None = None,
 ) -> list[tuple[Exhibit, bytes]]:
     """Each choice with its tiled video as H.264 mp4; ``rates`` gives the frames per second of items.
 
-    With ``edits`` the input is the truth, and is shown once. With a ``recipe`` clips are measured frame by frame.
+    With ``edits`` the input is the truth, and is shown once. With ``whole`` results are shown outside the hole too.
+
+    With a ``recipe`` clips are measured frame by frame.
 
     Raises:
         InputError: the media hold no truth or input for an item, or frames of another shape.
@@ -127,7 +130,7 @@ def make_exhibits(
 
     def made(choice: Choice) -> tuple[Exhibit, bytes]:
         fps = rates[choice.item_id]
-        exhibit, sheet = _draw(choice, media, methods=methods, fps=fps, edits=edits, recipe=recipe)
+        exhibit, sheet = _draw(choice, media, methods=methods, fps=fps, edits=edits, whole=whole, recipe=recipe)
         return exhibit, encode(sheet, fps=fps)
 
     # Decoding, drawing and encoding do without the interpreter for most of their time. Each thread holds an item.
@@ -139,10 +142,10 @@ def make_exhibits(
 
 
 def _draw(
-    choice: Choice, media: Media, *, methods: Sequence[str], fps: float, edits: bool, recipe: Recipe | None
+    choice: Choice, media: Media, *, methods: Sequence[str], fps: float, edits: bool, whole: bool, recipe: Recipe | None
 ) -> tuple[Exhibit, Frames]:
     truth, hole = _required(media, choice.item_id, "truth"), media.hole(choice.item_id)
-    given, tiles = truth, Tiles(truth, hole=hole)
+    given, tiles = truth, Tiles(truth, hole=hole, whole=whole)
     if not edits:
         given = _fitting(_required(media, choice.item_id, "input"), truth, item_id=choice.item_id, channel="input")
         tiles.add("input", given)

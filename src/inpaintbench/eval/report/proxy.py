@@ -52,12 +52,13 @@ class Tiles:
     Args:
         truth: the first tile, shown whole.
         hole: limits the other tiles to a patch around it; None shows them whole.
+        whole: show them whole, with an outline of the hole.
     """
 
-    def __init__(self, truth: Frames, *, hole: Hole | None) -> None:
+    def __init__(self, truth: Frames, *, hole: Hole | None, whole: bool = False) -> None:
         self._tiles = {"truth": _shrink(truth)}
         self._hole = None if hole is None else _shrink_hole(hole, shape=self._tiles["truth"].shape)
-        self._patch = None if self._hole is None else regions.dilate(self._hole, radius=_PATCH_PIXELS)
+        self._patch = None if self._hole is None or whole else regions.dilate(self._hole, radius=_PATCH_PIXELS)
 
     def add(self, channel: str, frames: Frames) -> None:
         """Add ``frames``, of the truth's shape, as the next tile."""
@@ -69,7 +70,9 @@ class Tiles:
         tiles: Mapping[str, Frames] = self._tiles
         if self._hole is not None:
             outline = regions.dilate(self._hole, radius=_OUTLINE_PIXELS) & ~self._hole
-            tiles = {**tiles, OUTLINE: _white(outline), MASK: _white(regions.dilate(self._hole, radius=_MASK_PIXELS))}
+            tiles = {**tiles, OUTLINE: _white(outline)}
+            if self._patch is not None:
+                tiles = {**tiles, MASK: _white(regions.dilate(self._hole, radius=_MASK_PIXELS))}
         layout = make_layout(tuple(tiles), shape=tiles["truth"].shape, fps=fps)
         return _arrange(list(tiles.values()), layout), layout
 

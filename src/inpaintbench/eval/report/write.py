@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from inpaintbench import frozen
 from inpaintbench.errors import InputError
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.report.frame_values import recipe_of
 from inpaintbench.eval.report.gallery import Exhibit, Media, add_asked, add_standouts, choose_items, make_exhibits
 from inpaintbench.eval.report.headline import add_proofs, headline
+from inpaintbench.eval.report.media import how_shown
 from inpaintbench.eval.report.page import BESIDE_NOTE, INLINE_NOTE, default_quantity, parts_of, render
 from inpaintbench.eval.report.proxy import MASK, OUTLINE
 from inpaintbench.eval.report.records import efforts_csv, report_json, scores_csv, summary_csv
@@ -117,10 +117,9 @@ def write_report(
     choices = add_asked(add_standouts(results, choices, default, count=further_items), tuple(asked_items))
     finding = headline(results, default)
     choices = add_proofs(choices, finding)
-    edits = any(map(frozen.is_edit, dataset.items))
     sizes = {(int(row["width"]), int(row["height"])) for row in dataset.items}
     recipe = recipe_of(protocol, results.quantities, region=default.region, sizes=sizes)
-    made = make_exhibits(choices, media, methods=results.methods, rates=rates, edits=edits, recipe=recipe)
+    made = make_exhibits(choices, media, methods=results.methods, rates=rates, recipe=recipe, **how_shown(dataset, protocol))
     frame_note = f"Over time the page draws the error alone: {recipe.reason}." if recipe.reason else ""
     files = _page_files(results, made, title=title, inline_limit_bytes=inline_limit_bytes, frame_note=frame_note)
     files[_SCORES] = scores_csv(results.scores)
