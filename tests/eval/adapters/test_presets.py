@@ -231,6 +231,8 @@ def test_a_command_runs_in_a_container_that_sees_its_folders(tmp_path: Path, mon
     (tmp_path / "ends").touch()
     with pytest.raises(InputError, match=r"^the image 'fill:2' cannot be run: docker: no daemon$"):
         Command(command="fill {input} {output}", image="fill:2")
+    with pytest.raises(InputError, match=r"^no container can be run: docker: no daemon$"):
+        Command(command="docker run fill:1 {input} {output}")
     (tmp_path / "ends").unlink()
     weights = tmp_path / "weights.pth"
     weights.touch()

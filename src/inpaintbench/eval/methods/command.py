@@ -106,6 +106,7 @@ class Command(Method):
         self._needed(*texts, *self.layout.env.values(), *self.layout.files.values(), self.layout.cwd or "")
         self.commands = [self._split(text, python, own=command is None) for text in texts]
         self._check_links()
+        _check_daemons(self.commands)
         self._negative = self.layout.negative_prompt if negative_prompt is None else negative_prompt
         self._read = [Path(layout).absolute()] if layout.endswith(SUFFIX) else []
         self.time_limit_seconds = self.layout.timeout if time_limit_seconds is None else time_limit_seconds
@@ -349,6 +350,18 @@ def _few(places: tuple[str, ...], named: list[bool]) -> str:
 
 def _path(text: str) -> str:
     return os.path.abspath(text) if os.path.exists(text) else text
+
+
+def _check_daemons(commands: Iterable[list[str]]) -> None:
+    """Raise ``InputError`` where a line of the caller's starts containers, and no daemon answers."""
+    for program in {words[0] for words in commands if os.path.basename(words[0]) in _CONTAINER_PROGRAMS}:
+        if failure := _daemon_failure(program):
+            raise InputError(f"no container can be run: {os.path.basename(program)}: {failure}")
+
+
+@cache
+def _daemon_failure(program: str) -> str | None:
+    return _failure([program, "info"])
 
 
 @cache
