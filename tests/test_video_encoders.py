@@ -141,7 +141,7 @@ def test_a_benchmark_without_libx264_is_built_verified_scored_and_says_so(tmp_pa
     videos = [path for folder in ("work", "run") for path in (tmp_path / folder).rglob("*.mp4")]
     assert {coded(path)[0] for path in videos} == {"vp9"}
     assert {coded(path)[1] for path in videos} == {"yuv420p", "gbrp"}
-    assert set(pq.read_table(tmp_path / "work/exports/decaption/all.parquet")["encoder"].to_pylist()) == {VP9}
+    assert set(pq.read_table(tmp_path / "work/exports/decaption/all.test.parquet")["encoder"].to_pylist()) == {VP9}
     assert (
         "- `encoder`: what wrote the truth (libvpx-vp9; null = libx264)"
         in (tmp_path / "work/exports/decaption/README.md").read_text()
