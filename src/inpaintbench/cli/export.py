@@ -21,6 +21,7 @@ from inpaintbench.export.diff import is_hub_name
 from inpaintbench.export.exposure import exposed_words
 from inpaintbench.export.layouts import LAYOUTS
 from inpaintbench.export.layouts.convert import convert as convert_dataset
+from inpaintbench.export.responsible_ai import unstated
 from inpaintbench.export.verify import Verification
 from inpaintbench.export.verify import verify as verify_folder
 from inpaintbench.frozen import dataset_id, has_truth
@@ -328,9 +329,16 @@ def push(
     obstacles = [*_of_truth(made, public and not publish_held_back), *made.obstacles()]
     if dry_run:
         if as_json:
-            print_json(_planned(made, repo, obstacles, public=public))
+            print_json(
+                {
+                    **_planned(made, repo, obstacles, public=public),
+                    "of_the_hub": {name: data.decode() for name, data in beside.items()},
+                }
+            )
         else:
             _print_plan(made, repo, public=public)
+            for name, data in beside.items():
+                console.say(f"beside it, for the Hub, {name}:\n{data.decode().rstrip()}")
     if obstacles:
         raise InputError("; ".join(obstacles))
     if dry_run:
@@ -410,6 +418,7 @@ def _planned(made: Plan, repo: str, obstacles: list[str], *, public: bool) -> di
         "licences": made.licences(),
         "licences_stated_over": made.stated_over(),
         "obstacles": obstacles,
+        "rai_not_stated": unstated(made.dataset),
     }
 
 
@@ -430,3 +439,7 @@ def _print_plan(made: Plan, repo: str, *, public: bool) -> None:
         console.say(f"and {more} more files; --json prints them all")
     total = sum(made.bytes.values())
     console.say(f"{len(made.bytes)} files, {total} bytes; nothing was sent")
+    if missing := unstated(made.dataset):
+        console.say(
+            f"croissant.json says nothing of {', '.join(missing)}: state them in the table [rai] of the file of --dataset"
+        )

@@ -53,6 +53,12 @@ def rai_fields(dataset: Dataset) -> dict[str, Any]:
     }
 
 
+def unstated(dataset: Dataset) -> list[str]:
+    """Entries of the table ``[rai]`` whose fields nobody and nothing says anything of."""
+    told = rai_fields(dataset)
+    return [name for name, field in STATED.items() if field not in told]
+
+
 def _origins(dataset: Dataset) -> Counter[str]:
     """Scheme of the addresses of sources -> how many; "" where they have none."""
     addresses = (str(row.get("source_uri") or "") for row in sources(dataset.items).values())

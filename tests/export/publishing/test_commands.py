@@ -114,7 +114,12 @@ def test_a_dry_run_prints_obstacles_as_well(run: object, hub: HubServer, tmp_pat
 
 
 def test_a_push_as_a_benchmark_asks_for_leaderboards(run: object, hub: HubServer, small: Path) -> None:
-    done = run("push", small, "--repo", "somebody/clips", "--licence", "CC-BY-4.0", "--benchmark")
+    words = ("push", small, "--repo", "somebody/clips", "--licence", "CC-BY-4.0", "--benchmark")
+    assert "croissant.json says nothing of " in run(*words, "--dry-run").output
+    assert "biases" in json.loads(run(*words, "--dry-run", "--json").stdout)["rai_not_stated"]
+    assert "for the Hub, eval.yaml:\nname: " in run(*words, "--dry-run").output
+    assert list(json.loads(run(*words, "--dry-run", "--json").stdout)["of_the_hub"]) == ["eval.yaml"]
+    done = run(*words)
     assert done.exit_code == 0, done.output
     told = yaml.safe_load(hub.files("somebody/clips")["eval.yaml"])
     assert [task["id"] for task in told["tasks"]] == ["psnr_hole", "ssim_hole"]
