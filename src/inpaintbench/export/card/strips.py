@@ -8,14 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import cv2
 import numpy as np
 import numpy.typing as npt
 
 from inpaintbench import frozen, video
 from inpaintbench.export.layout import finder, media_names
 from inpaintbench.files import write_atomically
+from inpaintbench.lazily import lazily
 from inpaintbench.types import Dataset, Plain, Slice
+
+cv2 = lazily("cv2")
 
 Picture = npt.NDArray[np.uint8]
 _START, _END = "card/items-", ".jpg"
