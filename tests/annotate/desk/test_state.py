@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rater_world import Clock, MemoryJournal, answer_to, make_study, pairwise, skip_of
 
+from inpaintbench.annotate.app.tables import judged
 from inpaintbench.annotate.desk.desk import Desk
-from inpaintbench.annotate.desk.records import RaterRecord, Share
+from inpaintbench.annotate.desk.records import RaterRecord, Share, Vote
 from inpaintbench.annotate.desk.state import State, votes
 from inpaintbench.annotate.events import Event
 from inpaintbench.annotate.study import Checks, Study, study_id
@@ -250,6 +251,11 @@ def test_an_answer_within_the_tolerance_passes_as_a_check_and_the_label_stays() 
         "25",
         "50",
     ]
+    known = replace(study, tasks=tuple(task if of.task_id == task.task_id else of for of in study.tasks))
+    for choice, words in (("25", "right"), ("50", "near enough as a check"), ("100", "not given")):
+        of_task = ("s", "a", task.task_id, task.question, "x", "x", (), (), "gold")
+        vote = Vote(*of_task, {"water": choice}, choice, 1.0, 0.0, False, "hidden")
+        assert words in judged(known, vote, "Ada", None)
     strict = replace(task, tolerance=0)
     assert [choice for choice in ("10", "25", "50") if study.passes(strict, choice)] == ["25"]
     several = replace(task, gold=("0", "unclear"))

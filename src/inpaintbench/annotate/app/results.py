@@ -12,7 +12,7 @@ import cv2
 import numpy as np
 
 from inpaintbench import video
-from inpaintbench.annotate.report.material import material_of
+from inpaintbench.annotate.report.material import events_read, material_of
 from inpaintbench.annotate.report.page import render
 
 if TYPE_CHECKING:
@@ -43,12 +43,13 @@ class Results:
     def page(self, view: View) -> str:
         """The report as HTML, with names of raters and pictures of disputed tasks; of methods what ``view`` tells."""
         with self._working:
-            events = self._journal.events(self._study.study_id)
-            if self._made.get(view.letters, (-1, ""))[0] != len(events):
+            last = self._desk.state().last_seq
+            if self._made.get(view.letters, (-1, ""))[0] != last:
+                events = events_read(self._journal, self._study.study_id)
                 names = {rater.rater_id: rater.name for rater in self._people.raters(self._study.study_id)}
                 standing, overview = view.standing(self._desk.all_answers()), view.overview(self._desk.overview())
                 material = material_of(view.study, standing, events, overview=overview, names=names, picture_of=_address)
-                self._made[view.letters] = (len(events), render(material, downloads=()))
+                self._made[view.letters] = (last, render(material, downloads=()))
             return self._made[view.letters][1]
 
 

@@ -163,7 +163,8 @@ def judged(study: Study, vote: Vote, name: str, excluded: Exclusion | None) -> s
         Fact("Time", duration(vote.seconds), "playing stuttered" if vote.stuttered else ""),
     ]
     if task.gold:
-        rows.append(Fact("Known answer", " or ".join(sorted(task.gold)), "right" if vote.choice in task.gold else "not given"))
+        near = "near enough as a check" if study.passes(task, vote.choice) else "not given"
+        rows.append(Fact("Known answer", " or ".join(sorted(task.gold)), "right" if vote.choice in task.gold else near))
     if excluded is not None:
         rows.append(Fact("Excluded", excluded.reason, excluded.rule.replace("_", " ") if excluded.rule else "by hand"))
     return _drawn("What was judged", Facts(tuple(rows)))

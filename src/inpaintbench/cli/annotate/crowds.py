@@ -31,15 +31,12 @@ def crowd(
 
     Example: inpaintbench annotate crowd STUDY --csv payments.csv
     """
-    from inpaintbench.annotate.desk.state import State
     from inpaintbench.annotate.journal.participants import Participants
     from inpaintbench.annotate.outcomes.payments import as_csv, payments
 
     with opened(study, database) as open_study:
         settings, study_id = _crowd_of(open_study), open_study.study.study_id
-        state = State(open_study.study)
-        state.fold(open_study.journal.events(study_id))
-        rows = payments(state, settings, Participants(open_study.journal).all(study_id), now=time.time())
+        rows = payments(open_study.desk.state(), settings, Participants(open_study.journal).all(study_id), now=time.time())
     if csv is not None:
         write_atomically(csv, as_csv(rows, settings.platform).encode())
     if as_json:

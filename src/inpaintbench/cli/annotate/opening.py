@@ -162,7 +162,7 @@ def answers_stored(folder: Path, database: str | None) -> Callable[[str], int]:
         total = 0
         for url in places:
             with Journal(url) as book:
-                total += sum(event.kind == "answer" for event in book.events(study_id))
+                total += len(book.events(study_id, kinds=("answer",)))
         return total
 
     return count
