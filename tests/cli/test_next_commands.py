@@ -28,7 +28,7 @@ NOTHING_FOLLOWS = {
 # Tell what follows in words of their own, since it is no command or several.
 IN_WORDS = {
     "demo": "open the report in a browser", "annotate space": "hf upload", "annotate new": "then `inpaintbench annotate prepare",
-    "annotate prepare": "next: `inpaintbench annotate invite",
+    "annotate prepare": "next: {invite}`inpaintbench annotate serve",
     "annotate export": "Label Studio", "eval results": "goes into the repository",
 }  # fmt: skip
 
