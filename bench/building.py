@@ -30,6 +30,7 @@ from inpaintbench.recipes import devil
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.types import Clip, Source
 from inpaintbench.video import decoding, encoding
+from inpaintbench.video.encoders import X264, Coding
 from inpaintbench.view import ItemView
 from inpaintbench.workspace import Workspace
 
@@ -61,9 +62,9 @@ def counted() -> Iterator[Counter[str]]:
 
         return counted_decode
 
-    def encoding_of(path: Path | str, frames: Any, **how: Any) -> None:
+    def encoding_of(path: Path | str, frames: Any, coding: Coding, **how: Any) -> None:
         counts["encodings"] += how["colour"]
-        encode(path, frames, **how)
+        encode(path, frames, coding, **how)
 
     with mock.patch.object(decoding, "_decode_function", counting), mock.patch.object(encoding, "_encode", encoding_of):
         yield counts
@@ -81,7 +82,6 @@ def least_seconds(
 ) -> dict[str, float]:
     """What cannot be done without, one after the other: decode, scale, encode once, decode once, and the leaves themselves."""
     spent = dict.fromkeys(("decode sources", "scale", "encode", "decode clips", "leaves"), 0.0)
-    params = "mbtree=0:cabac=0:qcomp=1:aq-mode=0"
     for film in films:
         coded: list[Any] = []
         spent["decode sources"] += seconds(lambda film=film, coded=coded: coded.extend(video.Decoder(film)))
@@ -94,14 +94,13 @@ def least_seconds(
                 spent["scale"] += time.process_time() - begin
             # The very pictures of the clip are encoded, so that it costs what it costs there.
             pictures = encoding._converted(iter(video.read_frames(path)))
-            options = {"crf": "16", "preset": "veryfast", "x264-params": params}
+            coding = X264.truth(X264.first_crf, "yuv420p")
             with tempfile.TemporaryDirectory() as scratch:
                 spent["encode"] += seconds(
-                    lambda scratch=scratch, pictures=pictures, options=options: encoding._encode(
-                        Path(scratch, "clip.mp4"), pictures, codec="libx264", pixel_format="yuv420p", fps=25, options=options,
-                        colour=True,
+                    lambda scratch=scratch, pictures=pictures, coding=coding: encoding._encode(
+                        Path(scratch, "clip.mp4"), pictures, coding, fps=25, colour=True
                     )
-                )  # fmt: skip
+                )
             decoded = video.DecodedClip(path)
             spent["decode clips"] += seconds(lambda decoded=decoded: decoded.luma)
             height, width = decoded.luma.shape[1:]
