@@ -63,6 +63,12 @@ class World:
             work = self.desk.work(who)
         return work
 
+    def payment(self, who: str) -> Payment:
+        state = State(self.study)
+        state.fold(self.journal.stored)
+        (row,) = payments(state, self.crowd, {who: Participant(who, who, Arrival("link", "p", "s"), 0)}, now=self.clock.now)
+        return row
+
     def owed(self) -> dict[str, tuple[str, str]]:
         state = State(self.study)
         state.fold(self.journal.stored)
@@ -191,6 +197,21 @@ def test_who_is_excluded_is_handed_nothing_more_and_comes_to_the_end() -> None:
     end = world.desk.work("a")
     assert (end["crowd"]["outcome"], end["queue"]) == ("failed_checks", [])
     assert world.desk.overview()["questions"][0]["votes"] == 0
+    row = world.payment("a")
+    assert (row.decision, row.message[-13:]) == ("refuse", " never looked")
+    assert "instructions" not in row.message  # which nobody showed a second time
+    assert len(row.message) >= 100
+    world.desk.include("a", reason="looked all the time")
+    row = world.payment("a")
+    assert (row.state, row.decision) == ("failed checks", "pay")
+
+
+def test_who_is_excluded_after_the_end_is_paid() -> None:
+    world = World(training=0, test=0)
+    world.come("a")
+    world.go_through("a")
+    world.desk.exclude("a", reason="never looked")
+    assert world.owed() == {"a": ("completed", "pay")}
 
 
 def test_answers_of_those_who_withdraw_count_where_the_consent_says_so() -> None:

@@ -23,7 +23,7 @@ FAREWELLS: dict[Outcome, str] = {
     "completed": "You have done everything that we asked of you.",
     "no_more_tasks": "Thank you. Others have answered what was left, so there is nothing more to do.",
     "failed_checks": (
-        "Some tasks have a known answer, and too many of yours were different. The study ends here for you. "
+        "Your answers did not pass the checks of this study, such as tasks that have a known answer. It ends here for you. "
         "Thank you for your time."
     ),
     "screened_out": (

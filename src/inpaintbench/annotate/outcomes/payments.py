@@ -1,4 +1,4 @@
-"""Who of a crowd is to be paid or refused, and why; pay and use are two decisions, so what counts has no say here."""
+"""Who of a crowd is to be paid or refused, and why; pay and use are two decisions: whoever came to the end is paid."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from inpaintbench.annotate.crowd import Crowd, Outcome, PlatformName
 from inpaintbench.annotate.desk.attendance import timed_out
-from inpaintbench.annotate.desk.records import RaterRecord, Share, Visit
+from inpaintbench.annotate.desk.records import Exclusion, RaterRecord, Share, Visit
 from inpaintbench.annotate.desk.state import State
 from inpaintbench.pages.words import count
 from inpaintbench.table_files import FORMULA
@@ -76,10 +76,13 @@ def payments(state: State, crowd: Crowd, people: Mapping[str, Participant], *, n
         code = crowd.code(visit.outcome) if visit.outcome is not None else ""
         where, decision = _standing(visit, crowd, now=now)
         gold = record.accuracy()
+        message = _message(where, record, gold)
+        if visit.outcome == "failed_checks" and not (record.reread and record.paused(state.study.file.checks)):
+            decision, message = _cut_short(state.excluded(rater_id))
         rows.append(
             Payment(
                 participant.name, participant.arrival.session, participant.arrival.participant, where, decision, code,
-                _minutes(record, visit), record.answered, gold.right, gold.asked, _message(where, record, visit, gold),
+                _minutes(record, visit), record.answered, gold.right, gold.asked, message,
                 participant.arrival.study,
             )
         )  # fmt: skip
@@ -99,7 +102,7 @@ def _minutes(record: RaterRecord, visit: Visit) -> float | None:
     return None if visit.consented_at is None or end is None else round((end - visit.consented_at) / _SECONDS, 1)
 
 
-def _message(where: str, record: RaterRecord, visit: Visit, gold: Share) -> str:
+def _message(where: str, record: RaterRecord, gold: Share) -> str:
     right = f"{gold.right} of {gold.asked} tasks whose answer is known were answered as it is known"
     sentences: Mapping[str, str] = {
         "completed": f"All tasks were answered; {right}." if gold.asked else "All tasks were answered.",
@@ -115,9 +118,17 @@ def _message(where: str, record: RaterRecord, visit: Visit, gold: Share) -> str:
         "working": f"At work: {count(record.answered, 'answer')} so far.",
         "not begun": "Came and did not agree or disagree.",
     }
-    if visit.outcome == "failed_checks" and not gold.asked:
-        return sentences["failed checks"].replace(f"In this submission {right}", "This submission was excluded")
     return sentences.get(where, where)
+
+
+def _cut_short(exclusion: Exclusion | None) -> tuple[Decision, str]:
+    """Decision and sentence of somebody whose part ended because they were excluded; pay where that was taken back."""
+    if exclusion is None:
+        return "pay", "The study ended early for this person, which was taken back later: the answers up to then count."
+    return "refuse", (
+        "Thank you for taking part. The study ended early in this submission, since its answers were excluded for the "
+        f"following reason: {exclusion.reason}"
+    )
 
 
 def as_csv(rows: list[Payment], platform: PlatformName) -> str:
