@@ -66,6 +66,7 @@ def test_a_study_without_a_crowd_says_so(tmp_path: Path) -> None:
 def test_a_space_is_written(crowd: Path, tmp_path: Path) -> None:
     made = run_here("annotate", "space", crowd, "--out", tmp_path / "space")
     assert made.returncode == 0, made.stderr
+    assert "/wheels PATH_TO_CLONE" in made.stderr + made.stdout, "an image without the program cannot be built"
     assert (tmp_path / "space" / "Dockerfile").read_text().startswith("# A study behind")
     assert run_here("annotate", "space", crowd, "--out", tmp_path / "space").returncode == 1
 

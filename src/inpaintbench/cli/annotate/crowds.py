@@ -123,6 +123,9 @@ def space(
     """
     written = write_space(out, title=load(study).file.title, wheel=wheel)
     lines = [f"wrote {console.shown(path)}" for path in written]
+    if wheel is None:
+        wheels = shlex.quote(console.shown(out / "wheels"))
+        lines.append(f"The image needs a wheel of this program: pip wheel --no-deps --wheel-dir {wheels} PATH_TO_CLONE")
     lines.append(
         f"Next: hf upload OWNER/NAME {shlex.quote(console.shown(out))} --repo-type=space, into a Space of the kind Docker"
     )
