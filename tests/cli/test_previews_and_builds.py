@@ -273,6 +273,7 @@ def test_other_options_replace_the_dataset_where_that_is_asked_for_and_say_so(tm
     assert re.search("strength-0-13 +│ +2 ", second.stdout)
 
 
+@pytest.mark.long
 def test_footage_that_comes_later_is_added_where_that_is_asked_for(tmp_path: Path) -> None:
     videos = write_sources(tmp_path / "videos", count=2)
     build = ("build", "devil", "--sources", str(videos), "--out", str(tmp_path / "w"), "--size", "64x48", "--per-slice")

@@ -125,6 +125,7 @@ def test_rules_are_kept_while_people_are_asked_and_an_older_export_is_named(work
     assert str(waiting.value).endswith(f"run the same command again; until then {older} is what an earlier run made")
 
 
+@pytest.mark.long
 def test_a_rule_without_weights_is_refused_unless_its_values_are_there(
     workspace: Workspace, tmp_path: Path, assets: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

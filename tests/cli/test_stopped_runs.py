@@ -106,6 +106,7 @@ def test_the_same_command_goes_on_and_then_nothing_is_said_any_more(dataset: Pat
     assert "stopped" not in run_here("eval", "score", dataset, "--run", run).stderr
 
 
+@pytest.mark.long
 def test_a_stopped_run_takes_nothing_from_what_an_earlier_one_left(dataset: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
     assert run_here("eval", "predict", dataset, "--run", run, "--method", "mine=telea", "--workers", "0").returncode == 0

@@ -37,6 +37,7 @@ CUTTING = (["build", "devil"], ["curation", "clips"], ["masks", "preview"])
 """Commands that make pictures of full size where they are not told one, which takes twenty times as long as ``SMALL`` ones."""
 SMALL = ["--size", "128x80"]
 LONG = {
+    "README.md",
     "docs/benchmark.md",
     "docs/chalearn.md",
     "docs/curation.md",
@@ -54,8 +55,9 @@ LONG = {
     "docs/tutorials/reader.md",
     "docs/worked_example.md",
 }
-"""Pages whose commands take more than five seconds; the README does too and is tried with every change all the same."""
-OF_FULL_SIZE = pytest.param("README.md", False, id="README.md at full size", marks=pytest.mark.long)
+"""Pages whose commands take more than five seconds."""
+OF_FULL_SIZE = "README.md"
+"""The page whose commands are run as they stand."""
 WHOLE = "*"
 """In the place of a command: all of the page."""
 
@@ -92,19 +94,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.mark.parametrize(
-    ("page", "small"),
-    [
-        *(
-            pytest.param(page, True, id=page, marks=[pytest.mark.long] * (page in LONG))
-            for page in PAGES
-            if _has_something_to_run(page)
-        ),
-        OF_FULL_SIZE,
-    ],
+    "page", [pytest.param(page, marks=[pytest.mark.long] * (page in LONG)) for page in PAGES if _has_something_to_run(page)]
 )
-def test_every_command_of_the_page_runs(
-    page: str, small: bool, place: Path, shared: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_command_of_the_page_runs(page: str, place: Path, shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     world = World(place, shared, {**GIVEN, **OF_PAGE.get(page, {})})
     if page != SECOND_DECODER:
         monkeypatch.setattr("inpaintbench.export.verify.available", list)
@@ -117,7 +109,7 @@ def test_every_command_of_the_page_runs(
             world.provide(["python", *re.findall(r'"([^"\n]+)"', block.text)])
             told = _printed(block, names)
         elif commands := [command for command in block.commands() if (page, command) not in LISTED]:
-            told = "".join(_run(page, command, world, monkeypatch, small) for command in commands)
+            told = "".join(_run(page, command, world, monkeypatch) for command in commands)
         elif block.language == "text" and told:
             check_shown(block, told)
 
@@ -144,7 +136,7 @@ def test_no_line_of_a_shell_goes_unseen() -> None:
                 assert {line.split(" ")[0] for line in seen} <= set(PROGRAMS), f"{page}: {seen}"
 
 
-def _run(page: str, command: str, world: World, monkeypatch: pytest.MonkeyPatch, small: bool) -> str:
+def _run(page: str, command: str, world: World, monkeypatch: pytest.MonkeyPatch) -> str:
     """What a command printed; it has to succeed."""
     words = words_of(command)
     world.provide(words)
@@ -154,7 +146,7 @@ def _run(page: str, command: str, world: World, monkeypatch: pytest.MonkeyPatch,
     assert words[0] in ("inpaintbench", "python"), f"{page}: {command}: neither run nor listed in not_run.toml"
     if words[0] == "python":
         return _script(words[1:])
-    smaller = SMALL if small and words[1:3] in CUTTING and not {"--size", "--demo"} & set(words) else []
+    smaller = SMALL if page != OF_FULL_SIZE and words[1:3] in CUTTING and not {"--size", "--demo"} & set(words) else []
     done = run_here(*words[1:], *_added(words[1:]), *smaller)
     assert done.returncode == 0, f"{page}: {command}\n{done.stdout}\n{done.stderr}"
     world.after(words)

@@ -22,6 +22,7 @@ from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.types import Dataset, Frames, Hole, Prediction, Score, SliceScore
 from inpaintbench.workspace import Workspace
 
+pytestmark = pytest.mark.long  # networks look at every item once, for all tests
 HEIGHT, WIDTH, FRAMES = 64, 96, 12
 SHORT = 2
 PROTOCOL = "devil/corrected"
@@ -114,7 +115,6 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Found:
     return run(tmp_path_factory.mktemp("edges"), list(ITEMS), workers=0)
 
 
-@pytest.mark.long
 def test_every_row_has_a_value_vectors_or_a_reason_and_every_method_the_same_rows(found: Found) -> None:
     for (_, _, metric, _), row in found.rows.items():
         measured = row.value is not None if metric not in SETS else row.features is not None and row.truth_features is not None

@@ -54,6 +54,7 @@ def test_streaming_gives_the_same_rows(benchmark: Path) -> None:
     assert [row["item_id"] for row in streamed] == kept
 
 
+@pytest.mark.long
 def test_workspaces_of_one_name_and_re_exports_never_share_rows(tmp_path: Path) -> None:
     """`datasets` keys its cache by folder name: the content hash in every config keeps two contents apart."""
     seen = []

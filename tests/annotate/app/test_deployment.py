@@ -12,6 +12,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
+import zipfile
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -271,7 +272,7 @@ def answers_in(file: Path, study_id: str) -> int:
 
 def test_a_space_has_what_frames_and_disks_need_and_nothing_of_the_study(tmp_path: Path) -> None:
     wheel = tmp_path / "inpaintbench-0-py3-none-any.whl"
-    wheel.touch()
+    zipfile.ZipFile(wheel, "w").close()
     out = tmp_path / "space"
     with pytest.raises(InputError, match="is no wheel"):
         write_space(out, title="empty", wheel=wheel)

@@ -127,6 +127,7 @@ def listening(clips: dict[str, Path]) -> gr.Blocks:
     return app
 
 
+@pytest.mark.long
 def test_an_app_hears_what_was_watched_and_chosen_and_changes_what_is_shown(clips: dict[str, Path], browser: Any) -> None:
     tab = Tab(browser, listening(clips))
     page = tab.page

@@ -64,6 +64,7 @@ def look(page: Any) -> dict[str, Any]:
     }
 
 
+@pytest.mark.long
 def test_a_copied_address_opens_the_same_view(open_page: Callable[..., OpenPage]) -> None:
     page = open_page().page
     assert urlsplit(page.evaluate("location.href")).fragment == ""

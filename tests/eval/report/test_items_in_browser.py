@@ -299,6 +299,7 @@ def test_axe_finds_nothing_serious(browser: Any, report: ReportFiles, scheme: st
     tab.context.close()
 
 
+@pytest.mark.long
 def test_links_to_the_parts_are_there_at_every_width(browser: Any, report: ReportFiles) -> None:
     tab = OpenPage(browser, report.page.as_uri())
     links = tab.page.locator(".bar nav a")

@@ -160,6 +160,7 @@ def _pair(whole: Whole, event: Event, shown: dict[str, list[str]]) -> list[str]:
     return found if whole.study.task_of[event.body["task_id"]].question == "pairwise" else []
 
 
+@pytest.mark.long
 def test_undo_and_reload(whole: Whole, sit_down: Callable[..., Tab]) -> None:
     tab = sit_down()
     given = answer_some(tab, 2)
