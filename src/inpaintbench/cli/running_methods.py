@@ -116,7 +116,9 @@ def list_layouts(
         layout = layout_of(words[0])
         facts = layout.model_dump(exclude_defaults=True)
         if layout.is_preset:  # these matter whatever they are
-            facts = {name: value for name, value in layout.model_dump().items() if name in {*facts, *_OF_A_PRESET}}
+            given = [name for name, there in (("hole_level", layout.takes_hole), ("clip_fps", layout.video_in)) if there]
+            told = {*facts, *_OF_A_PRESET, *given}
+            facts = {name: value for name, value in layout.model_dump().items() if name in told}
             facts["lossy"] = layout.lossy or "no: its results are lossless"
         console.print_table(words[0], ["field", "value"], [(name, _fact(value)) for name, value in facts.items()])
         if layout.is_preset:
@@ -128,7 +130,7 @@ def list_layouts(
 
 
 # Fields that a preset is told with where they are the defaults too.
-_OF_A_PRESET = ("hole_level", "composites", "dilates", "device", "timeout", "lossy")
+_OF_A_PRESET = ("composites", "dilates", "device", "timeout", "lossy")
 
 
 def _fact(value: object) -> str:

@@ -130,6 +130,8 @@ PROGRAMS: dict[str, dict[str, str]] = {
         masks, mask_fps = clip(a.input_mask)
         assert fps == mask_fps and len(frames) >= 22 and int(int(a.video_length) * fps) >= len(frames)
         assert set(np.unique(masks)) <= {0, 255}
+        assert max(frames.shape[1:3]) >= 256
+        assert int(0.6 * min(frames.shape[1:3])) // 8 * 8 >= 128, "the flow of its first step would be NaN"
         square = cv2.getStructuringElement(cv2.MORPH_RECT, (3, 3))
         holes = np.stack([cv2.erode((mask[..., 0] > 0).astype(np.uint8), square) for mask in masks])
         done = painted(frames, grown(holes, 8, cv2.MORPH_RECT))

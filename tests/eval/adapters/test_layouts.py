@@ -139,6 +139,11 @@ def test_every_layout_says_where_its_facts_come_from() -> None:
         assert set(layout.unchecked) <= set(Layout.model_fields) - {"title", "source", "unchecked"}, name
 
 
+def test_of_a_program_that_takes_no_hole_nothing_is_said_of_one() -> None:
+    assert str(layouts()["tokenflow"]).startswith("video.mp4 -> ")
+    assert "mask.mp4 (white is hole) -> " in str(layouts()["vace"])
+
+
 def test_a_shrunken_hole_keeps_every_missing_pixel_from_passing_for_a_picture(tmp_path: Path) -> None:
     """Filling values are white here; none may be left in what the program sees as known."""
     rows = [

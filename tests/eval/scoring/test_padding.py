@@ -31,6 +31,11 @@ def test_an_odd_pixel_goes_to_the_bottom_and_the_right() -> None:
     assert Padding.of(5, 7, (10, 8)) == Padding(top=1, bottom=2, left=1, right=2)
 
 
+def test_sides_reach_the_least_ones_and_then_the_divisor() -> None:
+    assert Padding.of(100, 320, 8, least=128) == Padding(top=14, bottom=14, left=0, right=0)
+    assert Padding.of(160, 250, 8, least=(256, 216)) == Padding(top=28, bottom=28, left=3, right=3)
+
+
 @given(SIDE, SIDE, st.one_of(DIVISOR, st.tuples(DIVISOR, DIVISOR)), st.booleans())
 def test_cropping_undoes_padding_and_padded_sides_divide(
     height: int, width: int, divisor: int | tuple[int, int], colour: bool

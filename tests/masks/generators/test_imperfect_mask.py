@@ -6,6 +6,7 @@ import cv2
 import numpy as np
 import pytest
 
+from inpaintbench import regions
 from inpaintbench.errors import InputError, Rejected, UnknownNameError
 from inpaintbench.masks.generators.base import Drawn
 from inpaintbench.masks.generators.imperfect_mask import KINDS, ImperfectMask, agreement, boxes, hulls, moved
@@ -52,6 +53,10 @@ def test_shapes_have_the_agreement_that_geometry_gives(exact: Hole, constants: d
     assert made.hole is not None
     assert made.facts["mask_iou"] == pytest.approx(known, abs=1e-7)
     assert iou(made.hole, exact) == pytest.approx(known, abs=1e-7)
+
+
+def test_four_crosses_as_released_programs_grow_masks() -> None:
+    assert iou(regions.dilate_by_cross(ELLIPSE, times=4), ELLIPSE) == pytest.approx(0.7301505, abs=1e-7)
 
 
 def test_moved_masks_lose_what_leaves_the_frame() -> None:

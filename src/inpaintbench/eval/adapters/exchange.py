@@ -35,12 +35,15 @@ class Fit(NamedTuple):
 
     @classmethod
     def of(cls, layout: Layout, *, width: int, height: int) -> Fit:
-        """The size that a layout takes alone; the item's, padded to the least side; or the largest of its aspect that the area
+        """The size that a layout takes alone; the item's, padded to the least sides; or the largest of its aspect that the area
         allows, padded to the divisor."""
         scaled = layout.size or (layout.square_size if width == height else None) or (width, height)
         padding = Padding(0, 0, 0, 0)
-        if layout.size is None and min(scaled) < layout.least_side:
-            padding = Padding.of(height, width, layout.divisor, least=layout.least_side)
+        least = layout.least_side
+        shorter, longer = (least, least) if isinstance(least, int) else least
+        wide, high = (longer, shorter) if width >= height else (shorter, longer)
+        if layout.size is None and (scaled[0] < wide or scaled[1] < high):
+            padding = Padding.of(height, width, layout.divisor, least=(wide, high))
         if layout.max_area is not None and layout.size is None and width * height > layout.max_area:
             share = math.sqrt(layout.max_area / (width * height))
             while True:

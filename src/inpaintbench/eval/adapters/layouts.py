@@ -88,7 +88,7 @@ class Layout(BaseModel):
     size: tuple[PositiveInt, PositiveInt] | None = None
     square_size: tuple[PositiveInt, PositiveInt] | None = None
     max_area: PositiveInt | None = None
-    least_side: PositiveInt = 1
+    least_side: PositiveInt | tuple[PositiveInt, PositiveInt] = 1
     clip_fps: PositiveInt = 24
     frames_rule: FramesRule = FramesRule()
     command: str = "PROGRAM"
@@ -137,10 +137,15 @@ class Layout(BaseModel):
         return self
 
     def __str__(self) -> str:
-        level = f"{self.hole_level} is hole"
+        level = f" ({self.hole_level} is hole)" if self.takes_hole else ""
         size = f", {self.size[0]}x{self.size[1]}" if self.size else ""
         read = ", ".join(filter(None, (self.frame, self.hole, self.video_in, self.hole_video_in)))
-        return f"{read} ({level}) -> {self.prediction or self.video_out}{size}"
+        return f"{read}{level} -> {self.prediction or self.video_out}{size}"
+
+    @property
+    def takes_hole(self) -> bool:
+        """Whether the program is told what to fill, by pictures or by a video."""
+        return bool(self.hole or self.hole_video_in)
 
     @property
     def started(self) -> tuple[str, ...]:

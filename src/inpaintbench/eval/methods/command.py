@@ -142,7 +142,7 @@ class Command(Method):
             return view.hole
         if self.layout.runs == "frame":
             raise NotMeasurable("the program is told a file for each hole, which this benchmark does not give")
-        if not (self.layout.is_preset and (self.layout.hole or self.layout.hole_video_in)):
+        if not (self.layout.is_preset and self.layout.takes_hole):
             return None
         if "editing" in self.layout.task and view.has("object_mask"):
             return view.object_mask

@@ -35,16 +35,16 @@ class Padding(NamedTuple):
     right: int
 
     @classmethod
-    def of(cls, height: int, width: int, divisor: Divisor, *, least: int = 1) -> Padding:
-        """The least padding that makes both sides multiples of ``divisor`` from ``least`` up; an odd pixel goes to the bottom or
-        the right.
+    def of(cls, height: int, width: int, divisor: Divisor, *, least: Divisor = 1) -> Padding:
+        """The least padding that makes both sides multiples of ``divisor`` from ``least`` up, one number or (width, height);
+        an odd pixel goes to the bottom or the right.
 
         Raises:
             InputError: a divisor that is not one or two positive whole numbers.
         """
-        across, down = _both(divisor)
-        rows = math.ceil(max(height, least) / down) * down - height
-        columns = math.ceil(max(width, least) / across) * across - width
+        (across, down), (wide, high) = _both(divisor), _both(least)
+        rows = math.ceil(max(height, high) / down) * down - height
+        columns = math.ceil(max(width, wide) / across) * across - width
         return cls(top=rows // 2, bottom=rows - rows // 2, left=columns // 2, right=columns - columns // 2)
 
     def pad(self, array: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:
