@@ -145,7 +145,7 @@ def make_clips(folder: Path, clips: int, *, ledgers: bool = True) -> None:
     write(workspace, "clips", "cut", Clip, clip_id=ids, source_id=of_source, start_frame=start, end_frame=start + 90,
           fps=np.full(clips, 30.0), width=np.full(clips, 832), height=np.full(clips, 480), frames=np.full(clips, 90),
           blob=[BLOBS[place % len(BLOBS)] for place in range(clips)], yuv_sha256=hashes, rgb_sha256=hashes,
-          encode_crf=np.full(clips, 18), encode_psnr_db=np.full(clips, 45.5))  # fmt: skip
+          encode_crf=np.full(clips, 18), encode_psnr_db=np.full(clips, 45.5), encoder=pa.nulls(clips, pa.string()))  # fmt: skip
     recipe = recipe_of(clips)
     for name in ATTRIBUTES:
         numbers = rng.random(clips).round(6)
