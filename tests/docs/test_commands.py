@@ -38,6 +38,8 @@ CUTTING = (["build", "devil"], ["curation", "clips"], ["masks", "preview"])
 SMALL = ["--size", "128x80"]
 LONG = {
     "README.md",
+    "docs/alignment.md",
+    "docs/annotate.md",
     "docs/benchmark.md",
     "docs/chalearn.md",
     "docs/curation.md",
@@ -47,6 +49,7 @@ LONG = {
     "docs/growing.md",
     "docs/hold_back.md",
     "docs/how-to/recipes.md",
+    "docs/leaderboard.md",
     "docs/recipes.md",
     "docs/reinpainting.md",
     "docs/removal.md",
@@ -55,7 +58,7 @@ LONG = {
     "docs/tutorials/reader.md",
     "docs/worked_example.md",
 }
-"""Pages whose commands take more than five seconds."""
+"""Pages whose commands take more than three seconds."""
 OF_FULL_SIZE = "README.md"
 """The page whose commands are run as they stand."""
 WHOLE = "*"
