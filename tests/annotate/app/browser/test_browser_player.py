@@ -180,6 +180,10 @@ def test_the_outline_is_seen_on_white_and_on_black(proxies: dict[str, Any], ente
     tab = enter([card("opinion", form("mean_opinion", 1), proxies["plain"], leaf="mean_opinion", candidates=1)])
     tab.wait_for_card(0)
     line = 102 / 180
+    for _ in range(100):  # the first frame is painted some time after the card is there
+        if is_near(colour(tab, 0, x=0.4, y=line), (255, 255, 255)):
+            break
+        tab.page.wait_for_timeout(100)
     assert is_near(colour(tab, 0, x=0.4, y=line), (255, 255, 255))
     assert is_near(colour(tab, 0, x=0.6, y=line), (0, 0, 0))
     tab.press("h")
