@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import inpaintbench
@@ -42,17 +43,31 @@ ROOMS = LAYERS[4]
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
 
 
+@cache
+def imports_in(path: Path) -> tuple[tuple[ast.Import | ast.ImportFrom, bool], ...]:
+    """The import statements of a module, those of its functions too, and whether they are for type checkers alone."""
+    found = []
+    waiting: list[tuple[ast.AST, bool]] = [(ast.parse(path.read_text()), False)]
+    while waiting:
+        node, unseen = waiting.pop()
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            found.append((node, unseen))
+        elif isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            waiting += [(inner, True) for inner in node.body] + [(inner, unseen) for inner in node.orelse]
+        elif not isinstance(node, ast.expr):  # which holds no statement
+            waiting += [(inner, unseen) for inner in ast.iter_child_nodes(node)]
+    return tuple(found)
+
+
 def imports_of(path: Path) -> set[str]:
     """The parts of the package that a module imports."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node, _ in imports_in(path):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
+        else:
             assert node.level == 0, f"{path}: relative import"
             names = [f"{node.module}.{alias.name}" for alias in node.names]
-        else:
-            continue
         found |= {name.split(".")[1] for name in names if name.startswith("inpaintbench.")}
     return {part for part in found if part in LEVEL}
 
@@ -71,28 +86,23 @@ def test_no_module_is_imported_by_what_it_imports() -> None:
     """Neither at the top nor where a function imports later what it needs."""
     paths = [path.relative_to(ROOT.parent).with_suffix("") for path in ROOT.rglob("*.py")]
     modules = {".".join(path.parts).removesuffix(".__init__") for path in paths}
-    left = {name: _imported(name) & modules - {name} for name in modules}
+    left = {name: _imported(name, modules) - {name} for name in modules}
     while free := [name for name, wanted in left.items() if not wanted & left.keys()]:
         for name in free:
             del left[name]
     assert not left, f"imported in a circle: {', '.join(sorted(left))}"
 
 
-def _imported(name: str) -> set[str]:
+def _imported(name: str, modules: set[str]) -> set[str]:
     """The modules that a module imports, or imports something of, but for type checkers alone."""
     path = ROOT.parent / name.replace(".", "/")
     module = path.with_suffix(".py")
-    tree = ast.parse((module if module.exists() else path / "__init__.py").read_text())
-    for_checkers = [node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
-    unseen = {id(node) for block in for_checkers for node in ast.walk(block)}
     found: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module and id(node) not in unseen:
-            for alias in node.names:
-                inner = ROOT.parent / node.module.replace(".", "/") / alias.name
-                is_module = (inner / "__init__.py").exists() or inner.with_suffix(".py").exists()
-                found.add(f"{node.module}.{alias.name}" if is_module else node.module)
-    return found
+    for node, for_checkers in imports_in(module if module.exists() else path / "__init__.py"):
+        if isinstance(node, ast.ImportFrom) and node.module and not for_checkers:
+            names = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= {one if one in modules else node.module for one in names}
+    return found & modules
 
 
 def test_only_video_opens_videos_and_images() -> None:
