@@ -26,9 +26,8 @@ default_signals()
 # Nothing that a test writes has to outlive a loss of power; a killed process loses nothing without it.
 os.fsync = lambda descriptor: None
 settings.load_profile("fast")
-# The decoder that starts a second sooner than torchcodec first; `test_verify` tries each, and which is taken where all are there.
-AS_SHIPPED = second_decoder.DECODERS
-second_decoder.DECODERS = AS_SHIPPED[::-1]
+# A second decoder that starts sooner than torchcodec comes first; `test_verify` tries each, and which one users get.
+second_decoder.DECODERS = tuple(sorted(second_decoder.DECODERS, key=lambda name: name != "ffmpeg"))
 # Collecting imports all and makes ten thousand tests, which all stay: to look for rubbish among them took a third of its time.
 gc.disable()
 
@@ -42,10 +41,6 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.enable()
-
-
-def pytest_unconfigure() -> None:
-    gc.unfreeze()
 
 
 @pytest.fixture(scope="session")

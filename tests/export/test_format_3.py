@@ -39,6 +39,15 @@ def test_it_is_proved_and_damage_is_found(old: Path) -> None:
     assert any(problem.startswith("low.parquet: changed") for problem in verify(old).problems)
 
 
+def test_files_that_a_second_decoder_cannot_decode_are_not_called_damaged(old: Path) -> None:
+    """decord raised an error of its own on the first, which ended it and made problems of them all."""
+    pytest.importorskip("decord", reason="decord is not installed")
+    result = verify(old, decoder="decord")
+    assert (result.problems, result.second_decoder, result.largest_difference) == ([], "decord", None)
+    told = "what a second decoder gives of 3 files: decord cannot decode videos that store colours as RGB"
+    assert result.not_looked_at == [told]
+
+
 def test_it_is_loaded_and_scored(old: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
     rows = load_dataset(str(old), "low", split="test").cast_column("truth", Video(decode=False)).remove_columns("hole")

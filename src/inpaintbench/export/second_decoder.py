@@ -3,8 +3,9 @@
 Runs as a program of its own, so that it can be killed, and so that what has started it goes on meanwhile and never loads torch.
 
 ``python -m inpaintbench.export.second_decoder NAME`` reads ``{"path": ..., "rgb_sha256": ...}`` a line and prints one JSON object
-a line: ``{"path": ..., "max_difference": ...}`` in grey levels, or ``{"path": ..., "error": ...}``. Frames whose hash is that of
-the RGB frames which PyAV gave are equal to them; PyAV decodes a file again only where they are not.
+a line: ``{"path": ..., "max_difference": ...}`` in grey levels, ``{"path": ..., "error": ...}``, or ``{"path": ...,
+"unable": ...}`` where the decoder cannot decode files of that kind, which says nothing of the file. Frames whose hash is that of the RGB frames
+which PyAV gave are equal to them; PyAV decodes a file again only where they are not.
 """
 
 from __future__ import annotations
@@ -31,6 +32,10 @@ from inpaintbench.errors import MediaError, MissingExtraError, UnknownNameError
 
 Bytes = npt.NDArray[np.uint8]
 _COMPILER = "torch._dynamo"
+
+
+class _UnableError(Exception):
+    """A decoder cannot decode files of this kind."""
 
 
 class _CompilerOnDemand(ModuleType):
@@ -61,6 +66,9 @@ def _decord(path: str) -> Bytes:
     from decord import VideoReader
 
     reader = VideoReader(path, num_threads=1)
+    # Of planes of red, green and blue, as exact truths are stored, it makes four channels of nonsense.
+    if reader[0].shape[2] != 3:
+        raise _UnableError("decord cannot decode videos that store colours as RGB")
     frames: Bytes = reader.get_batch(range(len(reader))).asnumpy()
     return frames
 
@@ -133,8 +141,8 @@ class SecondDecoder:
         """Wait for the child, so long at most.
 
         Returns:
-            Path -> ``{"max_difference": int}`` or ``{"error": sentence}``. A child that hangs is killed; what it had not done is
-            an error.
+            Path -> ``{"max_difference": int}``, ``{"error": sentence}`` or ``{"unable": sentence}``. A child that hangs is
+            killed; what it had not done is an error.
         """
         try:
             end = f"exit status {self._child.wait(time_limit_seconds)}"
@@ -152,6 +160,7 @@ class SecondDecoder:
 
 
 def _main(decoder: str) -> None:
+    assert decoder in DECODERS
     for line in sys.stdin:
         wanted = json.loads(line)
         path = wanted["path"]
@@ -159,7 +168,9 @@ def _main(decoder: str) -> None:
             row: dict[str, Any] = {"path": path, "max_difference": _difference(path, wanted["rgb_sha256"], decoder)}
         except MediaError as error:
             row = {"path": path, "error": f"PyAV: {error}"}
-        except (ValueError, RuntimeError, IndexError, ImportError, OSError, subprocess.SubprocessError) as error:
+        except _UnableError as error:
+            row = {"path": path, "unable": str(error)}
+        except Exception as error:  # decoders raise many kinds, decord one of its own; one file must not end the others
             row = {"path": path, "error": f"{decoder}: {error}".splitlines()[0]}
         sys.stdout.write(json.dumps(row) + "\n")
         sys.stdout.flush()

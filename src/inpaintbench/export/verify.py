@@ -138,6 +138,8 @@ def prove(
             result.second_decoder = names[0]
             decoded = other.results(time_limit_seconds=60 + _SECONDS_PER_FILE * len(hashes))
             result.problems += _decoder_problems(root, decoded, result)
+            unable = Counter(row["unable"] for row in decoded.values() if "unable" in row)
+            result.not_looked_at += [f"what a second decoder gives of {count} files: {why}" for why, count in unable.items()]
 
 
 def _checked(folder: Path | str, decoder: str | None) -> Path:
@@ -265,6 +267,7 @@ def _decoder_problems(root: Path, decoded: Mapping[str, Mapping[str, Any]], resu
         name = Path(path).relative_to(root).as_posix()
         if "error" in row:
             yield f"{name}: {row['error']}"
+        if "max_difference" not in row:
             continue
         difference = row["max_difference"]
         result.largest_difference = max(difference, result.largest_difference or 0)

@@ -78,7 +78,7 @@ PLACES = {
 }
 
 
-@pytest.mark.parametrize("compute", [COMPUTE, GROWN])
+@pytest.mark.parametrize("compute", [COMPUTE, pytest.param(GROWN, marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     ("place", "height", "width"),
     [*((place, 43, 69) for place in PLACES), ("bottom right", 32, 64), ("left edge", 20, 420)],
