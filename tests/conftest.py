@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import abrupt_end  # noqa: F401 - first of all
 import cv2
 import pytest
 from footage import build_command, write_labels, write_sources
@@ -17,6 +18,7 @@ from hypothesis import settings
 from lanes import default_signals, hold_to_fast
 from made_once import once
 
+from inpaintbench.executors import default_workers
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.export import second_decoder
 from inpaintbench.workspace import Workspace
@@ -30,6 +32,12 @@ settings.load_profile("fast")
 second_decoder.DECODERS = tuple(sorted(second_decoder.DECODERS, key=lambda name: name != "ffmpeg"))
 # Collecting imports all and makes ten thousand tests, which all stay: to look for rubbish among them took a third of its time.
 gc.disable()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than cores: for a sixth of their time tests wait for a page, a server or a program."""
+    return default_workers() + 1
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

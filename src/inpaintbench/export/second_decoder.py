@@ -4,8 +4,8 @@ Runs as a program of its own, so that it can be killed, and so that what has sta
 
 ``python -m inpaintbench.export.second_decoder NAME`` reads ``{"path": ..., "rgb_sha256": ...}`` a line and prints one JSON object
 a line: ``{"path": ..., "max_difference": ...}`` in grey levels, ``{"path": ..., "error": ...}``, or ``{"path": ...,
-"unable": ...}`` where the decoder cannot decode files of that kind, which says nothing of the file. Frames whose hash is that of the RGB frames
-which PyAV gave are equal to them; PyAV decodes a file again only where they are not.
+"unable": ...}`` where the decoder cannot decode files of that kind, which says nothing of the file. Frames whose hash is that of
+the RGB frames which PyAV gave are equal to them; PyAV decodes a file again only where they are not.
 """
 
 from __future__ import annotations
