@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import typer
+from program import run_here
 from typer.testing import CliRunner, Result
 from web_footage import clip_bytes, write_list
 from web_server import Answer, WebServer
@@ -110,8 +109,7 @@ def test_what_cannot_be_listed_leaves_no_folder(tmp_path: Path, command: str, mo
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     (tmp_path / "empty").mkdir()
     asked = {"urls": ["nowhere.csv"], "site": ["nowhere.txt"], "dataset": [str(tmp_path / "empty")], "flickr": []}[command]
-    words = [sys.executable, "-m", "inpaintbench", "curation", "fetch", command, *asked, "--out", str(tmp_path / "out")]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    done = run_here("curation", "fetch", command, *asked, "--out", tmp_path / "out")
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].startswith("inpaintbench: ")
     assert "Traceback" not in done.stderr
