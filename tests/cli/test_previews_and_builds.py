@@ -178,7 +178,7 @@ def test_a_build_that_cannot_be_done_changes_nothing_and_one_workspace_holds_one
 
 def test_items_made_with_other_options_are_not_published(tmp_path: Path) -> None:
     videos, out = write_sources(tmp_path / "videos", count=2), str(tmp_path / "w")
-    options = ("--sources", str(videos), "--out", out, "--per-slice", "1")
+    options = ("--sources", str(videos), "--out", out, "--per-slice", "1", "--workers", "0")
     assert run_here("build", "devil", *options, "--size", "64x48").returncode == 0
     assert run_here("export", "freeze", out).returncode == 0
     assert run_here("curation", "clips", *options, "--size", "80x48").returncode == 0
