@@ -83,7 +83,7 @@ def test_slices_are_compared_where_their_intervals_are_apart() -> None:
     assert hardest.basis == sensitive.basis == "6 items of 6 sources, against 6 items of 6 sources"
     assert plain(sensitive.answer) == "one loses 10.0 dB"
     found = of(one=lambda at: 20 + 5 * (at % 3), two=lambda at: 20 + 5 * (at % 3) + (at > 8))
-    assert found["Hardest slice"].answer == found["Strongest sensitivity"].answer == ("None can be told",)
+    assert found["Hardest slice"].answer == found["Strongest sensitivity"].answer == ("No clear one",)
     assert "could be chance" in plain(found["Strongest sensitivity"].detail)
 
 

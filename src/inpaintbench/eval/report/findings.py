@@ -165,7 +165,7 @@ def _hardest(results: Results, quantity: Quantity) -> Finding | None:
     basis = _both(extents[hardest], extents[easiest])
     if not _apart(extents[hardest], extents[easiest]):
         both = (_slice(hardest), f" {values[hardest]} and ", _slice(easiest), f" {values[easiest]} could differ by chance")
-        return Finding("Hardest slice", ("None can be told",), both, basis, told=False)
+        return Finding("Hardest slice", ("No clear one",), both, basis, told=False)
     alike = sum(not _apart(extents[hardest], extents[name]) for name in counted[1:])
     also = f" and {count(alike, 'slice')} that could be as hard" if alike else ""
     detail = (f"{values[hardest]} over all methods{also}; ", _slice(easiest), f" is easiest: {values[easiest]}")
@@ -249,7 +249,7 @@ def _most_sensitive(results: Results, quantity: Quantity) -> Finding | None:
     basis = _both(most.low, most.high)
     if not most.told:
         detail = ("the largest could be chance: ", *words, f" {when}")
-        return Finding(question, ("None can be told",), detail, basis, told=False)
+        return Finding(question, ("No clear one",), detail, basis, told=False)
     return Finding(question, words, (when,), basis)
 
 
