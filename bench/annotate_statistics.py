@@ -168,7 +168,8 @@ def main() -> None:
         "planted order found",
     )
     table(heads, coverage_rows(coverage))
-    print(f"Planner: votes for 90 % of studies with all neighbours told apart, {planner} other studies each (asked: 90 %):\n")
+    asked = "votes for 90 % of studies in which every method gets a rank of its own"
+    print(f"Planner: {asked}, {planner} other studies each (asked: 90 %):\n")
     table(("plan", "votes", "power it expects", "enough in", "CPU seconds"), planner_rows(planner))
     print(f"Stop rule at 95 %, looked at every {CHECK_EVERY} votes up to {LONGEST}, {stop} studies each (asked: 95 % right):\n")
     table(("methods", "stopped", "order right", "median votes"), stop_rows(stop))

@@ -2,7 +2,7 @@
 
 For comparisons whole studies are simulated and judged as ``ranking`` judges them, but with raters pooled, which is faster and
 costs hardly any precision. A study has enough votes when every two neighbours that lie at least the smallest difference apart
-are told apart, in the right order, by the interval of their difference.
+are told apart, in the right order, and so far that each keeps its rank when a method is judged against all others at once.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from scipy.special import ndtri
 from inpaintbench.annotate.statistics.davidson import probabilities
 from inpaintbench.annotate.statistics.simulation import Setting, World
 from inpaintbench.annotate.statistics.simulation import power as power_of
-from inpaintbench.claims import students_t
 from inpaintbench.errors import InputError
 
 # Simulated for each number of votes.
@@ -29,6 +28,8 @@ PILOT_STUDIES = 60
 SAFETY = 1.645
 # Votes on one pair of one source, beyond which more sources are the answer.
 MOST_PER_TASK = 100
+# Draws of the largest of several differences: its quantiles at 95 % are known to 0.01 standard errors.
+LARGEST_DRAWS = 100_000
 # Ratio of two numbers of votes at which the search ends: the power is known no better with so many studies.
 CLOSE_ENOUGH = 1.06
 
@@ -109,7 +110,7 @@ def plan(
         raters: who take part.
         sources: whose pictures are compared.
         smallest_difference: of log strengths that matters; see ``difference_of`` for win shares.
-        level: of intervals.
+        level: of intervals and ranks.
         power: share of studies.
         seed: of the simulation.
         seconds_per_answer: of one rater.
@@ -163,7 +164,19 @@ def _setting(
     leads = strengths[first] - strengths[second]
     # Log nu at which the pairs tie in the share `ties` on average; without any it would be minus infinity.
     log_nu = float(brentq(lambda t: probabilities(leads, t)[:, 2].mean() - max(ties, 1e-4), -40, 40))
-    return Setting(strengths - strengths.mean(), log_nu, raters, sources, world, apart, students_t(level, sources - 1), seed)
+    needed = _standard_errors_apart(level, sources - 1, others=len(strengths) - 1)
+    return Setting(strengths - strengths.mean(), log_nu, raters, sources, world, apart, needed, seed)
+
+
+def _standard_errors_apart(level: float, degrees: int, *, others: int) -> float:
+    """Standard errors by which a method must lead for a rank of its own among ``others``, as ``ranking`` demands.
+
+    The quantile of the largest of all its differences, which share its own strength (Dunnett 1955); Student's t for one other.
+    """
+    rng = np.random.default_rng(0)
+    own, rest = rng.standard_normal((LARGEST_DRAWS, 1)), rng.standard_normal((LARGEST_DRAWS, others))
+    scale = np.sqrt(2 * rng.chisquare(degrees, (LARGEST_DRAWS, 1)) / degrees)
+    return float(np.quantile((np.abs(own - rest) / scale).max(axis=1), level))
 
 
 def _fewest(setting: Setting, wanted: float, *, tell: Callable[[Tried], None] | None) -> tuple[int | None, float]:
@@ -199,7 +212,7 @@ def _fewest(setting: Setting, wanted: float, *, tell: Callable[[Tried], None] | 
 def _too_few(setting: Setting, reached: float, *, smallest_difference: float, power: float) -> str:
     # With endless votes only the spread of sources is left, and it shrinks with their root.
     deviation = math.sqrt(2) * setting.world.source_spread / smallest_difference
-    needed = max(2 * setting.sources, math.ceil((deviation * (1.96 + 1.65)) ** 2))
+    needed = max(2 * setting.sources, math.ceil((deviation * (setting.standard_errors_apart + 1.65)) ** 2))
     return (
         f"{setting.sources} sources are too few: even {MOST_PER_TASK} votes on each pair of each source tell the methods apart "
         f"in {reached:.0%} of studies, {power:.0%} are wanted; plan with about {needed} sources, or for a larger difference"

@@ -37,7 +37,8 @@ class Setting:
     sources: int
     world: World
     apart: tuple[tuple[int, int], ...]
-    quantile: float
+    standard_errors_apart: float
+    """By which a method leads another for certain."""
     seed: int
 
     @property
@@ -111,7 +112,7 @@ def _counts(setting: Setting, votes: int, effects: _Effects, *, first_study: int
 
 
 def _told_apart(setting: Setting, design: Design, counts: Reals) -> Reals:
-    """``float64[studies]``: 1 where the intervals of all differences that matter lie above 0."""
+    """``float64[studies]``: 1 where all differences that matter are certain."""
     studies, sources = counts.shape[:2]
     total = counts.sum(axis=1)
     fitted = fit(design, total)
@@ -121,5 +122,5 @@ def _told_apart(setting: Setting, design: Design, counts: Reals) -> Reals:
     strengths = left.strengths.reshape(studies, sources, -1)
     moved = strengths[..., better] - strengths[..., worse] - lead[:, None]
     errors = np.sqrt((sources - 1) / sources * np.square(moved).sum(axis=1))
-    apart: Reals = (lead > setting.quantile * errors).all(axis=1).astype(np.float64)
+    apart: Reals = (lead > setting.standard_errors_apart * errors).all(axis=1).astype(np.float64)
     return apart
