@@ -30,6 +30,8 @@ SAFETY = 1.645
 MOST_PER_TASK = 100
 # Draws of the largest of several differences: its quantiles at 95 % are known to 0.01 standard errors.
 LARGEST_DRAWS = 100_000
+# From so many on, more sources hardly bring the quantiles of Student's t down.
+MANY_SOURCES = 60
 # Ratio of two numbers of votes at which the search ends: the power is known no better with so many studies.
 CLOSE_ENOUGH = 1.06
 
@@ -126,9 +128,8 @@ def plan(
     wanted = min(0.995, power + SAFETY * math.sqrt(power * (1 - power) / STUDIES))
     votes, reached = _fewest(setting, wanted, tell=tell)
     if votes is None:
-        return Plan(
-            None, None, None, None, reached, _too_few(setting, reached, smallest_difference=smallest_difference, power=power)
-        )
+        reason = _too_few(setting, reached, smallest_difference=smallest_difference, level=level, power=power)
+        return Plan(None, None, None, None, reached, reason)
     per_task = math.ceil(votes / setting.tasks)
     notes = [f"sources are taken to shift strengths by {setting.world.source_spread:g}; measure it and plan again"]
     if per_task > raters:
@@ -209,10 +210,11 @@ def _fewest(setting: Setting, wanted: float, *, tell: Callable[[Tried], None] | 
     return votes, reached
 
 
-def _too_few(setting: Setting, reached: float, *, smallest_difference: float, power: float) -> str:
+def _too_few(setting: Setting, reached: float, *, smallest_difference: float, level: float, power: float) -> str:
+    apart = _standard_errors_apart(level, MANY_SOURCES - 1, others=len(setting.strengths) - 1)
     # With endless votes only the spread of sources is left, and it shrinks with their root.
     deviation = math.sqrt(2) * setting.world.source_spread / smallest_difference
-    needed = max(2 * setting.sources, math.ceil((deviation * (setting.standard_errors_apart + 1.65)) ** 2))
+    needed = max(2 * setting.sources, math.ceil((deviation * (apart + 1.65)) ** 2))
     return (
         f"{setting.sources} sources are too few: even {MOST_PER_TASK} votes on each pair of each source tell the methods apart "
         f"in {reached:.0%} of studies, {power:.0%} are wanted; plan with about {needed} sources, or for a larger difference"
