@@ -25,6 +25,8 @@ from inpaintbench.workspace import Workspace
 
 cv2.setNumThreads(1)
 default_signals()
+# What a worker grows to, most of it parameters of networks that tests share.
+WORKER_BYTES = 2_500_000_000
 # Nothing that a test writes has to outlive a loss of power; a killed process loses nothing without it.
 os.fsync = lambda descriptor: None
 settings.load_profile("fast")
@@ -35,9 +37,12 @@ gc.disable()
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int:
-    """One more than cores: for a sixth of their time tests wait for a page, a server or a program."""
-    return default_workers() + 1
+def pytest_xdist_auto_num_workers() -> int | None:
+    """One more than cores, since a sixth of the time goes by in waiting for pages, servers and programs; fewer for little memory."""
+    if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
+        return None  # pytest-xdist reads it
+    memory_bytes = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return max(1, min(default_workers() + 1, memory_bytes // WORKER_BYTES))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
