@@ -38,7 +38,7 @@ gc.disable()
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int | None:
-    """One more than cores, since a sixth of the time goes by in waiting for pages, servers and programs; fewer for little memory."""
+    """One more than cores, since tests wait for pages, servers and programs a sixth of the time; fewer for little memory."""
     if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
         return None  # pytest-xdist reads it
     memory_bytes = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
