@@ -86,7 +86,7 @@ def plan(
     ] = 0.1,
     ties: Annotated[float, option("Pairwise: expected share of `hard to distinguish`.", min=0, max=0.9)] = 0.15,
     raters: Annotated[int, option("Pairwise: people who take part.", min=2)] = 30,
-    sources: Annotated[int, option("Pairwise: films or pictures that are compared.", min=3)] = 20,
+    sources: Annotated[int, option("Pairwise: films or pictures that are compared.", min=3)] = 40,
     power: Annotated[float, option("Pairwise: chance that all differences are found.", min=0.5, max=0.99)] = 0.9,
     items: Annotated[int, option("Labels: to be labelled.", min=2)] = 100,
     options: Annotated[int, option("Labels: steps of the scale.", min=2)] = 7,
@@ -100,7 +100,7 @@ def plan(
 ) -> None:
     """Say how many votes a study needs, before it starts.
 
-    Example: inpaintbench annotate plan --methods 5 --raters 30 --sources 20
+    Example: inpaintbench annotate plan --methods 5 --raters 30 --sources 40
     """
     if kind == "labels":
         of_labels = plan_labels(
