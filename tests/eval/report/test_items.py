@@ -118,6 +118,11 @@ def test_the_data_of_items_can_be_read_back() -> None:
     ]  # fmt: skip
     night = next(one for one in data["slices"] if one["name"] == "night")
     assert [ITEMS[place] for place in night["items"]] == report_of_items.SLICES["night"]
+    assert (data["bold"], data["contenders"]) == (True, 3)
+    few = Results(dataset(SLICES), scores(VALUES), protocol=CORRECTED, references=["bad"])
+    assert [item_data(few, {}, default=PSNR)[name] for name in ("bold", "contenders", "methods")] == [
+        False, 2, ["good", "odd", "bad"],
+    ]  # fmt: skip
 
 
 def test_sources_are_called_by_the_last_part_of_their_address() -> None:

@@ -165,6 +165,29 @@ def test_rho_is_spearmans_and_a_dot_chooses_its_item(page: Any) -> None:
     assert f"{psnr(METHODS[0], ITEMS[5]):.2f}" in page.locator(".item-panel tbody tr").first.inner_text()
 
 
+def test_the_values_of_an_item_claim_no_more_than_the_table(page: Any) -> None:
+    """A reference is never the best, and of few sources nothing is."""
+    usual = page.evaluate("({ bold: page.data.items.bold, contenders: page.data.items.contenders })")
+    words, best = "Every value of the item", "; the best of a row is bold"
+    page.locator("[name=text]").fill("a3")
+    [first, second, third] = [f"{psnr(method, 'a3') or 0:.2f}" for method in METHODS]
+    assert first > third > second
+    # So many methods compete; those after them are references.
+    for facts, bold, caption in (
+        ({}, [first], words + best + "."),
+        ({"bold": False}, [], words + "."),
+        ({"contenders": 2}, [first], words + best + "."),
+        ({"contenders": 1}, [], words + best + "."),
+    ):
+        page.evaluate("facts => Object.assign(page.data.items, facts)", {**usual, **facts})
+        page.locator("table.items button.item").click()
+        assert page.locator(".item-panel tbody tr:first-child td b").all_inner_texts() == bold
+        assert page.locator("table.items tbody tr td b").all_inner_texts() == bold
+        assert page.locator(".item-panel caption").inner_text() == caption
+    page.evaluate("usual => Object.assign(page.data.items, usual)", usual)
+    page.locator(".item-panel .close").click()
+
+
 def test_an_item_without_a_video_says_how_to_see_it_and_others_play(page: Any, report: ReportFiles) -> None:
     page.locator("[name=text]").fill("h2")
     page.locator("table.items button.item").click()

@@ -4,20 +4,19 @@
   const panel = document.querySelector(".item-panel");
   if (!panel) return;
   const { element, number } = page;
-  const { data, quantities, slicesOf, word } = page.items;
+  const { data, quantities, slicesOf, word, isBest } = page.items;
 
   function scores(item) {
     const heads = ["Value", ...data.methods.map((method) => page.methodName(method))];
     const rows = [...quantities.entries()].map(([key, one]) => {
       const values = data.values[key].map((column) => column[item]);
-      const known = values.filter((value) => value !== null);
-      const best = one.ranked && known.length > 1 ? (one.higher ? Math.max : Math.min)(...known) : null;
+      const best = isBest(item, key);
       const name = `${one.label}${one.ranked ? (one.higher ? " ↑" : " ↓") : ""}${one.unit ? ` (${one.unit})` : ""}`;
-      const cells = values.map((value) => element("td", { class: "n" }, value !== null && value === best ? element("b", {}, number(value, one.decimals)) : number(value, one.decimals)));
+      const cells = values.map((value, place) => element("td", { class: "n" }, best[place] ? element("b", {}, number(value, one.decimals)) : number(value, one.decimals)));
       return element("tr", {}, element("th", { scope: "row" }, name, " ", element("small", {}, one.where)), ...cells);
     });
     const top = element("tr", {}, ...heads.map((name, index) => element("th", { scope: "col", class: index ? "n" : null }, name)));
-    const table = element("table", { class: "list" }, element("caption", {}, "Every value of the item; the best of a row is bold."), element("thead", {}, top), element("tbody", {}, ...rows));
+    const table = element("table", { class: "list" }, element("caption", {}, `Every value of the item${data.bold ? "; the best of a row is bold" : ""}.`), element("thead", {}, top), element("tbody", {}, ...rows));
     return element("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Values of the item" }, table);
   }
 

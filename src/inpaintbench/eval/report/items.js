@@ -25,7 +25,15 @@
   const word = (one, item) => (one.values[item] === null ? null : one.numeric ? one.values[item] : one.words[one.values[item]]);
 
   // References come last; they are in no mean and never best.
-  const contending = (item) => data.values[state.key].slice(0, data.contenders).map((column) => column[item]);
+  const contending = (item, key = state.key) => data.values[key].slice(0, data.contenders).map((column) => column[item]);
+
+  // Whether each method's value of the item is its best, which few sources leave to nobody.
+  function isBest(item, key) {
+    const { higher, ranked } = quantities.get(key);
+    const known = contending(item, key).filter((value) => value !== null);
+    const best = data.bold && ranked && known.length > 1 ? (higher ? Math.max : Math.min)(...known) : null;
+    return data.methods.map((method, place) => best !== null && place < data.contenders && data.values[key][place][item] === best);
+  }
 
   function derive(item) {
     const values = contending(item).filter((value) => value !== null && Number.isFinite(value));
@@ -104,10 +112,9 @@
   }
 
   function drawRow(item) {
-    const { decimals, higher, ranked } = quantity();
+    const { decimals, ranked } = quantity();
     const values = data.values[state.key].map((column) => column[item]);
-    const known = contending(item).filter((value) => value !== null);
-    const best = data.bold && ranked && known.length > 1 ? (higher ? Math.max : Math.min)(...known) : null;
+    const best = isBest(item, state.key);
     const one = attribute();
     const name = element("button", { type: "button", class: "item", "data-item": item }, element("code", {}, page.breakable(data.ids[item])));
     const plays = item in data.shown ? element("span", { class: "plays", title: "has a video" }, "▶", element("span", { class: "visually-hidden" }, "has a video")) : "";
@@ -115,7 +122,7 @@
       element("th", { scope: "row" }, name, plays, data.source_names[item] === null ? "" : element("span", { class: "source" }, page.breakable(data.source_names[item]))),
       tags(item),
       ...(one ? [element("td", { class: one.numeric ? "n" : null }, page.short(word(one, item)))] : []),
-      ...values.map((value, place) => [value, place]).filter(([, place]) => methods.includes(data.methods[place])).map(([value, place]) => element("td", { class: "n" }, value !== null && value === best && place < data.contenders ? element("b", {}, number(value, decimals)) : number(value, decimals))),
+      ...values.map((value, place) => [value, place]).filter(([, place]) => methods.includes(data.methods[place])).map(([value, place]) => element("td", { class: "n" }, best[place] ? element("b", {}, number(value, decimals)) : number(value, decimals))),
       ...["mean", ...(ranked ? ["worst"] : []), "spread"].map((key) => element("td", { class: "n derived" }, number(derived.get(item)[key], decimals))),
     ];
     return element("tr", { "aria-current": item === state.item ? "true" : null }, ...cells);
@@ -298,5 +305,5 @@
   page.on("methods", (wanted) => { methods = wanted; drawHead(); drawRows(); drawMeans(); });
   page.on("ready", fromAddress);
   page.on("state", fromAddress);
-  page.items = { data, quantities, slicesOf, word, select, csv };
+  page.items = { data, quantities, slicesOf, word, isBest, select, csv };
 })();
