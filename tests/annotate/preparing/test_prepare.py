@@ -21,6 +21,7 @@ from inpaintbench.annotate import study as studies
 from inpaintbench.annotate.preparing.pictures import outline
 from inpaintbench.annotate.preparing.prepare import prepare
 from inpaintbench.annotate.study import Study, StudyFile
+from inpaintbench.claims import too_few
 from inpaintbench.errors import InputError
 from inpaintbench.types import Attribute, Clip, Frames, Hole, Prediction, Selection
 from inpaintbench.workspace import Workspace
@@ -186,6 +187,16 @@ def test_a_test_that_nobody_could_pass_is_refused(world: Path, tmp_path: Path) -
     file = study_file(world, PAIRS[:1], subjects=SUBJECTS, crowd=crowd)
     with pytest.raises(InputError, match=r"qualify.right is 9, and the test has \d tasks?, so nobody could pass"):
         prepare(file, tmp_path / "study")
+
+
+def test_a_stop_rule_that_can_never_hold_is_told(world: Path, tmp_path: Path) -> None:
+    told: list[str] = []
+    study = prepare(
+        study_file(world, PAIRS[:1], subjects=SUBJECTS, stop={"kind": "stable_ranking"}), tmp_path / "study", log=told.append
+    )
+    sources = len({task.cluster for task in study.tasks})
+    assert sources < 6
+    assert f"no order can be settled, so that every task is asked of all its raters: {too_few(sources)}" in told
 
 
 def test_the_people_that_a_crowd_study_takes_are_told(world: Path, tmp_path: Path) -> None:

@@ -61,9 +61,14 @@ def test_smaller_differences_need_more_votes() -> None:
 
 
 def test_too_few_sources_are_told_instead_of_a_number() -> None:
-    planned = plan(methods=2, ties=0.1, raters=20, sources=5, smallest_difference=0.2, seed=0, world=World(source_spread=0.5))
+    planned = plan(methods=2, ties=0.1, raters=20, sources=6, smallest_difference=0.2, seed=0, world=World(source_spread=0.5))
     assert planned.votes is None
-    assert "5 sources are too few" in planned.reason
+    assert "6 sources are too few" in planned.reason
+
+
+def test_no_votes_are_promised_to_rank_methods_below_six_sources() -> None:
+    planned = plan(methods=2, ties=0.1, raters=20, sources=5, smallest_difference=2.0, seed=0)
+    assert (planned.votes, planned.reason) == (None, "5 sources: an interval, rank or lead needs at least 6")
 
 
 @pytest.mark.parametrize(("share", "ties"), [(0.55, 0.0), (0.55, 0.3), (0.8, 0.1)])

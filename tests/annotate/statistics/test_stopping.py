@@ -6,6 +6,7 @@ from planted_studies import Planted, drawn
 from scipy.integrate import quad
 from scipy.stats import norm
 
+from inpaintbench.annotate.statistics.ranking import Comparison, rank
 from inpaintbench.annotate.statistics.stopping import is_stable, limit
 from inpaintbench.errors import InputError
 
@@ -54,6 +55,18 @@ def test_few_votes_or_one_source_or_unconnected_methods_are_never_stable() -> No
     assert not is_stable([(a, b, o, "s") for a, b, o, _ in clear], level=0.95, fewest_votes=50)
     assert not is_stable([*clear, *[("c", "d", "first", f"s{n % 20}") for n in range(400)]], level=0.95, fewest_votes=50)
     assert not is_stable([], level=0.95, fewest_votes=1)
+
+
+@pytest.mark.parametrize("sources", [2, 3, 5, 6])
+def test_votes_on_fewer_than_six_sources_settle_nothing_as_they_give_no_ranks(sources: int) -> None:
+    lost = np.random.default_rng(0).random(400) < 0.15
+    votes = [
+        (*("ab", "ba")[n // sources % 2], ("first", "second")[(n // sources + lost[n]) % 2], f"s{n % sources}")
+        for n in range(400)
+    ]
+    ranking = rank([Comparison(*vote[:3], rater="r", cluster=vote[3]) for vote in votes], seed=0)
+    settled = is_stable(votes, level=0.95, fewest_votes=50)
+    assert settled == ranking.stable == (ranking.methods[0].rank is not None) == (sources >= 6)
 
 
 def test_an_unknown_outcome_is_refused() -> None:

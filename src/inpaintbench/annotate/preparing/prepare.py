@@ -40,8 +40,10 @@ from inpaintbench.annotate.preparing.tasks import (
     suggestions,
     with_gold,
 )
+from inpaintbench.annotate.questions import QUESTIONS
 from inpaintbench.annotate.study import MANIFEST, PROXIES, Study, StudyFile, StudyTask
 from inpaintbench.catalogue import unknown_name
+from inpaintbench.claims import too_few
 from inpaintbench.errors import InputError, WorkspaceError
 from inpaintbench.executors.base import Executor
 from inpaintbench.executors.local import LocalExecutor
@@ -264,6 +266,9 @@ def _tell(
         return
     for (question, reason), many in Counter((row.question, row.reason) for row in left_out).most_common():
         log(f"left out {count(many, 'task')} of {question!r}: {reason}")
+    asked = [task for task in study.tasks if QUESTIONS.get(study.spec_of[task.question].leaf).subject == "pair" and not task.gold]
+    if study.file.stop.kind == "stable_ranking" and (few := too_few(len({task.cluster for task in asked}))):
+        log(f"no order can be settled, so that every task is asked of all its raters: {few}")
     if "failed_gold" in study.file.screening and not known[""]:
         log("the screening rule failed_gold has nothing to look at: no known answers are named in gold under [checks]")
     for use, lines in known.items():

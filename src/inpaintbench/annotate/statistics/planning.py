@@ -18,6 +18,7 @@ from scipy.special import ndtri
 from inpaintbench.annotate.statistics.davidson import probabilities
 from inpaintbench.annotate.statistics.simulation import Setting, World
 from inpaintbench.annotate.statistics.simulation import power as power_of
+from inpaintbench.claims import too_few
 from inpaintbench.errors import InputError
 
 # Simulated for each number of votes.
@@ -125,6 +126,8 @@ def plan(
     setting = _setting(methods, ties, raters, sources, smallest_difference, level=level, seed=seed, world=world or World())
     if not 0 < power < 1:
         raise InputError(f"the power is {power}, give a share between 0 and 1, such as 0.9")
+    if few := too_few(sources):
+        return Plan(None, None, None, None, 0.0, few)
     wanted = min(0.995, power + SAFETY * math.sqrt(power * (1 - power) / STUDIES))
     votes, reached = _fewest(setting, wanted, tell=tell)
     if votes is None:

@@ -17,6 +17,7 @@ from scipy.special import ndtri, stdtr
 from inpaintbench.annotate.statistics.design import unconnected
 from inpaintbench.annotate.statistics.paired import Votes, estimate, numbered, tally
 from inpaintbench.annotate.statistics.ranking import least_lead
+from inpaintbench.claims import too_few
 from inpaintbench.errors import InputError
 
 OUTCOMES = ("first", "second", "tie")
@@ -24,6 +25,8 @@ OUTCOMES = ("first", "second", "tie")
 
 def is_stable(comparisons: Sequence[tuple[str, str, str, str]], *, level: float, fewest_votes: int) -> bool:
     """Return whether the order of all methods is settled, however often this was asked before.
+
+    Votes on ``claims.too_few`` sources settle nothing, as they give no ranks.
 
     Args:
         comparisons: (shown first, shown second, ``first`` | ``second`` | ``tie``, source).
@@ -37,7 +40,10 @@ def is_stable(comparisons: Sequence[tuple[str, str, str, str]], *, level: float,
         if given not in OUTCOMES:
             raise InputError(f"outcome {given!r} of a comparison, give one of {', '.join(OUTCOMES)}")
     names = sorted({name for first, second, _, _ in comparisons for name in (first, second)})
-    if len(comparisons) < max(fewest_votes, 1) or unconnected(names, [comparison[:2] for comparison in comparisons]):
+    sources = sorted({source for *_, source in comparisons})
+    if len(comparisons) < max(fewest_votes, 1) or too_few(len(sources)):
+        return False
+    if unconnected(names, [comparison[:2] for comparison in comparisons]):
         return False
     first, second, outcome, cluster = zip(*comparisons, strict=True)
     votes = Votes(
@@ -45,7 +51,7 @@ def is_stable(comparisons: Sequence[tuple[str, str, str, str]], *, level: float,
         second=numbered(second, names),
         outcome=numbered(outcome, OUTCOMES),
         rater=np.zeros(len(first), np.int64),
-        cluster=numbered(cluster, sorted(set(cluster))),
+        cluster=numbered(cluster, sources),
     )
     estimated = estimate(tally(votes, methods=len(names), rater_effects=False))
     # The normal quantile as improbable as the lead is under Student's t; 1e-300 keeps it finite.
