@@ -43,6 +43,7 @@ CLAIMS: Mapping[str, tuple[str, ...]] = {
     "dssim": (EXACT, FRAMES, GRADED),
     "lpips": (EXACT, FRAMES, GRADED),
     "flicker": (EXACT, SCALED, GRADED),  # damage to one frame can make it fail like its neighbours: steady, though wrong
+    "effect_removed": _PIXELWISE,
     "effect_residual": _PIXELWISE,
     "background_preserved": _PIXELWISE,
     "xpsnr": (EXACT, FRAMES, GRADED),  # of luma, to which errors of several channels add up

@@ -61,6 +61,23 @@ def test_halved_and_overdone(scene: tuple[Frames, Frames, Hole, Hole]) -> None:
     assert residual["effect"].value == removed["effect"].details["residual"] == pytest.approx(0.4453689, abs=5e-8)
 
 
+def test_errors_of_opposite_sign_do_not_cancel(scene: tuple[Frames, Frames, Hole, Hole]) -> None:
+    """Half of a shadow is left and the other half is exact; then the exact half becomes as wrong the other way."""
+    truth, given, inside, effect = (part.copy() for part in scene)
+    truth, given = np.clip(truth, 50, 200), np.clip(truth, 50, 200)
+    given[effect] -= 40
+    half = truth.copy()
+    half[..., :100, :] = given[..., :100, :]
+    worse = half.copy()
+    worse[..., 100:, :] = 2 * truth[..., 100:, :] - given[..., 100:, :]
+    share = np.count_nonzero(effect[..., :100]) / np.count_nonzero(effect)
+    for prediction, removed in ((half, 1 - share), (worse, 0)):
+        found = measured((truth, given, inside, effect), prediction)[0]["effect"]
+        assert found.value == pytest.approx(removed)
+        assert found.value == pytest.approx(1 - float(found.details["residual"]))
+    assert found.details["removed"] == pytest.approx(2 * (1 - share))
+
+
 def test_frames_in_which_the_effect_is_faint_do_not_decide(scene: tuple[Frames, Frames, Hole, Hole]) -> None:
     truth, given, inside, effect = (np.repeat(part, 2, axis=0) for part in scene)
     given[1] = truth[1] + (effect[1] & (truth[1, ..., 0] < 255))[..., None]  # a level

@@ -23,6 +23,8 @@ class Sums(NamedTuple):
     """Sum of D^2."""
     products: int
     """Sum of E D."""
+    products_left: int
+    """Sum of |E D|."""
     change: int
     """Sum of |D|."""
     error: int
@@ -30,8 +32,13 @@ class Sums(NamedTuple):
 
     @property
     def removed(self) -> float:
-        """Share that is gone: 1 all, 0 none, above 1 too much, below 0 the change has grown."""
+        """Share that is gone on the whole: 1 all, 0 none, above 1 too much, below 0 the change has grown."""
         return 1 - self.products / self.squares
+
+    @property
+    def removed_everywhere(self) -> float:
+        """Share that is gone place by place, of which what is overdone is taken off: at most 1."""
+        return 1 - self.products_left / self.squares
 
     @property
     def residual(self) -> float:
@@ -82,20 +89,22 @@ class _OfTheEffect(Metric):
 class EffectRemoved(_OfTheEffect):
     """Share of what an object changed in a region that a prediction takes back; 1 = all of it, 0 = none.
 
-    With D = input - truth and E = composite - truth over all values of the region in the clip, the share is r = 1 - <E,D>/<D,D>,
-    which is above 1 where too much is taken away and below 0 where the change has grown. Neither is better than 1, so the value
-    is 1 - |1 - r|: r itself up to 1, as far below 1 as r is above it otherwise. Sums are of the whole clip, so frames in which
-    the effect is faint do not decide. New errors that do not look like the effect do not count: see ``effect_residual``. The
-    details have r (``removed``), the residual and the mean of |D| (``effect_levels``); where that is below one level, there is no
-    value.
+    1 - sum |E D| / sum D^2 over all values of the region in the clip, with D = input - truth and E = composite - truth: of each
+    value the share that is left, |E / D|, weighed by D^2. What is taken away too much counts like as much that is left, so a
+    shadow that became 1.3 times as bright as it was dark scores 0.7, and below 0 the change has grown. Errors of opposite sign
+    do not cancel, so no value that becomes worse raises the share. Sums are of the whole clip, so frames in which the effect is
+    faint do not decide; new errors where the object changed nothing do not count: see ``effect_residual``. The details have the
+    share by sign (``removed`` = 1 - sum E D / sum D^2, above 1 where too much was taken away on the whole), the residual and the
+    mean of |D| (``effect_levels``); where that is below one level, there is no value.
     """
 
     name = "effect_removed"
+    version = "2"
     higher_is_better = True
     bounds = (-np.inf, 1.0)
 
     def _value(self, sums: Sums) -> float:
-        return 1 - abs(1 - sums.removed)
+        return sums.removed_everywhere
 
 
 class EffectResidual(_OfTheEffect):
@@ -115,11 +124,11 @@ class EffectResidual(_OfTheEffect):
 
 def effect_sums(given: Frames, truth: Frames, composite: Frames, pixels: Hole) -> Sums:
     """Sums over ``pixels``, ``bool[T, H, W]``, of three clips ``uint8[T, H, W, 3]``; whole numbers, so of any order."""
-    totals = np.zeros(4, np.int64)
+    totals = np.zeros(5, np.int64)
     for shown, true, ours, inside in zip(given, truth, composite, pixels, strict=True):
         if inside.any():
             level = true[inside].astype(np.int64)
             change, error = shown[inside] - level, ours[inside] - level
-            totals += [(change * change).sum(), (error * change).sum(), np.abs(change).sum(), np.abs(error).sum()]
-    squares, products, change_sum, error_sum = totals.tolist()
-    return Sums(CHANNELS * int(np.count_nonzero(pixels)), squares, products, change_sum, error_sum)
+            both = error * change
+            totals += [(change * change).sum(), both.sum(), np.abs(both).sum(), np.abs(change).sum(), np.abs(error).sum()]
+    return Sums(CHANNELS * int(np.count_nonzero(pixels)), *totals.tolist())
