@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from every_metric import RANDOM, constants_of, measured_here, runs_network
-from tiny_networks import add_tiny_clip
+from tiny_networks import add_tiny_clip, shorten_dino
 
 from inpaintbench.catalogue import Catalogue, attribute_at
 from inpaintbench.cli.leaf import CATALOGUES
@@ -91,6 +91,7 @@ def metrics() -> Iterator[Any]:
 @pytest.mark.parametrize("name", metrics())
 def test_every_metric_keeps_its_contract(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     add_tiny_clip(monkeypatch)
+    shorten_dino(monkeypatch)
     monkeypatch.setattr(contract_of_metrics, "ItemView", Shown)
     metric = METRICS.get(name)(regions=("frame", "hole", "band"), band_radius_pixels=8, **constants_of(name))
     found = list(outcomes(contract_of_metrics.CHECKS, metric))

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pytest
 from every_metric import HEIGHT, RANDOM, WIDTH, built, measured, measured_here, moving_picture, noisy, view_of, wandering_hole
 from laid_out import BYTES_APART, FEW_OFFSETS, everywhere
-from tiny_networks import add_tiny_clip
+from tiny_networks import add_tiny_clip, shorten_dino
 
 from inpaintbench import video
 from inpaintbench.compute import Shared
@@ -78,6 +78,7 @@ def test_no_metric_depends_on_where_frames_lie_in_memory(name: str, monkeypatch:
     if every_metric.runs_network(name):
         pytest.importorskip("torch")
     add_tiny_clip(monkeypatch)
+    shorten_dino(monkeypatch)
     check_everywhere_alike(name, FEW_OFFSETS[:3] if name in DEAR else FEW_OFFSETS)
 
 
