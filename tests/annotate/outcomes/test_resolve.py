@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from voted_studies import Ballot, study_of
 
@@ -164,6 +166,37 @@ def test_what_votes_come_to_against_what_is_known_is_no_label_and_is_counted_apa
     assert value(found.attributes, "c1", "bg_scene_motion") is None
     assert found.against_gold == {"scene_motion": 1, "camera_motion": 1, "keep_reject": 0}
     assert found.unanswered["scene_motion"] == 2  # c2, which nobody answered, and c3
+
+
+@pytest.mark.parametrize(
+    ("tolerance", "shares", "label"),
+    [
+        (1, ("75", "75", "75"), "50"),
+        (1, ("10", "10"), "25"),
+        (1, ("10", "75"), "42.5"),  # between two right ones as ever
+        (1, ("50", "75"), "50"),  # half a step off
+        (1, ("75", "100"), None),  # a step and a half off
+        (2, ("75", "100"), "50"),
+        (0, ("75", "75"), None),
+        (1, ("unclear", "unclear"), None),
+    ],
+)
+def test_votes_within_the_tolerance_of_several_right_answers_keep_the_label(
+    tolerance: int, shares: tuple[str, ...], label: str | None
+) -> None:
+    study = labelling(scene_motion_c1=("25", "50"))
+    study = replace(study, tasks=tuple(replace(task, tolerance=tolerance if task.gold else 0) for task in study.tasks))
+    ballot = Ballot(study)
+    for rater, share in enumerate(shares):
+        ballot.cast(f"r{rater}", "scene_motion", "c1", {"water": share, "other": "0"}, purpose="gold")
+    resolved = labels(study, ballot.votes, least_agreement=0)
+    (row,) = resolved.answers
+    assert (row.answer, row.votes) == (label, len(shares))
+    assert resolved.against_gold["scene_motion"] == (label is None)
+    share = value(resolved.attributes, "c1", "bg_scene_motion")
+    assert share == (None if label is None else float(label) / 100)
+    if shares == ("75", "75", "75"):
+        assert row.reason == "3 votes come to 75, which is right within 1 step"
 
 
 def test_the_same_question_under_two_names_gives_two_attributes() -> None:

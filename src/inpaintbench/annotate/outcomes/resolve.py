@@ -1,7 +1,8 @@
 """Votes about clips become the rows that other rooms read: attributes and answers.
 
 Of each rater the first answer that stands counts; silent repeats do not. A vote and a check are two things: a gold task with one
-right answer has that one, whatever raters say; where several are right their votes decide like all others, within what is right.
+right answer has that one, whatever raters say; where several are right their votes decide like all others, within what is right;
+of votes beyond it, but within the gold task's tolerance, the nearest right answer is the label.
 Several votes come to a verdict:
 
 * The answer that most votes gave wins; a draw has no answer.
@@ -16,8 +17,10 @@ from __future__ import annotations
 import statistics
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from inpaintbench.annotate.desk.records import Vote
 from inpaintbench.annotate.questions.base import Question, number
@@ -252,19 +255,35 @@ def _main_verdict(study: Study, task: StudyTask, votes: Sequence[Vote], least_ag
     question = study.question_of[task.question]
     part = question.parts()[0].name
     verdict = _verdict(question, part, [vote.choice for vote in votes], least_agreement)
-    if verdict.answer is None or _may_be_right(verdict.answer, task.gold, question):
+    if verdict.answer is None or not task.gold:
+        return verdict
+    right = _right_answer(study, task, verdict.answer)
+    if right == verdict.answer:
         return verdict
     come = "1 vote comes" if verdict.votes == 1 else f"{verdict.votes} votes come"
+    if right is not None:
+        steps = "1 step" if task.tolerance == 1 else f"{task.tolerance} steps"
+        return replace(verdict, answer=right, reason=f"{come} to {verdict.answer}, which is right within {steps}")
     reason = f"{come} to {verdict.answer}, but right are {', '.join(task.gold)}"
     return Verdict(None, reason, verdict.votes, verdict.agreement, against_gold=True)
 
 
-def _may_be_right(answer: str, right: Sequence[str], question: Question) -> bool:
-    """A median lies between steps: it is right from the smallest to the largest number that is."""
-    if not right or answer in right:
-        return True
-    value, numbers = number(answer), [value for step in right if (value := number(step)) is not None]
-    return question.kind != "label" and value is not None and bool(numbers) and min(numbers) <= value <= max(numbers)
+def _right_answer(study: Study, task: StudyTask, answer: str) -> str | None:
+    """The right answer that the votes' ``answer`` stands for; None where it is wrong.
+
+    A median lies between steps: it is right from the smallest to the largest number that is. Beyond these, but within the task's
+    tolerance, it stands for the one that is nearer.
+    """
+    question = study.question_of[task.question]
+    value, numbers = number(answer), {place: step for step in task.gold if (place := number(step)) is not None}
+    if answer in task.gold or question.kind == "label" or value is None or not numbers:
+        return answer if answer in task.gold else None
+    nearest = min(max(value, min(numbers)), max(numbers))
+    if nearest == value:
+        return answer
+    scale = sorted(place for option in question.parts()[0].options if (place := number(option.value)) is not None)
+    steps_off = abs(np.diff(np.interp((value, nearest), scale, range(len(scale))))[0])
+    return numbers[nearest] if steps_off <= task.tolerance else None
 
 
 def _name(study: Study, task: StudyTask, attribute: str) -> str:
