@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from inpaintbench.claims import ENOUGH_SOURCES, jackknife_error, students_t, too_few
+from inpaintbench.claims import ENOUGH_SOURCES, effective_degrees, jackknife_error, students_t, too_few
 
 
 def test_six_sources_bear_a_claim_and_five_do_not() -> None:
@@ -23,3 +23,8 @@ def test_the_jackknife_of_a_mean_is_its_standard_error() -> None:
 @pytest.mark.parametrize("degrees", [1, 2.5, 9, 200])
 def test_students_t_is_that_of_scipy(degrees: float) -> None:
     assert students_t(0.95, degrees) == pytest.approx(scipy.stats.t.ppf(0.975, degrees))
+
+
+@pytest.mark.parametrize(("sizes", "degrees"), [([5] * 8, 7), ([3, 3, 1], 49 / 19 - 1), ([60, 1, 1], 1), ([4], 1)])
+def test_degrees_are_kishs_number_of_sources_less_one_and_never_below_one(sizes: list[int], degrees: float) -> None:
+    assert effective_degrees(sizes) == pytest.approx(degrees, rel=1e-12)

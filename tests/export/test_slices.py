@@ -128,6 +128,22 @@ def test_corrected_slices_rarely_use_a_mask_twice_and_reverse_about_half() -> No
     assert {pair.index for pair in of(few, "size-low")} == set(range(7))
 
 
+def test_a_mask_of_an_odd_number_is_reversed_as_often_as_one_of_an_even_number() -> None:
+    pairs = make("corrected").pairs
+    assert 0.45 < sum(pair.reverse == pair.index % 2 for pair in pairs) / len(pairs) < 0.55
+
+
+def test_a_slice_that_grows_as_published_goes_on_where_its_masks_ended() -> None:
+    there = [f"older{number}" for number in range(5)]
+    grown = plan(
+        {}, all_clips=CLIPS, presets=LABELS, per_slice=150, behaviour="as-published", seed=0, members={"size-low": there}
+    )  # fmt: skip
+    masks, whole = (
+        [(pair.preset, pair.index, pair.reverse) for pair in of(made, "size-low")] for made in (grown, make("as-published"))
+    )
+    assert masks == whole[5:]
+
+
 def test_which_mask_a_clip_gets_follows_from_clip_and_preset_alone() -> None:
     masks: dict[tuple[str, str], set[tuple[int, bool]]] = {}
     for clips in (CLIPS, CLIPS[:40], CLIPS[300:700]):

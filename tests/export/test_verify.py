@@ -8,6 +8,8 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +21,7 @@ from inpaintbench import frozen, video
 from inpaintbench.errors import InputError, MissingExtraError, UnknownNameError, how_to_install
 from inpaintbench.export import second_decoder
 from inpaintbench.export.layout import configs
-from inpaintbench.export.verify import file_problems, verify
+from inpaintbench.export.verify import _checks, _media_problem, _rgb_hashes, file_problems, verify
 from inpaintbench.files import file_sha256
 from inpaintbench.tables import write_parquet
 
@@ -77,8 +79,11 @@ def test_pyav_decodes_again_only_what_has_another_hash(dataset: Path, monkeypatc
     other = frames.copy()
     monkeypatch.setitem(second_decoder._DECODERS, "ffmpeg", lambda path: other.ravel())
     assert (second_decoder._difference(path, row["truth_rgb_sha256"], "ffmpeg"), decoded) == (0, [])
-    other[3, 2, 1, 0] ^= 4
-    assert (second_decoder._difference(path, row["truth_rgb_sha256"], "ffmpeg"), decoded) == (4, [path])
+    place = tuple(np.argwhere((frames >= 4) & (frames < 252))[0])
+    for change in (4, -4):
+        other[place] = int(frames[place]) + change
+        assert second_decoder._difference(path, row["truth_rgb_sha256"], "ffmpeg") == 4
+    assert decoded == [path] * 2
     monkeypatch.setitem(second_decoder._DECODERS, "ffmpeg", lambda path: other[1:])
     with pytest.raises(ValueError, match="cannot reshape"):
         second_decoder._difference(path, row["truth_rgb_sha256"], "ffmpeg")
@@ -100,6 +105,63 @@ def test_without_a_second_decoder_it_says_what_was_not_looked_at(dataset: Path, 
     result = verify(dataset)
     assert (result.problems, result.second_decoder) == ([], None)
     assert result.not_looked_at == [f"what a second decoder gives: none is installed; {how_to_install('export')}"]
+
+
+def test_what_a_decoder_cannot_decode_is_told_and_no_problem(dataset: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Unable(second_decoder.SecondDecoder):
+        def results(self, *, time_limit_seconds: float) -> dict[str, dict[str, Any]]:
+            [first, *others] = super().results(time_limit_seconds=time_limit_seconds).items()
+            return {first[0]: {"path": first[0], "unable": "it knows no such files"}, **dict(others)}
+
+    monkeypatch.setattr("inpaintbench.export.verify.SecondDecoder", Unable)
+    result = verify(dataset)
+    assert (result.problems, result.largest_difference) == ([], 0)
+    assert result.not_looked_at == ["what a second decoder gives of 1 files: it knows no such files"]
+
+
+def test_decord_is_unable_to_decode_planes_of_red_green_and_blue(monkeypatch: pytest.MonkeyPatch) -> None:
+    for channels, expected in ((3, (2, 8, 8, 3)), (4, None)):
+        frames = np.zeros((2, 8, 8, channels), np.uint8)
+
+        class Reader:
+            def __init__(self, path: str, *, num_threads: int, frames: np.ndarray = frames) -> None:
+                self.frames = frames
+
+            def __getitem__(self, place: int) -> np.ndarray:
+                return self.frames[place]
+
+            def __len__(self) -> int:
+                return len(self.frames)
+
+            def get_batch(self, places: range) -> SimpleNamespace:
+                return SimpleNamespace(asnumpy=lambda: self.frames[list(places)])
+
+        monkeypatch.setitem(sys.modules, "decord", SimpleNamespace(VideoReader=Reader))
+        if expected:
+            assert second_decoder._decord("clip.mkv").shape == expected
+        else:
+            with pytest.raises(second_decoder._UnableError, match="store colours as RGB"):
+                second_decoder._decord("clip.mkv")
+
+
+def test_the_second_decoder_is_given_truths_and_inputs() -> None:
+    rows = [
+        {"input_file_name": "input/a.mp4", "input_sha256": "1", "truth_file_name": "truth/a.mp4", "truth_rgb_sha256": "2"},
+        {"input_file_name": "input/b.mp4", "input_sha256": "3", "truth_file_name": None},
+        {"truth_file_name": "truth/c.mp4", "truth_rgb_sha256": "4"},
+    ]
+    assert _rgb_hashes(rows) == {"input/a.mp4": "1", "input/b.mp4": "3", "truth/a.mp4": "2", "truth/c.mp4": "4"}
+
+
+@pytest.mark.parametrize("part", ["object_mask", "effect_mask"])
+def test_masks_of_objects_and_of_their_effects_are_decoded(part: str, dataset: Path) -> None:
+    row = frozen.load(dataset).items[0]
+    name = f"{part}{Path(row['hole_file_name']).suffix}"
+    shutil.copy(dataset / row["hole_file_name"], dataset / name)
+    for sha256, problem in ((row["hole_sha256"], None), ("0" * 64, f"{name}: decoded {part.replace('_', ' ')} differs from the")):
+        checks = _checks({**row, f"{part}_file_name": name, f"{part}_sha256": sha256})
+        told = _media_problem(dataset, name, checks[name])
+        assert told is None if problem is None else told.startswith(problem)
 
 
 def test_an_unknown_or_missing_decoder_is_one_sentence(dataset: Path, monkeypatch: pytest.MonkeyPatch) -> None:

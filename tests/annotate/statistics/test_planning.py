@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -10,6 +11,7 @@ from inpaintbench.annotate.statistics.planning import (
     Tried,
     _setting,
     _standard_errors_apart,
+    _too_few,
     difference_of,
     plan,
     plan_labels,
@@ -46,6 +48,20 @@ def test_each_of_five_methods_gets_its_rank_by_the_planned_votes() -> None:
 @pytest.mark.parametrize(("others", "degrees", "published"), [(1, 19, 2.093), (2, 20, 2.38), (4, 20, 2.65), (4, 60, 2.51)])
 def test_a_rank_among_several_needs_the_distance_of_dunnetts_table(others: int, degrees: int, published: float) -> None:
     assert _standard_errors_apart(0.95, degrees, others=others) == pytest.approx(published, abs=0.015)
+
+
+@pytest.mark.parametrize(("methods", "published"), [(2, 2.571), (5, 3.48)])
+def test_a_study_of_six_sources_needs_the_distance_of_five_degrees(methods: int, published: float) -> None:
+    setting = _setting(methods, 0.1, 30, 6, 0.5, level=0.95, seed=0, world=World())
+    assert setting.standard_errors_apart == pytest.approx(published, abs=0.04)
+
+
+def test_the_sources_that_are_named_are_enough_for_ranks_among_all_methods() -> None:
+    setting = _setting(5, 0.1, 30, 6, 0.2, level=0.95, seed=0, world=World(source_spread=0.5))
+    sentence = _too_few(setting, 0.4, smallest_difference=0.2, level=0.95, power=0.9)
+    [sources] = re.findall(r"about (\d+) sources", sentence)
+    # Twice the variance of one source over the squared difference, times Dunnett's 2.51 and the 1.65 of a power of 95 %.
+    assert int(sources) == pytest.approx(2 * (0.5 / 0.2) ** 2 * (2.51 + 1.65) ** 2, rel=0.015)
 
 
 def test_half_the_planned_votes_are_not_enough() -> None:

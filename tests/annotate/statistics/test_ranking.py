@@ -5,10 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy.stats
 from planted_studies import Planted, drawn, true_strengths
 
-from inpaintbench.annotate.statistics.paired import estimate, tally
-from inpaintbench.annotate.statistics.ranking import Comparison, _numbers, plain, rank
+from inpaintbench.annotate.statistics.paired import Estimate, estimate, tally
+from inpaintbench.annotate.statistics.ranking import Comparison, _draws, _numbers, _rank_limits, plain, rank
 from inpaintbench.errors import InputError
 
 FIVE = Planted((0.9, 0.4, 0.1, -0.4, -1.0), 0.2, 20, votes=600)
@@ -95,6 +96,28 @@ def test_the_error_is_that_of_leaving_out_one_source() -> None:
     found = estimate(tally(_numbers(votes, names), methods=5, rater_effects=False))
     assert found.covariance[:5, :5] == pytest.approx(expected, abs=1e-7)
     assert found.degrees == 5
+
+
+def estimated(*strengths: float, degrees: int) -> Estimate:
+    """Every difference of strengths has a standard error of 1."""
+    covariance = 0.5 * np.eye(len(strengths) + 1)
+    return Estimate(np.array(strengths), covariance, 0.0, 0.0, None, degrees, False)
+
+
+def test_strengths_of_a_draw_share_the_scale_of_students_t() -> None:
+    given = estimated(0.5, 0.0, -0.5, degrees=6)
+    drawn_off = _draws(given, given.covariance, replicates=100_000, seed=0) - given.strengths
+    # Hotelling's T^2: the mean square of three coordinates follows F(3, 6).
+    mean_square = (drawn_off**2 / 0.5).mean(axis=1)
+    assert np.quantile(mean_square, 0.95) == pytest.approx(scipy.stats.f.ppf(0.95, 3, 6), rel=0.03)
+
+
+def test_each_method_is_told_from_others_by_its_own_quantile() -> None:
+    given = estimated(1.5, 0.0, 0.0, degrees=6)
+    # In every draw the second is too good and the third too bad by 1: the first is off by 1 at most, those by 2.
+    draws = np.tile(given.strengths + np.array([0.0, 1.0, -1.0]), (20, 1))
+    lowest, highest = _rank_limits(given, given.covariance, draws, level=0.95)
+    assert list(zip(lowest.tolist(), highest.tolist(), strict=True)) == [(1, 1), (1, 3), (1, 3)]
 
 
 def comparison(first: str, second: str, outcome: str, *, rater: str = "r", cluster: str = "s") -> Comparison:

@@ -26,6 +26,7 @@ from inpaintbench.eval.leaderboard.verify import Verdict, _compared, check_agree
 from inpaintbench.eval.leaderboard.write import COLUMNS, board_csv, board_json
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.report.quantity import Quantity
+from inpaintbench.tables import UNEXPECTED
 from inpaintbench.types import Score
 from inpaintbench.workspace import Workspace
 
@@ -297,3 +298,15 @@ def test_what_a_network_says_is_compared_and_what_it_could_not_say_is_named(worl
     assert (same.values, same.differing, same.unchecked) == (2, (), ("fid",))
     assert [one.item_id for one in other.differing] == ["item01"]
     assert (lacking.values, lacking.differing, lacking.unchecked) == (0, (), ("lpips", "fid"))
+
+
+def test_a_failure_of_this_machine_is_no_other_number(world: Path) -> None:
+    submission = read_submission(world / "submissions" / "telea.zip")
+    claims = [row for row in submission.scores if row.item_id == "item00" and row.region == "hole"]
+    failed = [
+        replace(row, value=None, reason="out of memory", details={UNEXPECTED: True}) if row.metric == "psnr" else row
+        for row in claims
+    ]
+    assert {row.metric for row in claims} == {"psnr", "ssim"}
+    found = _compared(submission, failed, ["item00"], CHOSEN, ())
+    assert (found.values, found.differing, found.unchecked) == (1, (), ("psnr",))
