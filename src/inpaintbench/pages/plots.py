@@ -82,12 +82,15 @@ def _drawn(text: str) -> str:
     return _apart(_EMPTY.sub("", vl_convert.vegalite_to_svg(text)))
 
 
-def for_paper(chart: altair.TopLevelMixin, rows: Sequence[Mapping[str, Any]], *, title: str = "") -> dict[str, Any]:
-    """A chart over named rows as Vega-Lite that stands alone: with its rows, a title and a legend of methods.
+def for_paper(
+    chart: altair.TopLevelMixin, rows: Sequence[Mapping[str, Any]], *, title: str = "", notes: Sequence[str] = ()
+) -> dict[str, Any]:  # fmt: skip
+    """A chart over named rows as Vega-Lite that stands alone: with its rows, a title with notes below, and a legend of methods.
 
     In a page the legend is text above the plot; ``page.paper`` of plots.js adds it in the same way.
     """
-    found = specification(chart) | {"datasets": {"rows": list(rows)}, **({"title": title} if title else {})}
+    head = {"text": title, **({"subtitle": list(notes), "offset": 8} if notes else {})}
+    found = specification(chart) | {"datasets": {"rows": list(rows)}, **({"title": head} if title else {})}
     with_legends: dict[str, Any] = json.loads(json.dumps(found), object_hook=_with_legend)
     return with_legends
 

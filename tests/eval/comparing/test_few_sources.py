@@ -77,10 +77,10 @@ def test_the_report(sources: int, tmp_path: Path) -> None:
     assert all(test["p"] is None and test["interval_low"] is None for test in data["significance"]) == few
     assert ({one["standard_error"] for one in data["difficulty"]} == {None}) == few
     assert (f"The items come from {WORDS}" in page) == few
-    assert page.count("Hollow points instead of bars: fewer than 6 sources") == 2 * few  # difficulty, sensitivity
+    assert page.count("Hollow points: fewer than 6 sources") == 2 * few  # difficulty, sensitivity
     drawn = json.loads(re.search(r'id="page-data">(.*?)</script>', page)[1])  # type: ignore[index]
     assert drawn["items"]["bold"] != few
-    assert {row["kind"] for row in drawn["rows"]["difficulty"]} == {"few" if few else "mean", "method"}
+    assert {row["kind"] for row in drawn["rows"]["difficulty"]} == ({"few", "few method"} if few else {"mean", "method"})
     assert {row["kind"] for row in drawn["rows"]["sensitivity"]} == {"few" if few else "bar"}
     cards = re.findall(r'<p class="answer( untold)?">', page[page.index('class="cards"') : page.index('id="scores"')])
     assert (cards.count("") == 4) == few  # what was measured, of four quantities

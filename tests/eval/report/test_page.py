@@ -20,12 +20,14 @@ from inpaintbench.eval.metrics.base import INAPPLICABLE
 from inpaintbench.eval.protocols.devil import AS_PUBLISHED, CORRECTED
 from inpaintbench.eval.protocols.fingerprint import AS_PUBLISHED as FINGERPRINT
 from inpaintbench.eval.report import notes, overview
+from inpaintbench.eval.report.figures import paper_figure
 from inpaintbench.eval.report.findings import findings, with_unit
 from inpaintbench.eval.report.labels import metric_title
 from inpaintbench.eval.report.page import default_quantity, parts_of, render
 from inpaintbench.eval.report.plots import (
     difficulty_chart,
     difficulty_rows,
+    means_rows,
     sensitivity_chart,
     sensitivity_rows,
     steps_chart,
@@ -275,7 +277,79 @@ def test_difficulty_bars_are_means_with_standard_errors() -> None:
     assert means[0]["high"] - means[0]["value"] == pytest.approx(math.sqrt(200) / math.sqrt(2))
     assert means[0]["value"] - means[0]["low"] == pytest.approx(math.sqrt(200) / math.sqrt(2))
     assert [row["value"] for row in told if row["kind"] == "method" and row["method"] == "good"] == [30, 20, 25]
-    assert {row["kind"] for row in difficulty_rows(results_of())} == {"few", "method"}  # no bar, no error, no claim
+    assert {row["kind"] for row in difficulty_rows(results_of())} == {"few", "few method"}  # no bar, no error, no claim
+
+
+# Twelve items of six sources in three steps, two methods and a floor that lies far below them.
+STEPPED = {
+    f"effect-shadow-{step}": [f"{source}{place}" for source in "abcdef"]
+    for place, step in enumerate(("low", "mid", "high"))
+}  # fmt: skip
+PAIRED = STEPPED | {f"size-{level}": STEPPED[f"effect-shadow-{level}"] for level in ("low", "high")}
+
+
+def floored(*, measured: str = "abcdef") -> Results:
+    """``part`` is measured on items of some sources alone, the floor ``blank`` on all."""
+    items = [item for part in STEPPED.values() for item in part]
+    values: dict[str, dict[str, float | None]] = {
+        "whole": {item: 30.0 - int(item[1]) + "abcdef".index(item[0]) for item in items},
+        "part": {item: 31.0 - 2 * int(item[1]) if item[0] in measured else None for item in items},
+        "blank": dict.fromkeys(items, 6.0),
+    }
+    return Results(dataset(PAIRED), scores(values), protocol=CORRECTED, references=["blank"])
+
+
+def test_references_are_lines_that_stretch_no_scale() -> None:
+    results = floored()
+    steps = compared(results, step_series(results.slices))
+    drawn = {
+        "steps": steps_rows(results, steps),
+        "means": list(means_rows(results, {"All items": results.everything, "Large": results.slices[-1]}, PSNR)),
+    }
+    for name, plotted in drawn.items():
+        floors = [row for row in plotted if row["method"] == "blank"]
+        assert {row["kind"] for row in floors} == {"reference"}, name
+        own = [row[end] for row in plotted if row not in floors for end in ("value", "low", "high") if row.get(end) is not None]
+        least, most = min(own), max(own)
+        assert all(least - 0.1 * (most - least) < row["value"] < least for row in floors), name
+    assert [row["text"] for row in drawn["steps"] if row["kind"] == "reference"] == ["", "", "blank 6.00 dB ↓"]
+    assert [row["text"] for row in drawn["means"] if row["kind"] == "reference"] == ["6.00 dB ←"] * 2
+    # Inside the scale the line lies at its value, and its name is enough.
+    near = [row if row.method != "blank" else replace(row, value=29.0) for row in results.scores]
+    inside = Results(results.dataset, near, protocol=CORRECTED, references=["blank"])
+    found = [row for row in steps_rows(inside, steps) if row["kind"] == "reference"]
+    assert [(row["value"], row["text"]) for row in found] == [(29, ""), (29, ""), (29, "blank")]
+
+
+@pytest.mark.parametrize("name", ["means", "difficulty", "steps", "sensitivity"])
+def test_figures_name_references_beside_the_legend_of_methods(name: str) -> None:
+    text = vl_convert.vegalite_to_svg(paper_figure(floored(), name, PSNR))
+    words = re.findall(r"<text[^>]*>([^<]+)</text>", text)
+    assert any(word.startswith("blank") for word in words)
+    assert "Dashed: references, which do not compete." in words
+    assert not any("Hollow" in word for word in words)
+    legend = text[text.index("role-legend") :]
+    assert ">whole<" in legend
+    assert ">blank<" not in legend
+    hollow = vl_convert.vegalite_to_svg(paper_figure(floored(measured="ab"), name, PSNR))
+    assert "Hollow points: fewer than 6 sources" in hollow
+
+
+def test_a_method_measured_on_few_sources_claims_nothing_beside_others() -> None:
+    """The slices have six sources, so that the other method keeps its bar, interval and filled points."""
+    results = floored(measured="ab")
+    steps = steps_rows(results, compared(results, step_series(results.slices)))
+    means = list(means_rows(results, {"All items": results.everything}, PSNR))
+    for plotted in (steps, means, sensitivity_rows(results)):
+        kinds = {row["method"]: row["kind"] for row in plotted if row["kind"] != "reference"}
+        assert (kinds["part"], kinds["whole"]) == ("few", "bar" if "bar" in kinds.values() else "method")
+    assert {row["method"]: row["low"] is None for row in means} == {"whole": False, "part": True, "blank": True}
+    [told] = [row["told"] for row in means if row["method"] == "part"]
+    assert told.endswith("; 2 sources: an interval, rank or lead needs at least 6")
+    bars = difficulty_rows(results)
+    assert {row["kind"] for row in bars if "method" in row} == {"method", "few method"}
+    assert {(row["kind"], row["low"], row["high"]) for row in bars if "level" in row} == {("few", None, None)}
+    assert {row["kind"] for row in difficulty_rows(floored())} == {"mean", "method", "reference"}
 
 
 def test_sensitivity_is_a_panel_for_each_attribute_with_both_settings() -> None:

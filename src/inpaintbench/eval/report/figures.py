@@ -10,7 +10,7 @@ from inpaintbench.errors import InputError
 from inpaintbench.eval.report import plots
 from inpaintbench.eval.report.findings import with_unit
 from inpaintbench.eval.report.items import attributes_of
-from inpaintbench.eval.report.labels import metric_arrow, quantity_title
+from inpaintbench.eval.report.labels import metric_title, place_label, quantity_title
 from inpaintbench.eval.report.plots import PlotRow
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.stepped import compared
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 Styles = Mapping[str, MethodStyle]
 # Pixels between the axes: with names and numbers both columns of a paper, 6.75 in.
 _WIDTH = 520
+_ALL = "All items"
 
 
 def paper_figure(results: Results, name: str, quantity: Quantity, *, attribute: str | None = None) -> dict[str, Any]:
@@ -46,30 +47,27 @@ def paper_figure(results: Results, name: str, quantity: Quantity, *, attribute: 
     own = [row for row in rows if (row["metric"], row["region"]) == quantity]
     if not own:
         raise InputError(f"nothing to draw as {name!r}: no slice of the dataset that it shows has {quantity_title(quantity)}")
-    return for_paper(chart, own, title=quantity_title(quantity))
+    return for_paper(chart, own, title=quantity_title(quantity), notes=plots.reading_notes(own))
 
 
 def metrics_figure(results: Results, part: Slice, quantities: Sequence[Quantity]) -> dict[str, Any]:
-    """The means of all methods in a slice with their intervals: a panel for each metric."""
-    styles = method_styles(results.methods, results.references)
-    names = [metric_arrow(quantity.metric) for quantity in quantities]
+    """The means of all methods in a slice with their intervals: a panel for each metric and region."""
+    styles = _competing(results, method_styles(results.methods, results.references))
+    names = [f"{metric_title(quantity.metric)}\n{place_label(quantity.region)}" for quantity in quantities]
     rows = [
         row
         for quantity, name in zip(quantities, names, strict=True)
-        for row in plots.means_of(results, part, quantity, panel=name)
-    ]
-    return for_paper(plots.means_chart(styles, names, apart=True), rows)
+        for row in plots.means_rows(results, {name: part}, quantity)
+    ]  # fmt: skip
+    return for_paper(
+        plots.means_chart(styles, names, apart=True), rows, title=plots.slice_words(part), notes=plots.reading_notes(rows)
+    )
 
 
 def _means(results: Results, styles: Styles) -> tuple[TopLevelMixin, list[PlotRow]]:
-    parts = {"All items": results.everything} | {plots.slice_words(part): part for part in in_reading_order(results.slices)}
-    rows = [
-        row
-        for quantity in results.quantities
-        for name, part in parts.items()
-        for row in plots.means_of(results, part, quantity, panel=name)
-    ]
-    return plots.means_chart(styles, list(parts)), rows
+    parts = {_ALL: results.everything} | {plots.slice_words(part): part for part in in_reading_order(results.slices)}
+    rows = [row for quantity in results.quantities for row in plots.means_rows(results, parts, quantity)]
+    return plots.means_chart(_competing(results, styles), list(parts)), rows
 
 
 def _difficulty(results: Results, styles: Styles) -> tuple[TopLevelMixin, list[PlotRow]]:

@@ -55,12 +55,6 @@ def claims_note(results: Results) -> str:
     return f"{where}."
 
 
-def hollow_note(results: Results) -> str:
-    """Sentence on hollow points in plots, where there are some; else empty."""
-    few = any(too_few(results.n_sources(slice_)) for slice_ in results.slices)
-    return f"Hollow points instead of bars: fewer than {ENOUGH_SOURCES} sources, so no error and no claim." if few else ""
-
-
 def unmeasured_notes(results: Results) -> list[str]:
     """Sentences on quantities without a number, by reason, and on those that some items cannot have; with backticks."""
     by_reason: dict[str, dict[str, list[str]]] = {}

@@ -59,12 +59,13 @@ def parts_of(results: Results, exhibits: Sequence[Exhibit], *, title: str, frame
         ("sensitivity", "Sensitivity", sensitive), ("effort", "Effort", bool(results.efforts)), ("notes", "Notes", True),
         ("provenance", "Data", True),
     ]  # fmt: skip
+    data = _data(results, default, exhibits, styles, steps)
     return {
         "title": title,
         "links": [Link(f"#{name}", words) for name, words, there in sections if there],
         "styles": styles,
         "rules": shown.posters(exhibits),
-        "data": _data(results, default, exhibits, styles, steps),
+        "data": data,
         "results": results,
         "default": default,
         "metrics": [
@@ -103,7 +104,7 @@ def parts_of(results: Results, exhibits: Sequence[Exhibit], *, title: str, frame
         "rank_tables": rank_tables(results),
         "leads": [(lead, quantity_title(lead.quantity)) for lead in leads(results)],
         "significant": LEVEL,
-        "hollow": overview.hollow_note(results),
+        "hollow": {name: plots.hollow_note(rows) for name, rows in data["rows"].items()},
         "difficulty": [(quantity, difficulty_table(results, quantity)) for quantity in results.quantities],
         "steps": [(one, steps_table(results, one, steps), steps_notes(one, steps)) for one in results.quantities]
         if steps

@@ -7,12 +7,13 @@ readers without scripts or without sight.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import lazy_loader
 
-from inpaintbench.claims import too_few
+from inpaintbench.claims import ENOUGH_SOURCES, too_few
+from inpaintbench.eval.comparing.statistics import Summary
 from inpaintbench.eval.report.findings import with_unit
 from inpaintbench.eval.report.labels import name_label, quantity_label, quantity_title, slice_label
 from inpaintbench.eval.report.quantity import Quantity, metric_leaf
@@ -53,16 +54,16 @@ def difficulty_chart(results: Results, styles: dict[str, MethodStyle]) -> alt.La
     few = base.transform_filter("datum.kind == 'few'").mark_point(
         filled=False, shape="diamond", size=130, strokeWidth=2, color="var(--soft)"
     )
-    dots = base.transform_filter("datum.kind == 'method'").mark_point(
-        filled=True, size=85, opacity=1, stroke="var(--ground)", strokeWidth=1
-    )
+    aside = alt.XOffset("method:N", sort=list(styles))
+    colour, shape = method_colour(styles), method_shape(styles)
     floors = base.transform_filter("datum.kind == 'reference'")
     return alt.layer(
         bars.encode(x.bandPosition(0.12), alt.X2("slice:N", bandPosition=0.88), y, alt.Y2Datum(0), opacity),
         errors.encode(y="low:Q", y2="high:Q"),
         few.encode(y=y),
-        dots.encode(
-            y=y, color=method_colour(styles), shape=method_shape(styles), xOffset=alt.XOffset("method:N", sort=list(styles))
+        *(
+            points.encode(y=y, color=colour, shape=shape, xOffset=aside)
+            for points in _points(base, filled="method", hollow="few method", size=85)
         ),
         floors.mark_rule(strokeDash=[5, 3], strokeWidth=2, color="var(--faint)").encode(
             x.bandPosition(0), alt.X2("slice:N", bandPosition=1), y
@@ -88,7 +89,7 @@ def _difficulty(results: Results, quantity: Quantity) -> Iterator[PlotRow]:
                          *(value for (_, method), value in means.items() if method in results.contenders)])  # fmt: skip
     for index, part in enumerate(slices):
         spread, name = spreads[part.name], slice_words(part)
-        few = too_few(results.n_sources(part))
+        few = results.few(part, quantity)
         shared = {"metric": quantity.metric, "region": quantity.region, "slice": name}
         if spread.mean is not None and math.isfinite(spread.mean):
             error = spread.standard_error
@@ -99,19 +100,20 @@ def _difficulty(results: Results, quantity: Quantity) -> Iterator[PlotRow]:
                 "value": spread.mean,
                 "low": None if error is None else spread.mean - error,
                 "high": None if error is None else spread.mean + error,
-                "told": f"{name}: {over}" + (f"; {few}" if few else ""),
+                "told": _told(f"{name}: {over}", few),
             }
         for method in results.contenders:
             if (value := means[part.name, method]) is not None:
-                told = f"{method}, {name}: {with_unit(value, quantity.metric)}"
-                yield shared | {"kind": "method", "method": method, "value": value, "told": told}
+                own = too_few(results.n_sources(part, method, quantity))
+                told = _told(f"{method}, {name}: {with_unit(value, quantity.metric)}", own)
+                yield shared | {"kind": "few method" if own else "method", "method": method, "value": value, "told": told}
         for method in results.references:
             if (value := means[part.name, method]) is not None:
-                beyond = " ↑" if value > high else " ↓" if value < low else ""
+                at, beyond = _clamped(value, (low, high))
                 words = f"{method} {with_unit(value, quantity.metric)}{beyond}"
                 # One label is enough where all lie inside the scale; at the edge each tells its value.
                 yield shared | {
-                    "kind": "reference", "value": min(max(value, low), high), "told": f"{words}, reference",
+                    "kind": "reference", "value": at, "told": f"{words}, reference",
                     "text": words if beyond or not index else "",
                 }  # fmt: skip
 
@@ -125,12 +127,7 @@ def sensitivity_chart(styles: dict[str, MethodStyle], methods: Sequence[str], pa
     floors = base.transform_filter("datum.kind == 'reference'")
     layers = alt.layer(
         base.transform_filter("datum.kind == 'bar'").mark_bar().encode(color=colour),
-        base.transform_filter("datum.kind == 'bar'")
-        .mark_point(filled=True, size=75, opacity=1, stroke="var(--ground)", strokeWidth=1, aria=False)
-        .encode(color=colour, shape=shape),
-        base.transform_filter("datum.kind == 'few'")
-        .mark_point(filled=False, size=90, strokeWidth=2)
-        .encode(color=colour, shape=shape),
+        *(points.encode(color=colour, shape=shape) for points in _points(base, filled="bar", hollow="few", size=75)),
         base.transform_filter("datum.kind == 'none'").mark_text(text="–", color="var(--soft)"),
         floors.mark_rule(strokeDash=[5, 3], color="var(--faint)").encode(x=alt.value(0), x2=alt.value("width")),
         *(layer.encode(x=alt.value("width")) for layer in _words(floors, "text", align="right", dx=-2, dy=-6, fontSize=10)),
@@ -154,24 +151,23 @@ def sensitivity_rows(results: Results) -> list[PlotRow]:
 
 
 def _improvements(results: Results, pair: Pair, quantity: Quantity) -> Iterator[PlotRow]:
-    low, high = _extent(
+    ends = _extent(
         [results.improvement(other, method, quantity) for other in pair_slices(results.slices) for method in results.contenders]
     )
-    few = too_few(min(results.n_sources(pair.low), results.n_sources(pair.high)))
     attribute = name_label(pair.attribute)
     shared = {"metric": quantity.metric, "region": quantity.region, "attribute": attribute}
     for method in results.contenders:
         share = results.improvement(pair, method, quantity)
+        few = too_few(min(results.n_sources(part, method, quantity) for part in (pair.low, pair.high)))
         kind = "none" if share is None else "few" if few else "bar"
-        told = f"{method}, {attribute}: {'no value' if share is None else signed_percent(share)}" + (f"; {few}" if few else "")
+        told = _told(f"{method}, {attribute}: {'no value' if share is None else signed_percent(share)}", few)
         yield shared | {"kind": kind, "method": method, "value": share or 0.0, "told": told}
     for method in results.references:
         if (share := results.improvement(pair, method, quantity)) is not None and results.contenders:
-            beyond = " ↑" if share > high else " ↓" if share < low else ""
+            at, beyond = _clamped(share, ends)
             words = f"{method} {signed_percent(share)}{beyond}"
             yield shared | {
-                "kind": "reference", "method": results.contenders[0], "value": min(max(share, low), high), "text": words,
-                "told": f"{words}, reference",
+                "kind": "reference", "method": results.contenders[0], "value": at, "text": words, "told": f"{words}, reference",
             }  # fmt: skip
 
 
@@ -185,14 +181,16 @@ def steps_chart(styles: dict[str, MethodStyle], series: Sequence[Series]) -> alt
     )
     colour, shape = method_colour(styles), method_shape(styles)
     floors = base.transform_filter("datum.kind == 'reference'")
-    own = base.transform_filter("datum.kind == 'method'")
     names = [_series_words(one) for one in series]
     characters = [max(len(name), sum(len(step) + 1 for step, _ in one.steps)) for name, one in zip(names, series, strict=True)]
     width = max(_FEWEST_PIXELS, _CHARACTER * max(characters, default=0))
     layers = alt.layer(
         floors.mark_line(strokeDash=[5, 3], color="var(--faint)").encode(detail="method:N"),
-        own.mark_line(strokeWidth=1.5, aria=False).encode(color=colour, detail="method:N"),
-        own.mark_point(filled=True, size=75, opacity=1, stroke="var(--ground)", strokeWidth=1).encode(color=colour, shape=shape),
+        *_words(floors, "text", align="right", dy=-6, fontSize=10),
+        base.transform_filter("datum.kind != 'reference'")
+        .mark_line(strokeWidth=1.5, aria=False)
+        .encode(color=colour, detail="method:N"),
+        *(points.encode(color=colour, shape=shape) for points in _points(base, filled="method", hollow="few", size=75)),
     ).properties(height=170, width=width)
     header = alt.Header(labelLimit=width, title=None)
     panels: alt.FacetChart = layers.facet(
@@ -204,31 +202,59 @@ def steps_chart(styles: dict[str, MethodStyle], series: Sequence[Series]) -> alt
 
 def steps_rows(results: Results, steps: Mapping[tuple[str, Quantity], Compared]) -> list[PlotRow]:
     """Rows of ``steps_chart`` for every quantity; ``steps`` of ``compared``."""
-    return [row for (_, quantity), one in steps.items() for row in _steps(results, one, quantity)]
+    found = {key: list(_step_means(results, one, key[1])) for key, one in steps.items()}
+    ends = {
+        quantity: _extent(
+            [
+                _drawable(means[method].mean)
+                for (_, of), series in found.items()
+                if of == quantity
+                for _, means in series
+                for method in results.contenders
+            ],
+            from_zero=False,
+        )
+        for _, quantity in steps
+    }
+    return [
+        row
+        for (name, quantity), means in found.items()
+        for row in _steps(results, steps[name, quantity].series, means, quantity, ends[quantity])
+    ]
 
 
-def _steps(results: Results, compared: Compared, quantity: Quantity) -> Iterator[PlotRow]:
-    attribute = _series_words(compared.series)
-    for step, mean in _step_means(results, compared, quantity):
-        for method in results.methods:
-            if (value := _drawable(mean[method])) is not None:
-                yield {
-                    "metric": quantity.metric, "region": quantity.region, "attribute": attribute, "step": step,
-                    "kind": "reference" if method in results.references else "method", "method": method, "value": value,
-                    "told": f"{method}, {attribute} {step}: {with_unit(value, quantity.metric)}",
+def _steps(
+    results: Results, series: Series, means: Sequence[tuple[str, Mapping[str, Summary]]], quantity: Quantity,
+    ends: tuple[float, float],
+) -> Iterator[PlotRow]:  # fmt: skip
+    attribute = _series_words(series)
+    for step, of in means:
+        shared = {"metric": quantity.metric, "region": quantity.region, "attribute": attribute, "step": step}
+        for method in results.contenders:
+            if (value := _drawable(of[method].mean)) is not None:
+                few = too_few(of[method].n_clusters)
+                told = _told(f"{method}, {attribute} {step}: {with_unit(value, quantity.metric)}", few)
+                yield shared | {"kind": "few" if few else "method", "method": method, "value": value, "told": told}
+        for method in results.references:
+            if (value := _drawable(of[method].mean)) is not None:
+                at, beyond = _clamped(value, ends)
+                words = f"{method} {with_unit(value, quantity.metric)}{beyond}"
+                # The line has its name where it ends; at the edge each panel tells the value that it stands for.
+                yield shared | {
+                    "kind": "reference", "method": method, "value": at,
+                    "told": f"{words}, {attribute} {step}, reference",
+                    "text": (words if beyond else method) if step == means[-1][0] else "",
                 }  # fmt: skip
 
 
-def _step_means(
-    results: Results, compared: Compared, quantity: Quantity
-) -> Iterator[tuple[str, dict[str, float | None]]]:  # fmt: skip
+def _step_means(results: Results, compared: Compared, quantity: Quantity) -> Iterator[tuple[str, dict[str, Summary]]]:
     """Each step with the mean of each method over the items that are compared."""
     parts = dict(compared.series.steps)
     for step, items in compared.items:
         if quantity.of_sets:
-            yield step, {method: results.summary(parts[step], method, quantity).mean for method in results.methods}
+            yield step, {method: results.summary(parts[step], method, quantity) for method in results.methods}
         else:
-            yield step, {method: results.over(items, method, quantity).mean for method in results.methods}
+            yield step, {method: results.over(items, method, quantity) for method in results.methods}
 
 
 def _series_words(series: Series) -> str:
@@ -242,12 +268,12 @@ def steps_table(results: Results, quantity: Quantity, steps: Mapping[tuple[str, 
     """The mean of every method at every step; a row for each method, columns of steps attribute by attribute."""
     decimals = metric_leaf(quantity.metric).decimals
     shown = [one for (_, own), one in steps.items() if own == quantity]
-    columns = [(one, step, mean) for one in shown for step, mean in _step_means(results, one, quantity)]
+    columns = [(one, step, means) for one in shown for step, means in _step_means(results, one, quantity)]
     rows = (
         Row(
             (
                 Cell(method, method=method, reference=method in results.references),
-                *(Cell(number(mean[method], decimals)) for _, _, mean in columns),
+                *(Cell(number(means[method].mean, decimals)) for _, _, means in columns),
             ),
             kind="floor" if method in results.references else "",
             key=method,
@@ -279,32 +305,67 @@ def steps_notes(quantity: Quantity, steps: Mapping[tuple[str, Quantity], Compare
 def means_chart(styles: Mapping[str, MethodStyle], panels: Sequence[str], *, apart: bool = False) -> alt.FacetChart:
     """Means of methods with their intervals: a row for each method, a panel for each of ``panels``.
 
-    ``apart``: panels have scales of their own, as metrics need.
+    A reference is a dashed line through the whole panel, with its value in its own row, below those of ``styles``.
+
+    Args:
+        styles: of the methods that compete.
+        panels: names, of one line or several.
+        apart: panels have scales of their own, as metrics need.
     """
-    axis, colour = alt.Axis(grid=True, tickCount=4), method_colour(styles)
-    base = alt.Chart(_ROWS).encode(y=alt.Y("method:N", sort=list(styles), title=None), description="told:N")
+    axis, colour, shape = alt.Axis(grid=True, tickCount=4), method_colour(styles), method_shape(styles)
+    x = alt.X("value:Q", title=None, scale=alt.Scale(zero=False), axis=axis)
+    rows = alt.Chart(_ROWS).encode(description="told:N")
+    base, floors = rows.encode(y=alt.Y("method:N", sort=list(styles), title=None)), "datum.kind == 'reference'"
     layers = alt.layer(
-        base.mark_rule(strokeWidth=1.5).encode(x=alt.X("low:Q"), x2="high:Q", color=colour),
-        base.mark_point(filled=True, size=75, opacity=1).encode(
-            x=alt.X("value:Q", title=None, scale=alt.Scale(zero=False), axis=axis), color=colour, shape=method_shape(styles)
+        rows.transform_filter(floors)
+        .mark_rule(strokeDash=[5, 3], color="var(--faint)")
+        .encode(x=x, y=alt.value(0), y2=alt.value("height")),
+        base.transform_filter("datum.low != null").mark_rule(strokeWidth=1.5).encode(x=alt.X("low:Q"), x2="high:Q", color=colour),
+        *(points.encode(x=x, color=colour, shape=shape) for points in _points(base, filled="method", hollow="few", size=75)),
+        *(
+            words.encode(x=x)
+            for side, dx in (("left", 4), ("right", -4))
+            for at in [base.transform_filter(f"{floors} && datum.side == '{side}'")]
+            for words in _words(at, "text", align=side, dx=dx, fontSize=10)
         ),
     ).properties(width=120, height={"step": 24})  # fmt: skip
-    header = alt.Header(title=None, labelFontWeight=500)
+    header = alt.Header(title=None, labelFontWeight=500, labelExpr="split(datum.label, '\\n')", labelLineHeight=16)
     found: alt.FacetChart = layers.facet(facet=alt.Facet("panel:N", sort=list(panels), header=header, title=None), columns=4)
     found.resolve = alt.Resolve(scale=alt.ScaleResolveMap(x="independent" if apart else "shared"))
     return found
 
 
-def means_of(results: Results, part: Slice, quantity: Quantity, *, panel: str) -> Iterator[PlotRow]:
-    """Rows of ``means_chart`` for one slice and quantity; a method without a finite mean has none."""
-    for method in results.methods:
-        found = results.summary(part, method, quantity)
-        if (mean := _drawable(found.mean)) is not None:
-            yield {
-                "metric": quantity.metric, "region": quantity.region, "panel": panel, "method": method, "value": mean,
-                "low": mean if found.interval_low is None else found.interval_low,
-                "high": mean if found.interval_high is None else found.interval_high,
-                "told": f"{method}, {panel}: {with_unit(mean, quantity.metric)}",
+def means_rows(results: Results, parts: Mapping[str, Slice], quantity: Quantity) -> Iterator[PlotRow]:
+    """Rows of ``means_chart`` for panels of one quantity on one scale; a method without a finite mean has none.
+
+    Args:
+        results: the scores.
+        parts: name of a panel -> the slice it shows.
+        quantity: what is drawn.
+    """
+    found = {
+        (panel, method): results.summary(part, method, quantity) for panel, part in parts.items() for method in results.methods
+    }
+    own = [summary for (_, method), summary in found.items() if method in results.contenders]
+    ends = _extent(
+        [_drawable(end) for one in own for end in (one.mean, one.interval_low, one.interval_high)], from_zero=False
+    )  # fmt: skip
+    for (panel, method), summary in found.items():
+        if (mean := _drawable(summary.mean)) is None:
+            continue
+        shared = {"metric": quantity.metric, "region": quantity.region, "panel": panel, "method": method}
+        words = f"{method}, {' '.join(panel.split())}: {with_unit(mean, quantity.metric)}"
+        if method in results.contenders:
+            few = too_few(results.n_sources(parts[panel], method, quantity))
+            yield shared | {
+                "kind": "few" if few else "method", "value": mean, "low": summary.interval_low, "high": summary.interval_high,
+                "told": _told(words, few),
+            }  # fmt: skip
+        else:
+            at, beyond = _clamped(mean, ends, arrows=(" ←", " →"))
+            yield shared | {
+                "kind": "reference", "value": at, "low": None, "high": None, "told": f"{words}{beyond}, reference",
+                "text": f"{with_unit(mean, quantity.metric)}{beyond}", "side": "left" if 2 * at < sum(ends) else "right",
             }  # fmt: skip
 
 
@@ -344,12 +405,44 @@ def slice_words(part: Slice) -> str:
     return f"{slice_label(part.name)}: {level}" if level else slice_label(part.name)
 
 
-def _extent(values: Sequence[float | None]) -> tuple[float, float]:
-    """The ends of a scale from zero that holds the values, with a little room."""
-    known = [0.0, *(value for value in values if value is not None)]
+def _points(base: alt.Chart, *, filled: str, hollow: str, size: int) -> Iterator[alt.Chart]:
+    """Points of rows of two kinds: those that a claim can rest on, and those of ``too_few`` sources, which only have a rim."""
+    full = base.transform_filter(f"datum.kind == '{filled}'")
+    yield full.mark_point(filled=True, size=size, opacity=1, stroke="var(--ground)", strokeWidth=1, aria=filled != "bar")
+    yield base.transform_filter(f"datum.kind == '{hollow}'").mark_point(filled=False, size=size + 15, opacity=1, strokeWidth=2)
+
+
+def hollow_note(rows: Iterable[PlotRow]) -> str:
+    """Sentence on hollow points in plots of ``rows``, where there are some; else empty."""
+    few = any(row["kind"].startswith("few") for row in rows)
+    return f"Hollow points: fewer than {ENOUGH_SOURCES} sources, so no bar, no error and no claim." if few else ""
+
+
+def reading_notes(rows: Sequence[PlotRow]) -> list[str]:
+    """How to read marks of ``rows`` that are no means of competing methods, a sentence each."""
+    dashed = any(row["kind"] == "reference" for row in rows)
+    return [*(["Dashed: references, which do not compete."] if dashed else []), *filter(None, [hollow_note(rows)])]
+
+
+def _told(words: str, few: str | None) -> str:
+    """What a mark says, with the reason why it bears no claim."""
+    return f"{words}; {few}" if few else words
+
+
+def _extent(values: Sequence[float | None], *, from_zero: bool = True) -> tuple[float, float]:
+    """The ends of a scale that holds the values, with a little room; where there are none, of one that clamps nothing to them."""
+    known = [*([0.0] if from_zero else []), *(value for value in values if value is not None)]
+    if not known:
+        return -math.inf, math.inf
     low, high = min(known), max(known)
-    room = _ROOM * (high - low) or 1.0
-    return low - room * (low < 0), high + room * (high > 0 or low == high)
+    room = _ROOM * (high - low) or (1.0 if from_zero else _ROOM * abs(low) or 1.0)
+    return low - room * (low < 0 or not from_zero), high + room * (high > 0 or low == high or not from_zero)
+
+
+def _clamped(value: float, ends: tuple[float, float], *, arrows: tuple[str, str] = (" ↓", " ↑")) -> tuple[float, str]:
+    """Where on a scale a reference is drawn, which stretches none: inside, or at the nearer end with an arrow beyond it."""
+    low, high = ends
+    return min(max(value, low), high), arrows[0] if value < low else arrows[1] if value > high else ""
 
 
 def _drawable(mean: float | None) -> float | None:

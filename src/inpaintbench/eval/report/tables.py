@@ -241,7 +241,12 @@ class Results:
     def difficulty(self, one: Slice, quantity: Quantity) -> Spread:
         """Mean and standard error over the means of the methods in a slice (DEVIL, CVPR 2022, Figure 4)."""
         found = spread_of([self.summary(one, method, quantity).mean for method in self.contenders])
-        return found._replace(standard_error=None) if too_few(self.n_sources(one)) else found
+        return found._replace(standard_error=None) if self.few(one, quantity) else found
+
+    def few(self, one: Slice, quantity: Quantity) -> str | None:
+        """Reason against claims from the means of all methods in a slice: that of fewest sources has ``too_few``."""
+        known = [method for method in self.contenders if self.summary(one, method, quantity).mean is not None]
+        return too_few(min([self.n_sources(one), *(self.n_sources(one, method, quantity) for method in known)]))
 
     def improvement(self, pair: Pair, method: str, quantity: Quantity) -> float | None:
         """Relative improvement from low to high, as a share (DEVIL, CVPR 2022, Figures 5 to 9); None where it has none."""
