@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -35,6 +36,20 @@ def test_what_a_stopped_step_had_done_becomes_its_table_whatever_others_wrote(wo
     [told] = stopped(workspace)
     assert str(told) == "measure was stopped after 1 of 2: what is done is used, the same command again does the rest"
     assert [record.subject_id for record in workspace.table(TABLE, Attribute, step="measure")] == ["s1"]
+
+
+def test_what_names_a_blob_that_is_gone_is_not_done(workspace: Workspace) -> None:
+    tasks = pa.table({key: ["a", "b", "c"] for key in ("key", "subject_id", "name")})
+    Plan("texts", TABLE, Attribute, tasks, []).begin(workspace)
+    ledger = workspace.ledger("texts")
+    there, _ = workspace.blobs.put(".json", lambda path: path.write_text("[]"))
+    for key, blob in (("a", there), ("b", "0" * 64), ("c", None)):
+        entry = {"key": key, "subject_id": key, "status": "done", "finished_at": 1.0}
+        ledger.append(entry, rows_json([replace(row(key), blob=blob)]))
+    ledger.close()
+    told = next(plan for plan in stopped(workspace) if plan.step == "texts")
+    assert (told.done, told.tasks) == (2, 3)
+    assert [record.subject_id for record in workspace.table(TABLE, Attribute, step="texts")] == ["a", "c"]
 
 
 def test_more_rows_of_an_earlier_run_stay(workspace: Workspace) -> None:

@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -70,36 +69,6 @@ def test_the_second_decoder_starts_beside_the_first(dataset: Path, monkeypatch: 
     assert happened == ["files", "second decoder", "configs", "media"]
 
 
-def test_pyav_decodes_again_only_what_has_another_hash(dataset: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    row = frozen.load(dataset).items[0]
-    path = str(dataset / row["truth_file_name"])
-    decoded = list[str]()
-    frames = video.read_frames(path)
-    monkeypatch.setattr(video, "read_frames", lambda path: decoded.append(path) or frames)
-    other = frames.copy()
-    monkeypatch.setitem(second_decoder._DECODERS, "ffmpeg", lambda path: other.ravel())
-    assert (second_decoder._difference(path, row["truth_rgb_sha256"], "ffmpeg"), decoded) == (0, [])
-    place = tuple(np.argwhere((frames >= 4) & (frames < 252))[0])
-    for change in (4, -4):
-        other[place] = int(frames[place]) + change
-        assert second_decoder._difference(path, row["truth_rgb_sha256"], "ffmpeg") == 4
-    assert decoded == [path] * 2
-    monkeypatch.setitem(second_decoder._DECODERS, "ffmpeg", lambda path: other[1:])
-    with pytest.raises(ValueError, match="cannot reshape"):
-        second_decoder._difference(path, row["truth_rgb_sha256"], "ffmpeg")
-
-
-def test_a_decoder_that_ends_early_leaves_its_files_unproved(dataset: Path, tmp_path: Path) -> None:
-    good, bad = str(_truth(dataset)), tmp_path / "bad.mp4"
-    bad.write_bytes(b"no video")
-    with second_decoder.SecondDecoder({good: "", str(bad): ""}, decoder="torchcodec") as child:
-        found = child.results(time_limit_seconds=60)
-    assert found[good] == {"path": good, "max_difference": 0}
-    assert found[str(bad)]["error"].startswith("torchcodec: ")
-    with second_decoder.SecondDecoder({good: ""}, decoder="nonsense") as child:
-        assert child.results(time_limit_seconds=60)[good] == {"error": "nonsense gave no result (exit status 1)"}
-
-
 def test_without_a_second_decoder_it_says_what_was_not_looked_at(dataset: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("inpaintbench.export.verify.available", list)
     result = verify(dataset)
@@ -117,31 +86,6 @@ def test_what_a_decoder_cannot_decode_is_told_and_no_problem(dataset: Path, monk
     result = verify(dataset)
     assert (result.problems, result.largest_difference) == ([], 0)
     assert result.not_looked_at == ["what a second decoder gives of 1 files: it knows no such files"]
-
-
-def test_decord_is_unable_to_decode_planes_of_red_green_and_blue(monkeypatch: pytest.MonkeyPatch) -> None:
-    for channels, expected in ((3, (2, 8, 8, 3)), (4, None)):
-        frames = np.zeros((2, 8, 8, channels), np.uint8)
-
-        class Reader:
-            def __init__(self, path: str, *, num_threads: int, frames: np.ndarray = frames) -> None:
-                self.frames = frames
-
-            def __getitem__(self, place: int) -> np.ndarray:
-                return self.frames[place]
-
-            def __len__(self) -> int:
-                return len(self.frames)
-
-            def get_batch(self, places: range) -> SimpleNamespace:
-                return SimpleNamespace(asnumpy=lambda: self.frames[list(places)])
-
-        monkeypatch.setitem(sys.modules, "decord", SimpleNamespace(VideoReader=Reader))
-        if expected:
-            assert second_decoder._decord("clip.mkv").shape == expected
-        else:
-            with pytest.raises(second_decoder._UnableError, match="store colours as RGB"):
-                second_decoder._decord("clip.mkv")
 
 
 def test_the_second_decoder_is_given_truths_and_inputs() -> None:
