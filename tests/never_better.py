@@ -32,6 +32,8 @@ LARGER = "larger"
 """Every error at least as large as before and of the same sign."""
 SCALED = "scaled"
 """Every error a whole number of times as large: of what is homogeneous in the error."""
+ERASED = "erased"
+"""Whole frames become one level: of what compares structures, of which these have none."""
 GRADED = "graded"
 """Noise of one pattern four times as strong; no theorem."""
 _PIXELWISE = (EXACT, FRAMES, LARGER, SCALED, GRADED)
@@ -47,6 +49,9 @@ CLAIMS: Mapping[str, tuple[str, ...]] = {
     "effect_residual": _PIXELWISE,
     "background_preserved": _PIXELWISE,
     "xpsnr": (EXACT, FRAMES, GRADED),  # of luma, to which errors of several channels add up
+    "minutiae": (EXACT,),  # one that was invented and is painted over is an error less
+    "orientation_rmsd": (EXACT, ERASED),
+    "ridge_frequency_error": (EXACT, ERASED),
     "temporal_difference": (EXACT,),  # blur takes change away, noise brings it back
     "pvcs": (EXACT,),
     "fid": (EXACT,),
@@ -63,7 +68,6 @@ EXEMPT: Mapping[str, str] = {
     "ff_alpha": "the truth is the source of an edit and not its aim",
     "ff_beta": "the truth is the source of an edit and not its aim",
     "residual_text": "a detector stands between pixels and text; equal pictures give 0, the best, whatever it is",
-    "ridge_frequency_error": "a damaged print may show no ridges, and has no value then; equal pictures give 0, the best",
     "second_moment": "an unbiased estimate may be below that of equal sets, which is negative itself",
     "jedi": "a program of the user's stands between pixels and vectors; equal clips have equal ones",
     "fvmd": "a program of the user's stands between pixels and tracks; equal clips have equal ones",
@@ -154,6 +158,13 @@ def _larger(truth: Frames, case: Case) -> tuple[Frames, Frames]:
     return before, np.clip(before + signs * more, 0, 255).astype(np.uint8)
 
 
+def _erased(truth: Frames, case: Case) -> tuple[Frames, Frames]:
+    before = damaged(truth, case, which=[True] * len(truth), seed=1)
+    after = before.copy()
+    after[np.array(case.first)] = case.seed % 256
+    return before, after
+
+
 def _times(factor: int) -> Callable[[Frames, Case], tuple[Frames, Frames]]:
     def made(truth: Frames, case: Case) -> tuple[Frames, Frames]:
         # Levels are 40 to 215, so that nothing is cut off.
@@ -166,7 +177,7 @@ def _times(factor: int) -> Callable[[Frames, Case], tuple[Frames, Frames]]:
 
 
 WORSE: Mapping[str, Callable[[Frames, Case], tuple[Frames, Frames]]] = {
-    EXACT: _exact, FRAMES: _frames, LARGER: _larger, SCALED: _times(2), GRADED: _times(4),
+    EXACT: _exact, FRAMES: _frames, LARGER: _larger, SCALED: _times(2), ERASED: _erased, GRADED: _times(4),
 }  # fmt: skip
 
 
@@ -174,7 +185,8 @@ def pair_of(claim: str, case: Case, *, height: int, width: int) -> Pair:
     """An item, a prediction and one that is worse in the sense of the claim."""
     count = len(case.first)
     truth = moving_picture(count, height=height, width=width, seed=case.seed % 7)
-    hole = np.ones(truth.shape[:3], np.bool_) if case.everywhere else wandering_hole(count, height=height, width=width)
+    everywhere = case.everywhere or claim == ERASED
+    hole = np.ones(truth.shape[:3], np.bool_) if everywhere else wandering_hole(count, height=height, width=width)
     return Pair(truth, hole, *WORSE[claim](truth, case))
 
 

@@ -123,6 +123,7 @@ def test_orientation_of_a_print(pictures: dict[str, np.ndarray]) -> None:
     assert values["noisy"] < 12
     assert values["scratched"] < 20
     assert 25 < values["mirrored"] < 75
+    assert 85 < values["blank"] <= 90
     y, x = np.mgrid[:64, :80]
     true = (0.02 * x + 0.03 * y) % math.pi
     ours = (true + 0.3 * np.sin(x / 9) * np.cos(y / 7) + 0.05) % math.pi
@@ -136,12 +137,33 @@ def test_frequency_of_a_print(pictures: dict[str, np.ndarray]) -> None:
     assert measured(RidgeFrequencyError, truth, truth).value == 0
     assert measured(RidgeFrequencyError, truth, pictures["noisy"]).value > 0
     blank = measured(RidgeFrequencyError, truth, pictures["blank"])
-    assert blank.value is None
-    assert "0%" in str(blank.reason)
+    assert blank.value == 100
+    assert blank.details["dead"] == blank.details["places"] > 50
     y, x = np.mgrid[:64, :80]
     inside = np.hypot((x - 40) / 35, (y - 32) / 28) <= 1
     periods, true = (one + 0.5 * np.sin(x / 11)[inside] for one in (9.4, 9))
     assert compare_periods(periods, true).percent == pytest.approx(4.2798951, abs=5e-8)
+
+
+def test_ridges_that_are_painted_over_are_no_better_than_wrong_ones(pictures: dict[str, np.ndarray]) -> None:
+    truth = pictures["truth"]
+    height, width = truth.shape
+    wrong, flat = truth.copy(), truth.copy()
+    wrong[:, width * 55 // 100 :] = cv2.resize(truth, None, fx=1.5, fy=1.5)[:height, :width][:, width * 55 // 100 :]
+    flat[:, width * 55 // 100 :] = 128
+    errors = [measured(RidgeFrequencyError, truth, picture) for picture in (wrong, flat)]
+    assert 0 < errors[0].value < errors[1].value < 100
+    assert errors[1].details["coverage"] < 0.75
+    errors = [measured(OrientationRmsd, truth, picture) for picture in (wrong, flat)]
+    assert 0 < errors[0].value < errors[1].value < 90
+    assert errors[1].details["flat"] > 0.25
+
+
+def test_no_place_counts_more_than_one_without_ridges() -> None:
+    unknown = math.nan
+    assert compare_periods(np.array([9.0, unknown, 3.0, 6.0]), np.array([9.0, 9.0, 9.0, unknown])) == pytest.approx(
+        (200 / 3, 3, 1)
+    )
 
 
 def test_ridges_that_lie_closer_have_a_higher_frequency() -> None:

@@ -95,7 +95,7 @@ class Metric(Leaf, ABC):
     answers: tuple[str, ...] = regions.ALL_REGIONS
     """The regions that it has an answer for."""
     ranked: bool = True
-    """False: neither more nor less of it is better, so reports order no methods by it."""
+    """False: neither more nor less of it is better by itself, so reports order no methods by it."""
     fewest_frames: int = 1
     """2: it compares frames in time, so benchmarks of single pictures go without it."""
     weights: tuple[str, ...] = ()

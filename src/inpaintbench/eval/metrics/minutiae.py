@@ -105,18 +105,26 @@ class Minutiae(SingleRegionMetric):
 
 
 class MinutiaePrecision(Minutiae):
-    """Share of a prediction's minutiae that the truth has; see ``minutiae``."""
+    """Share of a prediction's minutiae that the truth has; see ``minutiae``.
+
+    Painting over doubtful minutiae raises it, so it orders no methods (``ranked`` is False); F1 does.
+    """
 
     name = "minutiae_precision"
+    ranked = False
 
     def _value(self, found: Matched) -> float:
         return found.precision
 
 
 class MinutiaeRecall(Minutiae):
-    """Share of the truth's minutiae that a prediction has; see ``minutiae``."""
+    """Share of the truth's minutiae that a prediction has; see ``minutiae``.
+
+    Painting minutiae everywhere raises it, so it orders no methods (``ranked`` is False); F1 does.
+    """
 
     name = "minutiae_recall"
+    ranked = False
 
     def _value(self, found: Matched) -> float:
         return found.recall

@@ -12,25 +12,29 @@ from inpaintbench.eval.passes.prints import prints
 from inpaintbench.fingerprints.estimation import estimate_orientation, measure_periods
 from inpaintbench.view import ItemView
 
-# Share of the places that the truth has a period at, below which there is no value.
-LEAST_COVERAGE = 0.5
+# Relative error of a place that shows no ridges, and the most that any place counts.
+WORST = 1.0
 
 
 class Compared(NamedTuple):
     """Two lists of ridge periods at the same places."""
 
-    percent: float | None
-    """Mean relative error of frequency; None without a place where both are known."""
-    coverage: float
-    """Share of the places with a true period where there is a predicted one, 0..1."""
+    percent: float
+    """Mean relative error of frequency over the places with a true period, 0..100."""
+    places: int
+    """Places with a true period, at least 1."""
+    dead: int
+    """Those of them without a predicted one."""
 
 
 class RidgeFrequencyError(SingleRegionMetric):
     """Mean relative error of ridge frequency (the inverse of the ridge period) within the truth's print area, in percent.
 
-    Periods are measured from pictures at points of a grid, along the normal of the *truth's* ridges in both, and compared where
-    both are known: |f - f_true| / f_true. 0 = the same; lower is better. The details have the share of the truth's points that
-    were compared (``coverage``); below one half there is no value, as there is nothing to call ridges.
+    Periods are measured from pictures at points of a grid, along the normal of the *truth's* ridges in both, and compared at all
+    points where the truth has one: |f - f_true| / f_true, at most 100 %. Points where the prediction shows no ridges count as
+    100 %, so that nothing is gained by leaving ridges out where they are hard. 0 = the same, 100 = no ridges anywhere; lower is
+    better. The details have the numbers of points (``places``), of those without ridges (``dead``) and the share of the others
+    (``coverage``).
 
     Args:
         grid_pixels: distance of neighbouring points, at 500 pixels per inch.
@@ -38,11 +42,11 @@ class RidgeFrequencyError(SingleRegionMetric):
     """
 
     name = "ridge_frequency_error"
-    version = "1"
+    version = "2"
     unit = "%"
     higher_is_better = False
     decimals = 2
-    bounds = (0.0, np.inf)
+    bounds = (0.0, 100.0)
     needs = ("truth", "composite")
 
     def __init__(self, *, grid_pixels: float, pixels_per_inch: float, **where: Unpack[Where]) -> None:
@@ -50,7 +54,7 @@ class RidgeFrequencyError(SingleRegionMetric):
         self.grid_pixels, self.pixels_per_inch = grid_pixels, pixels_per_inch
 
     def measurement(self, view: ItemView) -> Measurement:
-        """Percent, at least 0; None where the truth shows no ridges, or the prediction too few where the truth does."""
+        """Percent in 0..100; None where the truth shows no ridges."""
         ours: list[npt.NDArray[np.float32]] = []
         true: list[npt.NDArray[np.float32]] = []
         step = max(1, round(self.grid_pixels * self.pixels_per_inch / 500))
@@ -61,19 +65,14 @@ class RidgeFrequencyError(SingleRegionMetric):
                 periods.append(measure_periods(picture, theta, points=places, pixels_per_inch=self.pixels_per_inch))
         if not true or not np.isfinite(np.concatenate(true)).any():
             return Measurement(None, "the truth shows no ridges")
-        percent, coverage = compare_periods(np.concatenate(ours), np.concatenate(true))
-        if percent is None or coverage < LEAST_COVERAGE:
-            return Measurement(
-                None, f"the prediction has ridges at {coverage:.0%} of the places where the truth has", {"coverage": coverage}
-            )
-        return Measurement(percent, details={"coverage": coverage})
+        found = compare_periods(np.concatenate(ours), np.concatenate(true))
+        coverage = 1 - found.dead / found.places
+        return Measurement(found.percent, details={"places": found.places, "dead": found.dead, "coverage": coverage})
 
 
 def compare_periods(periods: npt.NDArray[np.floating], true: npt.NDArray[np.floating]) -> Compared:
-    """The mean error of the frequencies of two lists of periods, NaN = unknown."""
+    """The mean error of the frequencies of two lists of periods, NaN = unknown; at least one of ``true`` is known."""
     known = np.isfinite(true)
-    both = known & np.isfinite(periods)
-    if not both.any():
-        return Compared(None, 0.0)
-    errors = np.abs(true[both].astype(np.float64) / periods[both].astype(np.float64) - 1)
-    return Compared(100 * float(errors.mean()), float(both.sum() / known.sum()))
+    ours, others = (some[known].astype(np.float64) for some in (periods, true))
+    errors = np.nan_to_num(np.abs(others / ours - 1), nan=WORST)
+    return Compared(100 * float(np.minimum(errors, WORST).mean()), int(known.sum()), int(np.count_nonzero(np.isnan(ours))))
