@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from tests.eval.report.hand_made import FINGERPRINT, SLICES, VALUES, dataset, scores
 
+from inpaintbench.claims import too_few
 from inpaintbench.errors import InputError
 from inpaintbench.eval.analysis.chart import scale
 from inpaintbench.eval.analysis.files import ranked_rows
@@ -21,6 +22,7 @@ from inpaintbench.eval.protocols.devil import AS_PUBLISHED, CORRECTED
 from inpaintbench.eval.report.quantity import Quantity, usual_quantities
 from inpaintbench.eval.report.tables import Results
 
+FEW = too_few(2)
 ERROR = Measure("error", "Error", "", 2, higher_is_better=False)
 QUALITY = Measure("quality", "Quality", "dB", 1, higher_is_better=True)
 
@@ -57,8 +59,9 @@ def test_places_and_rankings_share_ties_and_follow_the_direction() -> None:
 def test_too_few_sources_show_values_and_no_place(tmp_path: Path) -> None:
     """Page and Markdown as in ``table_2.csv``: no order, no number of a place, and nothing is called missing that is there."""
     few = {
-        ("motion-low", "telea", "error"): Cell(0.25, n_sources=2), ("motion-low", "blank", "error"): Cell(0.5, n_sources=2),
-        ("motion-low", "absent", "error"): Cell(None, n_sources=0, reason="lost"),
+        ("motion-low", "telea", "error"): Cell(0.25, n_sources=2, unfit=FEW),
+        ("motion-low", "blank", "error"): Cell(0.5, n_sources=2, unfit=FEW),
+        ("motion-low", "absent", "error"): Cell(None, n_sources=0, reason="lost", unfit=FEW),
     }  # fmt: skip
     alone = Means("Few", "Made by hand.", ("telea", "blank", "absent"), ("motion-low",), (ERROR,), few)
     many = {("motion-high", method, "error"): Cell(value, n_sources=6) for method, value in (("telea", 0.4), ("blank", 0.1))}
@@ -135,12 +138,17 @@ def test_own_scores_become_means_in_the_usual_region() -> None:
     assert (psnr.title, pcons.title) == ("PSNR in the hole ↑ (dB)", "PCons in the hole ↑ (dB)")
     assert means.slices == ("motion-low", "motion-high", "night")
     assert means.cell("motion-low", "good", psnr)[:3] == (30.0, None, 2)
-    assert means.cell("motion-low", "odd", psnr) == Cell(math.inf, None, 2, "n 2 · 2 ∞", n_sources=2)
-    assert means.cell("motion-high", "odd", psnr) == Cell(None, None, 0, "no item has a value", n_sources=0)
-    assert means.cell("night", "good", pcons) == Cell(55.0, None, 1, "n 1 · 1 missing", n_sources=1)
+    assert means.cell("motion-low", "odd", psnr) == Cell(math.inf, None, 2, "n 2 · 2 ∞", n_sources=2, unfit=FEW)
+    assert means.cell("motion-high", "odd", psnr) == Cell(
+        None, None, 0, "no item has a value", n_sources=0, compared=False, unfit="it lacks 2 items that others have"
+    )
+    assert means.cell("night", "good", pcons) == Cell(55.0, None, 1, "n 1 · 1 missing", n_sources=1, unfit=too_few(1))
     assert means.notes == (
         "Means alone, unranked, of the slices of few sources (an interval, rank or lead needs at least 6): motion-low (2), "
         "motion-high (2), night (2).",
+        "bad lacks items that others have, so it has no place and is in no mean over methods: PCons in the hole (1).",
+        "odd lacks items that others have, so it has no place and is in no mean over methods: PSNR in the hole (2), "
+        "PCons in the hole (1).",
         "No x-low: no clip is labelled.",
     )
     assert FINGERPRINT in means.origin

@@ -55,7 +55,7 @@ def test_a_method_with_few_items_leaves_nobody_to_compare_with_and_nothing_is_be
     results = Results(dataset({"x-low": LOW, "x-high": HIGH}), scores(values), protocol=CORRECTED)
     best = {one.question: one for one in findings(results, PSNR)}["Strongest method"]
     assert (plain(best.answer), best.told) == ("Nobody to compare with", False)
-    assert plain(best.detail) == "whole alone has values for nearly all items"
+    assert plain(best.detail) == "whole alone has a value for every item that any method has one for"
     assert results.best(results.everything, PSNR) == set()
 
 

@@ -51,7 +51,7 @@ class Mark(NamedTuple):
     doubtful: bool = False
     """Drawn with a dashed outline."""
     few: bool = False
-    """Rests on too few sources for a claim: drawn as a hollow point, where a filled bar would read as one."""
+    """Rests on too few sources for a claim, or on fewer items than others: hollow, where a filled bar would read as one."""
     opacity: float = 1.0
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from inpaintbench.eval.analysis.means import Means, Measure
-from inpaintbench.eval.analysis.tables import difficulty, improvements, over_methods, over_slices, ranking, table_1, table_2
+from inpaintbench.eval.analysis.tables import best, difficulty, improvements, over_methods, over_slices, ranking, table_1, table_2
 from inpaintbench.eval.data_files import canonical_bytes, csv_bytes
 from inpaintbench.eval.report.tables import split_level
 from inpaintbench.pages.words import number, signed_percent
@@ -164,8 +164,7 @@ def _placed(means: Means, name: str, measure: Measure, order: Sequence[tuple[str
 def _cell(means: Means, name: str, method: str, measure: Measure) -> str:
     cell = means.cell(name, method, measure)
     words = number(cell.mean, measure.decimals)
-    best = dict(ranking(means, name, measure).places).get(method) == 1 and len(means.contenders) > 1
-    return (f"**{words}**" if best else words) + " ‡" * (cell.warning is not None)
+    return (f"**{words}**" if method in best(means, name, measure) else words) + " ‡" * (cell.warning is not None)
 
 
 def _opening(means: Means) -> list[str]:

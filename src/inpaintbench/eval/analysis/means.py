@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import resources
@@ -63,6 +63,10 @@ class Cell(NamedTuple):
     """Effect of such small sets on the number; None where they are large enough."""
     n_sources: int | None = None
     """Sources of these items; None for published numbers, which stand as they were printed."""
+    compared: bool = True
+    """True when it is of all items that any method has a value of, so that it enters means over methods."""
+    unfit: str | None = None
+    """Reason against a place and a claim (``Results.unfit``); None where there may be both, and for published numbers."""
 
 
 ABSENT = Cell(None, reason="there is no such number")
@@ -109,14 +113,15 @@ class Means:
         """The number of ``method`` in slice ``name``."""
         return self.cells.get((name, method, measure.key), ABSENT)
 
-    def few(self, names: Sequence[str], measure: Measure) -> str | None:
-        """Return why the numbers of some slices bear no claim: the slice of fewest sources has too few.
-
-        None where all have enough.
-        """
-        counts = [self.cell(name, method, measure).n_sources for name in names for method in self.contenders]
-        known = [count for count in counts if count is not None]
+    def few(self, name: str, measure: Measure) -> str | None:
+        """Return why a slice's mean over methods bears no claim: the sources of a number in it are too few; else None."""
+        cells = [self.cell(name, method, measure) for method in self.contenders]
+        known = [cell.n_sources for cell in cells if cell.compared and cell.n_sources is not None]
         return too_few(min(known)) if known else None
+
+    def unfit(self, names: Sequence[str], method: str, measure: Measure) -> str | None:
+        """Return why a method's numbers in some slices bear no comparison with those of others: the first reason, or None."""
+        return next(filter(None, (self.cell(name, method, measure).unfit for name in names)), None)
 
     def measure(self, key: str) -> Measure:
         """The measure with a metric's name; ``KeyError`` where there is none."""
@@ -201,6 +206,7 @@ def means_of(results: Results, *, region: str | None = None) -> Means:
         references=results.references,
         notes=(
             *_few_sources(results),
+            *_fewer_items(results, quantities),
             *_missing_slices(results),
             *_unmeasured(results, quantities),
             *again_sentences(results),
@@ -218,7 +224,8 @@ def _cell(results: Results, one: Slice, method: str, quantity: Quantity) -> Cell
     warning = None if score is None else score.details.get("warning")
     sizes = set_sizes(score)
     return Cell(level, summary.standard_error, summary.n, reason, n_vectors=sizes[0], dimension=sizes[1], warning=warning,
-                n_sources=results.n_sources(one, method, quantity))  # fmt: skip
+                n_sources=results.n_sources(one, method, quantity), compared=results.comparable(one, quantity)[method],
+                unfit=results.unfit(one, method, quantity))  # fmt: skip
 
 
 def _few_sources(results: Results) -> list[str]:
@@ -228,6 +235,14 @@ def _few_sources(results: Results) -> list[str]:
         return []
     takes = f"an interval, rank or lead needs at least {ENOUGH_SOURCES}"
     return [f"Means alone, unranked, of the slices of few sources ({takes}): {', '.join(few)}."]
+
+
+def _fewer_items(results: Results, quantities: Sequence[Quantity]) -> Iterator[str]:
+    """A sentence for each method that lacks items of others."""
+    for method in results.contenders:
+        lacking = {quantity: results.lacking(results.everything, quantity)[method] for quantity in quantities}
+        if found := [f"{quantity_label(quantity)} ({n})" for quantity, n in lacking.items() if n and quantity.ranked]:
+            yield f"{method} lacks items that others have, so it has no place and is in no mean over methods: {', '.join(found)}."
 
 
 def _missing_slices(results: Results) -> list[str]:

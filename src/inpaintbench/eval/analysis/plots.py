@@ -41,7 +41,7 @@ def methods_figure(means: Means) -> altair.ConcatChart:
                 styles[method].colour,
                 spread.standard_error,
                 told=_told(method, measure, spread),
-                few=means.few(means.slices, measure) is not None,
+                few=means.unfit(means.slices, method, measure) is not None,
             )
             for method, spread in spreads.items()
             if method in means.contenders
@@ -72,7 +72,7 @@ def difficulty_figure(means: Means) -> altair.ConcatChart:
             dots = tuple((value, method) for value, method in values if value is not None and math.isfinite(value))
             words = _words(measure, spread) + (" †" if spread.doubtful else "")
             told = _told(means.slice_label(name), measure, spread)
-            few = means.few([name], measure)
+            few = means.few(name, measure)
             told += f"; {few}" if few else ""
             marks.append(
                 Mark(
@@ -138,11 +138,12 @@ def _improvement_chart(means: Means, title: str, panels: Sequence[Panel], measur
 def _improvement_panel(means: Means, pair: Pair, measure: Measure, heading: str) -> Panel:
     styles = method_styles(means.methods, means.references)
     found = improvement(means, pair, measure)
-    few = means.few([pair.low, pair.high], measure)
+    unfit = {method: means.unfit((pair.low, pair.high), method, measure) for method in means.contenders}
     marks = tuple(
         Mark(one.share, signed_percent(one.share), styles[one.method].colour, doubtful=one.doubtful and one.share is not None,
-             told=f"{one.method}, {measure.label}: {one.reason or signed_percent(one.share)}" + (f"; {few}" if few else ""),
-             few=few is not None)
+             told=f"{one.method}, {measure.label}: {one.reason or signed_percent(one.share)}"
+             + (f"; {unfit[one.method]}" if unfit[one.method] else ""),
+             few=unfit[one.method] is not None)
         for one in found
         if one.method in means.contenders
     )  # fmt: skip
@@ -167,7 +168,7 @@ def _words(measure: Measure, spread: Spread) -> str:
 def _sentences(lead: str, panels: Sequence[Panel], measures: Sequence[Measure], doubtful: str) -> list[str]:
     """Sentences on how to read a figure, and the notes that its marks and measures need."""
     marks = [mark for panel in panels for mark in panel.marks]
-    hollow = f" Hollow: fewer than {ENOUGH_SOURCES} sources, too few for more than points."
+    hollow = f" Hollow: fewer than {ENOUGH_SOURCES} sources, or fewer items than others have: no more than points."
     starred = "* Leaves out numbers that are missing or infinite; the list of what is missing tells why."
     cautions = [f"{measure.label}: {measure.caution}." for measure in measures if measure.caution]
     sentences = [lead + hollow * any(mark.few for mark in marks), *cautions, doubtful]

@@ -6,9 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from inpaintbench.claims import too_few
 from inpaintbench.eval.analysis.means import Cell, Means, Measure, Pair
-from inpaintbench.eval.comparing.statistics import rank, relative_improvement, spread_of
+from inpaintbench.eval.comparing.statistics import best_of, rank, relative_improvement, spread_of
 
 
 class Line(NamedTuple):
@@ -35,7 +34,7 @@ class Spread(NamedTuple):
 
     mean: float | None
     standard_error: float | None
-    """ddof 1; None for fewer than two, and where a mean in it is of too few sources."""
+    """ddof 1; None for fewer than two, and where a mean in it is unfit for a claim."""
     n: int
     """Means in it."""
     reason: str | None
@@ -68,17 +67,17 @@ def table_1(means: Means) -> list[Line]:
 
 
 def places(means: Means, name: str, measure: Measure) -> dict[str, int | None]:
-    """The place of each method in a column of Table 1, 1 = best; None with too few sources and where nobody is ranked."""
+    """The place of each method in a column of Table 1, 1 = best; None for who is unfit and where nobody is ranked."""
     if not measure.ranked:
         return dict.fromkeys(means.methods)
     cells = {method: means.cell(name, method, measure) for method in means.contenders}
-    values = {method: cell.mean if claims(cell) else None for method, cell in cells.items()}
+    values = {method: None if cell.unfit else cell.mean for method, cell in cells.items()}
     return dict.fromkeys(means.methods) | rank(values, higher_is_better=measure.higher_is_better)
 
 
-def claims(cell: Cell) -> bool:
-    """Return whether a number may be ranked: it is a published one, or has enough sources."""
-    return cell.n_sources is None or not too_few(cell.n_sources)
+def best(means: Means, name: str, measure: Measure) -> set[str]:
+    """Methods in first place of a column of Table 1; none where fewer than two have a place."""
+    return best_of(places(means, name, measure))
 
 
 def table_2(means: Means) -> list[Ranking]:
@@ -110,8 +109,8 @@ def difficulty(means: Means, measure: Measure) -> dict[str, Spread]:
 
 
 def over_methods(means: Means, name: str, measure: Measure) -> Spread:
-    """Mean and standard error of one slice over the methods."""
-    return _spread({method: means.cell(name, method, measure) for method in means.contenders}, "methods")
+    """Mean and standard error of one slice over the methods that have the same items."""
+    return _spread({method: means.cell(name, method, measure) for method in means.contenders}, "methods", same_items=True)
 
 
 def improvement(means: Means, pair: Pair, measure: Measure) -> list[Improvement]:
@@ -140,14 +139,20 @@ def _why_no_share(low: Cell, high: Cell) -> str:
     return "the value in the low slice is 0"
 
 
-def _spread(cells: Mapping[str, Cell], kind: str) -> Spread:
-    found = spread_of([cell.mean for cell in cells.values()])
-    error = found.standard_error if all(map(claims, cells.values())) else None
+def _spread(cells: Mapping[str, Cell], kind: str, *, same_items: bool = False) -> Spread:
+    taken = [cell for cell in cells.values() if cell.compared or not same_items]
+    found = spread_of([cell.mean for cell in taken])
+    error = found.standard_error if all(cell.unfit is None for cell in taken) else None
     missing = [name for name, cell in cells.items() if cell.mean is None]
     infinite = [name for name, cell in cells.items() if cell.mean is not None and math.isinf(cell.mean)]
+    fewer = [name for name, cell in cells.items() if same_items and not cell.compared and cell.mean is not None]
     words = [
         f"{len(names)} of {len(cells)} {kind} {what} ({_listed(names)})"
-        for names, what in ((missing, "without a value"), (infinite, "infinite and left out"))
+        for names, what in (
+            (missing, "without a value"),
+            (infinite, "infinite and left out"),
+            (fewer, "of fewer items and left out"),
+        )
         if names
     ]
     doubtful = any(cell.doubtful for cell in cells.values())

@@ -14,7 +14,7 @@ from inpaintbench.errors import InputError
 from inpaintbench.eval.analysis import files, plots
 from inpaintbench.eval.analysis.files import mean_words, ranked_rows
 from inpaintbench.eval.analysis.means import Means, Measure
-from inpaintbench.eval.analysis.tables import improvements, places, ranking, table_1
+from inpaintbench.eval.analysis.tables import best, improvements, places, table_1
 from inpaintbench.files import replacing
 from inpaintbench.pages import Cell, Column, Link, Row, Table, figure, method_styles, page, save_chart
 from inpaintbench.pages.plots import specification
@@ -156,11 +156,10 @@ def _marks(means: Means, name: str, measure: Measure) -> str:
 
 def _cell(means: Means, name: str, method: str, measure: Measure) -> Cell:
     cell = means.cell(name, method, measure)
-    best = dict(ranking(means, name, measure).places).get(method) == 1 and len(means.contenders) > 1
     error = "" if cell.standard_error is None else f"± {number(cell.standard_error, measure.decimals)}"
     marks = "*" * (cell.reason is not None) + "\u00a0‡" * (cell.warning is not None)
     told = " · ".join(part for part in (error, cell.reason, cell.warning) if part)
-    return Cell(number(cell.mean, measure.decimals) + marks, cell.mean, title=told, strong=best)
+    return Cell(number(cell.mean, measure.decimals) + marks, cell.mean, title=told, strong=method in best(means, name, measure))
 
 
 def _ranking_table(means: Means, measure: Measure) -> Table:

@@ -147,14 +147,12 @@ class RunStandings:
             Column(quantity.metric, quantity.higher_is_better != (quantity.metric in against)) for quantity in quantities
         ]
         self.values = {method: [results.level(part, method, quantity) for quantity in quantities] for method in results.methods}
-        fair = [results.comparable(part, quantity) for quantity in quantities]
         ranked = {
             method: [
-                value if ones[method] and not too_few(results.n_sources(part, method, one)) else None
-                for value, ones, one in zip(self.values[method], fair, quantities, strict=True)
+                None if results.unfit(part, method, one) else value
+                for value, one in zip(self.values[method], quantities, strict=True)
             ]
-            for method in self.values
-            if method in results.contenders
+            for method in results.contenders
         }
         self.few = too_few(results.n_sources(part))
         placed = standings(self.columns, ranked)
@@ -196,7 +194,7 @@ class RunStandings:
         yield from (self._of_sets(quantity) for quantity in self.quantities if quantity.of_sets)
 
     def _left_out(self, quantity: Quantity) -> str | None:
-        """Return who has no place since values are of clearly fewer items: who leaves out the hard ones would gain."""
+        """Return who has no place since values are of fewer items: who leaves out the hard ones would gain."""
         fair = self.results.comparable(self.part, quantity)
         unfair = [method for method in self.results.contenders if not fair[method]]
         counts = {method: len(self.results.measured(self.part, method, quantity)) for method in unfair}

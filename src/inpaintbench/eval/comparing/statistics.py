@@ -221,6 +221,12 @@ def rank(values: Mapping[str, float | None], *, higher_is_better: bool) -> dict[
     }
 
 
+def best_of(places: Mapping[str, int | None]) -> set[str]:
+    """Return who is in first place; nobody where fewer than two have a place: whoever is alone in a column is not its best."""
+    held = [place for place in places.values() if place is not None]
+    return {name for name, place in places.items() if place == 1 and len(held) > 1}
+
+
 def relative_improvement(low: float | None, high: float | None, *, higher_is_better: bool) -> float | None:
     """Return how much better a method is on the high slice than on the low one, as a share of the low slice's value.
 

@@ -146,14 +146,17 @@ def _wins(one: Column, other: Column, *, higher_is_better: bool) -> tuple[int, i
 def _of_sets(results: Results, one: str, other: str, quantity: Quantity, part: Slice) -> Difference:
     sets = [results.slice_score(part, method, quantity) for method in (one, other)]
     values = [None if score is None else score.value for score in sets]
-    pair = _finite((values[0], values[1]))
+    items = [results.measured(part, method, quantity) for method in (one, other)]
+    alike = items[0] == items[1]
+    pair = _finite((values[0], values[1])) if alike else None
     counts = [int(score.details.get("items", 0)) for score in sets if score is not None]
     reasons = ["its sets were not compared" if score is None else score.reason or "" for score in sets]
+    reasons += [] if alike else [f"the sets are of different items ({len(items[0])} and {len(items[1])})"]
     reason = "; ".join(dict.fromkeys(filter(None, reasons)))
     return Difference(
         metric=quantity.metric, region=quantity.region, slice=part.name, one=values[0], other=values[1],
         difference=None if pair is None else pair[0] - pair[1], interval_low=None, interval_high=None, p=None, p_holm=None,
-        n=min(counts, default=0), n_sources=len({results.sources[item_id] for item_id in part.item_ids}), wins=0, ties=0,
+        n=min(counts, default=0), n_sources=len({results.sources[item_id] for item_id in items[0] & items[1]}), wins=0, ties=0,
         losses=0, reason=reason or "one number for many items cannot be tested item by item",
     )  # fmt: skip
 

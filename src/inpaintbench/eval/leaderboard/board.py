@@ -10,7 +10,7 @@ from typing import NamedTuple
 from inpaintbench.claims import too_few
 from inpaintbench.eval.comparing.permutation import PairTest
 from inpaintbench.eval.comparing.ranking import Column, decimal, standings_of_places
-from inpaintbench.eval.comparing.statistics import Summary, rank
+from inpaintbench.eval.comparing.statistics import Summary, best_of, rank
 from inpaintbench.eval.leaderboard.unpack import Submission
 from inpaintbench.eval.leaderboard.verify import Verdict
 from inpaintbench.eval.protocols.base import Protocol
@@ -66,7 +66,7 @@ class Cell(NamedTuple):
     summary: Summary
     place: int | None
     left_out: int
-    """Items without a value that most other submissions have one for: with any there is no place."""
+    """Items without a value that another submission has one for: with any there is no place."""
     best: bool
     test: PairTest | None
     """Against the best; None for the best itself and where nothing was tested."""
@@ -120,10 +120,6 @@ class Board:
         sets = [replace(row, method=entry.label) for entry in entries for row in entry.submission.slice_scores]
         references = [entry.label for entry in self.entries if not entry.competes]
         self.results = Results(dataset, scores, protocol=protocol, slice_scores=sets, references=references)
-        self._have: dict[tuple[str, Quantity], set[str]] = {}
-        for row in scores:
-            if row.value is not None or row.features is not None:
-                self._have.setdefault((row.method, Quantity(row.metric, row.region)), set()).add(row.item_id)
         self._rows: dict[tuple[str, str], list[Row]] = {}
         self._within: dict[str, Results] = {}
 
@@ -190,13 +186,15 @@ class Board:
 
     def _column(self, part: Slice, quantity: Quantity) -> dict[str, Cell]:
         labels = [entry.label for entry in self.entries]
-        left_out = {label: self._left_out(part, label, quantity) for label in labels}
-        few = {label: too_few(self.results.n_sources(part, label, quantity)) for label in labels}
-        levels = {label: None if left_out[label] or few[label] else self.results.level(part, label, quantity) for label in labels}
+        left_out = self.results.lacking(part, quantity)
+        levels = {
+            label: None if self.results.unfit(part, label, quantity) else self.results.level(part, label, quantity)
+            for label in labels
+        }
         upwards = quantity.higher_is_better != (quantity.metric in self.results.protocol.ranked_against)
         competing = {entry.label: levels[entry.label] for entry in self.contenders}
         places = dict.fromkeys(labels) | (rank(competing, higher_is_better=upwards) if quantity.ranked else {})
-        best = next((label for label in labels if places[label] == 1), None)
+        firsts, best = best_of(places), next((label for label in labels if places[label] == 1), None)
         tests = {frozenset((test.one, test.other)): test for test in self._tests(part, quantity)}
         against = {
             label: None if best is None or places[label] in (None, 1) else tests.get(frozenset((label, best))) for label in labels
@@ -207,7 +205,7 @@ class Board:
                 summary=self.results.summary(part, label, quantity),
                 place=places[label],
                 left_out=left_out[label],
-                best=places[label] == 1 and len(competing) > 1,
+                best=label in firsts,
                 test=test,
                 least_p=1.0 if test is None else min(1.0, test.least_p * tested),
             )
@@ -239,16 +237,6 @@ class Board:
             if cell.place == 1 and others and all(told):
                 found.append(quantity)
         return found
-
-    def _left_out(self, part: Slice, label: str, quantity: Quantity) -> int:
-        own, others = (
-            self._have.get((label, quantity), set()),
-            [contender.label for contender in self.contenders if contender.label != label],
-        )
-        lacking = [item_id for item_id in part.item_ids if item_id not in own]
-        return sum(
-            2 * sum(item_id in self._have.get((other, quantity), ()) for other in others) > len(others) for item_id in lacking
-        )
 
     def _tests(self, part: Slice, quantity: Quantity) -> list[PairTest]:
         """All pairs of submissions over the items of a slice, corrected together."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from inpaintbench.claims import too_few
-from inpaintbench.eval.comparing.statistics import rank
+from inpaintbench.eval.comparing.statistics import best_of, rank
 from inpaintbench.eval.report.findings import with_unit
 from inpaintbench.eval.report.frame_values import rounded
 from inpaintbench.eval.report.gallery import Exhibit
@@ -214,8 +214,8 @@ def _tile(results: Results, exhibit: Exhibit, channel: str) -> Tile:
 
 def _value(results: Results, item_id: str, method: str, quantity: Quantity) -> tuple[str, bool]:
     values = {name: results.value(name, item_id, quantity) for name in results.contenders}
-    place = rank(values, higher_is_better=quantity.higher_is_better).get(method)
-    best = place == 1 and len(values) > 1 and quantity.ranked and not too_few(results.n_sources(results.everything))
+    first = best_of(rank(values, higher_is_better=quantity.higher_is_better))
+    best = method in first and quantity.ranked and not too_few(results.n_sources(results.everything))
     return with_unit(results.value(method, item_id, quantity), quantity.metric), best
 
 

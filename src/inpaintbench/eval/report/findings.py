@@ -63,12 +63,15 @@ def _best(results: Results, quantity: Quantity) -> Finding | None:
     if not placed:
         extents = [_extent(results, everything, method, quantity) for method in known]
         basis = _rests_on(*max(extents, key=lambda extent: extent[::-1]))
+        if not results.compared(everything, quantity):
+            lacks = ("each method lacks items that others have, so that no two means are of the same items",)
+            return Finding(question, ("Nobody to compare with",), lacks, basis, told=False)
         return _too_few(question, f"telling anything from chance needs at least {ENOUGH_SOURCES} sources", basis)
     first, *others = placed
     items, sources = _extent(results, everything, first, quantity)
     basis = _rests_on(items, sources)
     if not others:
-        alone: Sentence = (Method(first), " alone has values for nearly all items")
+        alone: Sentence = (Method(first), " alone has a value for every item that any method has one for")
         return Finding(question, ("Nobody to compare with",), alone, basis, told=False)
     open_ones = [other for other in others if not _leads(results, first, other, quantity)]
     if open_ones:

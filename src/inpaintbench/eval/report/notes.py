@@ -86,8 +86,8 @@ def reading_notes(results: Results) -> list[Definition]:
         ),
         (
             "Bold",
-            "The best mean of a column among methods with values for nearly all of its items, ties included. It does not say that"
-            " the lead is significant: compare the intervals.",
+            "The best mean of a column among methods with a value of every item that any method has one of, ties "
+            "included. It does not say that the lead is significant: compare the intervals.",
         ),
         (
             "Rank",

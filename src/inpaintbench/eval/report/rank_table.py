@@ -22,7 +22,7 @@ class Entry(NamedTuple):
     place: int | None
     tied: bool
     first: bool
-    """True when it has the first place and is not alone in the list."""
+    """True when it has the first place and is not alone with a place."""
 
 
 class Ranked(NamedTuple):
@@ -106,9 +106,9 @@ def _list(results: Results, part: Slice, quantity: Quantity, level: str) -> Rank
     if few := too_few(results.n_sources(part)):
         return Ranked(part.rule, level, (), few)
     ranking = results.ranking(part, quantity)
-    places = [place for _, place in ranking]
+    places, best = [place for _, place in ranking], results.best(part, quantity)
     entries = (
-        Entry(method, place, tied=place is not None and places.count(place) > 1, first=place == 1 and len(ranking) > 1)
+        Entry(method, place, tied=place is not None and places.count(place) > 1, first=method in best)
         for method, place in ranking
     )
     return Ranked(part.rule, level, tuple(entries), "")

@@ -15,7 +15,16 @@ from inpaintbench.claims import too_few
 from inpaintbench.compute import RANDOM_WEIGHTS
 from inpaintbench.errors import InputError
 from inpaintbench.eval.comparing.permutation import PairTest, paired
-from inpaintbench.eval.comparing.statistics import InfiniteRule, Spread, Summary, rank, relative_improvement, spread_of, summarise
+from inpaintbench.eval.comparing.statistics import (
+    InfiniteRule,
+    Spread,
+    Summary,
+    best_of,
+    rank,
+    relative_improvement,
+    spread_of,
+    summarise,
+)
 from inpaintbench.eval.metrics.base import INAPPLICABLE
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.report.quantity import Quantity
@@ -33,8 +42,6 @@ EVERY_ITEM = "all"
 NOT_SCORED = "not scored"
 # Seed of the sign flips of paired tests.
 SEED = 0
-# Least share of the items that any method has a value of, for a place among the others.
-FEWEST_SHARE = 0.95
 
 
 class Pair(NamedTuple):
@@ -109,6 +116,7 @@ class Results:
         self._scored_in: dict[str, list[str]] = {}
         self._weights: dict[tuple[str, Quantity], dict[str, float]] = {}
         self._n_sources: dict[str, int] = {}
+        self._lacking: dict[tuple[str, Quantity], dict[str, int]] = {}
         self._failed: list[Failure] | None = None
         self._tests: dict[Quantity, list[PairTest]] = {}
         self._summaries: dict[tuple[str, str, Quantity], Summary] = {}
@@ -139,7 +147,7 @@ class Results:
         """Mean of a method over the items of a slice, with its interval where there are enough sources for one."""
         key = (one.name, method, quantity)
         if quantity.of_sets:
-            return _compared(self.slice_score(one, method, quantity), sources=self.n_sources(one))
+            return _compared(self.slice_score(one, method, quantity), sources=self.n_sources(one, method, quantity))
         if key not in self._summaries:
             scored = self._scored_items(one)
             found = self.over(scored, method, quantity)
@@ -181,49 +189,73 @@ class Results:
         return math.inf if summary.mean is None and summary.n_infinite else summary.mean
 
     def measured(self, one: Slice, method: str, quantity: Quantity) -> set[str]:
-        """Items of a slice that a method has a value of."""
+        """Items of a slice that a method has a value of, or that are in its set for a quantity ``of_sets``."""
         own = self._by_item.get((method, quantity), {})
-        return {item_id for item_id in self._scored_items(one) if item_id in own and own[item_id].value is not None}
+        return {
+            item_id
+            for item_id in self._scored_items(one)
+            if item_id in own and (own[item_id].value is not None or own[item_id].features is not None)
+        }
+
+    def lacking(self, one: Slice, quantity: Quantity) -> dict[str, int]:
+        """For each method the items of a slice that it has no value of while a contender has one.
+
+        Who lacks any has no place: its mean is over other items than the others' means, and who leaves out the hardest would gain
+        by that. Nothing is forgiven, since one item in twenty can decide a place, and nobody is ranked over the items that all
+        have, since then who has few would choose the items for all. What no contender has a value of, because it cannot be
+        measured there, nobody lacks.
+        """
+        key = (one.name, quantity)
+        if key not in self._lacking:
+            found = {method: self.measured(one, method, quantity) for method in self.methods}
+            owed = set().union(*(found[method] for method in self.contenders))
+            self._lacking[key] = {method: len(owed - items) for method, items in found.items()}
+        return self._lacking[key]
 
     def comparable(self, one: Slice, quantity: Quantity) -> dict[str, bool]:
-        """Return whether the mean of each method is over (nearly) all items that any method has a value of.
-
-        Who leaves out the hard ones would gain; one item in twenty is forgiven.
-        """
-        if quantity.of_sets:
-            return dict.fromkeys(self.methods, True)
-        found = {method: self.measured(one, method, quantity) for method in self.methods}
-        anybody = len(set().union(*(found[method] for method in self.contenders)))
-        return {method: len(items) >= FEWEST_SHARE * anybody for method, items in found.items()}
+        """Return whether the mean of each method is over all items that any contender has a value of; see ``lacking``."""
+        return {method: not count for method, count in self.lacking(one, quantity).items()}
 
     def n_sources(self, one: Slice, method: str | None = None, quantity: Quantity | None = None) -> int:
-        """Sources of the items of a slice, or of those that a method has a value of."""
-        alone = method is not None and quantity is not None and not quantity.of_sets
-        items = self.measured(one, str(method), quantity) if alone and quantity is not None else one.item_ids
-        if items is one.item_ids and one.name in self._n_sources:
+        """Sources of the items of a slice, or of those that a method's ``level`` rests on.
+
+        These are the items in its mean, so that an infinite value that a mean leaves out bears nothing; where all values are
+        infinite, all of them.
+        """
+        if method is None or quantity is None:
+            if one.name not in self._n_sources:
+                self._n_sources[one.name] = len({self.sources[item_id] for item_id in one.item_ids})
             return self._n_sources[one.name]
-        count = len({self.sources[item_id] for item_id in items})
-        if items is one.item_ids:
-            self._n_sources[one.name] = count
-        return count
+        if not quantity.of_sets and (summary := self.summary(one, method, quantity)).mean is not None:
+            return summary.n_clusters
+        return len({self.sources[item_id] for item_id in self.measured(one, method, quantity)})
+
+    def unfit(self, one: Slice, method: str, quantity: Quantity) -> str | None:
+        """Reason, one clause, why a method's number in a slice bears no comparison with the others'; None where it does.
+
+        Gate of places, bold and filled bars on every page: all items that any contender has (see ``lacking``), of enough sources.
+        """
+        if count := self.lacking(one, quantity)[method]:
+            return f"it lacks {count} item{'' if count == 1 else 's'} that others have"
+        return too_few(self.n_sources(one, method, quantity))
+
+    def unfit_change(self, pair: Pair, method: str, quantity: Quantity) -> str | None:
+        """Reason against a method's ``improvement`` beside those of others, from either slice; None where it may stand there."""
+        return self.unfit(pair.low, method, quantity) or self.unfit(pair.high, method, quantity)
 
     def places(self, one: Slice, quantity: Quantity) -> dict[str, int | None]:
-        """Place of each method in a slice, 1 = best, ties shared; None without a value, with values of clearly fewer items than
-        there are of others, with values of ``too_few`` sources, for references, and for metrics that rank nobody."""
+        """Place of each method in a slice, 1 = best, ties shared; None without a value, for who is ``unfit``, for references, and
+        for metrics that rank nobody."""
         if not quantity.ranked:
             return dict.fromkeys(self.methods)
-        fair = self.comparable(one, quantity)
         levels = {
-            method: self.level(one, method, quantity)
-            if fair[method] and not too_few(self.n_sources(one, method, quantity))
-            else None
-            for method in self.contenders
+            method: None if self.unfit(one, method, quantity) else self.level(one, method, quantity) for method in self.contenders
         }
         return dict.fromkeys(self.methods) | rank(levels, higher_is_better=quantity.higher_is_better)
 
     def ranking(self, one: Slice, quantity: Quantity) -> list[tuple[str, int | None]]:
         """Contenders with their places from best to worst; those without a place by their mean, then those with values of
-        clearly fewer items than others, last those without a value."""
+        fewer items than others, last those without a value."""
         places, fair = self.places(one, quantity), self.comparable(one, quantity)
 
         def order(method: str) -> tuple[bool, int, bool, bool, float]:
@@ -234,19 +266,21 @@ class Results:
         return [(method, places[method]) for method in sorted(self.contenders, key=order)]
 
     def best(self, one: Slice, quantity: Quantity) -> set[str]:
-        """Methods in first place; none where fewer than two have a place: whoever is alone in a row is not its best."""
-        placed = {method: place for method, place in self.places(one, quantity).items() if place is not None}
-        return {method for method, place in placed.items() if place == 1 and len(placed) > 1}
+        """Methods in first place; none where fewer than two have a place."""
+        return best_of(self.places(one, quantity))
 
-    def difficulty(self, one: Slice, quantity: Quantity) -> Spread:
-        """Mean and standard error over the means of the methods in a slice (DEVIL, CVPR 2022, Figure 4)."""
-        found = spread_of([self.summary(one, method, quantity).mean for method in self.contenders])
-        return found._replace(standard_error=None) if self.few(one, quantity) else found
+    def compared(self, one: Slice, quantity: Quantity) -> list[str]:
+        """Contenders whose means are of the same items: those that a mean over methods is made of."""
+        return [method for method, fair in self.comparable(one, quantity).items() if fair and method in self.contenders]
 
     def few(self, one: Slice, quantity: Quantity) -> str | None:
-        """Reason against claims from the means of all methods in a slice: that of fewest sources has ``too_few``."""
-        known = [method for method in self.contenders if self.summary(one, method, quantity).mean is not None]
-        return too_few(min([self.n_sources(one), *(self.n_sources(one, method, quantity) for method in known)]))
+        """Reason against a claim from a slice's mean over methods: the sources of what it ``compared`` are too few; or None."""
+        return too_few(min((self.n_sources(one, method, quantity) for method in self.compared(one, quantity)), default=0))
+
+    def difficulty(self, one: Slice, quantity: Quantity) -> Spread:
+        """Mean and standard error over the means of the ``compared`` methods in a slice (DEVIL, CVPR 2022, Figure 4)."""
+        found = spread_of([self.summary(one, method, quantity).mean for method in self.compared(one, quantity)])
+        return found._replace(standard_error=None) if self.few(one, quantity) else found
 
     def improvement(self, pair: Pair, method: str, quantity: Quantity) -> float | None:
         """Relative improvement from low to high, as a share (DEVIL, CVPR 2022, Figures 5 to 9); None where it has none."""
