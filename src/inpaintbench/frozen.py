@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -13,15 +14,21 @@ import numpy as np
 from inpaintbench import video
 from inpaintbench.compute import Shared
 from inpaintbench.errors import MaskShapeError, MissingPartError
+from inpaintbench.lazily import lazily
 from inpaintbench.manifest import EARLIER as EARLIER
 from inpaintbench.manifest import MANIFEST as MANIFEST
+from inpaintbench.manifest import Rows
 from inpaintbench.manifest import content_of as content_of
 from inpaintbench.manifest import dataset_id as dataset_id
 from inpaintbench.manifest import load as load
 from inpaintbench.manifest import version_of as version_of
-from inpaintbench.types import UNPAIRED, Frames, Hole, Joint, Plain, Prompts
+from inpaintbench.types import UNPAIRED, Dataset, Frames, Hole, Joint, Plain, Prompts
 from inpaintbench.view import ItemView, composite, composite_in_place
 
+pc = lazily("pyarrow.compute")
+
+# Attribute of the items of one film, person or finger: they are in one split, and one source.
+GROUP = "split_group"
 # In a path, `datasets` takes these for patterns and finds nothing.
 UNLOADABLE = ("[", "]", "*", "?", "::")
 
@@ -49,6 +56,31 @@ def is_held_back(row: Plain) -> bool:
 def is_edit(row: Plain) -> bool:
     """True if the task is an edit: the input is the truth, and prompts describe the result."""
     return row.get("target_prompt") is not None
+
+
+def source_of(row: Plain) -> str:
+    """Source of an item: the film, person or finger that its benchmark never splits, else the file.
+
+    Whatever counts sources, or clusters by them, takes this one.
+    """
+    group = row.get("attributes", {}).get(GROUP)
+    return str(row["source_id"] if group is None else group)
+
+
+def sources_of(dataset: Dataset) -> dict[str, str]:
+    """Item id -> ``source_of``, of all items in their order."""
+    if not isinstance(dataset.items, Rows):
+        return {row["item_id"]: source_of(row) for row in dataset.items}
+    found: dict[str, str] = {}
+    once: dict[str, str] = {}
+    for batch in dataset.items.batches(("item_id", "source_id", "attributes")):
+        sources = batch["source_id"].to_pylist()
+        for place in np.flatnonzero(pc.match_substring(batch["attributes"], f'"{GROUP}"')).tolist():
+            sources[place] = source_of(
+                {"source_id": sources[place], "attributes": json.loads(batch["attributes"][place].as_py())}
+            )
+        found.update(zip(batch["item_id"].to_pylist(), (once.setdefault(source, source) for source in sources), strict=True))
+    return found
 
 
 def input_view(root: Path | str, row: Plain, *, oracle_mask: bool = False) -> ItemView:

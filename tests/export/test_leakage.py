@@ -137,7 +137,7 @@ def test_one_thing_in_two_splits_fails(world: Workspace) -> None:
 def test_one_group_in_two_splits_fails(world: Workspace) -> None:
     clips = divide(world, train=1)
     sources = {clip.clip_id: clip.source_id for clip in world.table("clips", Clip)}
-    rows = [Attribute(sources[clip], leakage.GROUP, "one person", None, "test", "1") for clip in clips[:2]]
+    rows = [Attribute(sources[clip], frozen.GROUP, "one person", None, "test", "1") for clip in clips[:2]]
     items = world.table("items", Item)
     with pytest.raises(InputError, match="the group 'one person' is in the splits test and train"):
         leakage.check(world, items, attributes=rows)

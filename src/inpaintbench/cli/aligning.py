@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
+from inpaintbench import frozen
 from inpaintbench.cli import console
 from inpaintbench.cli.evaluate_options import ProtocolName
 from inpaintbench.cli.exits import UsageError
@@ -33,7 +34,6 @@ from inpaintbench.eval.hub import frozen_or_hub
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.report.agreement import FOLDER
 from inpaintbench.eval.report.tables import one_fingerprint
-from inpaintbench.eval.scoring.parts import source_of
 from inpaintbench.eval.scoring.run_folder import bind, scores_of
 from inpaintbench.eval.scoring.run_state import references_in
 from inpaintbench.types import Dataset, Score
@@ -144,7 +144,7 @@ def _inputs(
     better: Mapping[str, bool],
 ) -> tuple[Answers, Measured, str]:
     """Answers and scores from wherever they lie, and the fingerprint of those of a run."""
-    sources = {row["item_id"]: source_of(row) for row in loaded.items} if loaded else {}
+    sources = frozen.sources_of(loaded) if loaded else {}
     if scores and answers:
         return read_answers(answers, sources=sources), read_scores(scores, better=better), ""
     if scores or run is None or loaded is None or root is None:

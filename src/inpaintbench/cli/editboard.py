@@ -21,7 +21,6 @@ from inpaintbench.eval.editboard.scoring import FOLDER, Measuring, cautions, kee
 from inpaintbench.eval.editboard.transcript import Told, transcript_of
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.scoring.parts import source_of
 from inpaintbench.eval.scoring.run_folder import bind, scores_of
 from inpaintbench.eval.scoring.score import SCORING_SECONDS
 from inpaintbench.pages.words import count
@@ -140,7 +139,7 @@ def transcript(
     name = protocol or usual(loaded)
     with console.writing(workspace):
         rows, _ = scores_of(workspace, loaded, dataset, name)
-        told_of: Mapping[str, Told] = {row["item_id"]: Told(row["task"], source_of(row)) for row in loaded.items}
+        told_of: Mapping[str, Told] = {row["item_id"]: Told(row["task"], frozen.source_of(row)) for row in loaded.items}
         facts = {(row.method, row.item_id): told_of[row.item_id] for row in rows}
         chosen: Protocol = PROTOCOLS.get(name)
         settings = settings_of(chosen, sorted({row.metric for row in rows if row.value is not None}))

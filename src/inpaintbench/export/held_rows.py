@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import unquote
@@ -39,10 +39,9 @@ def shown_row(row: Plain, given: Plain, *, clip: str, source: str) -> dict[str, 
     return shown
 
 
-def stand_ins(held: Sequence[Plain], column: str) -> dict[str, str]:
+def stand_ins(held: Sequence[Plain], kind: str, identity: Callable[[Plain], str]) -> dict[str, str]:
     """Id -> a number that says nothing of it, in the order of the items: those are hashes, so nothing follows from it either."""
-    kind = column.removesuffix("_id")
-    return {name: f"held-back-{kind}-{place}" for place, name in enumerate(dict.fromkeys(row[column] for row in held), start=1)}
+    return {name: f"held-back-{kind}-{place}" for place, name in enumerate(dict.fromkeys(map(identity, held)), start=1)}
 
 
 def withheld_words(whole: Dataset, held: Sequence[Plain]) -> set[str]:

@@ -8,9 +8,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -121,13 +122,17 @@ def _held(whole: Dataset, names: Sequence[str]) -> list[Plain]:
 
 def _check_apart(open_rows: Sequence[Plain], held: Sequence[Plain]) -> None:
     """No open item may show the frames of a held-back one, or where they came from."""
-    for column, what in (("source_id", "source"), ("truth_rgb_sha256", "true picture")):
-        split_of = {row[column]: row["split"] for row in open_rows}
-        if shared := [row for row in held if row[column] in split_of]:
+    identities: Mapping[str, Callable[[Plain], str]] = {
+        "source": frozen.source_of, "file": itemgetter("source_id"), "true picture": itemgetter("truth_rgb_sha256")
+    }  # fmt: skip
+    for what, identity in identities.items():
+        split_of = {identity(row): row["split"] for row in open_rows}
+        if shared := [row for row in held if identity(row) in split_of]:
             row = shared[0]
             raise InputError(
-                f"item {row['item_id']} of the split {row['split']!r} shares its {what} with items of {split_of[row[column]]!r}, "
-                f"which shows what is to be held back; hold both splits back, or split by source and build again"
+                f"item {row['item_id']} of the split {row['split']!r} shares its {what} with items of "
+                f"{split_of[identity(row)]!r}, which shows what is to be held back; hold both splits back, or split by source "
+                "and build again"
             )
 
 
@@ -185,11 +190,11 @@ def _write_public(
     root: Path, whole: Dataset, held: Sequence[Plain], given: Mapping[str, Plain], folder: Path, exposed: Plain
 ) -> Dataset:  # fmt: skip
     withheld, seed = withheld_words(whole, held), whole.recipe.get("seed")
-    clips, sources = stand_ins(held, "clip_id"), stand_ins(held, "source_id")
+    clips, sources = stand_ins(held, "clip", itemgetter("clip_id")), stand_ins(held, "source", frozen.source_of)
     rows = []
     for row in whole.items:
         if row["item_id"] in given:
-            shown = shown_row(row, given[row["item_id"]], clip=clips[row["clip_id"]], source=sources[row["source_id"]])
+            shown = shown_row(row, given[row["item_id"]], clip=clips[row["clip_id"]], source=sources[frozen.source_of(row)])
             rows.append(shown | {"generator_parameters": without_seed(shown["generator_parameters"], seed)})
         else:
             rows.append({"input_file_name": None, **open_row(row, withheld, seed)})

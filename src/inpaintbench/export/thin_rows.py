@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from inpaintbench import frozen
 from inpaintbench.export.card.measures import GROUPS, MEASURES
 from inpaintbench.export.layout import MEDIA, CodedRows, file_column
 from inpaintbench.lazily import lazily
@@ -30,7 +31,7 @@ _COLUMNS = (
     "height", "fps", "encode_crf", "encode_psnr_db", "encoder", "fill", "hole_is_given", "task", "generator",
 )  # fmt: skip
 # Attributes that documents tell in words or group by.
-_WORDS = ("label_doubts", "normalised", *GROUPS)
+_WORDS = ("label_doubts", "normalised", frozen.GROUP, *GROUPS)
 _NUMBERS = tuple(measure.name for measure in MEASURES)
 
 
@@ -128,7 +129,7 @@ class ThinRows(KeyedRows, CodedRows):
                 self.words[name] = _Coded()
                 self.words[name].add(pa.nulls(start, pa.string()))
         for name, words in self.words.items():
-            words.add(pa.array([value if isinstance(value := fact.get(name), str) else None for fact in facts], pa.string()))
+            words.add(pa.array([_word(name, fact.get(name)) for fact in facts], pa.string()))
         if self._done == len(self.ids):
             for coded in (*self.columns.values(), *self.words.values()):
                 coded.end()
@@ -266,6 +267,11 @@ class _Facts(Mapping[str, Any]):
 def _number(value: Any) -> float:
     known = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
     return float(value) if known else math.nan
+
+
+def _word(name: str, value: Any) -> str | None:
+    """An attribute as a word; groups may be called by numbers."""
+    return str(value) if isinstance(value, str) or (name == frozen.GROUP and value is not None) else None
 
 
 def _kind_of(name: str) -> str:

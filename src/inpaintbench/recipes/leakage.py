@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+from inpaintbench import frozen
 from inpaintbench.curation import split
 from inpaintbench.errors import InputError
 from inpaintbench.export.growing import appended
@@ -14,7 +15,6 @@ from inpaintbench.recipes.look_alikes import METHOD, Pair
 from inpaintbench.types import Attribute, Clip, Item, Plain, Source
 from inpaintbench.workspace import Workspace
 
-GROUP = "split_group"
 # Source leaf -> why near-duplicates are not looked for among its clips.
 EXEMPT: Mapping[str, str] = {
     "fingerprints": "every finger is grown from a number of its own, and prints look alike by a hash of 64 bits: 1 % of pairs do",
@@ -57,7 +57,7 @@ def check(
     if torn := _torn(items, clips, sources, attributes):
         raise InputError(
             f"{_listed(torn)}; take one of the two out with `inpaintbench export remove`, or give what belongs together one"
-            f" {GROUP!r} and run `inpaintbench masks pair` again"
+            f" {frozen.GROUP!r} and run `inpaintbench masks pair` again"
         )
     exempt = {clip.clip_id: origins.get(clip.source_id, "") for clip in clips.values()}
     looked_for = [clip for clip in clips.values() if clip.blob and exempt[clip.clip_id] not in EXEMPT]
@@ -115,7 +115,7 @@ def together(workspace: Workspace, groups: Mapping[str, str]) -> dict[str, str]:
 
 def _group_of(row: Plain) -> str:
     """The group of a published row: that of its recipe, else its source."""
-    return str(row["attributes"].get(GROUP) or row["source_id"])
+    return frozen.source_of(row)
 
 
 def _clips(workspace: Workspace, wanted: set[str]) -> tuple[list[Clip], dict[str, str]]:
@@ -135,7 +135,7 @@ def _torn(
     items: Sequence[Item], clips: Mapping[str, Clip], sources: Mapping[str, Source], attributes: Iterable[Attribute]
 ) -> list[str]:
     """Things that are in more than one split, in words."""
-    group = {row.subject_id: str(row.value) for row in attributes if row.name == GROUP and row.value is not None}
+    group = {row.subject_id: str(row.value) for row in attributes if row.name == frozen.GROUP and row.value is not None}
     splits_of: dict[tuple[str, str], set[str]] = {}
     names = {clip.source_id: _name(clip, sources) for clip in clips.values()}
     for item in items:

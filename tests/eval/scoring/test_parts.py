@@ -10,7 +10,7 @@ from publishing_data import make_dataset
 
 from inpaintbench import frozen
 from inpaintbench.errors import InputError, UnknownNameError
-from inpaintbench.eval.scoring.parts import items_of_slices, named, of_slices, source_of, sources_of
+from inpaintbench.eval.scoring.parts import items_of_slices, named, of_slices
 from inpaintbench.export.freeze import seal
 from inpaintbench.types import Dataset, Slice
 
@@ -40,8 +40,8 @@ def test_sources_of_items_are_read_from_columns(tmp_path: Path) -> None:
     rows[1] |= {"attributes": {**rows[1]["attributes"], "split_group": "person 7"}, "split": "train"}
     seal(folder, replace(frozen.load(folder), items=tuple(rows)))
     dataset = frozen.load(folder)
-    assert sources_of(dataset) == {"i0": "s0", "i1": "person 7", "i2": "s2"}
-    assert list(sources_of(dataset).items()) == [(row["item_id"], source_of(row)) for row in dataset.items]
+    assert frozen.sources_of(dataset) == {"i0": "s0", "i1": "person 7", "i2": "s2"}
+    assert list(frozen.sources_of(dataset).items()) == [(row["item_id"], frozen.source_of(row)) for row in dataset.items]
 
 
 def test_of_some_slices_nothing_else_is_left() -> None:

@@ -12,6 +12,7 @@ from inpaintbench.annotate.preparing.pictures import Shape
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.files import display_name, file_sha256
+from inpaintbench.tables import to_records
 from inpaintbench.types import Attribute, Clip, Dataset, Plain, Selection, Source, content_id, item_rng
 from inpaintbench.workspace import Workspace
 
@@ -22,7 +23,7 @@ class StudySubject:
 
     subject_id: str
     cluster: str
-    """Its source."""
+    """Its source, by which answers cluster: as ``frozen.source_of`` has it."""
     name: str
     """Name of its source, as people know it."""
     caption: str
@@ -34,6 +35,8 @@ class StudySubject:
     """``clip``: path of its file; or ``root`` and ``row`` of an item."""
     has_hole: bool = False
     has_truth: bool = True
+    file: str = ""
+    """Id of the file that it is from."""
     prompt: str = ""
     """Text that raters read."""
 
@@ -58,9 +61,17 @@ def clip_subjects(workspace: Workspace, *, kept: bool, prompt: str | None = None
         raise InputError(f'no clip of {str(workspace.path)!r} is kept by its rules; choose clips = "all" to label every one')
     uri_of = {row.source_id: row.uri for row in workspace.table("sources", Source)}
     left.sort(key=lambda clip: (uri_of.get(clip.source_id, ""), clip.start_frame, clip.clip_id))
-    rows = workspace.table("attributes", Attribute) if prompt else []
-    texts = {row.subject_id: str(row.value) for row in rows if row.name == prompt and row.value is not None}
-    return _with_prompt([_of_clip(clip, uri_of.get(clip.source_id, clip.source_id), workspace, texts) for clip in left], prompt)
+    texts, groups = (_texts(workspace, name) for name in (prompt, frozen.GROUP))
+    subjects = [_of_clip(clip, uri_of.get(clip.source_id, clip.source_id), workspace, texts, groups) for clip in left]
+    return _with_prompt(subjects, prompt)
+
+
+def _texts(workspace: Workspace, name: str | None) -> dict[str, str]:
+    """Subject -> an attribute of it, as text."""
+    if not name:
+        return {}
+    rows = to_records(workspace.columns("attributes", Attribute, where=("name", [name])), Attribute)
+    return {row.subject_id: str(row.value) for row in rows if row.value is not None}
 
 
 def _with_prompt(subjects: list[StudySubject], prompt: str | None) -> list[StudySubject]:
@@ -70,10 +81,11 @@ def _with_prompt(subjects: list[StudySubject], prompt: str | None) -> list[Study
     return subjects
 
 
-def _of_clip(clip: Clip, uri: str, workspace: Workspace, texts: Mapping[str, str]) -> StudySubject:
+def _of_clip(clip: Clip, uri: str, workspace: Workspace, texts: Mapping[str, str], groups: Mapping[str, str]) -> StudySubject:
     return StudySubject(
         subject_id=clip.clip_id,
-        cluster=clip.source_id,
+        cluster=groups.get(clip.clip_id) or groups.get(clip.source_id) or clip.source_id,
+        file=clip.source_id,
         name=display_name(uri),
         caption=_caption(uri, clip.start_frame, clip.end_frame, clip.fps, clip.frames),
         shape=(clip.frames, clip.height, clip.width),
@@ -113,7 +125,8 @@ def _of_item(row: Plain, folder: str, prompt: str | None) -> StudySubject:
     hashes = [row["truth_rgb_sha256"], row["hole_sha256"], row["input_sha256"], row["fill"]]
     return StudySubject(
         subject_id=row["item_id"],
-        cluster=row["source_id"],
+        cluster=frozen.source_of(row),
+        file=row["source_id"],
         name=display_name(row["source_uri"]),
         caption=f"{caption}, item {row['item_id']}",
         shape=(row["frames"], row["height"], row["width"]),

@@ -227,7 +227,7 @@ def suggestions(
     texts = {option.value for option in options}
     suggested = {}
     for subject in subjects:
-        measured = values.get(subject.subject_id, values.get(subject.cluster))
+        measured = values.get(subject.subject_id, values.get(subject.file))
         if isinstance(measured, str):
             nearest = measured if measured in texts else None
         else:

@@ -12,6 +12,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 from pydantic import BaseModel, ValidationError
 
+from inpaintbench import frozen
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console
 from inpaintbench.cli.console import Running
@@ -220,7 +221,7 @@ def summarise(workspace: Workspace, dataset: Dataset, *, per_slice: int | None =
     """Slices with their numbers, and how many files gave nothing."""
     from inpaintbench.files import display_name
 
-    source_of = {row["item_id"]: row.get("source_id") for row in dataset.items}
+    source_of = frozen.sources_of(dataset)
     rows = [
         (part.name, len(part.item_ids), len({source_of[item] for item in part.item_ids}), _short(len(part.item_ids), per_slice))
         for part in dataset.slices

@@ -85,9 +85,9 @@ def chosen(dataset: Dataset, count: int) -> list[Plain]:
     found: list[Plain] = []
     while len(found) < count and any(columns):
         for column in columns:
-            seen = {row.get("source_id") for row in found}
+            seen = {frozen.source_of(row) for row in found}
             if column and len(found) < count:
-                fresh = next((row for row in column if row.get("source_id") not in seen), column[0])
+                fresh = next((row for row in column if frozen.source_of(row) not in seen), column[0])
                 column.remove(fresh)
                 found.append(fresh)
     return found

@@ -18,6 +18,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
+from inpaintbench import frozen
 from inpaintbench.claims import too_few
 from inpaintbench.eval.comparing.statistics import mean_of
 from inpaintbench.eval.data_files import csv_bytes
@@ -25,7 +26,7 @@ from inpaintbench.eval.reinpainting.engine import OBJECTIVES, SUBMETRICS
 from inpaintbench.eval.reinpainting.leaves import metric_of
 from inpaintbench.eval.reinpainting.second_masks import Patches
 from inpaintbench.eval.reinpainting.setting import Setting
-from inpaintbench.eval.scoring.parts import everything, source_of
+from inpaintbench.eval.scoring.parts import everything
 from inpaintbench.eval.scoring.predict import MethodSpec
 from inpaintbench.files import write_atomically
 from inpaintbench.pages.words import number
@@ -163,7 +164,7 @@ def grid_of(
 
 def _unsure(dataset: Dataset, bins: Mapping[str, Sequence[str]]) -> str | None:
     """Sentence on a bin whose items are of too few sources for a claim; None where all have enough."""
-    sources = {row["item_id"]: source_of(row) for row in dataset.items}
+    sources = frozen.sources_of(dataset)
     counts = {name: len({sources[item] for item in items}) for name, items in bins.items()}
     fewest = min(counts, key=lambda name: counts[name])
     few = too_few(counts[fewest])

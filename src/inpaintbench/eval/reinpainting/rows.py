@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from inpaintbench import frozen
 from inpaintbench.claims import too_few
 from inpaintbench.eval.alignment.selection import best_of_row, shares_of
 from inpaintbench.eval.comparing.statistics import mean_of, summarise
@@ -18,7 +19,6 @@ from inpaintbench.eval.reinpainting.engine import SUBMETRICS, excess, per_known_
 from inpaintbench.eval.reinpainting.grid import HIGHER, bins_of
 from inpaintbench.eval.reinpainting.leaves import EXCESS, KNOWN, SECOND
 from inpaintbench.eval.reinpainting.step import First
-from inpaintbench.eval.scoring.parts import source_of
 from inpaintbench.eval.scoring.run_state import digest, is_stale, remember_scored
 from inpaintbench.pages.words import number
 from inpaintbench.steps import score_step
@@ -110,7 +110,7 @@ def summary(dataset: Dataset, rows: Rows, *, title: str) -> Iterator[tuple[list[
     Numbers: D with its 95 % interval where there are enough sources, D over the known area, D less that of the truth, and on
     which share of the items the method was the best (Table 5), where there are enough sources.
     """
-    sources = {row["item_id"]: source_of(row) for row in dataset.items}
+    sources = frozen.sources_of(dataset)
     values = {(first.label, row.metric, row.item_id): row.value for first, scores in rows for row in scores}
     labels = [first.label for first, _ in rows]
     for name in SUBMETRICS:

@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+from inpaintbench import frozen
 from inpaintbench.claims import too_few
 from inpaintbench.compute import RANDOM_WEIGHTS
 from inpaintbench.errors import InputError
@@ -29,7 +30,7 @@ from inpaintbench.eval.metrics.base import INAPPLICABLE
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.scoring.effort import Effort
-from inpaintbench.eval.scoring.parts import everything, sources_of
+from inpaintbench.eval.scoring.parts import everything
 from inpaintbench.eval.scoring.run_state import NOT_RUN
 from inpaintbench.regions import OBJECT_REGIONS
 from inpaintbench.types import Dataset, Score, Slice, SliceScore
@@ -94,7 +95,7 @@ class Results:
         self.options = dict(options or {})
         self.run = run
         self.efforts = {method: effort for method, effort in (efforts or {}).items() if effort}
-        self.sources = sources_of(dataset)
+        self.sources = frozen.sources_of(dataset)
         methods = dict.fromkeys(score.method for score in scores)
         self.contenders = tuple(method for method in methods if method not in references)
         self.references = tuple(method for method in methods if method in references)

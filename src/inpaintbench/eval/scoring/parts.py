@@ -1,21 +1,15 @@
-"""Parts of a dataset: sources, slices, the items of a split, and the items whose truth is not held back."""
+"""Parts of a dataset: slices, the items of a split, and the items whose truth is not held back."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
-
-import numpy as np
 
 from inpaintbench import frozen
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, UnknownNameError
-from inpaintbench.lazily import lazily
-from inpaintbench.manifest import Rows, column
-from inpaintbench.types import Dataset, Plain, Slice
-
-pc = lazily("pyarrow.compute")
+from inpaintbench.manifest import column
+from inpaintbench.types import Dataset, Slice
 
 # Name of the slice that takes every item of the dataset once.
 ALL_ITEMS = "all items"
@@ -24,28 +18,6 @@ ALL_ITEMS = "all items"
 def everything(dataset: Dataset) -> Slice:
     """All items of the dataset as a slice."""
     return Slice(name=ALL_ITEMS, rule="every item once", item_ids=tuple(column(dataset, "item_id")))
-
-
-def source_of(row: Plain) -> str:
-    """Source of an item: the film, person or finger that its benchmark never splits, else the file."""
-    group = row.get("attributes", {}).get("split_group")
-    return str(row["source_id"] if group is None else group)
-
-
-def sources_of(dataset: Dataset) -> dict[str, str]:
-    """Item id -> ``source_of``, of all items in their order."""
-    if not isinstance(dataset.items, Rows):
-        return {row["item_id"]: source_of(row) for row in dataset.items}
-    found: dict[str, str] = {}
-    once: dict[str, str] = {}
-    for batch in dataset.items.batches(("item_id", "source_id", "attributes")):
-        sources = batch["source_id"].to_pylist()
-        for place in np.flatnonzero(pc.match_substring(batch["attributes"], '"split_group"')).tolist():
-            sources[place] = source_of(
-                {"source_id": sources[place], "attributes": json.loads(batch["attributes"][place].as_py())}
-            )
-        found.update(zip(batch["item_id"].to_pylist(), (once.setdefault(source, source) for source in sources), strict=True))
-    return found
 
 
 def named(dataset: Dataset, name: str) -> Slice:

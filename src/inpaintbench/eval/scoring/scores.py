@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from inpaintbench import frozen
 from inpaintbench.types import Dataset
 
 if TYPE_CHECKING:
@@ -22,8 +23,9 @@ class Scores(list[RecordT]):
         A missing value is NaN, and ``reason`` says why it is missing.
 
         Args:
-            dataset: that the scores are on; with it every row has the source of its item, its slices (names, with ``;``
-                between) and ``attribute.NAME`` for each attribute that is a number or a word.
+            dataset: that the scores are on; with it every row has the ``source`` of its item by which means cluster, its
+                ``source_id`` (the file), its slices (names, with ``;`` between) and ``attribute.NAME`` for each attribute that is
+                a number or a word.
         """
         import pandas as pd  # takes half a second, and most commands make no table
 
@@ -44,7 +46,8 @@ def _items(dataset: Dataset, wanted: Collection[str]) -> Iterator[dict[str, Any]
     for row in dataset.items:
         if row["item_id"] in wanted:
             named = ";".join(slices.get(row["item_id"], ()))
-            yield {"item_id": row["item_id"], "source_id": row.get("source_id"), "slices": named, **dict(_attributes(row))}
+            facts = {"source": frozen.source_of(row), "source_id": row["source_id"], "slices": named}
+            yield {"item_id": row["item_id"], **facts, **dict(_attributes(row))}
 
 
 def _attributes(row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

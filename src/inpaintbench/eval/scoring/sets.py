@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from inpaintbench import frozen
 from inpaintbench.errors import InpaintBenchError
 from inpaintbench.eval.metrics.base import Comparison, Features, SetMetric
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.scoring.parts import everything, source_of
+from inpaintbench.eval.scoring.parts import everything
 from inpaintbench.executors.base import Executor, Outcome, Step, Task
 from inpaintbench.tables import to_records
 from inpaintbench.types import Dataset, Plain, Score, Slice, SliceScore, content_id
@@ -61,7 +62,7 @@ def compare_sets(executor: Executor, dataset: Dataset, *, protocol: str, methods
 
 
 def _tasks(dataset: Dataset, part: Slice, scores: Sequence[Score]) -> list[Task]:
-    sources = {row["item_id"]: source_of(row) for row in dataset.items}
+    sources = frozen.sources_of(dataset)
     inside = set(part.item_ids)
     groups: dict[tuple[str, str], list[Score]] = {}
     for score in scores:

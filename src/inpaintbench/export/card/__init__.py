@@ -107,8 +107,8 @@ def _amounts_of_items(dataset: Dataset) -> dict[str, Any]:
     """Numbers of items, slices and sources that share something, or lack something."""
     rows = dataset.items
     splits_of: dict[str, set[str]] = {}
-    for row in layout.different(rows, "source_id", "split"):
-        splits_of.setdefault(str(row["source_id"]), set()).add(row["split"])
+    for row in layout.different(rows, "source_id", frozen.GROUP, "split"):
+        splits_of.setdefault(frozen.source_of(row), set()).add(row["split"])
     # Truths that are held back have no PSNR: nothing is told of them.
     encoded = layout.different(rows, "encode_crf", "encode_psnr_db")
     losses = [float(row["encode_psnr_db"]) for row in encoded if row.get("encode_crf") != 0 and row["encode_psnr_db"] is not None]
@@ -135,7 +135,7 @@ def _source_leaves(dataset: Dataset) -> Mapping[str, Any]:
 def _amounts(dataset: Dataset) -> list[str]:
     """Sentences on the amounts of items, clips and sources, and on what slices are for."""
     rows, split_of, media = dataset.items, layout.splits(dataset.items), _media(dataset.items)
-    clips, footage = len({row["clip_id"] for row in layout.different(rows, "clip_id")}), len(words.sources(rows))
+    clips, footage = len({row["clip_id"] for row in layout.different(rows, "clip_id")}), words.n_sources(rows)
     splits = layout.by_split(layout.ids_of(rows), split_of)
     divided = "" if set(splits) == {"test"} else f" Splits: {', '.join(f'{name} {len(ids)}' for name, ids in splits.items())}."
     holes = "hole" in media["media"]
@@ -181,6 +181,6 @@ def _slice_table(dataset: Dataset) -> tuple[list[str], list[list[str]]]:
         members = rows_of(part.item_ids)
         known = known_numbers(members, _HOLE).tolist()
         share = [f"{100 * sum(known) / len(known):.1f} %" if known else ""] if with_holes else []
-        footage = len(words.sources(members))
+        footage = words.n_sources(members)
         cells.append([f"`{part.name}`", words.code(part.rule), f"{len(members):,}", f"{footage:,}", *share])
     return ["slice", "rule", "items", "sources", *(["mean hole"] if with_holes else [])], cells

@@ -54,9 +54,9 @@ def shown_strips(dataset: Dataset) -> list[Slice]:
 
 def _chosen(rows: Sequence[Plain]) -> list[Plain]:
     """Rows of different sources, the first of each, as far as there are so many."""
-    first = {row["source_id"]: row for row in reversed(rows)}
-    own = [row for row in rows if first[row["source_id"]] is row]
-    return (own + [row for row in rows if first[row["source_id"]] is not row])[:_PICTURES]
+    first = {frozen.source_of(row): row for row in reversed(rows)}
+    own = [row for row in rows if first[frozen.source_of(row)] is row]
+    return (own + [row for row in rows if first[frozen.source_of(row)] is not row])[:_PICTURES]
 
 
 def _picture(folder: Path, row: Plain, seen: dict[str, Picture]) -> Picture:

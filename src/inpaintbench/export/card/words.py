@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from inpaintbench import frozen
 from inpaintbench.export.layout import different
 from inpaintbench.types import Plain
 
@@ -22,11 +23,16 @@ def things(rows: Sequence[Plain]) -> str:
 
 
 def sources(rows: Sequence[Plain]) -> dict[str, Plain]:
-    """Source id -> its first row."""
+    """Id of each file that footage is from -> its first row; see ``n_sources`` for what counts as one source."""
     first: dict[str, Plain] = {}
     for row in different(rows, "source_id"):
         first.setdefault(str(row["source_id"]), row)
     return first
+
+
+def n_sources(rows: Sequence[Plain]) -> int:
+    """Return the number of independent sources, as scores count them."""
+    return len({frozen.source_of(row) for row in different(rows, "source_id", frozen.GROUP)})
 
 
 def plain(text: object) -> str:
