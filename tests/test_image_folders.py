@@ -78,6 +78,30 @@ def test_even_steps_are_no_gaps_where_the_layout_has_them(tmp_path: Path) -> Non
         video.numbered_images(folder, even_steps=True)
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "alike"),
+    [
+        (range(12), range(12), True), (range(12), range(1, 13), True), (range(30, 42), range(30, 36), True),
+        (range(12), range(0, 60, 5), False), (range(12), range(7, 19), False), (range(0, 60, 5), range(0, 60, 5), True),
+        (range(2), range(7, 8), True), (range(0), range(3), True), (range(0, 60, 5), range(1, 61, 5), True),
+    ],
+)  # fmt: skip
+def test_series_of_images_belong_together_by_their_numbers(first: range, second: range, alike: bool) -> None:
+    one, other = ([Path(f"clip_2_{number:03d}.png") for number in numbers] for numbers in (first, second))
+    assert video.count_alike(one, other) == video.count_alike(other, one) == alike
+
+
+@pytest.mark.parametrize(
+    ("numbers", "frames", "theirs"),
+    [
+        (range(4), 30, True), (range(1, 5), 30, True), (range(2, 6), 30, False), (range(2, 32), 30, True),
+        (range(0, 20, 5), 30, False), (range(0, 20, 5), 4, True), (range(40), 30, True), (range(9, 10), 30, True),
+    ],
+)  # fmt: skip
+def test_images_are_of_the_first_frames_of_a_film_or_of_all(numbers: range, frames: int, theirs: bool) -> None:
+    assert video.begin_a_film([Path(f"{number}.png") for number in numbers], frames=frames) == theirs
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     first=st.integers(0, 10**6), count=st.integers(2, 40), step=st.integers(1, 9), width=st.integers(1, 7),

@@ -6,7 +6,7 @@ import csv
 import json
 import shutil
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -316,6 +316,72 @@ def test_masks_of_another_size_are_refused_unless_both_are_squeezed(tmp_path: Pa
     assert told(tmp_path / "workspace")["one"] == why
     _, _, squeezed = built(tmp_path / "squeezed", RECIPE, folders(tmp_path))
     assert set(by_name(squeezed)) == {"one", "good"}
+
+
+def archived(target: Path, names: Iterable[str], frames: Iterable[np.ndarray]) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(target, "w") as archive:
+        for name, frame in zip(names, frames, strict=True):
+            archive.writestr(name, video.png_bytes(frame))
+        archive.writestr(f"__MACOSX/{target.stem}/._0.png", b"of another system")
+
+
+def test_archives_are_read_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+    frames, hole = film(0, 12), square(12, speed=3)
+    archived(tmp_path / "clips" / "one.zip", (f"one/{number}.png" for number in range(12)), frames)
+    archived(tmp_path / "clips" / "gap.zip", (f"{number}.png" for number in (0, 1, 3, 4)), film(1))
+    archived(tmp_path / "clips" / "double.zip", ("0.png", "1.png", "01.png", "2.png"), film(2))
+    archived(tmp_path / "clips" / "two.zip", ("a/0.png", "a/1.png", "b/2.png", "b/3.png"), film(3))
+    archived(tmp_path / "clips" / "word.zip", ("0.png", "1.png", "2.png", "cover.png"), film(4))
+    for name in ("one", "gap", "double", "two", "word"):
+        write(tmp_path / "masks" / name, hole if name == "one" else hole[:4])
+    _, folder, dataset = built(tmp_path / "workspace", BenchmarkRecipe(fit="none", dilations=0), folders(tmp_path))
+    [row] = dataset.items
+    np.testing.assert_array_equal(frozen.hole_of(folder, row), hole)
+    np.testing.assert_array_equal(video.read_frames(folder / row["truth_file_name"]), frames)
+    refused = told(tmp_path / "workspace")
+    unclear = "cannot be read: {0}.zip: the order of its images is not clear: "
+    assert refused["gap"].startswith(unclear.format("gap") + "3.png follows 1.png")
+    assert refused["gap"].endswith("(0.png, 1.png, 3.png, 4.png)")
+    assert refused["double"].startswith(unclear.format("double") + "01.png and 1.png have the same number")
+    assert refused["word"].startswith(unclear.format("word") + "cover.png has no number")
+    assert refused["two"] == "cannot be read: two.zip has pictures in 'a', 'b': keep those of one folder"
+
+
+@pytest.mark.parametrize("archive", [False, True])
+def test_masks_are_of_the_frames_of_their_numbers(tmp_path: Path, archive: bool) -> None:
+    numbers = {
+        "same": range(4), "from-1": range(1, 5), "fifths": range(0, 20, 5), "later": range(7, 11), "few": range(0, 10, 5),
+    }  # fmt: skip
+    for seed, (name, of_masks) in enumerate(numbers.items()):
+        write(tmp_path / "clips" / name, film(seed))
+        names = [f"{number:05d}.png" for number in of_masks]
+        if archive:
+            archived(tmp_path / "masks" / f"{name}.zip", names, square(len(names)).astype(np.uint8) * 255)
+            continue
+        (tmp_path / "masks" / name).mkdir(parents=True)
+        for number, hole in zip(of_masks, square(len(of_masks)), strict=True):
+            video.write_image(tmp_path / "masks" / name / f"{number:05d}.png", hole)
+    _, _, dataset = built(tmp_path / "workspace", RECIPE, folders(tmp_path, lengthen="hold"))
+    assert set(by_name(dataset)) == {"same", "from-1"}
+    way_out = "its frames are 00000.png, 00001.png ...: give the mask of these frames, numbered as they are"
+    refused = told(tmp_path / "workspace")
+    assert refused["fifths"] == f"its mask is 00000.png, 00005.png ..., {way_out}"
+    assert refused["later"] == f"its mask is 00007.png, 00008.png ..., {way_out}"
+    assert refused["few"] == f"its mask is 00000.png, 00005.png ..., {way_out}"
+
+
+def test_masks_that_are_lengthened_are_of_the_first_frames_of_a_film(tmp_path: Path) -> None:
+    for seed, (name, numbers) in enumerate({"first": range(2), "later": range(2, 4), "still": range(9, 10)}.items()):
+        (tmp_path / "clips").mkdir(exist_ok=True)
+        video.write_lossless(tmp_path / "clips" / f"{name}.mkv", film(seed), fps=8)
+        (tmp_path / "masks" / name).mkdir(parents=True)
+        for number in numbers:
+            video.write_image(tmp_path / "masks" / name / f"{number}.png", square(1)[0])
+    _, _, dataset = built(tmp_path / "workspace", RECIPE, folders(tmp_path, lengthen="hold"))
+    assert set(by_name(dataset)) == {"first", "still"}
+    why = "its mask is 2.png, 3.png ..., its film has 4 frames: give the mask of these frames, numbered as they are"
+    assert told(tmp_path / "workspace")["later"] == why
 
 
 @pytest.mark.parametrize(("lengthen", "order"), [("hold", [0, 1, 1, 1]), ("to_and_fro", [0, 1, 0, 1])])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+import zipfile
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -19,7 +20,10 @@ from program import run_here
 
 from inpaintbench import frozen, video
 from inpaintbench.annotate.study import load
-from inpaintbench.errors import InputError, RunError
+from inpaintbench.curation.sources.base import PARTS
+from inpaintbench.curation.sources.removal_folders import RemovalFolders
+from inpaintbench.curation.sources.removal_layouts import find
+from inpaintbench.errors import InputError, Rejected, RunError
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.report.media import PredictionMedia, how_shown
 from inpaintbench.eval.scoring.predict import MethodSpec, predict
@@ -362,6 +366,56 @@ def test_rord_is_read_as_scenes_whose_last_picture_is_the_truth_of_all_others(
     (masks / "S01_001_M.json").unlink()
     with pytest.raises(InputError, match=r"^pictures of 'S01' have no polygons in .*: 'S01_001.jpg'$"):
         built(tmp_path / "again", RemovalRecipe(), spec)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_films_in_archives_of_one_name_stay_apart(tmp_path: Path, count: int) -> None:
+    pictures = np.random.default_rng(0).integers(0, 256, (3, count, 16, 16, 3), dtype=np.uint8)
+    for side, frames in zip(("clips", "masks", "truth"), pictures, strict=True):
+        (tmp_path / side).mkdir()
+        with zipfile.ZipFile(tmp_path / side / "one.zip", "w") as archive:
+            for number, frame in enumerate(frames):
+                archive.writestr(f"{number}.png", video.png_bytes(frame))
+    leaf = RemovalFolders(**source(tmp_path).constants)
+    [footage] = leaf.footage()
+    truth = Path(leaf.obtain(footage.payload, str(tmp_path)))
+    [shown] = (tmp_path / PARTS).glob("input_all.*")
+    np.testing.assert_array_equal(video.read_frames(shown), pictures[0])
+    np.testing.assert_array_equal(video.read_frames(truth), pictures[2])
+
+
+def test_a_truth_of_other_frames_is_refused(tmp_path: Path) -> None:
+    frames = np.random.default_rng(0).integers(0, 256, (3, 16, 16, 3), dtype=np.uint8)
+    for side in ("clips", "masks", "truth"):
+        write_film(tmp_path / side / "one", frames)
+    for number, path in reversed(list(enumerate(video.numbered_images(tmp_path / "truth" / "one")))):
+        path.rename(path.with_name(f"{number + 30:05d}.png"))
+    leaf = RemovalFolders(**source(tmp_path).constants)
+    [footage] = leaf.footage()
+    with pytest.raises(
+        Rejected, match=r"^its truth is 00030\.png, 00031\.png \.\.\., its frames are 00000\.png, 00001\.png \.\.\.: give"
+    ):
+        leaf.obtain(footage.payload, str(tmp_path))
+
+
+def test_the_truth_of_rord_is_the_last_picture_by_its_number(tmp_path: Path) -> None:
+    scene, masks = tmp_path / "jpg" / "S", tmp_path / "M" / "S"
+    scene.mkdir(parents=True)
+    masks.mkdir(parents=True)
+    for number in range(1, 12):
+        Image.fromarray(np.full((8, 8, 3), number, np.uint8)).save(scene / f"{number}.jpg")
+        marked = [{"segmentation": [1, 1, 6, 1, 6, 6]}] if number < 11 else [{"segmentation": []}]
+        (masks / f"{number}_M.json").write_text(json.dumps({"Learning_Data_Info.": {"Annotation": marked}}))
+    [clip] = find(tmp_path, "rord").clips
+    assert clip.truth is not None
+    assert clip.truth.files == (scene / "11.jpg",)
+    assert [shot.name for shot in clip.shots] == [str(number) for number in range(1, 11)]
+    (scene / "11.jpg").unlink()
+    with pytest.raises(InputError, match=r"^the last picture of 'S' is to show no object, but '10\.jpg' has polygons$"):
+        find(tmp_path, "rord")
+    (scene / "4.jpg").unlink()
+    with pytest.raises(InputError, match=r"have no clear order: .*5\.jpg follows 3\.jpg, .*\(1\.jpg, 2\.jpg, 3\.jpg, 5\.jpg"):
+        find(tmp_path, "rord")
 
 
 def test_ober_is_read_from_parquet_with_the_effects_that_it_states(

@@ -135,6 +135,31 @@ def test_masks_of_every_fifth_frame_are_not_those_of_the_first_frames(tmp_path: 
         built(tmp_path, masks, frames=4)
 
 
+def test_masks_from_the_middle_of_a_film_are_not_those_of_its_beginning(tmp_path: Path) -> None:
+    write_films(tmp_path)
+    masks = write_masks(tmp_path, *FILMS)
+
+    for number, path in reversed(list(enumerate(video.numbered_images(masks / "bear")))):
+        path.unlink() if number > 3 else path.rename(path.with_name(f"{10 + number}.png"))
+    # As many as the clip has frames, and not all of its film.
+    with pytest.raises(InputError) as refused:
+        built(tmp_path, masks, frames=4)
+    assert str(refused.value) == (
+        "masks 'bear' begin at 10.png and are 4, the frames of their film 8, counted from 0 or 1: "
+        "give a mask for each frame, or a film of those frames alone"
+    )
+
+
+def test_masks_as_many_as_the_clip_are_not_all_of_its_film(tmp_path: Path) -> None:
+    write_films(tmp_path)
+    masks = write_masks(tmp_path, *FILMS)
+    for number, path in enumerate(video.numbered_images(masks / "cow")):
+        path.unlink() if number > 4 else path.rename(path.with_name(f"{5 * number:05d}.png"))
+    # What is left of the film behind its last clip counts too: one clip of five of its eight frames.
+    with pytest.raises(InputError, match=r"^masks 'cow' go in steps of 5 \(.*\) and are 5, the frames of their film 8"):
+        built(tmp_path, masks, frames=5)
+
+
 def test_a_film_that_goes_on_without_masks_is_refused(tmp_path: Path) -> None:
     write_films(tmp_path)
     masks = write_masks(tmp_path, *FILMS)

@@ -62,27 +62,29 @@ def by_name(clips: Sequence[Clip], masks: Iterable[str], *, uris: Mapping[str, s
     return [(clip, mask) for clip in clips for mask in masks_of[clip.source_id]], alone
 
 
-def check_steps(pairs: Iterable[tuple[Clip, str]], sequences: Mapping[str, Sequence[Path]], *, clips: Iterable[Clip]) -> None:
-    """Raise ``InputError`` where masks are numbered in steps and too few to be of every frame of their film.
+def check_numbers(
+    pairs: Iterable[tuple[Clip, str]], sequences: Mapping[str, Sequence[Path]], *, frames: Mapping[str, int]
+) -> None:
+    """Raise ``InputError`` where masks by their numbers are not those of the first frames of their film, and too few for all.
 
     YouTube-VOS labels every fifth frame: its masks belong to a film of those frames alone, one by one. On the frames of a whole
-    film all but the first would land in the wrong place.
+    film all but the first would land in the wrong place, as would masks that begin in its middle: whether number 10 is the tenth
+    frame or the one after it, no name says.
 
     Args:
         pairs: clips of films with the names of their masks.
         sequences: files of the masks, in order.
-        clips: all of the films.
+        frames: source id -> frames of the film.
     """
-    ends: dict[str, int] = {}
-    for clip in clips:
-        ends[clip.source_id] = max(ends.get(clip.source_id, 0), clip.end_frame)
     for clip, name in pairs:
-        files, end = sequences[name], ends[clip.source_id]
-        step = video.step_of(files) if clip.frames > 1 else None
-        if step is not None and step > 1 and len(files) < end:
+        files, count = sequences[name], frames[clip.source_id]
+        if clip.frames > 1 and not video.begin_a_film(files, frames=count):
+            step = video.step_of(files)
+            how = f"go in steps of {step} ({files[0].name}, {files[1].name} ...)" if step != 1 else f"begin at {files[0].name}"
+            counted = "" if step != 1 else ", counted from 0 or 1"
             raise InputError(
-                f"masks {name!r} go in steps of {step} ({files[0].name}, {files[1].name} ...) and are {len(files)}, the "
-                f"frames of their film {end} or more: give a mask for each frame, or a film of those frames alone"
+                f"masks {name!r} {how} and are {len(files)}, the frames of their film {count}{counted}: "
+                "give a mask for each frame, or a film of those frames alone"
             )
 
 
@@ -113,7 +115,7 @@ def requests(
         seed: of the recipe; another one shares masks out otherwise.
 
     Raises:
-        InputError: masks that cannot be read, a source without masks, or masks of every n-th frame of a film.
+        InputError: masks that cannot be read, a source without masks, or masks of every n-th frame or a later part of a film.
     """
     settled, sequences = _settled(folder, constants, stills=stills)
     uris = {row.source_id: row.uri for row in workspace.table("sources", Source)}
@@ -121,7 +123,9 @@ def requests(
     refused = [Rejection(name, "saved_masks", quote(name), "no source has the name of these masks") for name in alone]
     workspace.write_table("rejected", "saved_masks", refused, Rejection)
     if not in_turn:
-        check_steps(pairs, sequences, clips=workspace.table("clips", Clip))
+        probed = workspace.table("attributes", Attribute, step="probe")
+        frames = {row.subject_id: int(row.value or 0) for row in probed if row.name == "probe.frames"}
+        check_numbers(pairs, sequences, frames=frames)
     if not in_turn and settled.get("resize") == "cover":
         pairs, misfits = _of_their_shape(workspace, pairs, sequences)
         workspace.write_table("rejected", "saved_masks", [*refused, *misfits], Rejection)

@@ -23,7 +23,9 @@ from .encoding import (
     write_lossless,
 )
 from .image_folders import (
+    begin_a_film,
     by_number,
+    count_alike,
     list_images,
     misplaced_as_text,
     numbered_images,
@@ -62,9 +64,11 @@ __all__ = [
     "Probe",
     "ProbingDecoder",
     "Scan",
+    "begin_a_film",
     "bicubic",
     "by_number",
     "chosen_encoder",
+    "count_alike",
     "decoded_hashes",
     "frames_at",
     "is_image",

@@ -97,6 +97,26 @@ def step_of(paths: Sequence[Path]) -> int | None:
     return second - first
 
 
+def count_alike(first: Sequence[Path], second: Sequence[Path]) -> bool:
+    """Whether ordered images belong together place by place: their numbers are the same, or begin at 0 and 1 and go in one step.
+
+    Images of fewer than two have no say.
+    """
+    if min(len(first), len(second)) < 2:
+        return True
+    begin, other = (_numbers(paths[:2], "") for paths in (first, second))
+    return begin[1] - begin[0] == other[1] - other[0] and (begin[0] == other[0] or {begin[0], other[0]} == {0, 1})
+
+
+def begin_a_film(paths: Sequence[Path], *, frames: int) -> bool:
+    """Whether ordered images are of the first frames of a film of ``frames``, or of all of them.
+
+    Frames of a film that is one file count from 0 or 1, so images that count otherwise are of others unless there is one of each
+    frame. Images of fewer than two have no say.
+    """
+    return len(paths) < 2 or len(paths) == frames or (step_of(paths) == 1 and _numbers(paths[:2], "")[0] <= 1)
+
+
 def misplaced_as_text(paths: Sequence[Path]) -> tuple[Path, Path] | None:
     """First image that a program sorting names as text would misplace, and the image due at its place; None = no such image."""
     as_text = sorted(paths, key=lambda path: os.fsencode(path.name))

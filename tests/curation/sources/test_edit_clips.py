@@ -197,23 +197,26 @@ def test_numbers_and_folders_that_cannot_be_used(tmp_path: Path) -> None:
 
 def test_frames_and_masks_without_a_clear_order_or_of_other_frames_are_told(tmp_path: Path) -> None:
     root = tmp_path / "clips"
-    for name in ("gap", "double", "sparse", "masked", "moved"):
+    for name in ("gap", "double", "sparse", "masked", "moved", "later"):
         frames(root / name)
         masks(root / f"{name}_mask")
     (root / "gap" / "00001.png").rename(root / "gap" / "00007.png")
     shutil.copy(root / "double" / "00001.png", root / "double" / "1.png")
     (root / "masked_mask" / "00001.png").rename(root / "masked_mask" / "preview.png")
+    for place in (2, 1, 0):
+        (root / "later_mask" / f"{place:05d}.png").rename(root / "later_mask" / f"{place + 2:05d}.png")
     for place in (2, 1):  # every fifth frame, as YouTube-VOS has it
         (root / "moved_mask" / f"{place:05d}.png").rename(root / "moved_mask" / f"{5 * place:05d}.png")
         for folder in ("sparse", "sparse_mask"):
             (root / folder / f"{place:05d}.png").rename(root / folder / f"{5 * place:05d}.png")
-    text = faults(source(root, [f"{name},SOSA,x," for name in ("gap", "double", "sparse", "masked", "moved")]))
+    text = faults(source(root, [f"{name},SOSA,x," for name in ("gap", "double", "sparse", "masked", "moved", "later")]))
     for sentence in (
-        "4 things are wrong: ",
+        "5 things are wrong: ",
         "clip 'gap': gap: the order of its images is not clear: 00007.png follows 00002.png",
         "clip 'double': double: the order of its images is not clear: 00001.png and 1.png have the same number",
         "clip 'masked': masked_mask: the order of its images is not clear: preview.png has no number",
         "clip 'moved' has frames 00000.png, 00001.png ... but masks 00000.png, 00005.png ...",
+        "clip 'later' has frames 00000.png, 00001.png ... but masks 00002.png, 00003.png ...",
     ):
         assert sentence in text
     assert len(source(root, ["sparse,SOSA,x,"]).checked()[1][0].masks) == 3

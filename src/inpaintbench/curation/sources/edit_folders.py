@@ -154,7 +154,7 @@ def faults_of(clip: Found, *, objects: Sequence[int | None]) -> list[str]:
         return [f"{subject} has no masks, which its task needs; put them into {clip.path.stem + _MASK!r} beside it"]
     if count != len(clip.masks):
         return [f"{subject} has {count} frames but {len(clip.masks)} masks"]
-    if clip.frames and video.step_of(clip.frames) != video.step_of(clip.masks):
+    if not video.count_alike(clip.frames, clip.masks):
         return [f"{subject} has frames {_begin(clip.frames)} but masks {_begin(clip.masks)}: give the masks of these frames"]
     try:
         size = video.read_image(clip.frames[0]).shape[:2] if clip.frames else None

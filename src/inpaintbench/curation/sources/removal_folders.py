@@ -9,7 +9,7 @@ import json
 import os
 import shutil
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
@@ -33,6 +33,7 @@ from inpaintbench.curation.sources.removal_layouts import (
     find,
     match,
     pictures_in,
+    polygons_in,
     some_of,
     state_of,
 )
@@ -70,7 +71,7 @@ class RemovalFolders(SourceLeaf):
     """
 
     name = "removal_folders"
-    version = "1"
+    version = "2"
 
     def __init__(
         self,
@@ -204,17 +205,35 @@ def _masks(films: Mapping[str, Film], work: Path, *, lengthen: str) -> dict[str,
     """Masks of the object, and of its side effects where there are, one a frame, by the names of their parts.
 
     Raises:
-        Rejected: films of other lengths.
+        Rejected: films of other lengths or numbers.
     """
     counts = {part: film.count() for part, film in films.items()}
     frames = counts["input"]
     fixed = {part: count for part, count in counts.items() if part not in ("mask", "effect") or lengthen == "reject"}
     if len(set(fixed.values())) > 1:
         raise Rejected("its films have other lengths: " + ", ".join(f"{part} {count}" for part, count in counts.items()))
+    _check_numbers(films, counts)
     made = {"object_mask": _levels(films["mask"], work)}
     if "effect" in films:
         made["effect_mask"] = _levels(films["effect"], work)
     return {part: _lengthened(levels, frames, lengthen) for part, levels in made.items()}
+
+
+def _check_numbers(films: Mapping[str, Film], counts: Mapping[str, int]) -> None:
+    """Raise ``Rejected`` where numbered pictures are of other frames than those of ``input``; ``counts``: frames of each film."""
+    pictures = {part: film.pictures() for part, film in films.items()}
+    shown = pictures.pop("input")
+    for part, numbered in pictures.items():
+        alike = video.count_alike(shown, numbered)
+        if not shown:
+            alike = video.begin_a_film(numbered, frames=counts["input"])
+        if not alike:
+            frames = f"its frames are {_begin(shown)}" if shown else f"its film has {counts['input']} frames"
+            raise Rejected(f"its {part} is {_begin(numbered)}, {frames}: give the {part} of these frames, numbered as they are")
+
+
+def _begin(paths: Sequence[Path]) -> str:
+    return ", ".join(path.name for path in paths[:2]) + " ..."
 
 
 def _check_sizes(films: Mapping[str, Film], levels: npt.NDArray[np.uint8], work: Path) -> None:
@@ -265,7 +284,8 @@ def _put(film: Film, work: Path, target: Path, *, fps: float, copied: bool = Tru
 def _unpacked(film: Film, work: Path) -> Film:
     """A film of an archive or of a row of a table as pictures on their own."""
     if film.is_archive:
-        folder = work / "unpacked" / film.files[0].stem
+        # Films of one clip have one name: what was unpacked of one is not to be that of another.
+        folder = work / "unpacked" / content_id(str(film.files[0]))
         folder.mkdir(parents=True, exist_ok=True)
         paths = []
         with zipfile.ZipFile(film.files[0]) as opened:
@@ -341,9 +361,8 @@ def _polygons(film: Film) -> npt.NDArray[np.uint8]:
         MediaError: no such file.
     """
     try:
-        marked = json.loads(film.files[0].read_text(encoding="utf-8-sig"))["Learning_Data_Info."]["Annotation"]
-        corners = [np.array(part["segmentation"], np.float64).reshape(-1, 2) for part in marked if len(part["segmentation"]) >= 6]
-    except (KeyError, TypeError, ValueError) as error:
+        corners = [np.array(polygon, np.float64).reshape(-1, 2) for polygon in polygons_in(film.files[0])]
+    except ValueError as error:
         raise MediaError(f"{film.files[0].name} has no polygons: {error}") from error
     height, width = video.read_image(Path(film.more["size_of"])).shape[:2]
     filled = np.zeros((height, width), np.uint8)

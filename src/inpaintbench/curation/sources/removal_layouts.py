@@ -63,6 +63,12 @@ class Film:
         """Whether it is an archive of pictures."""
         return self.files[0].suffix.lower() == _ZIP
 
+    def pictures(self) -> tuple[Path, ...]:
+        """Names of numbered pictures in their order; empty for whatever else holds its frames."""
+        if self.is_archive:
+            return tuple(map(Path, pictures_in(self.files[0])))
+        return self.files if len(self.files) > 1 else ()
+
     def count(self) -> int:
         """Frames that it shows."""
         if "span" in self.more:
@@ -229,17 +235,38 @@ def _found(folder: Path) -> Iterator[tuple[Path, Film]]:
 
 
 def pictures_in(archive: Path) -> list[str]:
-    """Names of the pictures in an archive, in the order of their names, as codes of video inpainting take them.
+    """Names of the pictures in an archive by their numbers, as those of a folder; what systems hide there is no frame.
 
     Raises:
-        MediaError: it is no archive.
+        MediaError: it is no archive, or its pictures have no clear order or lie in several folders.
     """
     try:
         with zipfile.ZipFile(archive) as opened:
-            names = opened.namelist()
+            names = {Path(name): name for name in opened.namelist() if not name.endswith("/")}
     except (OSError, zipfile.BadZipFile) as error:
         raise MediaError(f"{archive.name} is no archive: {error}") from error
-    return sorted(name for name in names if Path(name).suffix.lower() in video.IMAGE_SUFFIXES)
+    paths = [path for path in names if video.is_image(path) and not _is_hidden(path)]
+    if len(folders := sorted({path.parent.as_posix() for path in paths})) > 1:
+        raise MediaError(f"{archive.name} has pictures in {some_of(folders)}: keep those of one folder")
+    ordered = video.by_number(sorted(paths, key=os.fsencode), name=archive.name, even_steps=True)
+    return [names[path] for path in ordered]
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith(".") or part == "__MACOSX" for part in path.parts)
+
+
+def polygons_in(path: Path) -> list[list[float]]:
+    """The polygons that RORD marks in a picture, x and y in turn; what has fewer than three corners is none.
+
+    Raises:
+        MediaError: no such file.
+    """
+    try:
+        marked = json.loads(path.read_text(encoding="utf-8-sig"))["Learning_Data_Info."]["Annotation"]
+        return [[float(number) for number in part["segmentation"]] for part in marked if len(part["segmentation"]) >= 6]
+    except (KeyError, TypeError, ValueError) as error:
+        raise MediaError(f"{path.name} has no polygons: {error}") from error
 
 
 def _rose(root: Path) -> Iterator[Found]:
@@ -267,12 +294,19 @@ def _rord(root: Path) -> Iterator[Found]:
     if not scenes:
         raise InputError(f"{str(root)!r} is not in the layout 'rord', which has folders such as 'SET/jpg/SCENE'")
     for scene in scenes:
-        *shown, truth = sorted(scene.glob("*.jpg"), key=lambda path: path.name) or [scene]
+        try:
+            pictures = video.numbered_images(scene, pattern="*.jpg", even_steps=True)
+        except MediaError as error:
+            raise InputError(f"the pictures of {str(scene)!r} have no clear order: {error}") from error
+        *shown, truth = pictures or [scene]
         masks = scene.parent.parent / "M" / scene.name
         pairs = [(path, masks / f"{path.stem}_M.json") for path in shown]
         if bare := [path.name for path, mask in pairs if not mask.is_file()]:
             raise InputError(f"pictures of {scene.name!r} have no polygons in {str(masks)!r}: {some_of(bare)}")
         shots = (Shot(Film((path,)), Film((mask,), {"size_of": str(path)}), name=path.stem) for path, mask in pairs)
+        marks = masks / f"{truth.stem}_M.json"
+        if pairs and marks.is_file() and polygons_in(marks):
+            raise InputError(f"the last picture of {scene.name!r} is to show no object, but {truth.name!r} has polygons")
         if pairs:
             yield Found(scene.relative_to(root).as_posix(), tuple(shots), Film((truth,)))
 
