@@ -12,7 +12,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-BUILDS = {name: ["--demo"] for name in ("devil", "reinpaint", "humans", "decaption")} | {"fingerprint": ["--fingers", "20"]}
+DEMOS = ("devil", "reinpaint", "humans", "decaption", "editing", "removal", "benchmark")
+BUILDS = {name: ["--demo"] for name in DEMOS} | {"fingerprint": ["--fingers", "20"]}
 PACKAGES = ("numpy", "pillow")
 
 

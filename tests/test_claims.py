@@ -4,7 +4,17 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from inpaintbench.claims import ENOUGH_SOURCES, effective_degrees, jackknife_error, students_t, too_few
+from inpaintbench.claims import (
+    ENOUGH_SOURCES,
+    Estimate,
+    clustered_mean,
+    effective_degrees,
+    jackknife_error,
+    jackknife_reach,
+    share_interval,
+    students_t,
+    too_few,
+)
 
 
 def test_six_sources_bear_a_claim_and_five_do_not() -> None:
@@ -28,3 +38,55 @@ def test_students_t_is_that_of_scipy(degrees: float) -> None:
 @pytest.mark.parametrize(("sizes", "degrees"), [([5] * 8, 7), ([3, 3, 1], 49 / 19 - 1), ([60, 1, 1], 1), ([4], 1)])
 def test_degrees_are_kishs_number_of_sources_less_one_and_never_below_one(sizes: list[int], degrees: float) -> None:
     assert effective_degrees(sizes) == pytest.approx(degrees, rel=1e-12)
+
+
+def test_a_reach_is_the_error_times_students_t_at_the_sources_degrees() -> None:
+    without, sizes = [0.2, 0.5, 0.4, 0.1], [4, 1, 1, 1]
+    t = scipy.stats.t.ppf(0.95, 49 / 19 - 1)
+    assert jackknife_reach(without, sizes=sizes, level=0.9) == pytest.approx(t * jackknife_error(without), rel=1e-12)
+    t = scipy.stats.t.ppf(0.975, 49 / 19 - 1)
+    assert jackknife_reach(without, sizes=sizes) == pytest.approx(t * jackknife_error(without), rel=1e-12)
+
+
+def test_the_error_of_a_mean_over_sources_of_one_item_or_of_equal_items_is_the_usual_one() -> None:
+    values = np.random.default_rng(1).normal(5, 2, 9).tolist()
+    names = [f"s{number}" for number in range(9)]
+    expected = (pytest.approx(np.mean(values)), pytest.approx(scipy.stats.sem(values)), 9)
+    assert clustered_mean(values, names) == expected
+    assert clustered_mean([value for value in values for _ in range(3)], [name for name in names for _ in range(3)]) == expected
+
+
+def test_the_error_of_a_mean_adds_up_what_items_of_a_source_are_off() -> None:
+    # Liang and Zeger's sandwich of a mean of 8 items: sources are off by 1, -1, 2, -2, 1, and -1 of two items together.
+    values, sources = [4.0, 2.0, 5.0, 1.0, 4.0, 2.0, 3.0, 3.0], ["a", "b", "c", "d", "e", "f", "f", "e"]
+    mean, error, count = clustered_mean(values, sources)
+    assert (mean, count) == (3.0, 6)
+    assert error == pytest.approx(np.sqrt(6 / 5 * (1 + 1 + 4 + 4 + 1 + 1)) / 8)
+    assert clustered_mean(values, ["a", *"abcdeee"]) == (3.0, None, 5)
+
+
+@pytest.mark.parametrize("ones", [1, 4, 7])
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_wilsons_limits_are_the_shares_from_which_the_one_seen_is_just_so_far(ones: int, level: float) -> None:
+    values = [1.0] * ones + [0.0] * (9 - ones)
+    found = share_interval(values, [f"s{number}" for number in range(9)], level=level)
+    share, error = ones / 9, scipy.stats.sem(values)
+    size = share * (1 - share) / error**2
+    assert (found.value, found.n, found.n_sources, found.reason) == (pytest.approx(share), 9, 9, None)
+    for limit in (found.low, found.high):
+        distance = scipy.stats.t.ppf((1 + level) / 2, 8) * np.sqrt(limit * (1 - limit) / size)
+        assert abs(limit - share) == pytest.approx(distance)
+    assert found.low < share < found.high
+
+
+def test_where_all_items_agree_each_source_counts_once() -> None:
+    sources = [f"s{number % 6}" for number in range(18)]
+    t = scipy.stats.t.ppf(0.975, 5)
+    none, every = share_interval([0.0] * 18, sources), share_interval([1.0] * 18, sources)
+    assert (none.low, none.high) == (0.0, pytest.approx(t**2 / (6 + t**2)))
+    assert (every.low, every.high) == (pytest.approx(6 / (6 + t**2)), 1.0)
+
+
+def test_a_share_of_five_sources_has_no_interval() -> None:
+    found = share_interval([1.0, 0.0, 1.0, 0.0, 1.0, 1.0], [*"abcdee"])
+    assert found == Estimate(pytest.approx(4 / 6), None, None, 6, 5, too_few(5))

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import colorsys
 import hashlib
+import signal
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -35,7 +37,9 @@ def film(tmp_path_factory: pytest.TempPathFactory) -> Film:
 def test_every_decoder_gives_the_bytes_of_all_frames(decoder: str, film: Film) -> None:
     if decoder not in second_decoder.available():
         pytest.skip(f"{decoder} is not installed")
-    assert second_decoder._DECODERS[decoder](film.path).tobytes() == film.frames.tobytes()
+    decoded = second_decoder._DECODERS[decoder](film.path)
+    assert decoded.dtype == np.uint8
+    assert decoded.tobytes() == film.frames.tobytes()
 
 
 def test_pictures_are_decoded_by_opencv_whatever_the_decoder(film: Film, tmp_path: Path) -> None:
@@ -92,6 +96,25 @@ def test_a_damaged_file_and_a_decoder_that_ends_early_are_told(film: Film, tmp_p
     assert found[str(bad)]["error"].startswith("torchcodec: ")
     with SecondDecoder({film.path: ""}, decoder="nonsense") as child:
         assert child.results(time_limit_seconds=60)[film.path] == {"error": "nonsense gave no result (exit status 1)"}
+
+
+def test_a_child_is_ended_when_its_time_is_over_or_nobody_waits_for_it(film: Film) -> None:
+    with SecondDecoder({film.path: ""}, decoder="torchcodec") as child:
+        found = child.results(time_limit_seconds=0)
+    assert found == {film.path: {"error": "torchcodec gave no result (stopped after 0 s)"}}
+    with SecondDecoder({film.path: ""}, decoder="torchcodec") as child:
+        assert child._child.poll() is None
+    assert child._child.poll() == -signal.SIGKILL
+
+
+def test_the_compiler_is_imported_when_something_of_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(second_decoder, "_COMPILER", colorsys.__name__)
+    stand_in = second_decoder._CompilerOnDemand(colorsys.__name__)
+    monkeypatch.setitem(sys.modules, colorsys.__name__, stand_in)
+    assert stand_in.disallow_in_graph(len) is len
+    assert not hasattr(stand_in, "__wrapped__")
+    assert sys.modules[colorsys.__name__] is stand_in
+    assert stand_in.rgb_to_hsv(1.0, 0.0, 0.0) == (0.0, 1.0, 1.0)
 
 
 def test_a_decoder_is_known_and_installed_or_refused(monkeypatch: pytest.MonkeyPatch) -> None:

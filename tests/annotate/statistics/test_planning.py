@@ -130,6 +130,11 @@ def test_the_planned_medians_are_right_in_other_items() -> None:
     assert halves <= 0.055
 
 
+def test_a_share_of_right_medians_that_is_just_reached_is_enough() -> None:
+    planned = plan_labels(items=200, options=7, spread=1.2, within=1, right=0.9, seed=0)
+    assert plan_labels(items=200, options=7, spread=1.2, within=1, right=planned.right, seed=0) == planned
+
+
 def _agreement(answers: np.ndarray) -> np.ndarray:
     raters = answers.shape[1]
     same = sum((answers[:, a] == answers[:, b]).astype(float) for a in range(raters) for b in range(a + 1, raters))
