@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import os
+import random
 import stat
+import threading
 from pathlib import Path
 
 import pytest
 
 from inpaintbench.errors import WorkspaceError
-from inpaintbench.files import replacing, sync_tree
+from inpaintbench.files import read_text, replacing, sync_tree, wide_encoding
 
 
 def contents(folder: Path) -> dict[str, str]:
@@ -71,3 +73,45 @@ def test_what_cannot_be_removed_afterwards_is_no_error(tmp_path: Path, monkeypat
         (folder / "new").write_text("new")
     assert stat.S_ISDIR(target.stat().st_mode)
     assert (target / "new").read_text() == "new"
+
+
+@pytest.mark.parametrize(
+    "encoding",
+    [
+        "utf-8",
+        "utf-8-sig",
+        "utf-16",
+        "utf-32",
+        "utf-16-le",
+        "utf-16-be",
+        "utf-32-le",
+        "utf-32-be",
+        "marked utf-16-be",
+        "marked utf-32-be",
+    ],
+)
+@pytest.mark.parametrize("words", ["cold water", "ผมไม่เคยคิดเลย" * 9, "你好，世界。" * 20, "Привет 😀" * 9, "مرحبا بالعالم" * 9])
+def test_texts_of_people_are_read_in_every_encoding_of_unicode(encoding: str, words: str, tmp_path: Path) -> None:
+    text = f'title = "{words}"\nquestions = 1\n'
+    mark = "\ufeff" if encoding.startswith("marked ") else ""
+    (tmp_path / "text").write_bytes((mark + text.replace("\n", "\r\n")).encode(encoding.removeprefix("marked ")))
+    assert read_text(tmp_path / "text") == text
+
+
+def test_a_text_from_a_pipe_keeps_its_beginning(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=("a,b\n1,2\n".encode("utf-16"),))
+    writer.start()
+    assert read_text(tmp_path / "pipe") == "a,b\n1,2\n"
+    writer.join()
+
+
+def test_damaged_texts_are_not_taken_for_wide_ones() -> None:
+    draw = random.Random(17)
+    for words in ("The quick brown fox, 00:00:01,000 --> 00:00:02,500\n", "ผมไม่เคยคิดเลย\n", "你好，世界\n", "Привет, мир\n"):
+        for zeros in (1, 2, 40, 400):
+            damaged = bytearray((words * 60).encode())
+            for _ in range(zeros):
+                damaged[draw.randrange(len(damaged))] = 0
+            assert wide_encoding(bytes(damaged)) is None
+            assert wide_encoding((words * 60).encode() + bytes(zeros)) is None

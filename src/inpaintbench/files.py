@@ -2,20 +2,41 @@
 
 from __future__ import annotations
 
+import codecs
 import fcntl
 import glob
 import hashlib
+import io
 import os
+import re
 import shutil
 import tomllib
+import unicodedata
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 from urllib.parse import quote, unquote_to_bytes
 
 from inpaintbench.errors import InputError, WorkspaceError, is_disk_error, reason_of
+
+# Byte-order mark -> what follows it. That of UTF-16 is how the one of UTF-32 begins, so the longer ones come first.
+MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+# Bytes of a file's beginning that tell its encoding.
+_HEAD = 1 << 16
+# Share of ASCII from which a text is one in UTF-16 or UTF-32, whatever else is wrong with it.
+_MOSTLY_ASCII = 0.3
+# In texts of other scripts times, columns and keys are ASCII. Each such letter lies beside zero bytes; those of damaged files do
+# not take turns with letters so often.
+_ASCII_RUN = re.compile(r"[\t\n\r -~]{8}")
+# Share of characters that Unicode does not have, of those in a text of other scripts; few are wrong places or newer than Python.
+_MOST_UNASSIGNED = 0.01
 
 # Of <linux/fs.h>: gives a file the blocks of another.
 _FICLONE = 0x40049409
@@ -25,6 +46,43 @@ def file_sha256(path: Path) -> str:
     """SHA-256 of a file's bytes, hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def open_text(path: Path, *, newline: str | None = None) -> TextIO:
+    """Open a text that people wrote, to read: in UTF-8, or in UTF-16 or UTF-32; with a byte-order mark or without.
+
+    Spreadsheets and editors write all of these. The mark is no part of the text. ``newline`` as in ``open``.
+
+    Raises:
+        OSError: as ``open``. Reading raises ``UnicodeDecodeError``, whose ``encoding`` says what the text was taken for.
+    """
+    file = io.BufferedReader(io.FileIO(path), _HEAD)
+    try:
+        head = file.peek(_HEAD)  # a pipe cannot be read twice
+        marked = next((encoding[:6] for mark, encoding in MARKS if head.startswith(mark)), None)
+        return io.TextIOWrapper(file, marked or wide_encoding(head[: len(head) // 4 * 4]) or "utf-8-sig", newline=newline)
+    except BaseException:
+        file.close()
+        raise
+
+
+def read_text(path: Path) -> str:
+    """The whole text of a file, with ``\\n`` at the ends of lines; encodings and errors as ``open_text``."""
+    with open_text(path) as file:
+        return file.read()
+
+
+def wide_encoding(content: bytes) -> str | None:
+    """The encoding of a text in UTF-16 or UTF-32 without a byte-order mark, in any script; None where it is neither."""
+    shares = {}
+    for _, encoding in MARKS if b"\0" in content else ():
+        text = content.decode(encoding, errors="replace")
+        if text and "\0" not in text and (share := sum(letter < "\x80" for letter in text) / len(text)):
+            # Letters are looked up once each: scripts have few, texts many.
+            odd = sum(text.count(letter) for letter in set(text) if letter == "\ufffd" or unicodedata.category(letter) == "Cn")
+            if share > _MOSTLY_ASCII or (_ASCII_RUN.search(text) and odd <= _MOST_UNASSIGNED * len(text)):
+                shares[encoding] = share
+    return max(shares, key=shares.__getitem__, default=None)
 
 
 def read_toml(path: Path, *, called: str) -> dict[str, Any]:
@@ -38,7 +96,7 @@ def read_toml(path: Path, *, called: str) -> dict[str, Any]:
         InputError: not readable, not TOML.
     """
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        return tomllib.loads(read_text(path))
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{called} {str(path)!r} cannot be read: {reason_of(error)}") from error
     except tomllib.TOMLDecodeError as error:

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from inpaintbench.errors import InputError, reason_of
+from inpaintbench.files import open_text, read_text
 
 SUFFIXES = (".parquet", ".csv", ".jsonl")
 # What a spreadsheet takes for the beginning of a formula, or skips before one; exports write a quote before such a text.
@@ -59,13 +60,13 @@ def read_rows(path: Path, *, called: str = "table", known: Collection[str] = ())
             for place, fields in read
         ]
     except UnicodeDecodeError as error:
-        raise InputError(f"{called} {str(path)!r} is not UTF-8") from error
+        raise InputError(f"{called} {str(path)!r} is not {error.encoding.upper()}") from error
     except (OSError, csv.Error, pa.ArrowInvalid) as error:
         raise InputError(f"{called} {str(path)!r} cannot be read: {reason_of(error)}") from error
 
 
 def _from_csv(path: Path, known: Collection[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    with path.open(newline="", encoding="utf-8-sig") as file:
+    with open_text(path, newline="") as file:
         first = file.readline()
         columns = [name.strip() for name in next(csv.reader([first], delimiter=_delimiter(first, known)), [])]
         if twice := [name for name in columns if name and columns.count(name) > 1]:
@@ -91,7 +92,7 @@ def _plain(cell: str) -> str:
 
 
 def _from_jsonl(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
+    for number, line in enumerate(read_text(path).split("\n"), 1):
         if not line.strip():
             continue
         try:

@@ -83,6 +83,8 @@ def test_one_that_was_written_reads_the_same_and_is_never_overwritten(tmp_path: 
         path = shipped.write(name, tmp_path / name)
         assert path == tmp_path / name / "study.toml"
         assert read_study_file(path) == shipped.read(name, folder=path.parent)
+        path.write_text(path.read_text(), encoding="utf-8-sig")  # as editors of Windows save it
+        assert read_study_file(path) == shipped.read(name, folder=path.parent)
         path.write_text("mine")
         with pytest.raises(InputError, match=r"study\.toml' is there already"):
             shipped.write(name, tmp_path / name)

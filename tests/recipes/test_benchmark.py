@@ -216,7 +216,7 @@ def e2fgvi(root: Path) -> None:
             for path in (root / "loose" / name).iterdir():
                 archive.write(path, f"{name}/{path.name}")
     write(root / "test_masks/bear", square())
-    (root / "test.json").write_text(json.dumps({"bear": FRAMES}))
+    (root / "test.json").write_text(json.dumps({"bear": FRAMES}), encoding="utf-8-sig")
 
 
 def vpbench(root: Path) -> None:
@@ -229,7 +229,7 @@ def vpbench(root: Path) -> None:
         masks = root / "video_inpainting" / ("videovo" if of_videovo else "pexels") / base
         masks.mkdir(parents=True)
         np.savez_compressed(masks / "all_masks.npz", square(9).astype(np.uint8) * 2 + ~square(9))
-    with (root / "our_video_inpaint.csv").open("w", newline="") as file:
+    with (root / "our_video_inpaint.csv").open("w", newline="", encoding="utf-16") as file:  # "Unicode text" of spreadsheets
         table = csv.writer(file)
         table.writerow(["path", "mask_id", "start_frame", "end_frame", "fps", "caption"])
         table.writerows([name, 2, 3, 7, 8, "noise"] for name in ("000005000001.0.mp4", "000000000855_854996.mp4"))

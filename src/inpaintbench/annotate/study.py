@@ -24,7 +24,7 @@ from inpaintbench.annotate.questions.base import Form, Question
 from inpaintbench.annotate.screening import RULES
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InpaintBenchError, InputError
-from inpaintbench.files import write_atomically
+from inpaintbench.files import read_text, write_atomically
 from inpaintbench.types import canonical_json, content_id
 
 if TYPE_CHECKING:
@@ -358,7 +358,7 @@ def read_study_file(path: Path) -> StudyFile:
         InputError: not readable, not TOML, a field is missing, unknown or out of range.
     """
     try:
-        fields = tomllib.loads(path.read_text())
+        fields = tomllib.loads(read_text(path))
     except OSError as error:
         raise InputError(f"study file {str(path)!r} cannot be read: {error.strerror}") from error
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -395,7 +395,7 @@ def _placed_crowd(crowd: Crowd | None, where: str, folder: Path) -> Crowd | None
     text = crowd.consent_text
     if crowd.consent:
         try:
-            text = (folder / crowd.consent).read_text()
+            text = read_text(folder / crowd.consent)
         except (OSError, UnicodeDecodeError) as error:
             raise InputError(f"{where}: crowd.consent {crowd.consent!r} cannot be read: {error}") from error
     if not text.strip():

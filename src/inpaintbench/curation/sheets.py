@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from inpaintbench.curation.attributes import ATTRIBUTES
 from inpaintbench.errors import InputError, reason_of
+from inpaintbench.files import open_text
 from inpaintbench.steps import LABELS
 from inpaintbench.types import Answer, Attribute, Clip, Source
 from inpaintbench.workspace import Workspace
@@ -42,14 +43,14 @@ def read_lines(path: Path, *, kind: str, needed: Sequence[str]) -> list[Line]:
         InputError: not readable, a column is missing or there twice, or a line has more fields than the first.
     """
     try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
+        with open_text(path, newline="") as file:
             first = file.readline()
             delimiter = _delimiter(first, needed)
             columns = [name.strip() for name in next(csv.reader([first], delimiter=delimiter), [])]
             _check_columns(path, kind, columns, needed)
             return list(_lines(file, columns, delimiter, path.name))
     except UnicodeDecodeError as error:
-        raise InputError(f"{kind} {str(path)!r} is not UTF-8: save it as CSV UTF-8") from error
+        raise InputError(f"{kind} {str(path)!r} is not {error.encoding.upper()}: save it as CSV UTF-8") from error
     except (OSError, csv.Error) as error:
         raise InputError(f"{kind} {str(path)!r} cannot be read: {reason_of(error)}") from error
 

@@ -109,7 +109,7 @@ def test_a_closed_study_can_exclude_nobody_and_says_so_at_the_start(world: World
 
 
 def test_an_excluded_study_must_be_prepared(tmp_path: Path) -> None:
-    (tmp_path / "consent.md").write_text("We store your answers.")
+    (tmp_path / "consent.md").write_text("We store your answers.", encoding="utf-16")
     fields = {
         "title": "T", "subjects": {"workspace": "W"}, "questions": [{"leaf": "keep_reject"}],
         "crowd": {"consent": "consent.md", "exclude_studies": ["old"]},
@@ -119,4 +119,5 @@ def test_an_excluded_study_must_be_prepared(tmp_path: Path) -> None:
     write_crowd_study(tmp_path / "old", "http://x", test=0)
     file = parse_study(fields, where="study.toml", folder=tmp_path)
     assert file.crowd is not None
+    assert file.crowd.consent_text == "We store your answers."
     assert file.crowd.exclude_studies == (str(tmp_path / "old"),)

@@ -116,7 +116,7 @@ def test_raters_have_pseudonyms_unless_they_are_named(tmp_path: Path) -> None:
 
 
 def elsewhere(path: Path, *rows: dict[str, Any]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8-sig")
     return path
 
 
@@ -230,8 +230,8 @@ def test_every_row_is_checked_and_the_line_is_told(change: dict[str, Any], told:
 
 def test_files_that_are_none_are_one_sentence(tmp_path: Path) -> None:
     for name, content in (
-        ("a.txt", b"x"), ("a.csv", b"\xff\xfe"), ("a.parquet", b"no"), ("a.jsonl", b"{"), ("b.jsonl", b"[1]\n"),
-        ("b.csv", b"rater,choice\nann,a,b\n"),
+        ("a.txt", b"x"), ("a.csv", b"\xff"), ("b.csv", b"\xff\xfea"), ("a.parquet", b"no"), ("a.jsonl", b"{"),
+        ("b.jsonl", b"[1]\n"), ("b.csv", b"rater,choice\nann,a,b\n"),
     ):  # fmt: skip
         (tmp_path / name).write_bytes(content)
         with pytest.raises(InputError, match=name):

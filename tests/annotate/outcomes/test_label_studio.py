@@ -161,7 +161,7 @@ def test_annotations_of_label_studio_itself_come_in(asked: tuple[Study, Path, li
         {"data": {"question": "keep_reject", "item": clip.subject_id}, "annotations": []},
     ]
     path = tmp_path / "export.json"
-    path.write_text(json.dumps(tasks))
+    path.write_text(json.dumps(tasks), encoding="utf-8-sig")
     with Journal(tmp_path / "other.sqlite") as journal:
         journal.register(study.study_id, title="S")
         assert import_judgements(path, study, journal, at=50.0) == Imported(4, 0, cancelled=1, truths=1)

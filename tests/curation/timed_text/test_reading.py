@@ -118,6 +118,15 @@ def test_western_european_text_is_read_as_windows_1252(text: str) -> None:
     assert found.events[0].text == "\n".join([text] * 9)
 
 
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+@pytest.mark.parametrize(
+    "text", ["ผมไม่เคยคิดเลยว่าเราจะได้กลับมาพบกันอีกครั้ง" * 4, "今日はいい天気ですね。" * 40, "안녕하세요 여러분 " * 30]
+)
+def test_events_of_long_texts_in_other_scripts_need_no_byte_order_mark(text: str, encoding: str) -> None:
+    written = f"WEBVTT\n\n00:01.000 --> 00:02.000\n{text.strip()}\n"
+    assert parse_timed_text(written.encode(encoding)).events == (TextEvent(1.0, 2.0, text.strip()),)
+
+
 def test_zero_bytes_are_told() -> None:
     block = b"1\n00:00:00,000 --> 00:00:01,000\nfine\n\n"
     found = parse_timed_text(block + bytes(300))

@@ -249,6 +249,6 @@ def test_the_documentation_has_the_same_table() -> None:
 def test_the_layout_in_the_documentation_is_one(tmp_path: Path) -> None:
     page = (Path(__file__).parents[3] / "docs" / "methods.md").read_text()
     text = page.partition("```toml\n")[2].partition("```")[0]
-    (tmp_path / "mine.toml").write_text(text)
+    (tmp_path / "mine.toml").write_text(text, encoding="utf-8-sig")  # as editors of Windows save it
     layout = layout_of(str(tmp_path / "mine.toml"))
     assert (layout.divisor, layout.first, layout.hole_level, layout.prediction) == ((16, 8), 1, "black", "{:05d}.jpg")

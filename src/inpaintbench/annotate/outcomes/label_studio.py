@@ -20,7 +20,7 @@ from inpaintbench import video
 from inpaintbench.annotate.outcomes.judgement_files import Row
 from inpaintbench.annotate.study import PROXIES
 from inpaintbench.errors import InputError
-from inpaintbench.files import copy_file, write_atomically
+from inpaintbench.files import copy_file, read_text, write_atomically
 from inpaintbench.types import content_id, item_rng
 
 if TYPE_CHECKING:
@@ -244,7 +244,7 @@ def read_tasks(path: Path, study: Study, *, truths: bool = False) -> Annotations
         InputError: not readable, no list of tasks, or an annotation that says nothing that the study knows: says which.
     """
     try:
-        tasks = json.loads(path.read_text(encoding="utf-8"))
+        tasks = json.loads(read_text(path))
     except (OSError, ValueError) as error:
         raise InputError(f"{str(path)!r} cannot be read as JSON of Label Studio: {error}") from error
     if not isinstance(tasks, list) or not all(isinstance(task, Mapping) for task in tasks):

@@ -10,6 +10,7 @@ from pathlib import Path
 from inpaintbench.annotate.preparing.subjects import StudySubject
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError
+from inpaintbench.files import read_text
 
 NEEDED = ("subject", "question", "answers")
 CANDIDATES, TOLERANCE = "candidates", "tolerance"
@@ -84,7 +85,7 @@ def read_gold(path: Path, *, subjects: Sequence[StudySubject], asked: Mapping[st
 
 def _lines(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_text(path)
         rows = csv.reader(text.splitlines(keepends=True), delimiter=_delimiter(text.partition("\n")[0]))
         columns = [name.strip() for name in next(rows, [])]
         if missing := [name for name in NEEDED if name not in columns]:

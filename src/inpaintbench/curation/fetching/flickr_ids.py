@@ -14,6 +14,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from inpaintbench.errors import InputError, reason_of
+from inpaintbench.files import read_text
 
 # Name that stands for a list -> its file in this folder.
 SHIPPED = {"devil": "devil_flickr.csv"}
@@ -44,7 +45,9 @@ def read_ids(name: str) -> tuple[str, ...]:
 
 def _text(name: str) -> str:
     try:
-        return (files(__package__) / SHIPPED[name] if name in SHIPPED else Path(name)).read_text(encoding="utf-8-sig")
+        if name in SHIPPED:
+            return (files(__package__) / SHIPPED[name]).read_text(encoding="utf-8")
+        return read_text(Path(name))
     except (OSError, UnicodeError) as error:
         known = f"; lists that come with the program: {', '.join(SHIPPED)}"
         raise InputError(f"the list of ids {name!r} cannot be read: {reason_of(error)}{known}") from error

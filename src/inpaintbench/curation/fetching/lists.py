@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from inpaintbench.curation.fetching.base import Candidate
 from inpaintbench.download import safe_name, without_query
 from inpaintbench.errors import InputError, reason_of
+from inpaintbench.files import open_text, read_text
 from inpaintbench.types import content_id
 
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".txt")
@@ -118,7 +119,7 @@ def entries(path: Path) -> Iterator[Entry]:
 
 
 def _table(path: Path) -> Iterator[Entry]:
-    with path.open(newline="", encoding="utf-8-sig") as file:
+    with open_text(path, newline="") as file:
         rows = csv.reader(file, delimiter="\t" if path.suffix.lower() == ".tsv" else ",", strict=True)
         columns = [column.strip().lower() for column in next(rows, [])]
         _need_url(path, columns)
@@ -138,13 +139,13 @@ def _number(text: str) -> str | float:
 
 
 def _text(path: Path) -> Iterator[Entry]:
-    for number, line in enumerate(path.read_text(encoding="utf-8-sig").splitlines(), start=1):
+    for number, line in enumerate(read_text(path).splitlines(), start=1):
         if line.strip() and not line.lstrip().startswith("#"):
             yield Entry(f"{path.name}, line {number}", {"url": line.strip()})
 
 
 def _json_lines(path: Path) -> Iterator[Entry]:
-    with path.open(encoding="utf-8-sig") as file:
+    with open_text(path) as file:
         for number, line in enumerate(file, start=1):
             if line.strip():
                 yield _object(line, f"{path.name}, line {number}")

@@ -20,6 +20,7 @@ from inpaintbench.curation.sources.base import PARTS, Footage, SourceLeaf, quote
 from inpaintbench.curation.sources.edit_folders import Found, faults_of, locate, order_notes, read_mask
 from inpaintbench.curation.sources.sidecars import Origin, Sidecars
 from inpaintbench.errors import InputError, MediaError, Rejected
+from inpaintbench.files import read_text
 from inpaintbench.types import EDIT_TASKS, content_id
 
 # Columns; `source_prompt` and `object` may be there too.
@@ -122,9 +123,9 @@ def _counts(asked: Sequence[Asked]) -> Mapping[tuple[str, str], int]:
 
 def _json_lines(path: Path) -> list[Line]:
     try:
-        texts = path.read_text(encoding="utf-8-sig").splitlines()
+        texts = read_text(path).splitlines()
     except UnicodeDecodeError as error:
-        raise InputError(f"prompts {str(path)!r} is not UTF-8") from error
+        raise InputError(f"prompts {str(path)!r} is not {error.encoding.upper()}") from error
     except OSError as error:
         raise InputError(f"prompts {str(path)!r} cannot be read: {error.strerror}") from error
     numbered = [(f"{path.name} line {number}", text) for number, text in enumerate(texts, start=1) if text.strip()]

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from inpaintbench import video
-from inpaintbench.errors import InputError, MediaError
+from inpaintbench.errors import InputError, MediaError, reason_of
+from inpaintbench.files import open_text, read_text
 from inpaintbench.types import Plain
 from inpaintbench.video.decoding import packet_times
 
@@ -181,7 +182,7 @@ def _tested(root: Path) -> list[str] | None:
     if not path.is_file():
         return None
     try:
-        return [str(name) for name in json.loads(path.read_text())]
+        return [str(name) for name in json.loads(read_text(path))]
     except (OSError, ValueError, TypeError) as error:
         raise InputError(f"{str(path)!r} is not a list of videos with their numbers of frames: {error}") from error
 
@@ -263,7 +264,7 @@ def polygons_in(path: Path) -> list[list[float]]:
         MediaError: no such file.
     """
     try:
-        marked = json.loads(path.read_text(encoding="utf-8-sig"))["Learning_Data_Info."]["Annotation"]
+        marked = json.loads(read_text(path))["Learning_Data_Info."]["Annotation"]
         return [[float(number) for number in part["segmentation"]] for part in marked if len(part["segmentation"]) >= 6]
     except (KeyError, TypeError, ValueError) as error:
         raise MediaError(f"{path.name} has no polygons: {error}") from error
@@ -316,8 +317,11 @@ def _vpbench(root: Path, table: str = "our_video_inpaint.csv") -> Iterator[Found
     path = root / table
     if not path.is_file():
         raise InputError(f"{str(root)!r} is not in the layout of VPBench, which has the table {table!r}")
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        rows = list(csv.DictReader(file))
+    try:
+        with open_text(path, newline="") as file:
+            rows = list(csv.DictReader(file))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{str(path)!r} cannot be read as CSV: {reason_of(error)}") from error
     lacking: list[str] = []
     for place, row in enumerate(rows):
         try:

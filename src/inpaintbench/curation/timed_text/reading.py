@@ -9,6 +9,7 @@ from pathlib import Path
 from inpaintbench.curation.timed_text import ass, cues
 from inpaintbench.curation.timed_text.events import TimedText
 from inpaintbench.errors import InputError
+from inpaintbench.files import MARKS, wide_encoding
 
 # Of a subtitle file; a longer file is something else.
 MOST_BYTES = 100_000_000
@@ -55,16 +56,7 @@ def parse_timed_text(content: bytes) -> TimedText:
     return TimedText(tuple(ordered), tuple(sorted(skipped, key=lambda row: row.line)), notes)
 
 
-_MARKS = (
-    # That of UTF-16 is how the one of UTF-32 begins, so the longer ones come first.
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
 _REPLACED = "\N{REPLACEMENT CHARACTER}"
-# Share of ASCII in a text in UTF-16 or UTF-32 that has no mark: times alone are more, in any script.
-_LEAST_PLAIN = 0.3
 _BEYOND = re.compile(rb"[\x80-\xff]+")
 # Share of the bytes beyond ASCII that stand side by side: few accents do, and nearly all letters of other scripts.
 _MOST_ADJACENT = 0.5
@@ -78,11 +70,10 @@ def decoded(content: bytes) -> tuple[str, tuple[str, ...]]:
     Raises:
         InputError: nobody can tell the encoding.
     """
-    for mark, encoding in _MARKS:
+    for mark, encoding in MARKS:
         if content.startswith(mark):
             return _wide(content[len(mark) :], encoding, "")
-    guess = _without_mark(content) if b"\0" in content else None
-    if guess is not None:
+    if guess := wide_encoding(content):
         return _wide(content, guess, ", which it looks like without a byte-order mark")
     zeros = (f"zero bytes, which no text has: {count}; the file is damaged or no text",) if (count := content.count(0)) else ()
     text, notes = _narrow(content)
@@ -93,17 +84,6 @@ def _wide(content: bytes, encoding: str, why: str) -> tuple[str, tuple[str, ...]
     text = content.decode(encoding, errors="replace")
     wrong = f", wrong places replaced by U+FFFD: {text.count(_REPLACED)}" if _REPLACED in text else ""
     return text, (f"read as {encoding}{why}{wrong}",)
-
-
-def _without_mark(content: bytes) -> str | None:
-    """The wide encoding in which most of ``content`` is ASCII and nothing is a zero."""
-    shares = {}
-    for _, encoding in _MARKS:
-        text = content.decode(encoding, errors="replace")
-        if text and "\0" not in text:
-            shares[encoding] = sum(letter < "\x80" for letter in text) / len(text)
-    best = max(shares, key=shares.__getitem__, default=None)
-    return best if best is not None and shares[best] > _LEAST_PLAIN else None
 
 
 def _narrow(content: bytes) -> tuple[str, tuple[str, ...]]:

@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveFloat
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval.adapters.frames_rule import FramesRule
+from inpaintbench.files import read_text
 
 # A layout whose name ends so is a file, not a row of the table.
 SUFFIX = ".toml"
@@ -185,7 +186,7 @@ def layout_of(name: str) -> Layout:
 
 def _read(path: Path) -> Layout:
     try:
-        fields = tomllib.loads(path.read_text())
+        fields = tomllib.loads(read_text(path))
         return Layout(**({"title": path.stem} | fields))
     except OSError as error:
         raise InputError(f"the layout {str(path)!r} cannot be read: {error.strerror}") from error

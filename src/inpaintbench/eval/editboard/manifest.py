@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, reason_of
 from inpaintbench.eval.data_files import Row, read_table
+from inpaintbench.files import read_text
 from inpaintbench.types import EDIT_TASKS
 
 PATHS = ("original_video_path", "edited_video_path", "semantic_mask_path")
@@ -92,7 +93,7 @@ def _rows(path: Path) -> list[Row]:
     if path.suffix.lower() != ".json":
         return read_table(path)
     try:
-        found: Any = json.loads(path.read_text(encoding="utf-8-sig"))
+        found: Any = json.loads(read_text(path))
     except (OSError, ValueError) as error:
         raise InputError(f"{str(path)!r} cannot be read: {reason_of(error)}") from error
     if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):

@@ -14,7 +14,7 @@ import numpy as np
 from inpaintbench.compute import Compute
 from inpaintbench.errors import InputError, NotMeasurable, reason_of
 from inpaintbench.eval.poses.base import JOINT_NAMES, Of, Picture, PoseEstimator, joints_of
-from inpaintbench.files import file_sha256
+from inpaintbench.files import file_sha256, open_text
 from inpaintbench.types import Joint
 
 # Columns that a CSV file has to have; sha256, person and side may be there.
@@ -99,7 +99,7 @@ def _json(path: Path) -> Iterator[tuple[str, str, _Entry]]:
 
 
 def _csv(path: Path) -> Iterator[tuple[str, str, _Entry]]:
-    with path.open(newline="", encoding="utf-8-sig") as file:
+    with open_text(path, newline="") as file:
         reader = csv.DictReader(file)
         if lacking := [column for column in _COLUMNS if column not in (reader.fieldnames or ())]:
             raise InputError(f"{path.name} lacks the column {lacking[0]!r}; wanted {', '.join(_COLUMNS)}")

@@ -17,6 +17,7 @@ from inpaintbench.errors import InputError
 from inpaintbench.export import layout
 from inpaintbench.export.documents import sealed
 from inpaintbench.export.licences import STATED, canonical, check_usable, is_known, is_unstated, why_refused
+from inpaintbench.files import open_text
 from inpaintbench.manifest import GROUP_ROWS
 from inpaintbench.types import Dataset, Plain
 
@@ -30,12 +31,12 @@ def read_licences(path: Path) -> dict[str, str]:
         InputError: no such file; not such a table; an empty cell; a source with two licences.
     """
     try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
+        with open_text(path, newline="") as file:
             rows = list(csv.DictReader(file))
     except FileNotFoundError:
         raise InputError(f"there is no file {str(path)!r} with licences") from None
-    except UnicodeDecodeError:
-        raise InputError(f"licences {str(path)!r} cannot be read: not text in UTF-8") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"licences {str(path)!r} cannot be read: not text in {error.encoding.upper()}") from None
     except (OSError, csv.Error) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise InputError(f"licences {str(path)!r} cannot be read: {why}") from error
