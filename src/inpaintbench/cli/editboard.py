@@ -22,6 +22,7 @@ from inpaintbench.eval.editboard.transcript import Told, transcript_of
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.scoring.run_folder import bind, scores_of
+from inpaintbench.eval.scoring.run_state import references_in
 from inpaintbench.eval.scoring.score import SCORING_SECONDS
 from inpaintbench.pages.words import count
 from inpaintbench.workspace import Workspace
@@ -143,6 +144,9 @@ def transcript(
         facts = {(row.method, row.item_id): told_of[row.item_id] for row in rows}
         chosen: Protocol = PROTOCOLS.get(name)
         settings = settings_of(chosen, sorted({row.metric for row in rows if row.value is not None}))
-        transcript = transcript_of(rows, facts, title=loaded.name, notes=cautions(rows[0].fingerprint), settings=settings)
+        transcript = transcript_of(
+            rows, facts, title=loaded.name, notes=cautions(rows[0].fingerprint), settings=settings,
+            references=references_in(workspace),
+        )  # fmt: skip
         page = write_transcript((out or workspace.path / FOLDER).absolute(), transcript)
     console.say(f"Transcript: {page.resolve()}")

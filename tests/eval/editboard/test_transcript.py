@@ -159,19 +159,25 @@ def positions(drawn: str, words: str) -> tuple[float, float]:
 def test_farther_out_is_better_on_every_axis_of_a_radar() -> None:
     found = published()
     drawn = paper_svg(plots.radar_figure(found))
-    centre = (280, positions(drawn, "TokenFlow, FF-alpha: 7.270")[1])
+    centre = (280, positions(drawn, "TokenFlow, FF-alpha of the frame: 7.270")[1])
     # FF-alpha is the first axis, straight up: the best of all, 6.37, lies 96 px above the worst, 12.24.
-    best, worst = positions(drawn, "TokenFlow, FF-alpha: 6.370"), positions(drawn, "FateZero, FF-alpha: 12.240")
-    tops = {task: positions(drawn, f"{model}, FF-alpha: {value}")[1] for task, model, value in (
+    best, worst = (
+        positions(drawn, "TokenFlow, FF-alpha of the frame: 6.370"),
+        positions(drawn, "FateZero, FF-alpha of the frame: 12.240"),
+    )
+    tops = {task: positions(drawn, f"{model}, FF-alpha of the frame: {value}")[1] for task, model, value in (
         ("SOSA", "TokenFlow", "7.270"), ("SOSA2", "FateZero", "8.010"),
     )}  # fmt: skip
     assert tops["SOSA"] < tops["SOSA2"]  # up is smaller
     assert tops["SOSA2"] - tops["SOSA"] == pytest.approx(96 * (8.01 - 7.27) / (12.24 - 6.37), abs=0.01)
-    assert positions(drawn, "TokenFlow, FF-alpha: 7.270")[0] == pytest.approx(centre[0])
+    assert positions(drawn, "TokenFlow, FF-alpha of the frame: 7.270")[0] == pytest.approx(centre[0])
     assert best[1] < worst[1]
     # Success rate, higher is better: of MOA it is the third of eight axes, straight to the right.
-    assert positions(drawn, "TokenFlow, Success rate: 0.553")[0] > positions(drawn, "FateZero, Success rate: 0.446")[0]
-    assert "12.240 → 6.370" in drawn
+    assert (
+        positions(drawn, "TokenFlow, Success rate of the frame: 0.553")[0]
+        > positions(drawn, "FateZero, Success rate of the frame: 0.446")[0]
+    )
+    assert "of the frame, 12.240 → 6.370" in drawn
     assert "the best and the inner ring the worst mean" in re.sub(r"<[^>]+>", " ", drawn).replace("  ", " ")
 
 
@@ -182,15 +188,47 @@ def test_axes_have_the_worst_and_the_best_by_direction() -> None:
     for metric, axis in axes.items():
         assert (axis.share(axis.worst), axis.share(axis.best)) == (0, 1)
         assert 0 < axis.share((axis.worst + axis.best) / 2) < 1, metric
-    assert plots.Axis("ff_beta", 0.3, 0.3).share(0.3) == 1
+    assert plots.Axis("ff_beta", "frame", 0.3, 0.3).share(0.3) == 1
 
 
 def test_execution_grows_to_the_right_and_fidelity_upwards() -> None:
     drawn = paper_svg(plots.trade_off_figure(published()))
-    good = positions(drawn, "TokenFlow, SOSA: Success rate 0.647, FF-beta 0.157")
-    poor = positions(drawn, "FateZero, SOSA: Success rate 0.529, FF-beta 0.172")
+    good = positions(drawn, "TokenFlow, SOSA: Success rate of the frame 0.647, FF-beta of the frame 0.157")
+    poor = positions(drawn, "FateZero, SOSA: Success rate of the frame 0.529, FF-beta of the frame 0.172")
     assert good[0] > poor[0]
     assert good[1] < poor[1]
+
+
+def test_a_reference_is_never_the_best_and_stretches_no_axis() -> None:
+    values = {"blank": 0.99, "one": 0.5, "two": 0.4}
+    told = {
+        (model, f"{task}{place}"): Told(task, str(place)) for model in values for task in ("SOSA", "SE") for place in range(6)
+    }
+    metrics = ("success_rate", "clip_similarity", "ff_beta")
+    rows = [
+        row(model, item, metric, values[model] + 0.001 * metrics.index(metric) + 0.01 * (told[model, item].task == "SE"))
+        for model, item in told
+        for metric in metrics
+    ]
+    competing = transcript_of(rows, told, title="t")
+    assert competing.best("SOSA", "success_rate") == pytest.approx(0.99)
+    found = transcript_of(rows, told, title="t", references=["blank", "another"])
+    assert (found.models, found.references) == (("one", "two", "blank"), ("blank",))
+    assert found.best("SOSA", "success_rate") == pytest.approx(0.5)
+    assert [(axis.worst, axis.best) for axis in plots.axes_of(found) if axis.metric == "success_rate"] == [
+        (pytest.approx(0.4), pytest.approx(0.51))
+    ]  # fmt: skip
+    page = render(found, {}, [])
+    assert page.count(">reference</span>") == 1
+    assert "## blank (reference)" in files.as_markdown(found).decode()
+    assert "<b>0.990" not in page
+    drawn = paper_svg(plots.radar_figure(found))
+    rim, beyond = positions(drawn, "one, Success rate of the frame: 0.510"), "blank (reference), Success rate of the frame: 1.000"
+    assert positions(drawn, beyond) == rim
+    both = paper_svg(plots.trade_off_figure(found))
+    assert "blank: reference, at the edge where it lies beyond all others." in both
+    right = positions(both, "blank (reference), SE: Success rate of the frame 1, FF-beta of the frame 1.002")[0]
+    assert positions(both, "one, SE: Success rate of the frame 0.51, FF-beta of the frame 0.512")[0] < right <= 260
 
 
 def test_too_few_numbers_are_not_drawn() -> None:

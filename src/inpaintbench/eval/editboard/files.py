@@ -33,7 +33,7 @@ def as_json(found: Transcript) -> bytes:
     missing = [gap._asdict() for gap in found.missing]
     return json_bytes({
         "title": found.title, "protocol": found.protocol.name, "fingerprint": found.fingerprint, "settings": dict(found.settings),
-        "notes": list(found.notes), "transcript": cells, "missing": missing,
+        "references": list(found.references), "notes": list(found.notes), "transcript": cells, "missing": missing,
     })  # fmt: skip
 
 
@@ -42,7 +42,7 @@ def as_markdown(found: Transcript) -> bytes:
     lines = [f"# {_cell_text(found.title)}", "", f"Protocol {found.protocol.name}, fingerprint {found.fingerprint}.", ""]
     lines += [f"- {_cell_text(note)}" for note in found.notes]
     for model in found.models:
-        lines += ["", f"## {_cell_text(model)}", ""]
+        lines += ["", f"## {_cell_text(found.named(model))}", ""]
         lines.append("| task | " + " | ".join(map(metric_arrow, found.metrics)) + " |")
         lines.append("|---" * (1 + len(found.metrics)) + "|")
         for task in found.tasks:

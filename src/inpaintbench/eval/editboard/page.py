@@ -83,7 +83,7 @@ def render(found: Transcript, figures: Mapping[str, altair.ConcatChart], names: 
         names: of the files with data.
     """
     tasks = [f"{name} is {told}" for name, told in TASKS.items() if name in found.tasks]
-    styles = method_styles(found.models)
+    styles = method_styles(found.models, found.references)
     return page(
         "eval/editboard/page.html",
         title=f"Transcript: {found.title}",
@@ -129,7 +129,7 @@ def _cell(found: Transcript, model: str, task: str, metric: str) -> Cell:
         cell.mean,
         below=f"{cell.n} of {cell.total}" if cell.n != cell.total else f"n {cell.n}",
         title=". ".join(_told(cell, metric)),
-        strong=cell.mean == found.best(task, metric),
+        strong=model in found.contenders and cell.mean == found.best(task, metric),
     )
 
 

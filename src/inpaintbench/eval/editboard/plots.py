@@ -11,7 +11,8 @@ import lazy_loader
 from inpaintbench.eval.analysis.chart import looks, scale, titled
 from inpaintbench.eval.editboard.transcript import TASKS, Transcript
 from inpaintbench.eval.metrics import METRICS
-from inpaintbench.eval.report.labels import metric_arrow, metric_label
+from inpaintbench.eval.report.labels import metric_arrow, place_label, quantity_arrow, quantity_label
+from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.pages import MethodStyle, method_styles
 from inpaintbench.pages.words import number
 
@@ -36,15 +37,16 @@ _TURN_DEGREES = -90
 
 
 class Axis(NamedTuple):
-    """The worst and the best mean of a metric, of all models and tasks."""
+    """The worst and the best mean of a metric, of all contenders and tasks."""
 
     metric: str
+    region: str
     worst: float
     best: float
 
     def share(self, value: float) -> float:
-        """0 at the worst, 1 at the best; 1 where they are the same."""
-        return 1.0 if self.best == self.worst else (value - self.worst) / (self.best - self.worst)
+        """0 at the worst, 1 at the best and for a reference beyond them; 1 where they are the same."""
+        return 1.0 if self.best == self.worst else min(max((value - self.worst) / (self.best - self.worst), 0.0), 1.0)
 
     def words(self, value: float) -> str:
         """A mean as the table prints it."""
@@ -52,13 +54,13 @@ class Axis(NamedTuple):
 
 
 def axes_of(found: Transcript) -> list[Axis]:
-    """Axes of the metrics that have a finite mean somewhere."""
+    """Axes of the metrics of which a contender has a finite mean somewhere."""
     made = []
     for metric in found.metrics:
-        means = [cell.mean for (_, _, name), cell in found.cells.items() if name == metric and cell.mean is not None]
-        if finite := [mean for mean in means if math.isfinite(mean)]:
+        cells = [found.cell(model, task, metric) for model in found.contenders for task in found.tasks]
+        if finite := [cell.mean for cell in cells if cell.mean is not None and math.isfinite(cell.mean)]:
             ends = (min(finite), max(finite))
-            made.append(Axis(metric, *(ends if METRICS.get(metric).higher_is_better else ends[::-1])))
+            made.append(Axis(metric, found.regions[metric], *(ends if METRICS.get(metric).higher_is_better else ends[::-1])))
     return made
 
 
@@ -71,11 +73,16 @@ def radar_figure(found: Transcript) -> altair.ConcatChart | None:
         "Farther out is better on every axis: those marked ↓ are turned round. The rim is the best and the inner ring the worst "
         "mean of all models and tasks shown here, both written at the axis, so positions say nothing beyond this figure."
     )
-    styles = method_styles(found.models)
+    styles = method_styles(found.models, found.references)
     drawn = [_radar(found, task, axes, styles) for task, axes in webs.items()]
     across = min(2, len(drawn))
-    title = titled("Means by task", [told], width=across * 2 * (_RADIUS + _AROUND))
+    title = titled("Means by task", [told, *_reference_words(found)], width=across * 2 * (_RADIUS + _AROUND))
     return altair.concat(*drawn, columns=across, title=title)
+
+
+def _reference_words(found: Transcript) -> list[str]:
+    names = " and ".join(found.references)
+    return [f"{names}: reference, at the edge where it lies beyond all others."] if names else []
 
 
 def _axes_in(found: Transcript, task: str) -> list[Axis]:
@@ -83,7 +90,7 @@ def _axes_in(found: Transcript, task: str) -> list[Axis]:
     return [
         axis
         for axis in axes_of(found)
-        if axis.best != axis.worst and any(found.cell(model, task, axis.metric).mean is not None for model in found.models)
+        if axis.best != axis.worst and any(found.cell(model, task, axis.metric).mean is not None for model in found.contenders)
     ]
 
 
@@ -137,7 +144,7 @@ def _names(axes: Sequence[Axis]) -> Iterator[dict[str, Any]]:
     for place, axis in enumerate(axes):
         point, rim = _on(place, len(axes), 1.12), _on(place, len(axes), 1.0)
         align = "center" if abs(rim["x"]) < 1 else "left" if rim["x"] > 0 else "right"
-        ends = f"{axis.words(axis.worst)} → {axis.words(axis.best)}"
+        ends = f"{place_label(axis.region)}, {axis.words(axis.worst)} → {axis.words(axis.best)}"
         down = -10 if rim["y"] < -1 else 8
         yield {"x": point["x"], "y": point["y"] + down, "align": align, "name": metric_arrow(axis.metric), "ends": ends}
 
@@ -159,10 +166,10 @@ def _shape(
         if value is None or not math.isfinite(value):
             points.append(None)
             continue
-        told = f"{model}, {metric_label(axis.metric)}: {axis.words(value)}"
+        told = f"{found.named(model)}, {quantity_label(Quantity(axis.metric, axis.region))}: {axis.words(value)}"
         points.append({**_on(place, len(axes), axis.share(value)), "place": place, "name": model, "told": told})
     known = [point for point in points if point]
-    if len(known) == len(axes):
+    if len(known) == len(axes) and model in found.contenders:
         area = _plot(known).mark_line(strokeWidth=0, filled=True, fillOpacity=0.08, aria=False)
         yield area.encode(x, y, altair.Order("place:Q"), colour)
     lines = [
@@ -175,7 +182,7 @@ def _shape(
         .mark_rule(strokeWidth=2, strokeDash=styles[model].dash, aria=False)
         .encode(x, y, colour, x2="x2:Q", y2="y2:Q")
     )
-    dots = _plot(known).mark_point(filled=True, size=50, opacity=1)
+    dots = _plot(known).mark_point(filled=model in found.contenders, size=50, opacity=1)
     yield dots.encode(x, y, colour, shape, description="told:N")
 
 
@@ -183,12 +190,12 @@ def trade_off_figure(found: Transcript) -> altair.ConcatChart | None:
     """Every metric of execution against every one of fidelity, a dot for each model and task; None where either has no number."""
     known = {axis.metric for axis in axes_of(found)}
     down, across = ([name for name in names if name in known] for names in (FIDELITY, EXECUTION))
-    pairs = [(x, y) for y in down for x in across if _dots(found, x, y)]
+    pairs = [(x, y) for y in down for x in across if any(dot[0] in found.contenders for dot in _dots(found, x, y))]
     if not pairs:
         return None
     told = "Right is better execution, up is better fidelity: its axes are turned round. A dot: a model's mean in a task."
     columns = min(len(pairs), 2)
-    title = titled("Execution against fidelity", [told], width=columns * (_SIDE + 80))
+    title = titled("Execution against fidelity", [told, *_reference_words(found)], width=columns * (_SIDE + 80))
     return altair.concat(*(_scatter(found, x, y) for x, y in pairs), columns=columns, title=title)
 
 
@@ -208,12 +215,21 @@ def _dots(found: Transcript, x: str, y: str) -> list[tuple[str, str, float, floa
 
 def _scatter(found: Transcript, across: str, up: str) -> altair.LayerChart | altair.FacetChart:
     dots = _dots(found, across, up)
+    own = [(one, other) for model, _, one, other in dots if model in found.contenders]
+    ticks = [scale(values, from_zero=False) for values in zip(*own, strict=True)]
+    quantities = [Quantity(metric, found.regions[metric]) for metric in (across, up)]
+    # A reference beyond the scale stands at its edge.
     data = [
-        {"name": model, "task": task, "x": one, "y": other,
-         "told": f"{model}, {task}: {metric_label(across)} {one:.4g}, {metric_label(up)} {other:.4g}"}
-        for model, task, one, other in dots
+        {
+            "name": model, "competes": model in found.contenders,
+            "task": task if model in found.contenders else model,
+            **{name: min(max(mean, places[0]), places[-1]) for name, mean, places in zip("xy", means, ticks, strict=True)},
+            "told": f"{found.named(model)}, {task}: " + ", ".join(
+                f"{quantity_label(quantity)} {mean:.4g}" for quantity, mean in zip(quantities, means, strict=True)
+            ),
+        }
+        for model, task, *means in dots
     ]  # fmt: skip
-    ticks = [scale(values, from_zero=False) for values in ([dot[2] for dot in dots], [dot[3] for dot in dots])]
     # Fidelity: lower is better, and the best is on top.
     ends = (
         altair.Scale(domain=[places[0], places[-1]], nice=False, reverse=turned)
@@ -222,12 +238,17 @@ def _scatter(found: Transcript, across: str, up: str) -> altair.LayerChart | alt
     axes = (
         altair.Axis(values=places, format=",.6~g", labelFlush=False, grid=True, ticks=False, domain=False) for places in ticks
     )
-    x = altair.X("x:Q", title=metric_arrow(across), scale=next(ends), axis=next(axes))
-    y = altair.Y("y:Q", title=metric_arrow(up), scale=next(ends), axis=next(axes))
-    colour, shape = looks(method_styles(found.models))
-    points = _plot(data).mark_point(filled=True, size=80, opacity=1).encode(x, y, colour, shape, description="told:N")
+    x = altair.X("x:Q", title=quantity_arrow(quantities[0]), scale=next(ends), axis=next(axes))
+    y = altair.Y("y:Q", title=quantity_arrow(quantities[1]), scale=next(ends), axis=next(axes))
+    colour, shape = looks(method_styles(found.models, found.references))
+    points = [
+        _plot([row for row in data if row["competes"] == competes])
+        .mark_point(filled=competes, size=80, opacity=1)
+        .encode(x, y, colour, shape, description="told:N")
+        for competes in ((True, False) if found.references else (True,))
+    ]
     tasks = _plot(data).mark_text(align="left", dx=8, fontSize=10, color="var(--soft)", aria=False)
-    drawn: altair.LayerChart | altair.FacetChart = altair.layer(points, tasks.encode(x, y, text="task:N")).properties(
+    drawn: altair.LayerChart | altair.FacetChart = altair.layer(*points, tasks.encode(x, y, text="task:N")).properties(
         width=_SIDE, height=_SIDE
     )
     return drawn

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -84,14 +84,27 @@ class Transcript:
     """Values that are not there and could be."""
     notes: tuple[str, ...] = ()
     settings: Plain = field(default_factory=dict)
+    references: tuple[str, ...] = ()
+    """Models that do not compete: never the best, and no scale of a figure is theirs."""
+    regions: Mapping[str, str] = field(default_factory=dict)
+    """Metric -> the region it is measured in."""
+
+    @property
+    def contenders(self) -> tuple[str, ...]:
+        """The models that compete."""
+        return tuple(model for model in self.models if model not in self.references)
+
+    def named(self, model: str) -> str:
+        """A model as its heading says."""
+        return f"{model} (reference)" if model in self.references else model
 
     def cell(self, model: str, task: str, metric: str) -> Cell:
         """One number."""
         return self.cells[model, task, metric]
 
     def best(self, task: str, metric: str) -> float | None:
-        """The best mean of all models in a task; None for fewer than two whose edits have enough originals for a claim."""
-        cells = [self.cell(model, task, metric) for model in self.models]
+        """The best mean of the contenders in a task; None for fewer than two whose edits have enough originals for a claim."""
+        cells = [self.cell(model, task, metric) for model in self.contenders]
         found = [cell.mean for cell in cells if cell.mean is not None and not too_few(cell.n_sources)]
         if len(found) < 2:
             return None
@@ -105,6 +118,7 @@ def transcript_of(
     title: str,
     notes: Sequence[str] = (),
     settings: Plain | None = None,
+    references: Collection[str] = (),
 ) -> Transcript:
     """Means of scores under one protocol.
 
@@ -117,6 +131,7 @@ def transcript_of(
         title: what was scored.
         notes: sentences for whoever reads it.
         settings: what the scores were made with.
+        references: labels of reference methods, which stand last; others than those of the scores do nothing.
 
     Raises:
         InputError: no scores, or of several protocols or fingerprints, or of another version of their protocol.
@@ -131,7 +146,7 @@ def transcript_of(
     if kinds[0][1].split("+")[0] != protocol.fingerprint:
         raise InputError(f"these scores are of another version of {protocol.name} ({kinds[0][1]}); score again")
     rows = sorted(scores, key=lambda row: (row.method, row.item_id, row.metric))
-    models = tuple(dict.fromkeys(row.method for row in rows))
+    models = tuple(sorted(dict.fromkeys(row.method for row in rows), key=lambda model: model in references))
     found = {(row.method, row.item_id): told[row.method, row.item_id].task or UNSAID for row in rows}
     tasks = tuple(task for task in (*EDIT_TASKS, UNSAID) if task in found.values())
     metrics = tuple(name for name in protocol.metrics if any(row.metric == name for row in rows))
@@ -142,7 +157,8 @@ def transcript_of(
     return Transcript(
         title, protocol, kinds[0][1], models, tasks, metrics,
         {key: _cell(grouped.get(key, []), key, told, protocol) for key in keys}, _missing(rows, found),
-        (*_region_notes(rows), *notes), settings or {},
+        (*_region_notes(rows), *notes), settings or {}, tuple(model for model in models if model in references),
+        {row.metric: row.region for row in rows},
     )  # fmt: skip
 
 

@@ -186,11 +186,11 @@ def steps_chart(styles: dict[str, MethodStyle], series: Sequence[Series]) -> alt
     width = max(_FEWEST_PIXELS, _CHARACTER * max(characters, default=0))
     layers = alt.layer(
         floors.mark_line(strokeDash=[5, 3], color="var(--faint)").encode(detail="method:N"),
-        *_words(floors, "text", align="right", dy=-6, fontSize=10),
         base.transform_filter("datum.kind != 'reference'")
         .mark_line(strokeWidth=1.5, aria=False)
         .encode(color=colour, detail="method:N"),
         *(points.encode(color=colour, shape=shape) for points in _points(base, filled="method", hollow="few", size=75)),
+        *_words(floors, "text", align="right", dy=-6, fontSize=10),
     ).properties(height=170, width=width)
     header = alt.Header(labelLimit=width, title=None)
     panels: alt.FacetChart = layers.facet(
