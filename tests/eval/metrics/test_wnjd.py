@@ -31,14 +31,16 @@ def moved(joints: Sequence[Joint], x: float, y: float) -> tuple[Joint, ...]:
 
 def measured(
     folder: Path, *, prediction: Sequence[Joint], truth: Sequence[Joint] | None = None, labelled: Sequence[Joint] | None = PEOPLE,
-    reference: Any = "annotation", frames: int = 1, size: tuple[int, int] = (WIDTH, HEIGHT),
+    reference: Any = "annotation", missing_joints: Any = "leave_out", frames: int = 1, size: tuple[int, int] = (WIDTH, HEIGHT),
 ) -> Measurement:  # fmt: skip
     """WNJD with an estimator that answers with the given joints."""
     answers = {"prediction": prediction} | ({} if truth is None else {"truth": truth})
     pictures = [{"item": "item", "of": of, "joints": [asdict(joint) for joint in joints]} for of, joints in answers.items()]
     path = folder / f"{len(list(folder.iterdir()))}.json"
     path.write_text(json.dumps({"pictures": pictures}))
-    metric = Wnjd(regions=("frame", "hole"), band_radius_pixels=8, pose=f"stored:{path}", reference=reference)
+    metric = Wnjd(
+        regions=("frame", "hole"), band_radius_pixels=8, pose=f"stored:{path}", reference=reference, missing_joints=missing_joints
+    )  # fmt: skip
     picture = np.zeros((frames, size[1], size[0], 3), np.uint8)
     parts = {"truth": lambda: picture, "composite": lambda: picture}
     if labelled is not None:
@@ -84,6 +86,19 @@ def test_where_nobody_is_found_there_is_no_number(tmp_path: Path) -> None:
     assert found.details == {"joints": 0, "missing": 4, "unknown": 0}
     found = measured(tmp_path, prediction=[Joint(0, "nose", None, 1, 1)])
     assert (found.value, found.reason) == (None, "the estimator knows none of the labelled joints")
+
+
+def test_a_joint_that_was_made_unfindable_is_no_better_than_one_that_moved(tmp_path: Path) -> None:
+    """The last joint is far off, then lost; then all are."""
+    counted: dict[str, Any] = {"truth": PEOPLE, "reference": "estimate", "missing_joints": "diagonal"}
+    off, lost, nobody = (
+        measured(tmp_path, prediction=joints, **counted) for joints in ([*PEOPLE[:3], *moved(PEOPLE[3:], 9, 9)], PEOPLE[:3], ())
+    )
+    assert 0 < float(off.value or 0) < float(lost.value or 0) == pytest.approx(1 / 4)
+    assert lost.details["missing"] == 1
+    assert nobody.value == 1
+    beyond = measured(tmp_path, prediction=[*PEOPLE[:3], *moved(PEOPLE[3:], 900, 900)], **counted)
+    assert beyond.value == lost.value
 
 
 def test_the_reference_may_be_what_the_estimator_finds_in_the_original(tmp_path: Path) -> None:
@@ -172,7 +187,10 @@ def test_each_methods_people_are_estimated_on_its_own_picture(monkeypatch: pytes
             return moved(PEOPLE, 0, float(picture[0, 0, 0]))
 
     monkeypatch.setattr("inpaintbench.eval.metrics.wnjd.estimator", lambda pose: BrightnessMoves())
-    metric, shared = Wnjd(regions=("frame",), band_radius_pixels=8, pose="stored:x", reference="annotation"), Shared()
+    metric, shared = (
+        Wnjd(regions=("frame",), band_radius_pixels=8, pose="stored:x", reference="annotation", missing_joints="leave_out"),
+        Shared(),
+    )
     found, dark = [], np.zeros((1, HEIGHT, WIDTH, 3), np.uint8)
     for level in (0, 5):
         picture = np.full((1, HEIGHT, WIDTH, 3), level, np.uint8)

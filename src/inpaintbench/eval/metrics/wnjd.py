@@ -19,6 +19,7 @@ from inpaintbench.types import Joint
 from inpaintbench.view import ItemView
 
 Reference = Literal["annotation", "estimate"]
+MissingJoints = Literal["leave_out", "diagonal"]
 
 
 class Wnjd(SingleRegionMetric):
@@ -29,16 +30,19 @@ class Wnjd(SingleRegionMetric):
     which would be one joint too many). 0 where nothing moved. The details have the number of joints and the value of each, with
     its side (``by_joint``).
 
-    What is not found is never given a number. A labelled joint that the estimator does not know (``unknown``) or does not find
-    (``missing``) is left out of the mean and counted; where no joint is left, as where nobody is found, the item has no value.
+    A labelled joint that the estimator does not know (``unknown``) is left out of the mean and counted; where no joint is left,
+    the item has no value. Joints that it does not find (``missing``) are counted too.
 
     Args:
         pose: the estimator, as ``inpaintbench.eval.poses.estimator`` takes it; the run may name another.
         reference: ``"annotation"``: the labelled joints. ``"estimate"``: what the same estimator finds in the original, of the
             labelled joints where there are any, of all where there are none; its own errors then count less.
+        missing_joints: ``"leave_out"``: joints that are not found are left out of the mean, so that a method which destroys hard
+            poses gains by it, and a picture in which nobody is found has no value. ``"diagonal"``: they are as far off as a
+            picture is wide from corner to corner, 1, which no joint inside it exceeds.
 
     Raises:
-        UnknownNameError: no such reference.
+        UnknownNameError: no such reference, or no such way with missing joints.
     """
 
     name = "wnjd"
@@ -54,6 +58,7 @@ class Wnjd(SingleRegionMetric):
             "there are none",
             "are left out of the mean and counted; a picture in which nobody is found has no value",
             "means are over fewer joints and pictures; the counts stand in the details",
+            {"missing_joints": "leave_out"},
         ),
     )
     version = "1"
@@ -61,10 +66,11 @@ class Wnjd(SingleRegionMetric):
     decimals = 4
     needs = ("truth", "composite", "joints")
 
-    def __init__(self, *, pose: str, reference: Reference, **where: Unpack[Where]) -> None:
+    def __init__(self, *, pose: str, reference: Reference, missing_joints: MissingJoints, **where: Unpack[Where]) -> None:
         known_name("reference of WNJD", reference, get_args(Reference))
+        known_name("way with missing joints", missing_joints, get_args(MissingJoints))
         super().__init__(**where)
-        self.pose, self.reference = pose, reference
+        self.pose, self.reference, self.missing_joints = pose, reference, missing_joints
 
     @classmethod
     def weights_of(cls, constants: Mapping[str, Any]) -> tuple[str, ...]:
@@ -83,7 +89,7 @@ class Wnjd(SingleRegionMetric):
         pairs = match(reference, self._estimated(view, "prediction"))
         known = estimator(self._pose(view)).joint_names
         diagonal = math.hypot(view.width, view.height)
-        return _measurement(pairs, known, diagonal=diagonal)
+        return _measurement(pairs, known, diagonal=diagonal, missing_joints=self.missing_joints)
 
     def _reference_joints(self, view: ItemView) -> tuple[Joint, ...]:
         labelled = view.joints if view.has("joints") else ()
@@ -116,7 +122,9 @@ class Wnjd(SingleRegionMetric):
         return view.shared.compute.pose or self.pose
 
 
-def _measurement(pairs: Sequence[Pair], known: Sequence[str], *, diagonal: float) -> Measurement:
+def _measurement(
+    pairs: Sequence[Pair], known: Sequence[str], *, diagonal: float, missing_joints: MissingJoints
+) -> Measurement:  # fmt: skip
     comparable = [pair for pair in pairs if pair.reference.name in known]
     compared = [pair for pair in comparable if pair.estimate is not None]
     counts = {
@@ -126,11 +134,13 @@ def _measurement(pairs: Sequence[Pair], known: Sequence[str], *, diagonal: float
     }
     if not comparable:
         return Measurement(None, "the estimator knows none of the labelled joints", counts)
-    if not compared:
+    counted = compared if missing_joints == "leave_out" else comparable
+    if not counted:
         return Measurement(None, "the estimator finds none of the joints in the repaired picture", counts)
+    most = math.inf if missing_joints == "leave_out" else diagonal
+    distances = [min(pair.distance_pixels, most) for pair in counted]
     by_joint: dict[str, list[float]] = {}
-    for pair in compared:
-        by_joint.setdefault(label(pair.reference), []).append(pair.distance_pixels / diagonal)
-    value = math.fsum(pair.distance_pixels for pair in compared) / (len(compared) * diagonal)
-    means = {joint: math.fsum(distances) / len(distances) for joint, distances in sorted(by_joint.items())}
-    return Measurement(value, details={**counts, "by_joint": means})
+    for pair, distance in zip(counted, distances, strict=True):
+        by_joint.setdefault(label(pair.reference), []).append(distance / diagonal)
+    means = {joint: math.fsum(shares) / len(shares) for joint, shares in sorted(by_joint.items())}
+    return Measurement(math.fsum(distances) / (len(counted) * diagonal), details={**counts, "by_joint": means})

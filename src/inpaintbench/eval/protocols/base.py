@@ -21,7 +21,12 @@ Constant = bool | int | float | str | None
 # Fields that came after the first scores were published.
 _LATER = ("missing", "size", "hole_dilations", "known_from", "resample", "by_item")
 # The same of constants of metrics, with what metrics did before they could be said.
-_LATER_CONSTANTS: Mapping[str, Constant] = {"averaged": "decibels", "ceiling_decibels": None, "least_cosine": 0.0}
+_LATER_CONSTANTS: Mapping[str, Constant] = {
+    "averaged": "decibels",
+    "ceiling_decibels": None,
+    "least_cosine": 0.0,
+    "missing_joints": "leave_out",
+}
 # Fields that change no score.
 _OF_RANKS = ("ranked_against", "mean_places")
 # How intervals were made when protocols still said so. No score depends on it, but every published fingerprint holds it.

@@ -17,7 +17,11 @@ AS_PUBLISHED = Protocol(
     regions=("frame",),
     band_radius_pixels=8,
     composite=False,
-    metrics={"mse": {}, "dssim": DSSIM_PUBLISHED, "wnjd": {"pose": _POSE, "reference": "annotation"}},
+    metrics={
+        "mse": {},
+        "dssim": DSSIM_PUBLISHED,
+        "wnjd": {"pose": _POSE, "reference": "annotation", "missing_joints": "leave_out"},
+    },
     follows="the paper of ChaLearn LAP 2018, track 1; its scorer was not published",
     deviations=(
         Deviation(
@@ -36,10 +40,10 @@ AS_PUBLISHED = Protocol(
 )
 
 # Known pixels are those of the original, DSSIM has the window that its constants are made for, and joints are compared with those
-# that the same estimator finds in the original: a perfect copy scores 0.
+# that the same estimator finds in the original: a perfect copy scores 0, and a joint that was made unfindable counts as lost.
 CORRECTED = Protocol(
     name="humans/corrected",
     regions=("frame", "hole"),
     band_radius_pixels=8,
-    metrics={"mse": {}, "dssim": DSSIM_TODAY, "wnjd": {"pose": _POSE, "reference": "estimate"}},
+    metrics={"mse": {}, "dssim": DSSIM_TODAY, "wnjd": {"pose": _POSE, "reference": "estimate", "missing_joints": "diagonal"}},
 )
