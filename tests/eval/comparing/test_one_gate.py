@@ -29,6 +29,7 @@ from inpaintbench.eval.leaderboard.contents import Header
 from inpaintbench.eval.leaderboard.unpack import Submission
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.report.findings import SENSITIVITY, findings
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.rank_table import rank_tables
 from inpaintbench.eval.report.records import summary_rows
@@ -229,3 +230,18 @@ def test_what_is_measured_on_few_sources_enters_no_mean_over_methods_and_no_fill
     drawn = json.dumps(difficulty_figure(means_of(few)).to_dict())
     assert "Hollow: fewer than 6 sources" in drawn
     assert "Hollow" not in json.dumps(difficulty_figure(means).to_dict())
+
+
+def test_findings_rest_on_who_can_be_compared() -> None:
+    """A method of few sources takes no sources from the others' findings, and its own change is the largest of nobody."""
+    values = {"a": even(20.0), "b": even(16.0), "picky": {item: value for item, value in even(40.0).items() if item[0] < "g"}}
+    values["picky"] |= dict.fromkeys(LOW[:6], 500.0)
+    found = {one.question: one for one in findings(results_of(values), PSNR)}
+    alone = {one.question: one for one in findings(results_of({name: values[name] for name in "ab"}), PSNR)}
+    for question in ("Hardest slice", SENSITIVITY):
+        assert found[question] == alone[question]
+    assert found["Strongest method"].answer == alone["Strongest method"].answer
+    each = results_of({"a": even(20.0, without="a"), "b": even(16.0, without="b")})
+    [best] = [one for one in findings(each, PSNR) if one.question == "Strongest method"]
+    assert (best.answer, best.told) == (("Nobody to compare with",), False)
+    assert best.detail == ("each method lacks items that others have, so that no two means are of the same items",)

@@ -140,12 +140,14 @@ def _apart(one: Summary, other: Summary) -> bool:
 
 
 def _over_methods(results: Results, one: Slice, quantity: Quantity) -> Summary:
-    """Mean and interval of the items' means over methods, of items that all methods with a mean have a finite value of."""
+    """Mean and interval of the items' means over the ``compared`` methods, of items that all these have a finite value of."""
+    methods = [method for method in results.compared(one, quantity) if results.summary(one, method, quantity).mean is not None]
     if quantity.of_sets:
-        sources = {results.sources[item_id] for item_id in one.item_ids}
-        return Summary(None, len(one.item_ids), 0, 0, len(sources), None, None, None, None)
-    needed = sum(results.summary(one, method, quantity).mean is not None for method in results.contenders)
-    values = [finite_values(results, item_id, quantity) for item_id in one.item_ids]
+        extents = [_extent(results, one, method, quantity) for method in methods]
+        n, sources = min(extents, default=(0, 0))
+        return Summary(None, n, 0, 0, sources, None, None, None, None)
+    needed = len(methods)
+    values = [finite_values(results, item_id, quantity, methods=methods) for item_id in one.item_ids]
     return summarise(
         [math.fsum(found) / len(found) if found and len(found) >= needed else None for found in values],
         clusters=[results.sources[item_id] for item_id in one.item_ids],
@@ -217,8 +219,8 @@ def changes(results: Results, quantity: Quantity) -> list[Change]:
 
 
 def strongest_change(results: Results, quantity: Quantity) -> Change | None:
-    """The largest relative change, for better or worse, of slices with enough sources; of those beyond chance where some are."""
-    counted = [change for change in changes(results, quantity) if not too_few(min(change.low.n_clusters, change.high.n_clusters))]
+    """The largest relative change of who is fit for comparison, for better or worse; of those beyond chance where some are."""
+    counted = [change for change in changes(results, quantity) if not results.unfit_change(change.pair, change.method, quantity)]
     told = [change for change in counted if change.told]
     return max(told or counted, key=lambda change: abs(change.share), default=None)
 

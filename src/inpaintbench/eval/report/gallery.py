@@ -83,9 +83,9 @@ def choose_items(results: Results, quantity: Quantity, *, per_slice: int) -> lis
     return list(choices.values())
 
 
-def finite_values(results: Results, item_id: str, quantity: Quantity) -> list[float]:
-    """The values of the methods on one item, without missing and infinite ones."""
-    values = (results.value(method, item_id, quantity) for method in results.contenders)
+def finite_values(results: Results, item_id: str, quantity: Quantity, *, methods: Sequence[str] | None = None) -> list[float]:
+    """The values of the methods, by default of all contenders, on one item, without missing and infinite ones."""
+    values = (results.value(method, item_id, quantity) for method in (results.contenders if methods is None else methods))
     return [value for value in values if value is not None and math.isfinite(value)]
 
 
