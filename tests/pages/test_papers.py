@@ -39,6 +39,26 @@ def test_latex_has_one_cell_a_column_rules_of_booktabs_and_nothing_unescaped() -
     assert lines[-1] == r"\end{tabular}"
 
 
+PARTLY = Table(
+    columns=(Column("Method"), Column("All items", numeric=True, note="n 21"), Column("low", numeric=True, note="n 9")),
+    rows=(
+        Row((Cell("part"), Cell("24.92", 24.92, note="20 to 30", below="n 7 · 14 ∞", strong=True), Cell("24.00", 24.0))),
+        Row((Cell("whole"), Cell("22.00", 22.0), Cell("21.00", 21.0))),
+    ),
+)
+
+
+def test_what_a_mean_leaves_out_stands_beside_it() -> None:
+    rows = [line for line in latex(PARTLY).splitlines() if line.endswith(r"\\")]
+    assert rows[0] == r"Method & All items {\scriptsize n 21} & low {\scriptsize n 9} \\"
+    assert rows[1] == r"part & \textbf{24.92} {\scriptsize 20 to 30; n 7 $\cdot$ 14 $\infty$} & 24.00 \\"
+    assert list(csv.reader(io.StringIO(comma_separated(PARTLY)))) == [
+        ["Method", "All items", "All items: note", "low"],
+        ["part", "24.92", "n 7 · 14 ∞", "24.0"],
+        ["whole", "22.0", "", "21.0"],
+    ]
+
+
 def test_escaping_leaves_no_command() -> None:
     assert escaped("50 % of $x_1$ ~ \\input{a} ±2 ↑") == (
         r"50 \% of \$x\_1\$ \textasciitilde{} \textbackslash{}input\{a\} $\pm$2 $\uparrow$"

@@ -13,7 +13,15 @@ from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import option
 from inpaintbench.cli.run_folder import results_of
 from inpaintbench.eval.result_files.every_eval_ever import RELATIONSHIPS, every_eval_ever
-from inpaintbench.eval.result_files.hub_results import EVAL_YAML, eval_yaml, results_path, results_yaml
+from inpaintbench.eval.result_files.hub_results import (
+    EVAL_YAML,
+    eval_yaml,
+    lacks,
+    lacks_words,
+    results_path,
+    results_yaml,
+    tasks_of,
+)
 from inpaintbench.files import write_atomically
 
 
@@ -49,8 +57,11 @@ def hand_on(
             repository=repo, timestamp=int(now.timestamp()),
         )  # fmt: skip
         if repo:
-            data = results_yaml(results, method, repository=repo, revision=revision, date=f"{now:%Y-%m-%d}")
-            written[out / "models" / method / results_path(repo)] = data
+            if reasons := lacks(results, method):
+                console.say(lacks_words(method, reasons))
+            if len(reasons) < len(tasks_of(results.dataset, results.protocol)):
+                data = results_yaml(results, method, repository=repo, revision=revision, date=f"{now:%Y-%m-%d}")
+                written[out / "models" / method / results_path(repo)] = data
     if repo:
         written[out / EVAL_YAML] = eval_yaml(results.dataset, results.protocol, description=benchmark_of(results.dataset).use)
     for path, data in written.items():

@@ -107,13 +107,15 @@ def submit(
 
 def _propose(results: Results, method: str, *, model: str, repository: str, revision: str | None) -> None:
     """Open a pull request with a method's scores on its model's repository."""
-    from inpaintbench.eval.result_files.hub_results import results_path, results_yaml
+    from inpaintbench.eval.result_files.hub_results import lacks, lacks_words, results_path, results_yaml
     from inpaintbench.export.publishing.client import check_name
     from inpaintbench.export.publishing.client import opened as opened_on_hub
 
     check_name(repository)
     today = f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}"
     data = results_yaml(results, method, repository=repository, revision=revision, date=today)
+    if reasons := lacks(results, method):
+        console.say(lacks_words(method, reasons))
     with opened_on_hub(model, kind="model") as hub:
         hub.require_token()
         address = hub.propose(f"Scores on {repository}", {results_path(repository): data})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Sequence
 
 from inpaintbench.pages.tables import Cell, Row, Table
 from inpaintbench.pages.words import DASH
@@ -20,7 +21,7 @@ _NUMBER = re.compile(r"[-+]?[0-9.,]+(e[-+]?[0-9]+)?")
 
 
 def latex(table: Table, *, comment: str = "") -> str:
-    """A ``tabular`` for the package booktabs: no vertical rules, numbers to the right, the best bold, intervals small.
+    """A ``tabular`` for the package booktabs: no vertical rules, numbers to the right, the best bold, small print small.
 
     Args:
         table: as the pages draw it.
@@ -30,7 +31,7 @@ def latex(table: Table, *, comment: str = "") -> str:
     lines = [*(f"% {line}" for line in comment.splitlines()), rf"\begin{{tabular}}{{{columns}}}", r"\toprule"]
     if table.groups:
         lines += _group_lines(table)
-    lines += [_line([escaped(column.label) for column in table.columns]), r"\midrule"]
+    lines += [_line([escaped(column.label) + _small(column.note) for column in table.columns]), r"\midrule"]
     for place, row in enumerate(table.rows):
         # References do not compete, so a rule stands between them and the others.
         if row.kind == "floor" and place and table.rows[place - 1].kind != "floor":
@@ -57,7 +58,12 @@ def _latex_cell(cell: Cell) -> str:
     text = str(cell.text)
     words = "--" if text in (DASH, "") else escaped(text)
     words = rf"\textbf{{{words}}}" if cell.strong else words
-    return words + (rf" {{\scriptsize {escaped(str(cell.note))}}}" if cell.note else "")
+    return words + _small(cell.note, cell.below)
+
+
+def _small(*notes: object) -> str:
+    words = "; ".join(escaped(str(note)) for note in notes if note)
+    return rf" {{\scriptsize {words}}}" if words else ""
 
 
 def escaped(text: str) -> str:
@@ -66,16 +72,25 @@ def escaped(text: str) -> str:
 
 
 def comma_separated(table: Table) -> str:
-    """CSV: a head, and a row for each of the table; full values where cells have them."""
+    """CSV: a head, and a row for each of the table; full values where cells have them.
+
+    A column with small print below its numbers, such as what a mean leaves out, is followed by one with that.
+    """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([": ".join(filter(None, (column.group, column.label))) for column in table.columns])
-    writer.writerows(_csv_row(row) for row in table.rows)
+    heads = [": ".join(filter(None, (column.group, column.label))) for column in table.columns]
+    noted = [any(row.cells[place].below for row in table.rows) for place in range(len(heads))]
+    writer.writerow([word for head, small in zip(heads, noted, strict=True) for word in [head, f"{head}: note"][: 1 + small]])
+    writer.writerows(_csv_row(row, noted) for row in table.rows)
     return out.getvalue()
 
 
-def _csv_row(row: Row) -> list[object]:
-    return [_guarded(str(cell.text) if isinstance(cell.value, str | None) else repr(cell.value)) for cell in row.cells]
+def _csv_row(row: Row, noted: Sequence[bool]) -> list[str]:
+    return [
+        _guarded(word)
+        for cell, small in zip(row.cells, noted, strict=True)
+        for word in [str(cell.text) if isinstance(cell.value, str | None) else repr(cell.value), str(cell.below)][: 1 + small]
+    ]
 
 
 def _guarded(text: str) -> str:

@@ -178,6 +178,9 @@ def test_own_scores_give_every_file_and_gaps_have_reasons(tmp_path: Path) -> Non
     assert len(rows) == 9
     assert rows[0] | {"metric": "psnr", "mean": "30.0", "n": "2", "place": "", "attribute": "motion", "setting": "low"} == rows[0]
     assert {row["mean"] for row in rows if row["method"] == "odd"} == {"inf", "", }  # fmt: skip
+    text = (tmp_path / "analysis" / "table_1.md").read_text()
+    assert r"| odd | ∞ \* |" in text
+    assert r"\* odd, PSNR of the frame: n 1 · 1 ∞ · 1 missing" in text
     for path in made.figures:
         assert ElementTree.fromstring(path.read_text()).tag == "{http://www.w3.org/2000/svg}svg"
 

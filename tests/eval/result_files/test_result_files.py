@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
+import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
 import yaml
 from huggingface_hub import parse_eval_result_entries
-from tests.eval.report.hand_made import SLICES, copied_slices, copied_values, dataset, scores
+from tests.eval.report.hand_made import COUNTING, SLICES, copied_slices, copied_values, dataset, scores
 
 from inpaintbench.errors import InputError
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.report.tables import Results
 from inpaintbench.eval.result_files.every_eval_ever import every_eval_ever
-from inpaintbench.eval.result_files.hub_results import eval_yaml, results_yaml, tasks_of
+from inpaintbench.eval.result_files.hub_results import eval_yaml, lacks, results_yaml, tasks_of
 
 VALUES = {"good": {"a1": 28.0, "b1": 32.0, "a2": 18.0, "c1": 22.0}, "bad": {"a1": 10.0, "b1": 10.0, "a2": 10.0, "c1": 20.0}}
 
@@ -61,6 +63,32 @@ def test_every_eval_ever_has_direction_interval_and_all_slices(results: Results)
         every_eval_ever(results, "nobody", organisation="", relationship="other", repository=None, timestamp=0)
 
 
+def with_values(psnr: dict[str, float | None]) -> Results:
+    given = dataset(copied_slices(SLICES))
+    rows = [*scores(copied_values({"picky": psnr})), *scores(copied_values({"picky": VALUES["good"]}), metric="ssim")]
+    return Results(given, rows, protocol=CORRECTED)
+
+
+def test_a_value_over_some_of_the_items_is_no_number_for_the_hub() -> None:
+    easy = {item: value for item, value in VALUES["good"].items() if item != "a2"}
+    for found in (with_values({**easy, "a2": None}), with_values(easy)):
+        # An item on which the metric cannot be measured is one that the method has other values of.
+        assert lacks(found, "picky") == {}
+    without = Results(dataset(copied_slices(SLICES)), scores(copied_values({"picky": easy})), protocol=CORRECTED)
+    n = len(without.everything.item_ids)
+    reason = f"it has no value of {n // 4} of {n} items"
+    assert lacks(without, "picky")["psnr_hole"] == reason
+    with pytest.raises(InputError, match=reason):
+        results_yaml(without, "picky", repository="owner/waves", revision=None, date="2026-01-02")
+
+
+def test_a_mean_that_leaves_infinite_values_out_is_none_either() -> None:
+    rows = scores(copied_values({"half": {**VALUES["good"], "a1": math.inf}}))
+    rows = [replace(row, fingerprint=COUNTING.fingerprint) for row in rows]
+    found = Results(dataset(copied_slices(SLICES)), rows, protocol=COUNTING)
+    assert lacks(found, "half")["psnr_hole"] == "its mean leaves 6 infinite values of 24 items out"
+
+
 def test_files_for_the_hub_are_read_by_its_library_and_hold_metrics_alone_of_which_more_is_better(results: Results) -> None:
     assert [task.name for task in tasks_of(results.dataset, CORRECTED)] == ["psnr_hole", "ssim_hole"]
     told = yaml.safe_load(eval_yaml(results.dataset, CORRECTED, description='Where methods "fail": 100 %'))
@@ -73,5 +101,5 @@ def test_files_for_the_hub_are_read_by_its_library_and_hold_metrics_alone_of_whi
         ("owner/waves", "ssim_hole", pytest.approx(25.0), "0123abcd", "2026-01-02"),
     ]
     assert "fingerprint" in str(entries[0].notes)
-    with pytest.raises(InputError, match="'nobody' has no value of psnr_hole"):
+    with pytest.raises(InputError, match="'nobody' has no number for the Hub of psnr_hole: it has no value of 24 of 24 items"):
         results_yaml(results, "nobody", repository="owner/waves", revision=None, date="2026-01-02")

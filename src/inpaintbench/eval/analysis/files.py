@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from inpaintbench.eval.analysis.means import Means, Measure
@@ -93,7 +93,7 @@ def improvement_csv(means: Means) -> bytes:
 
 
 def table_1_markdown(means: Means) -> bytes:
-    """A table for each slice: methods x metrics, the best bold, the mean over methods below."""
+    """A table for each slice: methods x metrics, the best bold, the mean over methods below; ``*`` leads to what is left out."""
     parts = ["# Table 1", *_opening(means)]
     for name in means.slices:
         heads = ["Method", *(measure.title + means.marks([name], measure) for measure in means.measures)]
@@ -105,7 +105,19 @@ def table_1_markdown(means: Means) -> bytes:
         lines.append(["*Mean*", *(mean_words(means, name, measure) for measure in means.measures)])
         lines += [of[method] for method in means.references]
         parts += [f"## {_escaped(means.slice_label(name))}", _markdown(heads, lines), *map(_escaped, means.sizes(name))]
+        parts += [f"\\* {_escaped(reason)}" for reason in _reasons(means, name)]
     return ("\n\n".join(parts) + "\n").encode()
+
+
+def _reasons(means: Means, name: str) -> Iterator[str]:
+    """Why numbers of a slice are missing or leave something out, a sentence for each method and reason."""
+    lacking: dict[tuple[str, str], list[str]] = {}
+    for method in means.methods:
+        for measure in means.measures:
+            if reason := means.cell(name, method, measure).reason:
+                lacking.setdefault((means.named(method), reason), []).append(measure.label)
+    for (method, reason), labels in lacking.items():
+        yield f"{method}, {', '.join(labels)}: {reason}"
 
 
 def table_2_markdown(means: Means) -> bytes:
@@ -164,7 +176,8 @@ def _placed(means: Means, name: str, measure: Measure, order: Sequence[tuple[str
 def _cell(means: Means, name: str, method: str, measure: Measure) -> str:
     cell = means.cell(name, method, measure)
     words = number(cell.mean, measure.decimals)
-    return (f"**{words}**" if method in best(means, name, measure) else words) + " ‡" * (cell.warning is not None)
+    words = f"**{words}**" if method in best(means, name, measure) else words
+    return words + r" \*" * (cell.reason is not None) + " ‡" * (cell.warning is not None)
 
 
 def _opening(means: Means) -> list[str]:

@@ -7,6 +7,7 @@ of which more is better. A dataset becomes a benchmark there after a person aske
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from inpaintbench.errors import InputError
@@ -74,23 +75,52 @@ def results_yaml(results: Results, method: str, *, repository: str, revision: st
         revision: commit of the dataset that was scored, as `export push` prints it.
         date: of the run, YYYY-MM-DD.
 
+    Tasks that the method ``lacks`` are left out, since who leaves out the hard items would be first there.
+
     Raises:
-        InputError: the method has no value of any task.
+        InputError: that is all of them.
     """
     lines: list[str] = []
-    tasks = tasks_of(results.dataset, results.protocol)
+    tasks, reasons = tasks_of(results.dataset, results.protocol), lacks(results, method)
     for task in tasks:
-        value = results.level(_whole(results, task.split), method, task.quantity)
-        if value is None or not math.isfinite(value):
+        if task.name in reasons:
             continue
+        value = results.level(_whole(results, task.split), method, task.quantity)
+        assert value is not None
         notes = f"{quantity_label(task.quantity)}; protocol {results.protocol.name}, fingerprint {results.fingerprint}"
         lines += [
             f"- dataset: {{id: {_text(repository)}, task_id: {task.name}{f', revision: {_text(revision)}' if revision else ''}}}",
             f"  value: {_number(value)}", f'  date: "{date}"', f"  notes: {_text(notes)}",
         ]  # fmt: skip
     if not lines:
-        raise InputError(f"{method!r} has no value of {', '.join(task.name for task in tasks)}")
+        raise InputError(lacks_words(method, reasons))
     return ("\n".join(lines) + "\n").encode()
+
+
+def lacks(results: Results, method: str) -> dict[str, str]:
+    """Task -> why a method has no number of it that may stand beside those of others, which are of all items.
+
+    An item counts unless the metric cannot be measured there: no method has a value, and this one has others.
+    """
+    found: dict[str, str] = {}
+    for task in tasks_of(results.dataset, results.protocol):
+        part = _whole(results, task.split)
+        values = {name: results.measured(part, name, task.quantity) for name in results.methods}
+        predicted = set().union(*(results.measured(part, method, quantity) for quantity in results.quantities))
+        owed = set().union(set(part.item_ids) - predicted, *values.values())
+        summary = results.summary(part, method, task.quantity)
+        if missing := len(owed - values.get(method, set())):
+            found[task.name] = f"it has no value of {missing} of {len(owed)} items"
+        elif summary.n != len(owed):
+            found[task.name] = f"its mean leaves {summary.n_infinite} infinite values of {len(owed)} items out"
+        elif summary.mean is None or not math.isfinite(summary.mean):
+            found[task.name] = "it has no finite mean"
+    return found
+
+
+def lacks_words(method: str, reasons: Mapping[str, str]) -> str:
+    """What ``lacks`` gives as a sentence."""
+    return f"{method!r} has no number for the Hub of {'; '.join(f'{name}: {reason}' for name, reason in reasons.items())}"
 
 
 def results_path(repository: str) -> str:
