@@ -26,6 +26,8 @@ from inpaintbench.eval.comparing.two_methods import compare
 from inpaintbench.eval.leaderboard.board import Board, Entry
 from inpaintbench.eval.leaderboard.card import Card
 from inpaintbench.eval.leaderboard.contents import Header
+from inpaintbench.eval.leaderboard.pages import _facts as front_facts
+from inpaintbench.eval.leaderboard.tables import score_table as board_table
 from inpaintbench.eval.leaderboard.unpack import Submission
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.protocols.devil import CORRECTED
@@ -157,6 +159,10 @@ def test_whoever_leaves_out_the_hard_half_has_no_place_on_any_page(name: str) ->
 def test_whoever_is_alone_is_bold_on_no_page() -> None:
     told = same_everywhere(results_of({"honest": even(20.0), "picky": even(17.0, without="ghijkl")}))
     assert told == Told({"honest": 1, "picky": None}, set())
+    front = board_of(results_of({"honest": even(20.0), "picky": even(17.0, without="ghijkl")}))
+    [place, *_] = [row.cells[1] for row in board_table(front, front.slices[0], "hole", up="").rows]
+    assert (place.value, place.strong) == (1.0, False)
+    assert [fact.term for fact in front_facts(front)] == []
     alone = results_of({"honest": even(20.0), "floor": even(10.0)}, references=("floor",))
     assert same_everywhere(alone) == Told({"honest": 1, "floor": None}, set())
 

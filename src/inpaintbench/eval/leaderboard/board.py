@@ -227,6 +227,12 @@ class Board:
         placed = [row for row in self.rows(part, region) if row.place is not None]
         return [row for row in placed[1:] if not self.leads(part, region, placed[0], row)]
 
+    def firsts(self, part: Slice, region: str) -> list[Row]:
+        """The rows of the best mean place; none where fewer than two have one."""
+        rows = {row.entry.label: row for row in self.rows(part, region)}
+        first = best_of({label: row.place for label, row in rows.items()})
+        return [row for label, row in rows.items() if label in first]
+
     def clear_firsts(self, part: Slice, row: Row) -> list[Quantity]:
         """The quantities of a row in which it is first and every other with a place is behind by more than chance."""
         found = []

@@ -127,7 +127,7 @@ def _facts(board: Board) -> list[Fact]:
     region, everything = board.regions[0], board.slices[0]
     rows = board.rows(everything, region)
     found = []
-    if any(row.place == 1 for row in rows):
+    if board.firsts(everything, region):
         found.append(_first(board, rows, region))
     found += _wins(board, rows)
     found += _most_slices(board, region) if len(board.slices) > 1 else []
@@ -142,7 +142,7 @@ def _facts(board: Board) -> list[Fact]:
 def _first(board: Board, rows: list[BoardRow], region: str) -> Fact:
     """Card of the best mean place on all items, and whether the next can be told from it."""
     everything = board.slices[0]
-    first = [row for row in rows if row.place == 1]
+    first = board.firsts(everything, region)
     names = ", ".join(row.entry.submission.card.title for row in first[:3])
     words = [f"mean place {first[0].mean_text}", _lead_words(board, rows, region), _basis(board, everything)]
     return Fact(f"Best mean place, {region_label(region)}", names, tuple(filter(None, words)))
@@ -172,7 +172,7 @@ def _basis(board: Board, part: Slice) -> str:
 def _wins(board: Board, rows: list[BoardRow]) -> list[Fact]:
     everything = board.slices[0]
     ranked = [quantity for quantity in rows[0].cells if quantity.ranked]
-    wins = {row.entry.label: sum(row.cells[quantity].place == 1 for quantity in ranked) for row in rows}
+    wins = {row.entry.label: sum(row.cells[quantity].best for quantity in ranked) for row in rows}
     clear = {row.entry.label: len(board.clear_firsts(everything, row)) for row in rows}
     return _most(board, "First by most metrics", wins, len(ranked), "metric", clear)
 
@@ -182,12 +182,10 @@ def _most_slices(board: Board, region: str) -> list[Fact]:
     wins = dict.fromkeys((entry.label for entry in board.contenders), 0)
     clear = dict(wins)
     for part in board.slices[1:]:
-        rows = board.rows(part, region)
-        alone = sum(row.place is not None for row in rows) > 1 and not board.like_first(part, region)
-        for row in rows:
-            if row.entry.competes:
-                wins[row.entry.label] += row.place == 1
-                clear[row.entry.label] += row.place == 1 and alone
+        told = not board.like_first(part, region)
+        for row in board.firsts(part, region):
+            wins[row.entry.label] += 1
+            clear[row.entry.label] += told
     return _most(board, "First in most slices", wins, len(board.slices) - 1, "slice", clear)
 
 
@@ -213,7 +211,7 @@ def _reading() -> list[Definition]:
         ),
         (
             "No place",
-            "A method without a value on an item that most others have a value on gets no place by that metric, and so no mean "
+            "A method without a value on an item that another has a value on gets no place by that metric, and so no mean "
             "place: leaving out hard items cannot pay. How many items that is stands under the value.",
         ),
         (

@@ -21,7 +21,7 @@ from inpaintbench.types import Slice
 def score_table(board: Board, part: Slice, region: str, *, up: str) -> Table:
     """Submissions from best to worst mean place; columns can be sorted."""
     rows, quantities = board.rows(part, region), board.quantities(region)
-    counted, alike = board.counted(part, region), board.like_first(part, region)
+    counted, alike, firsts = board.counted(part, region), board.like_first(part, region), board.firsts(part, region)
     timed = any(row.entry.effort.seconds_a_frame is not None for row in rows)
     scales = {quantity: _Scale([row.cells[quantity] for row in rows if row.entry.competes]) for quantity in quantities}
     place = Column("Mean place", sorts=True, falling=False, sorted="ascending")
@@ -34,7 +34,7 @@ def score_table(board: Board, part: Slice, region: str, *, up: str) -> Table:
             *(_head(board, quantity, counted=quantity in counted) for quantity in quantities),
             *([Column("Seconds a frame", sorts=True, falling=False, note="as submitted")] if timed else []),
         ),
-        tuple(_row(board, part, row, scales, up=up, like=row in alike, timed=timed) for row in rows),
+        tuple(_row(board, part, row, scales, up=up, like=row in alike, first=row in firsts, timed=timed) for row in rows),
         caption=f"{name}, {region_label(region)}: {of}",
         label=f"Scores, {region_label(region)}",
         kind="list standings",
@@ -48,7 +48,9 @@ def _head(board: Board, quantity: Quantity, *, counted: bool) -> Column:
     return Column(quantity_arrow(quantity), sorts=True, falling=upwards, note=note)
 
 
-def _row(board: Board, part: Slice, row: Row, scales: dict[Quantity, _Scale], *, up: str, like: bool, timed: bool) -> shown.Row:
+def _row(
+    board: Board, part: Slice, row: Row, scales: dict[Quantity, _Scale], *, up: str, like: bool, first: bool, timed: bool
+) -> shown.Row:
     place = shown.Cell(
         DASH if row.place is None else row.place,
         value=None if row.mean is None else float(row.mean),
@@ -56,7 +58,7 @@ def _row(board: Board, part: Slice, row: Row, scales: dict[Quantity, _Scale], *,
         note="" if row.mean is None else row.mean_text,
         below="not told apart" if like else "",
         title="no metric tells this method from the first by more than chance" if like else row.reason or "",
-        strong=row.place == 1,
+        strong=first,
     )
     cells = (_cell(board, part, row, quantity, scales[quantity]) for quantity in row.cells)
     name = method_cell(row.entry, board, up=up)
