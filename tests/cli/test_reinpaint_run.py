@@ -43,7 +43,7 @@ def test_one_command_goes_from_the_dataset_to_a_report_with_d(world: World, tmp_
     assert done.returncode == 0, done.stderr
     items = len(world.dataset.items)
     assert f"telea and the truth are inpainted again by navier_stokes: {2 * items * 3} second results" in done.stderr
-    assert "D with PSNR (higher is better); F2 navier_stokes, K 3, P 40%, S 8" in done.stdout
+    assert "D with PSNR of the frame (higher is better); F2 navier_stokes, K 3, P 40%, S 8" in done.stdout
     check_report(run, items=items, methods={"telea"})
 
 

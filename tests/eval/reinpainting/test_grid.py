@@ -58,9 +58,37 @@ def test_who_is_best_on_most_items_is_told_from_six_sources_on(sources: str, tol
         )
         for method, db in {"better": 40.0, "worse": 30.0}.items()
     ]
-    ((heads, lines, _),) = summary(dataset({"s": items}), rows, title="")
+    ((heads, lines, title),) = summary(dataset({"s": items}), rows, title="")
+    assert title.startswith("D with PSNR of the frame (higher is better)")
     assert [line[heads.index("best on")] for line in lines] == told
     assert [line[heads.index("D")] for line in lines] == ["40.0000", "30.0000"]
+    ((heads, lines, _),) = summary(dataset({"s": items}), rows, title="", references=["better"])
+    assert [line[heads.index("method")] for line in lines] == ["better (reference)", "worse"]
+    assert [line[heads.index("best on")] for line in lines] == ["–", told[0]]
+
+
+def test_a_reference_is_never_bold(tmp_path: Path) -> None:
+    setting = setting_of(
+        AS_PUBLISHED, second=MethodSpec("telea", "telea"), masks=1, patches=Patches(ratio=0.4), submetrics=["psnr"]
+    )
+    items = [f"{source}1" for source in "abcdef"]
+    found = {
+        (method, setting.key): [
+            Score(method, item, "reinpaint_psnr", "frame", AS_PUBLISHED.name, AS_PUBLISHED.fingerprint, db, None)
+            for item in items
+        ]
+        for method, db in {"floor": 40.0, "better": 30.0, "worse": 20.0}.items()
+    }
+    made = {
+        references: write_grid(
+            tmp_path, grid_of(found, {("telea", "40%"): setting}, dataset({"s": items}), references=references)
+        ).read_text()
+        for references in ((), ("floor",))
+    }
+    assert ("**40.0000**" in made[()], "**30.0000**" in made[()]) == (True, False)
+    assert ("**40.0000**" in made["floor",], "**30.0000**" in made["floor",]) == (False, True)
+    assert "floor (reference)" in made["floor",]
+    assert "Every number is of the frame." in made["floor",]
 
 
 def test_where_lpips_has_no_weights_its_twins_stand_in_its_tables(tmp_path: Path) -> None:

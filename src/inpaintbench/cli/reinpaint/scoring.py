@@ -22,6 +22,7 @@ from inpaintbench.eval.reinpainting.rows import preferences, store, summary, wit
 from inpaintbench.eval.reinpainting.setting import PAPER_MASKS, USUAL_SECOND, setting_of
 from inpaintbench.eval.reinpainting.step import SECONDS, inpaint_again_all, natural
 from inpaintbench.eval.scoring.run_folder import bind
+from inpaintbench.eval.scoring.run_state import references_in
 
 
 def score(
@@ -63,7 +64,7 @@ def score(
         base = results[NATURAL, setting.key]
         rows = [(first, with_variants(results[first.label, setting.key], base, chosen)) for first in chosen_firsts]
         dropped = store(workspace, loaded, rows, protocol=chosen)
-    for heads, lines, title in summary(loaded, rows, title=setting.words(loaded)):
+    for heads, lines, title in summary(loaded, rows, title=setting.words(loaded), references=references_in(workspace)):
         console.print_table(title, heads, lines)
     for sentence in preferences(loaded, rows):
         console.warn(sentence)
@@ -117,7 +118,7 @@ def grid(
             fingerprint=chosen.fingerprint, compute=Compute(random_weights=random_weights), time_limit_seconds=time_limit,
         )  # fmt: skip
     folder = out or workspace.path / "reinpaint-grid"
-    made = grid_of(results, settings, loaded)
+    made = grid_of(results, settings, loaded, references=references_in(workspace))
     page = write_grid(folder, made, notes=[f"Scored by {protocol} ({chosen.fingerprint})."])
     console.say(page.read_text())
     tell_missing(results)

@@ -20,15 +20,17 @@ from inpaintbench.errors import InputError
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.reinpainting import stability as experiments
+from inpaintbench.eval.reinpainting.engine import REGION
 from inpaintbench.eval.reinpainting.grid import bins_of, published, write_grid
 from inpaintbench.eval.reinpainting.rows import Selected, agreement, chosen_by_people, selected_by_metric
 from inpaintbench.eval.reinpainting.seeded import under_seeds
 from inpaintbench.eval.reinpainting.setting import PAPER_MASKS, Setting, setting_of
 from inpaintbench.eval.reinpainting.step import SECONDS, First, inpaint_again_all
-from inpaintbench.eval.report.labels import metric_label
-from inpaintbench.eval.report.quantity import metric_leaf
+from inpaintbench.eval.report.labels import metric_label, place_label, quantity_label
+from inpaintbench.eval.report.quantity import Quantity, metric_leaf
 from inpaintbench.eval.report.tables import one_fingerprint
 from inpaintbench.eval.scoring.run_folder import bind, scores_of
+from inpaintbench.eval.scoring.run_state import references_in
 from inpaintbench.pages.words import percent
 from inpaintbench.types import Dataset, Score
 from inpaintbench.workspace import Workspace
@@ -152,15 +154,20 @@ def selection(
 ) -> None:
     """Say on which share of the items each method is the best. It is so by every metric and by people (the paper's Table 5).
 
-    MUSIQ and PAR stand beside D where `eval score` has measured them, under no-reference/koniq or no-reference/spaq.
+    Reference methods are never chosen. MUSIQ and PAR stand beside D where `eval score` has measured them, under
+    no-reference/koniq or no-reference/spaq.
 
     Example: inpaintbench eval reinpaint selection DATASET --run RUN --people judgements.csv
     """
     loaded, workspace = scorable(dataset), opened(run)
     chosen = PROTOCOLS.get(protocol)
-    rows, _ = scores_of(workspace, loaded, dataset, chosen.name, methods=firsts.method)
-    one_fingerprint(rows, chosen)
+    scored, _ = scores_of(workspace, loaded, dataset, chosen.name, methods=firsts.method)
+    one_fingerprint(scored, chosen)
+    references = references_in(workspace)
+    rows = [row for row in scored if row.method not in references]
     methods = list(dict.fromkeys(row.method for row in rows))
+    if not methods:
+        raise InputError("every method that was scored is a reference, which does not compete: there is nothing to choose from")
     metrics = [name for name in chosen.metrics if any(row.metric == name and row.value is not None for row in rows)]
     beside = _beside(workspace, loaded, dataset, methods)
     choices = _choices(people) if people else []
@@ -176,7 +183,7 @@ def selection(
         lines.append(["items (ties)", *(f"{column.items} ({column.tied})" for column in columns.values())])
         if people:
             lines.append(["like people", *(_like(column, columns[PEOPLE]) for column in columns.values())])
-        console.print_table(f"Chosen, first masks {bin_name}", ["method", *columns], lines)
+        console.print_table(f"Chosen, first masks {bin_name}, by values {place_label(REGION)}", ["method", *columns], lines)
 
 
 def _beside(
@@ -191,7 +198,8 @@ def _beside(
         for metric in dict.fromkeys(row.metric for row in rows if row.value is not None):
             region = next(row.region for row in rows if row.metric == metric and row.value is not None)
             settings = {"metric": metric, "higher_is_better": metric_leaf(metric).higher_is_better, "region": region}
-            scores[f"{metric_label(metric)}{BESIDE[name] if metric == 'musiq' else ''}"] = rows, settings
+            label = metric_label(metric) if region == REGION else quantity_label(Quantity(metric, region))
+            scores[f"{label}{BESIDE[name] if metric == 'musiq' else ''}"] = rows, settings
     return scores
 
 

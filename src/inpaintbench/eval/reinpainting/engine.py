@@ -24,6 +24,8 @@ from inpaintbench.view import ItemView, composite
 # Original with first, original with second, first with second result; the last is D.
 OBJECTIVES = ("0-1", "0-2", "1-2")
 SUBMETRICS = ("psnr", "ssim", "lpips")
+# Where all pictures are compared.
+REGION = "frame"
 # Sub-metric -> its constants, less its region.
 Constants = Mapping[str, Mapping[str, Any]]
 
@@ -71,9 +73,9 @@ def distances(
 
 
 def _of_views(name: str, constants: Plain, views: Sequence[ItemView]) -> list[Measurement]:
-    metric = METRICS.get(name)(regions=("frame",), band_radius_pixels=1, **constants)
+    metric = METRICS.get(name)(regions=(REGION,), band_radius_pixels=1, **constants)
     try:
-        return [found["frame"] for found in metric.measure_together(views)]
+        return [found[REGION] for found in metric.measure_together(views)]
     except NotMeasurable as error:
         return [Measurement(None, str(error)) for _ in views]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib import resources
@@ -22,10 +22,11 @@ from inpaintbench import frozen
 from inpaintbench.claims import too_few
 from inpaintbench.eval.comparing.statistics import mean_of
 from inpaintbench.eval.data_files import csv_bytes
-from inpaintbench.eval.reinpainting.engine import OBJECTIVES, SUBMETRICS
+from inpaintbench.eval.reinpainting.engine import OBJECTIVES, REGION, SUBMETRICS
 from inpaintbench.eval.reinpainting.leaves import metric_of
 from inpaintbench.eval.reinpainting.second_masks import Patches
 from inpaintbench.eval.reinpainting.setting import Setting
+from inpaintbench.eval.report.labels import place_label
 from inpaintbench.eval.scoring.parts import everything
 from inpaintbench.eval.scoring.predict import MethodSpec
 from inpaintbench.files import write_atomically
@@ -80,6 +81,8 @@ class Grid:
     """Reason why no number stands out as the best; None where the best of a block is in bold."""
     left_out: Mapping[Cell, int] = field(default_factory=dict)
     """Number of infinite values that are in no mean, for the combinations that have any."""
+    references: tuple[str, ...] = ()
+    """First methods that do not compete."""
 
 
 class Table(NamedTuple):
@@ -91,7 +94,9 @@ class Table(NamedTuple):
     """Heads of the columns of names."""
     columns: tuple[tuple[str, str], ...]
     """Head and sub-metric of each column of numbers."""
-    rows: tuple[tuple[tuple[str, ...], tuple[float | None, ...]], ...]
+    rows: tuple[tuple[tuple[str, str], tuple[float | None, ...]], ...]
+    references: tuple[str, ...] = ()
+    """Methods that do not compete; the second name of a row is its method's."""
 
 
 def settings_of(base: Setting, *, seconds: Sequence[MethodSpec], ratios: Sequence[Ratio]) -> dict[tuple[str, str], Setting]:
@@ -124,7 +129,11 @@ def bins_of(dataset: Dataset) -> dict[str, Sequence[str]]:
 
 
 def grid_of(
-    found: Mapping[tuple[str, str], Sequence[Score]], settings: Mapping[tuple[str, str], Setting], dataset: Dataset
+    found: Mapping[tuple[str, str], Sequence[Score]],
+    settings: Mapping[tuple[str, str], Setting],
+    dataset: Dataset,
+    *,
+    references: Collection[str] = (),
 ) -> Grid:
     """Means over the items of each bin; a mean leaves out items whose value is missing or infinite, and is None without any.
 
@@ -132,9 +141,10 @@ def grid_of(
         found: (label of the first method, key of the setting) -> rows, as ``step.inpaint_again_all`` gives them.
         settings: as ``settings_of`` gives them.
         dataset: whose slices are the bins.
+        references: labels of first methods that do not compete, which stand last.
     """
     bins = bins_of(dataset)
-    methods = tuple(dict.fromkeys(label for label, _ in found))
+    methods = tuple(sorted(dict.fromkeys(label for label, _ in found), key=lambda label: label in references))
     some = next(iter(settings.values()))
     values: dict[Cell, float | None] = {}
     left_out: dict[Cell, int] = {}
@@ -159,6 +169,7 @@ def grid_of(
         origin=f"{dataset.name}: {len(dataset.items)} items, K {some.masks}.",
         unsure=_unsure(dataset, bins),
         left_out=left_out,
+        references=tuple(method for method in methods if method in references),
     )
 
 
@@ -230,20 +241,25 @@ def _table(grid: Grid, name: str, title: str, down: str, across: Sequence[tuple[
     for part, method in product(parts, grid.methods):
         own = {**fixed, down: part, "method": method}
         rows.append(((part, method), tuple(grid.values.get(Cell(**own, **fields)) for _, fields in across)))
-    return Table(name, title, (label, "Method"), columns, tuple(rows))
+    return Table(name, title, (label, "Method"), columns, tuple(rows), grid.references)
+
+
+def named(method: str, references: Collection[str]) -> str:
+    """A first method as tables for people call it."""
+    return f"{method} (reference)" if method in references else method
 
 
 def as_markdown(table: Table, *, bold: bool = True) -> str:
     """The table; with ``bold`` the best number of each column among rows of one first name is in bold. None is a dash."""
     heads = [*table.labels, *(head for head, _ in table.columns)]
     lines = [heads, [*["---"] * len(table.labels), *["---:"] * len(table.columns)]]
-    for names, values in table.rows:
-        block = [row for other, row in table.rows if other[0] == names[0]]
+    for (part, method), values in table.rows:
+        block = [row for other, row in table.rows if other[0] == part and other[1] not in table.references]
         cells = [
-            _bold(value, submetric, [row[place] for row in block] if bold else [])
+            _bold(value, submetric, [row[place] for row in block] if bold and method not in table.references else [])
             for place, (value, (_, submetric)) in enumerate(zip(values, table.columns, strict=True))
         ]
-        lines.append([*names, *cells])
+        lines.append([part, named(method, table.references), *cells])
     body = "\n".join(f"| {' | '.join(_escaped(cell) for cell in line)} |" for line in lines)
     return f"## {_escaped(table.title)}\n\n{body}\n"
 
@@ -286,7 +302,8 @@ def write_grid(folder: Path, grid: Grid, *, notes: Sequence[str] = ()) -> Path:
     for table in tables:
         write_atomically(folder / f"{table.name}.csv", as_csv(table).encode())
     write_atomically(folder / "grid.csv", as_long_csv(grid).encode())
-    head = ["# Re-inpainting self-consistency", " ".join(filter(None, (grid.origin, *notes)))]
+    where = f"Every number is {place_label(REGION)}."
+    head = ["# Re-inpainting self-consistency", " ".join(filter(None, (grid.origin, where, *notes)))]
     bold = "Best of each block in bold: PSNR and SSIM highest, LPIPS lowest."
     best = f"No best: {grid.unsure}." if grid.unsure else bold
     head.append(f"{best} A dash: no item has a value.")

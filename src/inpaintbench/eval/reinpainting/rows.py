@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -15,10 +15,11 @@ from inpaintbench.claims import too_few
 from inpaintbench.eval.alignment.selection import best_of_row, shares_of
 from inpaintbench.eval.comparing.statistics import mean_of, summarise
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.reinpainting.engine import SUBMETRICS, excess, per_known_area
-from inpaintbench.eval.reinpainting.grid import HIGHER, bins_of
+from inpaintbench.eval.reinpainting.engine import REGION, SUBMETRICS, excess, per_known_area
+from inpaintbench.eval.reinpainting.grid import HIGHER, bins_of, named
 from inpaintbench.eval.reinpainting.leaves import EXCESS, KNOWN, SECOND
 from inpaintbench.eval.reinpainting.step import First
+from inpaintbench.eval.report.labels import place_label
 from inpaintbench.eval.scoring.run_state import digest, is_stale, remember_scored
 from inpaintbench.pages.words import number
 from inpaintbench.steps import score_step
@@ -104,11 +105,13 @@ def _others(
     return [row for row in kept if row.fingerprint in prints and row.metric not in metrics]
 
 
-def summary(dataset: Dataset, rows: Rows, *, title: str) -> Iterator[tuple[list[str], list[list[str]], str]]:
+def summary(
+    dataset: Dataset, rows: Rows, *, title: str, references: Collection[str] = ()
+) -> Iterator[tuple[list[str], list[list[str]], str]]:
     """Heads, lines and title of a table for each sub-metric that has a value: methods in bins of first masks.
 
     Numbers: D with its 95 % interval where there are enough sources, D over the known area, D less that of the truth, and on
-    which share of the items the method was the best (Table 5), where there are enough sources.
+    which share of the items the method was the best (Table 5), where there are enough sources; among these no ``references``.
     """
     sources = frozen.sources_of(dataset)
     values = {(first.label, row.metric, row.item_id): row.value for first, scores in rows for row in scores}
@@ -121,7 +124,11 @@ def summary(dataset: Dataset, rows: Rows, *, title: str) -> Iterator[tuple[list[
         for bin_name, items in bins_of(dataset).items():
             clusters = [sources[item] for item in items]
             few = too_few(len(set(clusters)))
-            of_method = {label: {item: values.get((label, kinds[0], item)) for item in items} for label in labels}
+            of_method = {
+                label: {item: values.get((label, kinds[0], item)) for item in items}
+                for label in labels
+                if label not in references
+            }
             shares = {} if few else selected(of_method, higher_is_better=HIGHER[name]).shares
             for label in labels:
                 d, known, more = (
@@ -131,10 +138,10 @@ def summary(dataset: Dataset, rows: Rows, *, title: str) -> Iterator[tuple[list[
                 share = f"{shares[label]:.0%}" if label in shares else "–"
                 n = f"{d.n} · {d.n_infinite} ∞ left out" if d.n_infinite else str(d.n)
                 means = [number(one.mean, 4) for one in (known, more)]
-                lines.append([bin_name, label, number(d.mean, 4), between, *means, share, n])
+                lines.append([bin_name, named(label, references), number(d.mean, 4), between, *means, share, n])
         better = "higher is better" if HIGHER[name] else "lower is better"
         heads = ["first masks", "method", "D", "95 %", "over known", "less truth's", "best on", "items"]
-        yield heads, lines, f"D with {name.upper()} ({better}); {title}"
+        yield heads, lines, f"D with {name.upper()} {place_label(REGION)} ({better}); {title}"
 
 
 def preferences(dataset: Dataset, rows: Rows) -> Iterator[str]:
@@ -150,8 +157,8 @@ def preferences(dataset: Dataset, rows: Rows) -> Iterator[str]:
                     better.append(f"{first.label} ({bin_name}: {mean:+.4g})")
         if better:
             yield (
-                f"D with {name.upper()} prefers to the truth itself: {', '.join(better)}. It favours results that resemble what "
-                "F2 makes, so a better D than the truth's says nothing good of them."
+                f"D with {name.upper()} {place_label(REGION)} prefers to the truth itself: {', '.join(better)}. It favours "
+                "results that resemble what F2 makes, so a better D than the truth's says nothing good of them."
             )
 
 
@@ -188,7 +195,7 @@ def selected(values: Mapping[str, Mapping[str, float | None]], *, higher_is_bett
 
 
 def selected_by_metric(
-    rows: Sequence[Score], metric: str, *, higher_is_better: bool, items: Iterable[str], region: str = "frame"
+    rows: Sequence[Score], metric: str, *, higher_is_better: bool, items: Iterable[str], region: str = REGION
 ) -> Selected:
     """``selected`` from rows of scores, over some items."""
     wanted = set(items)

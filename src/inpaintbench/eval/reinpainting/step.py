@@ -16,6 +16,7 @@ from inpaintbench.compute import Compute, Shared
 from inpaintbench.errors import InputError, MediaError, UnknownNameError
 from inpaintbench.eval.metrics.base import Measurement
 from inpaintbench.eval.reinpainting import engine, fills
+from inpaintbench.eval.reinpainting.engine import REGION
 from inpaintbench.eval.reinpainting.fills import BLEND, FILLS, NATURAL, NOISE, NOISE_SIGMA, partners
 from inpaintbench.eval.reinpainting.leaves import metric_of
 from inpaintbench.eval.reinpainting.second_masks import mean_area, patch_of, second_hole
@@ -213,7 +214,7 @@ def score_of(
 ) -> Score:
     """The row of a measurement over whole frames, with ``more`` details; ``method`` as the parameters say by default."""
     return Score(
-        method or parameters["method"], row["item_id"], metric, "frame", parameters["protocol"], parameters["fingerprint"],
+        method or parameters["method"], row["item_id"], metric, REGION, parameters["protocol"], parameters["fingerprint"],
         value.value, value.reason, details={**value.details, **(more or {})},
     )  # fmt: skip
 
