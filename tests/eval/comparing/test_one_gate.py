@@ -212,6 +212,9 @@ def test_values_that_a_mean_leaves_out_bear_no_place() -> None:
     exact = {item: math.inf if item[0] > "a" else 60.0 for item in LOW + HIGH}
     results = results_of({"exact": exact, "good": even(20.0), "bad": even(10.0)}, protocol=COUNTING)
     assert same_everywhere(results) == Told({"exact": None, "good": 1, "bad": 2}, {"good"})
+    assert "no place for exact by psnr, whose mean rests on 1 source: an interval, rank or lead needs at least 6" in [
+        *RunStandings(results, results.everything, [PSNR]).remarks()
+    ]
     whole = results_of({"exact": dict.fromkeys(exact, math.inf), "good": even(20.0)}, protocol=COUNTING)
     assert same_everywhere(whole) == Told({"exact": 1, "good": 2}, {"exact"})
 

@@ -191,6 +191,7 @@ class RunStandings:
         for name in (one.metric for one in self.quantities if one.metric in self.results.protocol.ranked_against):
             yield f"{name} is ranked the wrong way round, as this protocol's tables were printed"
         yield from filter(None, map(self._left_out, self.quantities))
+        yield from (words for quantity in self.quantities if not self.few for words in self._of_few_sources(quantity))
         yield from (self._of_sets(quantity) for quantity in self.quantities if quantity.of_sets)
 
     def _left_out(self, quantity: Quantity) -> str | None:
@@ -200,6 +201,13 @@ class RunStandings:
         counts = {method: len(self.results.measured(self.part, method, quantity)) for method in unfair}
         few = [f"{method} ({count})" for method, count in counts.items() if count]
         return f"no place by {quantity.metric}, with values of fewer items than others: {', '.join(few)}" if few else None
+
+    def _of_few_sources(self, quantity: Quantity) -> Iterator[str]:
+        """Return who has the items of the others and no place, since the values in its mean are of too few sources."""
+        for method in self.results.compared(self.part, quantity):
+            few = self.results.unfit(self.part, method, quantity)
+            if few and self.results.level(self.part, method, quantity) is not None:
+                yield f"no place for {method} by {quantity.metric}, whose mean rests on {few}"
 
     def _of_sets(self, quantity: Quantity) -> str:
         """Return how large the sets are that a number comes from, and what that means."""
