@@ -120,3 +120,16 @@ def test_an_edit_of_other_frames_than_its_original_has_is_a_fault(executor: Loca
     faults = found(executor, tmp_path, line("calm", "fox", semantic_mask_path=""))["fault"]
     assert len(faults) == 1
     assert faults[0].endswith("the numbers of the edit go in steps of 5, those of its original in steps of 1")
+
+
+@pytest.mark.parametrize(("first", "refused"), [(0, False), (1, False), (7, True)])
+def test_a_mask_is_of_the_frames_of_its_numbers(executor: LocalExecutor, tmp_path: Path, first: int, *, refused: bool) -> None:
+    frames = original()
+    write_frames(tmp_path / "fox", frames)
+    write_frames(tmp_path / "calm" / "fox", frames, name=lambda place: f"{7 + place:05d}.png")  # programs count their own frames
+    write_frames(tmp_path / "fox_mask", frames, name=lambda place: f"{first + place}.png")
+    faults = found(executor, tmp_path, line("calm", "fox", semantic_mask_path="fox_mask"))["fault"]
+    why = (
+        "the mask is 7.png, 8.png ..., its original 00000.png, 00001.png ...: give the mask of these frames, numbered as they are"
+    )
+    assert [text.endswith(why) for text in faults] == [True] * refused

@@ -95,6 +95,9 @@ def _faults(edited: Looked, original: Looked | None, mask: Looked | None, *, squ
             yield f"{what} is {found}, its original {asked}{_way_out(other, original)}"
         elif other and None not in (steps := (media.step(other.found), media.step(original.found))) and steps[0] != steps[1]:
             yield f"the numbers of {what} go in steps of {steps[0]}, those of its original in steps of {steps[1]}"
+        elif other is mask and other and not media.count_alike(other.found, original.found):
+            these, those = (media.begin(one.found) for one in (other, original))
+            yield f"the mask is {these}, its original {those}: give the mask of these frames, numbered as they are"
 
 
 def _way_out(one: Looked, original: Looked) -> str:

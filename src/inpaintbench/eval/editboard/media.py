@@ -69,7 +69,21 @@ def order_note(found: Plain) -> str | None:
 
 def step(found: Plain) -> int | None:
     """Step between the numbers of frames in a folder; None for a video."""
-    return video.step_of([Path(name) for name in found.get("files", ())])
+    return video.step_of(_files(found))
+
+
+def count_alike(first: Plain, second: Plain) -> bool:
+    """Whether frames of two folders belong together by their numbers, see ``video.count_alike``; videos always do."""
+    return video.count_alike(_files(first), _files(second))
+
+
+def begin(found: Plain) -> str:
+    """Names of the first frames in a folder."""
+    return ", ".join(path.name for path in _files(found)[:2]) + " ..."
+
+
+def _files(found: Plain) -> list[Path]:
+    return [Path(name) for name in found.get("files", ())]
 
 
 def state(found: Plain) -> list[list[Any]]:
