@@ -225,7 +225,8 @@ def _pictures(images: Path | None, cover: Cover, count: int) -> Iterator[Backdro
         free = sorted(name for name, photograph in PHOTOGRAPHS.items() if photograph.licence)
         paths = [(name, PHOTOGRAPHS[name].path()) for name in free]
     else:
-        paths = [(path.name, path) for path in sorted(images.rglob("*")) if video.is_image(path)]
+        pictures = (path for path in sorted(images.rglob("*")) if video.is_image(path))
+        paths = [(path.name, path) for path in pictures if not video.is_hidden(path.relative_to(images))]
         if not paths:
             raise InputError(f"{str(images)!r} holds no pictures")
     readable = 0

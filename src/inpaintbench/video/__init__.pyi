@@ -43,7 +43,7 @@ from .images import (
 from .probing import Probe, ProbingDecoder, probe, thumbnail
 from .scaling import bicubic, linear, nearest, scaled
 from .scanning import READERS, Scan, require_reader, scan
-from .suffixes import IMAGE_SUFFIXES, VIDEO_SUFFIXES, is_image
+from .suffixes import IMAGE_SUFFIXES, VIDEO_SUFFIXES, is_hidden, is_image
 from .upright import HDR_POLICIES, Orientations, frames_at, upright, upright_frames
 
 __all__ = [
@@ -71,6 +71,7 @@ __all__ = [
     "count_alike",
     "decoded_hashes",
     "frames_at",
+    "is_hidden",
     "is_image",
     "jpeg_bytes",
     "linear",

@@ -14,3 +14,8 @@ IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff")
 def is_image(path: Path | str) -> bool:
     """True if the file name ends like a still image's."""
     return Path(path).suffix.lower() in IMAGE_SUFFIXES
+
+
+def is_hidden(path: Path | str) -> bool:
+    """True if a part of a relative path is hidden, or is what macOS adds to archives: no picture or clip of anybody's."""
+    return any(part.startswith(".") or part == "__MACOSX" for part in Path(path).parts)

@@ -64,6 +64,8 @@ def folders(tmp_path: Path) -> Path:
 
 def test_folders_go_by_name(folders: Path) -> None:
     truth, hole = world(), wandering_hole()
+    (folders / "made" / ".ipynb_checkpoints").mkdir()
+    (folders / "made" / "._a.mp4").write_bytes(b"of another system")
     values = by_name(score_folders(folders / "truth", folders / "masks", folders / "made", metrics=["psnr"]))
     assert {item for item, _, _ in values} == {"a", "b", "c"}
     for name, (frames, missing, made) in {
@@ -73,6 +75,20 @@ def test_folders_go_by_name(folders: Path) -> None:
     }.items():
         alone = by_name(score_arrays(frames, missing, made, metrics=["psnr"], name=name))
         assert {key: value for key, value in values.items() if key[0] == name} == alone
+
+
+@pytest.mark.parametrize(("first", "refused"), [(1, False), (5, True)])
+def test_masks_are_of_the_frames_of_their_numbers(folders: Path, first: int, *, refused: bool) -> None:
+    (folders / "masks" / "b.png").unlink()
+    (folders / "masks" / "b").mkdir()
+    for number, hole in enumerate(wandering_hole()):
+        video.write_image(folders / "masks" / "b" / f"{first + number}.png", hole)
+    scores = score_folders(folders / "truth", folders / "masks", folders / "made", metrics=["mse"])
+    if not refused:
+        assert {score.item for score in scores} == {"a", "b", "c"}
+        return
+    with pytest.raises(InputError, match=r"^the mask of 'b' begins at 5\.png, its truth at 0\.png: number both alike$"):
+        list(scores)
 
 
 def test_the_command_prints_means_and_writes_items(folders: Path) -> None:

@@ -177,7 +177,8 @@ def test_any_photograph_fits_any_size(rows: int, columns: int, height: int, widt
 
 def test_folders_list_their_pictures_and_those_below_by_name(tmp_path: Path) -> None:
     (tmp_path / "inside.png").mkdir()
-    for name in ("b.png", "a.jpg", "c.txt", "inside.png/d.PNG"):
+    (tmp_path / "__MACOSX").mkdir()
+    for name in ("b.png", "a.jpg", "c.txt", "inside.png/d.PNG", "._a.jpg", "__MACOSX/b.png"):
         (tmp_path / name).write_bytes(b"")
     found = [path.relative_to(tmp_path).as_posix() for path in surfaces.list_photographs(str(tmp_path))]
     assert found == ["a.jpg", "b.png", "inside.png/d.PNG"]

@@ -246,15 +246,11 @@ def pictures_in(archive: Path) -> list[str]:
             names = {Path(name): name for name in opened.namelist() if not name.endswith("/")}
     except (OSError, zipfile.BadZipFile) as error:
         raise MediaError(f"{archive.name} is no archive: {error}") from error
-    paths = [path for path in names if video.is_image(path) and not _is_hidden(path)]
+    paths = [path for path in names if video.is_image(path) and not video.is_hidden(path)]
     if len(folders := sorted({path.parent.as_posix() for path in paths})) > 1:
         raise MediaError(f"{archive.name} has pictures in {some_of(folders)}: keep those of one folder")
     ordered = video.by_number(sorted(paths, key=os.fsencode), name=archive.name, even_steps=True)
     return [names[path] for path in ordered]
-
-
-def _is_hidden(path: Path) -> bool:
-    return any(part.startswith(".") or part == "__MACOSX" for part in path.parts)
 
 
 def polygons_in(path: Path) -> list[list[float]]:

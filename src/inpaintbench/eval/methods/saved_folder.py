@@ -94,7 +94,8 @@ class SavedFolder(Method):
 def strangers(folder: Path, item_ids: Collection[str]) -> list[str]:
     """Names of the files and folders in ``folder`` that could hold predictions, but of none of the items, sorted."""
     paths = [path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES or path.is_dir()]
-    return sorted(path.name for path in paths if (path.name if path.is_dir() else path.stem) not in item_ids)
+    names = {path.name: path.name if path.is_dir() else path.stem for path in paths if not video.is_hidden(path.name)}
+    return sorted(name for name, item_id in names.items() if item_id not in item_ids)
 
 
 def _why(error: Exception, name: str) -> str:

@@ -135,8 +135,14 @@ def score_folders(
             have = "has" if len(alone) == 1 else "have"
             raise InputError(f"{len(alone)} of {len(clips['prediction'])} predictions {have} no {what} of the same name: {few}")
     for name, path in sorted(clips["prediction"].items()):
-        frames = _frames(clips["truth"][name])
-        levels = _frames(clips["mask"][name]).max(axis=3)
+        truth_path, mask_path = clips["truth"][name], clips["mask"][name]
+        frames = _frames(truth_path)
+        if truth_path.is_dir() and mask_path.is_dir():
+            numbered, of_mask = (video.numbered_images(path) for path in (truth_path, mask_path))
+            if not video.count_alike(numbered, of_mask):
+                begin = f"{of_mask[0].name}, its truth at {numbered[0].name}"
+                raise InputError(f"the mask of {name!r} begins at {begin}: number both alike")
+        levels = _frames(mask_path).max(axis=3)
         hole = (levels < _WHITE) if hole_is_black else (levels >= (1 if levels.max() == 1 else _WHITE))
         if len(hole) == 1:
             hole = np.repeat(hole, len(frames), axis=0)
@@ -148,6 +154,7 @@ def _clips(folder: Path) -> dict[str, Path]:
     if not folder.is_dir():
         raise InputError(f"no folder {str(folder)!r}")
     paths = [path for path in sorted(folder.iterdir()) if path.is_dir() or path.suffix.lower() in _SUFFIXES]
+    paths = [path for path in paths if not video.is_hidden(path.name)]
     clips: dict[str, Path] = {}
     for path in paths:
         name = path.name if path.is_dir() else path.stem

@@ -42,7 +42,8 @@ def list_photographs(folder: str) -> tuple[Path, ...]:
     """
     if not Path(folder).is_dir():
         raise InputError(f"folder of backgrounds {folder!r} is not a folder: give one that holds pictures")
-    paths = tuple(sorted(path for path in Path(folder).rglob("*") if path.is_file() and video.is_image(path)))
+    pictures = (path for path in Path(folder).rglob("*") if path.is_file() and video.is_image(path))
+    paths = tuple(sorted(path for path in pictures if not video.is_hidden(path.relative_to(folder))))
     if not paths:
         endings = ", ".join(video.IMAGE_SUFFIXES)
         raise InputError(f"folder of backgrounds {folder!r} holds no pictures: put some in it ({endings})")
