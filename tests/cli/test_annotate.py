@@ -182,6 +182,8 @@ def test_resolve_counts_gold_with_a_tolerance_as_what_its_votes_come_to(tmp_path
     run("import", tmp_path / "study", tmp_path / "votes.jsonl")
     clips = [Clip(task.subject_id, "s", 0, 9, 30.0, 64, 48, 9, "b", "y", "r", 14, 46.0) for task in made.tasks]
     Workspace(tmp_path / "W").write_table("clips", "cut", clips, Clip)
+    told = "no label without a vote: 1 gold clip of scene_motion with several right answers"
+    assert told in run("status", tmp_path / "study")
     printed = run("resolve", tmp_path / "study", "--into", tmp_path / "W")
     rows = [cells(line) for line in printed.splitlines()]
     assert ["question", "decided", "unclear", "without agreement", "against gold", "no answer"] in [row[:6] for row in rows]

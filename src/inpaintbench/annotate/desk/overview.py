@@ -25,10 +25,10 @@ def overview(
 ) -> dict[str, Any]:
     """JSON of the admin page.
 
-    ``questions`` have coverage, ``raters`` have pace, accuracy on gold and self-consistency (each with its n, and both over the
-    last ``Checks.window`` too), ``taken_out`` are tasks that nobody is asked any more, ``skips`` counts reasons, ``remarks`` are
-    the last words that came with skips (written by raters: escape them), ``votes_last_hour`` counts the votes of the last 60
-    minutes.
+    ``questions`` have coverage and the gold clips that no vote labels yet, ``raters`` have pace, accuracy on gold and
+    self-consistency (each with its n, and both over the last ``Checks.window`` too), ``taken_out`` are tasks that nobody is asked
+    any more, ``skips`` counts reasons, ``remarks`` are the last words that came with skips (written by raters: escape them),
+    ``votes_last_hour`` counts the votes of the last 60 minutes.
     """
     questions = [_question(state, coverage, label, settled=settled) for label in coverage.groups]
     waiting = [question["name"] for question in questions if not question["done"]]
@@ -75,10 +75,23 @@ def _question(state: State, coverage: Coverage, label: str, *, settled: frozense
         "covered": enough,
         "votes": state.voted.get(label, 0),
         "needed": coverage.needed[label],
+        "gold_without_label": _gold_without_label(state, label),
         "raters_per_task": spec.raters_per_task,
         "settled": label in settled,
         "done": label in settled or enough == tasks - len(out),
     }
+
+
+def _gold_without_label(state: State, label: str) -> int:
+    """Gold clips with several right answers and no vote: being checks they are no part of coverage, yet votes label them."""
+    if state.study.question_of[label].subject != "clip":
+        return 0
+    silent = {task.task_id for task in state.gold_tasks if task.question == label and len(task.gold) > 1}
+    for rater_id, record in state.raters.items():
+        if state.excluded(rater_id) is None:
+            known = silent & record.first.keys()
+            silent -= {one for one in known if (rater_id, state.submissions.id_of(record.first[one])) not in state.exclusions}
+    return len(silent)
 
 
 def _raters(state: State, *, name_of: Callable[[str], str], now: float) -> list[dict[str, Any]]:

@@ -255,6 +255,10 @@ def status(study: InStudy, database: Database = None, as_json: AsJson = False) -
     console.print_table("raters", columns, rows)
     for task in [*overview["taken_out"], *overview["reported_broken"]]:
         console.say(f"does not play: {task['question']} of {task['caption'] or task['subject_id']}")
+    for row in overview["questions"]:
+        if silent := row["gold_without_label"]:
+            clips = "1 gold clip" if silent == 1 else f"{silent} gold clips"
+            console.say(f"no label without a vote: {clips} of {row['name']} with several right answers")
     console.say(overview["why"])
 
 
