@@ -147,6 +147,38 @@ def test_what_drives_over_a_road_is_not_taken_for_the_camera(width: int) -> None
     assert motion(street(width=width)) < 0.01
 
 
+def crossing(*, width: int) -> Luma:
+    """A line on asphalt that fills the view, sensor noise, and a vehicle on an eighth of it that drives through."""
+    rng = np.random.default_rng(2)
+    road = cv2.GaussianBlur(rng.normal(size=(480, 854)), (0, 0), 1.0)
+    road = 105 + 9 * road / road.std() + np.linspace(-10, 10, 480)[:, None]
+    cv2.line(road, (0, 160), (854, 180), 190, 4)
+    vehicle = cv2.resize(rng.integers(20, 230, (9, 18)).astype(np.float32), (320, 170), interpolation=cv2.INTER_NEAREST)
+    frames = []
+    for left in np.linspace(-300, 750, 10).astype(int):
+        frame = road.copy()
+        start, end = max(0, left), min(854, left + 320)
+        frame[200:370, start:end] = vehicle[:, start - left : end - left]
+        noisy = np.clip(frame + rng.normal(scale=3, size=frame.shape), 0, 255).astype(np.uint8)
+        frames.append(cv2.resize(noisy, (width, width * 480 // 854), interpolation=cv2.INTER_AREA))
+    return np.stack(frames)
+
+
+def test_a_vehicle_in_a_small_overlap_does_not_outweigh_the_road_beyond_it() -> None:
+    frames = crossing(width=200)
+    views = camera_motion.Views.of(frames[[2, 8]])
+    along = 6 * (750 + 300) / 9 * 200 / 854
+    assert views.verdict(0, 1, np.array([[1, 0, round(along)], [0, 1, 0], [0, 0, 1.0]])) == "still"
+    moved = frames[2][:, :80], frames[2][:, 48:128]  # the same road, from a camera that moves by more than half of the view
+    views = camera_motion.Views.of(np.stack(moved))
+    assert views.verdict(0, 1, np.array([[1, 0, -48], [0, 1, 0], [0, 0, 1.0]])) == "moved"
+
+
+@pytest.mark.long
+def test_a_fixed_camera_over_a_road_that_a_vehicle_crosses_scores_nothing() -> None:
+    assert motion(crossing(width=200)) < 0.01
+
+
 @pytest.mark.real
 @pytest.mark.parametrize(("width", "height"), [(854, 480), (640, 360), (416, 240), (288, 160)])
 def test_a_fixed_camera_above_a_real_street_scores_the_same_at_every_size(assets: Path, width: int, height: int) -> None:

@@ -20,7 +20,7 @@ class CameraMotionPerFrame(AttributeLeaf):
     """
 
     name = "camera_motion_per_frame"
-    version = "3"
+    version = "4"
     unit = "fraction of the view per frame"
     direction = "higher: faster camera"
     cost = 0.06

@@ -16,7 +16,7 @@ class CameraMotionPerSecond(AttributeLeaf):
     """
 
     name = "camera_motion_per_second"
-    version = "1"
+    version = "2"
     unit = "fraction of the view per second"
     direction = "higher: faster camera"
     cost = 0.06
