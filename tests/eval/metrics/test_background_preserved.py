@@ -40,7 +40,11 @@ def measured(parts: dict[str, np.ndarray], **constants: Any) -> Measurement:
     return found
 
 
-def test_errors_are_those_of_the_rest_alone(parts: dict[str, np.ndarray]) -> None:
+@pytest.mark.parametrize("contrast", [1.0, 0.06])
+def test_errors_are_those_of_the_rest_alone(parts: dict[str, np.ndarray], contrast: float) -> None:
+    """Without contrast the constants of SSIM weigh as much as the variances."""
+    pale = {name: (100 + contrast * parts[name]).clip(0, 255).astype(np.uint8) for name in ("input", "composite")}
+    parts = {**parts, **(pale if contrast < 1 else {})}
     rest = select(parts["hole"], "rest", band_radius=8, object_mask=parts["object_mask"])
     apart = parts["composite"].astype(float) - parts["input"]
     found = measured(parts)

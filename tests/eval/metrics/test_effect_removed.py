@@ -48,6 +48,10 @@ def test_untouched_is_0_and_1_and_the_truth_is_1_and_0(scene: tuple[Frames, Fram
             assert {region: one.value for region, one in found.items()} == {"object": value, "effect": value}
 
 
+def test_the_best_value_of_either_is_that_of_the_truth() -> None:
+    assert [(leaf.bounds, leaf.higher_is_better) for leaf in METRICS] == [((-np.inf, 1), True), ((0, np.inf), False)]
+
+
 def test_halved_and_overdone(scene: tuple[Frames, Frames, Hole, Hole]) -> None:
     truth, given = (frames.astype(float) for frames in scene[:2])
     removed, residual = measured(scene, np.rint((given + truth) / 2))
