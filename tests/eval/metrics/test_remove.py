@@ -39,6 +39,18 @@ def test_published_masks_are_stretched_and_mended_ones_lie_where_sam_sees_them()
     assert (mended.inside | mended.outside).sum() == 37 * 64  # the padded rows belong to neither
 
 
+@pytest.mark.parametrize(("shape", "tokens"), [((40, 1024), (3, 64)), ((39, 1024), (2, 64)), ((33, 2048), (1, 64))])
+def test_a_token_that_lies_half_in_the_picture_belongs_to_it(shape: tuple[int, int], tokens: tuple[int, int]) -> None:
+    mask = np.zeros(shape, np.bool_)
+    mask[:, : shape[1] // 2] = True
+    for turned in (mask, mask.T):
+        given = built().given(np.zeros((*turned.shape, 3), np.uint8), turned)
+        there = given.inside | given.outside
+        rows, columns = tokens if turned is mask else tokens[::-1]
+        assert there[:rows, :columns].all()
+        assert (there.sum(), given.inside.sum()) == (rows * columns, rows * columns // 2)
+
+
 def square(mask: np.ndarray) -> tuple[int, int, int]:
     """The released code's box, as it says it: columns, rows and side of the pixels that are white."""
     rows, columns = np.nonzero(mask)

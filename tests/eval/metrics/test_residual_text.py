@@ -12,7 +12,7 @@ import skimage.data
 
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.base import Measurement
-from inpaintbench.eval.metrics.residual_text import ResidualText
+from inpaintbench.eval.metrics.residual_text import ResidualText, _share_found
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.models import text_detection, weights
 from inpaintbench.view import ItemView
@@ -66,6 +66,9 @@ def test_lines_elsewhere_do_not_count_and_new_ones_in_the_boxes_do(scene: dict[s
     elsewhere = scene["truth"].copy()
     elsewhere[:, 20:30, 20:100] = 0
     assert measured(scene, elsewhere).value == 0
+    beside = scene["truth"].copy()
+    beside[:, 40:50, 106:118] = 0
+    assert measured(scene, beside).value == 0
     near = scene["truth"].copy()
     near[:, 36:54, 16:104] = 0  # as far as the boxes reach
     assert 1 < float(measured(scene, near).value or 0) <= 2
@@ -93,6 +96,20 @@ def test_letters_that_the_detector_cannot_see_have_no_value(scene: dict[str, np.
     assert "0% of the drawn texts" in str(measured({**scene, "input": pale}, pale).reason)
     empty = {**scene, "hole": np.zeros_like(scene["hole"])}
     assert "no frame has a hole" in str(measured(empty, scene["truth"]).reason)
+
+
+def test_text_that_the_truth_has_as_well_was_not_drawn(scene: dict[str, np.ndarray]) -> None:
+    found = measured({**scene, "truth": scene["input"]}, scene["input"])
+    assert (found.value, found.reason) == (None, "the truth shows as much text as the input where it was drawn")
+    assert ResidualText.bounds == (0, 2)
+
+
+def test_a_text_that_is_replaced_by_a_shorter_one_in_its_place_is_another() -> None:
+    boxes = np.zeros((2, 10, 40), np.bool_)
+    boxes[0], boxes[1, :, :19] = True, True
+    assert _share_found(boxes, [1.0, 0.0]) == 0.5
+    boxes[1, :, 19] = True
+    assert _share_found(boxes, [1.0, 0.0]) == 1
 
 
 def test_frames_without_text_and_frames_between_are_left_out(scene: dict[str, np.ndarray]) -> None:

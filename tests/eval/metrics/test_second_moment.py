@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from every_metric import built
+from every_metric import built, constants_of
 
+from inpaintbench.errors import UnknownNameError
 from inpaintbench.eval.metrics.base import Features
 from inpaintbench.eval.metrics.second_moment import SecondMoment
 from inpaintbench.eval.metrics.vfid_clips import VfidClips
@@ -23,3 +24,8 @@ def test_it_is_the_kernel_on_the_windows_of_vfid_clips() -> None:
     found = metric.compare([Features(one[:4], truth[:5]), Features(one[4:], truth[5:])], ["a", "b"])
     assert found.value == pytest.approx(100 * (sum(inner) - 2 * tables[2].mean()), rel=1e-10)
     assert metric.compare([], []).value is None
+
+
+def test_an_unknown_estimate_is_refused() -> None:
+    with pytest.raises(UnknownNameError, match="unknown estimate 'unbaised', did you mean 'unbiased'"):
+        SecondMoment(**{**constants_of("second_moment"), "estimate": "unbaised"}, regions=("frame",), band_radius_pixels=4)

@@ -79,6 +79,11 @@ def test_corrected_the_first_frames_weigh_like_the_others(clips: tuple[Clip, Cli
     assert published[0].mean() < 0.2 * mended[0].mean()
 
 
+def test_two_frames_have_one_change_however_fast_they_are(clips: tuple[Clip, Clip]) -> None:
+    slow, fast = (weights_of(clips[0][:2], frames_per_second=fps, begin="next") for fps in (25, 50))
+    assert np.array_equal(slow, fast)
+
+
 def test_where_all_blocks_weigh_the_same_it_is_psnr_and_a_constant() -> None:
     still = [np.full((64, 96), 90, np.uint8)] * 3
     rng = np.random.default_rng(0)
