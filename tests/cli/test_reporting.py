@@ -23,7 +23,7 @@ from inpaintbench.cli.reporting import analysis
 from inpaintbench.cli.table import export, figure, table
 from inpaintbench.errors import InputError
 from inpaintbench.eval.protocols.devil import CORRECTED
-from inpaintbench.eval.scoring.run_state import remember_scored
+from inpaintbench.eval.scoring.run_state import NOT_RUN, remember_scored
 from inpaintbench.files import file_sha256
 from inpaintbench.steps import score_step
 from inpaintbench.types import Prediction, Score
@@ -155,12 +155,27 @@ def test_figures_without_anything_to_show_are_refused(root: Path, run: Path, tmp
     assert not (tmp_path / "no.pdf").exists()
 
 
+def test_scores_that_nobody_asked_for_are_not_counted_as_such(root: Path, run: Path, tmp_path: Path) -> None:
+    workspace = Workspace(run)
+    rows = [
+        row if row.item_id == "a1" else dataclasses.replace(row, value=None, reason=NOT_RUN)
+        for row in scores({"good": VALUES["good"]}, region="frame")
+    ]
+    workspace.write_table("scores", score_step(CORRECTED.name, "good"), rows, Score)
+    own = typer.Typer()
+    own.command()(expanded(export))
+    asked = [str(root), "--run", str(run), "--protocol", "devil/corrected", "--out", str(tmp_path / "scores.parquet")]
+    said = CliRunner().invoke(own, asked, catch_exceptions=False).output
+    assert said.startswith("9 scores, 2 without a value; 3 more rows of items that a method was not run on: ")
+    assert len(pd.read_parquet(tmp_path / "scores.parquet")) == 12
+
+
 def test_scores_leave_with_what_is_known_of_their_items(root: Path, run: Path, tmp_path: Path) -> None:
     own = typer.Typer()
     own.command()(expanded(export))
     asked = [str(root), "--run", str(run), "--protocol", "devil/corrected", "--out"]
     done = CliRunner().invoke(own, [*asked, str(tmp_path / "scores.parquet")], catch_exceptions=False)
-    assert done.output.startswith("12 scores: ")
+    assert done.output.startswith("12 scores, 2 without a value: ")
     table = pd.read_parquet(tmp_path / "scores.parquet")
     rows = {(row.method, row.item_id): row for row in table.itertuples()}
     assert rows["good", "a1"].value == VALUES["good"]["a1"]

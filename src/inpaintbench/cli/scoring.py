@@ -24,7 +24,7 @@ from inpaintbench.eval.reinpainting.step import SECONDS
 from inpaintbench.eval.report.tables import unmeasured_metrics
 from inpaintbench.eval.scoring.precision import TF32_BOUND, Difference, from_float32, takes_tf32
 from inpaintbench.eval.scoring.run_folder import bind, predicted
-from inpaintbench.eval.scoring.run_state import NOT_RUN, not_run_words
+from inpaintbench.eval.scoring.run_state import asked, not_run_words, without_value
 from inpaintbench.eval.scoring.score import SCORING_SECONDS, score_all
 from inpaintbench.models import torch_networks
 from inpaintbench.steps import predict_step
@@ -71,10 +71,8 @@ def score(
         compute = _chosen(workspace, loaded, dataset, protocol, metric, compute)
     with running.on(workspace) as executor:
         score_all(executor, loaded, dataset, predicted(workspace), protocol, metric, compute, seconds=time_limit)
-    # What was not run stands as rows without a value, so that means tell how many are missing; it was not to be scored.
-    rows = [row for row in workspace.table("scores", Score) if row.protocol == protocol and row.reason != NOT_RUN]
-    missing = sum(row.value is None and row.features is None for row in rows)
-    console.say(f"{len(rows)} scores under {protocol}, {missing} without a value")
+    rows = asked(row for row in workspace.table("scores", Score) if row.protocol == protocol)
+    console.say(f"{len(rows)} scores under {protocol}, {without_value(rows)} without a value")
     for method in predicted(workspace):
         if words := not_run_words(workspace, loaded, method):
             console.say(words)

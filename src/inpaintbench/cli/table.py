@@ -16,6 +16,7 @@ from inpaintbench.eval.report.page import default_quantity
 from inpaintbench.eval.report.quantity import Quantity, quantities_in
 from inpaintbench.eval.report.score_table import score_table
 from inpaintbench.eval.report.tables import Results
+from inpaintbench.eval.scoring.run_state import asked, without_value
 from inpaintbench.eval.scoring.scores import Scores
 from inpaintbench.files import write_atomically
 from inpaintbench.manifest import own_hash
@@ -97,7 +98,10 @@ def export(
     else:
         scores.to_csv(data, index=False)
     write_atomically(out, data.getvalue())
-    console.say(f"{count(len(scores), 'score')}: {console.shown(out)}")
+    rows = asked(results.scores)
+    not_run = len(scores) - len(rows)
+    more = f"; {count(not_run, 'more row')} of items that a method was not run on" if not_run else ""
+    console.say(f"{count(len(rows), 'score')}, {without_value(rows):,} without a value{more}: {console.shown(out)}")
 
 
 def _asked(results: Results, metric: str | None, region: str | None) -> Quantity:

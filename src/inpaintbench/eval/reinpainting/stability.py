@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import lazy_loader
 
+from inpaintbench import frozen
 from inpaintbench.errors import InputError
 from inpaintbench.eval.analysis.chart import Mark, Panel, chart
+from inpaintbench.eval.comparing.statistics import summarise
 from inpaintbench.eval.data_files import csv_bytes
 from inpaintbench.eval.reinpainting.engine import OBJECTIVES, SUBMETRICS
 from inpaintbench.eval.reinpainting.leaves import metric_of, submetric_of
@@ -153,17 +155,23 @@ def objectives(measure: Measure, dataset: Dataset, firsts: Sequence[First], base
 
 
 def images(measure: Measure, dataset: Dataset, firsts: Sequence[First], base: Setting, submetric: str) -> Experiment:
-    """D of single items in sets of growing size (Fig. 7a)."""
+    """D of single items in sets of growing size (Fig. 7a), with the standard error of their mean by source."""
     first = firsts[0]
     found = measure(dataset, [first], [base])
-    values = _values(found[first.label, base.key], "1-2", submetric)
+    metric, source_of = metric_of("1-2", submetric), frozen.sources_of(dataset)
+    values = [
+        (row.value, source_of[row.item_id])
+        for row in found[first.label, base.key]
+        if row.metric == metric and row.value is not None and math.isfinite(row.value)
+    ]
     order = item_rng(0, "reinpaint.images", dataset.name).permutation(len(values))
     sizes = sorted({min(size, len(values)) for size in (10, 30, 100, 300, 1000, len(values))})
     rows = []
     for size in sizes:
-        kept = tuple(values[place] for place in order[:size])
-        error = f"standard error of the mean {statistics.stdev(kept) / math.sqrt(size):.4f}" if size > 1 else ""
-        rows.append(Spread(f"{size} items", kept, error))
+        kept = [values[place] for place in order[:size]]
+        over = summarise([value for value, _ in kept], clusters=[source for _, source in kept])
+        error = over.reason if over.standard_error is None else f"standard error of the mean {over.standard_error:.4f}, by source"
+        rows.append(Spread(f"{size} items", tuple(value for value, _ in kept), error or ""))
     return Experiment("images", f"Number of items, {first.label}", "A value: D of one item (Fig. 7a).", submetric, tuple(rows))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from inpaintbench.executors.base import Rejection
 from inpaintbench.files import write_atomically
 from inpaintbench.manifest import column
 from inpaintbench.steps import predict_step, predicted_label, score_step
-from inpaintbench.types import Dataset, Prediction, canonical_json
+from inpaintbench.types import Dataset, Prediction, Score, canonical_json
 from inpaintbench.workspace import Workspace
 
 NOT_RUN = "the method was not run on this item"
@@ -140,6 +140,19 @@ def not_run_words(workspace: Workspace, dataset: Dataset, method: str) -> str | 
     sentences = "; ".join(f"{share} of {_listed(names)}" for share, names in (("no item", empty), ("some", partly)) if names)
     where = f" ({sentences})" if sentences else ""
     return f"{method} was not run on {len(lacking)} of {len(dataset.items)} items{where}"
+
+
+def asked(rows: Iterable[Score]) -> list[Score]:
+    """Scores that were asked for.
+
+    What was not run stands as rows without a value, so that means tell how many are missing; it was not to be scored.
+    """
+    return [row for row in rows if row.reason != NOT_RUN]
+
+
+def without_value(rows: Iterable[Score]) -> int:
+    """Return how many scores have neither a value nor the vector of a metric of sets."""
+    return sum(row.value is None and row.features is None for row in rows)
 
 
 def _listed(names: Sequence[str]) -> str:
