@@ -146,9 +146,9 @@ def test_own_scores_become_means_in_the_usual_region() -> None:
     assert means.notes == (
         "Means alone, unranked, of the slices of few sources (an interval, rank or lead needs at least 6): motion-low (2), "
         "motion-high (2), night (2).",
-        "bad lacks items that others have, so it has no place and is in no mean over methods: PCons in the hole (1).",
-        "odd lacks items that others have, so it has no place and is in no mean over methods: PSNR in the hole (2), "
-        "PCons in the hole (1).",
+        "bad lacks items that others have, so it has no place and is in no mean over methods: 1 by PCons in the hole.",
+        "odd lacks items that others have, so it has no place and is in no mean over methods: 2 by PSNR in the hole; "
+        "1 by PCons in the hole.",
         "No x-low: no clip is labelled.",
     )
     assert FINGERPRINT in means.origin

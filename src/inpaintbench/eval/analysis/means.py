@@ -239,10 +239,17 @@ def _few_sources(results: Results) -> list[str]:
 
 def _fewer_items(results: Results, quantities: Sequence[Quantity]) -> Iterator[str]:
     """A sentence for each method that lacks items of others."""
+    ranked = [quantity for quantity in quantities if quantity.ranked]
     for method in results.contenders:
-        lacking = {quantity: results.lacking(results.everything, quantity)[method] for quantity in quantities}
-        if found := [f"{quantity_label(quantity)} ({n})" for quantity, n in lacking.items() if n and quantity.ranked]:
-            yield f"{method} lacks items that others have, so it has no place and is in no mean over methods: {', '.join(found)}."
+        by_count: dict[int, list[str]] = {}
+        for quantity in ranked:
+            by_count.setdefault(results.lacking(results.everything, quantity)[method], []).append(quantity_label(quantity))
+        found = [
+            f"{n} by {'every metric' if len(labels) == len(ranked) > 1 else ', '.join(labels)}"
+            for n, labels in by_count.items() if n
+        ]  # fmt: skip
+        if found:
+            yield f"{method} lacks items that others have, so it has no place and is in no mean over methods: {'; '.join(found)}."
 
 
 def _missing_slices(results: Results) -> list[str]:

@@ -41,7 +41,7 @@ def methods_figure(means: Means) -> altair.ConcatChart:
                 styles[method].colour,
                 spread.standard_error,
                 told=_told(method, measure, spread),
-                few=means.unfit(means.slices, method, measure) is not None,
+                few=means.unfit(means.slices, method, measure) is not None and spread.mean is not None,
             )
             for method, spread in spreads.items()
             if method in means.contenders
@@ -143,7 +143,7 @@ def _improvement_panel(means: Means, pair: Pair, measure: Measure, heading: str)
         Mark(one.share, signed_percent(one.share), styles[one.method].colour, doubtful=one.doubtful and one.share is not None,
              told=f"{one.method}, {measure.label}: {one.reason or signed_percent(one.share)}"
              + (f"; {unfit[one.method]}" if unfit[one.method] else ""),
-             few=unfit[one.method] is not None)
+             few=unfit[one.method] is not None and one.share is not None)
         for one in found
         if one.method in means.contenders
     )  # fmt: skip
