@@ -64,6 +64,21 @@ def test_two_tables(tables: tuple[Path, Path], tmp_path: Path) -> None:
     assert (found["metrics"][0]["rate"]["value"], found["metrics"][0]["tie_eps"]) == (0.0, 1.0)
 
 
+def test_a_table_of_scores_says_who_competes_and_what_clusters(tables: tuple[Path, Path], tmp_path: Path) -> None:
+    """As ``scores.csv`` of a report does: two items of each source, and ``c`` is a floor."""
+    answers, scored = tables
+    head, *lines = scored.read_text().splitlines()
+    of = {item: f"film {place // 2}" for place, item in enumerate(ITEMS)}
+    told = [f"{line},{of[line.split(',')[0]]},{line.split(',')[1] == 'c'}" for line in lines]
+    scored.write_text("\n".join([f"{head},source,reference", *told]) + "\n")
+    call(answers, "--scores", scored, "--tie", "mine=0.5", "--better", "mine=lower", "--out", tmp_path / "out")
+    [found] = json.loads((tmp_path / "out" / "alignment.json").read_text())["dimensions"]
+    assert (found["answers"], found["metrics"][0]["rate"]["n"], found["metrics"][0]["rate"]["n_sources"]) == (24, 24, 6)
+    scored.write_text("\n".join([f"{head},reference", *(f"{line},true" for line in lines)]) + "\n")
+    with pytest.raises(InputError, match="every answer is about a reference method"):
+        call(answers, "--scores", scored, "--better", "mine=lower", "--out", tmp_path / "out")
+
+
 def test_metrics_are_tested_against_one_baseline_or_in_the_pairs_asked_for(tables: tuple[Path, Path], tmp_path: Path) -> None:
     answers, scored = tables
     lines = [f"{item},{method},{metric},{(place + shift) % 3}" for item in ITEMS for place, method in enumerate(METHODS)

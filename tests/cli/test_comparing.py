@@ -139,8 +139,15 @@ def test_infinite_values_win_but_have_no_difference_and_the_table_says_so(tmp_pa
 def test_a_reference_is_called_one(tmp_path: Path, root: Path) -> None:
     run = write_run(tmp_path / "run", root, VALUES)
     assert "reference method" not in call(root, run, "mine", "yours").output
+    before = table(run)
+    assert {row["better"] for row in before.values()} > {""}
     run_state.remember_reference(Workspace(run), "yours", reference=True)
-    assert "yours is a reference method: a floor to stand above, not a competitor" in call(root, run, "mine", "yours").output
+    told = call(root, run, "mine", "yours").output
+    assert "yours is a reference method: a floor to stand above, not a competitor" in told
+    assert not re.search(r"\d\*", told)
+    after = table(run)
+    assert {row["better"] for row in after.values()} == {""}
+    assert [row["difference"] for row in after.values()] == [row["difference"] for row in before.values()]
 
 
 def test_turned_around_everything_changes_its_sign(tmp_path: Path, root: Path) -> None:

@@ -123,7 +123,10 @@ def test_the_scores_by_slice_are_printed_for_papers_and_spreadsheets(root: Path,
     assert r"good & " in printed
     place = tmp_path / "psnr.csv"
     CliRunner().invoke(own, [*asked, "--csv", "--metric", "psnr", "--out", str(place)], catch_exceptions=False)
-    assert place.read_text().splitlines()[0].startswith("Method,All items")
+    head, first, *_ = place.read_text().splitlines()
+    assert head.startswith("Method,All items")
+    assert head.endswith(",Metric,Region")
+    assert first.endswith(",PSNR ↑ (dB),frame")
     with pytest.raises(InputError, match="unknown metric with scores 'lpips', choose from psnr"):
         CliRunner().invoke(own, [*asked, "--metric", "lpips"], catch_exceptions=False)
 

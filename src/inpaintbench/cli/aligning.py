@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -146,7 +146,10 @@ def _inputs(
     """Answers and scores from wherever they lie, and the fingerprint of those of a run."""
     sources = frozen.sources_of(loaded) if loaded else {}
     if scores and answers:
-        return read_answers(answers, sources=sources), read_scores(scores, better=better), ""
+        measured = read_scores(scores, better=better)
+        ballots = read_answers(answers, sources={**measured.sources, **sources})
+        floors = measured.references | (references_in(opened(run)) if run else frozenset())
+        return _competing(ballots, floors), measured, ""
     if scores or run is None or loaded is None or root is None:
         raise UsageError("give a table of answers with --scores, or a dataset and --run for the scores of a run")
     workspace = opened(run)
@@ -157,10 +160,15 @@ def _inputs(
         fingerprint = one_fingerprint(rows, PROTOCOLS.get(name))
         everything = workspace.table("scores", Score)
     ballots = read_answers(answers, sources=sources) if answers else answers_of_scores(everything, sources=sources)
-    competing = without(ballots, references_in(workspace))
+    return _competing(ballots, references_in(workspace)), measured_of(rows, compared=compared, better=better), fingerprint
+
+
+def _competing(answers: Answers, references: Collection[str]) -> Answers:
+    """Those that show no reference."""
+    competing = without(answers, references)
     if not competing.ballots:
         raise InputError("every answer is about a reference method, which does not compete, so there is nothing to align with")
-    return competing, measured_of(rows, compared=compared, better=better), fingerprint
+    return competing
 
 
 def _family(metrics: Sequence[str], baseline: str | None, pairs: Sequence[tuple[str, str]]) -> Family:

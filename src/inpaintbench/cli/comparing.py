@@ -70,7 +70,10 @@ def compare_command(
         if predict_step(label) in workspace.steps("predictions") and (words := not_run_words(workspace, loaded, label)):
             remarks.append(f"left out: {words}")
         if label in references_in(workspace):
-            remarks.append(f"{label} is a reference method: a floor to stand above, not a competitor")
+            remarks.append(
+                f"{label} is a reference method: a floor to stand above, not a competitor, so no star marks the better mean"
+            )
+            rows = [replace(row, reference=True) for row in rows]
     logs.beside(run)
     folder = out or run / "compare" / name.replace("/", ".")
     stem = re.sub(r"[^\w.+-]", "_", f"{one}_vs_{called}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -12,6 +13,7 @@ from inpaintbench.cli.options import option
 from inpaintbench.cli.run_folder import results_of
 from inpaintbench.cli.words import check_name
 from inpaintbench.eval.report.figures import paper_figure
+from inpaintbench.eval.report.labels import metric_title
 from inpaintbench.eval.report.page import default_quantity
 from inpaintbench.eval.report.quantity import Quantity, quantities_in
 from inpaintbench.eval.report.score_table import score_table
@@ -20,7 +22,7 @@ from inpaintbench.eval.scoring.run_state import asked, without_value
 from inpaintbench.eval.scoring.scores import Scores
 from inpaintbench.files import write_atomically
 from inpaintbench.manifest import own_hash
-from inpaintbench.pages import save_chart
+from inpaintbench.pages import Cell, Column, Table, save_chart
 from inpaintbench.pages.papers import comma_separated, latex
 from inpaintbench.pages.words import count
 
@@ -48,12 +50,20 @@ def table(
         f"{drawn.caption}\ndataset {results.dataset.name} {results.dataset.version}, manifest {own_hash(results.dataset)}\n"
         f"protocol {results.protocol.name}, fingerprint {results.fingerprint}"
     )
-    text = latex(drawn, comment=comment) if as_latex else comma_separated(drawn)
+    text = latex(drawn, comment=comment) if as_latex else comma_separated(_with_quantity(drawn, quantity))
     if out is None:
         print(text, end="")
     else:
         write_atomically(out, text.encode())
         console.say(f"Table: {out}")
+
+
+def _with_quantity(drawn: Table, quantity: Quantity) -> Table:
+    """The table with columns that say what its numbers are, as its caption does, which CSV has no place for."""
+    heads = (Column("Metric"), Column("Region"))
+    told = (Cell(metric_title(quantity.metric)), Cell(quantity.region))
+    rows = tuple(replace(row, cells=(*row.cells, *told)) for row in drawn.rows)
+    return replace(drawn, columns=(*drawn.columns, *heads), rows=rows)
 
 
 def figure(

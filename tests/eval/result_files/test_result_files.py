@@ -43,7 +43,7 @@ def test_every_eval_ever_has_direction_interval_and_all_slices(results: Results)
     assert len(found) == 3 * 4
     psnr = found["devil/corrected, motion-low, hole", "inpaintbench/psnr/hole"]
     assert psnr["metric_config"]["lower_is_better"] is False
-    assert psnr["metric_config"]["metric_unit"] == "dB"
+    assert (psnr["metric_config"]["metric_name"], psnr["metric_config"]["metric_unit"]) == ("PSNR in the hole", "dB")
     assert psnr["score_details"]["score"] == pytest.approx(30)
     # What the schema asks for beside: both bounds, words where there are none, and what kind of model it is.
     assert (psnr["metric_config"]["min_score"], psnr["metric_config"]["max_score"]) == (0, "Infinity")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -200,13 +200,17 @@ class Measured:
     higher_is_better: Mapping[str, bool]
     unmeasured: Mapping[str, str] = field(default_factory=dict)
     """Metrics without any value or direction -> why."""
+    sources: Mapping[str, str] = field(default_factory=dict)
+    """Item -> its source, where a table states it."""
+    references: frozenset[str] = frozenset()
+    """Methods that a table states to be references, which do not compete."""
 
 
 def read_scores(path: Path, *, better: Mapping[str, bool] | None = None) -> Measured:
     """Scores from a ``.csv``, ``.jsonl`` or ``.parquet`` file with the columns ``item``, ``method``, ``metric`` and ``value``.
 
-    ``region`` and ``higher_is_better`` may be there too; the columns of a run's own table (``item_id``) are taken as well. An
-    empty value is a missing one.
+    ``region``, ``higher_is_better``, ``source`` and ``reference`` may be there too, as in ``scores.csv`` of a report; the columns
+    of a run's own table (``item_id``) are taken as well. An empty value is a missing one.
 
     Args:
         path: of the file.
@@ -218,6 +222,8 @@ def read_scores(path: Path, *, better: Mapping[str, bool] | None = None) -> Meas
     """
     values: dict[str, dict[tuple[str, str], float]] = {}
     told = {}
+    sources: dict[str, str] = {}
+    references: set[str] = set()
     for row in read_table(path):
         region = row.first("region")
         name = measure_name(row.needed("metric"), region) if region else row.needed("metric")
@@ -230,10 +236,16 @@ def read_scores(path: Path, *, better: Mapping[str, bool] | None = None) -> Meas
             column[key] = value
         stated = row.first("higher_is_better")
         if stated is not None:
-            told[name] = _direction(row, stated)
+            told[name] = _truth(row, "higher_is_better", stated)
+        if source := row.first("source", "cluster"):
+            sources[key[0]] = source
+        if (floor := row.first("reference")) and _truth(row, "reference", floor):
+            references.add(key[1])
     if not any(values.values()):
         raise InputError(f"{str(path)!r} holds no scores")
-    return _measured(values, {**told, **(better or {})}, {name: "no item has a value" for name, of in values.items() if not of})
+    unmeasured = {name: "no item has a value" for name, of in values.items() if not of}
+    found = _measured(values, {**told, **(better or {})}, unmeasured)
+    return replace(found, sources=sources, references=frozenset(references))
 
 
 def measured_of(
@@ -279,7 +291,8 @@ def in_regions(
     # What cannot be measured in its usual region alone is told; a metric that can in another one is taken there.
     known = {name.partition("/")[0] for name in usual & set(measured.values)}
     kept = {name for name in usual if name in measured.values or name.partition("/")[0] not in known} | set(asked)
-    return Measured(*({name: of[name] for name in of if name in kept} for of in _parts(measured)))
+    values, directions, lost = ({name: of[name] for name in of if name in kept} for of in _parts(measured))
+    return replace(measured, values=values, higher_is_better=directions, unmeasured=lost)
 
 
 def _parts(measured: Measured) -> tuple[Mapping[str, Any], ...]:
@@ -327,7 +340,7 @@ def _number(row: Row) -> float | None:
     return value
 
 
-def _direction(row: Row, stated: str) -> bool:
+def _truth(row: Row, column: str, stated: str) -> bool:
     if stated.lower() not in (*_YES, *_NO):
-        raise InputError(f"{row.where}: higher_is_better is {stated!r}, choose true or false")
+        raise InputError(f"{row.where}: {column} is {stated!r}, choose true or false")
     return stated.lower() in _YES

@@ -51,11 +51,14 @@ class Difference:
     """Reason why there is no difference or no p, one sentence."""
     n_infinite: int = 0
     """Items that both have a value for and that the means, the difference and p leave out, since one of them is infinite."""
+    reference: bool = False
+    """One of both is a reference, which competes with nobody: neither is called better."""
 
     @property
     def better(self) -> int:
-        """1 when the first is better by the difference, -1 when the other is, 0 when neither and with too few sources."""
-        if too_few(self.n_sources):
+        """1 when the first is better by the difference, -1 when the other is; 0 when neither, of too few sources, or beside a
+        reference."""
+        if self.reference or too_few(self.n_sources):
             return 0
         sign = (self.difference or 0) * (1 if metric_leaf(self.metric).higher_is_better else -1)
         return (sign > 0) - (sign < 0)

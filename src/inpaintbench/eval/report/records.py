@@ -15,9 +15,10 @@ from inpaintbench.eval.report.quantity import usual_quantities
 from inpaintbench.eval.report.significance import difference
 from inpaintbench.eval.report.tables import Results, in_reading_order, pair_slices
 from inpaintbench.eval.scoring.effort import ItemEffort
-from inpaintbench.types import Plain, Score, Slice, canonical_json
+from inpaintbench.types import Plain, Slice, canonical_json
 
 SCORE_COLUMNS = ("method", "item_id", "metric", "region", "protocol", "fingerprint", "value", "reason", "details")
+_OF_ITEM = ("source", "reference")
 # How an interval was made, in the column `interval`.
 OF_MEANS, OF_SETS = "sources: jackknife, t or bootstrap-t", "sources: jackknife, t"
 SUMMARY_COLUMNS = (
@@ -26,13 +27,20 @@ SUMMARY_COLUMNS = (
 )  # fmt: skip
 
 
-def scores_csv(scores: Sequence[Score]) -> bytes:
-    """One row for each score; None is an empty cell, infinity is ``inf``, details are JSON."""
-    rows = [
-        [canonical_json(dict(score.details)) if column == "details" else getattr(score, column) for column in SCORE_COLUMNS]
-        for score in scores
-    ]
-    return csv_bytes(SCORE_COLUMNS, rows)
+def scores_csv(results: Results) -> bytes:
+    """One row for each score; None is an empty cell, infinity is ``inf``, details are JSON.
+
+    The last columns are the item's source, by which items cluster, and whether the method is a reference.
+    """
+    rows = (
+        [
+            *(canonical_json(dict(score.details)) if name == "details" else getattr(score, name) for name in SCORE_COLUMNS),
+            results.sources[score.item_id],
+            score.method in results.references,
+        ]
+        for score in results.scores
+    )
+    return csv_bytes((*SCORE_COLUMNS, *_OF_ITEM), rows)
 
 
 def summary_csv(results: Results) -> bytes:

@@ -122,7 +122,7 @@ def write_report(
     made = make_exhibits(choices, media, methods=results.methods, rates=rates, recipe=recipe, **how_shown(dataset, protocol))
     frame_note = f"Over time the page draws the error alone: {recipe.reason}." if recipe.reason else ""
     files = _page_files(results, made, title=title, inline_limit_bytes=inline_limit_bytes, frame_note=frame_note)
-    files[_SCORES] = scores_csv(results.scores)
+    files[_SCORES] = scores_csv(results)
     files[_SUMMARY] = summary_csv(results)
     if any(effort.of_items for effort in results.efforts.values()):
         files[_EFFORTS] = efforts_csv(results)
