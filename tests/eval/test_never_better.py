@@ -13,6 +13,7 @@ from never_better import CLAIMS, EXACT, EXEMPT, KINDS, Case, check, claims, pair
 from tiny_networks import add_tiny_clip, shorten_dino
 
 from inpaintbench.eval.metrics.base import Features
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.decibel_variants import mean_of_decibels
 
 CLAIMED = [(name, claim) for name, stated in claims().items() for claim in stated]
@@ -34,8 +35,11 @@ def cases(frames: int) -> st.SearchStrategy[Case]:
 
 
 def test_every_ranked_metric_with_a_truth_is_tried_or_says_why_not() -> None:
-    assert set(CLAIMS) | set(EXEMPT) == set(with_truth())
+    assert set(CLAIMS) | set(EXEMPT) <= set(with_truth())
     assert set(CLAIMS) & set(EXEMPT) == set()
+    # A leaf that no protocol of ours ranks by yet is asked for ``EXACT`` until it states more.
+    ours = {name for protocol in map(PROTOCOLS.get, PROTOCOLS) if not protocol.follows for name in protocol.metrics}
+    assert ours & set(with_truth()) <= set(CLAIMS) | set(EXEMPT)
     assert all(EXACT in stated for stated in claims().values())
 
 

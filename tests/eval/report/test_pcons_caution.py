@@ -12,6 +12,7 @@ from inpaintbench.eval.analysis.means import means_of
 from inpaintbench.eval.analysis.write import write_analysis
 from inpaintbench.eval.report.cautions import Suspect, caution_sentences, cautions, suspects
 from inpaintbench.eval.report.findings import findings
+from inpaintbench.eval.report.labels import metric_label
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.rank_table import rank_tables
 from inpaintbench.eval.report.records import report_json
@@ -52,13 +53,31 @@ def test_a_flat_fill_on_top_by_pcons_is_flagged_with_its_sharpness() -> None:
     results = results_of(pcons=(30, 31, 29, 50))
     found, *in_slices = suspects(results, PCONS)
     assert [(one.method, one.slice, one.mean_place) for one in in_slices] == [("flat", "x-low", 4), ("flat", "x-high", 4)]
-    assert found == Suspect("flat", "hole", 1, pytest.approx(11 / 3), ("psnr", "lpips", "fid"), 0.125)  # type: ignore[arg-type]
+    assert found == Suspect("flat", "pcons", "hole", 1, pytest.approx(11 / 3), ("psnr", "lpips", "fid"), 0.125)  # type: ignore[arg-type]
     words = caution_sentences(results, PCONS)[0]
     assert "is number 1 by PCons, but 3.7 on average by PSNR, LPIPS, FID" in words
     assert "Gradients inside its holes are 0.12 times as strong" in words
     assert "The ranks are as far apart in x-low, x-high." in words
     assert words in cautions(results, PCONS)
-    assert json.loads(report_json(results, [], title="T"))["pcons_caution"][0]["method"] == "flat"
+    assert json.loads(report_json(results, [], title="T"))["steadiness_caution"][0]["method"] == "flat"
+
+
+@pytest.mark.parametrize("metric", ["flicker", "warp_error", "temporal_difference"])
+def test_other_metrics_of_steadiness_are_no_better_judges(metric: str) -> None:
+    of = protocol(["psnr", "lpips", metric])
+    numbers = {"psnr": (30, 29, 28, 20), "lpips": (0.1, 0.2, 0.3, 0.4), metric: (4, 3, 2, 1)}
+    scores = [
+        one
+        for name, values in numbers.items()
+        for one in rows(of, {key: dict.fromkeys(ITEMS, float(value)) for key, value in zip(METHODS, values, strict=True)}, name)
+    ]
+    results, quantity = Results(dataset(SLICES), scores, protocol=of), Quantity(metric, "hole")
+    assert [(one.method, one.metric, one.place, one.mean_place) for one in suspects(results, quantity)[:1]] == [
+        ("flat", metric, 1, 4)
+    ]
+    [words] = caution_sentences(results, quantity)
+    assert words.startswith(f"flat is number 1 by {metric_label(metric)}, but 4.0 on average by PSNR, LPIPS: ")
+    assert "PCons" not in words
 
 
 def test_what_was_not_measured_is_not_said() -> None:

@@ -17,7 +17,7 @@ from inpaintbench.types import Slice, SliceScore
 
 
 def cautions(results: Results, quantity: Quantity) -> list[str]:
-    """Plain sentences: small sets, PCons with how sharp each method is inside the hole, methods not told from a floor."""
+    """Plain sentences: small sets, steady methods that nothing else ranks so well, methods not told from a floor."""
     small = set_warning(results, quantity)
     return [*([small] if small else []), *caution_sentences(results, quantity), *floor_sentences(results, quantity)]
 
@@ -122,20 +122,28 @@ def _floor_sentence(one: Untold, quantity: Quantity) -> str:
 
 
 PCONS, SHARPNESS = "pcons", "hole_sharpness"
+# Metrics that ask how a fill changes in time and not what it shows, with what they mistake: damage can raise them.
+_REPEATING = "fills that are flat or blurred repeat from frame to frame, and"
+_MISTAKEN = {
+    PCONS: f"{_REPEATING} PCons takes that for consistency",
+    "warp_error": f"{_REPEATING} the warping error takes that for motion like the truth’s",
+    "flicker": "an error that stays the same is steady, and flicker does not ask how large it is",
+    "temporal_difference": "blur takes change away and noise brings it back, and this metric asks for the amount alone",
+}
 # Metrics that say nothing of reconstruction or realism.
-_STEADINESS = (PCONS, SHARPNESS, "warp_error", "flicker", "temporal_difference")
+_STEADINESS = (*_MISTAKEN, SHARPNESS)
 # How far above: so many places, and so large a share of the number of methods.
 LEAST_PLACES, LEAST_SHARE = 2.0, 1 / 3
 
 
 @dataclass(frozen=True)
 class Suspect:
-    """A method whose rank by PCons is far above its others in a slice."""
+    """A method whose rank by a metric that damage can raise is far above its others in a slice."""
 
     method: str
+    metric: str
     region: str
-    """Region of the PCons."""
-    pcons_place: int
+    place: int
     mean_place: float
     """Mean of its places by ``metrics``."""
     metrics: tuple[str, ...]
@@ -145,12 +153,12 @@ class Suspect:
 
 
 def suspects(results: Results, quantity: Quantity) -> list[Suspect]:
-    """Methods to be careful with in a table of PCons, over all items first, then slice by slice.
+    """Methods to be careful with in a table of PCons or another metric of steadiness, over all items first, then slice by slice.
 
     None for other quantities and where nothing else was measured.
     """
     others = _others(results)
-    if quantity.metric != PCONS or not others:
+    if quantity.metric not in _MISTAKEN or not others:
         return []
     slices = (results.everything, *in_reading_order(results.slices))
     return [found for slice_ in slices for found in _suspects_of(results, slice_, quantity, others)]
@@ -168,7 +176,7 @@ def _suspects_of(results: Results, one: Slice, quantity: Quantity, others: Seque
         if mean_place - place >= max(LEAST_PLACES, LEAST_SHARE * len(results.contenders)):
             metrics = tuple(other.metric for other, at in zip(others, places, strict=True) if at is not None)
             sharpness = _sharpness(results, one, method)
-            found.append(Suspect(method, quantity.region, place, mean_place, metrics, sharpness, one.name))
+            found.append(Suspect(method, quantity.metric, quantity.region, place, mean_place, metrics, sharpness, one.name))
     return found
 
 
@@ -187,8 +195,8 @@ def _sharpness(results: Results, one: Slice, method: str) -> float | None:
 
 
 def caution_sentences(results: Results, quantity: Quantity) -> list[str]:
-    """A sentence for each method that PCons ranks too well, and how sharp each is inside the hole where that was measured; empty
-    for other tables."""
+    """A sentence for each method that a metric of steadiness ranks too well, and of PCons how sharp each is inside the hole where
+    that was measured; empty for other tables."""
     sentences = [f"{method} {words}" for method, words in _words(results, quantity).items()]
     sharpness = {method: _sharpness(results, results.everything, method) for method in results.methods}
     known = [f"{method} {number(value, 2)}" for method, value in sharpness.items() if value is not None]
@@ -209,8 +217,8 @@ def _sentence(one: Suspect, also: Sequence[str]) -> str:
     metrics = ", ".join(metric_label(metric) for metric in one.metrics)
     where = "" if one.slice == ALL_ITEMS else f" in the slice {one.slice}"
     words = (
-        f"is number {one.pcons_place} by PCons{where}, but {one.mean_place:.1f} on average by {metrics}: fills that are flat or "
-        "blurred repeat from frame to frame, and PCons takes that for consistency."
+        f"is number {one.place} by {metric_label(one.metric)}{where}, but {one.mean_place:.1f} on average by {metrics}: "
+        f"{_MISTAKEN[one.metric]}."
     )
     if one.sharpness is not None:
         words += f" Gradients inside its holes are {number(one.sharpness, 2)} times as strong as the truth’s."

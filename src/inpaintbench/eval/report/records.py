@@ -111,7 +111,7 @@ def report_json(results: Results, exhibits: Sequence[Exhibit], *, title: str) ->
         "difficulty": _difficulty(results),
         "relative_improvement": _improvements(results),
         "significance": _significance(results),
-        "pcons_caution": [asdict(suspect) for quantity in results.quantities for suspect in suspects(results, quantity)],
+        "steadiness_caution": [asdict(suspect) for quantity in results.quantities for suspect in suspects(results, quantity)],
         "self_consistency": again_sentences(results),
         "floor_caution": [asdict(one) for quantity in results.quantities for one in untold(results, quantity)],
         "gallery": [
