@@ -18,7 +18,8 @@ HOLE[:3, 5:9, 3:9] = True
 
 
 def measured(hole: np.ndarray = HOLE) -> Any:
-    return Cfd(regions=("frame",), band_radius_pixels=8).measure(ItemView.of_arrays(composite=FRAMES, hole=hole))["frame"]
+    metric = Cfd(regions=("frame",), band_radius_pixels=8)
+    return metric.measure(ItemView.of_arrays(composite=FRAMES, hole=hole).declaring(metric.name, metric.parts))["frame"]
 
 
 def test_the_mean_over_frames_that_have_a_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -80,6 +80,11 @@ def test_every_metric_states_what_is_expected_of_it() -> None:
     assert {name: (leaf.higher_is_better, leaf.decimals, leaf.fewest_frames) for name, leaf in told.items()} == FACTS
 
 
+def test_values_of_every_metric_lie_between_two_bounds() -> None:
+    for low, high in (METRICS.get(name).bounds for name in METRICS):
+        assert low < high
+
+
 @pytest.mark.parametrize("name", [name for name in METRICS if METRICS.get(name).brings])
 def test_what_a_user_brings_stands_on_its_page(name: str) -> None:
     page = (Path(__file__).parents[3] / "docs" / "metrics.md").read_text()
