@@ -345,7 +345,7 @@ def test_a_method_measured_on_few_sources_claims_nothing_beside_others() -> None
         assert (kinds["part"], kinds["whole"]) == ("few", "bar" if "bar" in kinds.values() else "method")
     assert {row["method"]: row["low"] is None for row in means} == {"whole": False, "part": True, "blank": True}
     [told] = [row["told"] for row in means if row["method"] == "part"]
-    assert told.endswith("; 2 sources: an interval, rank or lead needs at least 6")
+    assert told.endswith("; it lacks 12 items that others have")
     bars = difficulty_rows(results)
     assert {row["kind"] for row in bars if "method" in row} == {"method", "few method"}
     of_methods = [row for row in bars if "level" in row]  # "part" enters no mean over methods

@@ -104,7 +104,7 @@ def _difficulty(results: Results, quantity: Quantity) -> Iterator[PlotRow]:
             }
         for method in results.contenders:
             if (value := means[part.name, method]) is not None:
-                own = too_few(results.n_sources(part, method, quantity))
+                own = results.unfit(part, method, quantity)
                 told = _told(f"{method}, {name}: {with_unit(value, quantity.metric)}", own)
                 yield shared | {"kind": "few method" if own else "method", "method": method, "value": value, "told": told}
         for method in results.references:
@@ -158,7 +158,7 @@ def _improvements(results: Results, pair: Pair, quantity: Quantity) -> Iterator[
     shared = {"metric": quantity.metric, "region": quantity.region, "attribute": attribute}
     for method in results.contenders:
         share = results.improvement(pair, method, quantity)
-        few = too_few(min(results.n_sources(part, method, quantity) for part in (pair.low, pair.high)))
+        few = results.unfit_change(pair, method, quantity)
         kind = "none" if share is None else "few" if few else "bar"
         told = _told(f"{method}, {attribute}: {'no value' if share is None else signed_percent(share)}", few)
         yield shared | {"kind": kind, "method": method, "value": share or 0.0, "told": told}
@@ -356,7 +356,7 @@ def means_rows(results: Results, parts: Mapping[str, Slice], quantity: Quantity)
         shared = {"metric": quantity.metric, "region": quantity.region, "panel": panel, "method": method}
         words = f"{method}, {' '.join(panel.split())}: {with_unit(mean, quantity.metric)}"
         if method in results.contenders:
-            few = too_few(results.n_sources(parts[panel], method, quantity))
+            few = results.unfit(parts[panel], method, quantity)
             yield shared | {
                 "kind": "few" if few else "method", "value": mean, "low": summary.interval_low, "high": summary.interval_high,
                 "told": _told(words, few),
@@ -406,7 +406,7 @@ def slice_words(part: Slice) -> str:
 
 
 def _points(base: alt.Chart, *, filled: str, hollow: str, size: int) -> Iterator[alt.Chart]:
-    """Points of rows of two kinds: those that a claim can rest on, and those of ``too_few`` sources, which only have a rim."""
+    """Points of rows of two kinds: those that a claim can rest on, and those without one, which only have a rim."""
     full = base.transform_filter(f"datum.kind == '{filled}'")
     yield full.mark_point(filled=True, size=size, opacity=1, stroke="var(--ground)", strokeWidth=1, aria=filled != "bar")
     yield base.transform_filter(f"datum.kind == '{hollow}'").mark_point(filled=False, size=size + 15, opacity=1, strokeWidth=2)
@@ -415,7 +415,8 @@ def _points(base: alt.Chart, *, filled: str, hollow: str, size: int) -> Iterator
 def hollow_note(rows: Iterable[PlotRow]) -> str:
     """Sentence on hollow points in plots of ``rows``, where there are some; else empty."""
     few = any(row["kind"].startswith("few") for row in rows)
-    return f"Hollow points: fewer than {ENOUGH_SOURCES} sources, so no bar, no error and no claim." if few else ""
+    reasons = f"fewer than {ENOUGH_SOURCES} sources, or fewer items than others have"
+    return f"Hollow points: {reasons}, so no bar, no error and no claim." if few else ""
 
 
 def reading_notes(rows: Sequence[PlotRow]) -> list[str]:
