@@ -3,14 +3,19 @@
 #   docker build --target cuda -t inpaintbench:cuda .         the same for NVIDIA's cards
 #   docker build --target core -t inpaintbench:core .         without networks and without the raters' app
 # docs/installing.md says how to run it, docs/licences.md what passing it on asks.
+#
+# Everything but Debian's packages is named by its hash: the base image of two stages (the list of all architectures, which
+# `docker buildx imagetools inspect python:3.12-slim` prints) and, by lock files that `make lock` renews, every package of every stage.
 
-FROM python:3.13-slim AS wheel
+FROM python:3.12-slim@sha256:f77ac9e44ae96ef2c90b8053ea08c31f8be030f824196b0ae4db6d462c84e51f AS wheel
 WORKDIR /source
+COPY requirements-build.lock ./
+RUN pip install --no-cache-dir --require-hashes -r requirements-build.lock
 COPY pyproject.toml README.md LICENSE ./
 COPY src/ src/
-RUN pip wheel --no-cache-dir --no-deps --wheel-dir /wheels .
+RUN pip wheel --no-cache-dir --no-deps --no-build-isolation --wheel-dir /wheels .
 
-FROM python:3.13-slim AS core
+FROM python:3.12-slim@sha256:f77ac9e44ae96ef2c90b8053ea08c31f8be030f824196b0ae4db6d462c84e51f AS core
 # The wheel of PyAV holds x264 and x265, and Debian's FFmpeg is under the GPL: who passes this image on keeps their notices and offers
 # their source.
 LABEL org.opencontainers.image.title="inpaintbench" \
@@ -40,16 +45,16 @@ CMD ["--help"]
 FROM core AS cuda
 ENV NVIDIA_VISIBLE_DEVICES=all NVIDIA_DRIVER_CAPABILITIES=compute,utility
 USER 0
-# hadolint ignore=DL3013
-RUN set -- /wheels/*.whl \
- && pip install --no-cache-dir "$1[annotate,curation,eval,export,masks,postgres]"
+COPY requirements-image.lock /usr/share/doc/inpaintbench/
+RUN pip install --no-cache-dir --no-deps --require-hashes -r /usr/share/doc/inpaintbench/requirements-image.lock
 USER 1000
 
+# PyTorch keeps wheels without CUDA in an index of its own. `make lock` cannot renew those three: versions and hashes come from there by hand.
 FROM core AS cpu
 ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
 USER 0
-# hadolint ignore=DL3013
-RUN set -- /wheels/*.whl \
- && pip install --no-cache-dir --index-url "$TORCH_INDEX" torch torchvision torchcodec \
- && pip install --no-cache-dir "$1[annotate,curation,eval,export,masks,postgres]"
+COPY requirements-image-cpu.lock requirements-torch-cpu.lock /usr/share/doc/inpaintbench/
+RUN pip install --no-cache-dir --no-deps --require-hashes -r /usr/share/doc/inpaintbench/requirements-image-cpu.lock \
+ && pip install --no-cache-dir --no-deps --require-hashes --index-url "$TORCH_INDEX" \
+    -r /usr/share/doc/inpaintbench/requirements-torch-cpu.lock
 USER 1000
