@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 FULL := $(VENV)/.full
 DEMO := $(VENV)/.demo
 
-.PHONY: help demo setup check test test-long bench docs example site lock clean
+.PHONY: help demo setup check test test-long bench docs example site lock sbom audit clean
 
 help:
 	@echo "make demo    build, verify, score and report a small benchmark (no torch, no network beyond packages)"
@@ -18,6 +18,8 @@ help:
 	@echo "make example rebuild the worked example in examples/missed_rim"
 	@echo "make site    the documentation as web pages in site/"
 	@echo "make lock    renew requirements*.lock"
+	@echo "make sbom    list what lock files install, with licences, in docs/sbom.cdx.json and docs/licences.md; after make lock"
+	@echo "make audit   bandit over the source and zizmor over the workflow"
 
 demo: $(DEMO)
 	$(BIN)/inpaintbench demo --out demo
@@ -54,6 +56,13 @@ site: $(FULL)
 
 lock: $(BIN)/python
 	scripts/install.sh lock
+
+sbom: $(FULL)
+	$(BIN)/python scripts/sbom.py
+
+audit: $(FULL)
+	$(BIN)/python -m uv tool run bandit==1.9.4 -q -c pyproject.toml -r src scripts
+	$(BIN)/python -m uv tool run zizmor==1.32.0 --offline .github
 
 clean:
 	rm -rf demo bench/out site build dist

@@ -62,7 +62,8 @@ def mutants(source: bytes) -> list[Mutant]:
         for node in _live(ast.parse(text))
         for (first, last), new, kind in _edits(node)
     ]
-    return sorted(set(found))
+    # Of equal things in a list it is the same which one goes.
+    return sorted({one.applied(source): one for one in sorted(found)}.values())
 
 
 def _live(node: ast.AST) -> Iterator[ast.AST]:
@@ -127,6 +128,8 @@ def _of_expressions(node: ast.expr) -> Iterator[tuple[ast.expr, str, str]]:
         yield from ((node, _part(one), "and/or") for one in node.values if len(node.values) == 2)
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not | ast.USub):
         yield node, _part(node.operand), "negation"
+        if isinstance(node.op, ast.Not) and isinstance(node.operand, ast.Name | ast.Subscript):
+            yield node, f"({_part(node.operand)} <= 1)", "one forgiven"  # of a count: none, or one
     elif isinstance(node, ast.IfExp):
         yield node.test, f"(not {_part(node.test)})", "negation"
 
@@ -154,7 +157,10 @@ def _is_text(node: ast.expr) -> bool:
 def _nearby(value: object) -> list[str]:
     if isinstance(value, bool):
         return [str(not value)]
-    return [f"({value + 1!r})", f"({value - 1!r})"] if isinstance(value, int | float) else []
+    if not isinstance(value, int | float):
+        return []
+    # A third of a level or of a share is often still a plausible one, where one more or one less is absurd.
+    return [f"({value + 1!r})", f"({value - 1!r})", *([f"({value!r} / 3)"] if isinstance(value, float) and value else [])]
 
 
 def _shorter(node: ast.Call | ast.List | ast.Tuple | ast.Set | ast.Dict) -> Iterator[Edit]:

@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from inpaintbench import video
 from inpaintbench.curation import duplicates
-from inpaintbench.curation.attributes.perceptual_hash import PerceptualHash, hash_words
+from inpaintbench.curation.attributes.perceptual_hash import PerceptualHash
 from inpaintbench.curation.duplicates import Pairs, Sequences, compared
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.types import Attribute, Clip, Frames, item_rng
@@ -246,7 +246,7 @@ def distances(clips: list[Seen], copies: list[Seen], owns: dict[str, Seen]) -> d
     """Smallest mean difference over all shifts of each copy and each clip, by what the two have to do with each other."""
     kinds: dict[str, list[float]] = {"copy and its clip": [], "other window, looks otherwise": [], "another film": []}
     hashed = [item for item in clips + copies if item.hashes.value is not None]
-    sequences = Sequences.of([hash_words(str(item.hashes.value))[1] for item in hashed])
+    sequences = Sequences.of_words([str(item.hashes.value) for item in hashed])
     for later, copy in enumerate(hashed):
         for earlier, clip in enumerate(hashed):
             if copy.changes and not clip.changes and (kind := relation(copy, clip, owns[copy.clip.clip_id])):

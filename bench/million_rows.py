@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -26,7 +27,7 @@ import pyarrow as pa
 from inpaintbench import frozen, manifest
 from inpaintbench.cli.selecting import _stored, print_judged, why
 from inpaintbench.curation import measuring, what_if
-from inpaintbench.curation.attributes import ATTRIBUTES
+from inpaintbench.curation.attributes import ATTRIBUTES, copy_hashes
 from inpaintbench.curation.rules import parse_rules
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.report import records, tables
@@ -35,7 +36,7 @@ from inpaintbench.executors.base import Outcome, Step, Task, Tasks, task_keys
 from inpaintbench.executors.ledgered import LedgeredExecutor, Results, Waiting
 from inpaintbench.export import freeze
 from inpaintbench.masks import render
-from inpaintbench.recipes import devil
+from inpaintbench.recipes import devil, look_alikes
 from inpaintbench.steps import MEASURED_MASKS
 from inpaintbench.tables import rows_json, schema_of, write_parquet
 from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Score, Slice, Source
@@ -152,15 +153,15 @@ def make_clips(folder: Path, clips: int, *, ledgers: bool = True) -> None:
         if name == "cut_score":
             numbers *= 0.25
         value = {"value": numbers, "value_text": pa.nulls(clips, pa.string())}
-        if name == "perceptual_hash":
-            value = {"value": pa.nulls(clips, pa.float64()), "value_text": hashes}
+        if name in look_alikes.LEAVES:
+            value = {"value": pa.nulls(clips, pa.float64()), "value_text": hashes_of(name, clips)}
         write(workspace, "attributes", f"measure.{name}", Attribute, subject_id=ids, name=[name] * clips, **value,
               reason=pa.nulls(clips, pa.string()), producer=[name] * clips, producer_version=["1"] * clips,
               blob=pa.nulls(clips, pa.string()))  # fmt: skip
-        if ledgers and name in (*devil.measured_by(recipe), "sharpness"):
+        if ledgers and name in (*devil.measured_by(recipe), "sharpness", *look_alikes.LEAVES):
             step = measuring._step(name, {})
             tasks = Tasks(pa.array(ids), pa.array(hashes), lambda _: {})
-            of_clip = dict(zip(ids, numbers.tolist(), strict=True))
+            of_clip = dict(zip(ids, value["value_text"] if name in look_alikes.LEAVES else numbers.tolist(), strict=True))
             write_ledger(workspace, step, tasks, rows_of=lambda clip, name=name, of_clip=of_clip: rows_json([
                 Attribute(clip, name, of_clip[clip], None, name, "1")]))  # fmt: skip
     facts = {"probe.frames": 360.0, "probe.width": 832.0, "probe.height": 480.0, "probe.fps": 30.0}
@@ -173,6 +174,14 @@ def make_clips(folder: Path, clips: int, *, ledgers: bool = True) -> None:
     write(workspace, "attributes", "labels", Attribute, subject_id=ids, name=["bg_scene_motion_level"] * clips,
           value=pa.nulls(clips, pa.float64()), value_text=scene, reason=pa.nulls(clips, pa.string()),
           producer=["file"] * clips, producer_version=["1"] * clips, blob=pa.nulls(clips, pa.string()))  # fmt: skip
+
+
+def hashes_of(name: str, clips: int) -> list[str]:
+    """Values of a leaf of ``look_alikes.LEAVES`` of clips of three seconds, no two of which are alike."""
+    leaf = ATTRIBUTES.get(name)
+    count = round(3 * leaf().hashes_per_second) * (copy_hashes.VIEWS if name == copy_hashes.CopyHashes.name else 1)
+    words = hexes(zlib.crc32(name.encode()), clips * count, 16)
+    return [" ".join([f"{leaf().hashes_per_second:g}", *words[at : at + count]]) for at in range(0, len(words), count)]
 
 
 def write(workspace: Workspace, table: str, step: str, record: type, **columns: Any) -> None:
@@ -224,6 +233,7 @@ def make_scores(folder: Path, clips: int) -> None:
     rng = np.random.default_rng(0)
     protocol = PROTOCOLS.get("devil/corrected")
     metrics = list(protocol.metrics)[:METRICS]
+    proofs = [json.dumps({"truth": name * 4, "hole": name * 4, "input": name * 4, "prediction": name * 4}) for name in ids]
     for method in (f"method{place}" for place in range(METHODS)):
         keys = [(name, metric, region) for name in ids for metric in metrics for region in protocol.regions]
         columns = list(zip(*keys, strict=True))
@@ -231,7 +241,8 @@ def make_scores(folder: Path, clips: int) -> None:
         write(workspace, "scores", f"score.devil.corrected.{method}", Score, method=[method] * count, item_id=columns[0],
               metric=columns[1], region=columns[2], protocol=[protocol.name] * count, fingerprint=[protocol.fingerprint] * count,
               value=rng.random(count), reason=pa.nulls(count, pa.string()), details=['{"frames":90}'] * count,
-              features=pa.nulls(count, pa.string()), truth_features=pa.nulls(count, pa.string()))  # fmt: skip
+              features=pa.nulls(count, pa.string()), truth_features=pa.nulls(count, pa.string()),
+              measured=np.repeat(proofs, len(metrics) * len(protocol.regions)))  # fmt: skip
 
 
 # Steps that are measured
@@ -282,6 +293,8 @@ def frozen_tables(folder: Path, clips: int) -> str:
         return dict(sorted({**hashes, **dict.fromkeys(names, "0" * 64)}.items())), {**sizes, **dict.fromkeys(names, 100_000)}
 
     freeze._copy_media, freeze._hashed = lambda *_, **__: None, hashed  # type: ignore[assignment]
+    # What inputs show of each other is decoded, and nothing here has pixels.
+    freeze.shown_by_others = lambda _, rows: {row["item_id"]: None for row in rows}  # type: ignore[assignment]
     made, dataset = devil.export(recipe_of(clips), Workspace(folder))
     held = sum(path.stat().st_size for path in made.rglob("*") if path.is_file())
     return f"{len(dataset.items):,} items, {held / 2**20:,.0f} MiB, root {(made / 'dataset.json').stat().st_size:,} bytes"

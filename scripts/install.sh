@@ -69,8 +69,17 @@ compile_bytecode() {
 lock() {
     compile="$UV pip compile --quiet --universal --generate-hashes --no-header --no-annotate --python-version 3.11 --upgrade"
     $compile --extra all --extra docs --extra dev pyproject.toml -o requirements.lock
-    # The same versions as in the full lock, so that the demo and the tests encode the same bytes.
-    $compile -c requirements.lock pyproject.toml -o requirements-demo.lock
+    # The same versions as in the full lock, so that the demo, the images and the tests encode the same bytes.
+    same="$compile -c requirements.lock"
+    $same pyproject.toml -o requirements-demo.lock
+    echo hatchling | $compile - -o requirements-build.lock
+    $same --extra annotate --extra postgres pyproject.toml -o src/inpaintbench/annotate/space/requirements.lock
+    image="$same --extra annotate --extra curation --extra eval --extra export --extra masks --extra postgres"
+    $image pyproject.toml -o requirements-image.lock
+    # PyTorch without CUDA is in requirements-torch-cpu.lock.
+    cuda=$(sed -n 's/^\(torch[a-z]*\|triton\|nvidia-[a-z0-9-]*\|cuda-[a-z]*\)==.*/--no-emit-package \1/p' requirements-image.lock)
+    # shellcheck disable=SC2086
+    $image $cuda pyproject.toml -o requirements-image-cpu.lock
 }
 
 make_venv

@@ -7,12 +7,22 @@ from pathlib import Path
 from typing import Any
 
 from inpaintbench import manifest
+from inpaintbench.export.layout import media_names
+from inpaintbench.files import file_sha256
 from inpaintbench.types import Dataset
 
 
 def write_one_file(folder: Path, dataset: Dataset) -> None:
     """The manifest of format 3 for a folder."""
-    (folder / manifest.MANIFEST).write_bytes(manifest.one_file(dataset))
+    write_fields(folder, json.loads(manifest.one_file(dataset)))
+
+
+def write_fields(folder: Path, fields: dict[str, Any]) -> None:
+    """The manifest of format 3 for a folder, with the hashes of media that ``fields`` has none of, and of itself."""
+    there = {name for row in fields["items"] for name in media_names(row) if (folder / name).is_file()}
+    files = {name: file_sha256(folder / name) for name in there} | fields["files"]
+    own = {name: inner for name, inner in fields.items() if name != manifest.OWN_HASH}
+    (folder / manifest.MANIFEST).write_bytes(manifest._signed({**own, "files": files}))
 
 
 def one_file(folder: Path) -> dict[str, Any]:

@@ -138,7 +138,8 @@ def install(monkeypatch: pytest.MonkeyPatch, marks: Path, *metrics: str, **field
     monkeypatch.setattr(METRICS, "_addresses", METRICS.addresses() | found)
     monkeypatch.setattr(PROTOCOLS, "_addresses", PROTOCOLS.addresses() | {NAME: "scoring_probes:PROTOCOL"})
     constants = {name: {"marks": str(marks)} if name in LEAVES else {} for name in metrics}
-    made = Protocol(name=NAME, metrics=constants, band_radius_pixels=2, **{"regions": ("frame",)} | fields)
+    regions = fields.setdefault("regions", ("frame",))
+    made = Protocol(name=NAME, metrics=constants, band_radius_pixels=2, primary=(metrics[0], regions[0]), **fields)
     monkeypatch.setattr("scoring_probes.PROTOCOL", made)
     return made
 

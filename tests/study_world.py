@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from old_format import one_file
+from old_format import one_file, write_fields
 from skimage import data
 
 from inpaintbench import frozen, video
@@ -36,7 +35,7 @@ def few_items(benchmark: Path, folder: Path, *, sources: int = 2, each: int = 2)
     left = {row["item_id"] for row in fields["items"]}
     for part in fields["slices"]:
         part["item_ids"] = [item_id for item_id in part["item_ids"] if item_id in left]
-    (root / frozen.MANIFEST).write_text(json.dumps(fields))
+    write_fields(root, fields)
     return root
 
 
@@ -79,7 +78,7 @@ def pictures(folder: Path) -> Path:
         "name": "pictures", "recipe": {}, "items": rows, "slices": [], "left_out": {}, "files": {}, "versions": {},
         "format_version": 3,
     }  # fmt: skip
-    (folder / frozen.MANIFEST).write_text(json.dumps(fields))
+    write_fields(folder, fields)
     return folder
 
 

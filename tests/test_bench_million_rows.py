@@ -13,8 +13,9 @@ BENCH = Path(__file__).parent.parent / "bench" / "million_rows.py"
 
 @pytest.mark.long
 def test_every_step_runs_on_its_made_up_tables() -> None:
-    done = subprocess.run([sys.executable, str(BENCH), "--quick"], capture_output=True, text=True, check=True, timeout=500)
+    # Its status says whether the bars are met, which a machine that does other things may miss.
+    done = subprocess.run([sys.executable, str(BENCH), "--quick"], capture_output=True, text=True, check=False, timeout=1200)
     rows = [line for line in done.stdout.splitlines() if line.startswith("| ") and " MiB |" in line]
-    assert len(rows) == 10
+    assert len(rows) == 10, done.stderr
     assert "6,000 items" in done.stdout
     assert done.stdout.count("2,640 means") == 2

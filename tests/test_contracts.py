@@ -147,6 +147,17 @@ class Forgets(Method):
         return 255 - view.input
 
 
+class Remembers(Forgets):
+    """A method that keeps where the last hole was, and says that it keeps nothing."""
+
+    stateless, before = True, 0
+
+    def inpaint(self, view: ItemView) -> Frames:
+        filled = np.where(view.hole[..., None], np.uint8(self.before % 251), view.input)
+        self.before = int(view.hole.argmax())
+        return filled
+
+
 class Overlaps(Splitter):
     """Spans that overlap."""
 
@@ -214,6 +225,7 @@ WHERE: dict[str, Any] = {"regions": ("frame",), "band_radius_pixels": 8}
         ),
         (OF_METHODS, Inverts(), {"gives frames of the input and leaves the input alone": "read-only"}),
         (OF_METHODS, Forgets(), {"known pixels stay": "it changes known pixels"}),
+        (OF_METHODS, Remembers(), {"keeps nothing of an item": "other pixels once it has seen the clip with another hole"}),
         (OF_SPLITTERS, Overlaps(), {"spans lie within the film in order": "out of order or overlap"}),
         (OF_GENERATORS, Restless(), {"draws the same for the same seed": "another hole"}),
         (OF_FLOWS, Backwards(), {"follows what moves": "slides to the left it says (2."}),

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from selection_world import fill
 from typer.testing import CliRunner
 
+from inpaintbench import tables
 from inpaintbench.cli import app
 from inpaintbench.errors import WorkspaceError
-from inpaintbench.types import Attribute, Clip, Corruption
+from inpaintbench.files import file_sha256
+from inpaintbench.tables import hash_file
+from inpaintbench.types import Attribute, Clip, Corruption, Score
 from inpaintbench.workspace import Workspace
 
 WAYS_OUT = [
@@ -22,8 +30,8 @@ WAYS_OUT = [
     ("corruptions", "render", "inpaintbench masks render"), ("items", "pair", "inpaintbench masks pair"),
     ("attributes", "measure.masks", "inpaintbench masks render"), ("attributes", "mask_levels", "inpaintbench masks pair"),
     ("attributes", "levels", "inpaintbench curation select"), ("attributes", "duplicates", "inpaintbench curation duplicates"),
-    ("attributes", "annotate.camera", "inpaintbench annotate resolve"), ("predictions", "predict.a", "inpaintbench eval predict"),
-    ("licence_checks", "recheck.urls", "inpaintbench curation recheck"), ("scores", "score.x.telea", "inpaintbench eval score"),
+    ("attributes", "annotate.camera", "inpaintbench annotate resolve"),
+    ("licence_checks", "recheck.urls", "inpaintbench curation recheck"),
     ("rejected", "fetch.urls", "inpaintbench curation fetch"), ("rejected", "pair", "inpaintbench masks pair"),
 ]  # fmt: skip
 
@@ -43,8 +51,90 @@ def test_the_sentence_names_the_table_and_the_command(
     )
 
 
+@pytest.mark.parametrize("table", ["predictions", "scores", "slice_scores"])
+def test_a_table_of_results_is_mended_by_one_command(workspace: Workspace, table: str) -> None:
+    path = workspace.path / "tables" / table / "step.parquet"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"not parquet at all")
+    with pytest.raises(WorkspaceError, match=f"the table '{table}' is damaged .*: `inpaintbench eval verify .* --repair` makes"):
+        workspace.columns(table, Score)
+
+
+def bits(path: Path, count: int) -> Iterator[None]:
+    """Flip single bits of a file, spread evenly over it, one at a time."""
+    before = path.read_bytes()
+    for place in np.linspace(0, 8 * len(before) - 1, count).astype(int).tolist():
+        data = bytearray(before)
+        data[place // 8] ^= 1 << place % 8
+        path.write_bytes(data)
+        yield
+        path.write_bytes(before)
+
+
+SCORES = [Score("telea", f"item-{place}", "psnr", "hole", "x", "x", 20.0 + place, None) for place in range(5)]
+
+
+def test_a_bit_of_a_table_of_results_or_of_its_hash_is_noticed(workspace: Workspace) -> None:
+    workspace.write_table("scores", "score.x.telea", SCORES, Score)
+    path = workspace.path / "tables" / "scores" / "score.x.telea.parquet"
+    for file in (path, hash_file(path)):
+        for _ in bits(file, 60):
+            with pytest.raises(WorkspaceError, match=r"the table 'scores' is damaged"):
+                workspace.table("scores", Score)
+    assert workspace.table("scores", Score) == SCORES
+
+
+def test_a_table_under_the_name_of_another_is_noticed_with_its_hash(workspace: Workspace) -> None:
+    for method in ("telea", "mine"):
+        workspace.write_table("scores", f"score.x.{method}", [replace(row, method=method) for row in SCORES], Score)
+    telea, mine = (workspace.path / "tables" / "scores" / f"score.x.{method}.parquet" for method in ("telea", "mine"))
+    for of in (Path, hash_file):
+        of(mine).write_bytes(of(telea).read_bytes())
+        with pytest.raises(WorkspaceError, match=r"score.x.mine.parquet"):
+            workspace.table("scores", Score)
+
+
+@pytest.mark.parametrize("text", ["{" * 100_000, '{"a": ', "\u0000"])
+def test_texts_that_are_no_json_are_told_in_the_same_way(workspace: Workspace, text: str) -> None:
+    rows = tables.to_columns(SCORES, Score)
+    place = rows.schema.get_field_index("details")
+    workspace.write_columns("scores", "score.x.telea", rows.set_column(place, "details", pa.array([text] * len(SCORES))))
+    with pytest.raises(WorkspaceError, match=r"the table 'scores' is damaged .*score.x.telea.parquet"):
+        workspace.table("scores", Score)
+
+
+def test_a_table_without_a_hash_is_read_as_earlier_releases_left_it(workspace: Workspace) -> None:
+    workspace.write_table("scores", "score.x.telea", SCORES, Score)
+    hash_file(workspace.path / "tables" / "scores" / "score.x.telea.parquet").unlink()
+    assert workspace.table("scores", Score) == SCORES
+
+
+def test_whoever_is_killed_between_a_table_and_its_hash_has_a_table_that_is_whole(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace.write_table("scores", "score.x.telea", SCORES, Score)
+    path = workspace.path / "tables" / "scores" / "score.x.telea.parquet"
+    writes = tables.write_atomically
+    for kill_at, wanted in ((path, SCORES), (hash_file(path), SCORES[:3])):  # before the table is replaced, and after
+
+        def killed(target: Path, data: bytes, *, at: Path = kill_at) -> None:
+            if at != path and data.count(b"\n") == 1:
+                raise KeyboardInterrupt
+            writes(target, data)
+            if at == path:
+                raise KeyboardInterrupt
+
+        with monkeypatch.context() as patched:
+            patched.setattr(tables, "write_atomically", killed)
+            with pytest.raises(KeyboardInterrupt):
+                workspace.write_table("scores", "score.x.telea", SCORES[:3], Score)
+        assert workspace.table("scores", Score) == wanted
+    workspace.write_table("scores", "score.x.telea", SCORES[:3], Score)
+    assert hash_file(path).read_text() == f"{file_sha256(path)}  {path.name}\n"
+
+
 def test_every_command_that_is_named_exists() -> None:
-    for command in sorted({command for _, _, command in WAYS_OUT}):
+    for command in sorted({"inpaintbench eval verify", *(command for _, _, command in WAYS_OUT)}):
         assert CliRunner().invoke(app, [*command.split()[1:], "--help"]).exit_code == 0
 
 

@@ -76,8 +76,10 @@ def test_the_changelog_knows_this_version() -> None:
 
 
 def test_no_lock_file_names_an_address() -> None:
-    for name in ("requirements.lock", "requirements-demo.lock"):
-        text = (ROOT / name).read_text()
+    locks = [*ROOT.glob("requirements*.lock"), *(ROOT / "src").rglob("requirements.lock")]
+    assert len(locks) == 7
+    for path in locks:
+        text = path.read_text()
         assert "--hash=sha256:" in text
         assert "://" not in text
 

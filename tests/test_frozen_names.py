@@ -14,6 +14,7 @@ PLAIN = {
     "name": "small", "recipe": {}, "slices": [], "left_out": {}, "versions": {}, "format_version": 3,
     "items": [], "files": {},
 }  # fmt: skip
+ROW = {"item_id": "i", "source_id": "s", "frames": 1, "width": 8, "height": 8, "fps": 1.0}
 
 
 @pytest.mark.parametrize("name", ["../out.mp4", "/etc/passwd", "truth/../../out.mp4", "..\\out.mp4", "", "a\0b"])
@@ -22,7 +23,7 @@ def test_names_that_lead_out_of_the_folder_are_refused(name: str, place: str, tm
     if place == "files":
         fields = {**PLAIN, "files": {name: "0" * 64}}
     else:
-        fields = {**PLAIN, "items": [{"item_id": "i", place: [name] if place.endswith("s") else name}]}
+        fields = {**PLAIN, "items": [{**ROW, place: [name] if place.endswith("s") else name}]}
     (tmp_path / frozen.MANIFEST).write_text(json.dumps(fields))
     with pytest.raises(VerifyError, match="which cannot lie in a dataset"):
         frozen.load(tmp_path)
@@ -30,10 +31,11 @@ def test_names_that_lead_out_of_the_folder_are_refused(name: str, place: str, tm
 
 def test_names_of_all_kinds_inside_are_taken(tmp_path: Path) -> None:
     row = {
-        "item_id": "i",
+        **ROW,
         "truth_file_name": "truth/a b.mp4",
         "hole_file_name": None,
         "second_hole_file_names": ["holes/..b.png"],
+        "attributes": {"second_holes": [{"hole_sha256": "0" * 64}]},
     }
     (tmp_path / frozen.MANIFEST).write_text(json.dumps({**PLAIN, "items": [row], "files": {"README.md": "0" * 64}}))
     assert frozen.load(tmp_path).items == (row,)

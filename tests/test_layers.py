@@ -11,7 +11,7 @@ import inpaintbench
 ROOT = Path(inpaintbench.__file__).parent
 LAYERS = (
     {"types", "errors", "__init__"},
-    {"files", "compiled", "lazily"},
+    {"files", "compiled", "lazily", "ranges"},
     {
         "tables",
         "table_files",

@@ -46,7 +46,7 @@ def rows_of(ledger: Ledger, *subjects: str) -> list[Attribute]:
 
 
 def parts(folder: Path, name: str = "step") -> list[str]:
-    return sorted(path.name for path in (folder / name).glob("*"))
+    return sorted(path.name for path in (folder / name).glob("*.parquet"))
 
 
 def test_a_long_log_becomes_parts_which_hold_what_it_held(folder: Path) -> None:
@@ -194,3 +194,37 @@ def test_a_copy_of_a_ledger_goes_on(folder: Path, tmp_path: Path) -> None:
     append(Ledger(folder, "step", own="step", record_type=Attribute), *ROWS)
     shutil.copytree(folder, tmp_path / "copy", ignore=shutil.ignore_patterns("copy"))
     assert rows_of(Ledger(tmp_path / "copy", "step", own="step"), *ROWS) == ALL
+
+
+def test_a_bit_of_a_line_leaves_that_line_out_or_changes_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ledgers, "LOG_BYTES", 1 << 20)
+    ledger = Ledger(folder, "step", own="step")
+    append(ledger, "s1", "s4", "s5")
+    log, wanted = folder / "step.jsonl", {subject: rows_of(ledger, subject) for subject in ("s1", "s4", "s5")}
+    before = log.read_bytes()
+    for place in range(0, 8 * len(before), 7):
+        data = bytearray(before)
+        data[place // 8] ^= 1 << place % 8
+        log.write_bytes(data)
+        entries = Ledger(folder, "step", own="step").columns(Attribute)
+        found = {key: [row for rows in entries.rows(entries.of(pa.array([key]))) for row in to_records(rows, Attribute)]
+                 for key in entries.columns["key"].to_pylist()}  # fmt: skip
+        assert len(found) >= 1
+        assert all(rows == wanted.get(key[1:]) for key, rows in found.items()), place
+        assert len(found) == len(wanted) or ledger.damaged()
+    ledger.drop_damaged()
+    assert ledger.damaged() == []
+    assert rows_of(ledger, "s1", "s4", "s5") == [row for key in found for row in wanted[key[1:]]]
+
+
+def test_a_bit_of_a_part_is_noticed(folder: Path) -> None:
+    ledger = Ledger(folder, "step", own="step", record_type=Attribute)
+    append(ledger, *ROWS)
+    part = folder / "step" / parts(folder)[0]
+    before = part.read_bytes()
+    for place in range(0, 8 * len(before), 301):
+        data = bytearray(before)
+        data[place // 8] ^= 1 << place % 8
+        part.write_bytes(data)
+        with pytest.raises(WorkspaceError, match=r"000000.parquet' is damaged"):
+            Ledger(folder, "step", own="step").columns(Attribute)

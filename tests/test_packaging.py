@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import shutil
 import subprocess
@@ -94,7 +95,7 @@ def test_the_image_is_made_of_what_is_there() -> None:
         if name == "FROM":
             image, _, stage = arguments.partition(" AS ")
             if image.startswith("python:"):
-                (number,) = re.findall(r"^python:(3\.\d+)-slim$", image)
+                (number,) = re.findall(r"^python:(3\.\d+)-slim@sha256:[0-9a-f]{64}$", image)
                 assert f"{number}.0" in SpecifierSet(PROJECT["requires-python"])
             else:
                 assert image in before
@@ -109,11 +110,7 @@ def test_the_image_is_made_of_what_is_there() -> None:
     assert copied == set(kept), "the context holds what is copied, and nothing else"
     assert all((ROOT / path).exists() for path in copied)
     assert {PROJECT["readme"], *PROJECT["license-files"], "pyproject.toml", "src"} <= copied, "what a wheel is made from"
-    for name, arguments in asked:
-        for extras in re.findall(r"\$1\[([\w,]+)\]", arguments):
-            assert set(extras.split(",")) <= set(EXTRAS), extras
-        if name == "ENTRYPOINT":
-            assert arguments == f'["{next(iter(PROJECT["scripts"]))}"]'
+    assert [arguments for name, arguments in asked if name == "ENTRYPOINT"] == [f'["{next(iter(PROJECT["scripts"]))}"]']
     users = [arguments for name, arguments in asked if name == "USER"]
     assert users[-1] == "1000"
     assert ("LABEL", "GPL-3.0-or-later AND Apache-2.0") in [
@@ -135,8 +132,89 @@ def test_the_image_of_a_study_and_the_general_one_agree(tmp_path: Path) -> None:
     write_space(tmp_path / "space", title="A study")
     study = instructions((tmp_path / "space" / "Dockerfile").read_text())
     assert [arguments for name, arguments in study if name == "USER"] == ["1000"]
-    (extras,) = re.findall(r"\[([\w,]+)\]", next(arguments for name, arguments in study if "pip install" in arguments))
-    assert set(extras.split(",")) <= set(EXTRAS)
+    assert study[0] == ("FROM", instructions(DOCKERFILE)[0][1].partition(" AS ")[0])
+
+
+def locked(path: Path) -> dict[str, dict[str, int]]:
+    """Package -> each of its versions (for some Pythons there are others) and how many hashes that has, of a lock file."""
+    found: dict[str, dict[str, int]] = {}
+    for block in re.split(r"\n(?=\w)", path.read_text().strip()):
+        name, _, rest = block.partition("==")
+        found.setdefault(canonicalize_name(name), {})[rest.split()[0]] = block.count("--hash=sha256:")
+    return found
+
+
+def test_every_package_of_every_image_is_named_by_its_hash(tmp_path: Path) -> None:
+    write_space(tmp_path / "space", title="A study")
+    for folder in (ROOT, tmp_path / "space"):
+        installed = [
+            command
+            for name, arguments in instructions((folder / "Dockerfile").read_text())
+            if name == "RUN"
+            for command in arguments.split("&&")
+            if "pip install" in command and ".whl" not in command
+        ]
+        assert installed
+        assert all("--require-hashes" in command for command in installed), installed
+        for path in {file for command in installed for file in re.findall(r"-r \S*?([\w.-]+\.lock)", command)}:
+            assert all(all(versions.values()) for versions in locked(folder / path).values()), path
+    wheels = [line for line in (ROOT / "Dockerfile").read_text().splitlines() if ".whl" in line or "pip wheel" in line]
+    assert len(wheels) == 2
+    assert all("--no-deps" in line for line in wheels), "a wheel brings no package along"
+
+
+def test_images_have_the_versions_that_are_tested() -> None:
+    tested = locked(ROOT / "requirements.lock")
+    space = ROOT / "src/inpaintbench/annotate/space/requirements.lock"
+    for path in (ROOT / "requirements-demo.lock", ROOT / "requirements-image.lock", ROOT / "requirements-image-cpu.lock", space):
+        others = {name for name, versions in locked(path).items() if not versions.keys() <= tested[name].keys()}
+        assert not others, path
+    whole, cpu, torch = (set(locked(ROOT / f"requirements-{name}.lock")) for name in ("image", "image-cpu", "torch-cpu"))
+    assert torch == {"torch", "torchcodec", "torchvision"}
+    assert not cpu & torch
+    assert all(re.match(r"triton$|nvidia-|cuda-", name) for name in whole - cpu - torch)
+    wanted = CORE | {
+        name for extra in ("annotate", "curation", "eval", "export", "masks", "postgres") for name in names(EXTRAS[extra])
+    }
+    assert wanted <= cpu | torch
+    assert CORE | names(EXTRAS["annotate"]) | names(EXTRAS["postgres"]) <= set(locked(space))
+
+
+def test_the_list_of_packages_is_that_of_the_locks_and_has_every_licence() -> None:
+    bom = json.loads((ROOT / "docs" / "sbom.cdx.json").read_text())
+    assert bom["metadata"]["component"]["name"] == PROJECT["name"]
+    listed = {(one["name"], one["version"]): one for one in bom["components"]}
+    assert len(listed) == len(bom["components"])
+    paths = [*ROOT.glob("*.lock"), *(ROOT / "src").rglob("*.lock")]
+    assert len(paths) >= 7
+    found: dict[tuple[str, str], set[str]] = {}
+    for path in paths:
+        for name, versions in locked(path).items():
+            for version, hashes in versions.items():
+                found.setdefault((name, version), set()).add(str(path.relative_to(ROOT)))
+                assert len({one["content"] for one in listed[name, version]["hashes"]}) >= hashes, "`make sbom` after `make lock`"
+    by_lock = {key: {one["value"] for one in component["properties"]} for key, component in listed.items()}
+    assert by_lock == found, "`make sbom` after `make lock`"
+    text = "".join(path.read_text() for path in paths)
+    assert {one["content"] for component in listed.values() for one in component["hashes"]} == set(
+        re.findall(r"--hash=sha256:([0-9a-f]{64})", text)
+    )
+    page = (ROOT / "docs" / "licences.md").read_text().partition("## Everything that lock files install")[2]
+    for name, version in listed:
+        licence = listed[name, version]["licenses"][0]["expression"]
+        assert re.search(rf"^\| {re.escape(licence)} \|.*[ ]{re.escape(name)}[, ]", page, re.MULTILINE), name
+
+
+def test_the_workflow_has_no_more_rights_than_it_needs() -> None:
+    text = (ROOT / ".github" / "workflows" / "tests.yml").read_text()
+    workflow = yaml.safe_load(text)
+    (job,) = workflow["jobs"].values()
+    assert workflow["permissions"] == {}
+    assert job["permissions"] == {"contents": "read"}
+    used = re.findall(r"uses: (\S+)", text)
+    assert used
+    assert all(re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", action) for action in used), "tags can be moved, hashes cannot"
+    assert job["steps"][0]["with"] == {"persist-credentials": False}
 
 
 @pytest.mark.skipif(shutil.which("hadolint") is None, reason="hadolint is not installed")

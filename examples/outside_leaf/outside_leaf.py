@@ -38,4 +38,10 @@ class WorstPixel:
         return sum(measurements) / len(measurements) if measurements else None
 
 
-OUTSIDE = Protocol(name="outside", regions=("hole",), band_radius_pixels=8, metrics={"worst_pixel": {}, "mse": {}})
+OUTSIDE = Protocol(
+    name="outside",
+    regions=("hole",),
+    band_radius_pixels=8,
+    primary=("worst_pixel", "hole"),
+    metrics={"worst_pixel": {}, "mse": {}},
+)

@@ -30,6 +30,13 @@ class Leaf:
     deviations: Sequence[Deviation] = ()
     """Differences from the publication that it follows."""
 
+    def __init_subclass__(cls, **given: Any) -> None:
+        super().__init_subclass__(**given)
+        if cls.__init__ is not object.__init__ and not hasattr(cls.__init__, "is_bounded"):
+            from inpaintbench.ranges import bounded
+
+            cls.__init__ = bounded(cls.__init__)  # type: ignore[method-assign]
+
     @classmethod
     def bases_for(cls, leaf: type) -> tuple[type[Leaf], ...]:  # noqa: ARG003 - kinds with several bases look at it
         """The base classes whose defaults a ``leaf`` gets that inherits from none."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import threading
 from collections.abc import Callable, Hashable, Sequence
@@ -18,6 +19,8 @@ from inpaintbench.types import content_id
 Precision = Literal["fp32", "tf32", "bf16"]
 # Sums are float64, which Metal (mps) lacks.
 Device = Literal["auto", "cpu", "cuda"]
+# Of the SHA-256 that ends an array on disk.
+_HASH_BYTES = 32
 # Prefix of the mark of scores from made-up parameters.
 RANDOM_WEIGHTS = "random-weights-"
 
@@ -94,13 +97,31 @@ class Shared:
             return make()
         path = self._folder / f"{content_id(self._truth_id, key, self.compute.mark)}.npy"
         try:
-            with path.open("rb") as stored:
-                array: npt.NDArray[np.float32] = np.lib.format.read_array(stored, allow_pickle=False)
-            if array.dtype != np.float32 or not np.isfinite(array).all():
-                raise ValueError("not an array that was stored here")
+            array = read_stored(path)
         except (OSError, ValueError):  # not there, torn by a crash, or changed by somebody
             array = make()
-            file = io.BytesIO()
-            np.save(file, array, allow_pickle=False)
-            write_atomically(path, file.getvalue())
+            write_atomically(path, as_stored(array))
         return array
+
+
+def as_stored(array: npt.NDArray[np.float32]) -> bytes:
+    """A file of ``Shared.stored``: that of ``numpy.save``, and the SHA-256 of it."""
+    file = io.BytesIO()
+    np.save(file, array, allow_pickle=False)
+    return file.getvalue() + hashlib.sha256(file.getvalue()).digest()
+
+
+def read_stored(path: Path) -> npt.NDArray[np.float32]:
+    """The array in a file that ``as_stored`` made.
+
+    Raises:
+        OSError: not there. ValueError: other bytes than were stored.
+    """
+    stored = path.read_bytes()
+    content, own = stored[:-_HASH_BYTES], stored[-_HASH_BYTES:]
+    if hashlib.sha256(content).digest() != own:
+        raise ValueError("it does not end with its own SHA-256")
+    array: npt.NDArray[np.float32] = np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
+    if array.dtype != np.float32 or not np.isfinite(array).all():
+        raise ValueError("it is no array that was stored here")
+    return array

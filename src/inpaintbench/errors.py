@@ -7,6 +7,7 @@ InpaintBenchError
 │   └── MediaError          a video or image cannot be read
 ├── MaskShapeError          a hole track does not fit its clip
 ├── NotMeasurable           a leaf has no value for this item; becomes ``None`` + reason
+│   └── ProgramFailed       a program cannot be started, fails or takes too long
 ├── Rejected                a step has no rows for this subject; becomes a row of ``rejected``
 ├── NetworkError            a download or a question to a server failed for now; the next run tries again
 ├── Gone                    a file is no longer at its address
@@ -15,7 +16,8 @@ InpaintBenchError
 ├── MissingPartError        a view was asked for something this item does not have
 ├── WorkspaceError          a workspace cannot be read or written (disk full, permissions, format)
 ├── RunError                a run ended without a usable result
-└── VerifyError             a frozen dataset differs from its manifest
+│   └── TooManyFailures     a step came to the end of its failure budget; carries the last item and its reason
+└── VerifyError             stored bytes are not those that their hash says: of a frozen dataset, a run, a workspace
 """
 
 from __future__ import annotations
@@ -61,6 +63,10 @@ class NotMeasurable(InpaintBenchError):
     """A leaf has no value for this item; the text is the reason."""
 
 
+class ProgramFailed(NotMeasurable):
+    """A program cannot be started, fails or takes too long."""
+
+
 class Unavailable(NotMeasurable):
     """A program or a server of the user's failed: the next run tries it again."""
 
@@ -97,8 +103,16 @@ class RunError(InpaintBenchError):
     """A run ended without a usable result."""
 
 
+class TooManyFailures(RunError):
+    """A step came to the end of its failure budget."""
+
+    def __init__(self, step: str, *, most: int, subject_id: str, reason: str) -> None:
+        self.most, self.subject_id, self.reason = most, subject_id, reason
+        super().__init__(f"{step}: more than {most} failures, the last one: {subject_id}: {reason}")
+
+
 class VerifyError(InpaintBenchError):
-    """A frozen dataset differs from its manifest."""
+    """Stored bytes are not those that their hash says."""
 
 
 def reason_of(error: BaseException) -> str:

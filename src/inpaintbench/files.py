@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import errno
 import fcntl
 import glob
 import hashlib
@@ -10,11 +11,13 @@ import io
 import os
 import re
 import shutil
+import stat
 import tomllib
 import unicodedata
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TextIO
 from urllib.parse import quote, unquote_to_bytes
@@ -46,6 +49,23 @@ def file_sha256(path: Path) -> str:
     """SHA-256 of a file's bytes, hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def measured_sha256(path: Path) -> str:
+    """``file_sha256`` of the bytes that lie there now: read once a process, and again when the file was written or replaced.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    state = path.stat()
+    if not stat.S_ISREG(state.st_mode):  # a pipe has no end
+        raise OSError(errno.EINVAL, "it is no regular file", str(path))
+    return _measured(path, state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
+
+
+@lru_cache(maxsize=1 << 16)  # some 20 MB at most
+def _measured(path: Path, *state: int) -> str:  # noqa: ARG001 - the state is what the hash was measured of
+    return file_sha256(path)
 
 
 def open_text(path: Path, *, newline: str | None = None) -> TextIO:
@@ -144,6 +164,30 @@ def display_name(uri: str) -> str:
     """A percent-encoded name for people: readable where it can be, one line always."""
     text = unquote_to_bytes(uri).decode("utf-8", errors="replace")
     return "".join(letter if letter.isprintable() else quote(letter) for letter in text)
+
+
+# Characters that move the cursor, change how a terminal works or the order in which letters are shown: those of control but tabs
+# and ends of lines, marks of direction, separators of lines, halves of pairs.
+_CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]|\r(?!\n)")
+
+
+def without_controls(text: str) -> str:
+    """``text`` with ``\\u202e`` in the place of a character that controls a terminal or turns the order of letters.
+
+    In JSON, that is another way to write the same.
+    """
+    if text.isprintable() and text.isascii():  # nearly all
+        return text
+    return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def all_without_controls(value: Any) -> Any:
+    """``without_controls`` of all texts in lists and mappings."""
+    if isinstance(value, str):
+        return without_controls(value)
+    if isinstance(value, dict):
+        return {without_controls(name): all_without_controls(inner) for name, inner in value.items()}
+    return [all_without_controls(inner) for inner in value] if isinstance(value, list) else value
 
 
 def sync(path: Path) -> None:

@@ -5,14 +5,19 @@
 
 A log that has reached ``LOG_BYTES`` becomes the next part and begins anew. So a run that goes on reads the keys and states of
 millions of entries and leaves their rows where they are, until a table is written from them.
+
+A line ends with its own hash and a part has one beside it: a line that does not fit it counts as not done. Those of release 0.2
+have none and are taken as they are.
 """
 
 from __future__ import annotations
 
 import glob
+import hashlib
 import io
 import json
 import os
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
@@ -28,8 +33,9 @@ import pyarrow.json as pj
 import pyarrow.parquet as pq
 
 from inpaintbench.errors import WorkspaceError
+from inpaintbench.files import write_atomically
 from inpaintbench.lazily import lazily
-from inpaintbench.tables import UNEXPECTED, UNREADABLE, columns_of, flat, last_places, schema_of, write_rows
+from inpaintbench.tables import UNEXPECTED, UNREADABLE, columns_of, flat, last_places, prove, schema_of, write_rows
 
 pc = lazily("pyarrow.compute")
 
@@ -41,6 +47,12 @@ _BLOCK_BYTES = 1 << 24
 # Rows of about so many bytes are brought into order at once.
 _BYTES_AT_ONCE = 64 << 20
 _BLOB_FIELDS = ("blob", "hole", "alpha", "input", "object_mask", "effect_mask", "features", "truth_features")
+# Before the hash that ends a line; in a text of JSON its quotes would be escaped.
+_SEAL = b', "line_sha256": "'
+# Bytes behind it; what has fewer is torn.
+_SEAL_END = 18
+# Of a line whose hash is called something else: what it is called was changed.
+_LIKE_SEALED = re.compile(rb'[0-9a-f]{16}"\}$')
 # What is read of every entry, whoever asks.
 _STATE = ("key", "status", "reason", "finished_at", "lacks", "row_count")
 
@@ -63,7 +75,7 @@ class Ledger:
         self._synced_at = 0.0
 
     def read(self) -> dict[str, dict[str, Any]]:
-        """All entries by key; the one finished last wins, damaged lines are skipped."""
+        """All entries by key; the one finished last wins, lines that are torn or ``damaged`` are skipped."""
         entries = [entry for path in self._paths() for entry in (_lines(path) if path.suffix == ".jsonl" else _told(path))]
         return {entry["key"]: entry for entry in sorted(entries, key=lambda entry: entry.get("finished_at", 0))}
 
@@ -73,6 +85,20 @@ class Ledger:
             if (self._alone or log == self._path) and log.stat().st_size >= LOG_BYTES:
                 _make_parts(log, record_type)
         return read_entries(self._paths(), record_type)
+
+    def damaged(self) -> list[str]:
+        """One sentence for each line that does not have its own hash."""
+        return [
+            f"line {number} of the ledger {str(log)!r} is damaged: it has another SHA-256 than it states"
+            for log in self._logs() for number, line in enumerate(log.read_bytes().split(b"\n"), 1) if not is_whole(line)
+        ]  # fmt: skip
+
+    def drop_damaged(self) -> None:
+        """Leave out of the logs the lines that ``damaged`` names."""
+        for log in self._logs():
+            lines = log.read_bytes().split(b"\n")
+            if not all(map(is_whole, lines)):
+                write_atomically(log, b"\n".join(line for line in lines if is_whole(line)))
 
     def _logs(self) -> list[Path]:
         shards = sorted(self._folder.glob(f"{glob.escape(self._step)}@*.jsonl"))
@@ -91,7 +117,7 @@ class Ledger:
             if self._file.tell():
                 self._file.write(b"\n")  # ends a line that a crash may have torn
         line = json.dumps(entry, sort_keys=True)
-        self._file.write((line if rows is None else f'{line[:-1]}, "rows": {rows}}}').encode() + b"\n")
+        self._file.write(sealed((line if rows is None else f'{line[:-1]}, "rows": {rows}}}').encode()) + b"\n")
         self._file.flush()
         # Syncing every entry would let the disk decide how many workers one run can feed.
         if time.monotonic() - self._synced_at > _SYNC_SECONDS:
@@ -111,6 +137,22 @@ class Ledger:
             self._file = None
 
 
+def sealed(line: bytes) -> bytes:
+    """An object of JSON with its own hash, 16 hexadecimal digits of a SHA-256, as its last field."""
+    return line[:-1] + _SEAL + hashlib.sha256(line).hexdigest()[:16].encode() + b'"}'
+
+
+def is_sealed(line: bytes) -> bool:
+    """True where a line ends with its own hash."""
+    return line == sealed(line.rpartition(_SEAL)[0] + b"}")
+
+
+def is_whole(line: bytes) -> bool:
+    """False where a line was changed after it was written; a torn one states no hash, nor does one of an earlier release."""
+    _, seal, end = line.rpartition(_SEAL)
+    return is_sealed(line) if seal and len(end) >= _SEAL_END else not _LIKE_SEALED.search(line)
+
+
 def _parts(log: Path) -> list[Path]:
     return sorted(log.with_suffix("").glob("*.parquet"))
 
@@ -121,16 +163,16 @@ def _make_parts(log: Path, record_type: type) -> None:
     for block in _blocks(log):
         table = _entry_columns(block, record_type)
         counts = pc.list_value_length(table["rows"])
-        write_rows(log.with_suffix("") / f"{number:06}.parquet", [table.append_column("row_count", counts)])
+        write_rows(log.with_suffix("") / f"{number:06}.parquet", [table.append_column("row_count", counts)], proved=True)
         number += 1
     os.truncate(log, 0)
 
 
 def _blocks(log: Path) -> Iterator[bytes]:
-    """The bytes of a log, in blocks of whole lines."""
+    """The bytes of a log, in blocks of whole lines, without those that are damaged."""
     with log.open("rb") as file:
         while block := file.read(LOG_BYTES):
-            yield block + file.readline()
+            yield b"\n".join(line for line in (block + file.readline()).split(b"\n") if is_whole(line))
 
 
 def _told(path: Path) -> Iterator[dict[str, Any]]:
@@ -223,6 +265,7 @@ def _as_lists(rows: pa.ChunkedArray, record_type: type) -> pa.Array:
 def _read(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
     """Some columns of a part, or all."""
     try:
+        prove(path)
         with pq.ParquetFile(path) as file:
             return file.read(columns=columns and list(columns))
     except UNREADABLE as error:
@@ -294,9 +337,10 @@ def _parsed(lines: bytes) -> Iterator[dict[str, Any]]:
     for line in lines.splitlines():
         try:
             entry = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(entry, dict) and "key" in entry:
+            entry.pop("line_sha256", None)
             yield entry
 
 

@@ -15,10 +15,12 @@ from __future__ import annotations
 import bisect
 import hashlib
 import json
+import math
+import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache, partial
 from pathlib import Path, PurePosixPath
 from typing import Any, NoReturn, overload
 
@@ -26,8 +28,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from inpaintbench.errors import InputError, VerifyError
-from inpaintbench.files import write_atomically
+from inpaintbench.errors import InputError, VerifyError, reason_of
+from inpaintbench.files import all_without_controls, measured_sha256, without_controls, write_atomically
 from inpaintbench.lazily import lazily
 from inpaintbench.types import Dataset, Plain, Slice, canonical_json
 
@@ -48,6 +50,59 @@ ALL = "all"
 SHARD_ROWS, GROUP_ROWS = 16_384, 2_048
 # Columns of rows that hold mappings, as canonical JSON.
 JSON_COLUMNS = ("attributes", "generator_parameters")
+# What reading damaged or hostile data raises.
+_DAMAGED = (ValueError, LookupError, TypeError, AttributeError, RecursionError, OverflowError, pa.ArrowException)
+# Columns of edits alone, but for the hash of the object mask.
+EDIT_COLUMNS: dict[str, pa.DataType] = {
+    "task": pa.string(),
+    "source_prompt": pa.string(),
+    "target_prompt": pa.string(),
+    "object_mask_sha256": pa.string(),
+}
+# Share of an item's hole pixels, 0..1, that the inputs of others show; null where it hides nothing.
+SHOWN = "shown_by_other_inputs"
+OPTIONAL_COLUMNS: dict[str, pa.DataType] = {
+    **EDIT_COLUMNS, "effect_mask_sha256": pa.string(), "encoder": pa.string(), SHOWN: pa.float64(),
+}  # fmt: skip
+# Of the rows of every dataset, besides its media.
+PLAIN_COLUMNS: dict[str, pa.DataType] = {
+    "item_id": pa.string(),
+    "split": pa.string(),
+    "clip_id": pa.string(),
+    "source_id": pa.string(),
+    "source_uri": pa.string(),
+    "licence": pa.string(),
+    "author": pa.string(),
+    "page_url": pa.string(),
+    "start_frame": pa.int64(),
+    "end_frame": pa.int64(),
+    "frames": pa.int64(),
+    "width": pa.int64(),
+    "height": pa.int64(),
+    "fps": pa.float64(),
+    "encode_crf": pa.int64(),
+    "encode_psnr_db": pa.float64(),
+    "generator": pa.string(),
+    "generator_parameters": pa.string(),
+    "fill": pa.int64(),
+    "hole_is_given": pa.bool_(),
+    "attributes": pa.string(),
+    "truth_yuv_sha256": pa.string(),
+    "truth_rgb_sha256": pa.string(),
+    "hole_sha256": pa.string(),
+    "input_sha256": pa.string(),
+}
+# Columns without which no table of a manifest can be read; each of its rows has a value there.
+_NEEDED = {
+    "item_id", "split", "clip_id", "source_id", "frames", "width", "height", "fps", "generator", *JSON_COLUMNS,
+    "path", "sha256", "slice",
+}  # fmt: skip
+# What folders and files are named after.
+_NAMING = ("item_id", "clip_id")
+SPLITS = ("train", "validation", "test")
+# Frames of a clip and pixels of a side, far beyond any; rows and files of a dataset.
+_MOST, _MOST_ROWS = 1 << 26, 1 << 40
+ROW_COLUMNS = PLAIN_COLUMNS | OPTIONAL_COLUMNS
 FILES = pa.schema([("path", pa.string()), ("sha256", pa.binary(32)), ("bytes", pa.int64())])
 MEMBERS = pa.schema([("slice", pa.string()), ("item_id", pa.string())])
 _GROUPS_KEPT = 8
@@ -197,6 +252,7 @@ def _text(fields: Mapping[str, Any]) -> bytes:
     return json.dumps(fields, indent=1, sort_keys=True, ensure_ascii=True, allow_nan=False).encode() + b"\n"
 
 
+@lru_cache(maxsize=4)  # every command reads its root several times
 def is_as_stated(text: bytes) -> bool:
     """True if ``text`` is a root that states its own hash, which in old ones covers ``versions`` too.
 
@@ -207,7 +263,7 @@ def is_as_stated(text: bytes) -> bool:
     if not isinstance(fields, dict) or OWN_HASH not in fields:
         return False
     del fields[OWN_HASH]
-    return text in (_signed(fields), _signed(fields, without=()))
+    return text == _signed(fields) or text == _signed(fields, without=())
 
 
 def own_hash(dataset: Dataset) -> str:
@@ -218,24 +274,45 @@ def own_hash(dataset: Dataset) -> str:
 # Reading
 
 
-def load(folder: Path | str) -> Dataset:
+def load(folder: Path | str, *, as_stored: bool = False) -> Dataset:
     """Read the manifest of a frozen dataset. Of rows, members and files, nothing is read before it is asked for.
+
+    Words of strangers come without control characters (``files.without_controls``), unless they are wanted ``as_stored``.
+
+    The root is compared with the hash that it states, and every table with its hash in the root when it is opened.
 
     Raises:
         InputError: no manifest there.
-        VerifyError: the manifest is damaged or of another format.
+        VerifyError: the manifest is damaged, or of another format. Whatever is read of it later raises that, too.
     """
     path = Path(folder) / MANIFEST
     if not path.is_file():
         raise InputError(f"{str(folder)!r} is not a frozen dataset (no {MANIFEST}){_workspace_hint(Path(folder))}")
     try:
-        stated: dict[str, Any] = json.loads(path.read_text())
+        text = inside(folder, MANIFEST).read_bytes()
+        stated: dict[str, Any] = json.loads(text)
         if stated["format_version"] not in (ONE_FILE, FORMAT_VERSION):
             way_out = f"this program reads {ONE_FILE} and {FORMAT_VERSION}; export the dataset again"
-            raise VerifyError(f"{path.name} has format {stated['format_version']}, {way_out}")
-        return _of_one_file(stated) if stated["format_version"] == ONE_FILE else _of_root(Path(folder), stated)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise VerifyError(f"{str(path)!r} is damaged: {error}") from error
+            raise VerifyError(f"{path.name} has format {stated['format_version']!r}, {way_out}")
+        if OWN_HASH in stated and not is_as_stated(text):
+            raise ValueError("its text is not what its own SHA-256 says")
+        if not as_stored:
+            stated = {**stated, **{name: all_without_controls(inner) for name, inner in stated.items() if name != "recipe"}}
+        if "facts" in stated:
+            stated = {**stated, "facts": {name: fact for name, fact in stated["facts"].items() if fact is not None}}
+        if stated["format_version"] == ONE_FILE:
+            return _of_one_file(stated)
+        return _of_root(Path(folder), stated, as_stored=as_stored)
+    except OSError as error:
+        raise VerifyError(f"{str(path)!r} cannot be read: {reason_of(error)}") from error
+    except _DAMAGED as error:
+        raise VerifyError(f"{str(path)!r} is damaged: {_in_words(error)}; export the dataset again, or fetch it again") from error
+
+
+def _in_words(error: BaseException) -> str:
+    if isinstance(error, KeyError):
+        return f"{error} is missing"
+    return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
 
 
 def _of_one_file(stated: dict[str, Any]) -> Dataset:
@@ -245,30 +322,148 @@ def _of_one_file(stated: dict[str, Any]) -> Dataset:
     known["slices"] = tuple(Slice(part["name"], part["rule"], tuple(part["item_ids"])) for part in stated["slices"])
     known["items"], known["removed"] = tuple(stated["items"]), tuple(stated.get("removed", ()))
     dataset = Dataset(**known)
+    _check_root(dataset)
+    for row in dataset.items:
+        _check_row(row)
+    if strange := {name for part in dataset.slices for name in part.item_ids} - {row["item_id"] for row in dataset.items}:
+        raise ValueError(f"a slice has the item {min(strange)!r}, which has no row")
     check_inside([*dataset.files, *(name for row in dataset.items for name in _media_of(row))])
     return dataset
 
 
-def _of_root(folder: Path, stated: Mapping[str, Any]) -> Dataset:
-    hashes: dict[str, str] = dict(stated["tables"])
-    items = [(str(part["path"]), int(part["rows"])) for part in stated["item_tables"]]
-    check_inside([*hashes, *(name for name, _ in items)])
+def _of_root(folder: Path, stated: Mapping[str, Any], *, as_stored: bool) -> Dataset:
+    hashes = {str(name): _sha256(digest) for name, digest in dict(stated["tables"]).items()}
+    items = {str(part["path"]): _count(part["rows"]) for part in stated["item_tables"]}
+    check_inside([*hashes, *items])
     files, members = ([name for name in sorted(hashes) if name.startswith(f"{FOLDER}/{kind}")] for kind in ("files", "members"))
-    rows = Rows(_Shards.of(folder, [name for name, _ in items], sum(count for _, count in items)))
+    listed = Files(_Shards(folder, tuple(files), _count(stated["files"] - len(hashes)), hashes, _kinds(FILES)), hashes)
+    rows = Rows(_Shards(folder, tuple(items), sum(items.values()), listed, ROW_COLUMNS, as_stored))
     slices, start = [], 0
-    ids = _Shards.of(folder, members, sum(int(part["items"]) for part in stated["slices"]))
+    ids = _Shards(folder, tuple(members), sum(_count(part["items"]) for part in stated["slices"]), hashes, _kinds(MEMBERS))
     for part in stated["slices"]:
         stop = start + int(part["items"])
-        slices.append(Slice(str(part["name"]), str(part["rule"]), Ids(ids, start, stop)))
+        slices.append(Slice(part["name"], part["rule"], Ids(ids, start, stop, name=part["name"], rows=rows)))
         start = stop
     dataset = Dataset(
         name=stated["name"], recipe=stated["recipe"], items=rows, slices=tuple(slices), left_out=stated["left_out"],
-        files=Files(_Shards.of(folder, files, int(stated["files"]) - len(hashes)), hashes), versions=stated["versions"],
+        files=listed, versions=stated["versions"],
         format_version=FORMAT_VERSION, about=stated["about"], version=stated["version"], removed=tuple(stated["removed"]),
-        facts=stated["facts"], manifest_sha256=str(stated[OWN_HASH]),
+        facts=stated["facts"], manifest_sha256=_sha256(stated[OWN_HASH]),
     )  # fmt: skip
-    rows.identity = Identity(str(stated["content"]), dataset.slices, dataset.left_out, dataset.recipe)
+    _check_root(dataset)
+    rows.identity = Identity(_name(stated["content"], "the content"), dataset.slices, dataset.left_out, dataset.recipe)
     return dataset
+
+
+def _kinds(schema: pa.Schema) -> dict[str, pa.DataType]:
+    return {column.name: column.type for column in schema}
+
+
+def _count(value: Any) -> int:
+    if type(value) is not int or not 0 <= value < _MOST_ROWS:
+        raise ValueError(f"{value!r} is no number of rows or files")
+    return value
+
+
+def _sha256(value: Any) -> str:
+    if not isinstance(value, str) or not re.fullmatch("[0-9a-f]{64}", value):
+        raise ValueError(f"{value!r} is no SHA-256")
+    return value
+
+
+def _name(value: Any, called: str) -> str:
+    """A text of one line, which may be in the name of a file.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if not isinstance(value, str) or not value.isprintable() or value in ("", ".", "..") or set(value) & set("/\\"):
+        raise ValueError(f"{called} is {value!r}, which cannot be a name")
+    return str(value)
+
+
+class _Whole(dict[str, Any]):
+    """Shape of a mapping that has all of these names, none of them None."""
+
+
+# The parts of a root that are read by name; what else it holds is only shown.
+_SHAPES: dict[str, Any] = {
+    "recipe": {"recipe": str, "leaves": {"*": {"*": str}}},
+    "left_out": {"*": str},
+    "versions": {"*": str},
+    "about": str,
+    "removed": [_Whole(item_id=str, reason=str)],
+    "facts": {
+        EARLIER: [_Whole(id=str, version=str, manifest_sha256=str, items=int, kept=int)],
+        "held_back": {"truth_dataset": str, "splits": [str]},
+        "truth_of": {"splits": [str]},
+        "part_of": {"*": object},
+        "dataset": {"*": object},
+        "titles": {"*": object},
+        "rai": {"*": object},
+        "selection": {"rules": [{"*": object}], "unasked": [_Whole(rule=str, missing=int, clips=int, reason=str)]},
+        "protocols": [{"name": str, "fingerprint": str}],
+        "raters": [{"*": object}],
+        "leakage": {"*": object},
+    },
+}
+
+
+def _check_shape(value: Any, shape: Any, called: str) -> None:
+    """Raise ``ValueError`` unless ``value`` is None or of ``shape``: a kind, or a list or mapping of shapes, "*" for any name."""
+    if value is None:
+        return
+    kind = (tuple, list) if isinstance(shape, list) else Mapping if isinstance(shape, dict) else shape
+    if not isinstance(value, kind):
+        raise ValueError(f"{called} is {str(value)[:40]!r}")
+    if isinstance(shape, list):
+        for one in value:
+            if one is None:
+                raise ValueError(f"{called} has an empty entry")
+            _check_shape(one, shape[0], called)
+    elif isinstance(shape, dict):
+        if lacking := [name for name in shape if isinstance(shape, _Whole) and dict(value).get(name) is None]:
+            raise ValueError(f"{called} lacks {lacking[0]}")
+        for name, inner in dict(value).items():
+            if name in shape or "*" in shape:
+                _check_shape(inner, shape.get(name, shape.get("*")), f"{called}, {name}")
+
+
+def _check_root(dataset: Dataset) -> None:
+    _check_shape(dataset.name, str, "the name of the dataset")
+    _check_shape(dataset.version, str, "its version")
+    for name, shape in _SHAPES.items():
+        _check_shape(getattr(dataset, name), shape, name)
+    for part in dataset.slices:
+        _name(part.name, "the name of a slice")
+        _check_shape(part.rule, str, f"the rule of {part.name}")
+    if len({part.name for part in dataset.slices}) < len(dataset.slices):
+        raise ValueError("two slices have one name")
+
+
+def _check_row(row: Plain) -> None:
+    """Raise ``ValueError`` or ``TypeError`` where the value of a column cannot be one."""
+    check_inside(_media_of(row))
+    called = f"of item {row['item_id']!r}"
+    for column in _NAMING:
+        if row.get(column) is not None:
+            _name(row[column], f"the {column} {called}")
+    for column in ("frames", "width", "height"):
+        if type(row[column]) is not int or not 0 < row[column] <= _MOST:
+            raise ValueError(f"the {column} {called} are {row[column]!r}")
+    if not (math.isfinite(row["fps"]) and row["fps"] > 0) or not 0 <= (row.get("fill") or 0) <= 255:
+        raise ValueError(f"fps or fill {called} are {row['fps']!r} and {row['fill']!r}")
+    if not 0 <= (row.get(SHOWN) or 0) <= 1:
+        raise ValueError(f"the share of the hole that others show {called} is {row[SHOWN]!r}")
+    if row.get("split", "test") not in SPLITS:
+        raise ValueError(f"the split {called} is {row['split']!r}")
+    _check_shape(row["source_id"], str, f"the source {called}")
+    _check_shape(
+        row.get("attributes"), {"joints": [{"*": object}], "second_holes": [_Whole(hole_sha256=str)]}, f"attributes {called}"
+    )
+    holes, told = row.get("second_hole_file_names") or (), (row.get("attributes") or {}).get("second_holes") or ()
+    if len(holes) != len(told):
+        raise ValueError(f"second holes {called}: {len(holes)} files and {len(told)} hashes")
 
 
 def _workspace_hint(folder: Path) -> str:
@@ -286,16 +481,33 @@ def table_names(text: bytes) -> list[str]:
     try:
         stated = json.loads(text)
         names = [*stated.get("tables", {}), *(str(part["path"]) for part in stated.get("item_tables", ()))]
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise VerifyError(f"{MANIFEST} is damaged: {error}") from error
+    except _DAMAGED as error:
+        raise VerifyError(f"{MANIFEST} is damaged: {_in_words(error)}") from error
     check_inside(names)
     return names
+
+
+def inside(folder: Path | str, name: str) -> Path:
+    """Path of a file of a dataset, which is no link to elsewhere: one within the folder, or to the blobs beside it in a cache of
+    the Hub, at most.
+
+    Raises:
+        VerifyError: it leads elsewhere.
+    """
+    check_inside([name])
+    path, root = Path(folder) / name, Path(folder).resolve()
+    target = path.resolve()
+    # CACHE/datasets--OWNER--NAME/snapshots/REVISION, where each file is a link to ../../blobs/HASH.
+    cached = [root.parents[1] / "blobs"] if root.parent.name == "snapshots" else []
+    if not any(target.is_relative_to(place) for place in (root, *cached)):
+        raise VerifyError(f"{str(path)!r} is a link to {str(target)!r}, outside of the dataset, and is not followed")
+    return path
 
 
 def check_inside(names: Iterable[str]) -> None:
     """Raise ``VerifyError`` unless all are paths inside the dataset's folder; a stranger's manifest may name files elsewhere."""
     for name in names:
-        path = PurePosixPath(name)
+        path = PurePosixPath(str(name))
         inside = bool(path.parts) and not path.is_absolute() and ".." not in path.parts and "\\" not in name and "\0" not in name
         if not inside:
             raise VerifyError(f"{MANIFEST} names a file {name!r}, which cannot lie in a dataset")
@@ -318,33 +530,60 @@ class _Group:
     first: int
     """Place of its first row in the whole table."""
     rows: int
+    least: Any
+    """The least value of its first column; None where the file does not say."""
 
 
 @dataclass(frozen=True)
 class _Shards:
-    """A table in several files, of which the groups that were read last are kept."""
+    """A table in several files, each compared with its hash when it is opened; the groups that were read last are kept."""
 
-    paths: tuple[Path, ...]
+    folder: Path
+    names: tuple[str, ...]
     rows: int
     """As the root says."""
+    hashes: Mapping[str, str] | None
+    """SHA-256 of the files; None where nobody has stated it yet."""
+    kinds: Mapping[str, pa.DataType]
+    """What columns hold; those of ``_NEEDED`` must be there."""
+    as_stored: bool = True
+    """Whether words come with their control characters."""
     _kept: dict[int, pa.Table] = field(default_factory=dict, init=False, compare=False, repr=False)
 
-    @classmethod
-    def of(cls, folder: Path, names: Sequence[str], rows: int) -> _Shards:
-        return cls(tuple(folder / name for name in names), rows)
+    def __reduce__(self) -> tuple[Callable[..., _Shards], tuple[Any, ...]]:
+        return _Shards, (self.folder, self.names, self.rows, self.hashes, self.kinds, self.as_stored)  # without what was read
+
+    def opened(self, name: str) -> Any:
+        """A file of the table, to be closed.
+
+        Raises:
+            VerifyError: it is missing, or another one.
+        """
+        try:
+            path = inside(self.folder, name)
+            if self.hashes is not None and measured_sha256(path) != self.hashes.get(name):
+                raise ValueError("it has another SHA-256 than the manifest says")
+            file = pq.ParquetFile(path)
+            held = {column.name: column.type for column in file.schema_arrow}
+            if wrong := [name for name, kind in self.kinds.items() if held.get(name, None if name in _NEEDED else kind) != kind]:
+                raise TypeError(f"its column {wrong[0]} is {held.get(wrong[0], 'missing')}, not {self.kinds[wrong[0]]}")
+            return file
+        except (OSError, *_DAMAGED) as error:
+            _refuse(self.folder / name, error)
 
     @cached_property
     def groups(self) -> list[_Group]:
         """All groups, in order."""
         found, first = [], 0
-        for path in self.paths:
-            with _opened(path) as file:
-                counts = [file.metadata.row_group(number).num_rows for number in range(file.num_row_groups)]
-            for number, count in enumerate(counts):
-                found.append(_Group(path, number, first, count))
-                first += count
+        for name in self.names:
+            with self.opened(name) as file:
+                parts = [file.metadata.row_group(number) for number in range(file.num_row_groups)]
+            for number, part in enumerate(parts):
+                known = part.column(0).statistics
+                found.append(_Group(self.folder / name, number, first, part.num_rows, known.min if known else None))
+                first += part.num_rows
         if first != self.rows:
-            names = ", ".join(path.name for path in self.paths) or "no table"
+            names = ", ".join(name.rpartition("/")[2] for name in self.names) or "no table"
             raise VerifyError(f"{names} of the manifest: {first} rows, not the {self.rows} that {MANIFEST} says")
         return found
 
@@ -354,7 +593,10 @@ class _Shards:
         for group in self.groups:
             low, high = max(start - group.first, 0), min(end - group.first, group.rows)
             if low < high:
-                yield _read(group, columns).slice(low, high - low)
+                yield self._words(_read(group, columns)).slice(low, high - low)
+
+    def _words(self, table: pa.Table) -> pa.Table:
+        return table if self.as_stored else _without_controls(table)
 
     def column(self, name: str, start: int = 0, stop: int | None = None) -> pa.Array:
         """One column in one piece."""
@@ -377,31 +619,37 @@ class _Shards:
     def _group(self, number: int) -> pa.Table:
         """A whole group; the last few stay in memory."""
         if (table := self._kept.pop(number, None)) is None:
-            table = _read(self.groups[number], None)
+            table = self._words(_read(self.groups[number], None))
             for oldest in list(self._kept)[: max(0, len(self._kept) - _GROUPS_KEPT + 1)]:
                 self._kept.pop(oldest, None)
         self._kept[number] = table
         return table
 
 
-def _opened(path: Path) -> Any:
-    try:
-        return pq.ParquetFile(path)
-    except (OSError, pa.ArrowInvalid) as error:
-        _refuse(path, error)
-
-
 def _read(group: _Group, columns: Sequence[str] | None) -> pa.Table:
     try:
-        with _opened(group.path) as file:
+        with pq.ParquetFile(group.path) as file:
             return file.read_row_group(group.number, columns=columns if columns is None else list(columns), use_threads=False)
-    except (OSError, pa.ArrowInvalid, KeyError) as error:
+    except (OSError, *_DAMAGED) as error:
         _refuse(group.path, error)
+
+
+def _without_controls(table: pa.Table) -> pa.Table:
+    """The table with its words ``without_controls``; JSON is left to who reads it."""
+    for place, (name, words) in enumerate(zip(table.column_names, table.columns, strict=True)):
+        if not pa.types.is_string(words.type) or name in JSON_COLUMNS:
+            continue
+        letters = [np.frombuffer(chunk.buffers()[2] or b"", np.uint8) for chunk in words.chunks]
+        if any(((some < 32) | (some > 126)).any() for some in letters):  # a byte that no plain word has
+            plain = [None if word is None else without_controls(word) for word in words.to_pylist()]
+            table = table.set_column(place, name, pa.array(plain, pa.string()))
+    return table
 
 
 def _refuse(path: Path, error: Exception) -> NoReturn:
     what = "missing" if isinstance(error, FileNotFoundError) else "damaged"
-    raise VerifyError(f"{path.name}, a table of the manifest in {str(path.parent)!r}, is {what}") from error
+    words = f"{path.name}, a table of the manifest in {str(path.parent)!r}, is {what}"
+    raise VerifyError(f"{words}; `inpaintbench export verify` lists all that is wrong") from error
 
 
 @dataclass(frozen=True)
@@ -438,8 +686,8 @@ class Rows(KeyedRows):
 
     @classmethod
     def at(cls, folder: Path, names: Sequence[str], rows: int) -> Rows:
-        """The rows that lie in some files of a folder."""
-        return cls(_Shards.of(folder, names, rows))
+        """The rows that lie in some files of a folder, which nobody has hashed yet."""
+        return cls(_Shards(folder, tuple(names), rows, None, {}, as_stored=True))
 
     def __len__(self) -> int:
         return self._table.rows
@@ -450,12 +698,12 @@ class Rows(KeyedRows):
     def __getitem__(self, place: slice) -> tuple[Plain, ...]: ...
     def __getitem__(self, place: int | slice) -> Plain | tuple[Plain, ...]:
         if isinstance(place, slice):
-            return tuple(_plain(self._at(range(len(self))[place])))
-        return next(_plain(self._at([range(len(self))[place]])))
+            return tuple(self._plain(self._at(range(len(self))[place])))
+        return next(self._plain(self._at([range(len(self))[place]])))
 
     def __iter__(self) -> Iterator[Plain]:
         for batch in self.batches():
-            yield from _plain(batch)
+            yield from self._plain(batch)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Rows | tuple | list):
@@ -465,11 +713,14 @@ class Rows(KeyedRows):
     __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[Callable[..., Rows], tuple[_Shards]]:
-        return Rows, (_Shards(self._table.paths, self._table.rows),)
+        return Rows, (self._table,)
 
     @cached_property
     def _stored_ids(self) -> pa.Array:
-        return self._table.column("item_id")
+        ids = self._table.column("item_id")
+        if ids.null_count:
+            raise VerifyError(f"{', '.join(self._table.names)} of the manifest: a row has no item_id")
+        return ids
 
     @cached_property
     def _order(self) -> npt.NDArray[np.int64] | None:
@@ -477,6 +728,8 @@ class Rows(KeyedRows):
         ids = self._stored_ids
         if len(ids) < 2 or pc.all(pc.less(ids.slice(0, len(ids) - 1), ids.slice(1))).as_py():
             return None
+        if len(pc.unique(ids)) < len(ids):
+            raise VerifyError(f"{', '.join(self._table.names)} of the manifest: two rows have one item_id")
         order: npt.NDArray[np.int64] = pc.sort_indices(ids).to_numpy().astype(np.int64)
         return order
 
@@ -484,6 +737,9 @@ class Rows(KeyedRows):
     def ids(self) -> pa.Array:
         """The ids of all items, ascending."""
         return self._stored_ids if self._order is None else self._stored_ids.take(pa.array(self._order))
+
+    def _plain(self, table: pa.Table) -> Iterator[dict[str, Any]]:
+        return _plain(table, as_stored=self._table.as_stored)
 
     def _at(self, places: Sequence[int]) -> pa.Table:
         wanted = np.array(places, np.int64)
@@ -510,12 +766,12 @@ class Rows(KeyedRows):
         places = pc.index_in(wanted, value_set=self.ids)
         if places.null_count:
             raise KeyError(wanted.filter(pc.is_null(places))[0].as_py())
-        return list(_plain(self._at(places.to_pylist())))
+        return list(self._plain(self._at(places.to_pylist())))
 
     @property
     def names(self) -> list[str]:
         """Names of the columns."""
-        with _opened(self._table.paths[0]) as file:
+        with self._table.opened(self._table.names[0]) as file:
             names: list[str] = file.schema_arrow.names
         return names
 
@@ -541,13 +797,33 @@ def column(dataset: Dataset, name: str) -> list[Any]:
     return [row.get(name) for row in dataset.items]
 
 
-def _plain(table: pa.Table) -> Iterator[dict[str, Any]]:
+def _plain(table: pa.Table, *, as_stored: bool = False) -> Iterator[dict[str, Any]]:
     """The rows of a table as ``Dataset.items`` has them."""
-    for row in table.select(sorted(table.column_names)).to_pylist():
-        for name in JSON_COLUMNS:
-            row[name] = json.loads(row[name])
-        check_inside(_media_of(row))
-        yield row
+    try:
+        if empty := [name for name in table.column_names if name in _NEEDED and table[name].null_count]:
+            raise ValueError(f"{empty[0]} is missing in a row")
+        for row in table.select(sorted(table.column_names)).to_pylist():
+            for name in JSON_COLUMNS:
+                row[name] = mapping_of(row[name], as_stored=as_stored)
+            _check_row(row)
+            yield row
+    except _DAMAGED as error:
+        raise VerifyError(f"the table of items of a manifest is damaged: {_in_words(error)}; fetch the dataset again") from error
+
+
+def mapping_of(text: str, *, as_stored: bool = False) -> dict[str, Any]:
+    """A cell of ``JSON_COLUMNS``.
+
+    Raises:
+        VerifyError: it is no mapping.
+    """
+    try:
+        value = json.loads(text)
+        _check_shape(value, {"*": object}, "it")
+    except _DAMAGED as error:
+        raise VerifyError(f"{text[:40]!r} in the table of items of a manifest is no mapping: {_in_words(error)}") from error
+    # Where JSON has neither, it has no such character.
+    return dict(value if as_stored or ("\\u" not in text and text.isascii()) else all_without_controls(value))
 
 
 def _place(ids: pa.Array, wanted: str) -> int | None:
@@ -559,13 +835,18 @@ def _place(ids: pa.Array, wanted: str) -> int | None:
 class Ids(Sequence[str]):
     """Ids of the items of a slice in its order, read when the first of them is asked for."""
 
-    def __init__(self, table: _Shards, start: int, stop: int) -> None:
-        self._table, self._start, self._stop = table, start, stop
+    def __init__(self, table: _Shards, start: int, stop: int, *, name: str, rows: Rows) -> None:
+        self._table, self._start, self._stop, self._name, self._rows = table, start, stop, name, rows
 
     @cached_property
     def array(self) -> pa.Array:
         """All of them in Arrow."""
-        return self._table.column("item_id", self._start, self._stop)
+        part = pa.concat_tables([MEMBERS.empty_table(), *self._table.batches(["slice", "item_id"], self._start, self._stop)])
+        ids = part["item_id"].combine_chunks()
+        known = part["slice"].unique().to_pylist() == [self._name] * bool(len(ids))
+        if not known or pc.index_in(ids, value_set=self._rows.ids).null_count:
+            raise VerifyError(f"{', '.join(self._table.names)} of the manifest: not items of the slice {self._name!r}")
+        return ids
 
     def __len__(self) -> int:
         return self._stop - self._start
@@ -591,8 +872,8 @@ class Ids(Sequence[str]):
     def __hash__(self) -> int:
         return hash(tuple(self))
 
-    def __reduce__(self) -> tuple[Callable[..., Ids], tuple[_Shards, int, int]]:
-        return Ids, (_Shards(self._table.paths, self._table.rows), self._start, self._stop)
+    def __reduce__(self) -> tuple[Callable[..., Ids], Any]:
+        return partial(Ids, name=self._name, rows=self._rows), (self._table, self._start, self._stop)
 
 
 class ArrayIds(Ids):
@@ -619,12 +900,16 @@ class Files(Mapping[str, str]):
 
     @cached_property
     def _listed(self) -> pa.Table:
-        found = pa.concat_tables([FILES.empty_table().select(["path", "sha256"]), *self._table.batches(["path", "sha256"])])
-        own = [{"path": name, "sha256": bytes.fromhex(sha256)} for name, sha256 in self._tables.items()]
-        whole = pa.concat_tables([found, pa.Table.from_pylist(own, found.schema)]).combine_chunks()
-        odd = pc.match_substring_regex(whole["path"], r"^/|^\.?$|\.\.|\\|\x00")
-        check_inside(whole["path"].filter(odd).to_pylist())
-        return whole.take(pc.sort_indices(whole["path"])).combine_chunks()
+        empty = FILES.empty_table().select(["path", "sha256"])
+        try:
+            found = pa.concat_tables([empty, *self._table.batches(["path", "sha256"])])
+            own = [{"path": name, "sha256": bytes.fromhex(sha256)} for name, sha256 in self._tables.items()]
+            whole = pa.concat_tables([found, pa.Table.from_pylist(own, found.schema)]).combine_chunks()
+            odd = pc.match_substring_regex(whole["path"], r"^/|^\.?$|\.\.|\\|\x00")
+            check_inside(whole["path"].filter(odd).to_pylist())
+            return whole.take(pc.sort_indices(whole["path"])).combine_chunks()
+        except _DAMAGED as error:
+            raise VerifyError(f"{', '.join(self._table.names)} of the manifest: not a table of files ({error})") from error
 
     def __len__(self) -> int:
         return self._table.rows + len(self._tables)
@@ -636,17 +921,26 @@ class Files(Mapping[str, str]):
     def __getitem__(self, name: str) -> str:
         if name in self._tables:
             return self._tables[name]
-        place = _place(self._listed["path"].chunk(0), name)
+        listed = self._group_of(name)
+        place = _place(listed["path"].combine_chunks(), name)
         if place is None:
             raise KeyError(name)
-        return str(self._listed["sha256"][place].as_py().hex())
+        return str(listed["sha256"][place].as_py().hex())
+
+    def _group_of(self, name: str) -> pa.Table:
+        """The part of the list that has ``name`` if any has: a worker that looks for a few files need not hold millions."""
+        leasts = [group.least for group in self._table.groups]
+        if "_listed" in self.__dict__ or not all(isinstance(least, str) for least in leasts):
+            return self._listed
+        place = bisect.bisect_right(leasts, name) - 1
+        return self._table._group(place) if place >= 0 else FILES.empty_table()
 
     def items(self) -> Any:
         """Path and hash of every file, by path."""
         return [pair for batch in self._listed.to_batches(SHARD_ROWS) for pair in _pairs(batch)]
 
     def __reduce__(self) -> tuple[Callable[..., Files], tuple[_Shards, Mapping[str, str]]]:
-        return Files, (_Shards(self._table.paths, self._table.rows), self._tables)
+        return Files, (self._table, self._tables)
 
 
 def _pairs(batch: Any) -> Iterator[tuple[str, str]]:

@@ -20,6 +20,8 @@ OBJECT_MASKS = "object_masks"
 PAIRED_INPUTS = "paired_inputs"
 # What items are called that share a clip.
 NAMES = "names"
+# Groups of clips of several sources that show the same: near-duplicates, which count as one source.
+ALIKE = "alike"
 # What the rules say of clips.
 SELECT = "select"
 # Items, slices, and why a slice has none.
@@ -37,6 +39,11 @@ def predicted_label(step: str) -> str | None:
     return step.removeprefix(_PREDICT) if step.startswith(_PREDICT) else None
 
 
+def repeat_step(label: str, *, number: int = 1) -> str:
+    """The step that makes some predictions of a method again, for the first or a further time."""
+    return f"repeat.{label}" if number == 1 else f"repeat{number}.{label}"
+
+
 def score_steps(protocol: str) -> str:
     """Return what the steps that score under a protocol are called together."""
     return f"{_SCORE}{protocol.replace('/', '.')}"
@@ -45,3 +52,8 @@ def score_steps(protocol: str) -> str:
 def score_step(protocol: str, method: str) -> str:
     """The step that scores a method under a protocol, and its table."""
     return f"{score_steps(protocol)}.{method}"
+
+
+def check_step(label: str) -> str:
+    """The step that tries a method before it runs, and its table."""
+    return f"check.{label}"

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from inpaintbench.errors import InputError
+from inpaintbench.frozen import proved_file
 from inpaintbench.manifest import ALL
 
 if TYPE_CHECKING:
@@ -24,13 +25,14 @@ def stream(dataset: Path | str, config: str = ALL, *, split: str = "test", revis
     """Stream the rows of a config, with its media, in their order: one shard for each file of rows.
 
     Args:
-        dataset: a folder, or ``OWNER/NAME`` of the Hub, of which only what is looked at is fetched.
+        dataset: a folder, whose files are compared with its manifest as they come; or ``OWNER/NAME`` of the Hub, of which only
+            what is looked at is fetched, and nothing is compared.
         config: a slice, or ``all``.
         split: one that the config has.
         revision: of the Hub: branch, tag or commit.
 
     Raises:
-        InputError: no such dataset, config or split.
+        InputError: no such dataset, config or split. Going through the rows raises ``VerifyError`` where a file is another one.
     """
     from datasets import Features, List, load_dataset, load_dataset_builder
 
@@ -63,4 +65,6 @@ def _with_media(row: Mapping[str, Any], *, folder: str) -> dict[str, Any]:
 
 
 def _file(folder: str, name: str) -> dict[str, Any]:
+    if "://" not in folder:
+        proved_file(folder, name)
     return {"bytes": None, "path": f"{folder}/{name}"}

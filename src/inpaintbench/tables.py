@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import fields
 from functools import cache, lru_cache
@@ -20,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from inpaintbench.errors import WorkspaceError
-from inpaintbench.files import written_atomically
+from inpaintbench.files import file_sha256, measured_sha256, write_atomically, written_atomically
 from inpaintbench.lazily import lazily
 from inpaintbench.types import canonical_json
 
@@ -31,7 +32,9 @@ _COLUMNS: dict[str, pa.DataType] = {"str": pa.string(), "int": pa.int64(), "floa
 # Of a Parquet file: who looks for a few rows reads the other columns of their groups alone.
 _ROWS_OF_GROUP = 1 << 16
 # What reading a damaged file raises, or one of other columns.
-UNREADABLE = (pa.ArrowInvalid, pa.ArrowKeyError, KeyError, ValueError, OSError)
+UNREADABLE = (pa.ArrowException, KeyError, ValueError, TypeError, OverflowError, RecursionError, OSError)
+# Tables of run folders, whose rows become published numbers: the hash of their bytes lies beside them.
+PROVED = ("predictions", "repeats", "scores", "slice_scores", "reinpaint", "rejected")
 # In the details of a row: kind of the error, the program's or the machine's, that kept it from a value; tried in every run.
 UNEXPECTED = "unexpected_error"
 # The beginning of TABLE/STEP -> the command that writes it; the first that fits counts. What is refused has the step's name.
@@ -41,7 +44,6 @@ _WRITTEN_BY = (
     ("/measure.masks", "masks render"), ("/measure.", "curation measure"), ("/labels", "curation label"),
     ("/duplicates", "curation duplicates"), ("/levels", "curation select"), ("selection/", "curation select"),
     ("answers/", "curation answers"), ("/render", "masks render"), ("/mask_levels", "masks pair"), ("/pair", "masks pair"),
-    ("scores/", "eval score"), ("predictions/", "eval predict"),
     ("sources/", "curation clips"), ("clips/", "curation clips"), ("attributes/", "curation clips"),
     ("rejected/", "curation clips"),
 )  # fmt: skip
@@ -114,7 +116,7 @@ def read(
     Columns that were added later, whose fields are None unless said, may be missing in a file.
 
     Raises:
-        WorkspaceError: not readable, or written by another version.
+        WorkspaceError: not readable, written by another version, or other bytes than were written.
     """
     schema = schema_of(record_type)
     names = list(columns or schema.names)
@@ -126,6 +128,7 @@ def read(
     group = 0
     for path in paths:
         try:
+            prove(path)
             with pq.ParquetFile(path) as file:
                 known = [name for name in names if name not in later or name in file.schema_arrow.names]
                 if where is None:
@@ -151,6 +154,7 @@ def batches(path: Path, record_type: type, *, columns: Sequence[str] | None = No
     wanted = pa.schema([schema.field(name) for name in names])
     later = {field.name for field in fields(record_type) if field.default is None}
     try:
+        prove(path)
         with pq.ParquetFile(path) as file:
             known = [name for name in names if name not in later or name in file.schema_arrow.names]
             for group in range(file.num_row_groups):
@@ -242,11 +246,41 @@ def _may_hold(statistics: pq.Statistics, values: Collection[str]) -> bool:
     return not statistics.has_min_max or any(statistics.min <= value <= statistics.max for value in values)
 
 
+def prove(path: Path) -> bool:
+    """Compare the bytes of a table with the hash beside it, once a process; False where none was kept, as by earlier releases.
+
+    Raises:
+        ValueError: they are others than were written, or of a table of another name. OSError: not readable.
+    """
+    try:
+        stated = hash_file(path).read_bytes().splitlines()
+    except FileNotFoundError:
+        return False
+    if _stated(measured_sha256(path), path) not in stated:
+        raise ValueError("its bytes have another SHA-256 than was written beside them")
+    return True
+
+
+def hash_file(path: Path) -> Path:
+    """The file beside a table that states its hash, in the form of ``sha256sum``.
+
+    While the table is written it states two, so that a killed run leaves a table that one of them is of.
+    """
+    return path.with_name(f"{path.name}.sha256")
+
+
+def _stated(sha256: str, path: Path) -> bytes:
+    return f"{sha256}  {path.name}".encode()
+
+
 def unreadable(path: Path, error: Exception) -> str:
     """One sentence about the file of a table that ``error`` kept from being read: which table it is, and what makes it anew."""
     if isinstance(error, OSError) and error.strerror and error.errno:
         return f"{str(path)!r} cannot be read: {os.strerror(error.errno)}"
     table = path.parent.name
+    if table in PROVED and table != "rejected":
+        again = f"`inpaintbench eval verify {shlex.quote(str(path.parents[2]))} --repair`"
+        return f"the table {table!r} is damaged or was written by another version: {again} makes {str(path)!r} anew"
     written_by = next((command for part, command in _WRITTEN_BY if part in f"{table}/{path.stem}"), None)
     anew = f"`inpaintbench {written_by}`" if written_by else f"the step {path.stem!r}"
     return f"the table {table!r} is damaged or was written by another version: delete {str(path)!r}, then {anew} makes it anew"
@@ -257,21 +291,31 @@ def write_parquet(path: Path, table: pa.Table) -> None:
     write_rows(path, [table])
 
 
-def write_rows(path: Path, tables: Iterable[pa.Table]) -> int:
+def write_rows(path: Path, tables: Iterable[pa.Table], *, proved: bool = False) -> int:
     """Write the rows of tables, at least one, of one schema as one, and return how many there are.
 
-    The bytes are the same however the rows are divided.
+    The bytes are the same however the rows are divided. Where they are to be ``proved`` when they are read, their hash is kept
+    beside them.
     """
     count, groups = 0, _in_groups(tables)
     first = next(groups)
-    with (
-        written_atomically(path) as temporary,
-        temporary.open("wb") as file,
-        pq.ParquetWriter(file, first.schema, compression="zstd") as writer,
-    ):
-        for rows in chain([first], groups):
-            writer.write_table(rows, row_group_size=_ROWS_OF_GROUP)
-            count += rows.num_rows
+    stated: list[bytes] = []
+    with written_atomically(path) as temporary:
+        with (
+            temporary.open("wb") as file,
+            pq.ParquetWriter(file, first.schema, compression="zstd") as writer,
+        ):
+            for rows in chain([first], groups):
+                writer.write_table(rows, row_group_size=_ROWS_OF_GROUP)
+                count += rows.num_rows
+        if proved:
+            own, beside = _stated(file_sha256(temporary), path), hash_file(path)
+            before = beside.read_bytes().splitlines() if beside.exists() else []
+            stated = [own, *(line for line in before if line != own)]
+            if stated != before:
+                write_atomically(beside, b"".join(line + b"\n" for line in stated))
+    if len(stated) > 1:
+        write_atomically(hash_file(path), stated[0] + b"\n")
     return count
 
 

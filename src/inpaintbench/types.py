@@ -356,6 +356,8 @@ class Prediction:
     """Largest difference of a known pixel from the input, 0..255: metrics ignore it, honest methods leave 0."""
     ceiling_db: float | None = None
     """PSNR of the input, all samples, written as the program writes its results; None where that loses nothing."""
+    known_db: float | None = None
+    """PSNR in dB of known pixels against the input; None where none changed, and of earlier releases."""
 
 
 @dataclass(frozen=True)
@@ -377,6 +379,9 @@ class Score:
     """Blob name of the prediction's feature vectors, ``float32[n, d]``, for metrics that compare sets of items."""
     truth_features: str | None = None
     """Blob name of the truth's feature vectors, ``float32[n, d]``."""
+    measured: Mapping[str, str] | None = None
+    """SHA-256 of the files that it was measured of, as these were read: ``truth``, ``hole``, ``input``, ``prediction``, as many
+    as there are. None where nobody recorded it, as in release 0.2."""
 
 
 @dataclass(frozen=True)

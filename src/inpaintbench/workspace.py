@@ -4,6 +4,8 @@
       workspace.json                   format version
       tables/<table>/<step>.parquet    what each step wrote, rows in the order of its tasks
       tables/rejected/<step>.parquet   what it refused, with the reason
+      tables/<table>/*.parquet.sha256  hashes of tables of results
+      tables/attributes/alike.json     what groups of near-duplicates were found from
       blobs/<ab>/<sha256><suffix>      pixels and other data, named by content
       ledger/<step>.jsonl              one line a finished task; clock times and durations live only here
       ledger/<step>@<i>-of-<N>.jsonl   the same, of one shard
@@ -27,6 +29,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
+import re
 import shutil
 import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -35,8 +38,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from inpaintbench.errors import WorkspaceError
-from inpaintbench.files import file_sha256, sync, write_atomically
+from inpaintbench.errors import VerifyError, WorkspaceError
+from inpaintbench.files import file_sha256, measured_sha256, sync, write_atomically
 from inpaintbench.types import canonical_json
 
 if TYPE_CHECKING:
@@ -45,6 +48,8 @@ if TYPE_CHECKING:
     from inpaintbench.ledgers import Ledger
 
 FORMAT_VERSION = 1
+# A stranger's table may lead elsewhere.
+_BLOB_NAME = re.compile(r"[^/\\\0.][^/\\\0]*")
 Record = TypeVar("Record")
 
 
@@ -97,7 +102,7 @@ class Workspace:
             write_atomically(marker, canonical_json({"format_version": FORMAT_VERSION}).encode() + b"\n")
         try:
             version = json.loads(marker.read_text())["format_version"]
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise WorkspaceError(f"{str(marker)!r} is damaged: {error}") from error
         if version != FORMAT_VERSION:
             raise WorkspaceError(f"workspace {str(self.path)!r} has format {version}, this program reads {FORMAT_VERSION}")
@@ -150,20 +155,25 @@ class Workspace:
 
     def write_rows(self, table: str, step: str, tables: Iterable[pa.Table]) -> Path:
         """``write_columns`` for rows that come in tables, at least one; return the file, which shards write into ``scratch``."""
-        from inpaintbench.tables import write_rows
+        from inpaintbench.tables import PROVED, hash_file, write_rows
 
         path = self._table(table, step)
         if self.shard:
             path = self.path / "scratch" / f"{table}.{step}@{self.shard}.parquet"
-        if not write_rows(path, tables):
+        if not write_rows(path, tables, proved=table in PROVED and self.shard is None):
             path.unlink(missing_ok=True)
+            hash_file(path).unlink(missing_ok=True)
         return path
 
     def table(self, table: str, record_type: type[Record], *, step: str | None = None) -> list[Record]:
         """All records of ``table`` (of one step, or of all steps in name order). Raises what ``columns`` raises."""
-        from inpaintbench.tables import to_records
+        from inpaintbench.tables import UNREADABLE, to_records, unreadable
 
-        return to_records(self.columns(table, record_type, step=step), record_type)
+        rows = self.columns(table, record_type, step=step)
+        try:
+            return to_records(rows, record_type)
+        except UNREADABLE as error:  # texts in it that are no JSON
+            raise WorkspaceError(unreadable(self._table(table, step or (self.steps(table) or ["*"])[0]), error)) from error
 
     def columns(
         self, table: str, record_type: type, *, step: str | None = None, columns: Sequence[str] | None = None,
@@ -220,6 +230,15 @@ class Workspace:
         return Ledger(self.path / "ledger", step, own=own, record_type=record_type, alone=self.shard is None)
 
 
+def proved_path(path: Path | str) -> Path:
+    """``Blobs.proved`` of a blob by its path. Raises what that raises."""
+    return Blobs(Path(path).parents[2]).proved(Path(path).name)
+
+
+def _cannot(error: OSError) -> str:
+    return "is missing" if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
+
+
 def _not_left_by_a_crash(path: Path) -> bool:
     return not (path.name == "workspace.json" or (path.name.startswith(".workspace.json.") and path.name.endswith(".tmp")))
 
@@ -231,8 +250,37 @@ class Blobs:
         self._root = Path(workspace)
 
     def path(self, name: str) -> Path:
-        """Return where the blob ``name`` lies."""
+        """Return where the blob ``name`` lies, or would; what reads it takes ``proved``.
+
+        Raises:
+            VerifyError: no blob can have that name, which a damaged table may hold.
+        """
+        if not _BLOB_NAME.fullmatch(name):
+            raise VerifyError(f"{name!r} in {str(self._root)!r} is no name of a blob: the table that names it is damaged")
         return self._root / "blobs" / name[:2] / name
+
+    def proved(self, name: str, *, of: str = "") -> Path:
+        """``path`` of a blob whose bytes have the hash in its name, which is the SHA-256 that was measured of them.
+
+        A process reads them for it once, and again when the file was written. ``of`` begins the sentence of its errors.
+
+        Raises:
+            VerifyError: the blob is missing, or holds other bytes; the item that needs it fails, and is tried again by the next
+                run.
+        """
+        path = self.path(name)
+        try:
+            whole = name.startswith(measured_sha256(path))
+        except OSError as error:
+            raise VerifyError(
+                f"{of}the blob {str(path)!r} {_cannot(error)}; run the command again, which makes it anew"
+            ) from error
+        if not whole:
+            raise VerifyError(
+                f"{of}the blob {str(path)!r} is damaged: its bytes have another SHA-256 than its name; delete it and run the "
+                "command that made it again"
+            )
+        return path
 
     def beside(self, folder: str) -> Path:
         """A folder of the workspace for files that can be made again."""

@@ -19,6 +19,7 @@ from inpaintbench.cli.aligning import align_command
 from inpaintbench.cli.options import expanded
 from inpaintbench.errors import InputError
 from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.scoring.run_state import BETWEEN, remember
 from inpaintbench.files import file_sha256
 from inpaintbench.steps import score_step
 from inpaintbench.types import Score
@@ -156,6 +157,10 @@ def test_a_run_with_answers_or_with_its_own_resolved_votes(tmp_path: Path) -> No
     call(root, answers, *options)
     found = json.loads((workspace.path / "alignment" / "alignment.json").read_text())["dimensions"][0]
     assert (found["answers"], found["raters"]) == (1, 1)
+    remember(workspace, one, BETWEEN, "depends")
+    call(root, answers, *options)
+    for name in ("alignment.html", "alignment.json", "alignment.md"):
+        assert f"{one} depends on what it saw before" in (workspace.path / "alignment" / name).read_text()
     method, values = next(iter(VALUES.items()))
     marked = [dataclasses.replace(row, fingerprint="other") for row in scores({method: values}, region="frame")]
     workspace.write_table("scores", score_step(CORRECTED.name, method), marked, Score)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 import pytest
 from built import built
 from held_back_films import make_films
-from old_format import one_file
+from old_format import one_file, write_fields
 from program import run_here
 from publishing_data import contents
 
@@ -122,7 +121,7 @@ def test_a_run_is_scored_on_the_truth_of_its_own_inputs_alone(tmp_path: Path) ->
     place = [row["item_id"] for row in other.items].index(made.items[0]["item_id"])
     fields["items"][place]["input_sha256"] = "0" * 64
     shutil.copytree(truth, tmp_path / "changed")
-    (tmp_path / "changed" / "dataset.json").write_text(json.dumps(fields))
+    write_fields(tmp_path / "changed", fields)
     with pytest.raises(InputError, match="holds results on another dataset"):
         bind(of_part, tmp_path / "changed")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import shutil
@@ -14,6 +13,7 @@ from typing import Any
 
 import pytest
 import typer
+from old_format import write_fields
 from program import run_here
 
 from inpaintbench import frozen
@@ -36,9 +36,10 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder where DATASET is a frozen dataset, as far as the parser of arguments looks."""
     (tmp_path / "DATASET").mkdir()
     slices = [{"name": name, "rule": name, "item_ids": [item]} for name, item in (("size-low", "a"), ("size-high", "b"))]
-    items = [{"item_id": "a", "split": "test"}, {"item_id": "b", "split": "train"}]
+    known = {"source_id": "s", "frames": 1, "width": 8, "height": 8, "fps": 1.0}
+    items = [{"item_id": "a", "split": "test", **known}, {"item_id": "b", "split": "train", **known}]
     plain = {"name": "D", "recipe": {}, "left_out": {}, "files": {}, "versions": {}, "format_version": 3}
-    (tmp_path / "DATASET" / frozen.MANIFEST).write_text(json.dumps({**plain, "slices": slices, "items": items}))
+    write_fields(tmp_path / "DATASET", {**plain, "slices": slices, "items": items})
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -21,6 +21,7 @@ from inpaintbench.cli.editboard import editboard, transcript
 from inpaintbench.cli.options import expanded
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval.protocols.editboard import CORRECTED
+from inpaintbench.eval.scoring.run_state import BETWEEN, remember
 from inpaintbench.files import file_sha256
 from inpaintbench.models import weights
 from inpaintbench.steps import score_step
@@ -88,6 +89,8 @@ def test_faults_are_told_before_anything_is_measured_and_can_be_left_out(tmp_pat
     tree = json.loads((tmp_path / "out" / "transcript" / "transcript.json").read_text())
     assert tree["notes"] == [
         "Every number is of the frame.",
+        "CLIP similarity is the primary quantity of editboard/as-published; all others are exploratory.",
+        "Diagnostic, since damage can better them: FF-alpha, FF-beta; their order is as it was published.",
         "2 of 3 edits could not be scored; they are told under what is missing.",
     ]
     assert {gap["reason"] for gap in tree["missing"]} == {"the edit is 3 frames, its original 4 frames", "'gone' does not exist"}
@@ -213,7 +216,10 @@ def test_the_transcript_of_a_run_of_a_frozen_benchmark(tmp_path: Path, root: Pat
             for place, row in enumerate(items)
         ]  # fmt: skip
         workspace.write_table("scores", score_step(CORRECTED.name, method), rows, Score)
+    remember(workspace, "second", BETWEEN, "depends")
     told = call("transcript", root, "--run", workspace.path)
+    for name in ("transcript.html", "transcript.json", "transcript.md"):
+        assert "second depends on what it saw before" in (workspace.path / "transcript" / name).read_text()
     tree = json.loads((workspace.path / "transcript" / "transcript.json").read_text())
     assert str(workspace.path / "transcript" / "transcript.html") in told.output
     for task in dict.fromkeys(row["task"] for row in items):

@@ -80,9 +80,10 @@ def test_from_scores_to_a_site(world: Path, tmp_path: Path) -> None:
     rows = [[cell.strip() for cell in line.strip("│").split("│")] for line in done.output.splitlines() if line.startswith("│")]
     version = dataset_id(load(world / "data"))
     assert rows == [
-        ["1", "ns", "1.0", "ns.zip", version, "it brought no predictions"],
-        ["2", "telea", "2.0", "telea.zip", version, "12 numbers of 2 items agree"],
+        ["1", "telea", "1.0", "telea.zip", version, "12 numbers of 2 of 12 items agree"],
+        ["–", "ns", "–", "ns.zip", version, "it brought no predictions"],
     ]
+    assert "no place for ns: its pixels were not measured again here; --verify N" in done.output
     assert "left out: torn.zip: it cannot be read as a ZIP file" in done.output
     seed = re.search(r"--verify 2 --seed (\d+)", done.output)
     assert seed is not None

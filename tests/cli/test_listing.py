@@ -22,7 +22,11 @@ def listed(*words: str | Path) -> dict[str, set[str]]:
 
 
 def write(folder: Path, **fields: Any) -> Path:
-    row = {"item_id": "a", "split": "test", "attributes": {}, "hole_is_given": True, "truth_file_name": "truth/a.mp4"} | fields
+    row = {
+        "item_id": "a", "split": "test", "clip_id": "c", "source_id": "s", "frames": 1, "width": 8, "height": 8, "fps": 1.0,
+        "generator": "g", "generator_parameters": {}, "fill": 0, "attributes": {}, "hole_is_given": True,
+        "truth_file_name": "truth/a.mp4",
+    } | fields  # fmt: skip
     dataset = Dataset("D", {"recipe": "devil"}, (row,), (), {}, {}, {})
     folder.mkdir()
     write_one_file(folder, dataset)
@@ -63,7 +67,8 @@ def test_a_dataset_leaves_what_applies_to_it(tmp_path: Path) -> None:
     assert ("wnjd" in people["metrics"], "humans/corrected" in people["protocols"]) == (True, True)
     edits = listed("--for", write(tmp_path / "edits", target_prompt="a fox", source_prompt=None))
     assert ("success_rate" in edits["metrics"], "editboard/corrected" in edits["protocols"]) == (True, True)
-    again = listed("--for", write(tmp_path / "again", hole_file_name="hole/a.png", second_hole_file_names=["a"]))
+    second = {"second_hole_file_names": ["hole/b.png"], "attributes": {"second_holes": [{"hole_sha256": "0" * 64}]}}
+    again = listed("--for", write(tmp_path / "again", hole_file_name="hole/a.png", **second))
     assert ("reinpaint_psnr" in again["metrics"], "reinpaint/corrected" in again["protocols"]) == (True, True)
 
 

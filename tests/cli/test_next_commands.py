@@ -21,7 +21,8 @@ NOTHING_FOLLOWS = {
     "annotate crowd", "annotate withdraw", "annotate close", "annotate resume", "annotate exclude", "annotate include",
     "annotate screen", "annotate status", "annotate plan", "annotate agreement", "annotate ranking", "annotate report",
     "annotate resolve", "annotate import", "annotate backup", "annotate restore",
-    "eval score-folders", "eval table", "eval figure", "eval export", "eval analysis", "eval rank", "eval editboard",
+    "eval check", "eval verify", "eval score-folders", "eval table", "eval figure", "eval export", "eval analysis", "eval rank",
+    "eval editboard",
     "eval transcript", "eval compare", "eval align", "eval reinpaint score", "eval reinpaint grid", "eval reinpaint stability",
     "eval reinpaint selection", "eval reinpaint paper", "eval list",
 }  # fmt: skip

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import typer
 from click.testing import Result
-from old_format import write_one_file
+from old_format import write_fields, write_one_file
 from tests.eval.report.hand_made import SLICES, copied_slices, dataset
 from typer.testing import CliRunner
 
@@ -20,7 +20,7 @@ from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval.protocols.decaption import AS_PUBLISHED as DECAPTION
 from inpaintbench.eval.protocols.fingerprint import CORRECTED
 from inpaintbench.eval.protocols.reinpaint import AS_PUBLISHED as LEAVES_OUT
-from inpaintbench.eval.scoring.run_state import remember_reference
+from inpaintbench.eval.scoring.run_state import REFERENCE, remember
 from inpaintbench.files import file_sha256
 from inpaintbench.steps import score_step
 from inpaintbench.types import Score
@@ -73,6 +73,7 @@ def test_own_scores_are_ranked_by_the_mean_of_their_places(root: Path, run: Path
         ["–", "third", "–", "0.0200 (2)", "18.0000 (3)", "– (–)"],
     ]
     assert "third has no mean place: no place by ssim" in done.output
+    assert "is shared" not in done.output
     truncated = call(root, "--run", run, "--protocol", CORRECTED.name, "--mean-places", "truncated")
     assert [row[2] for row in cells(truncated.output)] == ["1.3", "1.6", "–"]
 
@@ -82,12 +83,14 @@ def test_five_sources_show_means_without_ranks(root: Path, run: Path) -> None:
         whole = json.loads((root / frozen.MANIFEST).read_text())
         ids = [row["item_id"] for row in whole["items"] if row["source_id"] in sources]
         whole["slices"] = [{"name": name, "rule": "by hand", "item_ids": ids}]
-        (root / frozen.MANIFEST).write_text(json.dumps(whole))
+        write_fields(root, whole)
         (run / "dataset.sha256").write_text(file_sha256(root / frozen.MANIFEST))
         options = (root, "--run", run, "--protocol", CORRECTED.name, "--metric", "mse", "--slice", name)
         done, told = call(*options), json.loads(call(*options, "--json").stdout)["methods"]
         if name == "six":
-            assert [row[0] for row in cells(done.output)] == ["1", "2", "2"]
+            assert [row[0] for row in cells(done.output)] == ["1", "1", "1"]  # six sources cannot tell three methods apart
+            assert "place 1 by mean place is shared by first, second, third: by no metric is its first surely" in done.output
+            assert "place 1 is shared: the best mean of its column and all that cannot be told from it" in done.output
             continue
         unranked = [["–", method, "–", f"{values['mse']:.4f} (–)"] for method, values in VALUES.items()]
         assert cells(done.output) == unranked
@@ -98,7 +101,7 @@ def test_five_sources_show_means_without_ranks(root: Path, run: Path) -> None:
 
 
 def test_a_reference_comes_after_the_ranks_without_one(root: Path, run: Path) -> None:
-    remember_reference(Workspace(run), "first", reference=True)
+    remember(Workspace(run), "first", REFERENCE, True)
     options = (root, "--run", run, "--protocol", CORRECTED.name, "--metric", "mse")
     done, told = call(*options), json.loads(call(*options, "--json").stdout)["methods"]
     assert [row[:3] for row in cells(done.output)] == [["1", "second", "1.0"], ["1", "third", "1.0"], ["–", "first", "–"]]

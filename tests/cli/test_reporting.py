@@ -22,6 +22,7 @@ from inpaintbench.cli.options import expanded
 from inpaintbench.cli.reporting import analysis
 from inpaintbench.cli.table import export, figure, table
 from inpaintbench.errors import InputError
+from inpaintbench.eval.comparing.permutation import BOLD
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.scoring.run_state import NOT_RUN, remember_scored
 from inpaintbench.files import file_sha256
@@ -125,8 +126,8 @@ def test_the_scores_by_slice_are_printed_for_papers_and_spreadsheets(root: Path,
     CliRunner().invoke(own, [*asked, "--csv", "--metric", "psnr", "--out", str(place)], catch_exceptions=False)
     head, first, *_ = place.read_text().splitlines()
     assert head.startswith("Method,All items")
-    assert head.endswith(",Metric,Region")
-    assert first.endswith(",PSNR ↑ (dB),frame")
+    assert head.endswith(",Metric,Region,Standing,Note")
+    assert f',PSNR ↑ (dB),frame,exploratory,"Exploratory: the primary quantity is PSNR in the hole. {BOLD}"' in first
     with pytest.raises(InputError, match="unknown metric with scores 'lpips', choose from psnr"):
         CliRunner().invoke(own, [*asked, "--metric", "lpips"], catch_exceptions=False)
 

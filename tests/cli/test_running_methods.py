@@ -17,22 +17,26 @@ from click.testing import Result
 from old_format import write_one_file
 from scoring_probes import write_items
 from tests.eval.adapters.programs import cloned
+from tests.worlds import pan_clip
 from typer.testing import CliRunner
 
 from inpaintbench import video
+from inpaintbench.cli.checking import check_method
 from inpaintbench.cli.evaluate_options import any_method, label_of, program_constants
-from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import expanded
 from inpaintbench.cli.predicting import predict
 from inpaintbench.cli.reinpaint.options import second_spec
 from inpaintbench.cli.running_methods import list_layouts, run
 from inpaintbench.errors import InputError, RunError, UnknownNameError
+from inpaintbench.eval.adapters.checking import MADE, Checked
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.scoring.predict import MethodSpec
+from inpaintbench.eval.scoring.proving import proof, repair
 from inpaintbench.eval.scoring.run_folder import bind
-from inpaintbench.eval.scoring.run_state import not_run
+from inpaintbench.eval.scoring.run_state import not_run, tasks_in
 from inpaintbench.executors.base import Rejection
+from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.frozen import load
 from inpaintbench.types import Prediction, Slice
 from inpaintbench.workspace import Workspace
@@ -41,6 +45,7 @@ app = typer.Typer()
 app.command()(expanded(run))
 app.command()(expanded(predict))
 app.command("layouts")(expanded(list_layouts))
+app.command("check")(expanded(check_method))
 PROGRAM = program_constants(seconds=60, layout="plain", divisor=None)
 SLICES = (Slice("low", "", ("item 0", "item 1")), Slice("high", "", ("item 2",)), Slice("both", "", ("item 1", "item 2")))
 MINE = """
@@ -91,8 +96,16 @@ def with_callables(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def call(made: Path, *arguments: object) -> Result:
+    done = call_any(made, *arguments)
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return done
+
+
+def call_any(made: Path, *arguments: object) -> Result:
+    """``call`` whose errors are looked at."""
     words = ["run", made, "--run", "RUN", "--workers", 0, *arguments]
-    return CliRunner().invoke(app, list(map(str, words)), catch_exceptions=False, env={"COLUMNS": "400"})
+    return CliRunner().invoke(app, list(map(str, words)), env={"COLUMNS": "400"})
 
 
 def levels(method: str) -> dict[str, int]:
@@ -229,7 +242,7 @@ def test_another_version_with_the_same_content_is_the_same_dataset(made: Path, t
     other = Path(shutil.copytree(made, tmp_path / "other"))
     write_one_file(other, replace(dataset, version="2.0.0"))
     bind(Workspace("RUN", create=False), other)
-    write_one_file(other, replace(dataset, items=dataset.items[1:]))
+    write_one_file(other, replace(dataset, items=dataset.items[1:], slices=()))
     with pytest.raises(InputError, match="holds results on another dataset than"):
         bind(Workspace("RUN", create=False), other)
 
@@ -261,8 +274,9 @@ def test_a_program_of_a_layout_is_a_method(made: Path, tmp_path: Path) -> None:
     )
     (tmp_path / "own" / "go.sh").chmod(0o700)
     done = call(
-        made, "--method", "script=./go.sh", "--command-layout", "devil-vinet", "--command-folder", "own", "--slice", "high"
-    )
+        made, "--method", "script=./go.sh", "--command-layout", "devil-vinet", "--command-folder", "own", "--slice", "high",
+        "--reference", "script",
+    )  # fmt: skip
     assert "script: 1 predictions, 0 failed" in done.output
     assert levels("script") == {"item 2": 0}
 
@@ -299,8 +313,8 @@ def test_a_callable_that_is_none_is_told_before_anything_runs(text: str, reason:
 
 
 def test_a_callable_that_gives_another_shape_is_a_failure_with_its_reason(made: Path) -> None:
-    with pytest.raises(RunError):
-        call(made, "--method", "mine_for_run:wrong", "--slice", "high")
+    with pytest.raises(RunError, match="not one prediction was made"):
+        call(made, "--method", "mine_for_run:wrong", "--slice", "high", "--despite-check")
     [row] = Workspace("RUN").table("rejected", Rejection, step="predict.mine_for_run.wrong")
     assert "gave uint8(2, 24, 64, 3), wanted uint8(2, 48, 64, 3)" in row.reason
 
@@ -308,8 +322,8 @@ def test_a_callable_that_gives_another_shape_is_a_failure_with_its_reason(made: 
 @pytest.mark.parametrize("workers", [0, 1])
 def test_a_callable_that_ends_its_process_harms_no_other_method(made: Path, workers: int) -> None:
     both = ("--method", "mine_for_run:leaves", "--method", "telea", "--slice", "high", "--workers", workers)
-    done = call(made, *both)
-    assert done.exit_code == 0
+    done = call_any(made, *both)
+    assert str(done.exception) == "mine_for_run.leaves made no prediction"
     assert "telea: 1 predictions, 0 failed" in done.output
     [row] = Workspace("RUN").table("rejected", Rejection, step="predict.mine_for_run.leaves")
     assert row.reason.startswith("it ended its process with exit status 0 (log: logs/methods/mine_for_run.leaves/")
@@ -317,10 +331,11 @@ def test_a_callable_that_ends_its_process_harms_no_other_method(made: Path, work
 
 @pytest.mark.parametrize("workers", [0, pytest.param(1, marks=pytest.mark.long)])
 def test_what_a_callable_said_is_kept_and_named_where_it_fails(made: Path, workers: int) -> None:
-    done = call(made, "--method", "mine_for_run:fails", "--method", "mine_for_run:flat", "--workers", workers)
+    done = call_any(made, "--method", "mine_for_run:fails", "--method", "mine_for_run:flat", "--workers", workers)
+    assert str(done.exception) == "mine_for_run.fails made no prediction"
     log = Path("RUN/logs/methods/mine_for_run.fails/item 0.txt")
     # One line for all, with the log of the first, and nothing of what it printed between.
-    assert f"  3 items: RuntimeError: out of memory (log: {log})\n" in done.output
+    assert f"  3 items, such as item 0: RuntimeError: out of memory (log: {log})\n" in done.output
     assert "card is full" not in done.output
     heading, *said = log.read_text().splitlines()
     assert heading == "mine_for_run:fails()"
@@ -332,8 +347,8 @@ def test_what_a_callable_said_is_kept_and_named_where_it_fails(made: Path, worke
 
 
 def test_a_callable_that_gives_no_numbers_says_in_how_many_pixels(made: Path) -> None:
-    with pytest.raises(RunError):
-        call(made, "--method", "mine_for_run:nan", "--slice", "high")
+    with pytest.raises(RunError, match="not one prediction was made"):
+        call(made, "--method", "mine_for_run:nan", "--slice", "high", "--despite-check")
     [row] = Workspace("RUN").table("rejected", Rejection, step="predict.mine_for_run.nan")
     assert "gave float32(2, 48, 64, 3) with NaN in 1,200 of 6,144 pixels, wanted uint8(2, 48, 64, 3) (log: " in row.reason
 
@@ -363,10 +378,7 @@ def test_an_editing_preset_gets_both_prompts_and_the_seed(made: Path, tmp_path: 
     [row, _] = workspace.table("predictions", Prediction, step="predict.tokenflow")
     truth = video.read_frames(edits / "truth 0.mp4")
     np.testing.assert_array_equal(video.read_frames(workspace.blobs.path(row.blob)), 255 - truth)
-    checked = CliRunner().invoke(app, ["layouts", "check", "mine.toml"], catch_exceptions=True)
-    assert "nothing" not in checked.output
-    assert str(checked.exception) == "mine.toml: its results do not fit its inputs"  # it changes nothing
-    assert "WRONG edit: 0% of the pixels were changed" in checked.output
+    assert "mine gives the input back unchanged (on item item 0, 5 frames of " in done.output
 
 
 def test_a_name_of_both_a_method_and_a_preset_is_the_program_where_a_folder_is_given() -> None:
@@ -418,8 +430,6 @@ def test_layouts_are_listed_and_one_is_told_whole() -> None:
     assert "composites" not in printed("devil-vinet")
     with pytest.raises(UnknownNameError, match="did you mean 'propainter'"):
         printed("propaintr")
-    with pytest.raises(UsageError, match="give a layout, or check and a layout"):
-        printed("check")
 
 
 def test_a_preset_is_a_method_and_is_checked(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -431,13 +441,191 @@ def test_a_preset_is_a_method_and_is_checked(made: Path, tmp_path: Path, monkeyp
     done = call(made, "--method", "propainter", "--program", str(clone), "--slice", "high")
     assert "propainter: 1 predictions, 0 failed" in done.output
     assert "inference_propainter.py" in Path("RUN/logs/methods/propainter/item 2.txt").read_text()
-    words = ["layouts", "check", "propainter", "--program", str(clone)]
-    checked = CliRunner().invoke(app, [*words, "--python", sys.executable], catch_exceptions=False)
-    assert "ok    known pixels: as they were" in checked.output
+    checked = CliRunner().invoke(app, ["check", f"propainter,python={sys.executable}", "--program", str(clone)])
+    assert "tried on a made clip, 12 frames of 214x122: known pixels as they were\nno mistake shows\n" in checked.output
     assert f"; {sys.executable} {clone}" in Path("propainter.log").read_text()
     script = clone / "inference_propainter.py"
     script.write_text(script.read_text() + "\nsave(out + '/frames', '{:04d}.png', done[::-1])")
-    with pytest.raises(RunError, match="propainter: its results do not fit its inputs"):
-        CliRunner().invoke(app, ["layouts", "check", "propainter", "--program", str(clone)], catch_exceptions=False)
+    checked = CliRunner().invoke(app, ["check", "propainter", "--program", str(clone)])
+    assert str(checked.exception).startswith("`eval run` would not run propainter, for it gives frames in reverse order: ")
     with pytest.raises(InputError, match="'propainter' needs the folder of its program: give --program FOLDER"):
         call(made, "--method", "propainter")
+
+
+HANGS = """
+import time
+
+def hangs(frames, hole):
+    print("waiting")
+    time.sleep(600)
+
+def differs(frames, hole):
+    raise ValueError(f"level {frames[hole].mean() + frames.sum():.1f} of item is off")
+"""
+
+
+@pytest.mark.parametrize("limits", [(), ("--max-failures", 0)])
+def test_a_method_that_hangs_ends_alone_and_the_status_says_so(made: Path, tmp_path: Path, limits: tuple[object, ...]) -> None:
+    (tmp_path / "hanging_for_run.py").write_text(HANGS)
+    methods = ("--method", "hanging_for_run:hangs", "--method", "mine_for_run:flat")
+    done = CliRunner().invoke(
+        app,
+        list(map(str, ["run", made, "--run", "RUN", "--workers", 1, *methods, "--time-limit", 6, *limits, "--report"])),
+        env={"COLUMNS": "400"},
+    )
+    assert isinstance(done.exception, RunError)
+    assert "hanging_for_run.hangs" in str(done.exception)
+    assert "mine_for_run.flat: 3 predictions, 0 failed" in done.output
+    assert levels("mine_for_run.flat") == {"item 0": 7, "item 1": 7, "item 2": 7}
+    assert "mine_for_run.flat" in Path("RUN/report/report.html").read_text()
+    assert "waiting" in next(Path("RUN/logs/methods/hanging_for_run.hangs").iterdir()).read_text()
+    # Both clips of the check had one cause: one sentence, with one clip and its log.
+    log = Path("RUN/logs/methods/hanging_for_run.hangs") / f"{MADE}.txt"
+    assert str(done.exception).count("took longer than") == 1
+    assert f"took longer than 12 s and was stopped on 2 clips, such as the clip {MADE!r} (log: {log})" in str(done.exception)
+
+
+def test_one_cause_with_other_values_is_one_line(made: Path, tmp_path: Path) -> None:
+    (tmp_path / "hanging_for_run.py").write_text(HANGS)
+    done = call_any(made, "--method", "hanging_for_run:differs", "--method", "telea", "--despite-check")
+    tried, ran = [line for line in done.output.splitlines() if "is off" in line]
+    assert ran.startswith("  3 items, such as item 0: ValueError: level ")
+    clips = f"hanging_for_run.differs could not be tried on 2 clips, such as the clip {MADE!r}: ValueError: level "
+    log = Path("RUN/logs/methods/hanging_for_run.differs") / f"{MADE}.txt"
+    assert clips in tried
+    assert tried.endswith(f"is off (log: {log})")
+    checked = CliRunner().invoke(app, ["check", "hanging_for_run:differs", str(made)], env={"COLUMNS": "400"})
+    [line] = [line for line in checked.output.splitlines() if "is off" in line]
+    assert clips in line
+    assert "what it said is in hanging_for_run.differs.log" in checked.output
+    assert str(checked.exception) == "hanging_for_run.differs gave no result"
+    assert str(done.exception) == "hanging_for_run.differs made no prediction"
+
+
+TRIED = """
+import itertools
+import numpy as np
+
+CALLS = itertools.count()
+
+def noise(frames, hole):
+    frames[hole] = np.random.default_rng(next(CALLS)).integers(0, 256, (int(hole.sum()), 3))
+    return frames
+
+def blue(frames, hole):
+    frames[hole] = (200, 90, 30)
+    return frames[..., ::-1]
+
+def floats(frames, hole, value=0.5):
+    made = frames.astype("float32") / 255
+    made[hole] = value
+    return made
+"""
+
+
+def test_what_is_refused_is_not_run_and_the_others_are_reported(made: Path, tmp_path: Path) -> None:
+    (tmp_path / "tried_for_run.py").write_text(TRIED)
+    methods = [word for name in ("noise", "blue") for word in ("--method", f"tried_for_run:{name}")]
+    done = call_any(made, *methods, "--report")
+    assert str(done.exception).startswith("tried_for_run.blue is not run, for it gives frames with red and blue exchanged: known")
+    assert str(done.exception).endswith("--despite-check runs it all the same")
+    assert "tried_for_run.noise gives other pixels the second time" in done.output
+    assert Workspace("RUN").steps("predictions") == ["predict.tried_for_run.noise"]
+    assert {row.item_id for row in Workspace("RUN").table("checks", Checked)} == {MADE, "item 0"}
+    page = Path("RUN/report/report.html").read_text()
+    assert "Tried before the run, it gives other pixels the second time" in page
+    # Who means it says so, and what was found stands beside the scores.
+    done = call(made, "--method", "tried_for_run:blue", "--despite-check", "--report")
+    assert done.exit_code == 0
+    page = Path("RUN/report/report.html").read_text()
+    assert "Tried before the run, it gives frames with red and blue exchanged" in page
+    assert "It gives known pixels " in page
+    # What was damaged is made again, with the sentences.
+    [table, *_] = Path("RUN/tables/checks").glob("*.parquet")
+    before = table.read_bytes()
+    table.write_bytes(before[: len(before) // 2])
+    workspace = Workspace("RUN")
+    with LocalExecutor(workspace, workers=0) as executor:
+        assert repair(executor, proof(workspace).damaged) == []
+    assert table.read_bytes() == before
+    assert any("red and blue" in sentence for sentence in tasks_in(workspace)["tried_for_run.blue"])
+
+
+def test_floats_run_where_their_range_is_said(made: Path, tmp_path: Path) -> None:
+    (tmp_path / "tried_for_run.py").write_text(TRIED)
+    done = call_any(made, "--method", "tried_for_run:floats", "--slice", "high")
+    assert "state value_range=0..1 if that is their range" in str(done.exception)
+    call(made, "--method", "ours=tried_for_run:floats,value_range=0..1,value=0.2", "--slice", "high")
+    assert levels("ours") == {"item 2": 51}
+
+
+@pytest.mark.parametrize(
+    ("kind", "method", "told"),
+    [
+        ("hidden", "gives", "gives the hole as it was: nothing is filled (on item item 0, 2 frames of 64x48)"),
+        ("print", "gives", "gives the input back unchanged (on item item 0, 2 frames of 64x48)"),
+        ("print", "mirrors", "gives frames mirrored left to right: edges correlate by "),
+        ("print", "smooths", None),
+        ("edit", "mirrors", "gives frames mirrored left to right: edges correlate by "),
+        ("edit", "smooths", None),
+    ],
+)
+def test_where_no_hole_is_told_a_method_is_warned_of_and_runs(kind: str, method: str, told: str | None, tmp_path: Path) -> None:
+    (tmp_path / "untold_for_run.py").write_text(
+        "import cv2, numpy as np\n"
+        "def gives(frames, hole):\n    return frames\n"
+        "def smooths(frames, hole):\n    return np.stack([cv2.GaussianBlur(frame, (0, 0), 1) for frame in frames])\n"
+        "def mirrors(frames, hole):\n    return smooths(frames, hole)[:, :, ::-1]\n"
+    )
+    folder = tmp_path / "untold"
+    changed = {
+        "hidden": {"hole_is_given": False},
+        "print": {"hole_is_given": False, "hole_file_name": None},
+        "edit": {"hole_is_given": False, "hole_file_name": None, "source_prompt": None, "target_prompt": "a sea", "task": "SE"},
+    }[kind]
+    filmed(folder, input_is_stored=kind != "hidden", **changed)
+    done = call(folder, "--method", f"untold_for_run:{method}")
+    assert f"untold_for_run.{method}: 2 predictions, 0 failed" in done.output
+    said = [line for line in done.output.splitlines() if line.startswith(f"untold_for_run.{method} gives")]
+    warned = [line for line in said if "known pixels" not in line]
+    assert len(warned) == (told is not None), warned
+    assert all(str(told) in line for line in warned)
+
+
+def filmed(folder: Path, *, input_is_stored: bool = False, **changed: object) -> None:
+    """A frozen dataset of two items under a camera that moves."""
+    dataset, rows = write_items(folder, count=2, frames=(2, 2)), []
+    for row in dataset.items:
+        truth = folder / row["truth_file_name"]
+        video.write_lossless(truth, pan_clip("coffee", pixels_per_frame=1, frames=2, width=64, height=48), fps=25.0)
+        yuv, rgb = video.decoded_hashes(truth)
+        stored = {"input_file_name": row["truth_file_name"], "input_sha256": rgb} if input_is_stored else {}
+        rows.append({**row, **changed, "truth_yuv_sha256": yuv, "truth_rgb_sha256": rgb, **stored})
+    write_one_file(folder, replace(dataset, items=tuple(rows)))
+
+
+def test_a_result_whose_known_pixels_cannot_be_compared_is_named_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "half_for_check.py").write_text("def half(frames, hole):\n    return frames[:, ::2]\n")
+    checked = CliRunner().invoke(app, ["check", "half_for_check:half"], env={"COLUMNS": "300"})
+    assert "tried on a made clip, 12 frames of 214x122\n" in checked.output
+    assert str(checked.exception).startswith("`eval run` would not run half_for_check.half, for it ")
+
+
+def test_a_folder_of_results_is_looked_at_beside_a_dataset(tmp_path: Path) -> None:
+    filmed(tmp_path / "data")
+    truth = video.read_frames(tmp_path / "data" / "truth 0.mp4")
+    for name, frames in (("fine", truth), ("blue", truth[..., ::-1])):
+        (tmp_path / name).mkdir()
+        video.write_lossless(tmp_path / name / "item 0.mp4", np.ascontiguousarray(frames), fps=25.0)
+
+    def checked(*words: str) -> Result:
+        return CliRunner().invoke(app, ["check", *words], env={"COLUMNS": "300"})
+
+    assert "known pixels as they were\nno mistake shows" in checked("saved_folder,folder=fine", "data").output
+    wrong = checked("results=saved_folder,folder=blue", "data")
+    assert str(wrong.exception).startswith("`eval run` would not run results, for it gives frames with red and blue exchanged: ")
+    assert "no mistake shows" not in wrong.output
+    assert "a folder of results is looked at beside a dataset" in str(checked("saved_folder,folder=fine").exception)

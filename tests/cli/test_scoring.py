@@ -130,4 +130,5 @@ def test_ctrl_c_is_one_line_and_the_next_run_makes_the_same_tables(words: tuple[
     whole = tuple(word.replace(str(run), str(tmp_path / "untouched")) for word in words)
     assert run_here(*whole, *options, "--workers", "0").returncode == 0
     assert digests(run) == digests(tmp_path / "untouched")
-    assert len(digests(run)) == 2 * len(METHODS) + len(METHODS)  # predictions, and scores with what they are of
+    # Predictions with their hash; scores with theirs, what they are of and how they were asked for.
+    assert len(digests(run)) == 2 * len(METHODS) + 4 * len(METHODS)

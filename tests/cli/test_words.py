@@ -43,7 +43,7 @@ def test_constants_are_read(text: str, leaves: Catalogue, expected: dict[str, An
         ("shots,length=30.5", SPLITTERS, "splitter 'shots': length needs a whole number, got 30.5"),
         ("shots,length=true", SPLITTERS, "splitter 'shots': length needs a whole number, got True"),
         ("seconds,length_seconds=five", SPLITTERS, "splitter 'seconds': length_seconds needs a number, got 'five'"),
-        ("seconds,stride_seconds=[1]", SPLITTERS, "splitter 'seconds': stride_seconds needs a number or null, got [1]"),
+        ("seconds,stride_seconds=[1]", SPLITTERS, "'seconds' cannot have stride_seconds=[1]: input should be a valid number"),
         ("contain,pad=1", NORMALIZERS, "normalizer 'contain': pad needs true or false, got 1"),
         (
             "contain,colour=black",

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selection_world import fill
 
+from inpaintbench import frozen
 from inpaintbench.curation.calibration import TOGETHER, audit, audit_csv, calibrate, calibrate_judged, nearest
 from inpaintbench.curation.facts import Facts
 from inpaintbench.curation.judging import judge
@@ -87,6 +88,20 @@ def test_each_rule_and_all_together() -> None:
     ]  # fmt: skip
     assert calibrate_judged(judged_world([1.0], {}, rules)) == []
     assert calibrate_judged(judged_world([1.0], {0: "keep"}, rules[2:])) == []
+
+
+def test_copies_of_a_film_count_as_one_source() -> None:
+    """Of eight files, three show what one before them shows: five sources, too few for an interval."""
+    clips = [Clip(f"c{n}", f"s{n}", 0, 1, 30.0, 8, 8, 1, "b", "y", "r", None, 0.0) for n in range(8)]
+    rows = [Attribute(clip.clip_id, "a", float(n), None, "a", "1") for n, clip in enumerate(clips)]
+    told = [Answer(clip.clip_id, "keep_reject", "reject", None, 1, 1.0) for clip in clips]
+    groups = [Attribute(f"c{n}", frozen.GROUP, "s0", None, "alike", "1") for n in range(4)]
+    rules = [Rule(attribute="a", at_most=-1)]
+    for alike, low in (([], True), (groups, False)):
+        (found,) = calibrate_judged(judge(Facts.of_records(clips, [*rows, *alike], answers=told), rules))
+        assert (found.precision.low is not None) is low
+    assert found.precision.reason is not None
+    assert found.precision.reason.startswith("5 sources")
 
 
 def test_the_nearest_come_from_both_sides() -> None:

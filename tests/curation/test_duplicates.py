@@ -14,8 +14,8 @@ from worlds import luma, pan_clip
 
 from inpaintbench import video
 from inpaintbench.curation import duplicates
-from inpaintbench.curation.attributes.perceptual_hash import PerceptualHash
-from inpaintbench.curation.duplicates import find
+from inpaintbench.curation.attributes.perceptual_hash import PerceptualHash, hash_words
+from inpaintbench.curation.duplicates import HashIndex, Sequences, find
 from inpaintbench.errors import InputError, NotMeasurable
 from inpaintbench.types import Attribute, Clip, Frames, Luma, stated
 from inpaintbench.view import ItemView
@@ -142,6 +142,47 @@ def test_few_clips(count: int) -> None:
 def test_hashes_of_different_rates_are_an_error() -> None:
     with pytest.raises(InputError, match="6 and 12 a second"):
         find([clip("a", "a"), clip("b", "b")], [row("a", ANYTHING[0]), row("b", ANYTHING[0], rate="12")])
+
+
+def test_texts_are_read_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(duplicates, "_TEXTS_AT_ONCE", 2)
+    texts = ["6 - 00000000000000ff", None, "6 FFffFFffFFffFFff", "6 abc", "6 -", "6 0123456789abcdef - 8000000000000000"]
+    read = Sequences.of_words(texts)
+    expected = [hash_words(text)[1] if text else [] for text in texts]
+    assert read.lengths.tolist() == [len(hashes) for hashes in expected]
+    flat = [hash_ for hashes in expected for hash_ in hashes]
+    assert read.known.tolist() == [hash_ is not None for hash_ in flat]
+    assert read.values.tolist() == [hash_ or 0 for hash_ in flat]
+    turned = read.take(np.array([5, 0]))
+    assert turned.values.tolist() == [hash_ or 0 for place in (5, 0) for hash_ in expected[place]]
+    assert turned.known.tolist() == [hash_ is not None for place in (5, 0) for hash_ in expected[place]]
+    assert turned.starts.tolist() == [0, 3, 5]
+
+
+@pytest.mark.parametrize("text", ["", "six 00", "6 xyz", "6 ", "6 00000000000000001", "6 é0"])
+def test_what_is_no_hash_is_named(text: str) -> None:
+    with pytest.raises(InputError, match=r"perceptual hash.*: measure the attribute perceptual_hash again"):
+        Sequences.of_words(["6 00", text])
+
+
+@pytest.mark.parametrize("step", [1, 3])
+def test_candidates_do_not_depend_on_how_many_are_looked_at_at_once(step: int) -> None:
+    shots = list(crowd(2).hashes.values())
+    flat = [hash_ for shot in shots for hash_ in shot]
+    known, starts = np.array([hash_ is not None for hash_ in flat]), np.cumsum([0, *map(len, shots)])
+    sequences = Sequences(np.array([hash_ or 0 for hash_ in flat], np.uint64), known, starts)
+    index = HashIndex(sequences, np.arange(len(shots)) // 3)
+    parts = []
+    for block in (11, len(shots)):
+        found = [
+            index.candidates(first, min(first + block, len(shots)), among=np.ones(len(shots), bool), at_most_bits=10.0, step=step)
+            for first in range(0, len(shots), block)
+        ]
+        parts.append(
+            {row for one in found for row in zip(*map(np.ndarray.tolist, (one.earlier, one.later, one.shift)), strict=True)}
+        )
+    assert parts[0] == parts[1]
+    assert len(parts[0]) > 30
 
 
 @dataclass(frozen=True)

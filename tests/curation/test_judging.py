@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inpaintbench.curation.facts import Facts
-from inpaintbench.curation.judging import judge, select_clips, stored_selection
+from inpaintbench.curation.funnel.stages import funnel_words
+from inpaintbench.curation.judging import judge, select_clips, stored_selection, unasked
 from inpaintbench.curation.rules import Rule
 from inpaintbench.errors import InputError, WorkspaceError
 from inpaintbench.types import Answer, Attribute, Clip, Download, Selection, Source
@@ -191,3 +192,18 @@ def test_no_clips_and_damaged_tables(workspace: Workspace, tmp_path: Path) -> No
     (workspace.path / "tables" / "attributes" / "probe.parquet").write_bytes(b"PAR1 no")
     with pytest.raises(WorkspaceError, match=r"probe\.parquet', then `inpaintbench curation clips` makes it anew"):
         select_clips(workspace, [Rule(attribute="cut_score", at_most=0.3)])
+
+
+def test_rules_without_a_value_are_named_with_count_and_reason(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path / "workspace")
+    workspace.write_table("clips", "cut", [clip("a"), clip("b"), clip("c")], Clip)
+    lacking = [fact(name, "text", None, "its weights are not here") for name in "ab"] + [fact("c", "text", 0.5)]
+    workspace.write_table("attributes", "measure.text", lacking, Attribute)
+    workspace.write_table("attributes", "measure.cut", [fact(name, "cut", 0.1) for name in "abc"], Attribute)
+    rules = [Rule(attribute="text", at_most=0.01, flag=True, name="no text"), Rule(attribute="cut", at_most=0.3)]
+    select_clips(workspace, rules)
+    (found,) = unasked(workspace)
+    assert (found.rule, found.missing, found.clips, found.reason) == ("no text", 2, 3, "its weights are not here")
+    assert found.words == "the rule 'no text' had no value on 2 of 3 clips: its weights are not here"
+    judged = stored_selection(workspace, Facts.of_workspace(workspace, ()))
+    assert funnel_words(workspace, judged).endswith("flagged: 1 by no text, without a value: 2 of 3 by no text")

@@ -123,3 +123,28 @@ def test_the_highest_share_is_kept_and_ties_go_by_name(share: float, names: str)
     assert "".join(row.clip_id for row in judged if row.keep) == names
     assert all((row.reason is None) == row.keep for row in judged)
     assert judged[0].rule == f"letters among the highest {share:.0%}"
+
+
+def test_a_camera_that_stands_still_is_high_at_no_rank() -> None:
+    clips = [clip(f"c{place}", f"s{place}") for place in range(12)]
+    values = {f"c{place}": 0.0001 * place for place in range(12)}
+    levels = {
+        row.subject_id: row for row in rank_levels(clips, measured(values), level="motion_level", share=0.5, least_high=0.001)
+    }
+    assert {name for name, row in levels.items() if row.value == "high"} == {"c10", "c11"}
+    assert {name for name, row in levels.items() if row.value == "low"} == {f"c{place}" for place in range(6)}
+    assert levels["c9"].reason == "below 0.001: not high at any rank"
+    assert not any(row.value == "high" for row in rank_levels(clips, measured(values), level="motion_level", least_high=1.0))
+
+
+@pytest.mark.parametrize("spread", [False, True])
+def test_clips_that_show_the_same_take_one_place(spread: bool) -> None:
+    clips = [clip(f"{film}{copy}", f"s{film}{copy}") for film in "abcdef" for copy in range(3)]
+    values = {one.clip_id: None if one.clip_id == "f0" else float("abcdef".index(one.clip_id[0])) for one in clips}
+    alike = {one.clip_id: f"{one.clip_id[0]}0" for one in clips if one.clip_id[1] != "0"}
+    rows = rank_levels(clips, measured(values), level="motion_level", share=0.5, spread=spread, alike=alike)
+    taken = {row.subject_id: row.value for row in rows if row.value is not None}
+    assert taken == {"a0": "low", "b0": "low", "c0": "low", "d0": "high", "e0": "high", "f1": "high"}
+    assert {row.reason for row in rows if row.subject_id == "a2"} == {"a near-duplicate of clip a0, which stands for it"}
+    # The first of those that show the same has no value, so the next one stands for it.
+    assert {row.reason for row in rows if row.subject_id == "f2"} == {"a near-duplicate of clip f1, which stands for it"}

@@ -92,6 +92,26 @@ def test_a_plain_picture_that_turns_black_fades() -> None:
     assert fade.end_frame >= 40
 
 
+def test_what_passes_a_bare_wall_is_no_fade_whatever_the_exposure_does(coffee: Frames, rocket: Frames) -> None:
+    """Contrast grows as it comes into view, and goes as it leaves; levels do not grow by one factor."""
+    wall = np.repeat(120 + (coffee[:1].astype(np.float32) - coffee[0].mean()) / 20, 60, axis=0)
+    for at in range(60):
+        left = 4 * (at - 30) + 50
+        start, end = max(0, left), min(160, left + 60)
+        if start < end:
+            wall[at, 10:80, start:end] = np.clip((rocket[0, 10:80, start - left : end - left] - 100.0) * 2.5 + 128, 0, 255)
+    light = 1 - 0.5 / (1 + np.exp(-(np.arange(60) - 30) / 3.0))[:, None, None, None]
+    assert transitions(wall.clip(0, 255).astype(np.uint8)) == []
+    assert transitions((wall * light).clip(0, 255).astype(np.uint8)) == []
+
+
+def test_a_bare_wall_in_the_shade_is_no_fade_and_one_that_turns_black_is() -> None:
+    shade = 180 - 90 / (1 + np.exp(-(np.arange(60) - 30) / 4.0))
+    assert transitions(np.broadcast_to(shade.astype(np.uint8)[:, None, None, None], (60, 48, 64, 3))) == []
+    black = np.clip(180 - 6.0 * np.arange(60), 0, 255).astype(np.uint8)
+    assert [one.kind for one in transitions(np.broadcast_to(black[:, None, None, None], (60, 48, 64, 3)))] == ["gradual"]
+
+
 def test_blocks_leave_no_seams(coffee: Frames, rocket: Frames) -> None:
     one = np.concatenate([coffee, coffee[::-1]])
     other = np.concatenate([rocket, rocket[::-1]])

@@ -39,6 +39,15 @@ def limit(payload: Mapping[str, Any], *, parameters: Mapping[str, Any], blobs: B
     return [Attribute(payload["name"], "limit", float(resource.getrlimit(resource.RLIMIT_DATA)[0]), None, "limit", "1")]
 
 
+def who(payload: Mapping[str, Any], *, parameters: Mapping[str, Any], blobs: Blobs) -> list[Attribute]:
+    """One row with the process that did it; with ``payload["once"]``, a file, the first to come kills its process."""
+    time.sleep(payload.get("seconds", 0))
+    if (once := payload.get("once")) and not Path(once).exists():
+        Path(once).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return [Attribute(payload["name"], "process", float(os.getpid()), None, "who", "1")]
+
+
 def behave_unless_told(payload: Mapping[str, Any], *, parameters: Mapping[str, Any], blobs: Blobs) -> list[Attribute]:
     """Do what ``parameters["how"]`` says."""
     return behave({**payload, "how": parameters["how"]}, parameters={}, blobs=blobs)

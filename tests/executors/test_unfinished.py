@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from inpaintbench.executors.unfinished import FOLDER, Plan, stopped
@@ -67,6 +68,10 @@ def test_a_step_that_another_run_ends_meanwhile_is_nobodys(workspace: Workspace,
     assert stopped(workspace) == []
     path.write_bytes(whole[:-9])
     assert stopped(workspace) == []
+    for facts in ({}, {"record": "inpaintbench.types:Nothing"}, {"record": "inpaintbench.nothing:Attribute"}, {"record": 3}):
+        rows = pa.table({"key": ["k1"], "subject_id": ["s1"], "name": ["one.mp4"]})
+        pq.write_table(rows.replace_schema_metadata({"plan": json.dumps({"table": TABLE, "rejected": [], **facts})}), path)
+        assert stopped(workspace) == []
 
 
 def test_a_plan_that_release_0_2_kept_is_taken_too(workspace: Workspace) -> None:

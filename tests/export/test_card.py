@@ -165,6 +165,11 @@ def test_splits_and_held_back_parts_are_told(small: Dataset) -> None:
     assert "1 pair, which may stay because: one \\*camera\\*." in told
     clean = section(card_of(replace(small, items=rows), leakage=leakage | {"pairs": 0}), "Load")
     assert "for near-duplicates: there are none." in clean
+    words = "Mirror images and crops were not looked for among 200,000 clips: of more than 100,000 that takes hours."
+    assert f"- {words}\n" in card_of(small, alike={"not_looked_for": words})
+    both = card_of(small, alike={"not_looked_for": words, "clips": 2, "groups": 1})
+    assert f"- {words}\n- 2 clips that items were chosen from show what" in both
+    assert words not in card_of(small, alike={"clips": 2, "groups": 1})
     truth = card_of(small, truth_of={"dataset": "small", "splits": ["test"], "manifest_sha256": "0" * 64})
     assert "> The truth that the dataset small holds back, of its items in `test`." in truth
     shown = {"items": 2, "hole_pixels": 0.125}

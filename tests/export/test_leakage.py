@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations
@@ -17,9 +18,10 @@ from splits_world import copy_of, divide, make
 from inpaintbench import frozen, video
 from inpaintbench.curation.split import assign, together
 from inpaintbench.errors import InputError
-from inpaintbench.recipes import leakage, look_alikes
+from inpaintbench.recipes import evidence, leakage, look_alikes
 from inpaintbench.recipes.settings import export, recall
 from inpaintbench.recipes.versions import Asked
+from inpaintbench.tables import to_columns
 from inpaintbench.types import Attribute, Clip, Frames, Item, Source
 from inpaintbench.workspace import Workspace
 
@@ -68,8 +70,9 @@ def test_different_pictures_in_different_splits_pass_and_the_dataset_says_so(wor
     assert told == {"checked": len(clips), "pairs": 0, "without_hash": 0}
     assert frozen.load(folder).facts["leakage"]["checked"] == 4
     # What was measured is kept, and never published.
-    assert len(world.table("attributes", Attribute, step=look_alikes.STEP)) == 2 * len(clips)
-    assert not any("perceptual" in name for row in dataset.items for name in row["attributes"])
+    stored = [row for leaf in look_alikes.LEAVES for row in world.table("attributes", Attribute, step=f"measure.{leaf}")]
+    assert Counter(row.name for row in stored) == dict.fromkeys(look_alikes.LEAVES, len(world.table("clips", Clip)))
+    assert not any("hash" in name for row in dataset.items for name in row["attributes"])
 
 
 def test_a_dataset_of_one_split_is_not_looked_at(world: Workspace) -> None:
@@ -99,6 +102,28 @@ def test_copies_in_another_split_fail_with_a_list_and_may_stay_for_a_reason(worl
     assert {clip for pair in told["alike"] for clip in pair} == names | {clips[0]}
     with pytest.raises(InputError, match="near-duplicates"):  # a reason counts once
         export(recall(world), world, asked=Asked(replace=True))
+
+
+def test_among_very_many_clips_only_plain_hashes_are_compared_and_that_is_told(
+    world: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clips = divide(world, train=1)
+    mirrored, encoded_again = (
+        copy_of(world, clips[0], f"{name}.png", COPIES[name], split="test") for name in ("mirrored", "re-encoded")
+    )
+    assert leakage.not_looked_for(world) is None
+    monkeypatch.setattr(look_alikes, "MOST_FOR_COPIES", 5)
+    count = len(world.table("clips", Clip))
+    words = "Mirror images and crops were not looked for among {} clips: of more than 5 that takes hours."
+    assert leakage.not_looked_for(world) == words.format(count)
+    assert evidence.copies(world) == {"not_looked_for": words.format(count)}
+    told = leakage.check(world, world.table("items", Item), allowed="they are what is measured")
+    assert told["not_looked_for"] == words.format(6)
+    assert [set(pair) for pair in told["alike"]] == [{clips[0], encoded_again}]
+    monkeypatch.setattr(look_alikes, "MOST_FOR_COPIES", 6)
+    told = leakage.check(world, world.table("items", Item), allowed="they are what is measured")
+    assert "not_looked_for" not in told
+    assert {frozenset(pair) for pair in told["alike"]} == {frozenset((clips[0], copy)) for copy in (mirrored, encoded_again)}
 
 
 def test_copies_in_one_split_are_nobodys_business(world: Workspace) -> None:
@@ -193,8 +218,8 @@ def test_films_that_others_cut_and_encode_are_found_and_other_films_are_not(tmp_
             yuv, rgb = video.decoded_hashes(workspace.blobs.path(blob))
             name = f"{place}{'a' if number else ''}"
             clips.append(Clip(name, name, 0, len(shown), 25.0, 128, 80, len(shown), blob, yuv, rgb, 18, 45.0))
-    hashed = look_alikes.hashes(workspace, clips)
-    found = look_alikes.pairs(hashed, {clip.clip_id: clip.clip_id for clip in clips}, workspace.blobs)
+    hashed = look_alikes.hashes(workspace, to_columns(clips, Clip))
+    found = look_alikes.pairs(hashed, hashed.clips["clip_id"].to_pylist(), workspace.blobs)
     assert [(pair.clip_id, pair.other_id, pair.mirrored) for pair in found] == [("0", "0a", False)]
 
 
@@ -213,6 +238,7 @@ def test_real_photographs_of_different_things_are_never_alike_and_their_copies_a
     clips = [clip(str(place), video.read_frames(path)) for place, path in enumerate(paths)]
     assert len(clips) >= 25
     clips += [clip(f"{place}'", encoded(video.read_frames(path), quality=40)[:, :, ::-1]) for place, path in enumerate(paths)]
-    found = look_alikes.pairs(look_alikes.hashes(workspace, clips), {one.clip_id: one.clip_id for one in clips}, workspace.blobs)
+    hashed = look_alikes.hashes(workspace, to_columns(clips, Clip))
+    found = look_alikes.pairs(hashed, hashed.clips["clip_id"].to_pylist(), workspace.blobs)
     assert {(pair.clip_id, pair.other_id) for pair in found} == {(str(place), f"{place}'") for place in range(len(paths))}
     assert len(list(combinations(clips, 2))) > 1000

@@ -18,6 +18,7 @@ from inpaintbench import frozen, manifest, video
 from inpaintbench.errors import InputError, VerifyError
 from inpaintbench.export.freeze import seal
 from inpaintbench.export.verify import verify
+from inpaintbench.files import file_sha256
 from inpaintbench.streaming import stream
 from inpaintbench.types import Slice, canonical_json, content_id
 
@@ -107,13 +108,32 @@ def test_only_what_is_asked_for_is_read(in_shards: Callable[..., Path], monkeypa
     assert frozen.dataset_id(made)
     assert not read
     assert made.items.find("i5")["clip_id"] == "c5"
-    assert [columns for _, columns in read] == [["item_id"]] * 6 + [None]  # a single group has its rows read
+    of_rows = [columns for name, columns in read if name.startswith("all")]  # the rest looks the hashes of their files up
+    assert of_rows == [["item_id"]] * 6 + [None]  # a single group has its rows read
     read.clear()
     assert manifest.column(made, "frames") == [3] * ITEMS
     assert {tuple(columns) for _, columns in read} == {("frames",)}
     read.clear()
     assert list(made.slices[1].item_ids) == ["i1", "i2"]
-    assert {name.partition("-")[0] for name, _ in read} == {"members"}
+    assert {name.partition("-")[0] for name, _ in read} == {"members"}  # ids of rows, which it may have, are known by now
+
+
+def test_a_file_is_looked_up_in_one_group_of_rows(in_shards: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = in_shards(5, 2)
+    listed = dict(frozen.load(folder).files)
+    read: list[tuple[str, int]] = []
+    real = manifest._read
+    monkeypatch.setattr(
+        manifest, "_read", lambda group, columns: read.append((group.path.name, group.number)) or real(group, columns)
+    )
+    for name, sha256 in listed.items():
+        read.clear()
+        assert frozen.load(folder).files[name] == sha256
+        assert len(read) == (not manifest.is_table(name))
+    for name in ("", "holes/i0", "zzz"):
+        read.clear()
+        assert name not in frozen.load(folder).files
+        assert len(read) <= 1
 
 
 def test_rows_are_a_sequence(in_shards: Callable[..., Path]) -> None:
@@ -206,7 +226,7 @@ def test_tables_that_name_files_outside_are_refused(name: str, in_shards: Callab
     for path, data in manifest.tables(bad, {}):
         (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).write_bytes(data)
-    (tmp_path / "dataset.json").write_bytes(manifest.root(replace(bad, files={**bad.files, "manifest/files.parquet": "0" * 64}),
-                                                          item_tables={}))  # fmt: skip
+    tables = {path: file_sha256(tmp_path / path) for path in ("manifest/files.parquet", "manifest/members.parquet")}
+    (tmp_path / "dataset.json").write_bytes(manifest.root(replace(bad, files={**bad.files, **tables}), item_tables={}))
     with pytest.raises(VerifyError, match="which cannot lie in a dataset"):
         list(frozen.load(tmp_path).files)

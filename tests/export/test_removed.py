@@ -156,6 +156,7 @@ def test_refusals_are_one_sentence_and_take_nothing_out(world: Workspace) -> Non
 def test_versions_are_remembered_go_up_and_stand_in_the_id(world: Workspace) -> None:
     first = exported(world)[1]
     assert frozen.dataset_id(first) == f"{first.name}@1.0.0+{last(world).content[:12]}"
+    item_id = first.items[0]["item_id"]
     done = run_here("export", "freeze", world.path, "--version", "1.2.0")
     assert (done.returncode, done.stderr) == (0, "")
     assert f"@1.2.0+{last(world).content[:12]}" in done.stdout
@@ -163,7 +164,7 @@ def test_versions_are_remembered_go_up_and_stand_in_the_id(world: Workspace) -> 
     assert frozen.content_of(first) == frozen.content_of(frozen.load(world.path / "exports" / "reinpaint"))
     assert run_here("export", "freeze", world.path).stderr == ""
     assert frozen.load(world.path / "exports" / "reinpaint").version == "1.2.0"
-    removed.remove(world, [("item", first.items[0]["item_id"])], reason=WHY)
+    removed.remove(world, [("item", item_id)], reason=WHY)
     done = run_here("export", "freeze", world.path)
     assert done.returncode == 1
     assert f"differs: 1 item removed: {WHY}; " in done.stderr

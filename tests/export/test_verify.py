@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -14,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from old_format import one_file
+from old_format import one_file, write_fields
 
 from inpaintbench import frozen, video
 from inpaintbench.errors import InputError, MissingExtraError, UnknownNameError, how_to_install
@@ -157,7 +156,7 @@ def _change_metadata_and_cover_it_up(dataset: Path) -> None:
 def _set_hash(dataset: Path, path: Path) -> None:
     manifest = one_file(dataset)
     manifest["files"][path.relative_to(dataset).as_posix()] = file_sha256(path)
-    (dataset / "dataset.json").write_text(json.dumps(manifest))
+    write_fields(dataset, manifest)
 
 
 def _lengthen_the_manifest(dataset: Path) -> None:
@@ -178,8 +177,8 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "hole": (_change_a_hole_and_cover_it_up, "decoded hole differs"),
     "metadata": (_change_metadata_and_cover_it_up, "size-low: licence of"),
     "manifest": (lambda dataset: (dataset / "dataset.json").write_text("{}"), "is damaged"),
-    "a blank in the manifest": (_lengthen_the_manifest, "dataset.json: changed"),
-    "a fact in the manifest": (_change_the_manifest, "dataset.json: changed"),
+    "a blank in the manifest": (_lengthen_the_manifest, "its text is not what its own SHA-256 says"),
+    "a fact in the manifest": (_change_the_manifest, "its text is not what its own SHA-256 says"),
     "another name": (
         lambda dataset: _truth(dataset).rename(_truth(dataset).with_name("x.mp4")),
         "truth/x.mp4: not in the manifest",
@@ -213,9 +212,9 @@ def test_media_behind_a_link_to_a_folder_count_as_missing(dataset: Path, tmp_pat
 
 def test_links_to_files_and_folders_of_others_are_let_be(dataset: Path, tmp_path: Path) -> None:
     (tmp_path / "blobs").mkdir()
-    for place, path in enumerate(
-        sorted(path for path in dataset.rglob("*") if path.is_file())
-    ):  # as the Hub's library keeps them
+    (tmp_path / "snapshots").mkdir()
+    dataset = dataset.rename(tmp_path / "snapshots" / "0123")  # as the Hub's library keeps them
+    for place, path in enumerate(sorted(path for path in dataset.rglob("*") if path.is_file())):
         blob = shutil.move(path, tmp_path / "blobs" / str(place))
         path.symlink_to(blob)
     (dataset / ".cache" / "huggingface").mkdir(parents=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from dataclasses import replace
 
 from inpaintbench.pages import Cell, Column, Row, Table
 from inpaintbench.pages.papers import comma_separated, escaped, latex
@@ -53,10 +54,18 @@ def test_what_a_mean_leaves_out_stands_beside_it() -> None:
     assert rows[0] == r"Method & All items {\scriptsize n 21} & low {\scriptsize n 9} \\"
     assert rows[1] == r"part & \textbf{24.92} {\scriptsize 20 to 30; n 7 $\cdot$ 14 $\infty$} & 24.00 \\"
     assert list(csv.reader(io.StringIO(comma_separated(PARTLY)))) == [
-        ["Method", "All items", "All items: note", "low"],
-        ["part", "24.92", "n 7 · 14 ∞", "24.0"],
-        ["whole", "22.0", "", "21.0"],
+        ["Method", "All items", "All items: note", "All items: bold", "low"],
+        ["part", "24.92", "n 7 · 14 ∞", "bold", "24.0"],
+        ["whole", "22.0", "", "", "21.0"],
     ]
+
+
+def test_the_line_below_a_table_goes_wherever_it_is_copied() -> None:
+    table = replace(PARTLY, foot="Bold: 95 % sure.")
+    lines = latex(table).splitlines()
+    assert lines[-2] == r"\multicolumn{3}{@{}p{\linewidth}@{}}{\scriptsize Bold: 95 \% sure.} \\"
+    assert lines[-3:] == [r"\bottomrule", lines[-2], r"\end{tabular}"]
+    assert [row[-1] for row in csv.reader(io.StringIO(comma_separated(table)))] == ["Note", "Bold: 95 % sure.", ""]
 
 
 def test_escaping_leaves_no_command() -> None:
@@ -67,6 +76,6 @@ def test_escaping_leaves_no_command() -> None:
 
 def test_csv_has_full_values_and_no_formula() -> None:
     rows = list(csv.reader(io.StringIO(comma_separated(TABLE))))
-    assert rows[0] == ["Method", "Camera motion: low", "Camera motion: high"]
-    assert rows[1] == ["my_fill & co", "27.3123", DASH]
-    assert rows[2] == ["'=cmd()", "-3.0", "inf"]
+    assert rows[0] == ["Method", "Camera motion: low", "Camera motion: low: bold", "Camera motion: high"]
+    assert rows[1] == ["my_fill & co", "27.3123", "bold", DASH]
+    assert rows[2] == ["'=cmd()", "-3.0", "", "inf"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shutil
 from collections import Counter
@@ -19,6 +20,7 @@ from inpaintbench.cli.build.decaption import DEMO_FILMS, DEMO_SEED
 from inpaintbench.cli.build.running import summarise
 from inpaintbench.curation import captions
 from inpaintbench.curation.funnel.stages import failures
+from inpaintbench.curation.judging import unasked
 from inpaintbench.curation.split import assign
 from inpaintbench.errors import InputError, MissingPartError
 from inpaintbench.eval.scoring.predict import MethodSpec, predict
@@ -112,7 +114,7 @@ def test_the_clips_with_the_least_text_are_dropped_before_anything_is_painted(
 ) -> None:
     workspace, _, dataset = benchmark
     kept, dropped = kept_and_dropped(workspace, attribute=captions.LETTERS)
-    assert (len(kept), len(dropped)) == (7, 3)
+    assert (len(kept), len(dropped)) == (7, 2)  # one film shows the photograph of another
     assert min(kept.values()) >= max(dropped.values())
     assert {row["clip_id"]: row["attributes"][captions.LETTERS] for row in dataset.items} == kept
     assert {row.clip_id for row in workspace.table("corruptions", Corruption)} == set(kept)
@@ -266,6 +268,13 @@ def test_texts_that_show_nothing_cannot_be_read_or_are_two_cost_their_film_and_s
     summary = capsys.readouterr().out
     assert "note: wide.SRT: read as utf-32-le" in summary
     assert "refused by timed_text.notes" not in summary
+    (lacking,) = unasked(workspace)
+    assert (lacking.missing, lacking.clips) == (5, 8)
+    assert lacking.rule == f"{captions.LETTERS} among the highest 100%"
+    assert dataset.facts["selection"]["unasked"] == [dataclasses.asdict(lacking)]
+    strict = recipe.model_copy(update={"strict_rules": True})
+    with pytest.raises(InputError, match=r"had no value on 5 of 8 clips: no text: .*; --strict-rules allows no clip without"):
+        built(tmp_path / "workspace", strict, SourceSpec("folder", {"folder": str(sources)}))
 
 
 @pytest.mark.real

@@ -172,8 +172,7 @@ def test_clips_that_no_rater_was_asked_about_keep_the_labels_of_their_footage(wo
     answers = {"c0": 0.1, "c1": 0.5, "c2": None}
     rows = [Attribute(name, share, value, None if value else "unclear", "annotate", "1") for name, value in answers.items()]
     workspace.write_table("attributes", "annotate.x", rows, Attribute)
-    parts = devil._scene_motion_levels(devil.DevilRecipe(), workspace, to_columns(clips, Clip))
-    found = [row for part in parts for row in to_records(part, Attribute)]
+    found = to_records(devil._scene_motion_levels(devil.DevilRecipe(), workspace, to_columns(clips, Clip)), Attribute)
     assert {row.subject_id: (row.value, row.producer) for row in found} == {
         "c0": ("low", "rank"), "c1": ("high", "rank"), "c2": (None, "rank"), "c3": ("high", "known"), "c4": ("high", "known"),
     }  # fmt: skip

@@ -48,7 +48,7 @@ def test_own_masks_lie_on_the_films_of_their_name_in_slices_of_what_they_measure
     build = ("build", "devil", "--sources", "films", "--saved-masks", "masks", "--saved", "polarity=white_is_hole", *SMALL)
     done = run_here(*build, "--labels", "labels.csv", "--out", "own", cwd=folder)
     assert done.returncode == 0, done.stderr
-    assert "warning" not in done.stderr
+    assert all("had no value on" in line for line in done.stderr.splitlines() if "warning" in line)  # of rules, none of masks
     root = folder / "own" / "exports" / "devil"
     dataset = frozen.load(root)
     rows = {row["item_id"]: row for row in dataset.items}

@@ -11,7 +11,7 @@ from inpaintbench.cli import console
 from inpaintbench.cli.evaluate_options import ProtocolName
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import argument, option
-from inpaintbench.cli.run_folder import opened, scorable
+from inpaintbench.cli.run_folder import kept_between_items, opened, scorable
 from inpaintbench.cli.words import pair
 from inpaintbench.errors import InputError
 from inpaintbench.eval.alignment.align import Alignment, align
@@ -33,7 +33,8 @@ from inpaintbench.eval.data_files import read_table
 from inpaintbench.eval.hub import frozen_or_hub
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.report.agreement import FOLDER
-from inpaintbench.eval.report.tables import one_fingerprint
+from inpaintbench.eval.report.between_items import exposure_sentences
+from inpaintbench.eval.report.tables import Results
 from inpaintbench.eval.scoring.run_folder import bind, scores_of
 from inpaintbench.eval.scoring.run_state import references_in
 from inpaintbench.types import Dataset, Score
@@ -99,7 +100,7 @@ def align_command(
     directions = {name: _higher(name, side) for name, side in _pairs(better, "--better").items()}
     given = {name: _number(name, side) for name, side in _pairs(tie, "--tie").items()}
     loaded = scorable(root) if root else None
-    ballots, everything, fingerprint = _inputs(answers, scores, loaded, root, run, protocol, directions)
+    ballots, everything, fingerprint, notes = _inputs(answers, scores, loaded, root, run, protocol, directions)
     pairs = _pairs_of(pair or [])
     asked = {*given, *(name for of in pairs for name in of), *([baseline] if baseline else [])}
     follows = PROTOCOLS.get(protocol or usual(loaded)) if loaded and not scores else None
@@ -115,6 +116,7 @@ def align_command(
         family=_family(names, baseline, pairs),
         title="Metrics and people" + (f": {loaded.name}" if loaded else ""),
         fingerprint=fingerprint,
+        notes=notes,
     )
     page = write_alignment((out or (run / FOLDER if run and not scores else FOLDER)).absolute(), alignment)
     _say(alignment)
@@ -142,14 +144,14 @@ def _inputs(
     run: Path | None,
     protocol: str | None,
     better: Mapping[str, bool],
-) -> tuple[Answers, Measured, str]:
-    """Answers and scores from wherever they lie, and the fingerprint of those of a run."""
+) -> tuple[Answers, Measured, str, list[str]]:
+    """Answers and scores from wherever they lie; of those of a run the fingerprint, and what is to be known of its methods."""
     sources = frozen.sources_of(loaded) if loaded else {}
     if scores and answers:
         measured = read_scores(scores, better=better)
         ballots = read_answers(answers, sources={**measured.sources, **sources})
         floors = measured.references | (references_in(opened(run)) if run else frozenset())
-        return _competing(ballots, floors), measured, ""
+        return _competing(ballots, floors), measured, "", []
     if scores or run is None or loaded is None or root is None:
         raise UsageError("give a table of answers with --scores, or a dataset and --run for the scores of a run")
     workspace = opened(run)
@@ -157,10 +159,12 @@ def _inputs(
         bind(workspace, root)
         name = protocol or usual(loaded)
         rows, compared = scores_of(workspace, loaded, root, name)
-        fingerprint = one_fingerprint(rows, PROTOCOLS.get(name))
+        references, efforts = references_in(workspace), kept_between_items(workspace)
+        results = Results(loaded, rows, protocol=PROTOCOLS.get(name), references=references, efforts=efforts)
         everything = workspace.table("scores", Score)
     ballots = read_answers(answers, sources=sources) if answers else answers_of_scores(everything, sources=sources)
-    return _competing(ballots, references_in(workspace)), measured_of(rows, compared=compared, better=better), fingerprint
+    measured = measured_of(rows, compared=compared, better=better)
+    return _competing(ballots, references), measured, results.fingerprint, exposure_sentences(results)
 
 
 def _competing(answers: Answers, references: Collection[str]) -> Answers:

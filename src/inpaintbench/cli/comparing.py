@@ -12,12 +12,14 @@ from inpaintbench.cli.console import AsJson, print_json
 from inpaintbench.cli.evaluate_options import InDataset, Label, ProtocolName, Scored, SomeMetrics, SomeSlices, label_of
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import argument, option
-from inpaintbench.cli.run_folder import opened, scorable
+from inpaintbench.cli.run_folder import kept_between_items, opened, scorable
 from inpaintbench.cli.words import pick
 from inpaintbench.eval.comparing.two_methods import HEADS, compare, csv_bytes, markdown, telling, text_rows
 from inpaintbench.eval.protocols import PROTOCOLS, usual
+from inpaintbench.eval.report.between_items import exposure_sentences
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.tables import Results, in_reading_order
+from inpaintbench.eval.scoring.effort import Effort
 from inpaintbench.eval.scoring.run_folder import bind, check_scored, scored_methods, scores_of
 from inpaintbench.eval.scoring.run_state import not_run_words, references_in
 from inpaintbench.files import write_atomically
@@ -60,15 +62,20 @@ def compare_command(
     called = other if one != other else f"{other} ({console.shown(other_run or run)})"
     scores = left[0] + [replace(score, method=called) for score in right[0]]
     sets = left[1] + [replace(score, method=called) for score in right[1]]
-    results = Results(loaded, scores, protocol=PROTOCOLS.get(name), slice_scores=sets)
+    both = ((one, run, one), (called, other_run or run, other))
+    efforts = {label: kept_between_items(opened(place)).get(known, Effort()) for label, place, known in both}
+    results = Results(loaded, scores, protocol=PROTOCOLS.get(name), slice_scores=sets, efforts=efforts)
     quantities = _quantities(results, metric, region)
     slices = {row.name: row for row in [results.everything, *in_reading_order(results.slices)]}
     rows = compare(results, one, called, quantities=quantities, slices=pick("slice", part, slices))
-    remarks = _unmeasured(results, metric, region)
-    for label, place in ((one, run), (other, other_run or run)):
+    remarks = [*exposure_sentences(results), *_unmeasured(results, metric, region)]
+    for shown_as, place, label in both:
         workspace = opened(place)
         if predict_step(label) in workspace.steps("predictions") and (words := not_run_words(workspace, loaded, label)):
             remarks.append(f"left out: {words}")
+        if why := results.aside.get(shown_as):
+            remarks.append(f"no star marks the better mean beside {shown_as}: {why}")
+            rows = [replace(row, reference=True) for row in rows]
         if label in references_in(workspace):
             remarks.append(
                 f"{label} is a reference method: a floor to stand above, not a competitor, so no star marks the better mean"

@@ -28,22 +28,32 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 from rich.table import Table
+from rich.text import Text
 
 from inpaintbench.catalogue import Catalogue, Leaf
 from inpaintbench.cli import logs
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import argument, bundle, option
 from inpaintbench.cli.words import check_constants, pair
-from inpaintbench.errors import WorkspaceError
+from inpaintbench.errors import VerifyError, WorkspaceError
 from inpaintbench.executors import STOP_ASKED, default_workers
+from inpaintbench.files import without_controls
 
 if TYPE_CHECKING:  # a command imports what works when it works, so that help comes at once
     from inpaintbench.executors.ledgered import LedgeredExecutor
     from inpaintbench.workspace import Shard, Workspace
 
+
+class _Console(Console):
+    """Shows words of strangers as they are spelt: none of their characters moves the cursor or turns the order of letters."""
+
+    def render_str(self, text: str, **how: Any) -> Text:  # every text of lines and tables comes by here
+        return super().render_str(without_controls(text), **how)
+
+
 # No folding in files and pipes, and no pictures for what looks like an emoji's name in a path.
-out = Console(highlight=False, emoji=False, soft_wrap=True, width=None if sys.stdout.isatty() else 200)
-err = Console(stderr=True, highlight=False, emoji=False, soft_wrap=True)
+out = _Console(highlight=False, emoji=False, soft_wrap=True, width=None if sys.stdout.isatty() else 200)
+err = _Console(stderr=True, highlight=False, emoji=False, soft_wrap=True)
 
 WORKERS = default_workers()
 # The title of options that say how a command runs, not what it makes.
@@ -51,6 +61,8 @@ RUNNING = "Running"
 
 
 SECONDS_BETWEEN_LINES = 10.0
+# Damaged files that are told one by one; the others are counted.
+_DAMAGED_TOLD = 10
 
 
 class StepProgress:
@@ -123,8 +135,10 @@ class Running:
     ] = WORKERS
     max_failures: Annotated[
         int | None,
-        option("Stop after this many crashes, time-outs and unexpected errors.", default="never", min=0, panel=RUNNING),
-    ] = None
+        option(
+            "Stop after this many crashes, time-outs and unexpected errors.", default="never", min=0, panel=RUNNING,
+        ),
+    ] = None  # fmt: skip
     retry_rejected: Annotated[bool, option("Try again what an earlier run refused.", "--retry-rejected", panel=RUNNING)] = False
     ray: Annotated[
         str | None,
@@ -158,6 +172,7 @@ class Running:
                 for step, subject, name, reason in sorted(_rejected(workspace) - before):
                     what = "noted" if is_note(step) else "rejected"
                     logs.note("warning", what, step=step, name=name or subject, reason=reason)
+            check_undamaged(executor)
 
     def _executor(self, workspace: Workspace, memory_bytes: int | None, shown: StepProgress) -> LedgeredExecutor:
         if self.ray is None:
@@ -175,8 +190,22 @@ class Running:
         )  # fmt: skip
 
 
+@dataclass(frozen=True)
+class RunningEach(Running):
+    """``Running``, of several methods."""
+
+    max_failures: Annotated[
+        int | None,
+        option(
+            "End a method after this many crashes, time-outs and unexpected errors; the others go on.", default="never", min=0,
+            panel=RUNNING,
+        ),
+    ] = None  # fmt: skip
+
+
 Processes = Annotated[Running, bundle(Running, "workers")]
 Locally = Annotated[Running, bundle(Running, "workers", "max_failures", "retry_rejected")]
+EachLocally = Annotated[Running, bundle(RunningEach, "workers", "max_failures", "retry_rejected")]
 Anywhere = Annotated[Running, bundle(Running)]
 InShard = Annotated[
     str | None,
@@ -194,6 +223,15 @@ def writing(workspace: Workspace) -> Iterator[None]:
     with workspace.locked():
         logs.beside(workspace.path)
         yield
+
+
+def check_undamaged(executor: LedgeredExecutor) -> None:
+    """Raise ``VerifyError`` where tasks failed because stored bytes are others than were stored; what else was done stays."""
+    for sentence in executor.damaged[1:_DAMAGED_TOLD]:
+        warn(sentence)
+    if executor.damaged:
+        others = f" (and {len(executor.damaged) - 1} more)" if len(executor.damaged) > 1 else ""
+        raise VerifyError(f"{executor.damaged[0]}{others}")
 
 
 def _rejected(workspace: Workspace) -> set[tuple[str, str, str, str]]:
@@ -315,7 +353,7 @@ AsJson = Annotated[bool, option("Print JSON instead of tables, for scripts.", "-
 
 def print_json(answer: object) -> None:
     """The answer of a command on standard output, for scripts: numbers in full, null for what is missing or not finite."""
-    sys.stdout.write(json.dumps(_plain(answer), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    sys.stdout.write(without_controls(json.dumps(_plain(answer), indent=2, ensure_ascii=False, allow_nan=False)) + "\n")
 
 
 def tell(sentence: str, answer: object, *, as_json: bool) -> None:

@@ -11,7 +11,7 @@ from inpaintbench.cli import console
 from inpaintbench.cli.console import InShard, Locally, Running
 from inpaintbench.cli.evaluate_options import InDataset, Networks, OfNetworks, ProtocolName, Run, SomeMetrics
 from inpaintbench.cli.options import option
-from inpaintbench.cli.run_folder import opened
+from inpaintbench.cli.run_folder import kept_between_items, opened
 from inpaintbench.cli.words import check_name
 from inpaintbench.errors import InputError, RunError
 from inpaintbench.eval.editboard.checking import Checked, Finding
@@ -21,6 +21,8 @@ from inpaintbench.eval.editboard.scoring import FOLDER, Measuring, cautions, kee
 from inpaintbench.eval.editboard.transcript import Told, transcript_of
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.protocols.base import Protocol
+from inpaintbench.eval.report.between_items import exposure_sentences
+from inpaintbench.eval.report.tables import Results
 from inpaintbench.eval.scoring.run_folder import bind, scores_of
 from inpaintbench.eval.scoring.run_state import references_in
 from inpaintbench.eval.scoring.score import SCORING_SECONDS
@@ -144,9 +146,11 @@ def transcript(
         facts = {(row.method, row.item_id): told_of[row.item_id] for row in rows}
         chosen: Protocol = PROTOCOLS.get(name)
         settings = settings_of(chosen, sorted({row.metric for row in rows if row.value is not None}))
+        references, efforts = references_in(workspace), kept_between_items(workspace)
+        results = Results(loaded, rows, protocol=chosen, references=references, efforts=efforts)
         transcript = transcript_of(
-            rows, facts, title=loaded.name, notes=cautions(rows[0].fingerprint), settings=settings,
-            references=references_in(workspace),
+            rows, facts, title=loaded.name, settings=settings, references=references,
+            notes=[*cautions(rows[0].fingerprint), *exposure_sentences(results)],
         )  # fmt: skip
         page = write_transcript((out or workspace.path / FOLDER).absolute(), transcript)
     console.say(f"Transcript: {page.resolve()}")

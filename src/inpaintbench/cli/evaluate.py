@@ -7,9 +7,11 @@ from inpaintbench.cli.commands import group
 app = group(
     {
         "run": "inpaintbench.cli.running_methods:run",
+        "check": "inpaintbench.cli.checking:check_method",
         "predict": "inpaintbench.cli.predicting:predict",
         "score": "inpaintbench.cli.scoring:score",
         "score-folders": "inpaintbench.cli.scoring_folders:score_folders_command",
+        "verify": "inpaintbench.cli.verifying:verify",
         "train": "inpaintbench.cli.training:train",
         "report": "inpaintbench.cli.reporting:report",
         "table": "inpaintbench.cli.table:table",

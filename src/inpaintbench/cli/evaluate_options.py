@@ -49,7 +49,8 @@ def leaf_and_constants(text: str) -> tuple[str, dict[str, Any]]:
     name, _, given = text.partition(",")
     if name not in METHODS and _ADDRESS.fullmatch(name):
         arguments = dict(console.constant(part) for part in re.split(r",(?![^\[]*\])", given) if part)
-        return "python_callable", {"address": name, **({"arguments": arguments} if arguments else {})}
+        own = {"value_range": arguments.pop("value_range")} if "value_range" in arguments else {}
+        return "python_callable", {"address": name, **({"arguments": arguments} if arguments else {}), **own}
     leaf = console.parse_leaf(text, METHODS) if given else {"name": text}
     METHODS.get(leaf["name"])
     return leaf["name"], {name: value for name, value in leaf.items() if name != "name"}

@@ -24,6 +24,7 @@ from inpaintbench.export.layouts.convert import convert as convert_dataset
 from inpaintbench.export.responsible_ai import unstated
 from inpaintbench.export.verify import Verification
 from inpaintbench.export.verify import verify as verify_folder
+from inpaintbench.files import without_controls
 from inpaintbench.frozen import dataset_id, has_truth
 from inpaintbench.recipes import dataset_table
 from inpaintbench.recipes.dataset_table import DatasetTable
@@ -235,7 +236,7 @@ def diff(
     if as_json:
         print_json(plain(change))
     elif changelog:
-        sys.stdout.write(markdown(change))
+        sys.stdout.write(without_controls(markdown(change)))
     else:
         for line in lines(change, shown=shown):
             console.say(line)

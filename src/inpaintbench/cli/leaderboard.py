@@ -16,6 +16,7 @@ from inpaintbench.cli.run_folder import opened, results_of
 from inpaintbench.errors import InputError
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.reinpainting.setting import usual_fingerprint
+from inpaintbench.eval.scoring.repeating import beware_words
 from inpaintbench.eval.scoring.run_folder import bind, check_scored, scored_methods, scores_of
 from inpaintbench.files import write_atomically
 
@@ -97,8 +98,12 @@ def submit(
         )  # fmt: skip
     missing = len(loaded.items) - len(made.header.predictions)
     said = f", {missing} of {len(loaded.items)} items without a prediction" if missing else ""
+    if lacking := len(made.header.predictions) - len(made.header.measured):
+        console.say(f"what the scores of {lacking} items were measured of is not recorded; `eval score` again records it")
     inside = f"{len(made.blobs)} predictions, " if predictions else ""
-    console.say(f"wrote {console.shown(target)}: {inside}{len(made.scores)} scores of {label}{said}")
+    beware = beware_words(made.header.effort.get("between_items", ""))
+    told = "; ".join(filter(None, (f"{inside}{len(made.scores)} scores of {label}{said}", f"it {beware}" * bool(beware))))
+    console.say(f"wrote {console.shown(target)}: {told}")
     console.say(f"submission {made.identity}")
     if to_hub and repo:
         _propose(results_of(run, dataset, name), label, model=to_hub, repository=repo, revision=revision)
@@ -137,6 +142,9 @@ def leaderboard(
     ] = None,
     fingerprint: Annotated[str | None, option("Take scores with this fingerprint.", default="the protocol's own")] = None,
     verify: Annotated[int, option("Measure N items of each submission again.", min=0, metavar="N")] = 0,
+    unmeasured: Annotated[
+        bool, option("Give places to submissions too whose pixels are not measured again here.", "--place-unmeasured")
+    ] = False,
     seed: Annotated[int | None, option("Chooses these items.", default="drawn anew, so that nobody can know it", min=0)] = None,
     workers: Annotated[int, option("Processes that measure again; 0 = this one.", min=0)] = 1,
     clips: Annotated[
@@ -157,6 +165,7 @@ def leaderboard(
 
     Example: inpaintbench eval leaderboard DATASET SUBMISSIONS --verify 5 --out site
     """
+    from inpaintbench.eval.leaderboard.board import UNMEASURED
     from inpaintbench.eval.leaderboard.clips import clips_of
     from inpaintbench.eval.leaderboard.gather import Sample, gather
     from inpaintbench.eval.leaderboard.write import checked_place, write_site
@@ -172,7 +181,14 @@ def leaderboard(
         sample = Sample(verify, drawn, workers) if verify else None
         taken = fingerprint or usual_fingerprint(chosen, loaded)
         board = gather(
-            folder, root=dataset, protocol=chosen, earlier=earlier or (), fingerprint=taken, sample=sample, progress=shown
+            folder,
+            root=dataset,
+            protocol=chosen,
+            earlier=earlier or (),
+            fingerprint=taken,
+            sample=sample,
+            trusted=unmeasured,
+            progress=shown,
         )
     shown_clips = clips_of(board, root=dataset, items=clips) if clips else None
     page = write_site(out, board, title=title, introduction=introduction, hub_dataset=space, clips=shown_clips)
@@ -191,8 +207,15 @@ def leaderboard(
     console.print_table(
         f"{chosen.name}, {region}, all items", ["place", "method", "mean place", "file", "scored on", "measured again"], rows
     )
-    for entry in board.refused:
-        console.say(f"left out: {entry.name}: {entry.reason}")
+    aside: dict[str, list[str]] = {}
+    for entry in board.entries:
+        if entry.aside and not entry.submission.header.reference:
+            aside.setdefault(entry.aside, []).append(entry.label)
+    for reason, labels in aside.items():
+        way_out = "; --verify N measures some items again, --place-unmeasured takes the submitters' word"
+        console.say(f"no place for {', '.join(labels)}: {reason}{way_out * (reason == UNMEASURED)}")
+    for left_out in board.refused:
+        console.say(f"left out: {left_out.name}: {left_out.reason}")
     if verify:
         console.say(f"measured again with --verify {verify} --seed {drawn}")
     console.say(f"Leaderboard: {page.resolve()}")
@@ -204,5 +227,5 @@ def _verified(entry: Entry) -> str:
     if verdict is None:
         return "no"
     if verdict.agrees:
-        return f"{verdict.values} numbers of {len(verdict.items)} items agree"
+        return f"{verdict.values} numbers of {entry.part_measured or len(verdict.items)} items agree"
     return verdict.reason or "nothing could be measured here"

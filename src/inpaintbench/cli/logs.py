@@ -36,6 +36,7 @@ from typing import Any
 
 import inpaintbench
 from inpaintbench.errors import WorkspaceError
+from inpaintbench.files import without_controls
 
 FOLDER = "logs"
 PACKAGES = ("av", "numpy", "opencv-python-headless", "datasets", "torch", "torchvision")
@@ -164,7 +165,7 @@ def _line(level: str, event: str, fields: Mapping[str, Any]) -> str:
 
 
 def _dumped(row: Mapping[str, Any]) -> str:
-    return json.dumps(row, ensure_ascii=False, default=str) + "\n"
+    return without_controls(json.dumps(row, ensure_ascii=False, default=str)) + "\n"  # people look at it on a terminal
 
 
 def _append(path: Path, text: str) -> bool:

@@ -4,27 +4,32 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any
 
 from inpaintbench import frozen
 from inpaintbench.cli import console
-from inpaintbench.cli.console import Locally, Running
+from inpaintbench.cli.console import EachLocally, Running
 from inpaintbench.cli.evaluate_options import InDataset, Named, Run, any_method, program_constants
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import bundle, option
 from inpaintbench.cli.words import check_name, pair
-from inpaintbench.errors import InputError, RunError
+from inpaintbench.errors import InputError, RunError, TooManyFailures
 from inpaintbench.eval.adapters.layouts import layouts
 from inpaintbench.eval.methods.saved_folder import strangers
+from inpaintbench.eval.scoring.check import Verdict, check, is_brought
 from inpaintbench.eval.scoring.parts import items_of_slices
 from inpaintbench.eval.scoring.predict import LOGS, SECONDS, MethodSpec, build, labelled, why_not, without_holes
 from inpaintbench.eval.scoring.predict import predict as predict_method
+from inpaintbench.eval.scoring.repeating import beware_words
 from inpaintbench.eval.scoring.run_folder import bind
-from inpaintbench.eval.scoring.run_state import not_run, not_run_words
+from inpaintbench.eval.scoring.run_state import BETWEEN, not_run, not_run_words, remembered
 from inpaintbench.executors.base import Executor, Rejection
+from inpaintbench.executors.ledgered import LedgeredExecutor
+from inpaintbench.executors.unfinished import stopped
 from inpaintbench.manifest import column
 from inpaintbench.pages.words import span
 from inpaintbench.steps import predict_step
@@ -35,6 +40,8 @@ _GRACE_SECONDS = 60.0
 _FAILURES_SHOWN, _OFTEN = 5, 3
 # The log that a reason names, below the run folder.
 _LOGGED = re.compile(r" \(log: [^()]*\)$")
+# Values that reasons of one cause differ in: numbers, and what stands between quotation marks.
+_VALUES = re.compile(r"'[^']*'|\"[^\"]*\"|0x[0-9a-f]+|[-+]?\d[\d,.]*(e[-+]?\d+)?")
 
 Saved = Annotated[
     list[str] | None,
@@ -95,16 +102,29 @@ def predict_all(
     full: bool,
     seconds: float | None = None,
     oracle_mask: bool = False,
-) -> None:
-    """Run methods over every item, one after the other; ``full`` and ``seconds`` as for ``predict``."""
+    remarks: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> dict[str, TooManyFailures]:
+    """Run methods over every item, one after the other; ``full``, ``seconds`` and the ``remarks`` of a label as for ``predict``.
+
+    Returns:
+        Label of each method that came to the end of the executor's failure budget -> how; the others go on.
+    """
+    ended = {}
     for spec in specs:
-        limit = seconds or SECONDS
-        if spec.leaf == "command":
-            # A program is stopped by its own clock first, which tells more than a killed worker.
-            limit = build(spec).time_limit_seconds + _GRACE_SECONDS
-        predict_method(
-            executor, dataset, root=root, method=spec, keep_full_frames=full, oracle_mask=oracle_mask, time_limit_seconds=limit
-        )
+        try:
+            predict_method(
+                executor, dataset, root=root, method=spec, keep_full_frames=full, oracle_mask=oracle_mask,
+                time_limit_seconds=limit_of(spec, seconds), remarks=remarks.get(spec.label, ()),
+            )  # fmt: skip
+        except TooManyFailures as error:
+            ended[spec.label] = error
+    return ended
+
+
+def limit_of(spec: MethodSpec, seconds: float | None) -> float:
+    """Time for one item of a method, in seconds, where ``seconds`` were asked for."""
+    # A program is stopped by its own clock first, which tells more than a killed worker.
+    return build(spec).time_limit_seconds + _GRACE_SECONDS if spec.leaf == "command" else seconds or SECONDS
 
 
 @dataclass(frozen=True)
@@ -128,7 +148,8 @@ class Wanted:
     time_limit: Annotated[
         float | None,
         option(
-            "Seconds for one item; with --workers 0 programs alone are stopped.", default="3600, or that of the layout", min=1
+            "Seconds for one item; without worker processes programs alone are stopped.",
+            default="3600, or that of the layout", min=1,
         ),
     ] = None  # fmt: skip
     own_folder: Annotated[
@@ -138,6 +159,10 @@ class Wanted:
             default="none", exists=True, file_okay=False,
         ),
     ] = None  # fmt: skip
+    despite_check: Annotated[
+        bool,
+        option("Run methods that the check before the run refuses; what it found stands beside their scores.", "--despite-check"),
+    ] = False
     slices: tuple[str, ...] = ()
     """Only items of these; () = all."""
 
@@ -160,19 +185,29 @@ def predict(
     command: Commands = None,
     layout: Annotated[str, option(LAYOUT_HELP)] = "plain",
     wanted: Besides = Wanted(),
-    running: Locally = Running(),
+    running: EachLocally = Running(),
 ) -> None:
     """Run methods over every item; what is done already is kept.
 
     Example: inpaintbench eval predict DATASET --run RUN --method telea --saved mine=FOLDER
     """
     specs = method_specs(method or (), saved or (), command or (), program=wanted.program(layout))
-    predict_and_tell(dataset, run, specs, wanted, running)
+    failed = predict_and_tell(dataset, run, specs, wanted, running)
     console.tell_next("eval", "score", dataset, "--run", run)
+    raise_for(failed)
 
 
-def predict_and_tell(root: Path, run: Path, specs: Sequence[MethodSpec], wanted: Wanted, running: Running) -> None:
+def raise_for(failed: Sequence[str]) -> None:
+    """Raise ``RunError`` for methods that did not come to their end, where there are any, once the others are done with."""
+    if failed:
+        raise RunError("; ".join(failed))
+
+
+def predict_and_tell(root: Path, run: Path, specs: Sequence[MethodSpec], wanted: Wanted, running: Running) -> list[str]:
     """Run methods over the items of a dataset, into a run folder, and print what came of it.
+
+    Returns:
+        A sentence for each method that did not come to its end or made no prediction, for ``raise_for``.
 
     Raises:
         InputError: what cannot run. RunError: not one prediction was made.
@@ -187,18 +222,92 @@ def predict_and_tell(root: Path, run: Path, specs: Sequence[MethodSpec], wanted:
     workspace = Workspace(run)
     if words := bind(workspace, root):
         console.say(words)
-    labels = [labelled(spec.label, loaded, oracle_mask=wanted.oracle_mask) for spec in specs]
-    before = {label: _predicted_items(workspace, label) for label in labels}
     with running.on(workspace) as executor:
+        refused, remarks = _checked(executor, loaded, root, specs, wanted, among=chosen)
+        specs = [spec for spec in specs if spec.label not in refused]
+        labels = [labelled(spec.label, loaded, oracle_mask=wanted.oracle_mask) for spec in specs]
+        before = {label: _predicted_items(workspace, label) for label in labels}
         executor.only = chosen
-        predict_all(
-            executor, loaded, root, specs, full=wanted.keep_full_frames, seconds=wanted.time_limit, oracle_mask=wanted.oracle_mask
-        )
+        ended = predict_all(
+            executor, loaded, root, specs, full=wanted.keep_full_frames, seconds=wanted.time_limit,
+            oracle_mask=wanted.oracle_mask, remarks=remarks,
+        )  # fmt: skip
+    if ended:
+        stopped(workspace)  # writes the tables of what they had done
     made = [_tell(workspace, loaded, spec, label, before[label]) for spec, label in zip(specs, labels, strict=True)]
     if wanted.oracle_mask and loaded.items[0]["hole_is_given"]:
         console.warn("this benchmark gives methods the hole anyway; --oracle-mask changed nothing")
+    failed = [
+        *refused.values(),
+        *(_ended_words(ended[spec.label], spec.label, workspace) for spec in specs if spec.label in ended),
+    ]
     if not sum(made):
-        raise RunError("not one prediction was made")
+        raise_for(["not one prediction was made", *failed])
+    without = [label for spec, label, count in zip(specs, labels, made, strict=True) if not count and spec.label not in ended]
+    return failed + [f"{label} made no prediction" for label in without]
+
+
+def _ended_words(error: TooManyFailures, label: str, workspace: Workspace) -> str:
+    """How a method came to the end of its budget, with the item and its log."""
+    reason = _LOGGED.sub("", error.reason)
+    where = _log_of([error.subject_id], label, workspace.path)
+    return f"{label} was ended after more than {error.most} failures, the last one on item {error.subject_id}: {reason}{where}"
+
+
+def _checked(
+    executor: LedgeredExecutor,
+    dataset: Dataset,
+    root: Path,
+    specs: Sequence[MethodSpec],
+    wanted: Wanted,
+    *,
+    among: Collection[str] | None,
+) -> tuple[dict[str, str], dict[str, list[str]]]:
+    """Try the methods that are not of this package and say what was found.
+
+    Returns:
+        Label -> why the method is not run; label -> sentences that stand beside its scores.
+    """
+    refused, remarks = {}, {}
+    for spec in filter(is_brought, specs):
+        limit = limit_of(spec, wanted.time_limit)
+        verdict = check(
+            executor, spec, dataset=dataset, root=root, among=among, oracle_mask=wanted.oracle_mask, time_limit_seconds=limit
+        )
+        label = labelled(spec.label, dataset, oracle_mask=wanted.oracle_mask)
+        reasons, told = tell_verdict(label, verdict, executor.workspace.path)
+        remarks[spec.label] = [f"Tried before the run, it {words}." for words in told]
+        if reasons and not wanted.despite_check:
+            refused[spec.label] = f"{spec.label} is not run, for it {'; '.join(reasons)}: --despite-check runs it all the same"
+            console.warn(refused[spec.label])
+    return refused, remarks
+
+
+def tell_verdict(label: str, verdict: Verdict, folder: Path) -> tuple[list[str], list[str]]:
+    """Print what the check of a method noted or warns of, and on what it could not be tried.
+
+    Args:
+        label: of the method.
+        verdict: of the check.
+        folder: the run folder, with the logs.
+
+    Returns:
+        Why it should not run; what stands beside its scores.
+    """
+    late = []
+    for rows in _causes(verdict.untried):
+        clip = f"the clip {rows[0].subject_id!r}"
+        where = clip if len(rows) == 1 else f"{len(rows)} clips, such as {clip}"
+        log = _log_of([row.subject_id for row in rows], label, folder)
+        if verdict.timed_out:
+            late.append(f"{rows[0].reason} on {where}{log}")
+        else:
+            console.note(f"{label} could not be tried on {where}: {rows[0].reason}{log}")
+    for finding in verdict.findings:
+        if finding.weight != "refused":
+            (console.warn if finding.weight == "warned" else console.note)(f"{label} {finding.told}")
+    refused = [one.told for one in verdict.findings if one.weight == "refused"]
+    return late + refused, refused + [one.told for one in verdict.findings if one.weight == "warned"]
 
 
 def _that_can_run(specs: Sequence[MethodSpec], dataset: Dataset, *, oracle_mask: bool) -> list[MethodSpec]:
@@ -225,6 +334,11 @@ def _tell(workspace: Workspace, dataset: Dataset, spec: MethodSpec, label: str, 
     if ceilings := [row.ceiling_db for row in made if row.ceiling_db is not None]:
         kept = span(f"{min(ceilings):.1f}", f"{max(ceilings):.1f}")
         console.say(f"  read from lossy files: the inputs, written alike, keep {kept} dB")
+    if known := [row.known_db for row in made if row.known_db is not None]:
+        away = span(f"{min(known):.1f}", f"{max(known):.1f}")
+        console.say(
+            f"  known pixels of {len(known)} came back {away} dB from the input; they are put back for all but whole frames"
+        )
     _tell_failures(failed, label, workspace.path)
     if failed:
         console.say("  --retry-rejected tries these again, once what kept them is mended")
@@ -232,6 +346,8 @@ def _tell(workspace: Workspace, dataset: Dataset, spec: MethodSpec, label: str, 
         _tell_strangers(spec, dataset)
     if words := not_run_words(workspace, dataset, label):
         console.say(f"  {words}")
+    if words := beware_words(remembered(workspace, BETWEEN).get(label, "")):
+        console.warn(f"{label} {words}")
     if dropped := before.intersection(not_run(workspace, dataset, label)):
         text = f"  {len(dropped)} earlier predictions were of another version or other constants of {label}, and are left out"
         console.say(text)
@@ -243,24 +359,30 @@ def _predicted_items(workspace: Workspace, label: str) -> set[str]:
 
 
 def _tell_failures(failed: Sequence[Rejection], label: str, run: Path) -> None:
-    """Print the reasons that several items share in one line, then some others, each with the log of one item."""
-    alike: dict[str, list[Rejection]] = {}
-    for row in failed:
-        alike.setdefault(" ".join(_LOGGED.sub("", row.reason).split()), []).append(row)
-    often = {reason: rows for reason, rows in alike.items() if len(rows) >= _OFTEN}
-    for reason, rows in often.items():
-        console.say(f"  {len(rows)} items: {reason}{_log_of(rows, label, run)}")
-    others = [(reason, row) for reason, rows in alike.items() if reason not in often for row in rows]
-    for reason, row in others[:_FAILURES_SHOWN]:
-        console.say(f"  {row.subject_id}: {reason}{_log_of([row], label, run)}")
+    """Print the causes that several items share in one line, whatever values they name, then some others, each with one item and
+    its log."""
+    causes = _causes(failed)
+    often = [rows for rows in causes if len(rows) >= _OFTEN]
+    others = [[row] for rows in causes if len(rows) < _OFTEN for row in rows]
+    for rows in [*often, *others[:_FAILURES_SHOWN]]:
+        which = rows[0].subject_id if len(rows) == 1 else f"{len(rows)} items, such as {rows[0].subject_id}"
+        console.say(f"  {which}: {rows[0].reason}{_log_of([row.subject_id for row in rows], label, run)}")
     if len(others) > _FAILURES_SHOWN:
         console.say(f"  and {len(others) - _FAILURES_SHOWN} more")
 
 
-def _log_of(rows: Sequence[Rejection], label: str, run: Path) -> str:
+def _causes(failed: Sequence[Rejection]) -> list[list[Rejection]]:
+    """Failures of one cause together, whatever values their reasons name; reasons in one line, without their logs."""
+    alike: dict[str, list[Rejection]] = {}
+    for row in failed:
+        reason = " ".join(_LOGGED.sub("", row.reason).split())
+        alike.setdefault(_VALUES.sub("#", reason.replace(row.subject_id, "#")), []).append(replace(row, reason=reason))
+    return list(alike.values())
+
+
+def _log_of(items: Sequence[str], label: str, run: Path) -> str:
     """Where it stands what the method said of the first of some items that left a log, also where its process died of it."""
-    logs = (run / LOGS / label / f"{row.subject_id}.txt" for row in rows)
-    log = next((log for log in logs if log.exists()), None)
+    log = next((log for item in items if (log := run / LOGS / label / f"{item}.txt").exists()), None)
     return "" if log is None else f" (log: {log})"
 
 

@@ -28,7 +28,7 @@ from inpaintbench.eval.scoring.effort import efforts_of
 from inpaintbench.eval.scoring.parts import of_slices
 from inpaintbench.eval.scoring.predict import MethodSpec
 from inpaintbench.eval.scoring.run_folder import bind, scores_of
-from inpaintbench.eval.scoring.run_state import options_in, references_in
+from inpaintbench.eval.scoring.run_state import OPTION, references_in, remembered
 from inpaintbench.eval.scoring.score import score_all
 from inpaintbench.eval.scoring.scores import Scores
 from inpaintbench.eval.trackers.record import held_back, records
@@ -67,7 +67,7 @@ def _report(
         console.warn(f"replaces the report under {before}; --out keeps both")
     return write_report(
         folder, title=dataset.name, dataset=dataset, scores=rows, slice_scores=compared, references=references_in(workspace),
-        options=options_in(workspace), efforts=efforts_of(workspace, dataset, {row.method for row in rows}),
+        options=remembered(workspace, OPTION), efforts=efforts_of(workspace, dataset, {row.method for row in rows}),
         protocol=chosen, media=media, run=workspace.path,
         further_items=media_items, asked_items=show,
     )  # fmt: skip

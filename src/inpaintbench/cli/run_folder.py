@@ -9,9 +9,10 @@ from inpaintbench.cli import console
 from inpaintbench.errors import InputError
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.report.tables import Results
+from inpaintbench.eval.scoring.effort import Effort
 from inpaintbench.eval.scoring.parts import held_back_words, open_part
 from inpaintbench.eval.scoring.run_folder import bind, scores_of
-from inpaintbench.eval.scoring.run_state import references_in
+from inpaintbench.eval.scoring.run_state import BETWEEN, references_in, remembered
 from inpaintbench.executors.unfinished import stopped
 from inpaintbench.types import Dataset
 from inpaintbench.workspace import Workspace
@@ -55,4 +56,10 @@ def results_of(run: Path, root: Path, protocol: str | None) -> Results:
         bind(workspace, root)
         chosen = PROTOCOLS.get(protocol or usual(dataset))
         scores, compared = scores_of(workspace, dataset, root, chosen.name)
-    return Results(dataset, scores, protocol=chosen, slice_scores=compared, references=references_in(workspace))
+        efforts = kept_between_items(workspace)
+    return Results(dataset, scores, protocol=chosen, slice_scores=compared, references=references_in(workspace), efforts=efforts)
+
+
+def kept_between_items(workspace: Workspace) -> dict[str, Effort]:
+    """Label -> what is known of what its method kept of an item for another, and no more of its effort."""
+    return {label: Effort(between_items=word) for label, word in remembered(workspace, BETWEEN).items()}

@@ -8,20 +8,17 @@ from typing import Annotated
 
 from inpaintbench import frozen
 from inpaintbench.cli import console
-from inpaintbench.cli.console import Locally, Running
+from inpaintbench.cli.console import EachLocally, Running
 from inpaintbench.cli.evaluate_options import InDataset, Named, ProtocolName, Run, SomeSlices, any_method
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import argument, option
-from inpaintbench.cli.predicting import LAYOUT_HELP, Besides, Wanted, predict_and_tell
+from inpaintbench.cli.predicting import LAYOUT_HELP, Besides, Wanted, predict_and_tell, raise_for
 from inpaintbench.cli.reinpaint.options import second_spec
 from inpaintbench.cli.reinpaint.scoring import score as score_again
 from inpaintbench.cli.reporting import report as write_report
 from inpaintbench.cli.scoring import score
-from inpaintbench.errors import InputError, NotMeasurable, RunError
-from inpaintbench.eval.adapters.checking import tried
 from inpaintbench.eval.adapters.layouts import layout_of, layouts
 from inpaintbench.eval.methods import METHODS
-from inpaintbench.eval.methods.command import Command
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.reinpainting.setting import PAPER_MASKS, USUAL_SECOND, inpaints_again
 from inpaintbench.eval.scoring.run_folder import check_reportable
@@ -56,7 +53,7 @@ def run(
         Path | None, option("Where programs run.", default="a temporary folder", exists=True, file_okay=False)
     ] = None,
     wanted: Besides = Wanted(),
-    running: Locally = Running(),
+    running: EachLocally = Running(),
 ) -> None:
     """Run methods, and with --report score and report them. Items are all or those of some slices; predictions of other items
     stay.
@@ -79,7 +76,7 @@ def run(
         second_spec(second)
     if report:
         check_reportable(dataset, wanted.slices)  # before anything is predicted
-    predict_and_tell(dataset, run, specs, wanted, running)
+    failed = predict_and_tell(dataset, run, specs, wanted, running)
     if again:
         score_again(dataset, run, protocol=chosen, second=second or USUAL_SECOND, masks=second_masks, running=running)
     elif report:
@@ -88,45 +85,32 @@ def run(
         write_report(dataset, run, protocol=chosen)
     else:
         console.tell_next("eval", "score", dataset, "--run", run)
+    raise_for(failed)
 
 
 def list_layouts(
-    words: Annotated[
-        list[str] | None, argument("A layout; or check and a layout.", default="all", metavar="[check] [NAME]")
-    ] = None,
-    program: Annotated[Path | None, option("With check: the folder of its program.", exists=True, file_okay=False)] = None,
-    weights: Annotated[Path | None, option("With check: its weights.", exists=True)] = None,
-    python: Annotated[Path | None, option("With check: the Python of its environment.", exists=True)] = None,
-    any_device: Annotated[bool, option("With check: start it without a card too.", "--any-device")] = False,
+    name: Annotated[str | None, argument("A layout.", default="all", among=layouts(), metavar="NAME")] = None,
 ) -> None:
-    """List layouts of programs, tell all of one, or try one.
-
-    `check` runs the program of a layout on one item that is made for it. It says whether the hole was filled, whether known
-    pixels are where they were, and what the form of its files costs; of one that edits by prompts, whether edges are.
+    """List layouts of programs, or tell all of one. `eval check NAME --program FOLDER` tries it.
 
     Example: inpaintbench eval layouts propainter
     """
-    words = list(words or ())
-    if not words:
+    if name is None:
         rows = [(name, leaf.title, str(leaf), leaf.licence or "") for name, leaf in layouts().items()]
         console.print_table("Layouts", ["name", "for", "input -> output", "licence"], rows)
-    elif words[0] == "check" and len(words) == 2:
-        _try_layout(words[1], program, weights, python, any_device=any_device)
-    elif len(words) == 1 and words[0] != "check":
-        layout = layout_of(words[0])
-        facts = layout.model_dump(exclude_defaults=True)
-        if layout.is_preset:  # these matter whatever they are
-            given = [name for name, there in (("hole_level", layout.takes_hole), ("clip_fps", layout.video_in)) if there]
-            told = {*facts, *_OF_A_PRESET, *given}
-            facts = {name: value for name, value in layout.model_dump().items() if name in told}
-            facts["lossy"] = layout.lossy or "no: its results are lossless"
-        console.print_table(words[0], ["field", "value"], [(name, _fact(value)) for name, value in facts.items()])
-        if layout.is_preset:
-            takes_weights = "{weights}" in " ".join((*layout.started, *layout.files.values()))
-            named = f"{words[0]},weights=WEIGHTS" if takes_weights else words[0]
-            console.tell_next("eval", "run", "DATASET", "--method", named, "--program", "FOLDER", "--run", "RUN")
-    else:
-        raise UsageError("give a layout, or check and a layout: inpaintbench eval layouts check propainter --program FOLDER")
+        return
+    layout = layout_of(name)
+    facts = layout.model_dump(exclude_defaults=True)
+    if layout.is_preset:  # these matter whatever they are
+        given = [name for name, there in (("hole_level", layout.takes_hole), ("clip_fps", layout.video_in)) if there]
+        told = {*facts, *_OF_A_PRESET, *given}
+        facts = {name: value for name, value in layout.model_dump().items() if name in told}
+        facts["lossy"] = layout.lossy or "no: its results are lossless"
+    console.print_table(name, ["field", "value"], [(name, _fact(value)) for name, value in facts.items()])
+    if layout.is_preset:
+        takes_weights = "{weights}" in " ".join((*layout.started, *layout.files.values()))
+        named = f"{name},weights=WEIGHTS" if takes_weights else name
+        console.tell_next("eval", "run", "DATASET", "--method", named, "--program", "FOLDER", "--run", "RUN")
 
 
 # Fields that a preset is told with where they are the defaults too.
@@ -141,21 +125,3 @@ def _fact(value: object) -> str:
     if isinstance(value, tuple):
         return ", ".join(map(str, value))
     return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _try_layout(name: str, program: Path | None, weights: Path | None, python: Path | None, *, any_device: bool) -> None:
-    """Run the program of a layout on one item and print what came of it; exit status 1 where something is wrong."""
-    folder, given, own_python = (None if path is None else str(path) for path in (program, weights, python))
-    leaf = Command(layout=name, folder=folder, weights=given, python=own_python, device="any" if any_device else None)
-    leaf.log = Path(f"{Path(name).stem}.log")
-    leaf.log.unlink(missing_ok=True)  # an earlier run's would tell of another failure
-    try:
-        findings = tried(leaf)
-    except (NotMeasurable, InputError) as error:
-        where = f"; what it said is in {leaf.log}" if leaf.log.exists() else ""
-        raise RunError(f"{name}: {error}{where}") from error
-    for finding in findings:
-        console.say(f"{'ok   ' if finding.fine else 'WRONG'} {finding.what}: {finding.told}")
-    console.say(f"what it said is in {leaf.log}")
-    if not all(finding.fine for finding in findings):
-        raise RunError(f"{name}: its results do not fit its inputs")

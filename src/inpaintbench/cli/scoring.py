@@ -24,7 +24,7 @@ from inpaintbench.eval.reinpainting.step import SECONDS
 from inpaintbench.eval.report.tables import unmeasured_metrics
 from inpaintbench.eval.scoring.precision import TF32_BOUND, Difference, from_float32, takes_tf32
 from inpaintbench.eval.scoring.run_folder import bind, predicted
-from inpaintbench.eval.scoring.run_state import asked, not_run_words, without_value
+from inpaintbench.eval.scoring.run_state import asked, check_any_value, check_undamaged, not_run_words, without_value
 from inpaintbench.eval.scoring.score import SCORING_SECONDS, score_all
 from inpaintbench.models import torch_networks
 from inpaintbench.steps import predict_step
@@ -81,6 +81,8 @@ def score(
     if networks.precision not in ("auto", "fp32"):
         for difference in _differences(workspace, loaded, dataset, protocol, metric, compute):
             console.say(_in_words(difference))
+    check_undamaged(rows, run)
+    check_any_value(rows)
     console.tell_next("eval", "report", dataset, "--run", run)
 
 

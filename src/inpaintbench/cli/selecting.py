@@ -17,7 +17,7 @@ from inpaintbench.curation.calibration import LIMITATION, Share, audit, audit_cs
 from inpaintbench.curation.facts import Facts, require_measured
 from inpaintbench.curation.funnel.stages import stages
 from inpaintbench.curation.funnel.write import source_names, write_funnel, write_what_if
-from inpaintbench.curation.judging import Judged, stored_selection
+from inpaintbench.curation.judging import Judged, stored_selection, unasked
 from inpaintbench.curation.rules import Rule, parse_rules, read_rules
 from inpaintbench.curation.what_if import what_if as ask
 from inpaintbench.curation.why import Trail, find_clip, margin, trail, unit_and_direction
@@ -26,6 +26,7 @@ from inpaintbench.executors.base import Rejection, is_note
 from inpaintbench.files import display_name, write_atomically
 from inpaintbench.pages.words import percent, percents
 from inpaintbench.recipes.devil import FLICKR_RULES, OWN_FOOTAGE_RULES, DevilRecipe, in_place, switched_off
+from inpaintbench.recipes.leakage import not_looked_for
 from inpaintbench.recipes.settings import recall, remember, stages_of
 from inpaintbench.steps import LEVELS
 from inpaintbench.types import Attribute
@@ -61,7 +62,7 @@ def select(
             default="those remembered", among=(*OWN_FOOTAGE_RULES, "all", "none"),
         ),
     ] = None,
-    given: Annotated[Given, of_recipe(DevilRecipe, "cut_score_limit", "level_share", "level_limit")] = NONE_GIVEN,
+    given: Annotated[Given, of_recipe(DevilRecipe, "cut_score_limit", "level_share", "level_limit", "strict_rules")] = NONE_GIVEN,
     running: Processes = Running(),
 ) -> None:  # fmt: skip
     """Apply rules and label the clips that are kept. Options stay until given anew, and nothing is measured twice.
@@ -88,6 +89,10 @@ def select(
         raise
     judged = _stored(opened)
     print_judged(judged)
+    for rule in unasked(opened):
+        console.warn(f"warning: {rule.words}")
+    if words := not_looked_for(opened):
+        console.warn(f"warning: {words}")
     rows = opened.columns("attributes", Attribute, step=LEVELS, columns=["value", "value_text"])
     counted = [count for column in ("value", "value_text") for count in rows[column].drop_null().value_counts().to_pylist()]
     levels = {str(level_count["values"]): level_count["counts"] for level_count in counted}

@@ -12,15 +12,16 @@ from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, Scored
 from inpaintbench.cli.options import option
 from inpaintbench.cli.run_folder import results_of
 from inpaintbench.cli.words import check_name
+from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.report.figures import paper_figure
 from inpaintbench.eval.report.labels import metric_title
 from inpaintbench.eval.report.page import default_quantity
-from inpaintbench.eval.report.quantity import Quantity, quantities_in
+from inpaintbench.eval.report.quantity import Quantity, quantities_in, standing
 from inpaintbench.eval.report.score_table import score_table
 from inpaintbench.eval.report.tables import Results
 from inpaintbench.eval.scoring.run_state import asked, without_value
 from inpaintbench.eval.scoring.scores import Scores
-from inpaintbench.files import write_atomically
+from inpaintbench.files import without_controls, write_atomically
 from inpaintbench.manifest import own_hash
 from inpaintbench.pages import Cell, Column, Table, save_chart
 from inpaintbench.pages.papers import comma_separated, latex
@@ -50,18 +51,18 @@ def table(
         f"{drawn.caption}\ndataset {results.dataset.name} {results.dataset.version}, manifest {own_hash(results.dataset)}\n"
         f"protocol {results.protocol.name}, fingerprint {results.fingerprint}"
     )
-    text = latex(drawn, comment=comment) if as_latex else comma_separated(_with_quantity(drawn, quantity))
+    text = latex(drawn, comment=comment) if as_latex else comma_separated(_with_quantity(drawn, quantity, results.protocol))
     if out is None:
-        print(text, end="")
+        print(without_controls(text), end="")
     else:
         write_atomically(out, text.encode())
         console.say(f"Table: {out}")
 
 
-def _with_quantity(drawn: Table, quantity: Quantity) -> Table:
+def _with_quantity(drawn: Table, quantity: Quantity, protocol: Protocol) -> Table:
     """The table with columns that say what its numbers are, as its caption does, which CSV has no place for."""
-    heads = (Column("Metric"), Column("Region"))
-    told = (Cell(metric_title(quantity.metric)), Cell(quantity.region))
+    heads = (Column("Metric"), Column("Region"), Column("Standing"))
+    told = (Cell(metric_title(quantity.metric)), Cell(quantity.region), Cell(standing(quantity, protocol)))
     rows = tuple(replace(row, cells=(*row.cells, *told)) for row in drawn.rows)
     return replace(drawn, columns=(*drawn.columns, *heads), rows=rows)
 

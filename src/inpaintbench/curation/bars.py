@@ -129,7 +129,7 @@ def bars_of_clip(
     """
     if not facts.get(SPANS):
         return Bars.of(facts)
-    spans = spans_of(json.loads(blobs.path(str(facts[SPANS])).read_bytes()))
+    spans = spans_of(json.loads(blobs.proved(str(facts[SPANS])).read_bytes()))
     if fps == source_fps:
         return union_of(spans, start_frame=start_frame, end_frame=end_frame)
     # Where the source's rate varies the same time is another frame, so half a second around counts, too.

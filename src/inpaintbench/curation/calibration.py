@@ -87,7 +87,7 @@ def calibrate_judged(judged: Judged) -> list[Calibration]:
     drops = {verdict.label: ~verdict.keep for verdict in measured}
     if len(drops) > 1:
         drops[TOGETHER] = np.logical_or.reduce(list(drops.values()))
-    return calibrate(drops, rejected=rejected, answered=answered, sources=judged.facts.clips["source_id"].to_pylist())
+    return calibrate(drops, rejected=rejected, answered=answered, sources=judged.facts.sources)
 
 
 def _one(name: str, dropped: Flags, rejected: Flags, sources: Sequence[str]) -> Calibration:

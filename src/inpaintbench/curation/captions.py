@@ -132,7 +132,7 @@ def of_clips(workspace: Workspace, clips: Sequence[Clip], texts: Sequence[Attrib
     blob_of = {row.subject_id: row.blob for row in texts if row.name == NAME and row.blob}
     texts_of_clips, letters, scripts = [], [], {}
     for clip in (clip for clip in clips if clip.source_id in blob_of):
-        events = from_data(_json(blobs.path(blob_of[clip.source_id])))
+        events = from_data(_json(blobs.proved(blob_of[clip.source_id])))
         shown = clip_events(events, clip.start_frame / clip.fps, clip.end_frame / clip.fps)
         texts_of_clips.append(data_attribute(blobs, clip.clip_id, NAME, to_data(shown), producer=NAME))
         mean = letters_on_screen(shown, (clip.end_frame - clip.start_frame) / clip.fps)

@@ -12,15 +12,21 @@ changed. Those that differ in more bits are mostly found too, and a sequence nee
 
 from __future__ import annotations
 
+import contextlib
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
-from inpaintbench.curation.attributes.perceptual_hash import PerceptualHash, hash_words
+from inpaintbench.curation.attributes.perceptual_hash import FLAT, PerceptualHash, hash_words
 from inpaintbench.errors import InputError
+from inpaintbench.lazily import lazily
 from inpaintbench.types import Attribute, Clip
+
+pc = lazily("pyarrow.compute")
 
 Integers = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.float64]
@@ -35,6 +41,13 @@ QUERY_STEP = 3
 MOST_UNDER_A_KEY = 300
 # Bounds the memory: about 40 bytes each.
 PAIRS_AT_ONCE = 4_000_000
+# Of texts with hashes, for the same reason: up to 5 kB each.
+_TEXTS_AT_ONCE = 8_192
+_DIGITS = 16
+# Byte -> the digit that it is, 255 where it is none.
+_DIGIT_OF = np.full(256, 255, np.uint8)
+for _digit in range(_DIGITS):
+    _DIGIT_OF[[ord(f"{_digit:x}"), ord(f"{_digit:X}")]] = _digit
 
 
 @dataclass(frozen=True)
@@ -47,14 +60,41 @@ class Sequences:
     starts: Integers
 
     @classmethod
-    def of(cls, sequences: Sequence[Sequence[int | None]]) -> Sequences:
-        """From lists of hashes, None for a flat frame."""
-        flat = [hash_ for sequence in sequences for hash_ in sequence]
-        return cls(
-            values=np.array([hash_ or 0 for hash_ in flat], np.uint64),
-            known=np.array([hash_ is not None for hash_ in flat], bool),
-            starts=np.cumsum([0, *(len(sequence) for sequence in sequences)], dtype=np.int64),
-        )
+    def of_words(cls, values: Sequence[str] | pa.Array) -> Sequences:
+        """From values of ``perceptual_hash`` or ``copy_hashes``, a sequence each; one that is None has no hashes.
+
+        Raises:
+            InputError: values of different rates, or that are no hashes.
+        """
+        whole = pa.array(values, pa.string())
+        starts = range(0, len(whole), _TEXTS_AT_ONCE)
+        read = [(set[float](), *_NO_HASHES), *(_read(whole.slice(start, _TEXTS_AT_ONCE)) for start in starts)]
+        rates = sorted(set[float]().union(*(some for some, _, _, _ in read)))
+        if len(rates) > 1:
+            listed = " and ".join(f"{rate:g}" for rate in rates[:2])
+            raise InputError(f"perceptual hashes of {listed} a second cannot be compared: measure all clips at one rate")
+        hashes, known, lengths = (np.concatenate([row[at] for row in read]) for at in (1, 2, 3))
+        return cls(hashes, known, np.concatenate([[0], np.cumsum(lengths)]))
+
+    @classmethod
+    def together(cls, parts: Sequence[Sequences]) -> Sequences:
+        """Those of all parts, one after the other."""
+        lengths = np.concatenate([part.lengths for part in parts])
+        values, known = (np.concatenate([getattr(part, name) for part in parts]) for name in ("values", "known"))
+        return cls(values, known, np.concatenate([[0], np.cumsum(lengths)]))
+
+    def take(self, places: Integers) -> Sequences:
+        """Those at ``places``, in that order."""
+        if np.array_equal(places, np.arange(len(self.lengths))):
+            return self
+        _, entries = _expanded(self.starts[places], self.starts[places + 1])
+        starts = np.concatenate([[0], np.cumsum(self.lengths[places])])
+        return Sequences(self.values[entries], self.known[entries], starts)
+
+    def divided(self, parts: int) -> Sequences:
+        """Each of them as so many of one length."""
+        lengths = np.repeat(self.lengths // parts, parts)
+        return Sequences(self.values, self.known, np.concatenate([[0], np.cumsum(lengths)]))
 
     @property
     def lengths(self) -> Integers:
@@ -65,11 +105,13 @@ class Sequences:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Comparisons: ``later`` laid over ``earlier`` so that its hash q meets hash ``q + shift``; all ``int64[n]``."""
+    """Comparisons: ``later`` laid over ``earlier`` so that its hash q meets hash ``step * q + shift``; all ``int64[n]``."""
 
     earlier: Integers
     later: Integers
     shift: Integers
+    step: int = 1
+    """Hashes of the earlier one for each of the later one, where that has fewer a second."""
 
 
 class HashIndex:
@@ -78,60 +120,82 @@ class HashIndex:
     Args:
         sequences: all of them; an earlier one is one before in this order.
         groups: number of the group of each, ``int64[n]``; sequences of one group are not compared.
+        found: how many of them can be found, the first ones; the others are only looked up. None = all.
     """
 
-    def __init__(self, sequences: Sequences, groups: Integers) -> None:
+    def __init__(self, sequences: Sequences, groups: Integers, *, found: int | None = None) -> None:
         self._sequences, self._groups = sequences, groups
-        self._owner = np.repeat(np.arange(len(sequences.lengths)), sequences.lengths)
+        # Of a million clips there are 18 million places, and four times that many filed.
+        self._owner = np.repeat(np.arange(len(sequences.lengths), dtype=np.int32), sequences.lengths)
         self._distinct = _first_of_runs(sequences, self._owner)
-        values = sequences.values[self._distinct]
-        self._orders: list[Integers] = []
+        last = None if found is None else int(np.searchsorted(self._distinct, sequences.starts[found]))
+        filed = self._distinct[:last]
+        values = sequences.values[filed]
+        self._orders: list[npt.NDArray[np.int32]] = []
         self._offsets: list[Integers] = []
         for quarter in range(QUARTERS):
             keys = _quarter(values, quarter)
-            self._orders.append(self._distinct[np.argsort(keys, kind="stable")])
+            self._orders.append(filed[np.argsort(keys.astype(np.uint16), kind="stable")])  # which radix sort does
             self._offsets.append(np.cumsum([0, *np.bincount(keys, minlength=1 << QUARTER_BITS)], dtype=np.int64))
         self._ordered = [sequences.values[order] for order in self._orders]
+        self._filed, self._until = len(filed), 0
+        self._counts = np.zeros((QUARTERS, 1 << QUARTER_BITS), np.int64)
 
-    def candidates(self, first: int, last: int, *, among: Flags, at_most_bits: float) -> Pairs:
+    def _count(self, end: int) -> None:
+        """Count in ``_counts`` what is filed under each key of the first ``end`` distinct hashes; there they come first."""
+        if (end := min(end, self._filed)) < self._until:
+            self._until, self._counts = 0, np.zeros_like(self._counts)
+        values = self._sequences.values[self._distinct[self._until : end]]
+        for quarter in range(QUARTERS):
+            self._counts[quarter] += np.bincount(_quarter(values, quarter), minlength=1 << QUARTER_BITS)
+        self._until = end
+
+    def candidates(self, first: int, last: int, *, among: Flags, at_most_bits: float, step: int = 1) -> Pairs:
         """Comparisons of the sequences ``first`` up to ``last`` with earlier ones, each suggested by two hashes that are near.
 
         Args:
             among: which sequences count as earlier ones, ``bool[n]``.
             at_most_bits: how many bits such hashes may differ in.
+            step: hashes of those for each of these sequences, which are then all looked up, as they are few.
         """
-        begin, end = np.searchsorted(self._distinct, self._sequences.starts[[first, last]])
-        queries = self._distinct[begin:end]
-        ordinal = np.arange(begin, end) - np.searchsorted(self._distinct, self._sequences.starts[self._owner[queries]])
-        queries = queries[ordinal % QUERY_STEP == 0]
+        begin, end = np.searchsorted(self._distinct, self._sequences.starts[[first, last]].astype(np.int32))
+        self._count(int(end))  # later ones are not looked at
+        queries = self._distinct[begin:end].astype(np.int64)
+        firsts = self._sequences.starts[self._owner[queries]].astype(np.int32)
+        ordinal = np.arange(begin, end) - np.searchsorted(self._distinct, firsts)
+        queries = queries[ordinal % QUERY_STEP == 0] if step == 1 else queries
         nearby = [_NOTHING, *self._near(queries, among, at_most_bits)]
         near = _distinct(np.concatenate(nearby))
         place, query = near // len(self._owner), near % len(self._owner)
-        earlier, later = self._owner[place], self._owner[query]
-        shift = (place - self._sequences.starts[earlier]) - (query - self._sequences.starts[later])
+        earlier, later = self._owner[place].astype(np.int64), self._owner[query].astype(np.int64)
+        shift = (place - self._sequences.starts[earlier]) - step * (query - self._sequences.starts[later])
         # One number for all three; rows of an array take numpy twenty times as long to sort.
-        reach, count = 2 * int(self._sequences.lengths.max()) + 1, last - first
+        reach, count = 2 * step * int(self._sequences.lengths.max()) + 1, last - first
         shifted = _distinct((earlier * count + later - first) * reach + shift + reach // 2)
         pair = shifted // reach
-        return Pairs(pair // count, pair % count + first, shifted % reach - reach // 2)
+        return Pairs(pair // count, pair % count + first, shifted % reach - reach // 2, step)
 
     def _near(self, queries: Integers, among: Flags, at_most_bits: float) -> Iterator[Integers]:
         """Places p of near hashes of earlier sequences, and queries q that they are near to, as ``p * number of places + q``."""
-        values = self._sequences.values[queries]
-        for order, offsets, ordered, quarter in zip(self._orders, self._offsets, self._ordered, range(QUARTERS), strict=True):
+        values, most = self._sequences.values[queries], math.floor(at_most_bits)
+        kept = zip(self._orders, self._offsets, self._counts, self._ordered, range(QUARTERS), strict=True)
+        for order, offsets, counts, ordered, quarter in kept:
             keys = _quarter(values, quarter)
+            by_key = np.argsort(keys, kind="stable")  # what they are compared with then lies together
+            keys, sought, origins = keys[by_key], values[by_key], queries[by_key]
             for probe in PROBES:
-                low = offsets[keys ^ probe]
-                high = np.minimum(offsets[(keys ^ probe) + 1], low + MOST_UNDER_A_KEY)
-                for chunk in _chunks(high - low):
-                    which, entries = _expanded(low[chunk], high[chunk])
-                    which += chunk.start
-                    near = np.bitwise_count(ordered[entries] ^ values[which]) <= at_most_bits
-                    places, origins = order[entries[near]], queries[which[near]]
-                    counting = self._counting(self._owner[places], self._owner[origins], among)
-                    yield _distinct(places[counting] * len(self._owner) + origins[counting])
+                low, lengths = offsets[keys ^ probe], np.minimum(counts[keys ^ probe], MOST_UNDER_A_KEY)
+                for chunk in _chunks(lengths):
+                    ends = np.cumsum(lengths[chunk])
+                    entries = np.arange(ends[-1]) + np.repeat(low[chunk] - ends + lengths[chunk], lengths[chunk])
+                    differing = ordered[entries] ^ np.repeat(sought[chunk], lengths[chunk])
+                    near = np.flatnonzero(np.bitwise_count(differing) <= most)
+                    places = order[entries[near]].astype(np.int64)
+                    nearest = origins[chunk][np.searchsorted(ends, near, side="right")]
+                    counting = self._counting(self._owner[places], self._owner[nearest], among)
+                    yield _distinct(places[counting] * len(self._owner) + nearest[counting])
 
-    def _counting(self, earlier: Integers, later: Integers, among: Flags) -> Flags:
+    def _counting(self, earlier: npt.NDArray[np.int32], later: npt.NDArray[np.int32], among: Flags) -> Flags:
         counting: Flags = (earlier < later) & among[earlier] & (self._groups[earlier] != self._groups[later])
         return counting
 
@@ -141,16 +205,16 @@ def compared(sequences: Sequences, pairs: Pairs) -> tuple[Numbers, Integers]:
 
     Places without a hash in either do not count for the mean; it is infinite where they are half of the overlap or more.
     """
-    lengths = sequences.lengths
-    begin = np.maximum(0, -pairs.shift)
-    end = np.minimum(lengths[pairs.later], lengths[pairs.earlier] - pairs.shift)
+    lengths, step = sequences.lengths, pairs.step
+    begin = np.maximum(0, -(pairs.shift // step))
+    end = np.minimum(lengths[pairs.later], -((pairs.shift - lengths[pairs.earlier]) // step))
     overlap = np.maximum(end - begin, 0)
     bits = np.full(len(overlap), np.inf)
     for chunk in _chunks(overlap):
         which, place = _expanded(begin[chunk], (begin + overlap)[chunk])
         which += chunk.start
         index = sequences.starts[pairs.later[which]] + place
-        other = sequences.starts[pairs.earlier[which]] + place + pairs.shift[which]
+        other = sequences.starts[pairs.earlier[which]] + step * place + pairs.shift[which]
         known = sequences.known[index] & sequences.known[other]
         differing = np.bitwise_count(sequences.values[index] ^ sequences.values[other])
         total = np.bincount(which[known] - chunk.start, weights=differing[known], minlength=chunk.stop - chunk.start)
@@ -161,6 +225,32 @@ def compared(sequences: Sequences, pairs: Pairs) -> tuple[Numbers, Integers]:
 
 
 _NOTHING: Integers = np.zeros(0, np.int64)
+_NO_HASHES = np.zeros(0, np.uint64), np.zeros(0, bool), _NOTHING
+
+
+def _read(values: pa.Array) -> tuple[set[float], npt.NDArray[np.uint64], Flags, Integers]:
+    """Rates of texts of hashes, all of their hashes, which are known, and how many each text has; as ``hash_words`` reads one."""
+    divided = pc.split_pattern(values, " ")
+    counts = pc.fill_null(pc.list_value_length(divided), 0).to_numpy().astype(np.int64)
+    words = pc.list_flatten(divided)
+    stating = np.zeros(len(words), bool)
+    stating[(np.cumsum(counts) - counts)[counts > 0]] = True
+    rates, words = pc.unique(words.filter(pa.array(stating))).to_pylist(), words.filter(pa.array(~stating))
+    known = np.asarray(pc.not_equal(words, FLAT))
+    hashes = np.zeros(len(words), np.uint64)
+    texts = words.filter(pa.array(known))
+    sizes = pc.binary_length(texts)
+    if pc.all(pc.and_(pc.greater(sizes, 0), pc.less_equal(sizes, _DIGITS))).as_py() is not False:
+        padded = pc.utf8_lpad(texts, _DIGITS, "0")
+        letters = np.frombuffer(padded.buffers()[2] or b"", np.uint8)[: len(texts) * _DIGITS]
+        digits = _DIGIT_OF[letters].reshape(-1, _DIGITS)
+        if digits.max(initial=0) < _DIGITS:
+            hashes[known] = (digits[:, ::2] << 4 | digits[:, 1::2]).view(">u8")[:, 0]
+            with contextlib.suppress(ValueError):
+                return set(map(float, rates)), hashes, known, np.maximum(counts - 1, 0)
+    for value in values.drop_null().to_pylist():  # tells which of them is none
+        hash_words(value)
+    raise InputError("a perceptual hash has other than 16 digits: measure the attribute perceptual_hash again")
 
 
 def _distinct(numbers: Integers) -> Integers:
@@ -176,11 +266,11 @@ def _quarter(values: npt.NDArray[np.uint64], quarter: int) -> Integers:
     return (shifted & np.uint64((1 << QUARTER_BITS) - 1)).astype(np.int64)
 
 
-def _first_of_runs(sequences: Sequences, owner: Integers) -> Integers:
+def _first_of_runs(sequences: Sequences, owner: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
     """Places of the hashes that differ from the one before them in their sequence."""
     changed = np.ones(len(owner), bool)
     changed[1:] = (owner[1:] != owner[:-1]) | (sequences.values[1:] != sequences.values[:-1]) | ~sequences.known[:-1]
-    return np.flatnonzero(changed & sequences.known)
+    return np.flatnonzero(changed & sequences.known).astype(np.int32)
 
 
 def _chunks(lengths: Integers) -> Iterator[slice]:
@@ -245,7 +335,7 @@ def find(
         (clip for clip in clips if (row := stored.get(clip.clip_id)) and row.value is not None),
         key=lambda clip: _place(clip, names or {}),
     )
-    sequences = Sequences.of(_read([stored[clip.clip_id] for clip in order]))
+    sequences = Sequences.of_words([str(stored[clip.clip_id].value) for clip in order])
     sources = np.unique([clip.source_id for clip in order], return_inverse=True)[1]
     matches = _best_matches(
         sequences, np.arange(len(order)) if same_source else sources, most_bits=most_bits, least_share=least_share
@@ -256,15 +346,6 @@ def find(
 
 def _place(clip: Clip, names: Mapping[str, str]) -> tuple[str, str, int, int, str]:
     return names.get(clip.source_id, clip.source_id), clip.source_id, clip.start_frame, clip.end_frame, clip.clip_id
-
-
-def _read(rows: Sequence[Attribute]) -> list[list[int | None]]:
-    read = [hash_words(str(row.value)) for row in rows]
-    rates = sorted({rate for rate, _ in read})
-    if len(rates) > 1:
-        listed = " and ".join(f"{rate:g}" for rate in rates[:2])
-        raise InputError(f"perceptual hashes of {listed} a second cannot be compared: measure all clips at one rate")
-    return [hashes for _, hashes in read]
 
 
 def _best_matches(

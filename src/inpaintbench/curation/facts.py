@@ -17,6 +17,7 @@ from inpaintbench.curation.attributes import ATTRIBUTES
 from inpaintbench.curation.fetching.listings import uri_of
 from inpaintbench.curation.rules import ANSWER_PREFIX, Rule
 from inpaintbench.errors import InputError
+from inpaintbench.frozen import GROUP
 from inpaintbench.lazily import lazily
 from inpaintbench.tables import flat, last_places, schema_of, to_columns
 from inpaintbench.types import Answer, Attribute, Clip, Download, Source
@@ -81,7 +82,7 @@ class Facts:
     @classmethod
     def of_workspace(cls, workspace: Workspace, names: Collection[str] | None = None) -> Facts:
         """From the tables of a workspace; ``names`` limits which attributes are read."""
-        where = None if names is None else ("name", set(names))
+        where = None if names is None else ("name", {*names, GROUP})
         columns = [name for name in schema_of(Clip).names if name not in _HASHES]
         return cls(
             workspace.columns("clips", Clip, columns=columns),
@@ -99,6 +100,14 @@ class Facts:
         if subject not in self._columns:
             self._columns[subject] = self._make(subject)
         return self._columns[subject]
+
+    @property
+    def sources(self) -> list[str]:
+        """Source of each clip, as ``frozen.sources_of_clips`` has it."""
+        return [
+            group or source
+            for group, source in zip(self.of(GROUP).texts.to_pylist(), self.clips["source_id"].to_pylist(), strict=True)
+        ]
 
     def attributes_of_clips(self) -> list[str]:
         """Names of all attributes that clips themselves have, sorted."""

@@ -34,7 +34,7 @@ shots = lazily("inpaintbench.curation.shots")
 VERSION = "4"
 CUT_VERSION = "5"
 # Attribute of a source: how many cuts, fades and dissolves it has, and in its blob where they are.
-TRANSITIONS, TRANSITIONS_VERSION = "probe.transitions", "1"
+TRANSITIONS, TRANSITIONS_VERSION = "probe.transitions", "2"
 FIND_LIMIT_SECONDS = 3600.0
 # How the reason of a copy begins.
 SAME_BYTES = "has the same bytes as"
@@ -210,7 +210,7 @@ def transitions_of_clip(blob: str, blobs: Blobs, *, start_frame: int, end_frame:
         end_frame: the same.
         fps: rate of the clip; another than the source's where it was retimed.
     """
-    found = json.loads(blobs.path(blob).read_bytes())
+    found = json.loads(blobs.proved(blob).read_bytes())
     scale = fps / found["fps"] if fps != found["fps"] else 1.0
     near = ((math.floor(start * scale), math.ceil(end * scale)) for start, end in found["spans"])
     return tuple((start - start_frame, end - start_frame) for start, end in near if end >= start_frame and start < end_frame)

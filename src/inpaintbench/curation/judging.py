@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ import pyarrow as pa
 
 from inpaintbench.curation.facts import Column, Facts, Flags, is_text, require_measured
 from inpaintbench.curation.rules import DATE, Rule, outside, parse_label
+from inpaintbench.errors import InputError
 from inpaintbench.executors.base import Rejection
 from inpaintbench.lazily import lazily
 from inpaintbench.steps import SELECT
@@ -47,6 +49,12 @@ class Verdict:
     def refused(self) -> Flags:
         """``[n]``, neither kept nor waiting."""
         return ~self.keep & ~self.waiting
+
+    @property
+    def lacking(self) -> Flags:
+        """``[n]``, without a value, those that wait and those that a stored verdict is not about left out."""
+        asked = self.column.found if self.said is not None else np.ones(len(self.keep), bool)
+        return ~self.column.known & ~self.waiting & asked
 
     def reasons(self, places: npt.NDArray[np.int64]) -> list[str]:
         """Return why the clips at ``places``, which are not kept, are not."""
@@ -90,6 +98,23 @@ class RuleCount:
         return self.dropped - self.dropped_alone
 
 
+@dataclass(frozen=True)
+class Unasked:
+    """A rule that had no value on some clips, and so neither drops nor marks them unless it says so."""
+
+    rule: str
+    """Its name, or its expression where it has none."""
+    missing: int
+    clips: int
+    reason: str
+    """Why most of those have none."""
+
+    @property
+    def words(self) -> str:
+        """One line of it."""
+        return f"the rule {self.rule!r} had no value on {self.missing:,} of {self.clips:,} clips: {self.reason}"
+
+
 class Judged:
     """Verdicts of several rules on the same clips."""
 
@@ -125,7 +150,7 @@ class Judged:
                 kept=int(verdict.keep.sum()),
                 dropped=int(drops[at].sum()),
                 dropped_alone=int(alone[at].sum()),
-                missing=int((~verdict.column.known & ~verdict.waiting).sum()),
+                missing=int(verdict.lacking.sum()),
                 waiting=int(verdict.waiting.sum()),
                 flagged=int(verdict.flagged.sum()),
             )
@@ -241,6 +266,38 @@ def stored_selection(workspace: Workspace, facts: Facts) -> Judged:
     rows = workspace.columns("selection", Selection)
     labels = pc.unique(rows["rule"]).to_pylist()
     return Judged(facts, [_verdict(label, rows.filter(pc.equal(rows["rule"], label)), facts) for label in labels])
+
+
+def unasked(workspace: Workspace) -> list[Unasked]:
+    """The rules by which the clips of ``workspace`` were chosen that had no value on some of them, in order."""
+    judged = stored_selection(workspace, Facts.of_workspace(workspace, ()))
+    facts = Facts.of_workspace(workspace, {verdict.rule.subject for verdict in judged.verdicts if verdict.rule})
+    told = []
+    for verdict in judged.verdicts:
+        lacking = np.flatnonzero(verdict.lacking)
+        if not len(lacking):
+            continue
+        if verdict.rule is None:
+            reasons = verdict.reasons(lacking)
+        else:
+            reasons = facts.of(verdict.rule.subject).reasons.take(pa.array(lacking)).to_pylist()
+        ((reason, _),) = Counter(reason or "not measured" for reason in reasons).most_common(1)
+        name = verdict.rule.name if verdict.rule else None
+        told.append(Unasked(name or verdict.label, len(lacking), len(facts), reason))
+    return told
+
+
+def refuse_unasked(workspace: Workspace) -> None:
+    """What ``--strict-rules`` asks.
+
+    Raises:
+        InputError: a rule had no value on some clips of ``workspace``.
+    """
+    if lacking := unasked(workspace):
+        raise InputError(
+            f"{'; '.join(rule.words for rule in lacking)}; --strict-rules allows no clip without a value: see to the "
+            "reason, switch a default rule of `build devil` off with --without-rule, or leave --strict-rules out"
+        )
 
 
 def _verdict(label: str, rows: pa.Table, facts: Facts) -> Verdict:

@@ -128,7 +128,7 @@ def clip_view(clip: Clip, blobs: Blobs, *, transitions: str | None = None) -> It
 
     ``transitions``: blob with those of its source, where they are known.
     """
-    path = str(blobs.path(clip.blob))
+    path = str(blobs.proved(clip.blob))
     small = clip.frames * clip.height * clip.width * _BYTES_A_PIXEL <= _HOLD_AT_MOST_BYTES
     decoded = _decoded(path) if small else video.DecodedClip(path)
     parts: dict[str, Any] = {"truth": lambda: decoded.frames, "luma": lambda: decoded.luma}

@@ -49,7 +49,7 @@ def fit_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribut
         Rejected: too few masks, masks of another shape than the frames, or nothing or everything of the clip is the object.
     """
     clip, number = Clip(**payload["clip"]), payload["variant"] if isinstance(payload["variant"], int) else None
-    levels = video.read_levels(blobs.path(payload["blob"]))
+    levels = video.read_levels(blobs.proved(payload["blob"]))
     if len(levels) < clip.end_frame:
         raise Rejected(f"has {len(levels)} masks, but the clip shows frames up to {clip.end_frame}")
     leaf = normalizer_of(parameters)

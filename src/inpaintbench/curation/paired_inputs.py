@@ -47,7 +47,7 @@ def fit_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribut
         Rejected: fewer frames than the clip shows, or frames of another shape.
     """
     clip = Clip(**payload["clip"])
-    frames = _frames(str(blobs.path(payload["blob"])), clip, normalizer_of(parameters))
+    frames = _frames(str(blobs.proved(payload["blob"])), clip, normalizer_of(parameters))
     blob, encoded = blobs.put(
         video.suffix_for(clip.frames), partial(video.write_clip, frames=frames, fps=clip.fps, form="lossless")
     )

@@ -50,7 +50,7 @@ def measure(executor: Executor, clips: Sequence[Clip], prints: Mapping[str, str]
 
 def measure_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribute]:
     """Two rows, each a list of points, and one for the picture of orientation where it is asked for."""
-    fields = Print.of_plain(json.loads(blobs.path(payload["print"]).read_bytes()))
+    fields = Print.of_plain(json.loads(blobs.proved(payload["print"]).read_bytes()))
     points = {"cores": fields.finger.cores, "deltas": fields.finger.deltas}
     clip_id = payload["clip_id"]
     rows = [data_attribute(blobs, clip_id, name, _seen(fields, places), producer=NAME) for name, places in points.items()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,7 @@ from inpaintbench.types import Attribute, Clip, Selection
 
 pc = lazily("pyarrow.compute")
 
-VERSION = "1"
+VERSION = "2"
 LEVELS = ("low", "high")
 
 # Of the clips with a value, labelled low and as many high, and the most labels of each: as DEVIL, CVPR 2022, has them.
@@ -61,8 +62,9 @@ def kept(clips: Sequence[Clip], selections: Sequence[Selection]) -> list[Clip]:
 
 
 def rank_levels(
-    clips: pa.Table, measured: pa.Table, *, level: str, share: float = SHARE, at_most: int = AT_MOST, spread: bool = False
-) -> pa.Table:
+    clips: pa.Table, measured: pa.Table, *, level: str, share: float = SHARE, at_most: int = AT_MOST, spread: bool = False,
+    least_high: float = -math.inf, alike: Mapping[str, str] = MappingProxyType({}),
+) -> pa.Table:  # fmt: skip
     """Label the lowest and highest clips by rank: DEVIL's rule for motion labels (CVPR 2022, section 4.2).
 
     The ``floor(share * n)`` lowest of the n clips with a value are candidates for low, as many of the highest for high (at
@@ -79,6 +81,8 @@ def rank_levels(
         share: of the scored clips, in 0..0.5.
         at_most: labels of each kind.
         spread: over sources.
+        least_high: clips of less are high at no rank.
+        alike: clip id -> another that shows the same. Of clips that show the same, the first that has a value is a candidate.
 
     Returns:
         Rows of ``Attribute``, one a clip with value ``low``, ``high`` or None, in the order of ``clips``.
@@ -86,7 +90,7 @@ def rank_levels(
     ids = flat(clips["clip_id"])
     places = last_places(flat(measured["subject_id"]), ids)
     taken = measured.select(["value", "value_text", "reason"]).take(pa.array(places, mask=places < 0))
-    scored = np.flatnonzero(_flags(taken["value"].is_valid()))
+    scored, doubles = _different(np.flatnonzero(_flags(taken["value"].is_valid())), ids, alike)
     order = pc.sort_indices(
         pa.table({"value": taken["value"].take(pa.array(scored)), "clip": ids.take(pa.array(scored))}),
         sort_keys=[("value", "ascending"), ("clip", "ascending")],
@@ -96,16 +100,43 @@ def rank_levels(
     sources = flat(clips["source_id"]).dictionary_encode().indices.to_numpy()
     labels = np.full(len(ids), -1)
     pool = min(len(scored) // 2, 2 * count) if spread else count
-    for label, extreme_first in enumerate((lowest_first, lowest_first[::-1])):
-        candidates, turns = _round_robin(extreme_first[:pool], sources)
-        if spread and count:
+    numbers = flat(taken["value"]).to_numpy(zero_copy_only=False)
+    highest = lowest_first[::-1][:pool]
+    still = highest[numbers[highest] < least_high]
+    for label, extreme_first in enumerate((lowest_first[:pool], highest[numbers[highest] >= least_high])):
+        candidates, turns = _round_robin(extreme_first, sources)
+        if spread and len(candidates):
             candidates = candidates[turns < math.ceil(count / min(FEWEST_SOURCES, len(np.unique(sources[candidates]))))]
         labels[candidates[: min(count, at_most)]] = label
     return _as_attributes(
         ids, level, pa.nulls(len(ids), pa.float64()), pa.array(LEVELS).take(pa.array(labels, mask=labels < 0)),
-        _why_unlabelled(taken, places >= 0, labels >= 0, rest=_rest(len(scored), count, spread=spread)),
+        _why_unlabelled(taken, places >= 0, labels >= 0, rest=_rests(
+            len(ids), _rest(len(scored), count, spread=spread), still, f"below {least_high:g}: not high at any rank", doubles)),
         pa.repeat("rank", len(ids)), pa.repeat(VERSION, len(ids)),
     )  # fmt: skip
+
+
+def _different(
+    scored: npt.NDArray[np.int64], ids: pa.Array, alike: Mapping[str, str]
+) -> tuple[npt.NDArray[np.int64], dict[int, str]]:
+    """The first place of those that show the same, and of each other one the clip that stands for it."""
+    if not alike:
+        return scored, {}
+    first: dict[str, int] = {}
+    names: list[str] = ids.to_pylist()
+    stands = [first.setdefault(alike.get(names[at], names[at]), at) for at in scored.tolist()]
+    doubles = {at: names[of] for at, of in zip(scored.tolist(), stands, strict=True) if at != of}
+    return np.array(sorted(first.values()), np.int64), doubles
+
+
+def _rests(count: int, usual: str, still: npt.NDArray[np.int64], why_still: str, doubles: Mapping[int, str]) -> pa.Array:
+    """Why each of the clips that have a score would have no label, ``string[count]``."""
+    reasons = [usual] * count
+    for place in still.tolist():
+        reasons[place] = why_still
+    for place, of in doubles.items():
+        reasons[place] = f"a near-duplicate of clip {of}, which stands for it"
+    return pa.array(reasons, pa.string())
 
 
 def levels_within(
@@ -155,7 +186,9 @@ def _round_robin(
     return extreme_first[order], turns[order]
 
 
-def _why_unlabelled(taken: pa.Table, measured: npt.NDArray[np.bool_], labelled: npt.NDArray[np.bool_], *, rest: str) -> pa.Array:
+def _why_unlabelled(
+    taken: pa.Table, measured: npt.NDArray[np.bool_], labelled: npt.NDArray[np.bool_], *, rest: str | pa.Array
+) -> pa.Array:
     """Reason of each clip without a label, null where there is one; ``rest``: of those that have a score."""
     why = pc.if_else(pa.array(measured), pc.fill_null(flat(taken["reason"]), "None"), "not measured")
     has_value = pc.or_(flat(taken["value"]).is_valid(), flat(taken["value_text"]).is_valid())

@@ -23,6 +23,7 @@ from inpaintbench.curation.shot_matching import (
     Blend,
     ColourPath,
     Details,
+    cell_products,
     colour_distance,
     details_of,
     dissolves,
@@ -54,8 +55,8 @@ WHIP_RATIO, WHIPPED_LIKENESS = 0.6, 0.2
 SAME_COLOURS = 60.0
 # A frame between two shots that is a sum of both: largest distance from the line between their colours, and least share of each.
 MIXED_BEND, MIXED_SHARE = 0.35, 0.08
-# Side of a cell in working pixels, likeness below which it changed, and the share that must have changed for a cut.
-CHANGED_CELL, CHANGED_LIKENESS, CHANGED_SHARE = 12, 0.8, 0.6
+# Likeness below which a cell changed, and the share that must have changed for a cut.
+CHANGED_LIKENESS, CHANGED_SHARE = 0.8, 0.6
 # Brightest level of black, and the least rows and columns of a picture between bars.
 BLACK_LEVEL, LEAST_SIDE = 24, 8
 BLOCK_FRAMES, CONTEXT_FRAMES = 128, 72
@@ -224,16 +225,10 @@ def _changed_share(one: Details, other: Details) -> float:
     """Share of the cells with details in which two frames differ where they stand; captions and stickers change few."""
     if one.luma.shape != other.luma.shape:
         return 1.0
-    down, across = (side // CHANGED_CELL * CHANGED_CELL for side in one.luma.shape)
-    sums = [
-        (first[:down, :across] * second[:down, :across])
-        .reshape(down // CHANGED_CELL, CHANGED_CELL, across // CHANGED_CELL, CHANGED_CELL)
-        .sum(axis=(1, 3))
-        for first, second in ((one.pattern, other.pattern), (one.pattern, one.pattern), (other.pattern, other.pattern))
-    ]
-    energy = np.maximum(sums[1], sums[2])
+    products, squares, other_squares = cell_products(one, other)
+    energy = np.maximum(squares, other_squares)
     told = energy > np.median(energy) / 4
-    return float(np.mean(sums[0][told] < CHANGED_LIKENESS * energy[told])) if told.any() else 0.0
+    return float(np.mean(products[told] < CHANGED_LIKENESS * energy[told])) if told.any() else 0.0
 
 
 def _alike_astride(details: list[Details], index: int, *, least: float) -> float:

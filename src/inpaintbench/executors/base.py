@@ -59,6 +59,9 @@ class Step:
     stand until the state is another one; those made with it stand when it is gone."""
     on_card: bool = False
     """True when workers open this machine's graphics card, which they share: few of them do, and their memory is not limited."""
+    apart: bool = False
+    """True when no process may do two tasks of one ``Task.group``: processes begin anew with the step, and again where all that
+    is left is of groups that they have done."""
     unmeasured: str = ""
     """``module:function`` that gives the rows of a subject that was refused, where every subject is to have some. It takes
     ``payload``, ``parameters`` and the ``reason``; ``""`` = it has none."""
@@ -74,6 +77,8 @@ class Task:
     payload: Mapping[str, Any]
     name: str = ""
     """Name that people call it by: a file name; the subject id when empty."""
+    group: str = ""
+    """Tasks that a step keeps ``apart`` share it; tasks without one may be done beside any."""
 
 
 class Tasks(Sequence[Task]):
@@ -84,6 +89,7 @@ class Tasks(Sequence[Task]):
         contents: ``string[n]``.
         payload: of the task of a row, by its place.
         names: ``string[n]``, what people call them; the subject ids where it is None.
+        groups: of each, its ``Task.group``; None = no task has one.
     """
 
     def __init__(
@@ -92,8 +98,10 @@ class Tasks(Sequence[Task]):
         contents: pa.Array,
         payload: Callable[[int], Mapping[str, Any]],
         names: pa.Array | None = None,
+        groups: Sequence[str] | None = None,
     ) -> None:
         self.subject_ids, self.contents, self.names, self._payload = subject_ids, contents, names, payload
+        self._groups = groups
 
     def named(self) -> Iterator[tuple[str, str]]:
         """Subject and content of each."""
@@ -112,7 +120,8 @@ class Tasks(Sequence[Task]):
         if isinstance(place, slice):
             return [self[at] for at in range(*place.indices(len(self)))]
         name = "" if self.names is None else self.names[place].as_py()
-        return Task(self.subject_ids[place].as_py(), self.contents[place].as_py(), self._payload(range(len(self))[place]), name)
+        payload, group = self._payload(range(len(self))[place]), self._groups[place] if self._groups else ""
+        return Task(self.subject_ids[place].as_py(), self.contents[place].as_py(), payload, name, group)
 
 
 class Job(NamedTuple):
@@ -192,6 +201,8 @@ class Executor(Protocol):
     """Runs the tasks of a step that are not done yet, and writes its table."""
 
     workspace: Workspace
+    only: Collection[str] | None
+    """The subjects to work on; None = all."""
 
     def run(self, step: Step, tasks: Sequence[Task], *, rejected: Sequence[Rejection] = ()) -> Outcome:
         """Run ``step`` over ``tasks``; ``rejected`` are refusals decided before, kept with the others."""

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from inpaintbench.errors import RunError, WorkspaceError
+from inpaintbench.errors import TooManyFailures, WorkspaceError
 from inpaintbench.executors import STOP_ASKED
 from inpaintbench.executors.base import Job, Outcome, Progress, Rejection, Step, Task, load, task_keys
 from inpaintbench.executors.unfinished import Plan
@@ -25,6 +25,10 @@ from inpaintbench.tables import flat, rows_json
 from inpaintbench.workspace import Workspace
 
 pc = lazily("pyarrow.compute")
+
+
+# Units among which one is sought that a process may still do: some megabytes, and 24 clips of 40 items each lie within it.
+_LOOKED_THROUGH = 1024
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,11 @@ class Unit:
     def time_limit_seconds(self) -> float:
         """Subject of all its steps."""
         return sum(job.step.time_limit_seconds for job in self.jobs)
+
+    @property
+    def group(self) -> str:
+        """``Task.group`` where its step keeps such tasks apart, else empty."""
+        return next((job.task.group for job in self.jobs if job.step.apart), "")
 
     def alone(self) -> list[Unit]:
         """A unit for each step."""
@@ -55,13 +64,14 @@ class Waiting:
         count: how many those are.
         reads_ahead: whether some of it can be read before it is done.
         on_card: whether some of it is done on a graphics card.
+        apart: whether some of it may not be done by processes that have done other tasks of its group.
     """
 
-    def __init__(self, units: Iterable[Unit], count: int, *, reads_ahead: bool, on_card: bool) -> None:
+    def __init__(self, units: Iterable[Unit], count: int, *, reads_ahead: bool, on_card: bool, apart: bool = False) -> None:
         self._units, self._unmade = iter(units), count
         self._before: deque[Unit] = deque()
         self._behind: deque[Unit] = deque()
-        self.reads_ahead, self.on_card = reads_ahead, on_card
+        self.reads_ahead, self.on_card, self.apart = reads_ahead, on_card, apart
 
     def __len__(self) -> int:
         return len(self._before) + self._unmade + len(self._behind)
@@ -74,10 +84,26 @@ class Waiting:
 
     def peek(self) -> Unit:
         """Return the next one, which stays."""
-        if not self._before and self._unmade:
+        self._make(1)
+        return (self._before or self._behind)[0]
+
+    def _make(self, count: int) -> None:
+        """Let so many units be made, as far as there are any."""
+        while len(self._before) < count and self._unmade:
             self._before.append(next(self._units))
             self._unmade -= 1
-        return (self._before or self._behind)[0]
+
+    def pop_unlike(self, done: Collection[str]) -> Unit | None:
+        """Take the first one whose group is not ``done``; None where the next ``_LOOKED_THROUGH`` are all of such groups."""
+        self._make(_LOOKED_THROUGH)
+        for units in (self._before, self._behind):
+            for place, unit in enumerate(units):
+                if place >= _LOOKED_THROUGH:
+                    return None
+                if not unit.group or unit.group not in done:
+                    del units[place]
+                    return unit
+        return None
 
     def put_first(self, units: Iterable[Unit]) -> None:
         """Let units come next."""
@@ -108,6 +134,8 @@ class LedgeredExecutor(ABC):
     ) -> None:
         self.workspace = workspace
         self.max_failures, self.retry_rejected = max_failures, retry_rejected
+        self.damaged: list[str] = []
+        """Tasks that were not done because stored bytes are not those of their hash, each with what was said."""
         self.only: Collection[str] | None = None
         """The subjects to work on: what an earlier run made of the others stays, if their content is the same. None = all."""
         self._progress = progress or (lambda *_: None)
@@ -126,7 +154,7 @@ class LedgeredExecutor(ABC):
 
         Raises:
             WorkspaceError: results cannot be written (disk full).
-            RunError: more failures than ``max_failures``; what is done stays done.
+            TooManyFailures: more of them than ``max_failures``; what is done stays done.
         """
         return self.run_together([(step, tasks)], label=step.name, rejected=rejected)[step.name]
 
@@ -152,9 +180,11 @@ class LedgeredExecutor(ABC):
                     waiting.put_last(unit.alone())
                     continue
                 for job, result in zip(unit.jobs, results, strict=True):
+                    if result.pop("damaged", False):
+                        self.damaged.append(f"{job.task.name or job.task.subject_id}: {result['reason']}")
                     _keep(ledgers[job.step.name], job, result)
                     failures[job.step.name] += result.get("failure", False)
-                    self._within_budget(job.step, sum(failures.values()), result)
+                    self._within_budget(job, sum(failures.values()), result)
                 more = left.pop(unit.subject, len(unit.jobs)) - len(unit.jobs)
                 if more:
                     left[unit.subject] = more
@@ -213,9 +243,11 @@ class LedgeredExecutor(ABC):
             stands[place] &= lacking.issuperset(entries["lacks"][place].as_py())
         return flat(entries["key"]).filter(pa.array(stands))
 
-    def _within_budget(self, step: Step, failures: int, last: Mapping[str, Any]) -> None:
+    def _within_budget(self, job: Job, failures: int, last: Mapping[str, Any]) -> None:
         if self.max_failures is not None and failures > self.max_failures:
-            raise RunError(f"{step.name}: more than {self.max_failures} failures, the last one: {last['reason']}")
+            raise TooManyFailures(
+                job.step.name, most=self.max_failures, subject_id=job.task.subject_id, reason=str(last["reason"])
+            )
 
     @abstractmethod
     def _results(self, waiting: Waiting) -> Results:
@@ -282,8 +314,8 @@ def _waiting(planned: Sequence[_Planned]) -> Waiting:
         for of_step, ordinal in zip(missing, ordinals, strict=True)
     ]
     units = np.unique(np.concatenate([np.empty(0, np.int64), *numbers]))
-    ahead, on_card = (any(getattr(run.step, name) for run in runs) for name in ("ahead", "on_card"))
-    return Waiting(_units(runs, numbers, units, contents), len(units), reads_ahead=ahead, on_card=on_card)
+    ahead, on_card, apart = (any(getattr(run.step, name) for run in runs) for name in ("ahead", "on_card", "apart"))
+    return Waiting(_units(runs, numbers, units, contents), len(units), reads_ahead=ahead, on_card=on_card, apart=apart)
 
 
 def _units(

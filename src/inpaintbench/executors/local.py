@@ -36,6 +36,8 @@ class _Lane:
     """Each with what is read ahead beside it."""
     following: Unit | None = None
     """Unit that its process was told of, and nobody has begun."""
+    done: set[str] = field(default_factory=set)
+    """Groups of the units that its process was given, where a step keeps them apart."""
 
 
 class LocalExecutor(LedgeredExecutor):
@@ -44,7 +46,7 @@ class LocalExecutor(LedgeredExecutor):
     Args:
         workspace: where results go.
         workers: processes, at most four for steps that use a graphics card; 0 runs everything in this process, for debugging (a
-            hanging input then hangs the run).
+            hanging input then hangs the run), but what has to be kept apart.
         memory_bytes: that each worker may have (Linux only); by default an equal share of the machine's, at least 2 GiB. Workers
             that open a graphics card have no such limit: its driver maps more of their address space than the machine has memory.
         ahead: let steps that can do so read their next item while they work on one; the results are the same without.
@@ -78,12 +80,12 @@ class LocalExecutor(LedgeredExecutor):
         self._lanes = []
 
     def _results(self, waiting: Waiting) -> Results:
-        folder, ahead = str(self.workspace.path.resolve()), self.ahead and waiting.reads_ahead
+        folder, ahead = str(self.workspace.path.resolve()), self.ahead and waiting.reads_ahead and not waiting.apart
         self._suspects = set()
         on_card = waiting.on_card
         return (
             self._outside(waiting, folder, ahead=ahead, on_card=on_card)
-            if self.workers
+            if self.workers or waiting.apart
             else self._inside(waiting, folder, ahead=ahead)
         )
 
@@ -95,7 +97,10 @@ class LocalExecutor(LedgeredExecutor):
 
     def _outside(self, waiting: Waiting, folder: str, *, ahead: bool, on_card: bool) -> Results:
         breaks = 0
-        self._open(apart=ahead, on_card=on_card)
+        if not waiting:
+            return
+        # Nothing tells what groups processes from before have done.
+        self._open(apart=ahead or waiting.apart, on_card=on_card, anew=waiting.apart)
         while waiting or any(lane.running or lane.following for lane in self._lanes):
             for lane in self._lanes:
                 self._fill(lane, waiting, folder, ahead=ahead)
@@ -120,7 +125,8 @@ class LocalExecutor(LedgeredExecutor):
     def _fill(self, lane: _Lane, waiting: Waiting, folder: str, *, ahead: bool) -> None:
         """Give the lane what it has room for, and tell it what comes next."""
         idle = sum(not other.running for other in self._lanes if other is not lane)
-        while len(lane.running) < lane.room and (unit := self._next(lane, waiting)):
+        take = self._apart if waiting.apart else self._next
+        while len(lane.running) < lane.room and (unit := take(lane, waiting)):
             later = None
             if ahead and len(waiting) > idle and self._suspects.isdisjoint({unit.subject, waiting.peek().subject}):
                 later = lane.following = waiting.popleft()
@@ -136,6 +142,17 @@ class LocalExecutor(LedgeredExecutor):
         unit, source.following = source.following, None
         return unit
 
+    def _apart(self, lane: _Lane, waiting: Waiting) -> Unit | None:
+        """The next unit of a group that the lane's process has not done; that process ends where there is none."""
+        unit = waiting.pop_unlike(lane.done)
+        if unit is None and waiting:
+            lane.children.close()
+            lane.children, lane.done = self._children(1), set()
+            unit = waiting.popleft()
+        if unit is not None:
+            lane.done.add(unit.group)
+        return unit
+
     def _suspicious(self, lane: _Lane, unit: Unit, later: Unit | None) -> bool:
         """Return whether a worker died while it read ahead.
 
@@ -146,11 +163,11 @@ class LocalExecutor(LedgeredExecutor):
         self._suspects |= {piece.subject for piece in (unit, later) if piece}
         return True
 
-    def _open(self, *, apart: bool, on_card: bool) -> None:
-        workers = min(self.workers, _MOST_ON_CARD) if on_card else self.workers
+    def _open(self, *, apart: bool, on_card: bool, anew: bool = False) -> None:
+        workers = max(min(self.workers, _MOST_ON_CARD) if on_card else self.workers, 1)
         count, processes, room = (workers, 1, 1) if apart else (1, workers, workers * _QUEUED)
         given_up = any(lane.running or lane.following for lane in self._lanes)  # by a run that ended with an error
-        if given_up or on_card != self._on_card or [lane.room for lane in self._lanes] != [room] * count:
+        if anew or given_up or on_card != self._on_card or [lane.room for lane in self._lanes] != [room] * count:
             self._close(kill=given_up)
             self._on_card = on_card
             self._lanes = [_Lane(self._children(processes), room) for _ in range(count)]
@@ -163,4 +180,4 @@ class LocalExecutor(LedgeredExecutor):
         waiting.put_first(unit for unit, _ in lane.running.values())
         lane.running.clear()
         lane.children.close(kill=True)
-        lane.children = self._children(max(lane.room // _QUEUED, 1))
+        lane.children, lane.done = self._children(max(lane.room // _QUEUED, 1)), set()

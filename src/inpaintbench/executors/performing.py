@@ -14,7 +14,15 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from inpaintbench.errors import InpaintBenchError, NetworkError, Rejected, UnknownNameError, is_disk_error
+from inpaintbench.errors import (
+    InpaintBenchError,
+    NetworkError,
+    ProgramFailed,
+    Rejected,
+    UnknownNameError,
+    VerifyError,
+    is_disk_error,
+)
 from inpaintbench.executors.base import Job, given_to, load
 from inpaintbench.tables import UNEXPECTED, rows_json
 from inpaintbench.workspace import Blobs
@@ -172,8 +180,11 @@ def _peak_mebibytes() -> int:
 def _not_done(error: BaseException) -> dict[str, Any]:
     if isinstance(error, Rejected):
         return {"status": "rejected", "reason": str(error)}
-    if isinstance(error, NetworkError):  # the next run tries it again
-        return {"status": "failed", "failure": True, "reason": str(error)}
+    if isinstance(error, NetworkError | VerifyError):  # the next run tries it again, when the file may have been mended
+        damaged = {"damaged": True} if isinstance(error, VerifyError) else {}
+        return {"status": "failed", "failure": True, "reason": str(error), **damaged}
+    if isinstance(error, ProgramFailed):
+        return {"status": "rejected", "failure": True, "reason": str(error)}
     if isinstance(error, MemoryError):
         return {"status": "rejected", "failure": True, "reason": _too_much_memory()}
     if isinstance(error, SystemExit):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import socket
+import uuid
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
@@ -65,11 +66,12 @@ class RayExecutor(LedgeredExecutor):
     def _results(self, waiting: Waiting) -> Results:
         folder = str(self.workspace.path.resolve())
         running: dict[Any, Unit] = {}
+        call = uuid.uuid4().hex if waiting.apart else ""
         while waiting or running:
             while waiting and len(running) < self.workers * _AHEAD:
                 unit = waiting.popleft()
                 limit = unit.time_limit_seconds
-                running[self._remote.remote(unit.jobs, folder, limit, self._memory_bytes)] = unit
+                running[self._remote.remote(unit.jobs, folder, limit, self._memory_bytes, (call, unit.group))] = unit
             finished, _ = self._ray.wait(list(running), num_returns=1, timeout=_LOOK_SECONDS)
             check_for_stop()
             for reference in finished:
@@ -113,10 +115,22 @@ def _check_answers(address: str) -> None:
         raise InputError(f"no Ray cluster answers at {address!r}: {error}") from error
 
 
-def _in_child(jobs: Sequence[Job], workspace: str, limit: float, memory_bytes: int | None) -> list[dict[str, Any]]:
-    future = _child(memory_bytes, on_card=any(job.step.on_card for job in jobs)).schedule(
-        jobs, workspace=workspace, time_limit_seconds=limit
-    )
+# Call and groups of the tasks that this process's child has done, where they are kept apart.
+_DONE: dict[str, set[str]] = {}
+
+
+def _in_child(
+    jobs: Sequence[Job], workspace: str, limit: float, memory_bytes: int | None, apart: tuple[str, str] = ("", "")
+) -> list[dict[str, Any]]:
+    on_card, (call, group) = any(job.step.on_card for job in jobs), apart
+    if call and (call not in _DONE or group in _DONE[call] - {""}):
+        if _child.cache_info().currsize:
+            _child(memory_bytes, on_card=on_card).close()
+        _child.cache_clear()
+        _DONE.clear()
+    if call:
+        _DONE.setdefault(call, set()).add(group)
+    future = _child(memory_bytes, on_card=on_card).schedule(jobs, workspace=workspace, time_limit_seconds=limit)
     results = result(future, time_limit_seconds=limit)
     if results is None:
         _child.cache_clear()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -20,7 +19,7 @@ import pyarrow.parquet as pq
 from inpaintbench.executors.base import Outcome, Rejection, Step, Task, Tasks, load, task_keys
 from inpaintbench.lazily import lazily
 from inpaintbench.ledgers import Entries
-from inpaintbench.tables import flat, schema_of, texts, write_parquet
+from inpaintbench.tables import UNREADABLE, flat, schema_of, texts, write_parquet
 from inpaintbench.types import canonical_json
 from inpaintbench.workspace import Workspace
 
@@ -130,15 +129,13 @@ def stopped(workspace: Workspace) -> list[Stopped]:
 
 def _taken(workspace: Workspace, path: Path) -> Stopped | None:
     name = path.stem
-    plan: dict[str, Any] = {}
-    # Ended by another run meanwhile, or damaged: the ledger still holds what is done.
-    with suppress(ValueError, OSError):
+    try:
         plan = _read(path)
-    if not plan:
-        return None
-    record: Any = load(plan["record"])
-    refused = [Rejection(**row) for row in plan["rejected"]]
-    held = Plan(name, plan["table"], record, plan["tasks"], refused)
+        record: Any = load(plan["record"])
+        refused = [Rejection(**row) for row in plan["rejected"]]
+        held = Plan(name, plan["table"], record, plan["tasks"], refused)
+    except (*UNREADABLE, ImportError, AttributeError):
+        return None  # ended by another run meanwhile, or damaged: the ledger still holds what is done
     stored = workspace.ledger(name, record).columns(record)
     entries = held.entries(stored)
     entries = entries.filter(pa.array(~stored.lost(entries, workspace.blobs.path))).combine_chunks()

@@ -15,6 +15,7 @@ from inpaintbench.export import layout
 from inpaintbench.export.card.words import code, plain
 from inpaintbench.export.documents import is_remade
 from inpaintbench.export.removed import one_line
+from inpaintbench.frozen import SHOWN
 from inpaintbench.manifest import dataset_id, load
 from inpaintbench.types import Dataset, Plain, Slice, canonical_json
 
@@ -176,7 +177,8 @@ def _item_changes(old: Dataset, new: Dataset, both: Sequence[str]) -> Iterator[t
 
 def _item_change(old: Plain, new: Plain, old_files: Mapping[str, str], new_files: Mapping[str, str]) -> ItemChange:
     parts = [layout.file_column(part) for part in layout.MEDIA]
-    skipped = {*parts, *_HASHES}
+    # What inputs of others show follows from their holes: nothing of the item itself is another.
+    skipped = {*parts, *_HASHES, SHOWN}
     plain = [{name: value for name, value in row.items() if name not in skipped} for row in (old, new)]
     media = {}
     for part, column in zip(layout.MEDIA, parts, strict=True):

@@ -30,6 +30,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Any, Protocol
@@ -42,10 +43,10 @@ import inpaintbench
 from inpaintbench.errors import InputError, VerifyError
 from inpaintbench.export.card.strips import write_strips
 from inpaintbench.export.documents import is_remade, sealed
+from inpaintbench.export.exposure import shown_by_others
 from inpaintbench.export.gathering import Batches, Placed, Tables, Together, of_records
 from inpaintbench.export.growing import Published
 from inpaintbench.export.layout import (
-    EDIT_COLUMNS,
     MEDIA,
     file_column,
     filled,
@@ -57,11 +58,12 @@ from inpaintbench.export.layout import (
     unused,
 )
 from inpaintbench.export.thin_rows import ThinRows
-from inpaintbench.files import copy_file, file_sha256, replacing, write_atomically
-from inpaintbench.frozen import UNLOADABLE
+from inpaintbench.files import all_without_controls, copy_file, file_sha256, replacing, write_atomically
+from inpaintbench.frozen import SHOWN, UNLOADABLE
 from inpaintbench.lazily import lazily
 from inpaintbench.manifest import (
     ALL,
+    EDIT_COLUMNS,
     FORMAT_VERSION,
     MANIFEST,
     SHARD_ROWS,
@@ -211,10 +213,29 @@ class _Kept:
     def rows(self) -> Iterator[list[dict[str, Any]]]:
         """Some thousands of rows at a time, with every column that a row may have."""
         empty: dict[str, Any] = {file_column(part): [] if file_column(part).endswith("s") else None for part in MEDIA}
-        empty |= dict.fromkeys((*EDIT_COLUMNS, "object_mask_sha256", "effect_mask_sha256", "encoder"))
+        empty |= dict.fromkeys((*EDIT_COLUMNS, "object_mask_sha256", "effect_mask_sha256", "encoder", SHOWN))
         rows = (empty | dict(row) for row in self.published.dataset.items if row["item_id"] not in self.gone)
         while some := list(itertools.islice(rows, SHARD_ROWS)):
             yield some
+
+    @cached_property
+    def of_source(self) -> Mapping[str, list[Plain]]:
+        """Source -> the rows of its items."""
+        found: dict[str, list[Plain]] = {}
+        for name, row in self.published.rows.items():
+            if name not in self.gone:
+                found.setdefault(row["source_id"], []).append(row)
+        return found
+
+    @cached_property
+    def lost(self) -> set[str]:
+        """Sources that lose items."""
+        return {row["source_id"] for name in self.gone if (row := self.published.rows.get(name))}
+
+    @cached_property
+    def names(self) -> Set[str]:
+        """Columns of the published rows."""
+        return set(self.published.dataset.items[0])
 
     def copy_media(self, folder: Path, rows: Iterable[Plain]) -> None:
         self._copy(folder, {name for row in rows for name in media_names(row)})
@@ -242,6 +263,40 @@ class _Kept:
         for name, sha256 in self.published.files.items():
             if name.partition("/")[0] in own and hashes.get(name, sha256) != sha256:
                 raise VerifyError(f"{str(self.published.folder / name)!r} is damaged: its SHA-256 is not that of its manifest")
+
+
+class _Shares:
+    """What inputs of other items show of each item, also of published ones where items of their source come or go."""
+
+    def __init__(self, folder: Path, kept: _Kept | None) -> None:
+        self._folder, self._kept = folder, kept
+        self._done: set[str] = set()
+        self._published: dict[str, float | None] = {}
+
+    def tell(self, rows: Sequence[dict[str, Any]]) -> None:
+        """Let new rows say it: all of their sources, whose media lie in the folder."""
+        sources = {row["source_id"] for row in rows}
+        beside = [row for source in sources for row in self._kept.of_source.get(source, ())] if self._kept else []
+        found = self._found([*rows, *beside])
+        for row in rows:
+            row[SHOWN] = found[row["item_id"]]
+        self._published |= {row["item_id"]: found[row["item_id"]] for row in beside}
+        self._done |= sources
+
+    def tell_published(self, rows: Sequence[dict[str, Any]]) -> None:
+        """Let published rows say it, once all new ones do."""
+        assert self._kept
+        for row in rows:
+            source, known = row["source_id"], row["item_id"] in self._published
+            # Datasets of before do not say it.
+            if not known and source not in self._done and (source in self._kept.lost or SHOWN not in self._kept.names):
+                self._published |= self._found(self._kept.of_source[source])
+            row[SHOWN] = self._published.get(row["item_id"], row[SHOWN])
+
+    def _found(self, rows: Sequence[Plain]) -> dict[str, float | None]:
+        if self._kept:
+            self._kept.copy_media(self._folder, [row for row in rows if row["item_id"] in self._kept.published.rows])
+        return {name: shown and shown.share for name, shown in shown_by_others(self._folder, rows).items()}
 
 
 def _with_slices(dataset: Dataset, published: Published | None, own: OwnSlices | None, ids: pa.Array) -> Dataset:
@@ -295,15 +350,18 @@ def _gathered(
         by_id.add(table, np.fromiter(places, np.int64, len(rows)))
         return columns
 
+    shares = _Shares(folder, kept)
     for some in tables.together(scratch / "gathered"):
         rows = stated(_rows(some, blobs))
         for row in rows:
             row |= {"fill": fill, "hole_is_given": hole_is_given}
         _copy_media(folder, rows, blobs, clips=some.clips, corruptions=some.corruptions)
+        shares.tell(rows)
         schema = add(rows)
     for rows in kept.rows() if kept else ():
         assert kept
         kept.copy_media(folder, rows)
+        shares.tell_published(rows)
         schema = add(rows)
     if count != len(ids):
         raise InputError(f"the clips or sources of {len(ids) - count} of {len(ids)} items are not there; run `masks pair` again")
@@ -445,7 +503,7 @@ def _rows(some: Together, blobs: Blobs) -> list[dict[str, Any]]:
         plain = _plain_columns(item, clip, corruption, source_of[clip.source_id]) | _edit_columns(corruption)
         if corruption.generator == UNPAIRED:
             plain |= {"truth_yuv_sha256": None, "truth_rgb_sha256": None}
-        rows.append(media | plain | {"attributes": row_facts})
+        rows.append(all_without_controls(media | plain | {"attributes": row_facts}))
     return rows
 
 
@@ -458,7 +516,7 @@ def _second(corruption: Corruption, facts: Mapping[str, Any]) -> dict[str, Any]:
 def _fact(row: Attribute, blobs: Blobs) -> Any:
     """The value, or the data itself where that is what the attribute is: a JSON blob, or a list as JSON text."""
     if row.blob and row.blob.endswith(".json"):
-        return json.loads(blobs.path(row.blob).read_bytes())
+        return json.loads(blobs.proved(row.blob).read_bytes())
     is_list = row.producer == "masks.measure" and isinstance(row.value, str) and row.value.startswith("[")
     return json.loads(str(row.value)) if is_list else row.value
 
@@ -533,4 +591,4 @@ def _copy_media(
         (folder / kind).mkdir(exist_ok=True)
     for name in names:
         if not (folder / name).exists():
-            copy_file(blobs.path(blob_of[name]), folder / name)
+            copy_file(blobs.proved(blob_of[name]), folder / name)

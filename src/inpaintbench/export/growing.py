@@ -15,6 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from inpaintbench import frozen
 from inpaintbench.errors import InputError, WorkspaceError
 from inpaintbench.files import copy_file, write_atomically
 from inpaintbench.manifest import MANIFEST, column, content_of, dataset_id, load
@@ -94,7 +95,7 @@ class Published:
             name = self.clips[row["clip_id"]].blob
             if row["clip_id"] in clips and name and not (blob := blobs.path(name)).exists():
                 blob.parent.mkdir(parents=True, exist_ok=True)
-                copy_file(self.folder / str(row["truth_file_name"]), blob)
+                copy_file(frozen.proved(self.folder, row, "truth").path, blob)
 
 
 def check_addable(folder: Path) -> None:

@@ -34,7 +34,9 @@ def shown_row(row: Plain, given: Plain, *, clip: str, source: str) -> dict[str, 
     shown |= {"generator_parameters": {}, "input_file_name": given["input_file_name"], "input_sha256": given["input_sha256"]}
     if row["hole_is_given"] and frozen.has_hole(row):
         measured = {name: value for name, value in row["attributes"].items() if name.startswith(_OF_HOLES)}
-        shown |= {name: row[name] for name in ("hole_file_name", "hole_sha256", "generator_parameters")}
+        shown |= {
+            name: row[name] for name in ("hole_file_name", "hole_sha256", "generator_parameters", frozen.SHOWN) if name in row
+        }
         shown["attributes"] = measured
     return shown
 

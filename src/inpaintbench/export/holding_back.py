@@ -58,7 +58,7 @@ def hold_back(
         splits: those to hold back.
         public: folder of the dataset for everybody; an older dataset there is replaced.
         truth: the same for the dataset to keep.
-        allow_exposed: why inputs may show more than ``MOST_EXPOSED`` of what lies under the holes of others; published where
+        allow_exposed: why inputs may show more than ``MOST_SHOWN`` of what lies under the holes of others; published where
             they do.
 
     Returns:

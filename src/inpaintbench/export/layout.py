@@ -12,7 +12,20 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from inpaintbench.manifest import ALL, ONE_FILE, SHARD_ROWS, ArrayIds, KeyedRows, Rows, shard_names, shards
+from inpaintbench.manifest import (
+    ALL,
+    EDIT_COLUMNS,
+    ONE_FILE,
+    OPTIONAL_COLUMNS,
+    PLAIN_COLUMNS,
+    SHARD_ROWS,
+    SPLITS,
+    ArrayIds,
+    KeyedRows,
+    Rows,
+    shard_names,
+    shards,
+)
 from inpaintbench.types import Dataset, Plain, Slice, canonical_json
 
 # Media column -> folder of its files. The input of an edit is its truth, and lies with it.
@@ -20,42 +33,7 @@ MEDIA = {
     "truth": "truth", "hole": "holes", "input": "inputs", "alpha": "alphas", "second_hole": "holes",
     "object_mask": "object_masks", "effect_mask": "effect_masks",
 }  # fmt: skip
-# Of datasets of edits alone, but for the hash of the object mask.
-EDIT_COLUMNS: dict[str, pa.DataType] = {
-    "task": pa.string(),
-    "source_prompt": pa.string(),
-    "target_prompt": pa.string(),
-    "object_mask_sha256": pa.string(),
-}
-_OPTIONAL: dict[str, pa.DataType] = {**EDIT_COLUMNS, "effect_mask_sha256": pa.string(), "encoder": pa.string()}
 _LISTS = ("second_hole",)
-_PLAIN_COLUMNS: dict[str, pa.DataType] = {
-    "item_id": pa.string(),
-    "split": pa.string(),
-    "clip_id": pa.string(),
-    "source_id": pa.string(),
-    "source_uri": pa.string(),
-    "licence": pa.string(),
-    "author": pa.string(),
-    "page_url": pa.string(),
-    "start_frame": pa.int64(),
-    "end_frame": pa.int64(),
-    "frames": pa.int64(),
-    "width": pa.int64(),
-    "height": pa.int64(),
-    "fps": pa.float64(),
-    "encode_crf": pa.int64(),
-    "encode_psnr_db": pa.float64(),
-    "generator": pa.string(),
-    "generator_parameters": pa.string(),
-    "fill": pa.int64(),
-    "hole_is_given": pa.bool_(),
-    "attributes": pa.string(),
-    "truth_yuv_sha256": pa.string(),
-    "truth_rgb_sha256": pa.string(),
-    "hole_sha256": pa.string(),
-    "input_sha256": pa.string(),
-}
 
 
 def row_schema(rows: Sequence[Plain]) -> pa.Schema:
@@ -66,8 +44,8 @@ def row_schema(rows: Sequence[Plain]) -> pa.Schema:
     """
     names = [file_column(part) for part in MEDIA]
     media = [(name, pa.list_(pa.string()) if name.endswith("s") else pa.string()) for name in names if name in rows[0]]
-    optional = [(name, kind) for name, kind in _OPTIONAL.items() if name in rows[0]]
-    return pa.schema([*media, *_PLAIN_COLUMNS.items(), *optional])
+    optional = [(name, kind) for name, kind in OPTIONAL_COLUMNS.items() if name in rows[0]]
+    return pa.schema([*media, *PLAIN_COLUMNS.items(), *optional])
 
 
 def file_column(part: str) -> str:
@@ -78,7 +56,6 @@ def file_column(part: str) -> str:
 # Files of a repository that are no part of its dataset: the Hub adds the one, and reads in the other which leaderboards to show.
 OF_THE_HUB = frozenset({".gitattributes", "eval.yaml"})
 MEDIA_COLUMNS = tuple(map(file_column, MEDIA))
-SPLITS = ("train", "validation", "test")
 
 
 class OneSplit(Mapping[str, str]):
@@ -222,14 +199,16 @@ def media_names(row: Plain) -> list[str]:
 
 
 def filled(rows: Sequence[Plain]) -> set[str]:
-    """The columns of media, edits and effects that some row fills."""
-    return {name for name in (*map(file_column, MEDIA), *_OPTIONAL) if any(row.get(name) for row in rows)}
+    """The columns that not every dataset has and that some row fills."""
+    return {
+        name for name in (*map(file_column, MEDIA), *OPTIONAL_COLUMNS) if any(row.get(name) not in (None, []) for row in rows)
+    }
 
 
 def unused(names: Set[str]) -> set[str]:
     """The columns that rows are without where ``names`` are filled: media that no item has, and edits where nothing is edited."""
     kept = {*names, *(EDIT_COLUMNS if "task" in names else ())}
-    return {*map(file_column, MEDIA), *_OPTIONAL} - kept
+    return {*map(file_column, MEDIA), *OPTIONAL_COLUMNS} - kept
 
 
 def filled_columns(rows: Sequence[Plain]) -> list[dict[str, Any]]:

@@ -179,6 +179,8 @@ def _main(decoder: str) -> None:
 def _difference(path: str, rgb_sha256: str, decoder: str) -> int:
     from inpaintbench import video
 
+    if not video.is_image(path):
+        next(iter(video.Decoder(path)))  # which opens no list of other films, as the others do
     other = (_opencv if video.is_image(path) else _DECODERS[decoder])(path)
     if hashlib.sha256(other.tobytes()).hexdigest() == rgb_sha256:
         return 0

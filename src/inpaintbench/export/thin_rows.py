@@ -28,7 +28,7 @@ pc = lazily("pyarrow.compute")
 
 _COLUMNS = (
     "split", "clip_id", "source_id", "source_uri", "licence", "author", "page_url", "start_frame", "end_frame", "frames", "width",
-    "height", "fps", "encode_crf", "encode_psnr_db", "encoder", "fill", "hole_is_given", "task", "generator",
+    "height", "fps", "encode_crf", "encode_psnr_db", "encoder", "fill", "hole_is_given", "task", "generator", frozen.SHOWN,
 )  # fmt: skip
 # Attributes that documents tell in words or group by.
 _WORDS = ("label_doubts", "normalised", frozen.GROUP, *GROUPS)

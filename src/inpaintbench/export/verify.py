@@ -8,7 +8,7 @@ import platform
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -22,7 +22,7 @@ from inpaintbench.export.second_decoder import SecondDecoder, available, require
 from inpaintbench.export.verify_files import config_problems, needless, there
 from inpaintbench.files import file_sha256
 from inpaintbench.frozen import UNLOADABLE, dataset_id, is_held_back
-from inpaintbench.manifest import MANIFEST, computed_content, content_of, is_as_stated, is_table, load, table_names
+from inpaintbench.manifest import MANIFEST, computed_content, content_of, inside, is_as_stated, is_table, load, table_names
 from inpaintbench.types import Dataset, Plain, item_rng
 
 _SECONDS_PER_FILE = 30.0
@@ -169,13 +169,13 @@ def file_problems(folder: Path | str) -> list[str]:
 def _manifest(root: Path, problems: list[str]) -> Dataset | None:
     """The manifest, what is wrong with its bytes added to ``problems``; None when it cannot be read."""
     try:
-        dataset = load(root)
+        dataset = load(root, as_stored=True)
         if not is_as_stated(text := (root / MANIFEST).read_bytes()):
             problems.append(f"{MANIFEST}: changed (its text is not what its own SHA-256 says), or of an older program")
         names = table_names(text)
         # Those of the manifest first: hashes of the others stand in them.
         for some in ([name for name in names if is_table(name)], names):
-            if wrong := [name for name in some if not _is_whole(root / name, dataset.files.get(name))]:
+            if wrong := [name for name in some if not _is_whole(root, name, dataset.files.get(name))]:
                 problems += [f"{name}: missing or changed (SHA-256 differs from the manifest)" for name in wrong]
                 return None
     except (VerifyError, ValueError) as error:
@@ -184,8 +184,8 @@ def _manifest(root: Path, problems: list[str]) -> Dataset | None:
     return dataset
 
 
-def _is_whole(path: Path, sha256: str | None) -> bool:
-    return path.is_file() and file_sha256(path) == sha256
+def _is_whole(root: Path, name: str, sha256: str | None) -> bool:
+    return inside(root, name).is_file() and file_sha256(root / name) == sha256
 
 
 def _file_problems(root: Path, dataset: Dataset, result: Verification, progress: Progress) -> Iterator[str]:
@@ -193,6 +193,12 @@ def _file_problems(root: Path, dataset: Dataset, result: Verification, progress:
     yield from (f"{name}: missing" for name in sorted(set(dataset.files) - present))
     yield from (f"{name}: not in the manifest" for name in sorted(present - set(dataset.files)))
     yield from needless(others, files={*present, *dataset.files})
+    for name in sorted(present):
+        try:
+            inside(root, name)
+        except VerifyError as error:
+            yield str(error)
+            present.remove(name)
     names = sorted(present & set(dataset.files))
     with ThreadPoolExecutor(_THREADS) as threads:  # hashing releases the interpreter
         for name, sha256 in zip(names, threads.map(lambda name: file_sha256(root / name), names), strict=True):
@@ -203,13 +209,19 @@ def _file_problems(root: Path, dataset: Dataset, result: Verification, progress:
 
 
 def _media_problems(root: Path, rows: Sequence[Plain], progress: Progress) -> Iterator[str]:
-    wanted = {name: check for row in rows for name, check in _checks(row).items() if (root / name).is_file()}
+    wanted = {name: check for row in rows for name, check in _checks(row).items() if _is_there(root, name)}
     with ThreadPoolExecutor(_DECODING_THREADS) as threads:
         problems = threads.map(lambda named_check: _media_problem(root, *named_check), sorted(wanted.items()))
         for done, problem in enumerate(problems, start=1):
             progress("media", done, len(wanted))
             if problem:
                 yield problem
+
+
+def _is_there(root: Path, name: str) -> bool:
+    with suppress(VerifyError):  # which the list of files tells
+        return inside(root, name).is_file()
+    return False
 
 
 def _media_problem(root: Path, name: str, check: Callable[[Path], str | None]) -> str | None:

@@ -60,7 +60,11 @@ def config_problems(root: Path, dataset: Dataset, counts: Counter[str], progress
     # Media are not decoded, but the library would load torch for every video that it only lists.
     decodes, config.TORCHCODEC_AVAILABLE = config.TORCHCODEC_AVAILABLE, False
     try:
-        names = get_dataset_config_names(str(root))
+        try:
+            names = get_dataset_config_names(str(root))
+        except Exception as error:  # it raises many kinds, for a script beside the tables too
+            yield f"README.md: `datasets` cannot load the folder: {error}".splitlines()[0]
+            return
         wanted = [part.name for part in layout.configs(dataset)]
         if sorted(names) != sorted(wanted):
             yield f"README.md: configs {sorted(names)} != {sorted(wanted)} of the manifest"

@@ -12,11 +12,12 @@ import numpy as np
 from inpaintbench.errors import InputError
 from inpaintbench.fingerprints.gabor import border_pixels, kernel_size
 from inpaintbench.fingerprints.records import CLASSES, Finger, Point
+from inpaintbench.ranges import Amount
 
 __all__ = ["NATURAL_LAW", "Law", "class_law", "draw_finger", "mirrored"]
 
 Range = tuple[float, float]
-Law = Literal["natural", "uniform"] | Mapping[str, float]
+Law = Literal["natural", "uniform"] | Mapping[str, Amount]
 
 # Frequency of each class among people's fingers, per mille.
 NATURAL_LAW: Mapping[str, float] = {

@@ -86,7 +86,7 @@ def pair_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Corrupt
     """
     given = payload["pair"]
     one = Pair(**{**given, "clip": Clip(**given["clip"])})
-    clip, thing = one.clip, video.read_hole(blobs.path(one.object_mask))
+    clip, thing = one.clip, video.read_hole(blobs.proved(one.object_mask))
     if thing.shape != (shape := (clip.frames, clip.height, clip.width)):
         raise MaskShapeError(f"object mask {thing.shape} != clip {shape}")
     if not thing.any() or thing.all():
@@ -102,11 +102,11 @@ def pair_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Corrupt
 
 
 def _with_effect(made: Corruption, one: Pair, thing: Hole, blobs: Blobs) -> Corruption:
-    truth, shown = (video.read_frames(blobs.path(str(name))) for name in (one.clip.blob, one.input))
+    truth, shown = (video.read_frames(blobs.proved(str(name))) for name in (one.clip.blob, one.input))
     difference = largest_difference(shown, truth)
     effect, reason = (difference >= 1) & ~thing, None
     if one.effect_mask is not None:
-        effect = video.read_hole(blobs.path(one.effect_mask)) & ~thing
+        effect = video.read_hole(blobs.proved(one.effect_mask)) & ~thing
     elif not one.exact:
         effect, reason = derived_effect(difference, thing, shown=shown, truth=truth)
     facts: dict[str, Any] = {"effect_known": "exactly" if one.exact else reason or ("given" if one.effect_mask else "derived")}
@@ -137,8 +137,8 @@ def shown(executor: Executor, holes: Sequence[Corruption], clips: Mapping[str, C
 def show_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Corruption]:  # noqa: ARG001 - step signature
     """The corruption with its input, without loss."""
     row, clip = Corruption(**payload["hole"]), Clip(**payload["clip"])
-    hole = video.read_hole(blobs.path(str(row.hole)))
-    frames = video.read_frames(blobs.path(clip.blob))
+    hole = video.read_hole(blobs.proved(str(row.hole)))
+    frames = video.read_frames(blobs.proved(clip.blob))
     frames[hole] = 0
     blob, encoded = blobs.put(
         video.suffix_for(clip.frames), partial(video.write_clip, frames=frames, fps=clip.fps, form="lossless")

@@ -161,9 +161,9 @@ def _degraded(drawn: Drawn, request: MaskRequest) -> Frames:
 
 def _drawn(request: MaskRequest, blobs: Blobs) -> Drawn:
     clip = request.clip
-    parts: dict[str, Any] = {part: _part(part, blobs.path(name)) for part, name in request.data.items()}
+    parts: dict[str, Any] = {part: _part(part, blobs.proved(name)) for part, name in request.data.items()}
     if request.parent_hole:
-        parts["first_hole"] = video.read_hole(blobs.path(request.parent_hole))
+        parts["first_hole"] = video.read_hole(blobs.proved(request.parent_hole))
     return generate(
         request.generator,
         request.parameters,
@@ -191,7 +191,7 @@ def _checked(hole: Hole, request: MaskRequest, blobs: Blobs) -> Hole:
     clip = request.clip
     regions.check_shape(hole, frames=clip.frames, height=clip.height, width=clip.width, subject=clip.clip_id)
     if request.parent_hole:
-        hole = hole & ~video.read_hole(blobs.path(request.parent_hole))
+        hole = hole & ~video.read_hole(blobs.proved(request.parent_hole))
     if not hole.any():
         raise Rejected("the hole is empty: nothing is missing")
     if hole.all():
@@ -206,7 +206,7 @@ def _with_overlay(corruption: Corruption, drawn: Drawn, request: MaskRequest, bl
     clip, alpha, colour = request.clip, drawn.alpha, drawn.colour
     if alpha is None or colour is None:
         raise ValueError(f"generator {request.generator!r} gave an opacity without colours")
-    truth = video.read_frames(blobs.path(clip.blob))
+    truth = video.read_frames(blobs.proved(clip.blob))
     opacity, _ = blobs.put(video.suffix_for(clip.frames), partial(video.write_levels, levels=alpha, fps=clip.fps))
     return _with_input(replace(corruption, alpha=opacity), over(truth, alpha, colour), request, blobs)
 
@@ -309,7 +309,7 @@ def measure_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attr
     subject, facts = payload["corruption_id"], payload["facts"]
     if payload["hole"] is None:
         return [_row(subject, f"degradation.{name}", _plain(value)) for name, value in facts.items()]
-    hole = video.read_hole(blobs.path(payload["hole"]))
+    hole = video.read_hole(blobs.proved(payload["hole"]))
     measured = measure(hole)
     values = {name: value for name, value in asdict(measured).items() if name not in ("frames", "reasons")}
     rows: list[tuple[str, float | str | None, str | None]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -14,6 +15,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from inpaintbench.files import without_controls
 from inpaintbench.pages import words
 from inpaintbench.pages.colours import MethodStyle
 from inpaintbench.pages.panels import Link
@@ -22,6 +24,8 @@ from inpaintbench.pages.papers import comma_separated, latex
 # Runs first, so that what needs scripts is not seen to appear.
 _MARK = 'document.documentElement.classList.add("js");'
 _OWN = ("pages/static/page.js",)
+# In JSON: a character that ``without_controls`` replaces, after backslashes that are text.
+_ESCAPED = re.compile(r"(?<!\\)((?:\\\\)*)\\(u00[01][0-9a-f]|u007f|u00[89][0-9a-f]|u061c|u200[ef]|u202[89a-e]|u206[6-9])")
 # Colours by what they mean, light and dark.
 TOKENS = "pages/static/tokens.css"
 # Stylesheets of every page: colours, then the look.
@@ -35,6 +39,11 @@ class Media:
     files: Mapping[str, bytes] = field(default_factory=dict)
 
 
+def _shown(value: object) -> object:
+    """A part of a page, as letters that stay where they are put."""
+    return type(value)(without_controls(value)) if isinstance(value, str) else value
+
+
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
     """Templates are named by their path in the package: ``eval/report/page.html``."""
@@ -44,6 +53,7 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=_shown,
     )
     for name in ("number", "signed", "share", "percent", "signed_percent", "interval", "percents", "count", "duration", "moment",
                  "breakable", "css_class", "method_class"):  # fmt: skip
@@ -60,6 +70,8 @@ def render(template: str, **parts: Any) -> Markup:
 def as_json(value: object) -> Markup:
     """``value`` as JSON that a script can read and that no text inside can end."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    # Scripts show what they read, so that a character that is only escaped reaches the page all the same.
+    text = _ESCAPED.sub(lambda found: found[1] + "\\\\" + found[2], text)
     for mark in "<>&":
         text = text.replace(mark, f"\\u{ord(mark):04x}")
     return Markup(text)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Sequence
 
-from inpaintbench.pages.tables import Cell, Row, Table
+from inpaintbench.pages.tables import Cell, Table
 from inpaintbench.pages.words import DASH
 
 _ESCAPES = {
@@ -37,7 +36,11 @@ def latex(table: Table, *, comment: str = "") -> str:
         if row.kind == "floor" and place and table.rows[place - 1].kind != "floor":
             lines.append(r"\midrule")
         lines.append(_line([_latex_cell(cell) for cell in row.cells]))
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
+    lines.append(r"\bottomrule")
+    if table.foot:
+        words = rf"\multicolumn{{{len(columns)}}}{{@{{}}p{{\linewidth}}@{{}}}}{{\scriptsize {escaped(table.foot)}}}"
+        lines.append(_line([words]))
+    return "\n".join([*lines, r"\end{tabular}", ""])
 
 
 def _group_lines(table: Table) -> list[str]:
@@ -74,23 +77,25 @@ def escaped(text: str) -> str:
 def comma_separated(table: Table) -> str:
     """CSV: a head, and a row for each of the table; full values where cells have them.
 
-    A column with small print below its numbers, such as what a mean leaves out, is followed by one with that.
+    A column with small print below its numbers, such as what a mean leaves out, is followed by one with that; one with bold
+    numbers by one that says which they are. The line below the table is the first of a last column, ``Note``.
     """
+    columns: list[tuple[str, list[str]]] = []
+    for place, column in enumerate(table.columns):
+        head, cells = ": ".join(filter(None, (column.group, column.label))), [row.cells[place] for row in table.rows]
+        texts = [str(cell.text) if isinstance(cell.value, str | None) else repr(cell.value) for cell in cells]
+        columns.append((head, texts))
+        if any(cell.below for cell in cells):
+            columns.append((f"{head}: note", [str(cell.below) for cell in cells]))
+        if any(cell.strong for cell in cells):
+            columns.append((f"{head}: bold", ["bold" if cell.strong else "" for cell in cells]))
+    if table.foot and table.rows:
+        columns.append(("Note", [table.foot, *[""] * (len(table.rows) - 1)]))
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    heads = [": ".join(filter(None, (column.group, column.label))) for column in table.columns]
-    noted = [any(row.cells[place].below for row in table.rows) for place in range(len(heads))]
-    writer.writerow([word for head, small in zip(heads, noted, strict=True) for word in [head, f"{head}: note"][: 1 + small]])
-    writer.writerows(_csv_row(row, noted) for row in table.rows)
+    writer.writerow([head for head, _ in columns])
+    writer.writerows([map(_guarded, row) for row in zip(*(texts for _, texts in columns), strict=True)])
     return out.getvalue()
-
-
-def _csv_row(row: Row, noted: Sequence[bool]) -> list[str]:
-    return [
-        _guarded(word)
-        for cell, small in zip(row.cells, noted, strict=True)
-        for word in [str(cell.text) if isinstance(cell.value, str | None) else repr(cell.value), str(cell.below)][: 1 + small]
-    ]
 
 
 def _guarded(text: str) -> str:

@@ -104,6 +104,8 @@ class Table:
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     caption: object = ""
+    foot: str = ""
+    """Line below the rows that goes wherever the table is copied."""
     label: str = ""
     """Name for screen readers, where it has no caption."""
     kind: str = ""

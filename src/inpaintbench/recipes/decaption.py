@@ -18,20 +18,22 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from inpaintbench.curation import captions, select
+from inpaintbench.curation.judging import refuse_unasked
 from inpaintbench.curation.split import FILM_SHARES
 from inpaintbench.deviations import Deviation
 from inpaintbench.errors import RunError
-from inpaintbench.executors.base import Executor
+from inpaintbench.executors.base import Executor, Rejection
 from inpaintbench.export import slices
 from inpaintbench.export.growing import appended
 from inpaintbench.export.histogram import histogram_svg
 from inpaintbench.masks import render
 from inpaintbench.masks.overlays.fonts import BUNDLED, find_font
-from inpaintbench.recipes import stages
-from inpaintbench.recipes.options import CLIPS, DATASET, SUBTITLES, Behaviour, Option, Seed, splits_option
+from inpaintbench.recipes import leakage, stages
+from inpaintbench.recipes.options import CLIPS, DATASET, SUBTITLES, Behaviour, Option, Seed, StrictRules, splits_option
 from inpaintbench.recipes.stages import SourceSpec, require
 from inpaintbench.steps import KNOWN, MEASURED_MASKS
-from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Plain, Selection, content_id, hash_of, item_rng
+from inpaintbench.tables import to_columns
+from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Plain, Selection, Source, content_id, hash_of, item_rng
 from inpaintbench.workspace import Workspace
 
 DIFFICULTIES = ("easy", "medium", "hard")
@@ -97,6 +99,7 @@ class DecaptionRecipe(BaseModel):
     """The font that comes with the program is the same everywhere."""
     covered_share: float = Field(0.7, gt=0, le=1)
     """Share of the clips that is kept: those with the most subtitles."""
+    strict_rules: StrictRules = False
     splits: Annotated[Mapping[str, float], splits_option("60,20,20")] = Field(
         FILM_SHARES, description="Shares of the clips; those of one film stay together."
     )
@@ -135,7 +138,10 @@ def corrupt(recipe: DecaptionRecipe, executor: Executor, workspace: Workspace) -
     clips = stages.by_name(workspace, workspace.table("clips", Clip))
     require(clips, "clips", "build decaption")
     texts = captions.of_clips(workspace, clips, list(stages.facts_of(workspace, [captions.NAME]).values()))
+    bare = [clip for clip in clips if clip.clip_id not in texts.blobs]
     clips = [clip for clip in clips if clip.clip_id in texts.blobs]
+    if recipe.behaviour == "corrected":
+        clips = stages.drawn_from(workspace, clips)
     if not clips:
         raise RunError(_NO_TEXT)
     if recipe.behaviour == "as-published":
@@ -144,10 +150,14 @@ def corrupt(recipe: DecaptionRecipe, executor: Executor, workspace: Workspace) -
         numbers = {row.clip_id: float(share_of.get(row.corruption_id) or 0) for row in painted}
         judged = _judged(recipe, workspace, numbers, COVERED)
     else:
-        letters = {row.subject_id: float(row.value or 0) for row in texts.letters}
+        drawn = {clip.clip_id for clip in clips}
+        letters = {row.subject_id: float(row.value or 0) for row in texts.letters if row.subject_id in drawn}
         judged = _judged(recipe, workspace, letters, captions.LETTERS)
         painted, _ = _painted(recipe, executor, workspace, select.kept(clips, judged), texts)
+    judged += _unjudged(workspace, bare, judged[0].rule) if judged else []
     workspace.write_table("selection", "coverage", judged, Selection)
+    if recipe.strict_rules:
+        refuse_unasked(workspace)
     kept = {row.clip_id for row in judged if row.keep}
     _write_items(recipe, workspace, [row for row in painted if row.clip_id in kept], clips, texts.scripts)
 
@@ -160,12 +170,22 @@ def _judged(recipe: DecaptionRecipe, workspace: Workspace, numbers: Mapping[str,
     return select.top_share(numbers, attribute=attribute, share=recipe.covered_share)
 
 
+def _unjudged(workspace: Workspace, clips: Sequence[Clip], rule: str) -> list[Selection]:
+    """Rows of clips without text, which a rule has no value for, with the reason."""
+    refused = {row.name: row.reason for row in workspace.table("rejected", Rejection, step=captions.NAME)}
+    uri = {row.source_id: row.uri for row in workspace.table("sources", Source)}
+    return [
+        Selection(clip.clip_id, rule, None, keep=False, reason=f"no text: {refused.get(uri[clip.source_id], 'none was read')}")
+        for clip in clips
+    ]
+
+
 def _painted(
     recipe: DecaptionRecipe, executor: Executor, workspace: Workspace, clips: Sequence[Clip], texts: captions.Texts
 ) -> tuple[list[Corruption], list[Attribute]]:
     """Overlays of ``clips``, each difficulty about as often as the others, and what they measure."""
     names = stages.clip_names(workspace, clips)
-    turns = _turns(recipe, clips)
+    turns = _turns(recipe, workspace, clips)
     requests = [
         _request(recipe, clip, DIFFICULTIES[turn % len(DIFFICULTIES)], texts.blobs[clip.clip_id], names[clip.clip_id])
         for clip, turn in zip(clips, turns, strict=True)
@@ -174,13 +194,17 @@ def _painted(
     return painted.records, render.measure_all(executor, painted).records
 
 
-def _turns(recipe: DecaptionRecipe, clips: Sequence[Clip]) -> list[int]:
+def _turns(recipe: DecaptionRecipe, workspace: Workspace, clips: Sequence[Clip]) -> list[int]:
     """Numbers that difficulties follow from: places in a shuffled list as published, else film and time of the clip alone."""
     if recipe.behaviour == "as-published":
         order: list[int] = item_rng(recipe.seed, "difficulty", "turns").permutation(len(clips)).tolist()
         return order
-    # Clips of one film take turns, from a beginning that the film has by itself.
-    return [hash_of("difficulty", recipe.seed, clip.source_id) + clip.start_frame // recipe.clip_frames for clip in clips]
+    # Clips of one film and of its copies take turns, from a beginning that the film has by itself.
+    films: list[str] = leakage.sources_of(workspace, to_columns(clips, Clip)).to_pylist()
+    return [
+        hash_of("difficulty", recipe.seed, film) + clip.start_frame // recipe.clip_frames
+        for film, clip in zip(films, clips, strict=True)
+    ]
 
 
 def _request(recipe: DecaptionRecipe, clip: Clip, difficulty: str, text: str, name: str) -> render.MaskRequest:

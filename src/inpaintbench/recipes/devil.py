@@ -7,7 +7,9 @@ included; ``corrected`` draws every slice independently and normalises camera mo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -22,7 +24,7 @@ from inpaintbench.catalogue import unknown_name
 from inpaintbench.curation import duplicates, measuring, select
 from inpaintbench.curation.attributes import ATTRIBUTES
 from inpaintbench.curation.attributes.perceptual_hash import PerceptualHash
-from inpaintbench.curation.judging import select_clips
+from inpaintbench.curation.judging import refuse_unasked, select_clips
 from inpaintbench.curation.rules import Rule
 from inpaintbench.curation.sheets import KEEP_REJECT
 from inpaintbench.deviations import Deviation
@@ -35,12 +37,24 @@ from inpaintbench.manifest import dataset_id
 from inpaintbench.masks import removal, render
 from inpaintbench.masks.generators.blob_motion import PRESETS
 from inpaintbench.masks.measure import labels_of
-from inpaintbench.recipes import imperfect, own_masks, saved_pairs, stages
+from inpaintbench.recipes import imperfect, leakage, look_alikes, own_masks, saved_pairs, stages
+from inpaintbench.recipes.benchmark import MOVING
 from inpaintbench.recipes.imperfect import ImperfectMasks
-from inpaintbench.recipes.options import BY_TURN, CLIPS, SELECTION, SIZE, TEST_ALONE, Behaviour, HeldOut, Option, Seed
+from inpaintbench.recipes.options import (
+    BY_TURN,
+    CLIPS,
+    SELECTION,
+    SIZE,
+    TEST_ALONE,
+    Behaviour,
+    HeldOut,
+    Option,
+    Seed,
+    StrictRules,
+)
 from inpaintbench.recipes.stages import SourceSpec, require
 from inpaintbench.steps import KNOWN, LABELS, LEVELS, MASK_LEVELS, MEASURED_MASKS, PAIR
-from inpaintbench.tables import flat, last_places, schema_of, texts, to_columns
+from inpaintbench.tables import flat, last_places, schema_of, texts, to_columns, to_records
 from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Selection, Slice, Source, content_id
 from inpaintbench.workspace import Workspace
 
@@ -76,6 +90,9 @@ OWN_FOOTAGE_RULES = {
 # Camera motion of less confidence may be that of water or leaves: such clips are called neither low nor high
 # (`bench/camera_in_water.py`).
 CONFIDENCE, LEAST_CONFIDENCE = "camera_motion_confidence", 0.5
+# Share of the view that the camera leaves behind from which on it moves: no clip of less is called high, whatever its rank.
+# `bench/fixed_cameras.py` has how much less fixed cameras score past which things drive.
+LEAST_HIGH = {"camera_motion_per_frame": MOVING, "camera_motion_per_second": 25 * MOVING}
 # Ratio of frame rates up to which motion a frame and a second rank alike: 29.97 and 30.
 SAME_RATE = 1.05
 
@@ -167,6 +184,7 @@ class DevilRecipe(BaseModel):
     ] = Field((), exclude_if=_is_empty, description="Attributes that get a low and a high slice. Repeatable.")
     rules: tuple[Rule, ...] = ()
     """Rules that clips must fulfil besides."""
+    strict_rules: StrictRules = False
     review: Annotated[bool, Option(SELECTION, "--review/--no-review", shown="of flickr alone")] = Field(
         False, description="Wait until people have answered keep for a clip."
     )
@@ -245,7 +263,7 @@ class DevilRecipe(BaseModel):
 
 def check(recipe: DevilRecipe, *, masks: Path | None = None) -> None:
     """Raise ``InputError`` when something that the rules ask for cannot be measured here, or saved masks cannot be read."""
-    marking = {rule.attribute for rule in recipe.rules if rule.flag}
+    marking = {rule.attribute for rule in recipe.rules if rule.flag and not recipe.strict_rules}
     measuring.check_weights(name for name in measured_by(recipe) if name not in marking)
     if recipe.saved_masks is not None:
         saved_pairs.check(masks, recipe.saved_masks, stills=recipe.clip_frames == 1)
@@ -361,11 +379,15 @@ def label(recipe: DevilRecipe, executor: Executor, workspace: Workspace) -> None
     clips = workspace.columns("clips", Clip, columns=["clip_id", "source_id"])
     require(clips, "clips", "curation clips")
     motion = _measured(recipe, executor, workspace)
+    leakage.group(workspace)
     if asks_for_duplicates(recipe):
         stages.mark_duplicates(executor, workspace)
     judged = select_clips(workspace, rules_of(recipe))
+    # Labels of an earlier choice must not stay where this one is refused or waits.
+    workspace.write_table("attributes", LEVELS, [], Attribute)
+    if recipe.strict_rules:
+        refuse_unasked(workspace)
     if waiting := int(judged.waiting.sum()):
-        workspace.write_table("attributes", LEVELS, [], Attribute)
         page, table = write_review(workspace, judged)
         older = workspace.path / "exports" / recipe.kind
         still = f"; until then {older} is what an earlier run made" if older.exists() else ""
@@ -380,7 +402,10 @@ def label(recipe: DevilRecipe, executor: Executor, workspace: Workspace) -> None
         raise RunError(f"all {len(clips)} clips were dropped: {reasons}")
     attribute = recipe.motion_attribute(_rates(workspace))
     levels = _levels(recipe, workspace, kept, _sure(motion, workspace), attribute=attribute, level=SLICE_LEVELS["camera_motion"])
-    workspace.write_columns("attributes", LEVELS, pa.concat_tables([levels, *_scene_motion_levels(recipe, workspace, kept)]))
+    of_kinds = [levels, _scene_motion_levels(recipe, workspace, kept)]
+    if recipe.behaviour == "corrected":
+        of_kinds = [_once(workspace, levels) for levels in of_kinds]
+    workspace.write_columns("attributes", LEVELS, pa.concat_tables(of_kinds))
 
 
 def _measured(recipe: DevilRecipe, executor: Executor, workspace: Workspace) -> pa.Table:
@@ -388,7 +413,9 @@ def _measured(recipe: DevilRecipe, executor: Executor, workspace: Workspace) -> 
     # As published, clips whose features agree on no camera stay without a label.
     constants = {"camera_motion": {"fallback": False}} if recipe.behaviour == "as-published" else {}
     rates = _rates(workspace)
-    leaves = {name: constants.get(name, {}) for name in measured_by(recipe, rates)}
+    # Copies are found by hashes that are measured with the rest, so that each clip is decoded once.
+    hashes = look_alikes.leaves(workspace.columns("clips", Clip, columns=["clip_id"]).num_rows)
+    leaves = {name: constants.get(name, {}) for name in (*measured_by(recipe, rates), *hashes)}
     outcomes = measuring.measure_together(executor, workspace, leaves=leaves)
     return outcomes[recipe.motion_attribute(rates)].columns("subject_id", "value", "value_text", "reason")
 
@@ -426,9 +453,14 @@ def _levels(
     published = appended(workspace)
     thresholds = published.thresholds(attribute, level=level) if published else {}
     if published is None or not thresholds:
+        corrected = recipe.behaviour == "corrected"
+        if corrected:
+            clips = pa.table({"clip_id": clips["clip_id"], "source_id": leakage.sources_of(workspace, clips)})
         return select.rank_levels(
-            clips, measured, level=level, share=recipe.level_share, at_most=recipe.level_limit, spread=recipe.spread_levels
-        )
+            clips, measured, level=level, share=recipe.level_share,
+            at_most=recipe.level_limit, spread=recipe.spread_levels, alike=leakage.alike(workspace) if corrected else {},
+            least_high=LEAST_HIGH.get(attribute, -math.inf) if corrected else -math.inf,
+        )  # fmt: skip
     was = published.dataset.recipe["leaves"]["attribute"].get(attribute)
     now = ATTRIBUTES.get(attribute).version if attribute in ATTRIBUTES else None
     if was != now:
@@ -439,7 +471,20 @@ def _levels(
     return select.levels_within(clips, measured, level=level, thresholds=thresholds, known=published.values(level))
 
 
-def _scene_motion_levels(recipe: DevilRecipe, workspace: Workspace, kept: pa.Table) -> list[pa.Table]:
+def _once(workspace: Workspace, levels: pa.Table) -> pa.Table:
+    """Labels of one kind, of which near-duplicates get one: the first that has any."""
+    labelled = flat(levels["subject_id"]).filter(flat(levels["value_text"]).is_valid()).to_pylist()
+    doubles = set(labelled).difference(leakage.once(workspace, labelled))
+    if not doubles:
+        return levels
+    rows = [
+        replace(row, value=None, reason="a near-duplicate of a clip that stands for it") if row.subject_id in doubles else row
+        for row in to_records(levels, Attribute)
+    ]
+    return to_columns(rows, Attribute)
+
+
+def _scene_motion_levels(recipe: DevilRecipe, workspace: Workspace, kept: pa.Table) -> pa.Table:
     """By rank among the clips that raters answered about; the others keep the labels of their footage or from a file."""
     rows = workspace.columns("attributes", Attribute, where=("name", [SCENE_MOTION]))
     answered = rows.filter(pc.equal(rows["producer"], ANNOTATED))
@@ -448,7 +493,7 @@ def _scene_motion_levels(recipe: DevilRecipe, workspace: Workspace, kept: pa.Tab
     ranked = _levels(recipe, workspace, kept.filter(asked), answered, attribute=SCENE_MOTION, level=level)
     labels = [workspace.columns("attributes", Attribute, step=step, where=("name", [level])) for step in (KNOWN, LABELS)]
     others = kept.filter(pc.invert(asked))
-    return [ranked, select.inherited_levels(others, pa.concat_tables(labels), level=level)]
+    return pa.concat_tables([ranked, select.inherited_levels(others, pa.concat_tables(labels), level=level)])
 
 
 def scene_motion_words(workspace: Workspace, dataset: Dataset) -> str | None:
@@ -482,9 +527,14 @@ def corrupt(recipe: DevilRecipe, executor: Executor, workspace: Workspace, *, ma
     """
     require(workspace.columns("attributes", Attribute, step=LEVELS, columns=["name"]), LABELS, "curation select")
     names, of_clips = _clips_by_level(workspace)
+    # Masks of the name of a film make an item that people gave.
+    if recipe.behaviour == "corrected" and (recipe.saved_masks is None or recipe.masks_by_turn):
+        labelled = {clip for levels in of_clips.values() for clips in levels.values() for clip in clips}
+        chosen = set(leakage.once(workspace, sorted(names, key=lambda name: name not in labelled)))
+        names = [name for name in names if name in chosen]
     if recipe.saved_masks is not None:
-        chosen = {clip.clip_id: clip for clip in workspace.table("clips", Clip)}
-        own_masks.corrupt(recipe, executor, workspace, [chosen[name] for name in names], masks, of_clips)
+        clips = {clip.clip_id: clip for clip in workspace.table("clips", Clip)}
+        own_masks.corrupt(recipe, executor, workspace, [clips[name] for name in names], masks, of_clips)
         return
     published = appended(workspace)
     plan = _plan(recipe, names, of_clips, members=published.members if published else {})

@@ -143,7 +143,7 @@ def _edits(workspace: Workspace, clips: Sequence[Clip]) -> Iterator[_Edit]:
         row = known.get((clip.source_id, EDITS))
         if row is None or row.blob is None:
             raise InputError("the clips come without prompts; build from a source that has some, such as edit_clips")
-        for edit in json.loads(workspace.blobs.path(row.blob).read_bytes()):
+        for edit in json.loads(workspace.blobs.proved(row.blob).read_bytes()):
             yield _Edit(clip, **edit)
 
 
@@ -183,7 +183,7 @@ def _masks(workspace: Workspace) -> dict[tuple[str, str], tuple[str, str]]:
     """(clip, attribute) -> the mask's blob and the hash of what it decodes to."""
     masks = {}
     for row in workspace.table("attributes", Attribute, step=OBJECT_MASKS):
-        hole = video.read_hole(workspace.blobs.path(str(row.blob)))
+        hole = video.read_hole(workspace.blobs.proved(str(row.blob)))
         masks[row.subject_id, row.name] = (str(row.blob), hashlib.sha256(hole.tobytes()).hexdigest())
     return masks
 

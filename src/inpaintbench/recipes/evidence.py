@@ -13,8 +13,11 @@ from inpaintbench.annotate.statistics.agreement import part_agreements
 from inpaintbench.annotate.study import Study
 from inpaintbench.curation.calibration import calibrate_judged
 from inpaintbench.curation.facts import Facts
-from inpaintbench.curation.judging import stored_selection
-from inpaintbench.types import Answer, Clip, Corruption, Dataset, Download, Plain, Selection, Source
+from inpaintbench.curation.judging import stored_selection, unasked
+from inpaintbench.frozen import GROUP
+from inpaintbench.recipes.leakage import SAME_AS, not_looked_for
+from inpaintbench.steps import ALIKE
+from inpaintbench.types import Answer, Attribute, Clip, Corruption, Dataset, Download, Plain, Selection, Source
 from inpaintbench.workspace import Workspace
 
 # Table of `Agreement`; one step a study.
@@ -41,7 +44,7 @@ class Agreement:
 
 
 def evidence(workspace: Workspace, recipe: BaseModel) -> dict[str, Any]:
-    """Facts for ``freeze``: those of ``raters``, ``selection``, ``rules``, ``protocols`` and ``titles`` that there are.
+    """Facts for ``freeze``: those of ``raters``, ``selection``, ``rules``, ``protocols``, ``titles``, ``alike`` that there are.
 
     The same tables give the same facts, in the same order.
 
@@ -54,6 +57,7 @@ def evidence(workspace: Workspace, recipe: BaseModel) -> dict[str, Any]:
         **_of_rules(workspace),
         "protocols": protocols(workspace, recipe),
         "titles": titles(workspace),
+        "alike": copies(workspace),
     }
     return {name: value for name, value in evidence.items() if value}
 
@@ -112,12 +116,24 @@ def _of_rules(workspace: Workspace) -> dict[str, Any]:
         {"rule": count.label, "judged": count.judged, "dropped": count.dropped, "alone": count.dropped_alone}
         for count in judged.counts()
     ]
+    lacking = [asdict(rule) for rule in unasked(workspace)]
     selection = {"clips": len(judged.clip_ids), "kept": int(judged.kept.sum()), "rules": rules}
+    selection |= {"unasked": lacking} if lacking else {}
     calibrated = [
         {"rule": rule.rule, "n": rule.n, "precision": asdict(rule.precision), "recall": asdict(rule.recall)}
         for rule in calibrate_judged(judged)
     ]
     return {"selection": selection, "rules": calibrated}
+
+
+def copies(workspace: Workspace) -> dict[str, Any]:
+    """Clips that show what one before them shows, groups of sources that count as one, and what was not looked for."""
+    rows = workspace.columns("attributes", Attribute, step=ALIKE, columns=["name", "value_text"])
+    names, values = (rows[name].to_pylist() for name in ("name", "value_text"))
+    groups = {value for name, value in zip(names, values, strict=True) if name == GROUP}
+    lacking = not_looked_for(workspace)
+    found = {"clips": names.count(SAME_AS), "groups": len(groups)} if names else {}
+    return found | ({"not_looked_for": lacking} if lacking else {})
 
 
 def protocols(workspace: Workspace, recipe: Any) -> list[dict[str, Any]]:

@@ -319,4 +319,4 @@ def _orientations(workspace: Workspace, rows: Sequence[Plain]) -> Iterator[tuple
     published = {row["clip_id"] for row in rows}
     for row in workspace.table("attributes", Attribute, step=f"measure.{print_geometry.NAME}"):
         if row.name == print_geometry.FIELD and row.subject_id in published:
-            yield str(row.value), workspace.blobs.path(str(row.blob)).read_bytes()
+            yield str(row.value), workspace.blobs.proved(str(row.blob)).read_bytes()

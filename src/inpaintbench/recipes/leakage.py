@@ -1,26 +1,185 @@
-"""Leakage between splits, which must not share a source, a clip, a truth, a group of the recipe's, and near-duplicates."""
+"""What belongs together, before anything is labelled, drawn or split, and leakage between splits.
+
+Near-duplicates are one source (``frozen.source_of``): re-encodings, crops and mirror images of a film. Splits must not share a
+source, a clip, a truth, a group of the recipe's, and near-duplicates.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from inpaintbench import frozen
-from inpaintbench.curation import split
+from inpaintbench.curation import measuring, split
 from inpaintbench.errors import InputError
+from inpaintbench.executors.base import Executor
 from inpaintbench.export.growing import appended
-from inpaintbench.files import display_name
+from inpaintbench.files import display_name, measured_sha256, write_atomically
+from inpaintbench.lazily import lazily
+from inpaintbench.manifest import content_of
 from inpaintbench.recipes import look_alikes
 from inpaintbench.recipes.look_alikes import METHOD, Pair
-from inpaintbench.types import Attribute, Clip, Item, Plain, Source
+from inpaintbench.steps import ALIKE, KNOWN
+from inpaintbench.tables import to_columns, to_records
+from inpaintbench.types import Attribute, Clip, Item, Plain, Source, canonical_json
 from inpaintbench.workspace import Workspace
+
+pc = lazily("pyarrow.compute")
 
 # Source leaf -> why near-duplicates are not looked for among its clips.
 EXEMPT: Mapping[str, str] = {
     "fingerprints": "every finger is grown from a number of its own, and prints look alike by a hash of 64 bits: 1 % of pairs do",
     "drawn_people": "every picture is drawn from a number of its own; 1 pair of 31,375 looks alike by chance",
 }
+# Attribute of a clip that shows what an earlier one of another source shows: the id of the first of them.
+SAME_AS = "same_view_as"
+VERSION = "1"
 _SHOWN = 20
+
+
+def group(workspace: Workspace, *, executor: Executor | None = None) -> None:
+    """Find near-duplicates among the clips of different sources, and write them to ``attributes``, step ``alike``.
+
+    A clip whose source has near-duplicates in others gets the group of all of them, ``frozen.GROUP``: the source of the first
+    by name, or the group that a published dataset has for it. A clip that shows what one before it shows gets that one's id.
+
+    Where the tables that this depends on are as they were, what was found stays.
+
+    Args:
+        workspace: with the clips.
+        executor: measures the hashes of clips that have none yet; None = this process.
+    """
+    if grouped(workspace):
+        return
+    clips, origins = _clips(workspace, None, columns=look_alikes.SHOWN)
+    looked_for = clips.filter(_looked_for(clips, origins))
+    if executor is not None and looked_for.num_rows:
+        own = to_records(workspace.columns("clips", Clip, where=("clip_id", set(looked_for["clip_id"].to_pylist()))), Clip)
+        measuring.measure_together(executor, own, leaves={leaf: {} for leaf in look_alikes.leaves(len(own))})
+    if workspace.shard:
+        return
+    clips = clips.append_column("group", sources_of(workspace, clips, step=KNOWN))
+    hashed = look_alikes.hashes(workspace, clips.filter(_looked_for(clips, origins)))
+    pairs = look_alikes.pairs(hashed, hashed.clips["group"].combine_chunks(), workspace.blobs)
+    workspace.write_table("attributes", ALIKE, _rows(workspace, clips, pairs), Attribute)
+    write_atomically(_state_file(workspace), _state(workspace))
+
+
+def _rows(workspace: Workspace, clips: pa.Table, pairs: Sequence[Pair]) -> list[Attribute]:
+    """What ``group`` writes of clips with a ``group`` each."""
+    alike = [(pair.clip_id, pair.other_id) for pair in pairs]
+    published = appended(workspace)
+    before = published.clips if published else {}
+    if not published:  # the others are in groups of their own
+        paired = pc.is_in(clips["clip_id"], value_set=pa.array({clip for pair in alike for clip in pair}, pa.string()))
+        clips = clips.filter(pc.is_in(clips["group"], value_set=pc.unique(clips["group"].filter(paired))))
+    known = clips.select(["clip_id", "source_id", "start_frame", "group"]).to_pylist()
+    given = {clip["clip_id"]: clip["group"] for clip in known}
+    joined = _joined(workspace, given, {clip["clip_id"]: clip["source_id"] for clip in known}, alike)
+    views = split.together({clip: clip for clip in given}, alike)
+    sources = workspace.columns("sources", Source, where=("source_id", {clip["source_id"] for clip in known}))
+    uris = dict(zip(sources["source_id"].to_pylist(), sources["uri"].to_pylist(), strict=True))
+    # The first of a group names it: what is published, then by name and time.
+    order = [
+        clip["clip_id"]
+        for clip in sorted(
+            known,
+            key=lambda clip: (
+                clip["clip_id"] not in before, uris.get(clip["source_id"], ""), clip["start_frame"], clip["clip_id"]
+            ),
+        )
+    ]  # fmt: skip
+    name_of, first_of = dict[str, str](), dict[str, str]()
+    for clip in order:
+        name_of.setdefault(joined[clip], given[clip])
+        first_of.setdefault(views[clip], clip)
+    rows = []
+    for clip in order:
+        of, first = name_of[joined[clip]], first_of[views[clip]]
+        told = [(frozen.GROUP, of)] if of != given[clip] else []
+        told += [(SAME_AS, first)] if first != clip else []
+        rows += [Attribute(clip, name, value, None, ALIKE, VERSION) for name, value in told if clip not in before]
+    return rows
+
+
+def grouped(workspace: Workspace) -> bool:
+    """Return whether ``group`` has been done and all tables that it read, and what it wrote, are as they were."""
+    path = _state_file(workspace)
+    return path.exists() and path.read_bytes() == _state(workspace)
+
+
+def not_looked_for(workspace: Workspace) -> str | None:
+    """``look_alikes.without_copies`` of the clips that ``group`` looks at."""
+    clips, origins = _clips(workspace, None, columns=["clip_id", "source_id", "blob"])
+    return look_alikes.without_copies(clips.filter(_looked_for(clips, origins)).num_rows)
+
+
+def _state_file(workspace: Workspace) -> Path:
+    return workspace.path / "tables" / "attributes" / f"{ALIKE}.json"
+
+
+def _state(workspace: Workspace) -> bytes:
+    """What the groups depend on: how they are found, and the SHA-256 of the tables with clips, sources, groups and hashes.
+
+    So nothing is read into memory for it; a million clips and their hashes are hashed in two seconds.
+    """
+    steps = (KNOWN, ALIKE, look_alikes.STEP, *map(measuring.step_of, look_alikes.LEAVES))
+    tables = workspace.path / "tables"
+    paths = [*tables.glob("clips/*.parquet"), *tables.glob("sources/*.parquet")]
+    paths += [path for step in steps if (path := tables / "attributes" / f"{step}.parquet").exists()]
+    published = appended(workspace)
+    state = {
+        "method": [METHOD, VERSION, look_alikes.MOST_FOR_COPIES, sorted(EXEMPT)],
+        "published": content_of(published.dataset) if published else None,
+        "tables": {path.relative_to(tables).as_posix(): measured_sha256(path) for path in sorted(paths)},
+    }
+    return canonical_json(state).encode() + b"\n"
+
+
+def sources_of(workspace: Workspace, clips: pa.Table, *, step: str | None = None) -> pa.Array:
+    """``frozen.sources_of_clips``; published clips keep the source that their items have.
+
+    Args:
+        workspace: with attributes.
+        clips: their ``clip_id`` and ``source_id``.
+        step: ``KNOWN`` = what sources say of themselves, without the near-duplicates that ``group`` found; None = all.
+    """
+    sources = frozen.sources_of_clips(workspace, clips, step=step)
+    published = appended(workspace)
+    if published is None:
+        return sources
+    known = {row["clip_id"]: frozen.source_of(row) for row in published.dataset.items}
+    return pc.coalesce(pa.array([known.get(clip) or None for clip in clips["clip_id"].to_pylist()], pa.string()), sources)
+
+
+def groups_of(workspace: Workspace) -> dict[str, str]:
+    """Clip id -> group of near-duplicates that ``group`` found; clips without any are not there."""
+    return {
+        row.subject_id: str(row.value) for row in workspace.table("attributes", Attribute, step=ALIKE) if row.name == frozen.GROUP
+    }
+
+
+def alike(workspace: Workspace) -> dict[str, str]:
+    """Clip id -> the first clip that shows the same; those that show what no clip before them shows are not there."""
+    rows = workspace.table("attributes", Attribute, step=ALIKE)
+    return {row.subject_id: str(row.value) for row in rows if row.name == SAME_AS}
+
+
+def once(workspace: Workspace, clip_ids: Sequence[str]) -> list[str]:
+    """The clips that are drawn from: of those that show the same the first given, and none of what is published but itself."""
+    first_of, published = alike(workspace), appended(workspace)
+    there = published.clips if published else {}
+    taken = {first_of.get(clip, clip) for clip in there}
+    left = []
+    for clip in clip_ids:
+        view = first_of.get(clip, clip)
+        if view not in taken or clip in there:
+            taken.add(view)
+            left.append(clip)
+    return left
 
 
 def check(
@@ -51,29 +210,31 @@ def check(
     if len({item.split for item in items}) < 2:
         return None
     split_of = {item.clip_id: item.split for item in items}
-    known, origins = _clips(workspace, set(split_of))
-    clips = {clip.clip_id: clip for clip in known}
+    table, origins = _clips(workspace, set(split_of))
+    clips = {clip.clip_id: clip for clip in to_records(table, Clip)}
     sources = {row.source_id: row for row in workspace.table("sources", Source)}
     if torn := _torn(items, clips, sources, attributes):
         raise InputError(
             f"{_listed(torn)}; take one of the two out with `inpaintbench export remove`, or give what belongs together one"
             f" {frozen.GROUP!r} and run `inpaintbench masks pair` again"
         )
-    exempt = {clip.clip_id: origins.get(clip.source_id, "") for clip in clips.values()}
-    looked_for = [clip for clip in clips.values() if clip.blob and exempt[clip.clip_id] not in EXEMPT]
+    looked_for = table.filter(_looked_for(table, origins))
     hashed = look_alikes.hashes(workspace, looked_for)
-    pairs = look_alikes.pairs(hashed, {clip.clip_id: split_of[clip.clip_id] for clip in looked_for}, workspace.blobs)
+    splits = [split_of[clip] for clip in hashed.clips["clip_id"].to_pylist()]
+    pairs = look_alikes.pairs(hashed, splits, workspace.blobs)
     if pairs and allowed is None:
-        names = {clip.clip_id: f"{_name(clip, sources)} ({split_of[clip.clip_id]})" for clip in looked_for}
+        names = {clip.clip_id: f"{_name(clip, sources)} ({split_of[clip.clip_id]})" for clip in clips.values()}
         raise InputError(
             f"near-duplicates are in different splits: {_listed([_told(pair, names) for pair in pairs])}; take one of each pair"
             ' out with `inpaintbench export remove --clip ID --reason "..."`, or say why they may stay:'
             ' `inpaintbench export freeze --allow-near-duplicates "..."`'
         )
-    left = {origin for origin in exempt.values() if origin in EXEMPT}
-    facts: dict[str, Any] = {"checked": len(looked_for), "pairs": len(pairs), "method": METHOD}
-    facts |= {"without_hash": len(looked_for) - len(hashed.clips)}
+    left = {origins.get(clip.source_id, "") for clip in clips.values()} & EXEMPT.keys()
+    facts: dict[str, Any] = {"checked": looked_for.num_rows, "pairs": len(pairs), "method": METHOD}
+    facts |= {"without_hash": looked_for.num_rows - hashed.clips.num_rows}
     facts |= {"exempt": {origin: EXEMPT[origin] for origin in sorted(left)}} if left else {}
+    lacking = look_alikes.without_copies(looked_for.num_rows)
+    facts |= {"not_looked_for": lacking} if lacking else {}
     return facts | ({"allowed": allowed, "alike": [[pair.clip_id, pair.other_id] for pair in pairs]} if pairs else {})
 
 
@@ -89,7 +250,7 @@ def assign(workspace: Workspace, groups: Mapping[str, str], shares: Mapping[str,
     if len(shares) < 2 or not groups:
         return dict.fromkeys(groups, next(iter(shares), Item.split))
     published = appended(workspace)
-    known = {row["clip_id"]: _group_of(row) for row in published.dataset.items} if published else {}
+    known = {row["clip_id"]: frozen.source_of(row) for row in published.dataset.items} if published else {}
     return split.assign(together(workspace, {**known, **groups}), shares, seed=seed, given=published.splits if published else {})
 
 
@@ -99,36 +260,58 @@ def together(workspace: Workspace, groups: Mapping[str, str]) -> dict[str, str]:
     What was published in two splits stays apart.
     """
     clips, origins = _clips(workspace, set(groups))
-    hashed = look_alikes.hashes(workspace, [clip for clip in clips if clip.blob and origins.get(clip.source_id) not in EXEMPT])
-    alike = [(pair.clip_id, pair.other_id) for pair in look_alikes.pairs(hashed, dict(groups), workspace.blobs)]
+    source_of = dict(zip(clips["clip_id"].to_pylist(), clips["source_id"].to_pylist(), strict=True))
+    alike, found = list[tuple[str, str]](), groups_of(workspace)
+    if grouped(workspace) and not appended(workspace):
+        given = dict(zip(source_of, sources_of(workspace, clips, step=KNOWN).to_pylist(), strict=True))
+        named = set(found.values())
+        found = {clip: of for clip in source_of if (of := found.get(clip, given[clip])) in named}
+    else:
+        hashed = look_alikes.hashes(workspace, clips.filter(_looked_for(clips, origins)))
+        own = [groups[clip] for clip in hashed.clips["clip_id"].to_pylist()]
+        alike += [(pair.clip_id, pair.other_id) for pair in look_alikes.pairs(hashed, own, workspace.blobs)]
     first: dict[str, str] = {}
-    same = [(first.setdefault(clip.source_id, clip.clip_id), clip.clip_id) for clip in clips]
+    alike += [(first.setdefault(of, clip), clip) for clip, of in found.items() if clip in groups]
+    return _joined(workspace, groups, source_of, alike)
+
+
+def _joined(
+    workspace: Workspace, groups: Mapping[str, str], source_of: Mapping[str, str], alike: Sequence[tuple[str, str]]
+) -> dict[str, str]:
+    first: dict[str, str] = {}
+    same = [(first.setdefault(source, clip), clip) for clip, source in source_of.items()]
     published = appended(workspace)
     splits = published.splits if published else {}
     pairs = [
         (one, other)
-        for one, other in alike + same
+        for one, other in [*alike, *same]
         if splits.get(one, "") == splits.get(other, "") or not {one, other} <= splits.keys()
     ]
     return split.together(groups, pairs)
 
 
-def _group_of(row: Plain) -> str:
-    """The group of a published row: that of its recipe, else its source."""
-    return frozen.source_of(row)
-
-
-def _clips(workspace: Workspace, wanted: set[str]) -> tuple[list[Clip], dict[str, str]]:
-    """The clips that are wanted, those of a published dataset with them, and source id -> leaf that they are from."""
-    clips = [clip for clip in workspace.table("clips", Clip) if clip.clip_id in wanted]
-    origins = {row.source_id: row.origin for row in workspace.table("sources", Source)}
+def _clips(
+    workspace: Workspace, wanted: set[str] | None, *, columns: Sequence[str] | None = None
+) -> tuple[pa.Table, dict[str, str]]:
+    """The clips that are wanted (None = all), with those of a published dataset, and source id -> leaf that they are from."""
+    clips = workspace.columns("clips", Clip, columns=columns, where=None if wanted is None else ("clip_id", wanted))
+    sources = workspace.columns("sources", Source, columns=["source_id", "origin"])
+    origins = dict(zip(sources["source_id"].to_pylist(), sources["origin"].to_pylist(), strict=True))
     if published := appended(workspace):
-        absent = (published.clips.keys() & wanted) - {clip.clip_id for clip in clips}
+        asked = published.clips.keys() & (published.clips.keys() if wanted is None else wanted)
+        absent = asked - set(clips["clip_id"].to_pylist())
         published.keep_truths(workspace.blobs, absent)
-        clips += [published.clips[name] for name in sorted(absent)]
+        theirs = to_columns([published.clips[name] for name in sorted(absent)], Clip).select(clips.column_names)
+        clips = pa.concat_tables([clips, theirs])
         leaves = list(published.dataset.recipe["leaves"]["source"])
-        origins = {clip.source_id: leaves[0] for clip in clips if len(leaves) == 1} | origins
+        origins = (dict.fromkeys(clips["source_id"].to_pylist(), leaves[0]) if len(leaves) == 1 else {}) | origins
     return clips, origins
+
+
+def _looked_for(clips: pa.Table, origins: Mapping[str, str]) -> pa.Array:
+    """Which of the clips are compared: those that are there, of sources that are not exempt."""
+    exempt = pa.array([source for source, leaf in origins.items() if leaf in EXEMPT], pa.string())
+    return pc.and_(pc.not_equal(clips["blob"], ""), pc.invert(pc.is_in(clips["source_id"], value_set=exempt)))
 
 
 def _torn(

@@ -1,47 +1,66 @@
 """Look-alikes among clips of different groups, decided from hashes that are measured once and kept in the workspace.
 
-Near-duplicates are found by the perceptual hashes of clips and of their mirror images, every clip against every one of the
-other groups: ``duplicates.find`` names the best earlier original alone. Clips that hardly change, and so pictures, must
-correlate as well, since one hash of 64 bits is little evidence: the distances of 946 pairs of photographs (32 bits on average,
-standard deviation 4.3) say that among ten thousand photographs some forty pairs would be alike by chance.
+Near-duplicates are found by the perceptual hashes of clips, of their mirror images and of nine parts of them, every clip against
+every one of the other groups: ``duplicates.find`` names the best earlier original alone. Where the hashes are little evidence,
+pixels are asked. Clips that hardly change, and so pictures, must correlate as well: the distances of 946 pairs of photographs (32
+bits on average, standard deviation 4.3) say that among ten thousand photographs some forty pairs would be alike by one hash of 64
+bits. And a part is looked for among ten times as many, so features of both frames must agree on where it lies.
+
+Hashes are read into arrays and clips stay columns: of a million of either there are no objects.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from inpaintbench.curation import measuring
-from inpaintbench.curation.attributes.perceptual_hash import BLACK_LEVEL, PerceptualHash, hash_words, looked_at
-from inpaintbench.curation.duplicates import BLOCK, LEAST_SHARE, MOST_BITS, HashIndex, Sequences, compared
-from inpaintbench.errors import NotMeasurable
+from inpaintbench.curation.attributes.base import AttributeLeaf
+from inpaintbench.curation.attributes.copy_hashes import VIEWS, CopyHashes
+from inpaintbench.curation.attributes.perceptual_hash import BLACK_LEVEL, PerceptualHash, looked_at
+from inpaintbench.curation.duplicates import BLOCK, LEAST_SHARE, MOST_BITS, HashIndex, Integers, Pairs, Sequences, compared
 from inpaintbench.lazily import lazily
+from inpaintbench.tables import flat, last_places, schema_of, to_columns, to_records
 from inpaintbench.types import Attribute, Clip, Luma
-from inpaintbench.view import ItemView
 from inpaintbench.workspace import Blobs, Workspace
 
 cv2 = lazily("cv2")
+pc = lazily("pyarrow.compute")
+motion = lazily("inpaintbench.curation.attributes.camera_motion")  # opens OpenCV, which help of builds does without
 
-# Of the hashes in the table `attributes`; they are not published.
+# Of the hashes in the table `attributes` that no step of an executor measured; they are not published.
 STEP = "leakage"
-HASH, MIRRORED = "perceptual_hash", "perceptual_hash.mirrored"
+LEAVES = (PerceptualHash.name, CopyHashes.name)
+# Of a clip, those that say what it shows and where that lies.
+SHOWN = tuple(name for name in schema_of(Clip).names if name not in ("yuv_sha256", "rgb_sha256"))
+# What looking for mirror images and parts costs grows with the square of the clips: minutes of these, hours of a million.
+MOST_FOR_COPIES = 100_000
+# Sequences whose likes are looked for at a time: bounds the memory where all show the same.
+_AT_ONCE = 8_000
+# Hashes of a clip for each of its mirror image and parts.
+STEP_OF_COPIES = round(PerceptualHash().hashes_per_second / CopyHashes().hashes_per_second)
 # Different hashes that are evidence enough by themselves.
 FEWEST_DIFFERENT = 3
 # Of thumbnails, where there are fewer. Pictures that are alike by hash alone reach 0.75; copies cropped by 5 %, 0.81.
 LEAST_CORRELATION = 0.8
 SIDE = 32
+# Turn in radians, and scale, of the similarity between a frame and a part of it that fills the view of a copy.
+MOST_TURN, SCALES = 0.05, (0.75, 1.35)
+# Places of two clips at which features are compared, until those of one agree.
+TRIES = 3
 METHOD = (
-    f"perceptual_hash {PerceptualHash.version} of every clip and its mirror image, up to {MOST_BITS:g} of 64 bits on average over"
-    f" {LEAST_SHARE:g} of the shorter one; below {FEWEST_DIFFERENT} different hashes, thumbnails that correlate by"
-    f" {LEAST_CORRELATION:g}"
+    f"perceptual_hash {PerceptualHash.version} of every clip, and copy_hashes {CopyHashes.version} of its mirror image and nine"
+    f" parts, up to {MOST_BITS:g} of 64 bits on average over {LEAST_SHARE:g} of the shorter one; below {FEWEST_DIFFERENT}"
+    f" different hashes, thumbnails that correlate by {LEAST_CORRELATION:g}; of parts, features that agree on where they lie"
 )
 _THREADS = 4
-Hashes = list[int | None]
 
 
 @dataclass(frozen=True)
@@ -55,113 +74,191 @@ class Pair:
     mirrored: bool
 
 
-@dataclass
+@dataclass(frozen=True)
 class Hashed:
-    """Clips that have hashes; one entry a clip in each list."""
+    """Clips that have hashes, in the order of these."""
 
-    clips: list[Clip] = field(default_factory=list)
-    plain: list[Hashes] = field(default_factory=list)
-    mirrored: list[Hashes] = field(default_factory=list)
+    clips: pa.Table
+    """With the columns ``SHOWN``."""
+    plain: Sequences
+    """Hashes of ``perceptual_hash``."""
+    copies: Sequences | None
+    """Hashes of ``copy_hashes``, ``VIEWS`` sequences a clip; None where there are too many clips."""
 
 
-def hashes(workspace: Workspace, clips: Sequence[Clip]) -> Hashed:
-    """The hashes of those clips that have any, from the table; what is not there yet is measured and kept."""
-    stored: dict[str, dict[str, Attribute]] = {}
-    for row in workspace.table("attributes", Attribute, step=STEP):
-        if row.producer_version == PerceptualHash.version:
-            stored.setdefault(row.subject_id, {})[row.name] = row
-    missing = [clip for clip in clips if len(stored.get(clip.clip_id, {})) < 2]
-    if missing:
-        with ThreadPoolExecutor(min(_THREADS, os.cpu_count() or 1)) as threads:
-            for made in threads.map(lambda clip: _measured(clip, workspace.blobs), missing):
-                stored[made[0].subject_id] = {row.name: row for row in made}
-        rows = [row for _, of_clip in sorted(stored.items()) for _, row in sorted(of_clip.items())]
-        workspace.write_table("attributes", STEP, rows, Attribute)
-    hashed = Hashed()
-    for clip in clips:
-        plain, mirrored = (stored[clip.clip_id][name].value for name in (HASH, MIRRORED))
-        if plain is not None and mirrored is not None:
-            hashed.clips.append(clip)
-            hashed.plain.append(hash_words(str(plain))[1])
-            hashed.mirrored.append(hash_words(str(mirrored))[1])
-    return hashed
+def leaves(clips: int) -> tuple[str, ...]:
+    """The hashes that so many clips are compared by."""
+    return LEAVES if clips <= MOST_FOR_COPIES else LEAVES[:1]
+
+
+def without_copies(clips: int) -> str | None:
+    """What is not looked for among so many clips, in a sentence; None where all is."""
+    told = (
+        f"Mirror images and crops were not looked for among {clips:,} clips: of more than {MOST_FOR_COPIES:,} that takes hours."
+    )
+    return told if clips > MOST_FOR_COPIES else None
+
+
+def hashes(workspace: Workspace, clips: pa.Table) -> Hashed:
+    """The hashes of those clips that have any, from the tables; what is not there yet is measured and kept.
+
+    Args:
+        workspace: with the hashes.
+        clips: with the columns ``SHOWN``, and any others.
+    """
+    compared_by = (PerceptualHash, CopyHashes)[: len(leaves(clips.num_rows))]
+    ids = flat(clips["clip_id"])
+    kept = workspace.columns("attributes", Attribute, step=STEP)
+    stored = [_stored(workspace, leaf, ids, kept) for leaf in compared_by]
+    missing = np.flatnonzero(np.any([places < 0 for _, places in stored], axis=0))
+    if len(missing):
+        kept = _measure(workspace, clips.take(pa.array(missing)), kept)
+        stored = [_stored(workspace, leaf, ids, kept) for leaf in compared_by]
+    known = np.flatnonzero(np.all([sequences.lengths[places] > 0 for sequences, places in stored], axis=0))
+    plain, *copies = (sequences.take(places[known]) for sequences, places in stored)
+    return Hashed(clips.take(pa.array(known)), plain, copies[0].divided(VIEWS) if copies else None)
+
+
+def _stored(workspace: Workspace, leaf: type[AttributeLeaf], ids: pa.Array, kept: pa.Table) -> tuple[Sequences, Integers]:
+    """All hashes of a leaf in the tables and in ``kept``, and the place of those of each clip, -1 where they were not measured.
+
+    A clip that has no hash, as it is flat, has a sequence without any.
+    """
+    subjects, read = [pa.array([], pa.string())], [Sequences.of_words([])]
+    columns = ["subject_id", "name", "value_text", "producer_version"]
+    measured = workspace.batches("attributes", Attribute, steps=[measuring.step_of(leaf.name)], columns=columns)
+    for rows in chain(measured, [kept]):
+        own = rows.filter(pc.and_(pc.equal(rows["name"], leaf.name), pc.equal(rows["producer_version"], leaf.version)))
+        subjects.append(flat(own["subject_id"]))
+        read.append(Sequences.of_words(flat(own["value_text"])))
+    return Sequences.together(read), last_places(pa.concat_arrays(subjects), ids)
+
+
+def _measure(workspace: Workspace, clips: pa.Table, kept: pa.Table) -> pa.Table:
+    """Measure both hashes of clips, write them with those that were ``kept`` before, and return them all."""
+    with ThreadPoolExecutor(min(_THREADS, os.cpu_count() or 1)) as threads:
+        made = threads.map(lambda place: _measured(_clip(clips, place), workspace.blobs), range(clips.num_rows))
+        rows = [*to_records(kept, Attribute), *(row for some in made for row in some)]
+    versions = {PerceptualHash.name: PerceptualHash.version, CopyHashes.name: CopyHashes.version}
+    own = {(row.subject_id, row.name): row for row in rows if row.producer_version == versions.get(row.name)}
+    table = to_columns([row for _, row in sorted(own.items())], Attribute)
+    workspace.write_columns("attributes", STEP, table)
+    return table
 
 
 def _measured(clip: Clip, blobs: Blobs) -> list[Attribute]:
-    luma = measuring.clip_view(clip, blobs).luma
-    return [_row(clip, HASH, luma), _row(clip, MIRRORED, luma[:, :, ::-1])]
+    return [
+        row
+        for leaf in LEAVES
+        for row in measuring.measure_one({"clip": vars(clip)}, parameters={"leaf": leaf, "constants": {}}, blobs=blobs)
+    ]
 
 
-def _row(clip: Clip, name: str, luma: Luma) -> Attribute:
-    parts = {"luma": lambda: luma}
-    view = ItemView(
-        item_id=clip.clip_id, frames=clip.frames, height=clip.height, width=clip.width, fps=clip.fps, parts=parts
-    )  # fmt: skip
-    leaf = PerceptualHash()
-    value: str | None = None
-    reason: str | None = None
-    try:
-        value = leaf.measure(view)
-    except NotMeasurable as error:
-        reason = str(error)
-    return Attribute(clip.clip_id, name, value, reason, leaf.name, leaf.version)
+def _clip(clips: pa.Table, place: int) -> Clip:
+    (row,) = clips.select(SHOWN).slice(place, 1).to_pylist()
+    return Clip(**row, yuv_sha256="", rgb_sha256="")
 
 
-def pairs(hashed: Hashed, groups: Mapping[str, str], blobs: Blobs) -> list[Pair]:
-    """Every near-duplicate pair of clips of different groups, in order of the clips."""
-    clips, count = hashed.clips, len(hashed.clips)
+def pairs(hashed: Hashed, groups: Sequence[str] | pa.Array, blobs: Blobs) -> list[Pair]:
+    """Every near-duplicate pair of clips of different groups, in order of the clips. ``groups`` are those of ``hashed.clips``."""
+    count = hashed.clips.num_rows
     if count < 2:
         return []
-    sequences = Sequences.of([*hashed.plain, *hashed.mirrored])
-    group = np.unique([groups[clip.clip_id] for clip in clips], return_inverse=True)[1]
-    index = HashIndex(sequences, np.concatenate([group, group]))
-    # Mirror images are laid over the clips themselves alone: over each other they show nothing new.
-    among = np.arange(2 * count) < count
-    best: dict[tuple[int, int], tuple[float, Pair]] = {}
-    thumbnails = _Thumbnails(blobs)
-    for first in range(0, 2 * count, BLOCK):
-        pairs = index.candidates(first, min(first + BLOCK, 2 * count), among=among, at_most_bits=MOST_BITS)
-        bits, overlap = compared(sequences, pairs)
-        shorter = np.minimum(sequences.lengths[pairs.earlier], sequences.lengths[pairs.later])
-        for place in np.flatnonzero((bits <= MOST_BITS) & (overlap >= LEAST_SHARE * shorter)):
-            earlier, later, shift = int(pairs.earlier[place]), int(pairs.later[place]), int(pairs.shift[place])
-            other, mirrored = later % count, later >= count
-            key = (min(earlier, other), max(earlier, other))
-            if key in best and best[key][0] <= bits[place]:
-                continue
-            places = _known(hashed.plain[earlier], hashed.plain[other], shift)
-            if places and (
-                len({hashed.plain[other][at] for at in places}) >= FEWEST_DIFFERENT
-                or thumbnails.agree((clips[earlier], places[0] + shift), (clips[other], places[0]), mirrored=mirrored)
-            ):
-                best[key] = float(bits[place]), Pair(clips[key[0]].clip_id, clips[key[1]].clip_id, float(bits[place]), mirrored)
-    return [pair for _, (_, pair) in sorted(best.items())]
+    group = pa.array(groups, pa.string()).dictionary_encode().indices.to_numpy()
+    # Mirror images and parts are laid over the clips themselves alone: over each other they show nothing new.
+    sequences, clip_of = hashed.plain, np.arange(count)
+    if hashed.copies is not None:
+        sequences = Sequences.together([sequences, hashed.copies])
+        clip_of = np.concatenate([clip_of, np.repeat(clip_of, VIEWS)])
+    index = HashIndex(sequences, group[clip_of], found=count)
+    among = np.arange(len(clip_of)) < count
+    best: dict[tuple[int, int], Pair] = {}
+    looks = _Looks(hashed.clips, sequences, blobs)
+    for begin, end, step in ((0, count, 1), (count, len(clip_of), STEP_OF_COPIES)):
+        for first in range(begin, end, _AT_ONCE):
+            found = index.candidates(first, min(first + _AT_ONCE, end), among=among, at_most_bits=MOST_BITS, step=step)
+            bits, overlap = compared(sequences, found)
+            shorter = np.minimum(sequences.lengths[found.earlier] / step, sequences.lengths[found.later])
+            alike = np.flatnonzero((bits <= MOST_BITS) & (overlap >= LEAST_SHARE * shorter))
+            # In the order of blocks: of a clip and its copies the first decides, however many are looked at at once.
+            for place in alike[np.argsort((found.later[alike] - begin) // BLOCK, kind="stable")].tolist():
+                one, other = int(found.earlier[place]), int(clip_of[found.later[place]])
+                key = min(one, other), max(one, other)
+                view = (int(found.later[place]) - count) % VIEWS if step > 1 else None
+                known = best.get(key)
+                if known and (known.bits <= bits[place] or (view and known.mirrored is False)):
+                    continue
+                if looks.alike(found, place, one, other, view):
+                    first_id, other_id = (hashed.clips["clip_id"][at].as_py() for at in key)
+                    best[key] = Pair(first_id, other_id, float(bits[place]), view == 0)
+    return [pair for _, pair in sorted(best.items())]
 
 
-def _known(hashes: Hashes, other: Hashes, shift: int) -> list[int]:
-    """Places of ``other`` that lie, ``shift`` later, over one of ``hashes``, neither of them flat."""
-    places = range(max(0, -shift), min(len(other), len(hashes) - shift))
-    return [at for at in places if other[at] is not None and hashes[at + shift] is not None]
+class _Looks:
+    """Pixels of frames whose hashes are alike: thumbnails with black bars cut off, and features, each made once."""
 
+    def __init__(self, clips: pa.Table, sequences: Sequences, blobs: Blobs) -> None:
+        self._clips, self._sequences, self._blobs = clips, sequences, blobs
+        self._thumbnails: dict[tuple[int, int], npt.NDArray[np.float64]] = {}
+        self._parts: dict[tuple[int, int, int], bool] = {}
 
-class _Thumbnails:
-    """Small grey pictures of frames, black bars cut off, each made once."""
+    def alike(self, found: Pairs, place: int, one: int, other: int, view: int | None) -> bool:
+        """Return whether the pixels bear out that clip ``one`` shows what ``other`` does, or its mirror image, or a part of it.
 
-    def __init__(self, blobs: Blobs) -> None:
-        self._blobs = blobs
-        self._made: dict[tuple[str, int], npt.NDArray[np.float64]] = {}
+        ``view``: 0 is the mirror image of ``other``, above it are its parts; None is the clip itself.
+        """
+        overlapping = self._overlapping(found, place)
+        if not overlapping:
+            return False
+        if view:
+            return self._fits(one, other, overlapping)
+        values = self._sequences.values[[self._sequences.starts[one] + at for at, _ in overlapping]]
+        if len(np.unique(values)) >= FEWEST_DIFFERENT:
+            return True
+        (at, of), *_ = overlapping
+        second = self._thumbnail(other, of)
+        return float((self._thumbnail(one, at) * (second[:, ::-1] if view == 0 else second)).sum()) >= LEAST_CORRELATION
 
-    def agree(self, place: tuple[Clip, int], other: tuple[Clip, int], *, mirrored: bool) -> bool:
-        """Return whether two frames correlate, each given by its clip and the place of its hash."""
-        first, second = self._of(*place), self._of(*other)
-        return float((first * (second[:, ::-1] if mirrored else second)).sum()) >= LEAST_CORRELATION
+    def _overlapping(self, found: Pairs, place: int) -> list[tuple[int, int]]:
+        """Places of hashes of the clips themselves that lie over each other, of the earlier and the later one, neither flat."""
+        earlier, later, shift = int(found.earlier[place]), int(found.later[place]), int(found.shift[place])
+        starts, lengths, known = self._sequences.starts, self._sequences.lengths, self._sequences.known
+        pairs = ((found.step * at + shift, at) for at in range(int(lengths[later])))
+        return [
+            (of, at * found.step)
+            for of, at in pairs
+            if 0 <= of < lengths[earlier] and known[starts[earlier] + of] and known[starts[later] + at]
+        ]
 
-    def _of(self, clip: Clip, place: int) -> npt.NDArray[np.float64]:
-        if (key := (clip.clip_id, place)) not in self._made:
-            times = looked_at(clip.frames, fps=clip.fps, hashes_per_second=PerceptualHash().hashes_per_second)
-            luma = measuring.clip_view(clip, self._blobs).luma[times[min(place, len(times) - 1)]]
-            self._made[key] = _normed(_content(luma))
-        return self._made[key]
+    def _fits(self, one: int, other: int, overlapping: Sequence[tuple[int, int]]) -> bool:
+        """Return whether features of two frames agree on a shift and a scale that a crop can have."""
+        chosen = [overlapping[at] for at in sorted({0, len(overlapping) // 2, len(overlapping) - 1})][:TRIES]
+        key = (min(one, other), max(one, other), chosen[0][0] - chosen[0][1] if one < other else chosen[0][1] - chosen[0][0])
+        if key not in self._parts:
+            self._parts[key] = any(self._agree(self._frame(one, at), self._frame(other, of)) for at, of in chosen)
+        return self._parts[key]
+
+    @staticmethod
+    def _agree(frame: Luma, other: Luma) -> bool:
+        first, second = (motion.shrunk(_content(some)[None])[0] for some in (frame, other))
+        cv2.setRNGSeed(0)  # the result must not depend on what ran before in this process
+        matrix, inliers = motion.similarity_of(
+            *motion.mutual_matches(motion.features_of(first), motion.features_of(second)), width=first.shape[1]
+        )
+        scale, turn = np.hypot(matrix[0, 0], matrix[1, 0]), abs(np.arctan2(matrix[1, 0], matrix[0, 0]))
+        relative = scale * first.shape[1] / second.shape[1]
+        return bool(inliers and turn <= MOST_TURN and SCALES[0] <= relative <= SCALES[1])
+
+    def _frame(self, clip: int, place: int) -> Luma:
+        one = _clip(self._clips, clip)
+        times = looked_at(one.frames, fps=one.fps, hashes_per_second=PerceptualHash().hashes_per_second)
+        luma: Luma = measuring.clip_view(one, self._blobs).luma[times[min(place, len(times) - 1)]]
+        return luma
+
+    def _thumbnail(self, clip: int, place: int) -> npt.NDArray[np.float64]:
+        if (key := (clip, place)) not in self._thumbnails:
+            self._thumbnails[key] = _normed(_content(self._frame(clip, place)))
+        return self._thumbnails[key]
 
 
 def _content(luma: Luma) -> Luma:

@@ -124,6 +124,12 @@ HeldOut = Annotated[
 ]
 SIZE = Option(CLIPS, "--size", metavar="WxH", read=read_size, write="{0[0]}x{0[1]}".format, beside="height")
 Seed = Annotated[int, Option(DATASET), Field(description="Of every random choice.")]
+StrictRules = Annotated[
+    bool,
+    Option(SELECTION, "--strict-rules/--no-strict-rules"),
+    # What does not ask for it is called as it was before there was a choice.
+    Field(exclude_if=(False).__eq__, description="Refuse where a rule has no value on some clip."),
+]
 Behaviour = Annotated[
     Literal["corrected", "as-published"],
     Option(DATASET),

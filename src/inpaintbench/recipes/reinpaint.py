@@ -155,7 +155,9 @@ def corrupt(recipe: ReinpaintRecipe, executor: Executor, workspace: Workspace, *
     """
     clips = stages.by_name(workspace, workspace.table("clips", Clip))
     require(clips, "clips", "curation clips")
-    chosen = _chosen(recipe, workspace, clips)
+    # Masks of the name of a picture make an item that people gave.
+    given = recipe.saved_masks is not None and not recipe.masks_by_turn
+    chosen = _chosen(recipe, workspace, clips if given else stages.drawn_from(workspace, clips))
     if recipe.saved_masks is None:
         wanted = _drawn(recipe, chosen)
     else:

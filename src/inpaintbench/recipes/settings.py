@@ -17,7 +17,7 @@ from inpaintbench.errors import InputError
 from inpaintbench.executors.base import Executor, Rejection
 from inpaintbench.export import growing
 from inpaintbench.files import write_atomically
-from inpaintbench.recipes import RECIPES, dataset_table, own_slices
+from inpaintbench.recipes import RECIPES, dataset_table, leakage, own_slices
 from inpaintbench.recipes.dataset_table import SILENT, DatasetTable
 from inpaintbench.recipes.stages import SourceSpec, check_sources, own_slices_of
 from inpaintbench.recipes.versions import NOTHING_ASKED, Asked, exporting
@@ -96,6 +96,7 @@ def corrupt(recipe: BaseModel, executor: Executor, workspace: Workspace, **corru
     check(recipe, (), **corrupting)
     (workspace.path / _OF_ITEMS).unlink(missing_ok=True)
     own_slices.measure(own_slices_of(workspace), executor, workspace)
+    leakage.group(workspace, executor=executor)
     stages_of(recipe).corrupt(recipe, executor, workspace, **corrupting)
     write_atomically(workspace.path / _OF_ITEMS, _text(recipe))
 

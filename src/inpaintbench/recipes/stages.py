@@ -36,7 +36,7 @@ from inpaintbench.manifest import ArrayIds
 from inpaintbench.masks.generators import GENERATORS
 from inpaintbench.recipes import dataset_table, leakage, own_slices, versions
 from inpaintbench.recipes.own_slices import OwnSlice
-from inpaintbench.steps import LEVELS, MEASURED_MASKS, NAMES, PAIR
+from inpaintbench.steps import ALIKE, LEVELS, MEASURED_MASKS, NAMES, PAIR
 from inpaintbench.tables import to_columns, to_records
 from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Plain, Selection, Slice, Source
 from inpaintbench.workspace import Workspace
@@ -239,6 +239,13 @@ def by_name(workspace: Workspace, clips: Sequence[Clip]) -> list[Clip]:
     return sorted(clips, key=lambda clip: (uri[clip.source_id], clip.start_frame))
 
 
+def drawn_from(workspace: Workspace, clips: Sequence[Clip]) -> list[Clip]:
+    """Clips ``by_name``, of those that show the same the first alone: what a recipe draws from that was given no items."""
+    ordered = by_name(workspace, clips)
+    left = set(leakage.once(workspace, [clip.clip_id for clip in ordered]))
+    return [clip for clip in ordered if clip.clip_id in left]
+
+
 def clip_names(workspace: Workspace, clips: Sequence[Clip]) -> dict[str, str]:
     """Clip id -> what people call it: its source, and its first frame where it is not the whole of it."""
     uri = {row.source_id: row.uri for row in workspace.table("sources", Source)}
@@ -270,7 +277,7 @@ def pieces_of(workspace: Workspace, clips: Sequence[Clip]) -> list[Piece]:
     for clip in clips:
         own = names[clip.clip_id]
         for number, parts in enumerate(parts_by_footage(sources[clip.source_id].parts), start=1):
-            scene: Plain = json.loads(workspace.blobs.path(parts[_SCENE]).read_bytes()) if _SCENE in parts else {}
+            scene: Plain = json.loads(workspace.blobs.proved(parts[_SCENE]).read_bytes()) if _SCENE in parts else {}
             end = f"_{number}" if number > 1 else ""
             made.append(Piece(clip, parts, scene, str(scene.get("name", own + end)) if end else own, end))
     return made
@@ -404,7 +411,7 @@ def export(publication: Publication, workspace: Workspace, *, target: Path | Non
         raise InputError("every item was removed, so nothing is left to export; `inpaintbench export remove --undo` brings back")
     own = own_slices_of(workspace)
     measured = (measuring.step_of(name) for name in own_slices.leaves(own))
-    steps = tuple(dict.fromkeys((*measured, *publication.attribute_steps, NORMALISED)))
+    steps = tuple(dict.fromkeys((*measured, *publication.attribute_steps, NORMALISED, ALIKE)))
     allowed, told = versions.asked().allow_near_duplicates, dataset_table.kept(workspace)
     sources, stated = _licensed(workspace, told.licence, items=items)
     leaked = None

@@ -26,6 +26,17 @@ STILL_FPS = 1.0
 LARGEST_SIDE, MOST_PIXELS = 16_384, 2**26
 _LIMITS_IN_WORDS = f"{LARGEST_SIDE} px a side and {MOST_PIXELS} pixels"
 _LIMITS = {"max_pixels": str(MOST_PIXELS)}
+# Readers of FFmpeg's that open what a file names: lists of films, playlists, numbered pictures, addresses, cameras and screens.
+_LEADS_ELSEWHERE = {
+    "concat", "hls", "dash", "imf", "webm_dash_manifest", "image2", "vobsub", "sdp", "rtp", "rtsp", "sap", "avisynth",
+    "vapoursynth", "alsa", "decklink", "fbdev", "iec61883", "jack", "kmsgrab", "lavfi", "libcdio", "libdc1394", "openal", "oss",
+    "pulse", "sndio", "v4l2", "video4linux2", "video4linux2,v4l2", "x11grab", "xcbgrab",
+}  # fmt: skip
+# A stranger's file opens itself and nothing else, whatever its name ends in.
+_ALONE = {
+    "format_whitelist": ",".join(sorted(av.formats_available - _LEADS_ELSEWHERE)),
+    "protocol_whitelist": "file",
+}
 # Smallest growth of an array that a clip is read into, frames.
 _GROWTH = 8
 # Cover art and thumbnails are video streams of one picture.
@@ -98,7 +109,9 @@ def _open(path: Path) -> Iterator[tuple[Any, Any]]:
         if path.stat().st_size == 0:
             raise MediaError("the file is empty (0 bytes)")
         # The limit here is for the decoders that FFmpeg runs while it opens the container.
-        container = av.open(str(path), metadata_errors="replace", options=_LIMITS)
+        container = av.open(str(path.absolute()), metadata_errors="replace", options=_LIMITS | _ALONE)
+    except av.error.ArgumentError as error:
+        raise MediaError("cannot be opened as video: it is a list of other files, which are not followed, or damaged") from error
     except (av.error.FFmpegError, OSError, UnicodeError) as error:
         raise MediaError(f"cannot be opened as video: {reason(error)}") from error
     with container:

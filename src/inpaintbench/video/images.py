@@ -14,6 +14,9 @@ from PIL import Image, ImageOps, ImageSequence, UnidentifiedImageError
 from inpaintbench.errors import MediaError, reason_of
 from inpaintbench.types import Frames
 
+# Those of files that Pillow reads by itself: for others it runs programs (Ghostscript for EPS), whatever the name ends in.
+_FORMATS = ("PNG", "JPEG", "BMP", "DIB", "WEBP", "TIFF", "GIF", "PPM", "JPEG2000", "TGA")
+
 
 def suffix_for(frames: int) -> str:
     """File name ending of a clip of so many frames: ``.png`` for a single frame, else ``.mp4``."""
@@ -27,7 +30,7 @@ def read_image(path: Path | str) -> npt.NDArray[np.uint8]:
         MediaError: not an image.
     """
     try:
-        with Image.open(path) as image:
+        with Image.open(path, formats=_FORMATS) as image:
             return np.asarray(_eight_bits(ImageOps.exif_transpose(image), name=Path(path).name).convert("RGB"))
     except (OSError, UnidentifiedImageError, Image.DecompressionBombError) as error:
         raise MediaError(f"{Path(path).name} cannot be opened as an image: {reason(error)}") from error
@@ -79,7 +82,7 @@ def read_index_image(path: Path | str) -> npt.NDArray[np.uint8]:
     """
     name = Path(path).name
     try:
-        with Image.open(path) as image:
+        with Image.open(path, formats=_FORMATS) as image:
             return _index_values(ImageOps.exif_transpose(image), name)
     except (OSError, UnidentifiedImageError, Image.DecompressionBombError, SyntaxError) as error:
         raise MediaError(f"{name} cannot be opened as an image: {reason(error)}") from error

@@ -278,7 +278,7 @@ def test_a_space_has_what_frames_and_disks_need_and_nothing_of_the_study(tmp_pat
     zipfile.ZipFile(wheel, "w").close()
     write_space(out, title='Which is "better"?', wheel=wheel)
     assert sorted(str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()) == [
-        "Dockerfile", "README.md", "start.sh", "wheels/.keep", f"wheels/{wheel.name}"
+        "Dockerfile", "README.md", "requirements.lock", "start.sh", "wheels/.keep", f"wheels/{wheel.name}"
     ]  # fmt: skip
     header = yaml.safe_load((out / "README.md").read_text().split("---")[1])
     assert (header["title"], header["sdk"], header["app_port"]) == ('Which is "better"?', "docker", 7860)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from inpaintbench import frozen, video
 from inpaintbench.annotate.preparing.candidates import Candidates, read_runs, showable
 from inpaintbench.annotate.preparing.pictures import frames_of, hole_of
 from inpaintbench.annotate.preparing.subjects import item_subjects
-from inpaintbench.errors import InputError, MediaError, UnknownNameError
+from inpaintbench.errors import InputError, MediaError, UnknownNameError, VerifyError
 from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.files import file_sha256
@@ -136,6 +137,13 @@ def test_predictions_that_failed_are_damaged_gone_or_of_another_size_are_left_ou
     Path(found.found[coffee, "damaged"].path).write_bytes(b"no picture")
     subjects = item_subjects(frozen.load(root), root=root, slices=())
     with LocalExecutor(Workspace(tmp_path / "making"), workers=0) as executor:
+        with pytest.raises(VerifyError, match=r"what damaged predicted for item 'item-coffee': the blob '.*' is damaged"):
+            showable(executor, found, subjects)
+        name = f"{hashlib.sha256(b'no picture').hexdigest()}.png"
+        undecodable = run / "blobs" / name[:2] / name
+        undecodable.parent.mkdir(exist_ok=True)
+        undecodable.write_bytes(b"no picture")
+        found.found[coffee, "damaged"] = replace(found.found[coffee, "damaged"], path=str(undecodable))
         left = showable(executor, found, subjects)
     assert set(left.found) == {(coffee, "fine"), (chelsea, "fine"), (chelsea, "small"), (chelsea, "failed")}
     reasons = {method: left.why_not(coffee, (method,)) for method in left.methods}

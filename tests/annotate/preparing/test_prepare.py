@@ -22,7 +22,7 @@ from inpaintbench.annotate.preparing.pictures import outline
 from inpaintbench.annotate.preparing.prepare import prepare
 from inpaintbench.annotate.study import Study, StudyFile
 from inpaintbench.claims import too_few
-from inpaintbench.errors import InputError
+from inpaintbench.errors import InputError, VerifyError
 from inpaintbench.types import Attribute, Clip, Frames, Hole, Prediction, Selection
 from inpaintbench.workspace import Workspace
 
@@ -128,6 +128,20 @@ def test_a_second_run_makes_nothing_and_gives_the_same(world: Path, comparison: 
         + [f"left out 1 task of {question!r}: temporal_median has no prediction of it" for question in ("better", "steadier")]
         + ["left out 1 task of 'best_of': telea has no prediction of it"]
     )
+
+
+def test_a_damaged_proxy_is_not_shown(world: Path, tmp_path: Path) -> None:
+    target, file = tmp_path / "study", study_file(world, [{"leaf": "mean_opinion"}], subjects={**SUBJECTS, "most": 1})
+    prepare(file, target)
+    before = contents(target)
+    shown = sorted((target / "proxies").iterdir())[0]
+    made = next(path for path in (target / "making" / "blobs").glob("*/*") if path.samefile(shown))
+    made.write_bytes(made.read_bytes()[:-1] + b"x")  # both names are of one file
+    with pytest.raises(VerifyError, match=f"{made.name}' is damaged"):
+        prepare(file, target)
+    made.unlink()  # the way out that was told
+    prepare(file, target)
+    assert contents(target) == before
 
 
 def test_another_study_in_the_folder_takes_the_old_ones_proxies_away_unless_it_has_answers(world: Path, tmp_path: Path) -> None:
@@ -245,7 +259,7 @@ def test_only_kept_clips_and_clips_that_decode(benchmark: Path, tmp_path: Path) 
     source = Workspace(benchmark, create=False)
     clips = source.table("clips", Clip)
     workspace = Workspace(tmp_path / "workspace")
-    broken = Clip(**{**vars(clips[1]), "blob": "ab" * 32 + ".mp4"})
+    broken = Clip(**{**vars(clips[1]), "blob": f"{hashlib.sha256(b'no video').hexdigest()}.mp4"})
     path = workspace.blobs.path(broken.blob)
     path.parent.mkdir(parents=True)
     path.write_bytes(b"no video")

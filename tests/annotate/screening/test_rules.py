@@ -196,6 +196,15 @@ def test_bt500_counts_and_rejects_as_the_recommendation() -> None:
     assert rejected(far_grades(np.full((10, 4), 3.0))).tolist() == []
 
 
+def test_bt500_at_its_limits() -> None:
+    """As the recommendation has them: far *from* 2 standard deviations and a kurtosis of 4 on, more than 5 %, less than .3."""
+    counts = far_grades(np.array([[1.0, 3, 3, 3, 3, 3, 3, 5]]))  # standard deviation 1, kurtosis 4
+    assert (counts.above.tolist(), counts.below.tolist()) == ([0] * 7 + [1], [1] + [0] * 7)
+    far = FarGrades(np.array([1, 1, 13, 14, 0]), np.array([0, 1, 7, 8, 0]), np.array([20, 40, 40, 40, 40]))
+    assert rejected(far).tolist() == [3]  # one side alone; 2 of 40 are 5 %; 6 of 20 are .3; 6 of 22 are less
+    assert rejected(far._replace(graded=np.array([20, 39, 40, 40, 40]))).tolist() == [1, 3]
+
+
 def test_bt500_keeps_everybody_when_all_would_go() -> None:
     counts = FarGrades(np.array([3, 4]), np.array([3, 4]), np.array([20, 20]))
     assert rejected(counts).tolist() == []

@@ -121,7 +121,7 @@ def test_a_zoom_loses_view_in_one_direction_only() -> None:
 def test_frames_that_share_nothing_are_bridged_through_others() -> None:
     frames, path = filmed("fast pan", of="rocket")
     plane = luma(frames)[sampled_indices(FRAMES)]
-    small = camera_motion._shrunk(plane)
+    small = camera_motion.shrunk(plane)
     assert camera_motion._alignments(small)[1][0, 9] == 0  # 324 of 320 columns have left the view
     exact = losses_from_transforms(path, width=WIDTH, height=HEIGHT)
     assert exact[0, 9] == 1
@@ -186,6 +186,46 @@ def test_a_fixed_camera_above_a_real_street_scores_the_same_at_every_size(assets
     cover = Cover(width=width, height=height)
     frames = np.stack([cover.apply(video.upright(frame), pixel_aspect=1.0) for frame in islice(video.Decoder(path), 30)])
     assert motion(luma(frames)) < 0.02
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(("width", "height"), [(854, 480), (416, 240)])
+def test_a_camera_in_a_car_on_a_straight_road_moves(assets: Path, width: int, height: int) -> None:
+    """Sky and asphalt stay where they are, and eight of ten alignments with them."""
+    path = assets / "videos" / "scenery" / "scenery-driving-carnd" / "solidWhiteRight.mp4"
+    cover = Cover(width=width, height=height)
+    frames = np.stack([cover.apply(video.upright(frame), pixel_aspect=1.0) for frame in islice(video.Decoder(path), 90)])
+    assert motion(luma(frames)) > 0.1
+
+
+def overtaken() -> Luma:
+    """Asphalt with next to no grain and two lines, and a vehicle on half of the view, in six of the ten frames."""
+    rng = np.random.default_rng(0)
+    road = cv2.GaussianBlur(rng.normal(size=(HEIGHT, WIDTH)), (0, 0), 1)
+    road = 110 + 3 * road / road.std()
+    for start, end in (((240, 0), (320, 60)), ((0, 150), (60, 180))):
+        cv2.line(road, start, end, 190, 4)
+    vehicle = photograph("rocket", width=190, height=150).mean(axis=2)
+    frames = []
+    for left in np.linspace(-400, 548, FRAMES).astype(int):
+        frame, (begin, end) = road.copy(), (max(0, left), min(WIDTH, left + 190))
+        if begin < end:
+            frame[20:170, begin:end] = vehicle[:, begin - left : end - left]
+        frames.append(np.clip(frame + rng.normal(scale=1.0, size=frame.shape), 0, 255).round().astype(np.uint8))
+    return np.stack(frames)
+
+
+def test_what_fills_the_view_in_some_frames_alone_is_not_taken_for_the_camera() -> None:
+    assert motion(overtaken()) < 0.01
+
+
+def test_a_camera_that_rests_and_then_pans_is_not_outvoted_by_its_rest() -> None:
+    pan = np.maximum(np.arange(FRAMES) - 18, 0)
+    path = camera_path(frames=FRAMES, width=WIDTH, height=HEIGHT, pan=np.outer(pan, [12, 0]))
+    frames = film(photograph("coffee", width=660, height=370), path, width=WIDTH, height=HEIGHT, noise_sigma=2.0)
+    exact = score_from_transforms(path, width=WIDTH, height=HEIGHT)
+    assert motion(frames) == pytest.approx(exact, abs=0.01)
+    assert exact > 0.2
 
 
 def test_a_chain_of_links_replaces_only_what_failed() -> None:

@@ -77,7 +77,7 @@ def test_a_camera_that_moves_a_little_where_there_is_no_feature_does_not_stand_s
         np.repeat(np.linspace(0, 200, WIDTH, dtype=np.uint8)[None], HEIGHT, axis=0),
     )
     nothing = np.zeros((0, 2), np.float32), np.zeros((0, 128), np.float32)
-    monkeypatch.setattr(camera_motion, "_features", lambda _: nothing)
+    monkeypatch.setattr(camera_motion, "features_of", lambda _: nothing)
     for cache in (camera_motion._joined, camera_motion._linked):
         cache.cache_clear()
     view = ItemView.of_arrays(luma=moving)

@@ -53,7 +53,7 @@ LEAST = {"orientation": "landscape", "minimum_width": 1920, "minimum_height": 10
 
 
 # Flickr's limit would make a test of many ids last minutes.
-UNHURRIED = ("--per-hour", "100000000")
+UNHURRIED = ("--per-hour", "1000000")
 
 
 def test_the_report_says_what_became_of_each_and_nothing_is_fetched(server: FlickrServer, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import itertools
 import re
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,11 @@ import pytest
 from tests.eval.adapters.programs import EDITORS, PROGRAMS, cloned
 
 from inpaintbench.errors import InputError, NotMeasurable
-from inpaintbench.eval.adapters.checking import tried
+from inpaintbench.eval.adapters.checking import COLOUR, FLIP, KNOWN, SHIFT, TIME, UNCHANGED
 from inpaintbench.eval.adapters.layouts import layouts, presets
 from inpaintbench.eval.adapters.lossy import ceiling_db
 from inpaintbench.eval.methods.command import Command
+from inpaintbench.eval.scoring.check import made_view, tried
 from inpaintbench.eval.scoring.predict import run
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
@@ -271,24 +273,24 @@ def test_an_unknown_form_is_refused() -> None:
 
 
 WRONG = {
-    "one pixel off": ("np.roll(done, 1, axis=2)", "they fit best 1 px to the left ("),
-    "mirrored": ("done[:, :, ::-1]", "mirrored left to right"),
-    "a frame off": ("np.roll(done, 1, axis=0)", "1 frame earlier"),
-    "blue first": ("done[..., ::-1]", "with red and blue exchanged"),
-    "noise": ("np.random.default_rng(0).integers(0, 256, done.shape, np.uint8)", "no shift, flip or order fits better"),
+    "one pixel off": ("np.roll(done, 1, axis=2)", SHIFT, "1 px to the right off their place"),
+    "mirrored": ("done[:, :, ::-1]", FLIP, "mirrored left to right"),
+    "a frame off": ("np.roll(done, 1, axis=0)", TIME, "one frame late"),
+    "blue first": ("done[..., ::-1]", COLOUR, "red and blue exchanged"),
+    "noise": ("np.random.default_rng(0).integers(0, 256, done.shape, np.uint8)", KNOWN, "repainted, or written with loss"),
+    "idle": ("frames", UNCHANGED, "nothing is filled"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", WRONG)
 def test_a_check_tells_where_a_result_went_wrong(name: str, tmp_path: Path) -> None:
-    change, words = WRONG[name]
-    findings = tried(method("propainter", tmp_path, changed=f"\nsave(out + '/frames', '{{:04d}}.png', {change})"))
-    assert [finding.what for finding in findings if not finding.fine] == ["known pixels", "place"]
-    assert words in findings[-1].told
+    change, mistake, words = WRONG[name]
+    leaf = method("propainter", tmp_path, changed=f"\nsave(out + '/frames', '{{:04d}}.png', {change})")
+    shown = tried(leaf, partial(made_view, "hole")).mistakes
+    assert list(shown) == [mistake]
+    assert words in shown[mistake]
 
 
-def test_a_check_of_a_program_that_works(tmp_path: Path) -> None:
-    assert all(finding.fine for finding in tried(method("propainter", tmp_path / "a")))
-    assert [finding.what for finding in tried(method("e2fgvi-hq", tmp_path / "b"))] == ["hole", "known pixels", "form"]
-    idle = tried(method("propainter", tmp_path / "c", changed="\nsave(out + '/frames', '{:04d}.png', frames)"))
-    assert [finding.what for finding in idle if not finding.fine] == ["hole"]
+@pytest.mark.parametrize("name", ["propainter", "e2fgvi-hq"])
+def test_a_check_of_a_program_that_works(name: str, tmp_path: Path) -> None:
+    assert not tried(method(name, tmp_path), partial(made_view, "hole")).mistakes

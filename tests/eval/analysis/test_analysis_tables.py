@@ -135,7 +135,7 @@ def test_own_scores_become_means_in_the_usual_region() -> None:
     rows += scores(VALUES, metric="pcons", region="frame") + scores({"good": {"a1": 55.0}}, metric="pcons", region="hole")
     means = means_of(Results(dataset(SLICES, left_out={"x-low": "no clip is labelled"}), rows, protocol=CORRECTED))
     psnr, pcons = means.measures
-    assert (psnr.title, pcons.title) == ("PSNR in the hole ↑ (dB)", "PCons in the hole ↑ (dB)")
+    assert (psnr.title, pcons.title) == ("PSNR in the hole ↑ (dB)", "PCons in the hole ↑ (dB), exploratory")
     assert means.slices == ("motion-low", "motion-high", "night")
     assert means.cell("motion-low", "good", psnr)[:3] == (30.0, None, 2)
     assert means.cell("motion-low", "odd", psnr) == Cell(math.inf, None, 2, "n 2 · 2 ∞", n_sources=2, unfit=FEW)
@@ -150,8 +150,22 @@ def test_own_scores_become_means_in_the_usual_region() -> None:
         "odd lacks items that others have, so it has no place and is in no mean over methods: 2 by PSNR in the hole; "
         "1 by PCons in the hole.",
         "No x-low: no clip is labelled.",
+        "PCons in the hole is diagnostic: a fill that is flat, frozen or blurred repeats from frame to frame, which PCons takes "
+        "for consistency. No place for who would pass a method that is better by PSNR in the hole.",
     )
     assert FINGERPRINT in means.origin
+
+
+def test_who_lacks_one_item_is_in_no_mean_over_methods() -> None:
+    """Without its hardest item a method would make the slice look easier."""
+    values = {"good": {"a1": 28.0, "b1": 32.0}, "bad": {"a1": None, "b1": 10.0}}
+    results = Results(dataset({"motion-low": ["a1", "b1"]}), scores(values, region="hole"), protocol=CORRECTED)
+    assert results.lacking(results.slices[0], Quantity("psnr", "hole")) == {"good": 0, "bad": 1}
+    means = means_of(results)
+    found = difficulty(means, means.measures[0])["motion-low"]
+    assert (found.mean, found.n) == (30.0, 1)
+    assert found.reason == "1 of 2 methods of fewer items and left out (bad)"
+    assert results.difficulty(results.slices[0], Quantity("psnr", "hole")).mean == 30.0
 
 
 def test_each_metric_is_taken_once() -> None:

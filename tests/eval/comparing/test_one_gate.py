@@ -21,16 +21,18 @@ from inpaintbench.eval.analysis.plots import difficulty_figure
 from inpaintbench.eval.analysis.tables import best as best_of_analysis
 from inpaintbench.eval.analysis.tables import over_methods
 from inpaintbench.eval.analysis.tables import places as places_of_analysis
-from inpaintbench.eval.comparing.ranking import RunStandings
+from inpaintbench.eval.comparing.ranking import RunStandings, ranked_quantities
 from inpaintbench.eval.comparing.two_methods import compare
 from inpaintbench.eval.leaderboard.board import Board, Entry
 from inpaintbench.eval.leaderboard.card import Card
 from inpaintbench.eval.leaderboard.contents import Header
 from inpaintbench.eval.leaderboard.pages import _facts as front_facts
+from inpaintbench.eval.leaderboard.tables import score_notes as board_notes
 from inpaintbench.eval.leaderboard.tables import score_table as board_table
 from inpaintbench.eval.leaderboard.unpack import Submission
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.report.cautions import cautions
 from inpaintbench.eval.report.findings import SENSITIVITY, findings
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.rank_table import rank_tables
@@ -92,7 +94,9 @@ def board_of(results: Results) -> Board:
         own = tuple(row for row in results.scores if row.method == method)
         sets = tuple(row for row in results.slice_scores if row.method == method)
         card = Card(method.capitalize(), (), {"summary": "A method."}, {})
-        entries.append(Entry(method, Submission(Path(f"{method}.zip"), method * 16, header, card, own, sets, ()), {}, None))
+        entries.append(
+            Entry(method, Submission(Path(f"{method}.zip"), method * 16, header, card, own, sets, ()), {}, None, trusted=True)
+        )
     return Board(of, results.protocol, entries)
 
 
@@ -188,14 +192,14 @@ def test_a_reference_makes_nobody_lack_anything() -> None:
 
 def test_sets_of_fewer_items_have_no_place() -> None:
     results = of_sets({"honest": (5.0, LETTERS), "worse": (6.0, LETTERS), "thin": (1.0, "ab")})
-    assert same_everywhere(results, KID) == Told({"honest": 1, "worse": 2, "thin": None}, {"honest"})
+    assert same_everywhere(results, KID) == Told({"honest": 1, "worse": 1, "thin": None}, {"honest", "worse"})
     part = results.slices[0]
     assert results.summary(part, "thin", KID).n_clusters == 2
     [row] = compare(results, "honest", "thin", quantities=[KID], slices=[part])
     assert (row.better, row.difference, row.n_sources) == (0, None, 2)
     assert row.reason == "the sets are of different items (12 and 2)"
     [row] = compare(results, "honest", "worse", quantities=[KID], slices=[part])
-    assert (row.better, row.difference, row.n_sources) == (1, -1.0, 12)
+    assert (row.better, row.difference, row.n_sources) == (0, -1.0, 12)  # of sets, whose lead nothing tests
 
 
 def test_sets_of_few_sources_have_no_place_though_the_slice_has_many() -> None:
@@ -204,7 +208,7 @@ def test_sets_of_few_sources_have_no_place_though_the_slice_has_many() -> None:
     [row] = compare(results, "a", "b", quantities=[KID], slices=results.slices[:1])
     assert row.better == 0
     more = of_sets({"a": (5.0, "abcdef"), "b": (6.0, "abcdef")})
-    assert same_everywhere(more, KID) == Told({"a": 1, "b": 2}, {"a"})
+    assert same_everywhere(more, KID) == Told({"a": 1, "b": 1}, {"a", "b"})  # without intervals nothing tells them apart
 
 
 def test_values_that_a_mean_leaves_out_bear_no_place() -> None:
@@ -254,3 +258,66 @@ def test_findings_rest_on_who_can_be_compared() -> None:
     [best] = [one for one in findings(each, PSNR) if one.question == "Strongest method"]
     assert (best.answer, best.told) == (("Nobody to compare with",), False)
     assert best.detail == ("each method lacks items that others have, so that no two means are of the same items",)
+
+
+FLICKER = Quantity("flicker", "hole")
+
+
+def steady_of(psnr: Mapping[str, float], flicker: Mapping[str, float], *, protocol: Protocol = CORRECTED) -> Results:
+    """Methods of constant leads: those of PSNR and of flicker."""
+    rows = [
+        replace(score(method, item, value, metric=metric), protocol=protocol.name, fingerprint=protocol.fingerprint)
+        for metric, of in (("psnr", psnr), ("flicker", flicker))
+        for method, lead in of.items()
+        for item, value in ((item, lead + (even(0.0)[item] or 0.0) / 100) for item in LOW + HIGH)
+    ]
+    return Results(DATA, rows, protocol=protocol)
+
+
+def test_steadiness_gives_no_place_to_who_is_worse_by_the_primary_quantity_on_any_page() -> None:
+    results = steady_of({"good": 30.0, "frozen": 25.0, "bad": 20.0}, {"good": 2.0, "frozen": 1.0, "bad": 3.0})
+    part, means = results.slices[0], means_of(results)
+    places, best = {"good": 1, "frozen": None, "bad": 2}, {"good"}
+    assert (results.places(part, FLICKER), results.best(part, FLICKER)) == (places, best)
+    measure = means.measure("flicker")
+    assert (places_of_analysis(means, "x-low", measure), best_of_analysis(means, "x-low", measure)) == (places, best)
+    rows = board_of(results).rows(part, "hole")
+    assert {row.entry.label: row.cells[FLICKER].place for row in rows} == places
+    assert [row.mean for row in rows] == [1, 2, 3]  # by PSNR alone
+    table = score_table(results, FLICKER)
+    assert {row.key for row in table.rows if any(cell.strong for cell in row.cells)} == best
+    assert "Flicker in the hole is diagnostic: an error that stays the same is steady" in table.foot
+    standings = {one.method: one for one in RunStandings(results, part, [PSNR, FLICKER]).standings}
+    assert (standings["frozen"].places, standings["frozen"].place) == ((2, None), None)
+    assert ranked_quantities(results, None, None) == [PSNR]
+    assert ranked_quantities(results, ["flicker"], None) == [FLICKER]
+    why = "damage can better it, and good, which it would pass, is better by the primary quantity"
+    assert f"no place for frozen by flicker: {why}" in [*RunStandings(results, part, [FLICKER]).remarks()]
+    assert "Flicker" in " ".join(board_notes(board_of(results), part, "hole"))
+    stars = {row.metric: row.better for row in compare(results, "frozen", "good", quantities=[PSNR, FLICKER], slices=[part])}
+    assert stars == {"psnr": -1, "flicker": 0}
+    strongest = {one.question: one for one in findings(results, FLICKER)}["Strongest method"]
+    assert "frozen" not in str(strongest.answer)
+
+
+def test_steadiness_ranks_methods_that_the_primary_quantity_does_not_tell_apart() -> None:
+    results = steady_of({"calm": 30.0, "restless": 30.0}, {"calm": 1.0, "restless": 2.0})
+    assert results.places(results.slices[0], FLICKER) == {"calm": 1, "restless": 2}
+    assert results.best(results.slices[0], FLICKER) == {"calm"}
+
+
+def test_without_a_primary_quantity_that_damage_cannot_better_steadiness_ranks_nobody() -> None:
+    own = CORRECTED.model_copy(update={"primary": ("flicker", "hole")})
+    results = steady_of({"calm": 30.0, "restless": 30.0}, {"calm": 1.0, "restless": 2.0}, protocol=own)
+    assert set(results.places(results.slices[0], FLICKER).values()) == {None}
+    assert "Nobody has a place by it" in score_table(results, FLICKER).foot
+    alone = Results(DATA, [row for row in results.scores if row.metric == "flicker"], protocol=own)
+    assert alone.best(alone.slices[0], FLICKER) == set()
+
+
+def test_published_tables_keep_places_by_steadiness_with_the_note() -> None:
+    own = CORRECTED.model_copy(update={"follows": "a publication"})
+    results = steady_of({"good": 30.0, "frozen": 25.0}, {"good": 2.0, "frozen": 1.0}, protocol=own)
+    assert results.places(results.slices[0], FLICKER) == {"good": 2, "frozen": 1}
+    assert "Places are as they were published." in score_table(results, FLICKER).foot
+    assert any("good, which it would pass, is better by the primary quantity" in one for one in cautions(results, FLICKER))

@@ -12,7 +12,7 @@ from inpaintbench.eval.comparing.permutation import settled
 from inpaintbench.eval.comparing.two_methods import Difference
 
 ROW = Difference(
-    "psnr", "hole", "all", 30.0, 29.0, 1.0, None, None, None, None, n=8, n_sources=8, wins=8, ties=0, losses=0, reason=None
+    "psnr", "hole", "all", 30.0, 29.0, 1.0, None, None, 0.01, 0.02, n=8, n_sources=8, wins=8, ties=0, losses=0, reason=None
 )
 
 
@@ -22,7 +22,8 @@ def test_who_is_better_follows_the_metrics_direction_and_nobody_is_without_a_dif
     assert replace(ROW, metric="lpips").better == -1
     assert replace(ROW, difference=None).better == 0
     assert replace(ROW, difference=0.0).better == 0
-    assert replace(ROW, n_sources=5).better == 0
+    assert [replace(ROW, p_corrected=p).better for p in (None, 0.05, 0.049)] == [0, 0, 1]
+    assert replace(ROW, reference=True).better == replace(ROW, contradicted=True).better == 0
 
 
 @pytest.mark.parametrize("pair", [(math.inf, 1.0), (1.0, math.inf), (None, 1.0), (1.0, None), (math.inf, math.inf)])

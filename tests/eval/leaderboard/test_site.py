@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.eval.leaderboard.made import PROTOCOL, card, spoilt, submit
+from tests.eval.leaderboard.made import COUNT, PROTOCOL, card, spoilt, submit
 from tests.eval.leaderboard.test_submission import in_header
 
 from inpaintbench.errors import InputError
@@ -33,7 +33,7 @@ def site(world: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     submit(Workspace(world / "run", create=False), world / "data", "smooth", submissions / "smooth.zip", described=evil)
     (submissions / "<img src=x onerror=alert(1)>.zip").write_bytes(b"nothing")
     sample = Sample(items=1, seed=1, workers=0)
-    board = gather(submissions, root=world / "data", protocol=PROTOCOLS.get(PROTOCOL), sample=sample)
+    board = gather(submissions, root=world / "data", protocol=PROTOCOLS.get(PROTOCOL), sample=sample, trusted=True)
     return write_site(folder / "site", board)
 
 
@@ -124,7 +124,7 @@ def test_every_link_leads_to_a_page_and_nothing_of_a_card_runs(tab: Tab, site: P
 def test_what_was_left_out_and_what_was_measured_again_is_told(tab: Tab) -> None:
     assert "<img src=x onerror=alert(1)>.zip" in tab.page.locator("#left-out").inner_text()
     checked = tab.page.locator(".standings:visible th .tag")
-    assert sorted(checked.all_inner_texts()) == ["not verified", "verified on 1", "verified on 1"]
+    assert sorted(checked.all_inner_texts()) == ["not verified", f"verified on 1 of {COUNT}", f"verified on 1 of {COUNT}"]
 
 
 ASKED = """() => {
@@ -197,7 +197,7 @@ def test_without_scripts_every_region_is_there(browser: Any, site: Path) -> None
 
 
 def test_equal_submissions_give_equal_bytes_and_nothing_else_is_overwritten(world: Path, tmp_path: Path) -> None:
-    board = gather(world / "submissions", root=world / "data", protocol=PROTOCOLS.get(PROTOCOL))
+    board = gather(world / "submissions", root=world / "data", protocol=PROTOCOLS.get(PROTOCOL), trusted=True)
     pages = [write_site(tmp_path / name, board) for name in ("one", "other", "one")]
     one, other = ({path.name: path.read_bytes() for path in page.parent.rglob("*.*")} for page in pages[:2])
     assert one == other
@@ -212,19 +212,21 @@ def test_equal_submissions_give_equal_bytes_and_nothing_else_is_overwritten(worl
 def test_what_methods_took_stands_beside_their_scores(world: Path, tmp_path: Path) -> None:
     told = {
         "items": 12, "seconds_a_frame": 0.25, "peak_mebibytes": 3072, "card_mebibytes": 5000, "machine": "4 cores, <Card>",
-        "ceiling_low": 30.25, "ceiling_high": 33.5, "task": ["Works at 432x240 & back."],
+        "ceiling_low": 30.25, "ceiling_high": 33.5, "known_low": 20.25, "known_high": 20.25, "task": ["Works at 432x240 & back."],
     }  # fmt: skip
     (tmp_path / "in").mkdir()
     spoilt(world / "submissions" / "telea.zip", tmp_path / "in" / "telea.zip", in_header(effort=told))
     without = spoilt(world / "submissions" / "ns.zip", tmp_path / "in" / "ns.zip", in_header(effort={}))
     assert without.exists()
-    board = gather(tmp_path / "in", root=world / "data", protocol=PROTOCOLS.get(PROTOCOL))
+    board = gather(tmp_path / "in", root=world / "data", protocol=PROTOCOLS.get(PROTOCOL), trusted=True)
     front = write_site(tmp_path / "site", board)
     page = front.read_text()
-    for words in ("Seconds a frame", "0.250", "3.0 GiB", "4.9 GiB on cards", "4 cores, &lt;Card&gt;", "lossy, at most 33.5 dB"):
+    for words in ("Seconds a frame", "0.250", "3.0 GiB", "4.9 GiB on cards", "4 cores, &lt;Card&gt;", "lossy, at most 33.5 dB",
+                  "known pixels 20.2 dB"):  # fmt: skip
         assert words in page, words
     own = next(path.read_text() for path in (front.parent / "methods").iterdir() if "432x240" in path.read_text())
     assert "Works at 432x240 &amp; back." in own
     assert "keep 30.2 to 33.5 dB, a ceiling on its scores" in own
+    assert "it gives known pixels 20.2 dB from the input" in own
     found = json.loads((front.parent / "leaderboard.json").read_text())
     assert {one["method"]: one["effort"] for one in found["submissions"]} == {"telea": told, "ns": {}}

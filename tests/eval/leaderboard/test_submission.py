@@ -18,9 +18,11 @@ from tests.eval.leaderboard.made import COUNT, PROTOCOL, Files, card, spoilt, su
 
 from inpaintbench import frozen
 from inpaintbench.errors import InputError
+from inpaintbench.eval.leaderboard.board import Board
 from inpaintbench.eval.leaderboard.card import read_card, template
 from inpaintbench.eval.leaderboard.contents import read_rows, rows_bytes
-from inpaintbench.eval.leaderboard.gather import gather
+from inpaintbench.eval.leaderboard.gather import Sample, gather
+from inpaintbench.eval.leaderboard.pages import method_pages, slice_pages
 from inpaintbench.eval.leaderboard.unpack import read_submission, take_out
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.scoring.effort import Effort, efforts_of
@@ -31,7 +33,7 @@ from inpaintbench.workspace import Workspace
 
 def test_a_submission_holds_the_scores_and_hashes_of_its_run(world: Path, run: Workspace) -> None:
     found = read_submission(world / "submissions" / "telea.zip")
-    scores = [row for row in run.table("scores", Score) if row.method == "telea"]
+    scores = [replace(row, measured=None) for row in run.table("scores", Score) if row.method == "telea"]
     assert sorted(found.scores, key=repr) == sorted(scores, key=repr)
     predictions = run.table("predictions", Prediction, step="predict.telea")
     assert [found.header.prediction(row.item_id) for row in predictions] == predictions
@@ -74,7 +76,7 @@ def refusal(world: Path, tmp_path: Path, change: Callable[[Files], object], *, r
     good = world / "submissions" / "telea.zip"
     (folder / "good.zip").write_bytes((world / "submissions" / "ns.zip").read_bytes())
     spoilt(good, folder / "spoilt.zip", change, rehash=rehash)
-    board = gather(folder, root=world / "data", protocol=PROTOCOLS.get(PROTOCOL))
+    board = gather(folder, root=world / "data", protocol=PROTOCOLS.get(PROTOCOL), trusted=True)
     assert [entry.label for entry in board.entries] == ["ns"]
     [refused] = board.refused
     assert refused.name == "spoilt.zip"
@@ -100,6 +102,7 @@ def in_rows(change: Callable[[list[dict[str, Any]]], object]) -> Callable[[Files
 def without_prediction(files: Files) -> None:
     header = json.loads(files["submission.json"])
     blob = header["predictions"].pop("item03")["blob"]
+    del header["measured"]["item03"]["prediction"]
     files["submission.json"] = json.dumps(header).encode()
     del files[f"predictions/{blob}"]
 
@@ -272,3 +275,53 @@ def test_a_folder_without_a_submission_that_can_stand_says_why(world: Path, tmp_
     (tmp_path / "a.zip").write_bytes(b"nothing")
     with pytest.raises(InputError, match=r"none of 1 submissions .* can stand; a\.zip: it cannot be read as a ZIP file"):
         gather(tmp_path, root=world / "data", protocol=PROTOCOLS.get(PROTOCOL))
+
+
+def test_a_submission_states_what_its_scores_were_measured_of(world: Path) -> None:
+    made, files = read_submission(world / "submissions" / "telea.zip"), frozen.load(world / "data").files
+    assert made.header.measured["item03"] == {
+        "truth": files["item03.png"], "hole": files["item03.hole.png"],
+        "prediction": made.header.predictions["item03"]["blob"].partition(".")[0],
+    }  # fmt: skip
+    assert len(made.header.measured) == COUNT
+
+
+@pytest.mark.parametrize("part", ["truth", "hole", "prediction"])
+def test_scores_of_other_pixels_are_refused_by_item(world: Path, tmp_path: Path, part: str) -> None:
+    def swapped(files: Files) -> None:
+        header = json.loads(files["submission.json"])
+        measured = header["measured"]
+        measured["item03"][part], measured["item04"][part] = measured["item04"][part], measured["item03"][part]
+        files["submission.json"] = json.dumps(header).encode()
+
+    spoilt(world / "submissions" / "telea.zip", tmp_path / "swapped.zip", swapped)
+    with pytest.raises(InputError, match=f"item 'item03' was measured of another {part}"):
+        gather(tmp_path, root=world / "data", protocol=PROTOCOLS.get(PROTOCOL), trusted=True)
+
+
+def test_a_submission_of_an_earlier_release_says_nothing_and_is_read(world: Path, tmp_path: Path) -> None:
+    def earlier(files: Files) -> None:
+        header = json.loads(files["submission.json"])
+        del header["measured"]
+        files["submission.json"] = json.dumps(header).encode()
+
+    spoilt(world / "submissions" / "telea.zip", tmp_path / "earlier.zip", earlier)
+    board = gather(tmp_path, root=world / "data", protocol=PROTOCOLS.get(PROTOCOL), trusted=True)
+    assert "not recorded" in next(iter(method_pages(board, title="x").values())).decode()
+
+
+def test_what_the_host_did_not_measure_again_holds_no_place_unless_the_host_says_so(world: Path) -> None:
+    def places(**given: Any) -> tuple[dict[str, int | None], Board]:
+        board = gather(world / "submissions", root=world / "data", protocol=PROTOCOLS.get(PROTOCOL), **given)
+        return {row.entry.label: row.place for row in board.rows(board.slices[0], "hole")}, board
+
+    nobody, board = places()
+    assert set(nobody.values()) == {None}
+    assert {row.reason for row in board.rows(board.slices[0], "hole")} == {"its pixels were not measured again here"}
+    assert b"not measured again" in slice_pages(board, title="x", notes="")["index.html"]
+    sampled, board = places(sample=Sample(2, 0, 0))
+    assert sampled["smooth"] is None  # it brought nothing to measure
+    assert sorted(filter(None, sampled.values())) == [1, 2]
+    assert b"3</strong> submissions" not in slice_pages(board, title="x", notes="")["index.html"]
+    trusted, _ = places(trusted=True)
+    assert sorted(filter(None, trusted.values())) == [1, 2, 3]

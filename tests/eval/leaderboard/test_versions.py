@@ -51,6 +51,7 @@ def board_of(versions: Path, *, earlier: bool = True, sample: Sample | None = No
         protocol=CHOSEN,
         earlier=[versions / "old"] if earlier else (),
         sample=sample,
+        trusted=True,
     )
 
 

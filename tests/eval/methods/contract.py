@@ -5,14 +5,19 @@ A method's test subclasses ``MethodContract`` and says its name; one that needs 
 
 from __future__ import annotations
 
+import itertools
+from functools import partial
+
 import numpy as np
 import pytest
 from tests.worlds import pan_clip
 
 from inpaintbench.contract import Check, NotChecked
+from inpaintbench.eval.adapters.checking import findings
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.methods.base import Method
 from inpaintbench.eval.methods.contract import CHECKS
+from inpaintbench.eval.scoring.check import made_view, tried
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
 
@@ -55,6 +60,13 @@ class MethodContract:
         hole = np.zeros(truth.shape[:3], np.bool_)
         hole[1, 0, 0] = True
         assert inpaint(method, corrupted(truth, hole), hole).shape == truth.shape
+
+    def test_no_mistake_shows_where_it_is_at_home(self, method: Method) -> None:
+        """Those that edit are, on edits; those that need a hole, where it is given."""
+        kinds = ["edit"] if self.name.startswith("edit_") else ["hole"] if "hole" in method.needs else ["hole", "text"]
+        for kind, frames in itertools.product(kinds, (1, 5)):
+            found = findings([tried(method, partial(made_view, kind, frames))], reference=method.reference)
+            assert [finding for finding in found if finding.weight != "noted"] == [], kind
 
 
 def world() -> Frames:

@@ -52,6 +52,22 @@ def test_the_best_value_of_either_is_that_of_the_truth() -> None:
     assert [(leaf.bounds, leaf.higher_is_better) for leaf in METRICS] == [((-np.inf, 1), True), ((0, np.inf), False)]
 
 
+@pytest.mark.parametrize(("levels", "known"), [(0.96, False), (1.0, True)])
+def test_an_effect_of_less_than_one_level_has_no_value(levels: float, known: bool) -> None:
+    """One level is what rounding alone can make: below it there is nothing that could be taken back."""
+    truth = np.full((1, 10, 10, 3), 100, np.uint8)
+    given, inside, effect = truth.copy(), np.zeros((1, 10, 10), np.bool_), np.zeros((1, 10, 10), np.bool_)
+    inside[0, 0], effect[0, 5:] = True, True
+    given[0, 5:] += 1
+    given[0, 0] += 100
+    given[0, 5:].reshape(-1)[: round(150 * (1 - levels))] = 100
+    for found in measured((truth, given, inside, effect), truth):
+        assert (found["effect"].value is not None) is known
+        assert found["object"].value is not None
+    if not known:
+        assert found["effect"].reason == "input and truth differ by 0.96 levels in the region 'effect', less than 1"
+
+
 def test_halved_and_overdone(scene: tuple[Frames, Frames, Hole, Hole]) -> None:
     truth, given = (frames.astype(float) for frames in scene[:2])
     removed, residual = measured(scene, np.rint((given + truth) / 2))

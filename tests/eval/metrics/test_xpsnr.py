@@ -68,6 +68,14 @@ def test_the_roles_of_the_two_clips_differ_and_equal_ones_are_infinite_or_at_the
     assert measured(true, true, CORRECTED)["frame"].value == 58.92
 
 
+@pytest.mark.parametrize(("fps", "order"), [(31, 1), (31.99, 1), (32, 2)])
+def test_from_32_frames_a_second_on_the_change_of_the_change_counts(clips: tuple[Clip, Clip], fps: float, order: int) -> None:
+    """As in FFmpeg's filter, which takes whole frames a second."""
+    slow, fast = (weights_of(clips[0], frames_per_second=known, begin="black") for known in (25, 50))
+    assert not np.array_equal(slow, fast)
+    assert np.array_equal(weights_of(clips[0], frames_per_second=fps, begin="black"), (slow, fast)[order - 1])
+
+
 @pytest.mark.parametrize("fps", [25, 50])
 def test_corrected_the_first_frames_weigh_like_the_others(clips: tuple[Clip, Clip], fps: float) -> None:
     published = weights_of(clips[0], frames_per_second=fps, begin="black")

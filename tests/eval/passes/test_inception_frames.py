@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from inpaintbench.compute import Compute, Shared
+from inpaintbench.compute import Compute, Shared, as_stored
 from inpaintbench.errors import NotMeasurable, UnknownNameError
 from inpaintbench.eval.metrics.base import Features
 from inpaintbench.eval.metrics.fid import Fid
@@ -106,7 +106,7 @@ def test_the_truth_is_read_from_disk_when_it_was_seen_before(tmp_path: Path, fou
     [path] = tmp_path.iterdir()
     kept = np.load(path)
     np.testing.assert_allclose(kept, found[0].truth, rtol=1e-4, atol=1e-5)
-    np.save(path, kept + 1)
+    path.write_bytes(as_stored(kept + 1))
     [again] = vectors(seen(shared(), 1))
     assert np.array_equal(again.truth, kept + 1)
     assert np.array_equal(again.prediction[1], kept[1] + 1)

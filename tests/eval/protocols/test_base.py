@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from inpaintbench.errors import UnknownNameError
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.metrics.mse import Mse
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.protocols.decibel_variants import mean_of_decibels
 from inpaintbench.types import canonical_json
@@ -20,6 +21,7 @@ def protocol(**changes: object) -> Protocol:
         "metrics": {"psnr": {**mean_of_decibels("count")}, "mse": {}},
         "regions": ("frame", "hole"),
         "band_radius_pixels": 8,
+        "primary": ("psnr", "frame"),
     }
     return Protocol.model_validate(constants | changes)
 
@@ -90,6 +92,27 @@ def test_predictions_that_are_measured_whole_are_measured_as_they_are(changes: d
         protocol(composite=False, **changes)
 
 
+def test_its_primary_quantity_is_one_that_it_measures_and_no_score_depends_on_it() -> None:
+    assert protocol(primary=("mse", "hole")).fingerprint == protocol().fingerprint
+    with pytest.raises(UnknownNameError, match="metric of protocol 'mine': 'pnsr', did you mean 'psnr'"):
+        protocol(primary=("pnsr", "frame"))
+    with pytest.raises(UnknownNameError, match="region of protocol 'mine': 'band'"):
+        protocol(primary=("psnr", "band"))
+    with pytest.raises(ValidationError, match="primary"):
+        Protocol.model_validate(protocol().model_dump(exclude={"primary"}))
+
+
+@pytest.mark.parametrize("name", list(PROTOCOLS))
+def test_the_primary_quantity_of_every_protocol_has_values_and_a_direction(name: str) -> None:
+    """Of copies that a protocol made of another with fewer metrics or regions nothing else would notice."""
+    declared = Protocol.model_validate(PROTOCOLS.get(name).model_dump())
+    metric, region = declared.primary
+    leaf = METRICS.get(metric)
+    assert leaf.ranked
+    assert region in leaf.answers
+    assert not leaf.of_sets or all(METRICS.get(other).of_sets for other in declared.metrics), "items can be tested, sets hardly"
+
+
 def test_it_cannot_be_changed_after_it_is_made() -> None:
     with pytest.raises(ValidationError, match="frozen"):
         protocol().band_radius_pixels = 3  # type: ignore[misc]
@@ -105,7 +128,7 @@ def test_a_forgotten_or_unknown_constant_fails_where_the_metric_is_built() -> No
     with pytest.raises(TypeError, match="data_range"):
         protocol(metrics={"psnr": {"infinite": "count"}}).build_metrics()
     with pytest.raises(TypeError, match="peak"):
-        protocol(metrics={"mse": {"peak": 1.0}}).build_metrics()
+        protocol(metrics={"mse": {"peak": 1.0}}, primary=("mse", "frame")).build_metrics()
 
 
 def test_a_score_for_missing_predictions_is_of_its_metrics_and_a_number() -> None:

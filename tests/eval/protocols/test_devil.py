@@ -48,5 +48,5 @@ def test_the_two_protocols_differ_in_what_is_corrected_and_nowhere_else() -> Non
         ("warp_error", "border"): ("clamp", "leave_out"),
     }
     assert set(corrected.metrics) - set(published.metrics) == {"flicker", "temporal_difference", "kid"}
-    same = {"name", "metrics"}
+    same = {"name", "metrics", "primary"}
     assert published.model_dump(exclude=same) == corrected.model_dump(exclude=same)

@@ -71,7 +71,7 @@ def test_the_two_protocols_differ_in_what_is_corrected_and_nowhere_else() -> Non
         ("psnr", "ceiling_decibels"): (None, 58.92),
         ("ssim", "data_range"): (2.0, 1.0),
     }
-    same = {"name", "metrics", "missing", "resize", "mean_places"}
+    same = {"name", "primary", "metrics", "missing", "resize", "mean_places"}
     assert published.model_dump(exclude=same) == corrected.model_dump(exclude=same)
     assert dict(published.missing) == {"mse": math.inf, "psnr": 0.0, "ssim": 0.0}
     assert (published.resize, corrected.resize, dict(corrected.missing)) == ("nearest", "none", {})

@@ -115,7 +115,7 @@ def test_methods_of_one_item_share_the_resized_truth() -> None:
 
 def probe(**changes: object) -> Protocol:
     fields = {"name": "p", "metrics": {"psnr": {"data_range": 1.0, "infinite": "count"}}, "regions": ("frame",)}
-    return Protocol.model_validate({**fields, "band_radius_pixels": 8, **changes})
+    return Protocol.model_validate({**fields, "band_radius_pixels": 8, "primary": ("psnr", "frame"), **changes})
 
 
 @pytest.mark.parametrize(

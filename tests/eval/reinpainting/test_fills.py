@@ -76,6 +76,9 @@ def test_partners_have_another_source_and_the_same_size() -> None:
     assert found["a1"]["item_id"] == found["a2"]["item_id"] == "b1"
     assert found["b1"]["source_id"] == "a"
     assert fills.partners(rows[::-1], seed=0) == found
+    # A copy of the picture in another file is the same source.
+    copied = [{**row, "attributes": {"split_group": "a"}} if row["item_id"] == "b1" else row for row in rows]
+    assert fills.partners(copied, seed=0) == {}
 
 
 def test_selection_frequencies() -> None:

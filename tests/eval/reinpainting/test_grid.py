@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.eval.report.hand_made import dataset
 
+from inpaintbench.eval.comparing.permutation import BOLD
 from inpaintbench.eval.protocols.reinpaint import AS_PUBLISHED
 from inpaintbench.eval.reinpainting.grid import grid_of, write_grid
 from inpaintbench.eval.reinpainting.rows import summary
@@ -71,7 +72,7 @@ def test_a_reference_is_never_bold(tmp_path: Path) -> None:
     setting = setting_of(
         AS_PUBLISHED, second=MethodSpec("telea", "telea"), masks=1, patches=Patches(ratio=0.4), submetrics=["psnr"]
     )
-    items = [f"{source}1" for source in "abcdef"]
+    items = [f"{source}1" for source in "abcdefgh"]
     found = {
         (method, setting.key): [
             Score(method, item, "reinpaint_psnr", "frame", AS_PUBLISHED.name, AS_PUBLISHED.fingerprint, db, None)
@@ -87,6 +88,9 @@ def test_a_reference_is_never_bold(tmp_path: Path) -> None:
     }
     assert ("**40.0000**" in made[()], "**30.0000**" in made[()]) == (True, False)
     assert ("**40.0000**" in made["floor",], "**30.0000**" in made["floor",]) == (False, True)
+    assert f"| {BOLD.replace('its column', 'its block')} |" in made[()]
+    with (tmp_path / "table_1.csv").open(newline="") as file:
+        assert [row["1-to-2: bold"] for row in csv.DictReader(file)] == ["bold", "", ""]
     assert "floor (reference)" in made["floor",]
     assert "Every number is of the frame." in made["floor",]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -40,14 +39,12 @@ def wave(place: int) -> float:
 def test_a_lead_beyond_chance_is_stated_and_one_within_it_names_both() -> None:
     best = of(good=lambda at: 30 + wave(at), bad=lambda at: 28.0)["Strongest method"]
     assert (plain(best.answer), best.told, best.basis) == ("good", True, "12 items of 12 sources")
-    assert "p < 0.001" in plain(best.detail)  # 2 of 2 ** 12 signs
+    assert plain(best.detail).startswith("ahead by 2.0")
+    assert "dB of bad, p 0.0" in plain(best.detail)
     gaps = [1.5 if at % 3 else -2.2 for at in range(12)]
     best = of(good=lambda at: 30 + gaps[at], bad=lambda at: 30.0)["Strongest method"]
-    sums = np.abs(np.array(list(itertools.product((1, -1), repeat=12))) @ gaps)
-    p = float(np.mean(sums >= abs(sum(gaps)) - 1e-9))
-    assert p > 0.1
     assert plain(best.answer) == "good ≈ bad"
-    assert f"could be chance: p {p:.2f}" in plain(best.detail)
+    assert "its lead over bad could be chance: p 0." in plain(best.detail)
 
 
 def test_a_method_with_few_items_leaves_nobody_to_compare_with_and_nothing_is_best() -> None:
@@ -70,18 +67,23 @@ def test_five_sources_tell_nothing_however_clear_it_looks() -> None:
 
 
 def test_many_methods_on_few_sources_cannot_be_told_apart_and_the_reason_is_said() -> None:
-    best = of({"x": LOW}, **{f"m{index}": lambda at, index=index: 30.0 - index for index in range(4)})["Strongest method"]
-    assert plain(best.answer) == "m0 ≈ m1 ≈ m2 …"
-    assert "m1 and 2 more could be chance: 6 sources cannot tell 6 pairs of methods apart" in plain(best.detail)
+    noise = np.random.default_rng(1).normal(size=(4, 6))
+    many = {f"m{index}": lambda at, index=index: 30.0 - index / 8 + noise[index, at] for index in range(4)}
+    best = of({"x": LOW}, **many)["Strongest method"]
+    assert plain(best.answer).startswith("m0 ≈ m1 ≈ ")
+    assert plain(best.answer).endswith(" …")
+    assert "m1 and 2 more could be chance: p " in plain(best.detail)
 
 
-def test_slices_are_compared_where_their_intervals_are_apart() -> None:
+def test_changes_and_slices_are_told_beside_everything_else_with_the_sizes_that_their_intervals_hold() -> None:
     found = of(one=lambda at: (30 if at < 6 else 20) + wave(at), two=lambda at: (20 if at < 6 else 19) + wave(at))
     hardest, sensitive = found["Hardest slice"], found["Strongest sensitivity"]
     assert (plain(hardest.answer), hardest.told) == ("X high", True)
-    assert "19.60 dB over all methods; X low is easiest: 25.10 dB" in plain(hardest.detail)
+    assert plain(hardest.detail).startswith("5.")
+    assert "dB worse than the items outside of it, mean over methods, p 0.0" in plain(hardest.detail)
     assert hardest.basis == sensitive.basis == "6 items of 6 sources, against 6 items of 6 sources"
-    assert plain(sensitive.answer) == "one loses 10.0 dB"
+    assert plain(sensitive.answer).startswith("one loses 9.")
+    assert " to 10." in plain(sensitive.answer)
     found = of(one=lambda at: 20 + 5 * (at % 3), two=lambda at: 20 + 5 * (at % 3) + (at > 8))
     assert found["Hardest slice"].answer == found["Strongest sensitivity"].answer == ("No clear one",)
     assert "could be chance" in plain(found["Strongest sensitivity"].detail)
@@ -94,10 +96,10 @@ def test_a_slice_of_too_few_items_is_never_the_hardest() -> None:
     assert "Strongest method" not in found  # alone, a method has nobody to lead
 
 
-def test_a_slice_that_could_be_as_hard_is_counted() -> None:
+def test_a_slice_that_is_harder_than_the_others_too_is_counted() -> None:
     slices = {**SLICES, "also": HIGH[:]}
     found = of(slices, one=lambda at: (30 if at < 6 else 20) + wave(at))["Hardest slice"]
-    assert "and 1 slice that could be as hard" in plain(found.detail)
+    assert plain(found.detail).endswith("; so is 1 more slice")
 
 
 @pytest.mark.usefixtures("learned_metrics")

@@ -27,7 +27,7 @@ from inpaintbench.eval.report.items import attributes_of, held_quantities, item_
 from inpaintbench.eval.report.overview import commands_of, manifest_sha256
 from inpaintbench.eval.report.page import parts_of, render
 from inpaintbench.eval.report.quantity import Quantity
-from inpaintbench.eval.report.significance import difference
+from inpaintbench.eval.report.significance import leads_of
 from inpaintbench.eval.report.tables import Results
 from inpaintbench.types import Dataset
 from inpaintbench.view import ItemView
@@ -160,16 +160,12 @@ def test_what_is_too_much_for_a_page_is_left_out_and_said(monkeypatch: pytest.Mo
 def test_differences_are_those_of_the_tests_with_intervals_over_sources() -> None:
     results = report_of_items.results()
     for test in results.pair_tests(PSNR):
-        found = difference(results, test.one, test.other, PSNR)
-        assert found is not None
-        assert found.mean == pytest.approx(test.difference)
-        assert found.low is not None
-        assert found.high is not None
-        assert found.low < found.mean < found.high
-        turned = difference(results, test.other, test.one, PSNR)
-        assert turned == pytest.approx(found.turned())
+        found, turned = (leads_of(results, PSNR)[pair] for pair in ((test.one, test.other), (test.other, test.one)))
+        assert found.value == pytest.approx(test.difference)
+        assert found.low < found.value < found.high
+        assert (turned.value, turned.low, turned.p) == (-found.value, -found.high, found.p)
     nothing = Results(dataset({"s": ["a1"]}), scores({"m": {"a1": None}, "n": {"a1": 1.0}}), protocol=CORRECTED)
-    assert difference(nothing, "m", "n", PSNR) is None
+    assert leads_of(nothing, PSNR) == {}
 
 
 def test_the_manifest_has_the_hash_that_it_states_and_commands_name_the_methods() -> None:

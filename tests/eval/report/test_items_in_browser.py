@@ -289,7 +289,8 @@ def test_long_names_break_after_underscores_only(browser: Any, report: ReportFil
     narrow = OpenPage(browser, report.page.as_uri(), viewport={"width": 390, "height": 844})
     assert narrow.sticks_out() <= 0
     lines = narrow.page.evaluate(
-        """() => [...document.querySelectorAll('.exhibit.open .label .name, .ranks li span, .scores:not([hidden]) thead .name')]
+        """() => [...document.querySelectorAll(
+            '.exhibit.open .label .name, .ranks li :is(span, b), .scores:not([hidden]) thead .name')]
           .filter((name) => name.offsetParent).map((name) => {
             const range = document.createRange();
             const tops = new Map();

@@ -16,6 +16,7 @@ from tests.eval.report.hand_made import COUNTING, SLICES, VALUES, copied, copied
 from tests.eval.report.reading import cell, column, strong
 from tests.eval.report.set_metrics import learned_metrics, protocol, rows
 
+from inpaintbench.eval.comparing.permutation import BOLD
 from inpaintbench.eval.metrics.base import INAPPLICABLE
 from inpaintbench.eval.protocols.devil import AS_PUBLISHED, CORRECTED
 from inpaintbench.eval.protocols.fingerprint import AS_PUBLISHED as FINGERPRINT
@@ -91,8 +92,14 @@ def test_the_best_mean_is_bold_and_only_it() -> None:
 
 
 def test_ties_are_all_bold() -> None:
-    table = only_table(claiming({"one": {"a1": 5.0}, "two": {"a1": 5.0}, "three": {"a1": 4.0}}, {"s": ["a1"]}))
-    assert strong(table, "s") == ["5.00", "5.00"]
+    values = {"one": 5.0, "two": 5.0, "three": 4.0}
+    items = [f"{source}1" for source in "abcdefgh"]
+    told = only_table(results_of({name: dict.fromkeys(items, value) for name, value in values.items()}, {"s": items}))
+    assert strong(told, "s") == ["5.00", "5.00"]
+    six = only_table(claiming({name: {"a1": value} for name, value in values.items()}, {"s": ["a1"]}))
+    assert strong(six, "s") == ["5.00", "5.00", "4.00"]  # six sources cannot tell three methods apart
+    assert told.foot == six.foot == BOLD
+    assert f'<tfoot><tr><td colspan="3"><p>{BOLD}</p></td></tr></tfoot>' in drawn(told)
 
 
 def test_a_method_alone_is_not_best() -> None:
@@ -326,7 +333,7 @@ def test_figures_name_references_beside_the_legend_of_methods(name: str) -> None
     text = vl_convert.vegalite_to_svg(paper_figure(floored(), name, PSNR))
     words = re.findall(r"<text[^>]*>([^<]+)</text>", text)
     assert any(word.startswith("blank") for word in words)
-    assert "Dashed: references, which do not compete." in words
+    assert "Dashed: references and others that do not compete." in words
     assert not any("Hollow" in word for word in words)
     legend = text[text.index("role-legend") :]
     assert ">whole<" in legend

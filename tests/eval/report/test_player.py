@@ -298,7 +298,7 @@ def test_long_intervals_and_labels_are_readable_at_any_width(browser: Any, tmp_p
     tab = Tab(browser, made, viewport={"width": width, "height": 900})
     assert tab.page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
     boxes = tab.page.evaluate(
-        """() => [...document.querySelectorAll('.scores td')].map((cell) => {
+        """() => [...document.querySelectorAll('.scores tbody td')].map((cell) => {
           const inner = cell.getBoundingClientRect();
           const words = cell.querySelector('small:not(.below)').getBoundingClientRect();
           const whisker = cell.querySelector('.whisker').getBoundingClientRect();

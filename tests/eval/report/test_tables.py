@@ -112,8 +112,9 @@ def test_with_too_few_sources_for_places_methods_stand_by_their_means() -> None:
 
 
 def test_ties_share_a_place_and_lower_is_better_for_errors() -> None:
-    values = {"one": {"a1": 0.2}, "two": {"a1": 0.1}, "three": {"a1": 0.1}}
-    results = Results(dataset(copied_slices({"s": ["a1"]})), scores(copied_values(values), metric="mse"), protocol=CORRECTED)
+    items = [f"{source}1" for source in "abcdefgh"]  # six sources and three methods could tell nobody from the best
+    values = {name: dict.fromkeys(items, value) for name, value in (("one", 0.2), ("two", 0.1), ("three", 0.1))}
+    results = Results(dataset({"s": items}), scores(values, metric="mse"), protocol=CORRECTED)
     assert results.ranking(results.slices[0], Quantity("mse", "hole")) == [("two", 1), ("three", 1), ("one", 3)]
 
 

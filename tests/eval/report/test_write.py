@@ -62,6 +62,8 @@ def test_what_methods_took_and_how_their_tasks_differ_is_told(report: ReportFile
             30.25,
             33.5,
             ("Works at 432x240 & back.",),
+            25.5,
+            28.0,
             of_items=(ItemEffort("a1", 20, 0.25, 900, None, "4 cores"),),
         ),
         second: Effort(4, 12.5, 3072, 20480, "4 cores, Card"),
@@ -70,7 +72,9 @@ def test_what_methods_took_and_how_their_tasks_differ_is_told(report: ReportFile
     files = write(tmp_path / "out", efforts=efforts)
     page = files.page.read_text()
     for words in ("What each method took", "0.0125", "900 MiB", "12.5", "3.0 GiB", "20.0 GiB", "lossy, at most 33.5 dB",
-                  "Works at 432x240 &amp; back.", "inputs written alike keep 30.2 to 33.5 dB", 'href="#effort"'):  # fmt: skip
+                  "Works at 432x240 &amp; back.", "inputs written alike keep 30.2 to 33.5 dB", 'href="#effort"',
+                  "known pixels 25.5 dB",
+                  "It gives known pixels 25.5 to 28.0 dB from the input"):  # fmt: skip
         assert words in page, words
     (row,) = rows(files.page.with_name("efforts.csv"))
     assert row == {
@@ -79,7 +83,7 @@ def test_what_methods_took_and_how_their_tasks_differ_is_told(report: ReportFile
     }  # fmt: skip
     assert json.loads(files.data.read_text())["efforts"] == {
         first: {"items": 4, "seconds_a_frame": 0.0125, "peak_mebibytes": 900, "machine": "4 cores", "ceiling_low": 30.25,
-                "ceiling_high": 33.5, "task": ["Works at 432x240 & back."]},
+                "ceiling_high": 33.5, "known_low": 25.5, "known_high": 28.0, "task": ["Works at 432x240 & back."]},
         second: {"items": 4, "seconds_a_frame": 12.5, "peak_mebibytes": 3072, "card_mebibytes": 20480,
                  "machine": "4 cores, Card"},
     }  # fmt: skip

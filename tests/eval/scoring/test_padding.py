@@ -68,5 +68,5 @@ def test_holes_stay_holes() -> None:
 
 @pytest.mark.parametrize("divisor", [0, -8, (8, 0), (8,), (8, 8, 8), (8.0, 8)])
 def test_a_divisor_that_divides_nothing_is_refused(divisor: int) -> None:
-    with pytest.raises(InputError, match="is neither a whole number from 1 up nor two of them"):
+    with pytest.raises(InputError, match="is neither a whole number from 1 to 16384 nor two of them"):
         Padding.of(480, 832, divisor)

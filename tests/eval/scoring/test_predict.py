@@ -10,16 +10,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 from skimage import data
+from skimage.metrics import peak_signal_noise_ratio
 
 from inpaintbench import frozen, video
 from inpaintbench.errors import InputError
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.methods.blank import Blank
 from inpaintbench.eval.protocols import PROTOCOLS
+from inpaintbench.eval.scoring.effort import efforts_of
 from inpaintbench.eval.scoring.predict import MethodSpec, option_of, predict, run
-from inpaintbench.eval.scoring.run_state import options_in, references_in, remember_option
+from inpaintbench.eval.scoring.run_state import DAMAGED, OPTION, references_in, remember, remembered
 from inpaintbench.eval.scoring.score import Predicted, score
 from inpaintbench.executors.local import LocalExecutor
+from inpaintbench.tables import UNEXPECTED
 from inpaintbench.types import Dataset, Frames, Hole, Plain, Score
 from inpaintbench.view import ItemView
 from inpaintbench.workspace import Workspace
@@ -157,7 +160,8 @@ def test_a_damaged_prediction_is_scored_as_none_with_its_reason(tmp_path: Path) 
         ].records
     assert len(rows) == QUANTITIES
     assert {row.value for row in rows} == {None}
-    assert all("cannot be opened as video" in str(row.reason) for row in rows)
+    assert all("is damaged: its bytes have another SHA-256 than its name" in str(row.reason) for row in rows)
+    assert {row.details[UNEXPECTED] for row in rows} == {DAMAGED}
     assert workspace.table("scores", Score) == rows
 
 
@@ -184,6 +188,25 @@ def test_only_hole_pixels_are_kept_unless_asked(tmp_path: Path) -> None:
     assert (kept[~hole] == 0).all()
     assert (kept[hole] == whole[hole]).all()
     assert (whole[~hole] == truth[~hole]).all()
+
+
+def test_how_far_known_pixels_came_back_is_kept_of_each_item(tmp_path: Path) -> None:
+    """Against the PSNR of scikit-image over the known pixels alone; none where they are the input's."""
+    truth, hole = scene()
+    dataset, root, workspace = write_dataset(tmp_path / "d", truth, hole), tmp_path / "d", Workspace(tmp_path / "run")
+    command = program(tmp_path, "import cv2\nfor path in source.glob('frame_*'):\n"
+            "    cv2.imwrite(str(target / path.name), cv2.GaussianBlur(cv2.imread(str(path)), (0, 0), 2))\n")  # fmt: skip
+    with LocalExecutor(workspace, workers=0) as executor:
+        specs = [MethodSpec("blurs", "command", {"command": command}), MethodSpec("telea", "telea")]
+        blurs, telea = (predict(executor, dataset, root=root, method=spec, keep_full_frames=True).records[0] for spec in specs)
+    given = frozen.filled(truth, hole, fill=0)
+    made = video.read_frames(workspace.blobs.path(blurs.blob))
+    wanted = peak_signal_noise_ratio(given[~hole], made[~hole], data_range=255)
+    assert blurs.known_db == pytest.approx(wanted, abs=5e-4)
+    assert telea.known_db is None
+    effort = efforts_of(workspace, dataset, ["blurs", "telea"])
+    assert (effort["blurs"].known_low, effort["blurs"].known_high) == (round(wanted, 2), round(wanted, 2))
+    assert effort["telea"].known_low is None
 
 
 def test_a_run_knows_its_references_by_leaf_and_by_request(tmp_path: Path) -> None:
@@ -225,6 +248,6 @@ def test_a_run_knows_by_which_option_a_method_was_asked_for_and_no_place_of_a_ma
 ) -> None:
     assert option_of(spec) == option
     workspace = Workspace(tmp_path / "run")
-    assert options_in(workspace) == {}
-    remember_option(workspace, spec.label, option_of(spec))
-    assert options_in(workspace) == {spec.label: option}
+    assert remembered(workspace, OPTION) == {}
+    remember(workspace, spec.label, OPTION, option_of(spec))
+    assert remembered(workspace, OPTION) == {spec.label: option}

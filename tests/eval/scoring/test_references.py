@@ -27,10 +27,10 @@ from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.report.gallery import add_standouts, choose_items
 from inpaintbench.eval.report.plots import difficulty_rows, sensitivity_rows
 from inpaintbench.eval.report.quantity import Quantity
-from inpaintbench.eval.report.significance import difference
+from inpaintbench.eval.report.significance import leads_of
 from inpaintbench.eval.report.tables import Results, pair_slices
 from inpaintbench.eval.report.write import write_report
-from inpaintbench.eval.scoring.run_state import references_in, remember_reference
+from inpaintbench.eval.scoring.run_state import REFERENCE, references_in, remember
 from inpaintbench.types import Dataset, Score
 from inpaintbench.workspace import Workspace
 
@@ -72,10 +72,10 @@ def test_a_run_remembers_its_references(tmp_path: Path) -> None:
     workspace = Workspace(tmp_path / "run")
     assert references_in(workspace) == frozenset()
     for label in ("blank", "mine.v2"):
-        remember_reference(workspace, label, reference=True)
-    remember_reference(workspace, "other", reference=False)
+        remember(workspace, label, REFERENCE, True)
+    remember(workspace, "other", REFERENCE, False)
     assert references_in(workspace) == {"blank", "mine.v2"}
-    remember_reference(workspace, "blank", reference=False)
+    remember(workspace, "blank", REFERENCE, False)
     assert references_in(workspace) == {"mine.v2"}
 
 
@@ -90,7 +90,7 @@ def test_it_is_in_no_rank_mean_test_or_choice(results: Results) -> None:
     [test] = results.pair_tests(PSNR)
     assert {test.one, test.other} == {"good", "fair"}
     assert test.p_holm == test.p
-    assert difference(results, "good", "fair", PSNR) is not None
+    assert set(leads_of(results, PSNR)) == {("good", "fair"), ("fair", "good")}
     chosen = choose_items(results, PSNR, per_slice=1)
     assert chosen[0].item_id == "h1"
     labels = {label: one.item_id for one in add_standouts(results, chosen, PSNR, count=2) for label in one.labels}
@@ -173,7 +173,7 @@ def entry(method: str, rows: list[Score]) -> Entry:
     header = Header(1, method, "hand-made", "0", CORRECTED.name, CORRECTED.fingerprint, {}, {}, {}, {}, {}, method == "blank")
     card = Card(method.capitalize(), (), {"summary": "A method."}, {})
     own = tuple(row for row in rows if row.method == method)
-    return Entry(method, Submission(Path(f"{method}.zip"), method * 16, header, card, own, (), ()), {}, None)
+    return Entry(method, Submission(Path(f"{method}.zip"), method * 16, header, card, own, (), ()), {}, None, trusted=True)
 
 
 def test_a_leaderboard_shows_it_last_and_without_a_place(tmp_path: Path) -> None:

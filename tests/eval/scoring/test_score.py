@@ -15,11 +15,12 @@ from typer.testing import CliRunner
 from inpaintbench import video
 from inpaintbench.cli import app
 from inpaintbench.compute import Compute
-from inpaintbench.errors import InputError
+from inpaintbench.errors import InputError, VerifyError
 from inpaintbench.eval.comparing.statistics import summarise
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.report.media import PredictionMedia
 from inpaintbench.eval.scoring.predict import MethodSpec, predict
+from inpaintbench.eval.scoring.run_state import check_undamaged
 from inpaintbench.eval.scoring.score import Predicted, score, score_all
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.types import Dataset, Frames, Plain, Prediction, Score
@@ -91,15 +92,18 @@ def test_corrected_a_missing_prediction_has_no_value_but_a_reason(tmp_path: Path
     assert rows["0", "mse"].value == 0
 
 
-def test_a_stored_prediction_that_is_damaged_later_counts_as_missing(tmp_path: Path, dataset: Dataset, folder: Path) -> None:
+def test_a_stored_prediction_that_is_damaged_later_has_no_value_not_even_that_of_missing_ones(
+    tmp_path: Path, dataset: Dataset, folder: Path
+) -> None:
     workspace = Workspace(tmp_path / "run")
     with LocalExecutor(workspace, workers=0) as executor:
         made = predict(executor, dataset, root=tmp_path, method=MethodSpec("blank", "blank")).records
         workspace.blobs.path(made[0].blob).write_bytes(b"damaged")
         rows = score(executor, dataset, root=tmp_path, methods=[Predicted("blank", made)], protocol=PUBLISHED)["blank"].records
-    values = {(row.item_id, row.metric): row.value for row in rows}
-    assert values[made[0].item_id, "mse"] == math.inf
-    assert sum(math.isinf(value) for value in values.values()) == 1
+    assert {row.item_id for row in rows if row.value is None} == {made[0].item_id}
+    assert not any(row.value is not None and math.isinf(row.value) for row in rows)
+    with pytest.raises(VerifyError, match=f"item '{made[0].item_id}' of 'blank' has no scores: .* another SHA-256 than its name"):
+        check_undamaged(rows, workspace.path)
 
 
 def test_another_size_is_resized_as_published_and_not_measured_as_corrected(tmp_path: Path, dataset: Dataset) -> None:

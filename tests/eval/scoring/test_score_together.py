@@ -70,7 +70,7 @@ def test_methods_scored_at_once_one_by_one_and_in_workers_make_the_same_tables(t
     for one in all_methods(tmp_path, items, run_folder="singly"):
         run(tmp_path, items, [one], run_folder="singly", protocol="devil/corrected", metrics=["psnr", "mse"])
     expected = tables(tmp_path / "singly")
-    assert len(expected) == 6  # a table and a digest for each method
+    assert len(expected) == 12  # a table with its hash and settings, and a digest for each method
     assert tables(tmp_path / "once") == expected
     assert tables(tmp_path / "workers") == expected
 

@@ -29,7 +29,7 @@ def films(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def prints(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a frozen dataset of degraded fingerprints, 137x160."""
-    recipe = FingerprintRecipe(fingers=10, law="uniform", splits=SPLITS, width=137, height=160)
+    recipe = FingerprintRecipe(fingers=20, law="uniform", splits=SPLITS, width=137, height=160)
     return built(tmp_path_factory.mktemp("prints") / "workspace", recipe, recipe.source, workers=0)[1]
 
 

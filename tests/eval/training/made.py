@@ -27,7 +27,7 @@ LEAVES: dict[str, Any] = {
 STEPS: dict[str, tuple[int, dict[str, float]]] = {
     "frame_autoencoder": (300, {"width": 8, "learning_rate": 0.003}),
     "patch_autoencoder": (100, {"width": 8, "batch": 16, "learning_rate": 0.003}),
-    "residual_encoder": (60, {"width": 3, "learning_rate": 0.005}),
+    "residual_encoder": (160, {"width": 6, "learning_rate": 0.003}),
 }
 WIDTH = 2
 

@@ -201,16 +201,18 @@ def with_items(dataset: Dataset, **fields: Any) -> Dataset:
 def test_items_that_are_judged_are_never_learnt_from(prints: Path) -> None:
     network, dataset = named("residual_encoder"), frozen.load(prints)
     assert {row["split"] for row in chosen_items(network, dataset)} == {"train"}
-    with pytest.raises(InputError, match=r"10 of 10 items to train on share their item with items to be judged"):
+    with pytest.raises(InputError, match=r"20 of 20 items to train on share their item with items to be judged"):
         chosen_items(network, dataset, evaluated=dataset)
     fresh = {name: lambda row, name=name: "other " + str(row[name]) for name in ("item_id", "source_id", "truth_rgb_sha256")}
-    assert len(chosen_items(network, dataset, evaluated=with_items(dataset, **fresh))) == 10
-    for field, words in (("source_id", "source"), ("truth_rgb_sha256", "true picture")):
+    assert len(chosen_items(network, dataset, evaluated=with_items(dataset, **fresh))) == 20
+    for field, words in (("source_id", "file"), ("truth_rgb_sha256", "true picture")):
         one_left = {name: made for name, made in fresh.items() if name != field}
         with pytest.raises(InputError, match=f"share their {words} with"):
             chosen_items(network, dataset, evaluated=with_items(dataset, **one_left))
-    with pytest.raises(InputError, match="share their source with"):
+    with pytest.raises(InputError, match="share their file with"):
         chosen_items(network, with_items(dataset, source_id="one for all"))
+    with pytest.raises(InputError, match="share their source with"):
+        chosen_items(network, with_items(dataset, attributes={"split_group": "one for all"}))
 
 
 def test_no_items_and_several_sizes_are_refused(prints: Path) -> None:

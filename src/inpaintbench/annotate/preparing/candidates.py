@@ -113,8 +113,15 @@ class Checked:
 
 
 def showable(executor: Executor, candidates: Candidates, subjects: Sequence[StudySubject]) -> Candidates:
-    """``candidates`` of ``subjects`` that decode whole at the size of their items; the others fail with the reason."""
+    """``candidates`` of ``subjects`` that decode whole at the size of their items; the others fail with the reason.
+
+    Raises:
+        VerifyError: a file holds other bytes than were predicted.
+    """
     pairs = [(subject, (subject.subject_id, method)) for subject in subjects for method in candidates.methods]
+    for _, key in pairs:
+        if key in candidates.found and (path := Path(candidates.found[key].path)).is_file():
+            Blobs(path.parents[2]).proved(path.name, of=f"what {key[1]} predicted for item {key[0]!r}: ")
     tasks = [_check(subject, candidates.found[key]) for subject, key in pairs if key in candidates.found]
     step = Step(
         name="check_predictions", version="1", table="checked", record=Checked,

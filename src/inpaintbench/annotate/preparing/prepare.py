@@ -47,7 +47,7 @@ from inpaintbench.claims import too_few
 from inpaintbench.errors import InputError, WorkspaceError
 from inpaintbench.executors.base import Executor
 from inpaintbench.executors.local import LocalExecutor
-from inpaintbench.files import file_sha256, write_atomically
+from inpaintbench.files import file_sha256, measured_sha256, write_atomically
 from inpaintbench.pages.words import count
 from inpaintbench.workspace import Blobs, Workspace
 
@@ -217,8 +217,9 @@ def _publish(study: Study, target: Path, rows: Mapping[str, MadeProxy], left_out
     blobs, folder = Blobs(target / MAKING), target / PROXIES
     folder.mkdir(parents=True, exist_ok=True)
     for name, row in rows.items():
-        if not (folder / name).exists():
-            _link(blobs.path(row.blob), folder / name)
+        made = blobs.proved(row.blob)
+        if not (folder / name).is_file() or measured_sha256(folder / name) != measured_sha256(made):
+            _link(made, folder / name)
     if left_out:
         write_atomically(target / LEFT_OUT, left_out_table(left_out).encode())
     else:

@@ -10,7 +10,6 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import islice, repeat
 from pathlib import Path
-from typing import Any
 
 import cv2
 import numpy as np
@@ -26,7 +25,7 @@ from inpaintbench.executors.base import Step, Task
 from inpaintbench.types import Plain, canonical_json, content_id, item_rng
 from inpaintbench.video.decoding import Decoder
 from inpaintbench.view import composite
-from inpaintbench.workspace import Blobs
+from inpaintbench.workspace import Blobs, proved_path
 
 # Of the step; another one makes all proxies anew.
 VERSION = "2"
@@ -175,22 +174,23 @@ def _shown(payload: Plain, grid: Grid) -> Iterator[Mapping[Player, Picture]]:
     """Frame by frame, every player's picture."""
     shape: Shape = tuple(payload["shape"])
     if "clip" in payload:
-        return ({("clip", None): frame} for frame in frames_of(payload["clip"], shape=shape))
+        return ({("clip", None): frame} for frame in frames_of(proved_path(payload["clip"]), shape=shape))
     return _of_item(payload, grid, shape)
 
 
 def _of_item(payload: Plain, grid: Grid, shape: Shape) -> Iterator[Mapping[Player, Picture]]:
-    root, row, predictions = Path(payload["root"]), payload["row"], payload["predictions"]
-    known = row.get("truth_file_name")  # nobody has that of an unpaired clip, whose input is stored
-    truths: Iterator[Any] = frames_of(root / known, shape=shape) if known else repeat(None, shape[0])
-    stored = row.get("input_file_name")
-    inputs: Iterator[Any] = frames_of(root / stored, shape=shape) if stored else repeat(None, shape[0])
+    root, row, predictions = payload["root"], payload["row"], payload["predictions"]
+    # Nobody has the truth of an unpaired clip, whose input is stored; few others store theirs.
+    truths, inputs = (
+        frames_of(frozen.proved(root, row, part).path, shape=shape) if row.get(f"{part}_file_name") else repeat(None, shape[0])
+        for part in ("truth", "input")
+    )
     holes = (
-        hole_of(root / row["hole_file_name"], shape=shape)
+        hole_of(frozen.proved(root, row, "hole").path, shape=shape)
         if frozen.has_hole(row)
         else repeat(np.ones(shape[1:], np.bool_), shape[0])
     )
-    given = [frames_of(prediction["path"], shape=shape) for prediction in predictions.values()]
+    given = [frames_of(proved_path(prediction["path"]), shape=shape) for prediction in predictions.values()]
     for truth, corrupted, hole, *frames in zip(truths, inputs, holes, *given, strict=True):
         before = corrupted if corrupted is not None else frozen.filled(truth[None], hole[None], fill=row["fill"])[0]
         shown: dict[Player, Picture] = {("original", None): truth, ("input", None): before}

@@ -12,7 +12,7 @@ from inpaintbench.annotate.preparing.pictures import Shape
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.files import display_name, file_sha256
-from inpaintbench.tables import to_records
+from inpaintbench.tables import to_columns, to_records
 from inpaintbench.types import Attribute, Clip, Dataset, Plain, Selection, Source, content_id, item_rng
 from inpaintbench.workspace import Workspace
 
@@ -61,8 +61,11 @@ def clip_subjects(workspace: Workspace, *, kept: bool, prompt: str | None = None
         raise InputError(f'no clip of {str(workspace.path)!r} is kept by its rules; choose clips = "all" to label every one')
     uri_of = {row.source_id: row.uri for row in workspace.table("sources", Source)}
     left.sort(key=lambda clip: (uri_of.get(clip.source_id, ""), clip.start_frame, clip.clip_id))
-    texts, groups = (_texts(workspace, name) for name in (prompt, frozen.GROUP))
-    subjects = [_of_clip(clip, uri_of.get(clip.source_id, clip.source_id), workspace, texts, groups) for clip in left]
+    texts, sources = _texts(workspace, prompt), frozen.sources_of_clips(workspace, to_columns(left, Clip)).to_pylist()
+    subjects = [
+        _of_clip(clip, source, uri_of.get(clip.source_id, clip.source_id), workspace, texts)
+        for clip, source in zip(left, sources, strict=True)
+    ]
     return _with_prompt(subjects, prompt)
 
 
@@ -81,10 +84,10 @@ def _with_prompt(subjects: list[StudySubject], prompt: str | None) -> list[Study
     return subjects
 
 
-def _of_clip(clip: Clip, uri: str, workspace: Workspace, texts: Mapping[str, str], groups: Mapping[str, str]) -> StudySubject:
+def _of_clip(clip: Clip, source: str, uri: str, workspace: Workspace, texts: Mapping[str, str]) -> StudySubject:
     return StudySubject(
         subject_id=clip.clip_id,
-        cluster=groups.get(clip.clip_id) or groups.get(clip.source_id) or clip.source_id,
+        cluster=source,
         file=clip.source_id,
         name=display_name(uri),
         caption=_caption(uri, clip.start_frame, clip.end_frame, clip.fps, clip.frames),

@@ -1,4 +1,4 @@
-"""Files that serve a study in a container: ``Dockerfile``, ``start.sh`` and, for Hugging Face Spaces, ``README.md``."""
+"""Files that serve a study in a container: ``Dockerfile``, lock file, ``start.sh``; ``README.md`` for Hugging Face Spaces."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from zipfile import is_zipfile
 from inpaintbench.errors import InputError
 from inpaintbench.files import replacing
 
-_FILES = ("Dockerfile", "start.sh", "README.md")
+_FILES = ("Dockerfile", "requirements.lock", "start.sh", "README.md")
 
 
 def write_space(out: Path, *, title: str, wheel: Path | None = None) -> list[Path]:

@@ -23,6 +23,7 @@ from inpaintbench.export.growing import check_addable
 from inpaintbench.export.licences import check_name
 from inpaintbench.pages.words import count, duration
 from inpaintbench.recipes.dataset_table import SILENT, DatasetTable, make_table, read_file, with_entries
+from inpaintbench.recipes.leakage import alike, not_looked_for
 from inpaintbench.recipes.options import DATASET, FOOTAGE
 from inpaintbench.recipes.own_slices import make_slices
 from inpaintbench.recipes.settings import build, check
@@ -238,10 +239,10 @@ def summarise(workspace: Workspace, dataset: Dataset, *, per_slice: int | None =
     if guessed:
         text = f"warning: whether white or black is the hole was guessed for {guessed} of {len(dataset.items)} masks"
         console.warn(f"{text}; state it with --saved polarity=white_is_hole")
-    if words := _reshaped_words(workspace, dataset):
-        console.say(words)
-    for words in _dropped(workspace.table("selection", Selection)):
-        console.say(words)
+    dropped = _dropped(workspace.table("selection", Selection))
+    for words in (_reshaped_words(workspace, dataset), _copies_words(workspace, dataset), *dropped):
+        if words:
+            console.say(words)
     rejections = [row for row in workspace.table("rejected", Rejection) if row.step != PAIR]
     for words, listed in (
         ("refused by {}", [row for row in rejections if not is_note(row.step)]),
@@ -253,8 +254,12 @@ def summarise(workspace: Workspace, dataset: Dataset, *, per_slice: int | None =
             console.say(f"and {len(listed) - 10} more: inpaintbench curation rejected {workspace.path}")
     from inpaintbench.curation.facts import Facts
     from inpaintbench.curation.funnel.stages import funnel_words
-    from inpaintbench.curation.judging import stored_selection
+    from inpaintbench.curation.judging import stored_selection, unasked
 
+    for rule in unasked(workspace):
+        console.warn(f"warning: {rule.words}")
+    if lacking := not_looked_for(workspace):
+        console.warn(f"warning: {lacking}")
     console.say(funnel_words(workspace, stored_selection(workspace, Facts.of_workspace(workspace, ()))))
 
 
@@ -265,6 +270,19 @@ def _reshaped_words(workspace: Workspace, dataset: Dataset) -> str:
     clips, enlarged, cropped = reshaped(workspace, {row["clip_id"] for row in dataset.items})
     parts = [f"{number} {how}" for number, how in ((enlarged, "enlarged"), (cropped, "cropped")) if number]
     return f"of {count(clips, 'clip')} in the dataset, {' and '.join(parts)} to its size" if parts else ""
+
+
+def _copies_words(workspace: Workspace, dataset: Dataset) -> str:
+    """One line on clips that show what others show; nothing where none does."""
+    copies = alike(workspace)
+    if not copies:
+        return ""
+    items = sum(row["clip_id"] in copies for row in dataset.items)
+    shows = "shows" if len(copies) == 1 else "show"
+    return (
+        f"{count(len(copies), 'clip')} of the workspace {shows} what a clip of another file shows, as a copy, a crop or a mirror "
+        f"image; of {count(len(dataset.items), 'item')}, {items} are of them, and count as one source with what they show"
+    )
 
 
 def _dropped(selections: Sequence[Selection]) -> list[str]:

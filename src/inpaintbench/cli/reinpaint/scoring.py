@@ -22,7 +22,7 @@ from inpaintbench.eval.reinpainting.rows import preferences, store, summary, wit
 from inpaintbench.eval.reinpainting.setting import PAPER_MASKS, USUAL_SECOND, setting_of
 from inpaintbench.eval.reinpainting.step import SECONDS, inpaint_again_all, natural
 from inpaintbench.eval.scoring.run_folder import bind
-from inpaintbench.eval.scoring.run_state import references_in
+from inpaintbench.eval.scoring.run_state import asked, check_any_value, check_undamaged, references_in
 
 
 def score(
@@ -74,6 +74,9 @@ def score(
             f"{name}: its scores under {protocol} were of another setting and left the table; --method {name} puts new ones there"
         )
         console.warn(text)
+    asked_for = [row for _, scores in rows for row in asked(scores)]
+    check_undamaged(asked_for, run)
+    check_any_value(asked_for)
 
 
 def grid(

@@ -36,6 +36,7 @@ ATTRIBUTES: Catalogue[type[AttributeLeaf]] = Catalogue(
         "noise": "inpaintbench.curation.attributes.noise:Noise",
         "flicker": "inpaintbench.curation.attributes.flicker:Flicker",
         "perceptual_hash": "inpaintbench.curation.attributes.perceptual_hash:PerceptualHash",
+        "copy_hashes": "inpaintbench.curation.attributes.copy_hashes:CopyHashes",
         "warp_valid_share": "inpaintbench.curation.attributes.warp_valid_share:WarpValidShare",
     },
     base="inpaintbench.curation.attributes.base:AttributeLeaf",

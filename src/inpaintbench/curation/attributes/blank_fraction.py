@@ -6,6 +6,7 @@ import cv2
 import numpy as np
 
 from inpaintbench.curation.attributes.base import AttributeLeaf
+from inpaintbench.ranges import Level
 from inpaintbench.view import ItemView
 
 # Small enough that noise and grain are gone.
@@ -22,7 +23,7 @@ class BlankFraction(AttributeLeaf):
     cost = 0.1
     needs = ("luma",)
 
-    def __init__(self, *, most_levels: float = 2.0) -> None:
+    def __init__(self, *, most_levels: Level = 2.0) -> None:
         self.most_levels = most_levels
 
     def measure(self, view: ItemView) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from inpaintbench.curation.attributes.base import AttributeLeaf
 from inpaintbench.curation.attributes.camera_motion import weakest_evidence
+from inpaintbench.ranges import AtLeastOne
 from inpaintbench.view import ItemView
 
 
@@ -16,13 +17,13 @@ class CameraMotionConfidence(AttributeLeaf):
     """
 
     name = "camera_motion_confidence"
-    version = "1"
+    version = "2"
     unit = "confidence, 0..1"
     direction = "higher: camera motion is more trustworthy"
     cost = 0.01
     needs = ("luma",)
 
-    def __init__(self, *, sampled_frames: int = 10) -> None:
+    def __init__(self, *, sampled_frames: AtLeastOne = 10) -> None:
         self.sampled_frames = sampled_frames
 
     def measure(self, view: ItemView) -> float:

@@ -6,6 +6,7 @@ import numpy as np
 
 from inpaintbench.curation.attributes.base import AttributeLeaf
 from inpaintbench.curation.attributes.camera_motion import Losses, Matrices, losses_from_transforms, pair_losses, sampled_indices
+from inpaintbench.ranges import AtLeastOne
 from inpaintbench.view import ItemView
 
 
@@ -20,13 +21,13 @@ class CameraMotionPerFrame(AttributeLeaf):
     """
 
     name = "camera_motion_per_frame"
-    version = "4"
+    version = "5"
     unit = "fraction of the view per frame"
     direction = "higher: faster camera"
     cost = 0.06
     needs = ("luma",)
 
-    def __init__(self, *, sampled_frames: int = 10, reach_frames: int = 36) -> None:
+    def __init__(self, *, sampled_frames: AtLeastOne = 10, reach_frames: AtLeastOne = 36) -> None:
         self.sampled_frames, self.reach_frames = sampled_frames, reach_frames
 
     def measure(self, view: ItemView) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from inpaintbench.curation.attributes.base import AttributeLeaf
 from inpaintbench.curation.attributes.camera_motion import pair_losses
 from inpaintbench.curation.attributes.camera_motion_per_frame import loss_per_frame
+from inpaintbench.ranges import AtLeastOne, Duration
 from inpaintbench.view import ItemView
 
 
@@ -16,13 +17,13 @@ class CameraMotionPerSecond(AttributeLeaf):
     """
 
     name = "camera_motion_per_second"
-    version = "2"
+    version = "3"
     unit = "fraction of the view per second"
     direction = "higher: faster camera"
     cost = 0.06
     needs = ("luma",)
 
-    def __init__(self, *, sampled_frames: int = 10, reach_seconds: float = 1.2) -> None:
+    def __init__(self, *, sampled_frames: AtLeastOne = 10, reach_seconds: Duration = 1.2) -> None:
         self.sampled_frames, self.reach_seconds = sampled_frames, reach_seconds
 
     def measure(self, view: ItemView) -> float:

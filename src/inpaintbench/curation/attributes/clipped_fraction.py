@@ -6,6 +6,7 @@ import numpy as np
 
 from inpaintbench.curation.attributes.base import AttributeLeaf, evenly_spaced
 from inpaintbench.curation.attributes.exposure import BLACK, WHITE
+from inpaintbench.ranges import AtLeastOne
 from inpaintbench.view import ItemView
 
 
@@ -19,7 +20,7 @@ class ClippedFraction(AttributeLeaf):
     needs = ("luma",)
     cost = 0.01
 
-    def __init__(self, *, sampled_frames: int = 10) -> None:
+    def __init__(self, *, sampled_frames: AtLeastOne = 10) -> None:
         self.sampled_frames = sampled_frames
 
     def measure(self, view: ItemView) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from inpaintbench.curation.attributes.base import AttributeLeaf, evenly_spaced
+from inpaintbench.ranges import AtLeastOne
 from inpaintbench.view import ItemView
 
 # Coded luma of black and white in limited range (ITU-R BT.601 and BT.709).
@@ -21,7 +22,7 @@ class Exposure(AttributeLeaf):
     needs = ("luma",)
     cost = 0.01
 
-    def __init__(self, *, sampled_frames: int = 10) -> None:
+    def __init__(self, *, sampled_frames: AtLeastOne = 10) -> None:
         self.sampled_frames = sampled_frames
 
     def measure(self, view: ItemView) -> float:

@@ -21,6 +21,7 @@ import numpy.typing as npt
 from inpaintbench.curation.attributes.base import AttributeLeaf, evenly_spaced
 from inpaintbench.errors import InputError
 from inpaintbench.models import yolox
+from inpaintbench.ranges import AtLeastOne, Share
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
@@ -53,7 +54,12 @@ class ForegroundFraction(AttributeLeaf):
     cost = 1.3
 
     def __init__(
-        self, *, sampled_frames: int = 10, score_threshold: float = 0.5, classes: Sequence[str] = (), consecutive_frames: int = 3
+        self,
+        *,
+        sampled_frames: AtLeastOne = 10,
+        score_threshold: Share = 0.5,
+        classes: Sequence[str] = (),
+        consecutive_frames: AtLeastOne = 3,
     ) -> None:
         unknown = sorted(set(classes) - set(yolox.KINDS))
         if unknown:

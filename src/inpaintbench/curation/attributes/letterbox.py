@@ -6,6 +6,7 @@ import numpy as np
 
 from inpaintbench.curation.attributes.base import AttributeLeaf
 from inpaintbench.curation.bars import find_bars
+from inpaintbench.ranges import AtLeastOne
 from inpaintbench.view import ItemView
 
 
@@ -23,7 +24,7 @@ class Letterbox(AttributeLeaf):
     needs = ("truth",)
     cost = 0.29
 
-    def __init__(self, *, looks: int = 12) -> None:
+    def __init__(self, *, looks: AtLeastOne = 12) -> None:
         self.looks = looks
 
     def measure(self, view: ItemView) -> float:

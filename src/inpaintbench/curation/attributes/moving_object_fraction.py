@@ -7,6 +7,7 @@ import numpy as np
 
 from inpaintbench.curation.attributes.base import AttributeLeaf
 from inpaintbench.curation.attributes.motion_field import Mask, PairMotion, motion_field
+from inpaintbench.ranges import Amount, Share
 from inpaintbench.view import ItemView
 
 
@@ -28,12 +29,12 @@ class MovingObjectFraction(AttributeLeaf):
     def __init__(
         self,
         *,
-        smallest_fraction: float = 0.002,
-        largest_fraction: float = 0.4,
-        least_coherence: float = 0.6,
-        least_compactness: float = 0.35,
-        least_contrast: float = 2.0,
-        largest_unexplained: float = 0.45,
+        smallest_fraction: Share = 0.002,
+        largest_fraction: Share = 0.4,
+        least_coherence: Share = 0.6,
+        least_compactness: Share = 0.35,
+        least_contrast: Amount = 2.0,
+        largest_unexplained: Share = 0.45,
     ) -> None:
         self.smallest_fraction, self.largest_fraction = smallest_fraction, largest_fraction
         self.least_coherence, self.least_compactness = least_coherence, least_compactness

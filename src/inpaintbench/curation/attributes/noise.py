@@ -13,6 +13,7 @@ import numpy.typing as npt
 from inpaintbench.curation.attributes.base import AttributeLeaf, evenly_spaced
 from inpaintbench.curation.attributes.exposure import BLACK, WHITE
 from inpaintbench.errors import NotMeasurable
+from inpaintbench.ranges import AtLeastOne
 from inpaintbench.view import ItemView
 
 KERNEL = np.array([[1, -2, 1], [-2, 4, -2], [1, -2, 1]], np.float32) / 6
@@ -38,7 +39,7 @@ class Noise(AttributeLeaf):
     needs = ("luma",)
     cost = 0.05
 
-    def __init__(self, *, sampled_frames: int = 5) -> None:
+    def __init__(self, *, sampled_frames: AtLeastOne = 5) -> None:
         self.sampled_frames = sampled_frames
 
     def measure(self, view: ItemView) -> float:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from inpaintbench.curation.attributes.base import AttributeLeaf
 from inpaintbench.errors import InputError, NotMeasurable
 from inpaintbench.lazily import lazily
+from inpaintbench.ranges import Positive
 from inpaintbench.types import Luma
 from inpaintbench.view import ItemView
 
@@ -53,15 +54,14 @@ class PerceptualHash(AttributeLeaf):
     cost = 0.07
     needs = ("luma",)
 
-    def __init__(self, *, hashes_per_second: float = 6.0) -> None:
+    def __init__(self, *, hashes_per_second: Positive = 6.0) -> None:
         self.hashes_per_second = hashes_per_second
 
     def measure(self, view: ItemView) -> str:
         """The hashes in words; ``NotMeasurable`` when every frame looked at is flat."""
         indices = looked_at(view.frames, fps=view.fps, hashes_per_second=self.hashes_per_second)
         distinct, places = np.unique(indices, return_inverse=True)
-        small = _without_bars(_shrunk(view.luma, distinct))
-        hashes = [frame_hash(frame) for frame in small]
+        hashes = [frame_hash(frame) for frame in small_frames(view.luma, distinct)]
         if not any(hash_ is not None for hash_ in hashes):
             raise NotMeasurable(f"every one of the {len(distinct)} frames looked at is flat")
         words = [FLAT if hash_ is None else f"{hash_:016x}" for hash_ in hashes]
@@ -103,7 +103,13 @@ def hash_words(value: str) -> tuple[float, list[int | None]]:
         raise InputError(f"{value[:60]!r} is no perceptual hash: measure the attribute perceptual_hash again") from None
 
 
-def _shrunk(luma: Luma, indices: Sequence[int] | npt.NDArray[np.int64]) -> Luma:
+def small_frames(luma: Luma, indices: Sequence[int] | npt.NDArray[np.int64]) -> Luma:
+    """The frames ``indices`` of ``uint8[T, H, W]``, at most ``WORKING_SIDE`` wide and high, without black bars."""
+    return _without_bars(shrunk(luma, indices))
+
+
+def shrunk(luma: Luma, indices: Sequence[int] | npt.NDArray[np.int64]) -> Luma:
+    """The frames ``indices`` of ``uint8[T, H, W]``, at most ``WORKING_SIDE`` wide and high."""
     height, width = luma.shape[1:]
     scale = min(1.0, WORKING_SIDE / max(height, width))
     size = (max(1, round(width * scale)), max(1, round(height * scale)))

@@ -6,6 +6,7 @@ import numpy as np
 
 from inpaintbench.curation.attributes.base import AttributeLeaf
 from inpaintbench.curation.attributes.motion_field import motion_field, parallax
+from inpaintbench.ranges import Share
 from inpaintbench.view import ItemView
 
 
@@ -23,7 +24,7 @@ class ResidualConfidence(AttributeLeaf):
     cost = 0.17
     needs = ("luma",)
 
-    def __init__(self, *, enough_agreement: float = 0.35) -> None:
+    def __init__(self, *, enough_agreement: Share = 0.35) -> None:
         self.enough_agreement = enough_agreement
 
     def measure(self, view: ItemView) -> float:

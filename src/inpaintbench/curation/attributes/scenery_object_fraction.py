@@ -5,6 +5,7 @@ from __future__ import annotations
 from inpaintbench.curation.attributes.base import AttributeLeaf
 from inpaintbench.curation.attributes.foreground_fraction import SCENERY, staying_share
 from inpaintbench.models import yolox
+from inpaintbench.ranges import AtLeastOne, Share
 from inpaintbench.view import ItemView
 
 
@@ -23,7 +24,9 @@ class SceneryObjectFraction(AttributeLeaf):
     weights = (yolox.WEIGHTS,)
     cost = 0.05
 
-    def __init__(self, *, sampled_frames: int = 10, score_threshold: float = 0.5, consecutive_frames: int = 3) -> None:
+    def __init__(
+        self, *, sampled_frames: AtLeastOne = 10, score_threshold: Share = 0.5, consecutive_frames: AtLeastOne = 3
+    ) -> None:
         self.sampled_frames, self.score_threshold, self.consecutive_frames = sampled_frames, score_threshold, consecutive_frames
 
     def measure(self, view: ItemView) -> float:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from inpaintbench.curation.attributes.base import AttributeLeaf, evenly_spaced
 from inpaintbench.errors import NotMeasurable
+from inpaintbench.ranges import AtLeastOne, Side
 from inpaintbench.view import ItemView
 
 
@@ -29,7 +30,7 @@ class Sharpness(AttributeLeaf):
     needs = ("luma",)
     cost = 0.1
 
-    def __init__(self, *, sampled_frames: int = 5, box: int = 9) -> None:
+    def __init__(self, *, sampled_frames: AtLeastOne = 5, box: Side = 9) -> None:
         self.sampled_frames, self.box = sampled_frames, box
 
     def measure(self, view: ItemView) -> float:

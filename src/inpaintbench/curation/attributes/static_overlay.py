@@ -21,6 +21,7 @@ import numpy.typing as npt
 from inpaintbench.curation.attributes.base import AttributeLeaf
 from inpaintbench.curation.attributes.camera_motion import pair_matrices, sampled_indices
 from inpaintbench.errors import NotMeasurable
+from inpaintbench.ranges import Share
 from inpaintbench.types import Luma
 from inpaintbench.view import ItemView
 
@@ -48,14 +49,14 @@ class StaticOverlay(AttributeLeaf):
     """
 
     name = "static_overlay"
-    version = "2"
+    version = "3"
     unit = "fraction of the view"
     direction = "higher: more of the view is covered by logos, watermarks or controls"
     needs = ("luma",)
     cost = 0.75
     """Beside ``camera_motion``, whose alignments are remembered; 1.4 alone."""
 
-    def __init__(self, *, least_moving_share: float = 0.5) -> None:
+    def __init__(self, *, least_moving_share: Share = 0.5) -> None:
         self.least_moving_share = least_moving_share
 
     def measure(self, view: ItemView) -> float:

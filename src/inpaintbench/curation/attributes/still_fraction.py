@@ -7,6 +7,7 @@ import numpy as np
 
 from inpaintbench.curation.attributes.base import AttributeLeaf
 from inpaintbench.errors import NotMeasurable
+from inpaintbench.ranges import Duration, Level
 from inpaintbench.view import ItemView
 
 # Columns and rows of pixels at which frames are compared, and the side of a cell of them.
@@ -28,7 +29,7 @@ class StillFraction(AttributeLeaf):
     cost = 0.05
     needs = ("luma",)
 
-    def __init__(self, *, apart_seconds: float = 0.4, most_levels: float = 2.0) -> None:
+    def __init__(self, *, apart_seconds: Duration = 0.4, most_levels: Level = 2.0) -> None:
         self.apart_seconds, self.most_levels = apart_seconds, most_levels
 
     def measure(self, view: ItemView) -> float:

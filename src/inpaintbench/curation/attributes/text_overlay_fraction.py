@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from inpaintbench.curation.attributes.base import AttributeLeaf, evenly_spaced
 from inpaintbench.models import text_detection
+from inpaintbench.ranges import AtLeastOne, Share, Side
 from inpaintbench.view import ItemView
 
 
@@ -31,7 +32,7 @@ class TextOverlayFraction(AttributeLeaf):
     weights = (text_detection.WEIGHTS,)
     cost = 1.1
 
-    def __init__(self, *, sampled_frames: int = 4, longer_side: int = 544, score_threshold: float = 0.6) -> None:
+    def __init__(self, *, sampled_frames: AtLeastOne = 4, longer_side: Side = 544, score_threshold: Share = 0.6) -> None:
         self.sampled_frames, self.longer_side, self.score_threshold = sampled_frames, longer_side, score_threshold
 
     def measure(self, view: ItemView) -> float:

@@ -19,7 +19,7 @@ class TransitionFraction(AttributeLeaf):
     """
 
     name = "transition_fraction"
-    version = "2"
+    version = "3"
     unit = "fraction of the frames"
     direction = "higher: more of the clip is no single shot"
     cost = 0.45

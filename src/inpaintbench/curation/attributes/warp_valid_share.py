@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from inpaintbench.curation.attributes.base import AttributeLeaf
 from inpaintbench.errors import NotMeasurable
+from inpaintbench.ranges import WholeLevel
 from inpaintbench.view import ItemView
 
 Picture = npt.NDArray[np.uint8]
@@ -29,7 +30,7 @@ class WarpValidShare(AttributeLeaf):
     needs = ("truth",)
     cost = 14.0
 
-    def __init__(self, *, most_difference: int = 5) -> None:
+    def __init__(self, *, most_difference: WholeLevel = 5) -> None:
         self.most_difference = most_difference
 
     def measure(self, view: ItemView) -> float:

@@ -7,6 +7,7 @@ import numpy as np
 
 from inpaintbench.curation.attributes.base import AttributeLeaf
 from inpaintbench.curation.attributes.motion_field import Map, MotionField, motion_field
+from inpaintbench.ranges import Share
 from inpaintbench.view import ItemView
 
 
@@ -26,7 +27,7 @@ class WaterSuggestion(AttributeLeaf):
     cost = 0.08
     needs = ("luma",)
 
-    def __init__(self, *, unexplained: tuple[float, float] = (0.2, 0.4), smallest_region: float = 0.02) -> None:
+    def __init__(self, *, unexplained: tuple[Share, Share] = (0.2, 0.4), smallest_region: Share = 0.02) -> None:
         self.unexplained, self.smallest_region = unexplained, smallest_region
 
     def measure(self, view: ItemView) -> float:

@@ -19,6 +19,7 @@ from inpaintbench.curation.fetching.flickr_ids import IS_ID
 from inpaintbench.curation.fetching.flickr_search import CROWDED, Photo, Rendition, parse_uploaded, renditions, search
 from inpaintbench.download import Limits, Received, download, utc_now
 from inpaintbench.errors import Gone, InputError, NetworkError, Rejected
+from inpaintbench.ranges import AtLeastOne, Whole
 from inpaintbench.types import content_id
 
 ORIENTATIONS = ("landscape", "portrait", "square")
@@ -64,8 +65,8 @@ class Flickr(Fetcher):
 
     def __init__(
         self, *, query: str = "", users: Sequence[str] = (), uploaded: str = "", licences: Sequence[str] = (),
-        tags: Sequence[str] = (), orientation: str = "", minimum_width: int = 0, minimum_height: int = 0,
-        most: int | None = None, per_hour: int = 3600, ids: Sequence[str] = (),
+        tags: Sequence[str] = (), orientation: str = "", minimum_width: Whole = 0, minimum_height: Whole = 0,
+        most: Whole | None = None, per_hour: AtLeastOne = 3600, ids: Sequence[str] = (),
     ) -> None:  # fmt: skip
         if orientation and orientation not in ORIENTATIONS:
             raise InputError(f"orientation {orientation!r} is none of {', '.join(ORIENTATIONS)}")

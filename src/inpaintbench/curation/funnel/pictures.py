@@ -16,7 +16,7 @@ from PIL import Image
 
 from inpaintbench import video
 from inpaintbench.curation.judging import Judged
-from inpaintbench.errors import MediaError
+from inpaintbench.errors import MediaError, VerifyError
 from inpaintbench.pages import Tile, data_uri
 from inpaintbench.workspace import Workspace
 
@@ -75,11 +75,11 @@ class Thumbnails:
 
     def _draw(self, place: int) -> float:
         row = {name: self.judged.facts.clips[name][place].as_py() for name in ("blob", "frames", "width", "height")}
-        path = self.workspace.blobs.path(row["blob"])
         frame = min(_FRAME, int(row["frames"]) // 2)
         try:
+            path = self.workspace.blobs.proved(row["blob"])
             pixels = next(islice(video.upright_frames(path), frame, None))[0]
-        except (MediaError, OSError, StopIteration):
+        except (VerifyError, MediaError, OSError, StopIteration):
             return float(row["width"]) / float(row["height"])
         scale = min(1.0, _SIDE / max(pixels.shape[:2]))
         size = (max(1, round(pixels.shape[1] * scale)), max(1, round(pixels.shape[0] * scale)))

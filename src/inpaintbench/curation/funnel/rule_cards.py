@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 
 from inpaintbench.curation.calibration import Calibration, Share, nearest
 from inpaintbench.curation.facts import Flags
@@ -72,7 +73,7 @@ def _card(judged: Judged, verdict: Verdict, counted: RuleCount, thumbnails: Thum
         expression=rule.words if rule and rule.name else "",
         n=len(judged.facts),
         counted=counted,
-        reasons=tuple(_without(verdict)),
+        reasons=tuple(_without(judged, verdict)),
         distribution=_distribution(judged, verdict),
         refused=_side(verdict, ~verdict.keep | verdict.flagged, thumbnails),
         kept=_side(verdict, verdict.keep & ~verdict.flagged, thumbnails),
@@ -93,9 +94,13 @@ def drawable(rule: Rule) -> list[float]:
     return [bound for bound in rule.bounds.values() if isinstance(bound, float) and is_drawable(bound)]
 
 
-def _without(verdict: Verdict) -> list[tuple[str, int]]:
-    unknown = np.flatnonzero(~verdict.column.known & ~verdict.waiting & ~verdict.keep)
-    return Counter(verdict.reasons(unknown)).most_common(_REASONS) if len(unknown) else []
+def _without(judged: Judged, verdict: Verdict) -> list[tuple[str, int]]:
+    unknown = np.flatnonzero(~verdict.column.known & ~verdict.waiting)
+    if verdict.rule is None or not len(unknown):
+        return Counter(verdict.reasons(unknown)).most_common(_REASONS) if len(unknown) else []
+    # Those that the rule keeps for want of a value have no reason of their own in the selection.
+    reasons = judged.facts.of(verdict.rule.subject).reasons.take(pa.array(unknown)).to_pylist()
+    return Counter(f"{verdict.rule.subject} has no value: {reason or 'not measured'}" for reason in reasons).most_common(_REASONS)
 
 
 def _side(verdict: Verdict, side: Flags, thumbnails: Thumbnails) -> Side:

@@ -102,6 +102,11 @@ def funnel_words(workspace: Workspace, judged: Judged) -> str:
         parts.append(f"{bars['kept'].several:,} dropped ({dropped})")
     if flagged:
         parts.append(f"flagged: {flagged}")
+    lacking = ", ".join(
+        f"{rule.missing:,} of {len(judged.clip_ids):,} by {_rule_name(rule.label)}" for rule in counts if rule.missing
+    )
+    if lacking:
+        parts.append(f"without a value: {lacking}")
     return "Funnel: " + ", ".join(parts)
 
 

@@ -14,7 +14,7 @@ from inpaintbench.curation.facts import Facts, Flags
 from inpaintbench.curation.funnel import rule_cards, stages
 from inpaintbench.curation.funnel.pictures import Thumbnails
 from inpaintbench.curation.funnel.plots import legend
-from inpaintbench.curation.judging import Judged, stored_selection
+from inpaintbench.curation.judging import Judged, stored_selection, unasked
 from inpaintbench.curation.sheets import COLUMNS, KEEP_REJECT, csv_bytes
 from inpaintbench.curation.what_if import WhatIf
 from inpaintbench.errors import InputError
@@ -56,7 +56,7 @@ def write_funnel(workspace: Workspace, path: Path | str, *, title: str = "Curati
         "curation/funnel/page.html", title=title, subtitle=[workspace.path.resolve().name, *_summary(judged, bars)],
         links=_links("Funnel", "Rules", "Calibration", "Distributions", "Time", "Failures", "Licences"), note=NOTE,
         stages=bars, cut=next((stage.count for stage in bars if stage.name == "cut into clips"), 0),
-        kept=kept, cards=cards, rules=thumbnails.rules(),
+        kept=kept, cards=cards, unasked=[rule.words for rule in unasked(workspace)], rules=thumbnails.rules(),
         legend=legend(waiting=waits), own_legend=legend(waiting=waits, other=True), ruled=ruled, unruled=unruled,
         calibration=rule_cards.calibration_table(calibrations),
         calibration_notes=(rule_cards.calibration_words(calibrations), LIMITATION),

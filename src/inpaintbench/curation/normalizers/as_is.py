@@ -8,6 +8,7 @@ import numpy.typing as npt
 from inpaintbench.curation.normalizers.base import Normalizer
 from inpaintbench.curation.normalizers.geometry import resized
 from inpaintbench.errors import Rejected
+from inpaintbench.ranges import Side
 
 
 class AsIs(Normalizer):
@@ -19,7 +20,7 @@ class AsIs(Normalizer):
     name = "as_is"
     version = "2"
 
-    def __init__(self, *, shortest_side: int = 16) -> None:
+    def __init__(self, *, shortest_side: Side = 16) -> None:
         self.shortest_side = shortest_side
 
     def apply(self, frame: npt.NDArray[np.uint8], *, pixel_aspect: float) -> npt.NDArray[np.uint8]:

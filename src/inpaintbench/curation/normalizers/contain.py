@@ -11,6 +11,7 @@ import numpy.typing as npt
 from inpaintbench.curation.normalizers import geometry
 from inpaintbench.curation.normalizers.base import Normalizer
 from inpaintbench.errors import InputError, Rejected
+from inpaintbench.ranges import Enlargement, Side, WholeLevel
 
 
 class Contain(Normalizer):
@@ -26,11 +27,11 @@ class Contain(Normalizer):
     def __init__(
         self,
         *,
-        width: int = 832,
-        height: int = 480,
+        width: Side = 832,
+        height: Side = 480,
         pad: bool = True,
-        colour: Sequence[int] = (0, 0, 0),
-        most_enlargement: float = 1.0,
+        colour: Sequence[WholeLevel] = (0, 0, 0),
+        most_enlargement: Enlargement = 1.0,
     ) -> None:
         geometry.check_size(width, height)
         geometry.check_enlargement(most_enlargement)

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from inpaintbench.curation.normalizers import geometry
 from inpaintbench.curation.normalizers.base import Normalizer
+from inpaintbench.ranges import Enlargement, Side
 
 
 class Cover(Normalizer):
@@ -24,7 +25,7 @@ class Cover(Normalizer):
     version = "2"
 
     def __init__(
-        self, *, width: int = 832, height: int = 480, most_enlargement: float = math.inf, resample: str = "bicubic"
+        self, *, width: Side = 832, height: Side = 480, most_enlargement: Enlargement = math.inf, resample: str = "bicubic"
     ) -> None:
         geometry.check_size(width, height)
         geometry.check_enlargement(most_enlargement)

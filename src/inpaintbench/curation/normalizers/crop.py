@@ -8,6 +8,7 @@ import numpy.typing as npt
 from inpaintbench.curation.normalizers.base import Normalizer
 from inpaintbench.curation.normalizers.geometry import check_size, resized, square_size
 from inpaintbench.errors import Rejected
+from inpaintbench.ranges import Side
 
 
 class Crop(Normalizer):
@@ -16,7 +17,7 @@ class Crop(Normalizer):
     name = "crop"
     version = "2"
 
-    def __init__(self, *, width: int = 832, height: int = 480) -> None:
+    def __init__(self, *, width: Side = 832, height: Side = 480) -> None:
         check_size(width, height)
         self.width, self.height = width, height
 

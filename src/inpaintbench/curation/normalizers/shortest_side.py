@@ -8,6 +8,7 @@ import numpy.typing as npt
 from inpaintbench.curation.normalizers import geometry
 from inpaintbench.curation.normalizers.base import Normalizer
 from inpaintbench.errors import InputError
+from inpaintbench.ranges import Enlargement, Side
 
 
 class ShortestSide(Normalizer):
@@ -19,7 +20,7 @@ class ShortestSide(Normalizer):
     name = "shortest_side"
     version = "2"
 
-    def __init__(self, *, pixels: int = 480, most_enlargement: float = 1.0) -> None:
+    def __init__(self, *, pixels: Side = 480, most_enlargement: Enlargement = 1.0) -> None:
         if pixels < geometry.LEAST_SIDE or pixels % 2:
             raise InputError(
                 f"the shorter side should have {pixels} pixels; it must be an even number of {geometry.LEAST_SIDE} or more"

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from inpaintbench.curation.normalizers import geometry
 from inpaintbench.curation.normalizers.base import Normalizer
+from inpaintbench.ranges import Enlargement, Side
 
 
 class Stretch(Normalizer):
@@ -19,7 +20,9 @@ class Stretch(Normalizer):
     name = "stretch"
     version = "2"
 
-    def __init__(self, *, width: int = 832, height: int = 480, most_enlargement: float = 1.0, resample: str = "bicubic") -> None:
+    def __init__(
+        self, *, width: Side = 832, height: Side = 480, most_enlargement: Enlargement = 1.0, resample: str = "bicubic"
+    ) -> None:
         geometry.check_size(width, height)
         geometry.check_enlargement(most_enlargement)
         geometry.check_filter(resample)

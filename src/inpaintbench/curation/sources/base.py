@@ -103,4 +103,4 @@ def located(sources: Sequence[Source], footage: Sequence[Footage]) -> dict[str, 
 
 def open_path(where: Plain, blobs: Blobs) -> str:
     """The path of a source's file, from what ``located`` says of it."""
-    return str(blobs.path(where["blob"])) if where["blob"] else unquoted_path(where["path"])
+    return str(blobs.proved(where["blob"])) if where["blob"] else unquoted_path(where["path"])

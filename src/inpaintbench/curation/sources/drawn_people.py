@@ -17,6 +17,7 @@ from inpaintbench.curation.sources.figure_pose import POSES, SIDES, Key, Point, 
 from inpaintbench.curation.sources.photographs import PHOTOGRAPHS, Photograph
 from inpaintbench.curation.sources.virtual_camera import Image, add_sensor_noise
 from inpaintbench.errors import InputError
+from inpaintbench.ranges import Seed, Whole
 from inpaintbench.types import Joint, content_id, item_rng
 
 # Photographs with a stated free licence and nobody in them.
@@ -173,7 +174,7 @@ class DrawnPeople(SourceLeaf):
     name = "drawn_people"
     version = "1"
 
-    def __init__(self, *, count: int = 24, portrait: bool = True, seed: int = 0) -> None:
+    def __init__(self, *, count: Whole = 24, portrait: bool = True, seed: Seed = 0) -> None:
         """``count``: painted pictures; ``portrait``: whether the photograph of an astronaut comes first."""
         if count < 0 or (count == 0 and not portrait):
             raise InputError(f"count is {count}, there must be at least one picture")

@@ -21,6 +21,7 @@ from inpaintbench.curation.sources.edit_folders import Found, faults_of, locate,
 from inpaintbench.curation.sources.sidecars import Origin, Sidecars
 from inpaintbench.errors import InputError, MediaError, Rejected
 from inpaintbench.files import read_text
+from inpaintbench.ranges import Positive, Whole
 from inpaintbench.types import EDIT_TASKS, content_id
 
 # Columns; `source_prompt` and `object` may be there too.
@@ -177,8 +178,8 @@ class EditClips(SourceLeaf):
         prompts: str,
         masks: str | None = None,
         mask_tasks: Sequence[str] = MASK_TASKS,
-        fps: float = 24.0,
-        fewest_prompts: int = FEWEST_PROMPTS,
+        fps: Positive = 24.0,
+        fewest_prompts: Whole = FEWEST_PROMPTS,
         licence: str | None = None,
         author: str | None = None,
     ) -> None:

@@ -20,6 +20,7 @@ from inpaintbench.curation.sources.moving_water import Shoreline, fill, lay_shor
 from inpaintbench.curation.sources.photographs import PHOTOGRAPHS
 from inpaintbench.curation.sources.virtual_camera import MOTIONS, Image, Transforms
 from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.ranges import AtLeastOne, Seed, Side, Whole
 from inpaintbench.types import Frames, Hole, content_id, item_rng
 
 FRAMES_PER_SECOND = 30.0
@@ -269,11 +270,11 @@ class EmbeddedSources(SourceLeaf):
     def __init__(
         self,
         *,
-        count: int = 40,
-        width: int = 416,
-        height: int = 240,
-        seed: int = 0,
-        frames: int | None = None,
+        count: Whole = 40,
+        width: Side = 416,
+        height: Side = 240,
+        seed: Seed = 0,
+        frames: AtLeastOne | None = None,
         stills_and_pans: bool = False,
     ) -> None:
         """With ``stills_and_pans`` each photograph is filmed from a tripod and by a moving camera, and there is no mixed plan."""

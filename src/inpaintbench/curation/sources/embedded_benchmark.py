@@ -14,6 +14,7 @@ from inpaintbench.curation.sources.base import PARTS, Footage, SourceLeaf
 from inpaintbench.curation.sources.embedded import FRAMES_PER_SECOND
 from inpaintbench.curation.sources.photographs import PHOTOGRAPHS
 from inpaintbench.curation.sources.rendered_removal import Scene, check_films, render, scenes
+from inpaintbench.ranges import AtLeastOne, Seed, Side
 from inpaintbench.types import content_id
 
 
@@ -34,7 +35,9 @@ class EmbeddedBenchmark(SourceLeaf):
     name = "embedded_benchmark"
     version = "1"
 
-    def __init__(self, *, clips: int = 8, width: int = 432, height: int = 240, frames: int = 24, seed: int = 0) -> None:
+    def __init__(
+        self, *, clips: AtLeastOne = 8, width: Side = 432, height: Side = 240, frames: AtLeastOne = 24, seed: Seed = 0
+    ) -> None:
         check_films("clip", clips, frames=frames, width=width, height=height)
         self.clips, self.width, self.height, self.frames, self.seed = clips, width, height, frames, seed
 

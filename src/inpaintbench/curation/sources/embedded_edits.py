@@ -17,6 +17,7 @@ from inpaintbench.curation.sources.edit_clips import EDITS, write_masks
 from inpaintbench.curation.sources.embedded import FRAMES_PER_SECOND, Shot, film
 from inpaintbench.curation.sources.photographs import PHOTOGRAPHS
 from inpaintbench.errors import InputError
+from inpaintbench.ranges import AtLeastOne, Seed, Side, Whole
 from inpaintbench.types import EDIT_TASKS, Frames, content_id
 
 # Centre (x, y) and half axes along x and y, in pixels of the photograph.
@@ -131,7 +132,7 @@ class EmbeddedEdits(SourceLeaf):
     name = "embedded_edits"
     version = "1"
 
-    def __init__(self, *, count: int = MOST, side: int = 192, frames: int = 12, seed: int = 0) -> None:
+    def __init__(self, *, count: Whole = MOST, side: Side = 192, frames: AtLeastOne = 12, seed: Seed = 0) -> None:
         if not 1 <= count <= MOST:
             raise InputError(f"count is {count}, there are 1 to {MOST} clips")
         if not 2 <= frames <= 90 or not 128 <= side <= 256:  # in a smaller view one thing would fill it

@@ -11,7 +11,7 @@ from inpaintbench.curation.fetching.step import INCOMPLETE, rows_of
 from inpaintbench.curation.sources.base import Footage, SourceLeaf, quoted_path, unquoted_path
 from inpaintbench.errors import InputError, Rejected
 from inpaintbench.types import Download, content_id
-from inpaintbench.workspace import Workspace
+from inpaintbench.workspace import Workspace, proved_path
 
 
 class FetchedSource(SourceLeaf):
@@ -72,7 +72,7 @@ class FetchedSource(SourceLeaf):
         path = unquoted_path(payload["path"])
         if not Path(path).is_file():
             raise Rejected("the fetched file is not in the workspace any more; fetch again")
-        return path
+        return str(proved_path(path))
 
 
 def _is_fact(name: str, value: object) -> bool:

@@ -19,6 +19,7 @@ from inpaintbench.fingerprints.fingers import Law, class_law, draw_finger
 from inpaintbench.fingerprints.impressions import Style, draw_impression, printed
 from inpaintbench.fingerprints.master import master
 from inpaintbench.fingerprints.records import CLASSES, REFERENCE_PIXELS_PER_INCH, Elastic, Finger, Print
+from inpaintbench.ranges import Amount, AtLeastOne, Positive, Seed, Side
 from inpaintbench.types import content_id, item_rng
 
 # Nobody's fingers, drawn by a program.
@@ -41,16 +42,16 @@ class FingerprintSource(SourceLeaf):
     def __init__(
         self,
         *,
-        fingers: int = 60,
-        impressions: int = 1,
+        fingers: AtLeastOne = 60,
+        impressions: AtLeastOne = 1,
         law: Law = "natural",
-        width: int = 275,
-        height: int = 400,
-        pixels_per_inch: float = 500.0,
+        width: Side = 275,
+        height: Side = 400,
+        pixels_per_inch: Positive = 500.0,
         style: Style = "natural",
-        elastic: float = 1.0,
+        elastic: Amount = 1.0,
         licence: str = PRINT_LICENCE,
-        seed: int = 0,
+        seed: Seed = 0,
     ) -> None:
         """``style``: ``natural`` (dry and wet, light and heavy, scratched) or ``challenge`` (as ChaLearn 2018 printed them).
 

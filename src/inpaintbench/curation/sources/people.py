@@ -19,6 +19,7 @@ from inpaintbench.curation.poses.crops import Crop, CropRule, clipped, cut_out
 from inpaintbench.curation.sources.base import Footage, SourceLeaf, quoted_path, unquoted_path
 from inpaintbench.curation.sources.sidecars import Origin, Sidecars
 from inpaintbench.errors import InputError, MediaError, Rejected, UnknownNameError
+from inpaintbench.ranges import Amount, Share, Side, Whole
 from inpaintbench.types import Joint, content_id
 
 # `person` cuts out everybody; `whole` keeps the pictures; `published` does what the 2018 challenge did for the format.
@@ -69,13 +70,13 @@ class PeopleSource(SourceLeaf):
         images: str,
         dataset: str | None = None,
         framing: str = "published",
-        grow: float = 0.5,
-        shortest_side: int = 224,
-        fewest_joints: int = 3,
-        most_covered: float = 0.5,
-        torso_scale: float = 1.5,
+        grow: Amount = 0.5,
+        shortest_side: Side = 224,
+        fewest_joints: Whole = 3,
+        most_covered: Share = 0.5,
+        torso_scale: Amount = 1.5,
         published_split: str | None = None,
-        limit: int | None = None,
+        limit: Whole | None = None,
         licence: str | None = None,
         author: str | None = None,
     ) -> None:

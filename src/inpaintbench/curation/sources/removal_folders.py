@@ -40,6 +40,7 @@ from inpaintbench.curation.sources.removal_layouts import (
 from inpaintbench.curation.sources.sidecars import Origin, Sidecars
 from inpaintbench.curation.sources.stated_effects import Stated, by_folders, read_effects
 from inpaintbench.errors import InputError, MediaError, Rejected
+from inpaintbench.ranges import Positive
 from inpaintbench.types import Frames, content_id
 
 Lengthen = Literal["reject", "hold", "to_and_fro"]
@@ -81,7 +82,7 @@ class RemovalFolders(SourceLeaf):
         masks: str | None = None,
         truth: str | None = None,
         allow_unmatched: bool = False,
-        fps: float = 24.0,
+        fps: Positive = 24.0,
         lengthen: Lengthen = "reject",
         masks_of_any_size: bool = False,
         effects: str | None = None,

@@ -26,6 +26,7 @@ from inpaintbench.curation.sources.removal_layers import Exposure, Glow, Layer, 
 from inpaintbench.curation.sources.removal_objects import OBJECTS, Seen, Sprite, Thing
 from inpaintbench.curation.sources.virtual_camera import scale_of
 from inpaintbench.errors import InputError
+from inpaintbench.ranges import AtLeastOne, Seed, Side
 from inpaintbench.types import Frames, Hole, content_id, item_rng
 
 LEVELS = ("low", "mid", "high")
@@ -287,7 +288,9 @@ class RenderedRemoval(SourceLeaf):
     name = "rendered_removal"
     version = "2"
 
-    def __init__(self, *, items: int = 24, width: int = 288, height: int = 160, frames: int = 40, seed: int = 0) -> None:
+    def __init__(
+        self, *, items: AtLeastOne = 24, width: Side = 288, height: Side = 160, frames: AtLeastOne = 40, seed: Seed = 0
+    ) -> None:
         check_films("item", items, frames=frames, width=width, height=height)
         self.items, self.width, self.height, self.frames, self.seed = items, width, height, frames, seed
 

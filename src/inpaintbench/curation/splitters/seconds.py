@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from inpaintbench.curation.splitters.base import Splitter, windows_within
 from inpaintbench.errors import InputError, Rejected
+from inpaintbench.ranges import Duration
 
 
 class Seconds(Splitter):
@@ -20,7 +21,7 @@ class Seconds(Splitter):
     version = "1"
 
     def __init__(
-        self, *, length_seconds: float = 3.0, shortest_seconds: float | None = None, stride_seconds: float | None = None
+        self, *, length_seconds: Duration = 3.0, shortest_seconds: Duration | None = None, stride_seconds: Duration | None = None
     ) -> None:
         shortest = length_seconds if shortest_seconds is None else shortest_seconds
         stride = length_seconds if stride_seconds is None else stride_seconds

@@ -9,6 +9,7 @@ from inpaintbench import video
 from inpaintbench.curation.shots import Transition, transitions
 from inpaintbench.curation.splitters.base import Splitter, windows_within
 from inpaintbench.errors import InputError, Rejected
+from inpaintbench.ranges import AtLeastOne, Whole
 
 
 class Shots(Splitter):
@@ -19,9 +20,9 @@ class Shots(Splitter):
     """
 
     name = "shots"
-    version = "2"
+    version = "3"
 
-    def __init__(self, *, length: int = 90, shortest: int = 45, margin: int = 2) -> None:
+    def __init__(self, *, length: AtLeastOne = 90, shortest: AtLeastOne = 45, margin: Whole = 2) -> None:
         if not 1 <= shortest <= length:
             raise InputError(f"shots need 1 <= shortest <= length, got shortest {shortest} and length {length}")
         if margin < 0:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from inpaintbench.curation.splitters.base import Splitter, windows_within
 from inpaintbench.errors import InputError, Rejected
+from inpaintbench.ranges import AtLeastOne
 
 
 class Windows(Splitter):
@@ -17,7 +18,7 @@ class Windows(Splitter):
     name = "windows"
     version = "1"
 
-    def __init__(self, *, length: int = 90, shortest: int = 45) -> None:
+    def __init__(self, *, length: AtLeastOne = 90, shortest: AtLeastOne = 45) -> None:
         if not 1 <= shortest <= length:
             raise InputError(f"windows need 1 <= shortest <= length, got shortest {shortest} and length {length}")
         self.length, self.shortest = length, shortest

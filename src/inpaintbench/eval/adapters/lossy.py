@@ -19,11 +19,22 @@ _JPEG_QUALITY = 75
 
 
 def ceiling_db(frames: Frames, how: str) -> float | None:
-    """PSNR in dB over all samples of ``uint8[T, H, W, 3]`` after they were written as ``how`` says and read again.
+    """PSNR in dB over all samples of ``uint8[T, H, W, 3]`` after they were ``written`` and read again.
 
-    ``mp4v`` is OpenCV's MPEG-4 (which drops an odd row or column), ``jpeg`` of quality 75, ``h264-crfN`` is libx264 in 4:2:0.
     No prediction of a program that writes so can be closer to a truth whose texture is like the clip's. None for H.264 where the
     encoder at hand writes none.
+
+    Raises:
+        InputError: an unknown form.
+    """
+    again = written(frames, how)
+    return None if again is None else _psnr(frames[:, : again.shape[1], : again.shape[2]], again)
+
+
+def written(frames: Frames, how: str) -> Frames | None:
+    """Frames after they were written as ``how`` says and read again; None where the encoder at hand writes no H.264.
+
+    ``mp4v`` is OpenCV's MPEG-4 (which drops an odd row or column), ``jpeg`` of quality 75, ``h264-crfN`` is libx264 in 4:2:0.
 
     Raises:
         InputError: an unknown form.
@@ -32,9 +43,8 @@ def ceiling_db(frames: Frames, how: str) -> float | None:
     factor = _H264.fullmatch(how)
     if how == "jpeg":
         flags = [cv2.IMWRITE_JPEG_QUALITY, _JPEG_QUALITY]
-        written = [cv2.imencode(".jpg", np.ascontiguousarray(frame[..., ::-1]), flags)[1] for frame in frames]
-        read = [np.asarray(cv2.imdecode(picture, cv2.IMREAD_COLOR), np.uint8)[..., ::-1] for picture in written]
-        return _psnr(frames, np.stack(read))
+        pictures = [cv2.imencode(".jpg", np.ascontiguousarray(frame[..., ::-1]), flags)[1] for frame in frames]
+        return np.stack([np.asarray(cv2.imdecode(picture, cv2.IMREAD_COLOR), np.uint8)[..., ::-1] for picture in pictures])
     if how != "mp4v" and factor is None:
         raise InputError(f"unknown form {how!r} of a written result; give mp4v, jpeg or h264-crfN")
     if factor is not None and not video.writes_h264():
@@ -49,7 +59,7 @@ def ceiling_db(frames: Frames, how: str) -> float | None:
             for frame in even:
                 writer.write(np.ascontiguousarray(frame[..., ::-1]))
             writer.release()
-        return _psnr(even, video.read_frames(path))
+        return video.read_frames(path)
 
 
 def _psnr(frames: Frames, again: Frames) -> float:

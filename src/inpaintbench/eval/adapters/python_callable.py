@@ -16,7 +16,7 @@ import numpy as np
 
 from inpaintbench.errors import InputError
 from inpaintbench.eval.methods.base import Method
-from inpaintbench.eval.scoring.fitting import Divisor
+from inpaintbench.eval.scoring.fitting import Divisor, value_range_of
 from inpaintbench.types import Frames, canonical_json
 from inpaintbench.view import ItemView
 
@@ -26,18 +26,23 @@ class PythonCallable(Method):
     that shape.
 
     The module may lie in the current folder. A class is made once in each worker, with the further arguments, and its
-    instance is called: what it loads in ``__init__`` stays loaded. Hole is None where a benchmark hides it or has
-    none. Of an edit a callable is also given what it has parameters for: ``source_prompt`` (None where nobody knows
-    it), ``target_prompt`` and ``object_mask`` (``bool[T, H, W]``, None where there is none). A callable may say what
-    sides have to be multiples of in its attribute ``divisor``. The method's identity holds name, size and time of the
-    module's own file, not of what it imports.
+    instance is called: what it loads in ``__init__`` stays loaded. Hole is None where a benchmark hides it or has none. Of an
+    edit a callable is also given what it has parameters for: ``source_prompt`` (None where nobody knows it),
+    ``target_prompt`` and ``object_mask`` (``bool[T, H, W]``, None where there is none). A callable may say what sides have to
+    be multiples of in its attribute ``divisor``, and that it keeps nothing of an item: ``stateless = True``. Other callables
+    are called by several processes, none of which sees two items of one clip. The method's identity holds name, size and time
+    of the module's own file, not of what it imports.
+
+    Floats are taken where the callable states their range: in an attribute ``value_range`` ("0..1", "-1..1", "0..255"), or by the
+    argument of that name, which it is not given.
 
     Args:
         address: ``MODULE:NAME``.
         arguments: further keyword arguments.
+        value_range: range of the floats that it gives.
 
     Raises:
-        InputError: no such module, or nothing callable of that name in it.
+        InputError: no such module, or nothing callable of that name in it; an unknown range.
     """
 
     name = "python_callable"
@@ -45,14 +50,16 @@ class PythonCallable(Method):
     needs = ("input",)
     uses = ("hole", "object_mask", "prompts")
 
-    def __init__(self, *, address: str, arguments: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, *, address: str, arguments: Mapping[str, Any] | None = None, value_range: Any = None) -> None:
         function, self._address = _found(address), address
+        self._value_range = None if value_range is None else value_range_of(value_range)
         self._arguments = dict(arguments or {})
         source = getattr(sys.modules[address.partition(":")[0]], "__file__", None)
         self._source = None if source is None else Path(source)
         if inspect.isclass(function):
             _check_class(function, self._arguments)
         self._found, self._is_class = function, inspect.isclass(function)
+        self.stateless = bool(getattr(function, "stateless", False))
         self.heading = f"{address}({', '.join(f'{name}={value!r}' for name, value in self._arguments.items())})"
 
     @cached_property
@@ -71,6 +78,12 @@ class PythonCallable(Method):
         divisor: Divisor = getattr(self._function, "divisor", 1)
         return divisor
 
+    @property
+    def value_range(self) -> str | None:  # type: ignore[override]
+        """Range of floats that was asked for, or that the callable states."""
+        stated = getattr(self._function, "value_range", None)
+        return self._value_range or (None if stated is None else value_range_of(stated))
+
     def inpaint(self, view: ItemView) -> Frames:
         """Frames that the callable gave for copies of frames and hole.
 
@@ -78,7 +91,8 @@ class PythonCallable(Method):
             InputError: it gave nothing that is an array of numbers.
         """
         function, hole = self._function, view.hole.copy() if view.has("hole") else None
-        found = np.asarray(function(view.input.copy(), hole, **{**self._of_edit(view), **self._arguments}))
+        self.given = view.input.copy()
+        found = np.asarray(function(self.given, hole, **{**self._of_edit(view), **self._arguments}))
         if found.dtype == object:
             given = "None" if found.shape == () and found.item() is None else "no array of numbers"
             raise InputError(f"{self._address} gave {given}, wanted uint8{view.input.shape}")

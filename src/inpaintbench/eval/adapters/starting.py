@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from inpaintbench.errors import NotMeasurable
+from inpaintbench.errors import ProgramFailed
 from inpaintbench.eval.adapters.usage import Cards, Memory, Usage
 
 # End of what a program wrote that a reason quotes.
@@ -69,7 +69,7 @@ def start(
         limit_seconds: the limit that a reason names.
 
     Raises:
-        NotMeasurable: it cannot be started, fails or takes too long; the text quotes its last lines.
+        ProgramFailed: it cannot be started, fails or takes too long; the text quotes its last lines.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     cards = Cards()
@@ -85,7 +85,7 @@ def start(
                 process_group=group,
             )  # fmt: skip
         except OSError as error:
-            raise NotMeasurable(f"{arguments[0]!r} cannot be started: {error.strerror}") from error
+            raise ProgramFailed(f"{arguments[0]!r} cannot be started: {error.strerror}") from error
         status = _wait(program, seconds, memory)
         took = time.monotonic() - begun
     ended = f"took longer than {limit_seconds:g} s and was stopped" if status is None else _how_it_ended(status)
@@ -94,9 +94,9 @@ def start(
     with log.open("ab") as stream:
         stream.write(f"\n{ended}, after {took:.1f} s\n".encode())
     if status is None:
-        raise NotMeasurable(f"{arguments[0]!r} {ended}")
+        raise ProgramFailed(f"{arguments[0]!r} {ended}")
     if status:
-        raise NotMeasurable(f"{arguments[0]!r} {ended}{words}")
+        raise ProgramFailed(f"{arguments[0]!r} {ended}{words}")
     return Usage(took, memory.peak_mebibytes, cards.peak_mebibytes)
 
 

@@ -105,6 +105,8 @@ class Alignment:
     """Of the protocol whose scores these were; empty for those of others."""
     digests: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Metric -> method that was compared -> a hash of its values."""
+    notes: tuple[str, ...] = ()
+    """Sentences to know before a rate is believed."""
 
 
 def align(
@@ -118,6 +120,7 @@ def align(
     title: str = "Metrics and people",
     bootstrap: Bootstrap = BOOTSTRAP_95,
     fingerprint: str = "",
+    notes: Sequence[str] = (),
 ) -> Alignment:
     """Compare every metric with the answers of every dimension.
 
@@ -131,6 +134,7 @@ def align(
         title: of the pages.
         bootstrap: of the intervals.
         fingerprint: of the scores of a run.
+        notes: sentences to know before a rate is believed.
 
     Raises:
         InputError: a metric has no threshold, a threshold makes no sense, or answers and scores have nothing in common.
@@ -171,7 +175,9 @@ def align(
         name: {method: digest for method, digest in digests(values).items() if method in shown}
         for name, values in measured.values.items()
     }
-    return Alignment(title, tuple(dimensions), answers.left_out, measured.unmeasured, bootstrap, chosen, fingerprint, compared)
+    return Alignment(
+        title, tuple(dimensions), answers.left_out, measured.unmeasured, bootstrap, chosen, fingerprint, compared, tuple(notes)
+    )
 
 
 def _check_common(answers: Answers, measured: Measured) -> None:

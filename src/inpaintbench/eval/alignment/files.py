@@ -77,6 +77,7 @@ def as_json(found: Alignment) -> bytes:
         "bootstrap": found.bootstrap._asdict(),
         "baseline": found.family.baseline,
         "compared": [list(pair) for pair in found.family.pairs],
+        "notes": list(found.notes),
         "left_out": dict(found.left_out),
         "unmeasured": dict(found.unmeasured),
         "dimensions": [_dimension(dimension) for dimension in found.dimensions],
@@ -86,7 +87,7 @@ def as_json(found: Alignment) -> bytes:
 
 def as_markdown(found: Alignment) -> bytes:
     """The tables for reading, with the definitions."""
-    lines = [f"# {_cell(found.title)}", ""]
+    lines = [f"# {_cell(found.title)}", "", *(line for note in found.notes for line in (_cell(note), ""))]
     for dimension in found.dimensions:
         lines += [f"## {_cell(dimension.name)}", "", dimension.asked + ".", ""]
         lines += _markdown_lines(dimension)

@@ -94,6 +94,7 @@ def render(found: Alignment, figures: Mapping[str, Mapping[str, altair.TopLevelM
             Link("#definitions", "Definitions"),
         ],
         overview=_overview(found),
+        notes=found.notes,
         files=names,
         dimensions=[_dimension(dimension, figures.get(dimension.name, {})) for dimension in found.dimensions],
         definition=DEFINITION,

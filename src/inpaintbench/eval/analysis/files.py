@@ -11,13 +11,13 @@ from inpaintbench.eval.data_files import canonical_bytes, csv_bytes
 from inpaintbench.eval.report.tables import split_level
 from inpaintbench.pages.words import number, signed_percent
 
-_MEASURE = ("metric", "region", "measure", "unit", "higher_is_better")
+_MEASURE = ("metric", "region", "measure", "unit", "higher_is_better", "standing")
 
 
 _SIZES = ("n", "n_vectors", "dimension")
 _TABLE_1 = (
-    "slice", "attribute", "setting", "method", *_MEASURE, "mean", "standard_error", *_SIZES, "place", "doubtful", "reason",
-    "warning",
+    "slice", "attribute", "setting", "method", *_MEASURE, "mean", "standard_error", *_SIZES, "place", "like_best", "doubtful",
+    "reason", "warning",
 )  # fmt: skip
 
 
@@ -37,7 +37,8 @@ def analysis_json(means: Means) -> bytes:
 def _table_1(means: Means) -> list[list[Any]]:
     return [
         [one.slice, *split_level(one.slice), one.method, *_told(one.measure), one.cell.mean, one.cell.standard_error, one.cell.n,
-         one.cell.n_vectors, one.cell.dimension, one.place, one.cell.doubtful, one.cell.reason, one.cell.warning]
+         one.cell.n_vectors, one.cell.dimension, one.place, one.method in best(means, one.slice, one.measure),
+         one.cell.doubtful, one.cell.reason, one.cell.warning]
         for one in table_1(means)
     ]  # fmt: skip
 
@@ -93,7 +94,10 @@ def improvement_csv(means: Means) -> bytes:
 
 
 def table_1_markdown(means: Means) -> bytes:
-    """A table for each slice: methods x metrics, the best bold, the mean over methods below; ``*`` leads to what is left out."""
+    """A table for each slice: methods x metrics, in bold what cannot be told from the best, the mean over methods below.
+
+    ``*`` leads to what is left out.
+    """
     parts = ["# Table 1", *_opening(means)]
     for name in means.slices:
         heads = ["Method", *(measure.title + means.marks([name], measure) for measure in means.measures)]
@@ -104,6 +108,7 @@ def table_1_markdown(means: Means) -> bytes:
         lines = [of[method] for method in means.contenders]
         lines.append(["*Mean*", *(mean_words(means, name, measure) for measure in means.measures)])
         lines += [of[method] for method in means.references]
+        lines.append([means.foot, *[""] * len(means.measures)])
         parts += [f"## {_escaped(means.slice_label(name))}", _markdown(heads, lines), *map(_escaped, means.sizes(name))]
         parts += [f"\\* {_escaped(reason)}" for reason in _reasons(means, name)]
     return ("\n\n".join(parts) + "\n").encode()
@@ -136,7 +141,7 @@ def improvement_markdown(means: Means) -> bytes:
         (improvement.attribute, improvement.method, improvement.measure): improvement.share for improvement in improvements(means)
     }
     for pair in means.pairs:
-        heads = ["Method", *(one.label + means.marks([pair.low, pair.high], one) for one in means.ranked_measures)]
+        heads = ["Method", *(one.label + one.mark + means.marks([pair.low, pair.high], one) for one in means.ranked_measures)]
         lines = [
             [means.named(method), *(signed_percent(shares[pair.attribute, method, measure]) for measure in means.ranked_measures)]
             for method in means.methods
@@ -185,7 +190,7 @@ def _opening(means: Means) -> list[str]:
 
 
 def _told(measure: Measure) -> tuple[Any, ...]:
-    return measure.key, measure.region, measure.label, measure.unit, measure.higher_is_better
+    return measure.key, measure.region, measure.label, measure.unit, measure.higher_is_better, measure.standing
 
 
 def _markdown(heads: Sequence[str], lines: Iterable[Sequence[str]]) -> str:

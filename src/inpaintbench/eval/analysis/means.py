@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import resources
 from typing import Any, NamedTuple
 
 from inpaintbench.claims import ENOUGH_SOURCES, too_few
-from inpaintbench.eval.report.cautions import again_sentences, cautions, set_sizes
+from inpaintbench.eval.comparing.permutation import BOLD
+from inpaintbench.eval.report.between_items import exposure_sentences
+from inpaintbench.eval.report.cautions import again_sentences, cautions, diagnostic_note, set_sizes
 from inpaintbench.eval.report.labels import metric_label, name_label, place_label, quantity_label
-from inpaintbench.eval.report.quantity import Quantity, metric_leaf, quantities_in
+from inpaintbench.eval.report.quantity import Quantity, metric_leaf, quantities_in, standing
 from inpaintbench.eval.report.score_table import counts
 from inpaintbench.eval.report.tables import Results, in_reading_order, split_level
 from inpaintbench.pages.words import count
@@ -35,12 +37,21 @@ class Measure(NamedTuple):
     ranked: bool = True
     """True when more or less of it is better, so that methods can be ordered and slices compared by it."""
     region: str = "frame"
+    gated: bool = False
+    """True where damage can better it, so that it counts in no order of methods by several metrics."""
+    standing: str = ""
+    """``primary`` or ``exploratory`` under the protocol; empty for published numbers."""
 
     @property
     def title(self) -> str:
-        """The label with direction and unit: ``PCons ↑ (dB)``."""
+        """The label with direction and unit: ``PCons ↑ (dB), exploratory``."""
         arrow = f"{self.label} {'↑' if self.higher_is_better else '↓'}" if self.ranked else self.label
-        return f"{arrow} ({self.unit})" if self.unit else arrow
+        return (f"{arrow} ({self.unit})" if self.unit else arrow) + self.mark
+
+    @property
+    def mark(self) -> str:
+        """``, exploratory`` where it is that and ranks methods."""
+        return ", exploratory" if self.ranked and self.standing == "exploratory" else ""
 
 
 class Cell(NamedTuple):
@@ -69,6 +80,7 @@ class Cell(NamedTuple):
     """Reason against a place and a claim (``Results.unfit``); None where there may be both, and for published numbers."""
 
 
+PRINTED = "Bold: the best mean of its column, as printed; of numbers without items no test can tell a lead from chance."
 ABSENT = Cell(None, reason="there is no such number")
 
 
@@ -97,8 +109,12 @@ class Means:
     """Attribute -> how it is printed."""
     notes: tuple[str, ...] = ()
     """Sentences that belong beside every table and figure."""
-    references: tuple[str, ...] = ()
-    """The last of the methods that do not compete: in no rank and no mean over methods."""
+    references: Mapping[str, str] = field(default_factory=dict)
+    """The last of the methods, which do not compete, and what each is called: in no rank and no mean over methods."""
+    places: Mapping[tuple[str, str], Mapping[str, int | None]] | None = None
+    """(slice, metric) -> the place of each method; None for published numbers, which are placed by their means."""
+    best: Mapping[tuple[str, str], Collection[str]] = field(default_factory=dict)
+    """(slice, metric) -> methods that cannot be told from the best, where there are ``places``."""
 
     @property
     def contenders(self) -> tuple[str, ...]:
@@ -107,7 +123,7 @@ class Means:
 
     def named(self, method: str) -> str:
         """A method as printed at the head of a row."""
-        return f"{method} (reference)" if method in self.references else method
+        return f"{method} ({self.references[method]})" if method in self.references else method
 
     def cell(self, name: str, method: str, measure: Measure) -> Cell:
         """The number of ``method`` in slice ``name``."""
@@ -122,6 +138,11 @@ class Means:
     def unfit(self, names: Sequence[str], method: str, measure: Measure) -> str | None:
         """Return why a method's numbers in some slices bear no comparison with those of others: the first reason, or None."""
         return next(filter(None, (self.cell(name, method, measure).unfit for name in names)), None)
+
+    @property
+    def foot(self) -> str:
+        """Line below tables with bold numbers."""
+        return PRINTED if self.places is None else BOLD
 
     def measure(self, key: str) -> Measure:
         """The measure with a metric's name; ``KeyError`` where there is none."""
@@ -194,7 +215,7 @@ def means_of(results: Results, *, region: str | None = None) -> Means:
         for quantity in quantities
         for method in results.methods
     }
-    measures = tuple(_measure(quantity, cells) for quantity in quantities)
+    measures = tuple(_measure(results, quantity, cells) for quantity in quantities)
     protocol = f"{results.protocol.name} ({results.fingerprint})"
     return Means(
         title=results.dataset.name,
@@ -203,13 +224,17 @@ def means_of(results: Results, *, region: str | None = None) -> Means:
         slices=tuple(slice_.name for slice_ in slices),
         measures=measures,
         cells=cells,
-        references=results.references,
+        references={method: results.role(method) for method in results.aside},
+        places={(one.name, quantity.metric): results.places(one, quantity) for one in slices for quantity in quantities},
+        best={(one.name, quantity.metric): results.best(one, quantity) for one in slices for quantity in quantities},
         notes=(
             *_few_sources(results),
             *_fewer_items(results, quantities),
             *_missing_slices(results),
             *_unmeasured(results, quantities),
             *again_sentences(results),
+            *exposure_sentences(results),
+            *filter(None, (diagnostic_note(results, quantity) for quantity in quantities)),
             *(sentence for quantity in quantities for sentence in cautions(results, quantity)),
             *(f"‡ {measure.label}: {measure.caution}." for measure in measures if measure.caution),
         ),
@@ -267,7 +292,7 @@ def _unmeasured(results: Results, chosen: Sequence[Quantity]) -> list[str]:
     return [f"Not measured: {', '.join(names)} ({reason})." for reason, names in by_reason.items()]
 
 
-def _measure(quantity: Quantity, cells: Mapping[tuple[str, str, str], Cell]) -> Measure:
+def _measure(results: Results, quantity: Quantity, cells: Mapping[tuple[str, str, str], Cell]) -> Measure:
     leaf = metric_leaf(quantity.metric)
     return Measure(
         quantity.metric,
@@ -278,6 +303,8 @@ def _measure(quantity: Quantity, cells: Mapping[tuple[str, str, str], Cell]) -> 
         _small_sets([cell for key, cell in cells.items() if key[2] == quantity.metric]),
         quantity.ranked,
         quantity.region,
+        results.gated(quantity),
+        standing(quantity, results.protocol),
     )
 
 

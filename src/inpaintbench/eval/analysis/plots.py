@@ -54,7 +54,7 @@ def methods_figure(means: Means) -> altair.ConcatChart:
             if method in means.references
         ]
         dagger = " †" if any(spread.doubtful for spread in spreads.values()) else ""
-        panels.append(Panel(measure.label + dagger, _axis(measure), marks, bars=False, references=tuple(lines)))
+        panels.append(Panel(measure.label + measure.mark + dagger, _axis(measure), marks, bars=False, references=tuple(lines)))
     doubtful = any(means.doubtful(name, measure) for name in means.slices for measure in means.measures)
     lead = f"Dots: mean over {count(len(means.slices), 'slice')}. Whiskers: standard error. The axes need not begin at 0."
     sentences = _sentences(lead, panels, means.measures, _DOUBTFUL if doubtful else "")
@@ -92,7 +92,7 @@ def difficulty_figure(means: Means) -> altair.ConcatChart:
             cells = [means.cell(name, method, measure) for name in means.slices]
             printed = tuple(number(cell.mean, measure.decimals) for cell in cells)
             lines.append(Reference(method, tuple(_drawable(cell.mean) for cell in cells), printed, styles[method].colour))
-        panels.append(Panel(measure.label, _axis(measure), tuple(marks), references=tuple(lines)))
+        panels.append(Panel(measure.label + measure.mark, _axis(measure), tuple(marks), references=tuple(lines)))
     doubtful = any(mark.doubtful for panel in panels for mark in panel.marks)
     lead = f"Bars: mean over {count(len(_measured(means)), 'method')}. Whiskers: standard error. Dots: the methods."
     return chart(
@@ -115,7 +115,7 @@ def _measured(means: Means) -> list[str]:
 
 def attribute_figure(means: Means, pair: Pair) -> altair.ConcatChart:
     """Relative improvement from low to high of one attribute, a panel for each metric (Figures 5 and 7)."""
-    panels = [_improvement_panel(means, pair, measure, measure.label) for measure in means.ranked_measures]
+    panels = [_improvement_panel(means, pair, measure, measure.label + measure.mark) for measure in means.ranked_measures]
     label = means.attribute_label(pair.attribute)
     like = {"camera_motion": " (Figure 5)", "bg_scene_motion": " (Figure 7)"}.get(pair.attribute, "")
     return _improvement_chart(means, f"{label}, from low to high{like}", panels, means.ranked_measures)
@@ -125,7 +125,7 @@ def metric_figure(means: Means, measure: Measure) -> altair.ConcatChart:
     """Relative improvement from low to high under one metric, a panel for each attribute (Figure 9)."""
     panels = [_improvement_panel(means, pair, measure, means.attribute_label(pair.attribute)) for pair in means.pairs]
     like = " (Figure 9)" if measure.key == "pvcs" else ""
-    return _improvement_chart(means, f"{measure.label}, from low to high{like}", panels, [measure])
+    return _improvement_chart(means, f"{measure.label}{measure.mark}, from low to high{like}", panels, [measure])
 
 
 def _improvement_chart(means: Means, title: str, panels: Sequence[Panel], measures: Sequence[Measure]) -> altair.ConcatChart:

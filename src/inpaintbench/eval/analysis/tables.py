@@ -68,6 +68,8 @@ def table_1(means: Means) -> list[Line]:
 
 def places(means: Means, name: str, measure: Measure) -> dict[str, int | None]:
     """The place of each method in a column of Table 1, 1 = best; None for who is unfit and where nobody is ranked."""
+    if means.places is not None:
+        return dict(means.places[name, measure.key])
     if not measure.ranked:
         return dict.fromkeys(means.methods)
     cells = {method: means.cell(name, method, measure) for method in means.contenders}
@@ -76,8 +78,8 @@ def places(means: Means, name: str, measure: Measure) -> dict[str, int | None]:
 
 
 def best(means: Means, name: str, measure: Measure) -> set[str]:
-    """Methods in first place of a column of Table 1; none where fewer than two have a place."""
-    return best_of(places(means, name, measure))
+    """Methods of a column of Table 1 that cannot be told from the best; of published numbers those in first place."""
+    return best_of(places(means, name, measure)) if means.places is None else set(means.best[name, measure.key])
 
 
 def table_2(means: Means) -> list[Ranking]:
@@ -88,8 +90,13 @@ def table_2(means: Means) -> list[Ranking]:
 def ranking(means: Means, name: str, measure: Measure) -> Ranking:
     """One column of Table 2."""
     found = [entry for entry in places(means, name, measure).items() if entry[0] not in means.references]
-    order = sorted(found, key=lambda entry: (entry[1] is None, entry[1]))
-    return Ranking(name, measure, tuple(order), means.doubtful(name, measure))
+
+    def order(entry: tuple[str, int | None]) -> tuple[bool, int, bool, float]:
+        method, place = entry
+        mean = means.cell(name, method, measure).mean
+        return place is None, place or 0, mean is None, (mean or 0.0) * (-1 if measure.higher_is_better else 1)
+
+    return Ranking(name, measure, tuple(sorted(found, key=order)), means.doubtful(name, measure))
 
 
 def over_slices(means: Means, measure: Measure) -> dict[str, Spread]:

@@ -108,7 +108,7 @@ def render(means: Means, figures: Mapping[str, Mapping[str, Any]]) -> str:
         title=f"Analysis: {means.title}",
         links=_LINKS,
         styles=styles,
-        data={"styles": {name: look._asdict() for name, look in styles.items()}, "references": means.references},
+        data={"styles": {name: look._asdict() for name, look in styles.items()}, "references": list(means.references)},
         means=means,
         least=_NAMES_PIXELS + _COLUMN_PIXELS * len(means.measures),
         table_1=[(_slice_table(means, name), " ".join(means.sizes(name))) for name in means.slices],
@@ -134,17 +134,17 @@ def _slice_table(means: Means, name: str) -> Table:
     over = (Cell(mean_words(means, name, measure)) for measure in means.measures)
     mean = Row((Cell("Mean of methods"), *over), kind="mean total")
     rows = [*(of[method] for method in _by_place(means, name)), mean, *(of[method] for method in means.references)]
-    return Table(columns, tuple(rows), label=means.slice_label(name))
+    return Table(columns, tuple(rows), label=means.slice_label(name), foot=means.foot)
 
 
 def _row(means: Means, name: str, method: str) -> Row:
-    head = Cell(method, method, method=method, reference=method in means.references)
+    head = Cell(method, method, method=method, reference=means.references.get(method) == "reference")
     return Row((head, *(_cell(means, name, method, measure) for measure in means.measures)))
 
 
 def _by_place(means: Means, name: str) -> list[str]:
     """The competing methods by the mean of their places in a slice, those without one last, by name where it is the same."""
-    columns = [places(means, name, measure) for measure in means.measures]
+    columns = [places(means, name, measure) for measure in means.measures if not measure.gated]
     held = {method: [place for column in columns if (place := column[method]) is not None] for method in means.contenders}
     mean = {method: fmean(among) if among else math.inf for method, among in held.items()}
     return sorted(means.contenders, key=lambda method: (mean[method], method))

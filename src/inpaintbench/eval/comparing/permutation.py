@@ -8,7 +8,7 @@ and their differences tend to agree.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations, product
@@ -26,6 +26,13 @@ MOST_ENUMERATED_SOURCES = 14
 RANDOM_FLIPS = 19_999
 # Bounds memory: signs and sums of a thousand flips take some MB for a thousand sources.
 _FLIPS_AT_ONCE = 1000
+# Below it a corrected p tells two methods apart.
+LEVEL = 0.05
+# Line below every table with bold numbers; a line of its own says what else holds there.
+BOLD = (
+    "Bold: the best mean of its column and all that cannot be told from it (paired permutation test over sources, corrected over "
+    f"the comparisons with the best by Holm, p ≥ {LEVEL:g}; one number for many items: intervals that meet, or none)."
+)
 
 Values = Mapping[str, Sequence[float | None]]
 Array = npt.NDArray[np.float64]
@@ -55,6 +62,37 @@ class PairTest:
     """Reason why there is no p, one sentence."""
     n_infinite: int = 0
     """Items left out because a value is infinite, though both have one."""
+
+    @property
+    def told(self) -> bool:
+        """Return whether ``one`` is better by more than chance."""
+        return self.p_holm is not None and self.p_holm < LEVEL
+
+
+def like_best(
+    levels: Mapping[str, float | None], told: Callable[[str, Sequence[str]], Collection[str]], *, higher_is_better: bool
+) -> set[str]:
+    """Methods that cannot be told from the one of the best level, and that one; nobody where fewer than two have a level.
+
+    Decides alone who is bold and who shares the first place, on every page and in every file. A finite level is told from an
+    infinite one, which no test takes.
+
+    Args:
+        levels: method -> what it is ranked by; None where it has no place.
+        told: those of some methods that are told to be worse than the first: see ``told_from``.
+        higher_is_better: the direction.
+    """
+    known = {method: level if higher_is_better else -level for method, level in levels.items() if level is not None}
+    if len(known) < 2:
+        return set()
+    best = max(known, key=known.__getitem__)
+    alike = [method for method in known if method != best and math.isinf(known[method]) == math.isinf(known[best])]
+    return {best, *alike} - set(told(best, alike))
+
+
+def told_from(tests: Iterable[PairTest], best: str) -> set[str]:
+    """Methods that are told to be worse than one, by tests of it against each."""
+    return {test.other for test in tests if test.one == best and test.told}
 
 
 def paired(
@@ -164,13 +202,19 @@ def _p_values(sums: Sequence[Mapping[str, float]], names: Sequence[str], seed: i
 
 def _drawn_hits(totals: Array, at_least: Array, seed: int, random_flips: int) -> Array:
     """Return how many drawn flips give each pair at least as large a sum; flipping a source that a pair lacks changes nothing."""
-    rng = item_rng(seed, "flips", str(len(totals)))
     hits = np.zeros(len(at_least))
     for start in range(0, random_flips, _FLIPS_AT_ONCE):
-        count = min(_FLIPS_AT_ONCE, random_flips - start)
-        signs = 2.0 * rng.integers(0, 2, size=(count, len(totals)), dtype=np.int8) - 1
+        signs = _drawn_signs(len(totals), seed, random_flips)[start : start + _FLIPS_AT_ONCE].astype(np.float64)
         hits += np.count_nonzero(np.abs(signs @ totals) >= at_least, axis=0)
     return hits
+
+
+# A report tests many quantities and slices over few numbers of sources; 20 MB for a thousand.
+@lru_cache(maxsize=8)
+def _drawn_signs(count: int, seed: int, random_flips: int) -> npt.NDArray[np.int8]:
+    """The same flips of ``count`` sources for every test, -1 or 1."""
+    rng = item_rng(seed, "flips", str(count))
+    return rng.integers(0, 2, size=(random_flips, count), dtype=np.int8) * np.int8(2) - np.int8(1)
 
 
 @lru_cache(maxsize=MOST_ENUMERATED_SOURCES)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.claims import too_few
 from inpaintbench.errors import InputError, UnknownNameError
-from inpaintbench.eval.comparing.statistics import rank
+from inpaintbench.eval.comparing.looked_at import effects_of, looked_at, told_leads
+from inpaintbench.eval.comparing.permutation import BOLD
+from inpaintbench.eval.comparing.statistics import rank, share_first
 from inpaintbench.eval.metrics import METRICS
+from inpaintbench.eval.report.between_items import exposure_sentences
 from inpaintbench.eval.report.cautions import size_words
 from inpaintbench.eval.report.labels import place_label
-from inpaintbench.eval.report.quantity import Quantity, usual_quantities
+from inpaintbench.eval.report.quantity import Quantity, exploratory, usual_quantities
 from inpaintbench.eval.report.tables import Results
 from inpaintbench.regions import ALL_REGIONS
 from inpaintbench.types import Slice
@@ -83,7 +86,11 @@ def standings_of_places(columns: Sequence[Column], places: Mapping[str, Sequence
     means = {method: _mean(row) for method, row in places.items()}
     final = rank({method: None if mean is None else float(mean) for method, mean in means.items()}, higher_is_better=False)
     found = [Standing(method, tuple(row), means[method], final[method], _reason(columns, row)) for method, row in places.items()]
-    return sorted(found, key=lambda one: (one.place is None, one.place or 0))
+    return sorted(found, key=_by_place)
+
+
+def _by_place(standing: Standing) -> tuple[bool, int]:
+    return standing.place is None, standing.place or 0
 
 
 def _mean(places: Sequence[int | None]) -> Fraction | None:
@@ -96,6 +103,28 @@ def _reason(columns: Sequence[Column], places: Sequence[int | None]) -> str | No
     return f"no place by {', '.join(missing)}" if missing else None
 
 
+def shared(
+    places: Mapping[str, int | None], results: Results, part: Slice, quantities: Sequence[Quantity],
+    leads: Collection[tuple[str, Quantity, str, str]],
+) -> dict[str, int | None]:  # fmt: skip
+    """Places by mean place, of which all share the first that its method is not surely ahead of by one of the quantities.
+
+    Args:
+        places: of contenders.
+        results: what they come from.
+        part: over its items.
+        quantities: those that mean places are made of.
+        leads: ``looked_at.told_leads``. Who shares the best place of a column is not behind by it.
+    """
+    ranked = [name for name, place in places.items() if place is not None]
+    first = min(ranked, key=lambda name: places[name] or 0, default="")
+    behind = {
+        name for name in ranked for one in quantities
+        if (part.name, one, first, name) in leads and name not in results.best(part, one)
+    }  # fmt: skip
+    return share_first(places, [name for name in ranked if name not in behind])
+
+
 def decimal(mean: Fraction, *, how: MeanPlaces) -> str:
     """A mean place with one decimal, cut off or rounded: 8/3 is ``2.6`` truncated and ``2.7`` rounded."""
     tenths = int(mean * 10) if how == "truncated" else int(mean * 10 + Fraction(1, 2))
@@ -104,7 +133,7 @@ def decimal(mean: Fraction, *, how: MeanPlaces) -> str:
 
 # Methods of a run
 
-REFERENCE = "a reference, which does not compete"
+SHARED = f"place 1 is shared: {BOLD.removeprefix('Bold: ')[:-1]}"
 ABSENT = "–"
 
 
@@ -117,7 +146,11 @@ def ranked_quantities(results: Results, metrics: Sequence[str] | None, region: s
     if region and region not in ALL_REGIONS:
         raise UnknownNameError(unknown_name("region", region, list(ALL_REGIONS)))
     where = f" in the region {region!r}" if region else ""
-    ranked = [quantity for quantity in results.quantities if quantity.ranked and region in (None, quantity.region)]
+    ranked = [
+        quantity for quantity in results.quantities
+        if quantity.ranked and region in (None, quantity.region)
+        and (not results.gated(quantity) or quantity.metric in (metrics or ()))
+    ]  # fmt: skip
     there = ranked if region else usual_quantities(ranked, results.protocol)
     if not there:
         raise InputError(f"nothing that ranks methods was measured{where}; choose another {'--region' if region else 'protocol'}")
@@ -137,7 +170,7 @@ class RunStandings:
     """The methods of a run over the items of one slice.
 
     ``columns`` are the metrics with their directions, ``values`` those of every method in them, and ``standings`` the methods
-    by what is fair to compare, references behind them without a place.
+    by what is fair to compare, references and others without a place behind them.
     """
 
     def __init__(self, results: Results, part: Slice, quantities: Sequence[Quantity]) -> None:
@@ -147,23 +180,26 @@ class RunStandings:
             Column(quantity.metric, quantity.higher_is_better != (quantity.metric in against)) for quantity in quantities
         ]
         self.values = {method: [results.level(part, method, quantity) for quantity in quantities] for method in results.methods}
-        ranked = {
-            method: [
-                None if results.unfit(part, method, one) else value
-                for value, one in zip(self.values[method], quantities, strict=True)
-            ]
-            for method in results.contenders
-        }
+        by_column = [results.places(part, one, as_printed=True) for one in quantities]
         self.few = too_few(results.n_sources(part))
-        placed = standings(self.columns, ranked)
-        beside = [Standing(method, (None,) * len(self.columns), None, None, REFERENCE) for method in results.references]
+        placed = standings_of_places(
+            self.columns, {method: tuple(places[method] for places in by_column) for method in results.contenders}
+        )
+        if not self.few and not results.protocol.follows:
+            leads = told_leads(looked_at(results) if part == results.everything else effects_of(results, within=[part]))
+            places = shared({one.method: one.place for one in placed}, results, part, quantities, leads)
+            placed = sorted((one._replace(place=places[one.method]) for one in placed), key=_by_place)
+        beside = [Standing(method, (None,) * len(self.columns), None, None, why) for method, why in results.aside.items()]
         self.standings = [*([one._replace(reason=self.few) for one in placed] if self.few else placed), *beside]
 
     @property
     def named_columns(self) -> list[Column]:
         """The columns, whose names say the regions."""
         pairs = zip(self.columns, self.quantities, strict=True)
-        return [column._replace(name=f"{column.name} {place_label(of.region)}") for column, of in pairs]
+        protocol = self.results.protocol
+        return [
+            column._replace(name=f"{column.name} {place_label(of.region)}{exploratory(of, protocol)}") for column, of in pairs
+        ]
 
     @property
     def texts(self) -> dict[str, list[str]]:
@@ -186,13 +222,21 @@ class RunStandings:
         if self.few:
             yield f"means without ranks: the items come from {self.few}"
         for standing in self.standings:
-            if standing.reason and (not self.few or standing.reason == REFERENCE):
+            if standing.reason and (not self.few or standing.method in self.results.aside):
                 yield f"{standing.method} has no mean place: {standing.reason}"
+        if not self.few and not self.results.protocol.follows:
+            firsts = [one.method for one in self.standings if one.place == 1]
+            if len(firsts) > 1:
+                yield f"place 1 by mean place is shared by {', '.join(firsts)}: by no metric is its first surely ahead of them"
+            if any(column.count(1) > 1 for column in zip(*(one.places for one in self.standings), strict=True)):
+                yield SHARED
         for name in (one.metric for one in self.quantities if one.metric in self.results.protocol.ranked_against):
             yield f"{name} is ranked the wrong way round, as this protocol's tables were printed"
         yield from filter(None, map(self._left_out, self.quantities))
         yield from (words for quantity in self.quantities if not self.few for words in self._of_few_sources(quantity))
         yield from (self._of_sets(quantity) for quantity in self.quantities if quantity.of_sets)
+        yield from (sentence.removesuffix(".") for sentence in exposure_sentences(self.results))
+        yield from filter(None, map(self._over_unexposed, self.quantities))
 
     def _left_out(self, quantity: Quantity) -> str | None:
         """Return who has no place since values are of fewer items: who leaves out the hard ones would gain."""
@@ -202,12 +246,20 @@ class RunStandings:
         few = [f"{method} ({count})" for method, count in counts.items() if count]
         return f"no place by {quantity.metric}, with values of fewer items than others: {', '.join(few)}" if few else None
 
+    def _over_unexposed(self, quantity: Quantity) -> str | None:
+        """Return the means over the items that others show next to nothing of, where the others are told of."""
+        over = {method: self.results.over_unexposed(self.part, method, quantity) for method in self.results.methods}
+        told = [f"{method} {one.mean:.4f} (n {one.n})" for method, one in over.items() if one and one.mean is not None]
+        return f"{quantity.metric} over the items not shown by others: {', '.join(told)}" if told else None
+
     def _of_few_sources(self, quantity: Quantity) -> Iterator[str]:
-        """Return who has the items of the others and no place, since the values in its mean are of too few sources."""
+        """Return who has the items of the others and no place: the values in its mean are of too few sources, or the primary
+        quantity contradicts a diagnostic one."""
         for method in self.results.compared(self.part, quantity):
+            against = self.results.contradicted(self.part, method, quantity)
             few = self.results.unfit(self.part, method, quantity)
             if few and self.results.level(self.part, method, quantity) is not None:
-                yield f"no place for {method} by {quantity.metric}, whose mean rests on {few}"
+                yield f"no place for {method} by {quantity.metric}{f': {against}' if against else f', whose mean rests on {few}'}"
 
     def _of_sets(self, quantity: Quantity) -> str:
         """Return how large the sets are that a number comes from, and what that means."""
@@ -232,6 +284,8 @@ class RunStandings:
             "slice": self.part.name,
             "regions": {one.metric: one.region for one in self.quantities},
             "items": len(self.part.item_ids),
+            "shown_by_other_inputs": self.results.exposed._asdict(),
+            "between_items": {method: effort.between_items for method, effort in self.results.efforts.items()},
             "metrics": [column._asdict() for column in self.columns],
             "methods": [
                 standing.plain(self.columns, self.values[standing.method])

@@ -8,7 +8,7 @@ clips cut from one video resemble each other, and treating them as independent w
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from operator import mul
 from typing import Literal, NamedTuple, get_args
@@ -225,6 +225,24 @@ def best_of(places: Mapping[str, int | None]) -> set[str]:
     """Return who is in first place; nobody where fewer than two have a place: whoever is alone in a column is not its best."""
     held = [place for place in places.values() if place is not None]
     return {name for name, place in places.items() if place == 1 and len(held) > 1}
+
+
+def share_first(places: Mapping[str, int | None], alike: Collection[str]) -> dict[str, int | None]:
+    """Places of which some, which cannot be told from the best, share the first; the others stand behind all of these."""
+    ahead = [places[name] or 0 for name in alike]
+    return {
+        name: None if place is None else 1 if name in alike else place + sum(one >= place for one in ahead)
+        for name, place in places.items()
+    }
+
+
+def apart(one: Summary, other: Summary) -> bool:
+    """Return whether both have intervals that do not meet."""
+    ends = (one.interval_low, one.interval_high, other.interval_low, other.interval_high)
+    if any(end is None for end in ends):
+        return False
+    low, high, other_low, other_high = (float(end or 0) for end in ends)
+    return high < other_low or other_high < low
 
 
 def relative_improvement(low: float | None, high: float | None, *, higher_is_better: bool) -> float | None:

@@ -9,10 +9,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from inpaintbench.claims import ENOUGH_SOURCES, too_few
-from inpaintbench.eval.comparing.permutation import holm, paired, settled
+from inpaintbench.claims import ENOUGH_SOURCES
+from inpaintbench.eval.comparing.looked_at import effects_of
+from inpaintbench.eval.comparing.permutation import LEVEL, paired, settled
 from inpaintbench.eval.comparing.statistics import summarise
-from inpaintbench.eval.report.quantity import Quantity, metric_leaf
+from inpaintbench.eval.report.between_items import exposure_sentences
+from inpaintbench.eval.report.quantity import Quantity, metric_leaf, standing
 from inpaintbench.eval.report.tables import SEED, Results
 from inpaintbench.eval.scoring.parts import ALL_ITEMS
 from inpaintbench.eval.scoring.run_state import NOT_RUN
@@ -34,12 +36,12 @@ class Difference:
     difference: float | None
     """``one`` less ``other``; None without a finite one."""
     interval_low: float | None
-    """Interval of 95 %, over sources; None where there are too few."""
+    """Interval that holds in 95 % of studies for all rows together; None where there are too few sources."""
     interval_high: float | None
     p: float | None
     """Two-sided, paired permutation over sources."""
-    p_holm: float | None
-    """Corrected for the slices tested by this metric in this region."""
+    p_corrected: float | None
+    """Corrected for all rows: by the primary quantity for its own, by others for all (see ``looked_at``)."""
     n: int
     """Items that both have a finite value for."""
     n_sources: int
@@ -51,14 +53,18 @@ class Difference:
     """Reason why there is no difference or no p, one sentence."""
     n_infinite: int = 0
     """Items that both have a value for and that the means, the difference and p leave out, since one of them is infinite."""
+    standing: str = ""
+    """Of the quantity under the protocol: ``primary``, or ``exploratory``."""
     reference: bool = False
     """One of both is a reference, which competes with nobody: neither is called better."""
+    contradicted: bool = False
+    """Damage can better the metric, and who is better by it is worse by the primary quantity."""
 
     @property
     def better(self) -> int:
-        """1 when the first is better by the difference, -1 when the other is; 0 when neither, of too few sources, or beside a
-        reference."""
-        if self.reference or too_few(self.n_sources):
+        """1 when the first is better by more than chance, -1 when the other is; 0 when neither, where nothing was tested, beside
+        a reference, and by a diagnostic metric that the primary quantity contradicts."""
+        if self.reference or self.contradicted or self.p_corrected is None or self.p_corrected >= LEVEL:
             return 0
         sign = (self.difference or 0) * (1 if metric_leaf(self.metric).higher_is_better else -1)
         return (sign > 0) - (sign < 0)
@@ -92,8 +98,19 @@ def compare(
                 }
                 for method in (one, other)
             }
-            found += _corrected([_of_items(results, run[one], run[other], quantity, part) for part in slices])
-    return found
+            found += [_of_items(results, run[one], run[other], quantity, part) for part in slices]
+    found = _corrected(found, results, one, other, slices)
+    parts = {part.name: part for part in slices}
+    return [_judged(results, row, parts[row.slice], (one, other)) for row in found]
+
+
+def _judged(results: Results, row: Difference, part: Slice, names: tuple[str, str]) -> Difference:
+    """The row with whether the primary quantity contradicts it."""
+    quantity = Quantity(row.metric, row.region)
+    better = names[0] if row.better > 0 else names[1]
+    if not row.better or not results.gated(quantity) or not (reason := results.contradicted(part, better, quantity)):
+        return row
+    return replace(row, contradicted=True, reason=reason)
 
 
 def _of_items(
@@ -114,8 +131,8 @@ def _of_items(
     wins, ties, losses = _wins(left, right, higher_is_better=quantity.higher_is_better)
     return Difference(
         metric=quantity.metric, region=quantity.region, slice=part.name, one=means[0], other=means[1],
-        difference=differences.mean, interval_low=differences.interval_low, interval_high=differences.interval_high,
-        p=test.p, p_holm=test.p_holm, n=test.n, n_sources=test.n_sources, wins=wins, ties=ties, losses=losses,
+        difference=differences.mean, interval_low=None, interval_high=None,
+        p=test.p, p_corrected=None, n=test.n, n_sources=test.n_sources, wins=wins, ties=ties, losses=losses,
         reason=test.reason, n_infinite=test.n_infinite,
     )  # fmt: skip
 
@@ -158,22 +175,50 @@ def _of_sets(results: Results, one: str, other: str, quantity: Quantity, part: S
     reason = "; ".join(dict.fromkeys(filter(None, reasons)))
     return Difference(
         metric=quantity.metric, region=quantity.region, slice=part.name, one=values[0], other=values[1],
-        difference=None if pair is None else pair[0] - pair[1], interval_low=None, interval_high=None, p=None, p_holm=None,
+        difference=None if pair is None else pair[0] - pair[1], interval_low=None, interval_high=None, p=None, p_corrected=None,
         n=min(counts, default=0), n_sources=len({results.sources[item_id] for item_id in items[0] & items[1]}), wins=0, ties=0,
         losses=0, reason=reason or "one number for many items cannot be tested item by item",
     )  # fmt: skip
 
 
-def _corrected(rows: Sequence[Difference]) -> list[Difference]:
-    """With ``p_holm``, for all slices of one quantity together."""
-    tested = [index for index, row in enumerate(rows) if row.p is not None]
-    values = iter(holm([row.p for row in rows if row.p is not None]))
-    return [replace(row, p_holm=next(values)) if index in tested else row for index, row in enumerate(rows)]
+def _corrected(
+    rows: Sequence[Difference], results: Results, one: str, other: str, slices: Sequence[Slice]
+) -> list[Difference]:  # fmt: skip
+    """With the standing of their quantities, and interval and p among all rows."""
+    rows = [replace(row, standing=standing(Quantity(row.metric, row.region), results.protocol)) for row in rows]
+    run = [score for score in results.scores if score.reason != NOT_RUN]
+    if {score.method for score in run} < {one, other}:
+        return rows
+    # What a protocol scores of items that were never run is no difference between methods.
+    compared = Results(results.dataset, run, protocol=results.protocol)
+    asked = list(dict.fromkeys(Quantity(row.metric, row.region) for row in rows))
+    quantities = [quantity for quantity in asked if quantity in compared.quantities]
+    effects = effects_of(compared, within=slices, pairs=[(one, other)], quantities=quantities)
+    by_row = {(*effect.quantity, effect.within): effect for effect in effects}
+    found = ((row, by_row.get((row.metric, row.region, row.slice))) for row in rows)
+    return [
+        row if lead is None or row.p is None
+        else replace(row, interval_low=lead.low, interval_high=lead.high, p_corrected=lead.p)
+        for row, lead in found
+    ]  # fmt: skip
 
 
 # Tables
 
-HEADS = ("metric", "region", "slice", "items", "A", "B", "A - B", "95 % interval", "p", "p (Holm)", "wins-ties-losses", "note")
+HEADS = (
+    "metric",
+    "region",
+    "slice",
+    "items",
+    "A",
+    "B",
+    "A - B",
+    "95 % interval",
+    "p",
+    "p (corrected)",
+    "wins-ties-losses",
+    "note",
+)
 
 
 def text_rows(rows: Sequence[Difference]) -> tuple[list[tuple[str, ...]], list[str]]:
@@ -196,10 +241,10 @@ def _texts(row: Difference) -> tuple[str, ...]:
     interval = f"{low} to {high}" if row.interval_low is not None else "–"
     wins = f"{row.wins}-{row.ties}-{row.losses}" if row.wins + row.ties + row.losses else "–"
     items = f"{row.n} ({row.n_sources} source{'' if row.n_sources == 1 else 's'})"
-    names = (row.metric, row.region, row.slice)
+    names = (f"{row.metric}, {row.standing}" if row.standing == "exploratory" else row.metric, row.region, row.slice)
     left_out = f"{row.n_infinite} with an infinite value left out" if row.n_infinite else None
     note = "; ".join(filter(None, (left_out, row.reason)))
-    return (*names, items, one, other, difference, interval, _p(row.p), _p(row.p_holm), wins, note)
+    return (*names, items, one, other, difference, interval, _p(row.p), _p(row.p_corrected), wins, note)
 
 
 def _number(value: float | None, decimals: int) -> str:
@@ -219,7 +264,11 @@ def telling(rows: Sequence[Difference], *, most: int) -> list[Difference]:
 
     def weight(row: Difference) -> tuple[bool, float, float]:
         items = row.wins + row.ties + row.losses
-        return row.slice != ALL_ITEMS, 1.0 if row.p_holm is None else row.p_holm, -abs(row.wins - row.losses) / max(items, 1)
+        return (
+            row.slice != ALL_ITEMS,
+            1.0 if row.p_corrected is None else row.p_corrected,
+            -abs(row.wins - row.losses) / max(items, 1),
+        )
 
     chosen = {id(row) for row in sorted(rows, key=weight)[:most]}
     return [row for row in rows if id(row) in chosen]
@@ -247,11 +296,14 @@ def markdown(rows: Sequence[Difference], *, one: str, other: str, results: Resul
         f"A is {_plain(one)}, B is {_plain(other)}. Benchmark {_plain(results.dataset.name)}, protocol {results.protocol.name} "
         f"({results.fingerprint}).",
         "",
-        "Means are over the items that both have a finite value for. Intervals are over sources. p is of a paired permutation "
-        "test over sources; p (Holm) is corrected for the slices of one metric and region. A star marks the better mean. "
+        "Means are over the items that both have a finite value for. p is of a paired permutation test over sources, for one "
+        "row alone. p (corrected) and the intervals hold for all rows together: by the protocol’s primary quantity for its own "
+        "rows, by the exploratory ones for all. A star marks the better mean where "
+        f"that is below {LEVEL:g}, and by a metric that damage can better only who is not worse by the primary quantity. "
         f"With fewer than {ENOUGH_SOURCES} sources there is no interval, test or star. "
         f"The slice “{ALL_ITEMS}” takes every item once.",
         "",
+        *(line for sentence in exposure_sentences(results) for line in (_plain(sentence), "")),
         f"| {' | '.join(HEADS)} |",
         f"|{'---|' * len(HEADS)}",
         *(f"| {' | '.join(map(_plain, row))} |" for row in texts),

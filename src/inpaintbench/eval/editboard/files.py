@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from inpaintbench.eval.data_files import csv_bytes, json_bytes
-from inpaintbench.eval.editboard.transcript import TASKS, Cell, Transcript, details_of
+from inpaintbench.eval.editboard.transcript import FOOT, TASKS, Cell, Transcript, details_of
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.report.labels import metric_arrow
 from inpaintbench.pages.words import count, number
@@ -19,17 +19,25 @@ CELL = ("mean", "n", "total", "low", "high", "applies", "applies_mean", "reason"
 def as_csv(found: Transcript) -> bytes:
     """One line for each model, task and metric; None is an empty cell."""
     rows = (
-        [model, task, metric, METRICS.get(metric).higher_is_better, *(getattr(cell, name) for name in CELL)]
+        [
+            model,
+            task,
+            metric,
+            METRICS.get(metric).higher_is_better,
+            *(getattr(cell, name) for name in CELL),
+            model in found.best[task, metric],
+        ]
         for (model, task, metric), cell in found.cells.items()
     )
-    return csv_bytes(("model", "task", "metric", "higher_is_better", *CELL), rows)
+    return csv_bytes(("model", "task", "metric", "higher_is_better", *CELL, "like_best"), rows)
 
 
 def as_json(found: Transcript) -> bytes:
     """Model -> task -> metric -> number, with everything that the numbers depend on."""
     cells: dict[str, dict[str, dict[str, Any]]] = {}
     for (model, task, metric), cell in found.cells.items():
-        cells.setdefault(model, {}).setdefault(task, {})[metric] = cell._asdict()
+        own = {**cell._asdict(), "like_best": model in found.best[task, metric]}
+        cells.setdefault(model, {}).setdefault(task, {})[metric] = own
     missing = [gap._asdict() for gap in found.missing]
     return json_bytes({
         "title": found.title, "protocol": found.protocol.name, "fingerprint": found.fingerprint, "settings": dict(found.settings),
@@ -46,8 +54,10 @@ def as_markdown(found: Transcript) -> bytes:
         lines.append("| task | " + " | ".join(map(metric_arrow, found.metrics)) + " |")
         lines.append("|---" * (1 + len(found.metrics)) + "|")
         for task in found.tasks:
-            cells = [words(found.cell(model, task, metric), metric) for metric in found.metrics]
+            texts = {metric: words(found.cell(model, task, metric), metric) for metric in found.metrics}
+            cells = [f"**{text}**" if model in found.best[task, metric] else text for metric, text in texts.items()]
             lines.append(f"| {task} | " + " | ".join(cells) + " |")
+        lines.append(f"| {FOOT} |" + " |" * len(found.metrics))
     lines += ["", *_missing_lines(found), *(f"{name}: {told}." for name, told in TASKS.items() if name in found.tasks)]
     return ("\n".join(lines) + "\n").encode()
 

@@ -11,7 +11,7 @@ import lazy_loader
 
 from inpaintbench.errors import InputError
 from inpaintbench.eval.editboard import files, plots
-from inpaintbench.eval.editboard.transcript import TASKS, Gap, Transcript
+from inpaintbench.eval.editboard.transcript import FOOT, TASKS, Gap, Transcript
 from inpaintbench.eval.editboard.transcript import Cell as Mean
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.report.labels import metric_arrow, metric_label
@@ -112,7 +112,7 @@ def _table(found: Transcript, model: str) -> Table:
         ),
     ]
     rows = [Row((Cell(task, task), *(_cell(found, model, task, metric) for metric in found.metrics))) for task in found.tasks]
-    return Table(tuple(columns), tuple(rows), label=model)
+    return Table(tuple(columns), tuple(rows), label=model, foot=FOOT)
 
 
 def _arrow(metric: str) -> str:
@@ -129,7 +129,7 @@ def _cell(found: Transcript, model: str, task: str, metric: str) -> Cell:
         cell.mean,
         below=f"{cell.n} of {cell.total}" if cell.n != cell.total else f"n {cell.n}",
         title=". ".join(_told(cell, metric)),
-        strong=model in found.contenders and cell.mean == found.best(task, metric),
+        strong=model in found.best[task, metric],
     )
 
 

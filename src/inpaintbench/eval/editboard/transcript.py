@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from inpaintbench.claims import too_few
 from inpaintbench.errors import InputError
+from inpaintbench.eval.comparing.permutation import BOLD, like_best, paired, told_from
 from inpaintbench.eval.comparing.statistics import summarise
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS
@@ -15,6 +16,7 @@ from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.report.labels import metric_label, place_label
 from inpaintbench.types import EDIT_TASKS, Plain, Score
 
+FOOT = f"Bold: the best mean of all models by the metric of the column{BOLD.removeprefix('Bold: the best mean of its column')}"
 # Of edits whose list names no task.
 UNSAID = "no task"
 # The only task that semantic score is defined for.
@@ -88,6 +90,8 @@ class Transcript:
     """Models that do not compete: never the best, and no scale of a figure is theirs."""
     regions: Mapping[str, str] = field(default_factory=dict)
     """Metric -> the region it is measured in."""
+    best: Mapping[tuple[str, str], Collection[str]] = field(default_factory=dict)
+    """(task, metric) -> models that stand out as the best, see ``like_best``; nobody of whose edits the originals are too few."""
 
     @property
     def contenders(self) -> tuple[str, ...]:
@@ -101,14 +105,6 @@ class Transcript:
     def cell(self, model: str, task: str, metric: str) -> Cell:
         """One number."""
         return self.cells[model, task, metric]
-
-    def best(self, task: str, metric: str) -> float | None:
-        """The best mean of the contenders in a task; None for fewer than two whose edits have enough originals for a claim."""
-        cells = [self.cell(model, task, metric) for model in self.contenders]
-        found = [cell.mean for cell in cells if cell.mean is not None and not too_few(cell.n_sources)]
-        if len(found) < 2:
-            return None
-        return max(found) if METRICS.get(metric).higher_is_better else min(found)
 
 
 def transcript_of(
@@ -154,17 +150,31 @@ def transcript_of(
     for row in rows:
         grouped.setdefault((row.method, found[row.method, row.item_id], row.metric), []).append(row)
     keys = [(model, task, metric) for model in models for task in tasks for metric in metrics]
+    cells = {key: _cell(grouped.get(key, []), key, told, protocol) for key in keys}
+    contenders = [model for model in models if model not in references]
     return Transcript(
         title, protocol, kinds[0][1], models, tasks, metrics,
-        {key: _cell(grouped.get(key, []), key, told, protocol) for key in keys}, _missing(rows, found),
-        (*_region_notes(rows), *notes), settings or {}, tuple(model for model in models if model in references),
-        {row.metric: row.region for row in rows},
+        cells, _missing(rows, found),
+        (*_heads_notes(rows, protocol), *_diagnostic_notes(protocol, metrics), *notes), settings or {},
+        tuple(model for model in models if model in references), {row.metric: row.region for row in rows},
+        {
+            (task, metric): _best(
+                {model: cells[model, task, metric] for model in contenders},
+                {model: _meant(grouped.get((model, task, metric), []), metric, protocol) for model in contenders}, told, metric,
+            )
+            if protocol.follows or not METRICS.get(metric).diagnostic else frozenset()
+            for task in tasks for metric in metrics
+        },
     )  # fmt: skip
 
 
-def _region_notes(rows: Sequence[Score]) -> list[str]:
-    """Notes on where all metrics are measured, which heads of tables need not repeat."""
-    return [f"Every number is {place_label(region)}." for region in sorted({row.region for row in rows})]
+def _heads_notes(rows: Sequence[Score], protocol: Protocol) -> list[str]:
+    """Notes on where all metrics are measured and which was declared first, which heads of tables need not repeat."""
+    where = [f"Every number is {place_label(region)}." for region in sorted({row.region for row in rows})]
+    return [
+        *where,
+        f"{metric_label(protocol.primary[0])} is the primary quantity of {protocol.name}; all others are exploratory.",
+    ]
 
 
 def _cell(rows: Sequence[Score], key: tuple[str, str, str], told: Mapping[tuple[str, str], Told], protocol: Protocol) -> Cell:
@@ -174,7 +184,7 @@ def _cell(rows: Sequence[Score], key: tuple[str, str, str], told: Mapping[tuple[
     if metric == "semantic_score" and task not in (OBJECT_TASK, UNSAID):
         return Cell(None, 0, len(rows), None, None, None, None, f"it is defined for {OBJECT_TASK} alone")
     meant = [row for row in rows if row.details.get("applies") == metric]
-    chosen = meant if metric == "ff_beta" and protocol.name == "editboard/paper" else list(rows)
+    chosen = _meant(rows, metric, protocol)
     sources = [told[row.method, row.item_id].source for row in chosen]
     summary = summarise([row.value for row in chosen], clusters=sources, bounds=METRICS.get(metric).bounds)
     both = metric in ("ff_alpha", "ff_beta")
@@ -183,6 +193,37 @@ def _cell(rows: Sequence[Score], key: tuple[str, str, str], told: Mapping[tuple[
         summary.mean, summary.n, len(rows), summary.interval_low, summary.interval_high, len(meant) if both else None,
         sum(values) / len(values) if values else None, _left_out(chosen, rows, metric, summary.n), summary.n_clusters,
     )  # fmt: skip
+
+
+def _meant(rows: Sequence[Score], metric: str, protocol: Protocol) -> list[Score]:
+    """The edits that a mean is over."""
+    applied = metric == "ff_beta" and protocol.name == "editboard/paper"
+    return [row for row in rows if not applied or row.details.get("applies") == metric]
+
+
+def _best(
+    cells: Mapping[str, Cell], rows: Mapping[str, Sequence[Score]], told: Mapping[tuple[str, str], Told], metric: str
+) -> set[str]:
+    upwards = METRICS.get(metric).higher_is_better
+    levels = {model: None if too_few(cell.n_sources) else cell.mean for model, cell in cells.items()}
+    values = {model: {row.item_id: row.value for row in of_model} for model, of_model in rows.items()}
+    sources = {row.item_id: told[row.method, row.item_id].source for of_model in rows.values() for row in of_model}
+
+    def told_worse(best: str, others: Sequence[str]) -> set[str]:
+        tests = paired(
+            {model: [values[model].get(item) for item in sources] for model in (best, *others)}, list(sources.values()),
+            higher_is_better=upwards, seed=0, pairs=[(best, other) for other in others],
+        )  # fmt: skip
+        return told_from(tests, best)
+
+    return like_best(levels, told_worse, higher_is_better=upwards)
+
+
+def _diagnostic_notes(protocol: Protocol, metrics: Sequence[str]) -> list[str]:
+    """Sentences on metrics that damage can better."""
+    names = [metric for metric in metrics if METRICS.get(metric).diagnostic]
+    where = "their order is as it was published" if protocol.follows else "none of them is bold"
+    return [f"Diagnostic, since damage can better them: {', '.join(map(metric_label, names))}; {where}."] if names else []
 
 
 def _left_out(chosen: Sequence[Score], rows: Sequence[Score], metric: str, n: int) -> str | None:

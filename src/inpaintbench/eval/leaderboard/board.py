@@ -5,22 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import NamedTuple
 
+from inpaintbench import frozen
 from inpaintbench.claims import too_few
+from inpaintbench.eval.comparing.looked_at import effects_of, told_leads
 from inpaintbench.eval.comparing.permutation import PairTest
-from inpaintbench.eval.comparing.ranking import Column, decimal, standings_of_places
-from inpaintbench.eval.comparing.statistics import Summary, best_of, rank
+from inpaintbench.eval.comparing.ranking import Column, decimal, shared, standings_of_places
+from inpaintbench.eval.comparing.statistics import Summary, best_of
 from inpaintbench.eval.leaderboard.unpack import Submission
 from inpaintbench.eval.leaderboard.verify import Verdict
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.report.labels import quantity_label
 from inpaintbench.eval.report.quantity import Quantity
-from inpaintbench.eval.report.tables import REGION_ORDER, Results, in_reading_order
+from inpaintbench.eval.report.tables import REFERENCE, REGION_ORDER, Results, in_reading_order
 from inpaintbench.eval.scoring.effort import Effort
+from inpaintbench.eval.scoring.repeating import DEPENDS, ON_ORDER
+from inpaintbench.manifest import column
 from inpaintbench.types import Dataset, Slice
 
-LEVEL = 0.05
+# Reason why a submission holds no place.
+UNMEASURED = "its pixels were not measured again here"
 
 
 @dataclass(frozen=True)
@@ -36,11 +42,31 @@ class Entry:
     """None where nobody asked for measuring again."""
     version: str = ""
     """Id of the dataset that it was scored on."""
+    trusted: bool = False
+    """The host gives it a place though nobody measured its pixels again."""
+    exposed: bool = False
+    """Inputs of the dataset show what its items hide, so that a method gains by what it saw before."""
+
+    @property
+    def aside(self) -> str | None:
+        """Reason why it holds no place, in words; None for those that compete."""
+        if self.submission.header.reference:
+            return REFERENCE
+        if self.exposed and self.effort.between_items == DEPENDS:
+            return f"it {ON_ORDER}"
+        measured = self.verdict is not None and self.verdict.agrees
+        return None if measured or self.trusted else UNMEASURED
 
     @property
     def competes(self) -> bool:
-        """Return whether it is ranked; a reference is not."""
-        return not self.submission.header.reference
+        """Return whether it is ranked."""
+        return self.aside is None
+
+    @property
+    def part_measured(self) -> str:
+        """How many of its predictions were measured again, in words, such as ``5 of 174``; empty where all were."""
+        again, of = len(self.verdict.items) if self.verdict else 0, len(self.submission.header.predictions)
+        return f"{again} of {of}" if again < of else ""
 
     @property
     def effort(self) -> Effort:
@@ -68,15 +94,13 @@ class Cell(NamedTuple):
     left_out: int
     """Items without a value that another submission has one for: with any there is no place."""
     best: bool
+    """It stands out as the best, or cannot be told from it: see ``Results.best``."""
     test: PairTest | None
     """Against the best; None for the best itself and where nothing was tested."""
     least_p: float
     """The smallest corrected p that this test could have given."""
-
-    @property
-    def like_best(self) -> bool:
-        """Return whether a test could have told it from the best and did not."""
-        return self.test is not None and self.test.p_holm is not None and self.test.p_holm >= LEVEL >= self.least_p
+    reason: str | None
+    """Reason against a place of a number that is there; None where it has one or nobody has."""
 
 
 class Row(NamedTuple):
@@ -113,15 +137,24 @@ class Board:
         items: int | None = None,
     ) -> None:
         self.items_of_dataset = len(dataset.items) if items is None else items
-        # References come last wherever submissions are listed.
+        exposed = frozen.exposed((share, 1) for share in column(dataset, frozen.SHOWN)).above > 0
+        entries = [replace(entry, exposed=exposed) for entry in entries]
+        # Who does not compete comes last wherever submissions are listed.
         self.entries, self.refused = tuple(sorted(entries, key=lambda entry: not entry.competes)), tuple(refused)
         self.contenders = tuple(entry for entry in self.entries if entry.competes)
         scores = [replace(row, method=entry.label) for entry in entries for row in entry.submission.scores]
         sets = [replace(row, method=entry.label) for entry in entries for row in entry.submission.slice_scores]
-        references = [entry.label for entry in self.entries if not entry.competes]
-        self.results = Results(dataset, scores, protocol=protocol, slice_scores=sets, references=references)
+        self.results = Results(
+            dataset, scores, protocol=protocol, slice_scores=sets,
+            references=[entry.label for entry in self.entries if entry.submission.header.reference],
+            efforts={entry.label: entry.effort for entry in self.entries},
+            aside={entry.label: entry.aside for entry in self.entries if entry.aside},
+        )  # fmt: skip
         self._rows: dict[tuple[str, str], list[Row]] = {}
-        self._within: dict[str, Results] = {}
+        # Metrics by which nobody is ranked, since for some contender its word is all there is.
+        self.unchecked = {
+            name for entry in self.contenders if entry.verdict and not entry.trusted for name in entry.verdict.unchecked
+        }
 
     @property
     def versions(self) -> list[str]:
@@ -135,19 +168,21 @@ class Board:
 
     @property
     def regions(self) -> list[str]:
-        """Regions where something was measured, the hole first."""
+        """Regions where something was measured, that of the primary quantity first, then the hole."""
         there = {quantity.region for quantity in self.results.quantities}
-        return [region for region in REGION_ORDER if region in there]
+        _, primary = self.results.protocol.primary
+        return sorted((region for region in REGION_ORDER if region in there), key=lambda region: region != primary)
 
     def quantities(self, region: str) -> list[Quantity]:
         """Quantities measured in a region, in the protocol's order."""
         return [quantity for quantity in self.results.quantities if quantity.region == region]
 
     def counted(self, part: Slice, region: str) -> list[Quantity]:
-        """The quantities that mean places are made of: those that more than half of the submissions have a number for."""
+        """The quantities that mean places are made of: those that more than half of the submissions have a number for, and none
+        that damage can better or that is ``unchecked``."""
         return [
             quantity for quantity in self.quantities(region)
-            if quantity.ranked
+            if quantity.ranked and not self.results.gated(quantity) and quantity.metric not in self.unchecked
             and 2 * sum(self.results.level(part, contender.label, quantity) is not None for contender in self.contenders)
             > len(self.contenders)
         ]  # fmt: skip
@@ -165,62 +200,66 @@ class Board:
         columns = [Column(quantity_label(one), one.higher_is_better != (one.metric in against)) for one in counted]
         entries = {entry.label: entry for entry in self.entries}
         none = too_few(self.results.n_sources(part)) or ("" if columns else "no metric here ranks methods")
-        if none:
-            return [Row(one, None, None, "–", none, {q: cells[q][label] for q in cells}) for label, one in entries.items()]
+        if none or not self.contenders:
+            return [
+                Row(one, None, None, "–", one.aside or none, {q: cells[q][label] for q in cells})
+                for label, one in entries.items()
+            ]
         places = {
             contender.label: [cells[quantity][contender.label].place for quantity in counted] for contender in self.contenders
         }
         beside = [
-            Row(one, None, None, "–", "a reference, which does not compete", {q: cells[q][one.label] for q in cells})
+            Row(one, None, None, "–", one.aside, {q: cells[q][one.label] for q in cells})
             for one in self.entries if not one.competes
         ]  # fmt: skip
         how = self.results.protocol.mean_places
-        return [
+        rows = [
             Row(
                 entries[place.method], place.place, place.mean, "–" if place.mean is None else decimal(place.mean, how=how),
                 place.reason and place.reason.replace("no value", "no place"),
                 {quantity: cells[quantity][place.method] for quantity in cells},
             )
             for place in standings_of_places(columns, places)
-        ] + beside  # fmt: skip
+        ]  # fmt: skip
+        if not self.results.protocol.follows:
+            alike = shared({row.entry.label: row.place for row in rows}, self.results, part, counted, self._leads)
+            rows = [row._replace(place=alike[row.entry.label]) for row in rows]
+            rows.sort(key=lambda row: (row.place is None, row.place or 0))
+        return rows + beside
 
     def _column(self, part: Slice, quantity: Quantity) -> dict[str, Cell]:
-        labels = [entry.label for entry in self.entries]
-        left_out = self.results.lacking(part, quantity)
-        levels = {
-            label: None if self.results.unfit(part, label, quantity) else self.results.level(part, label, quantity)
-            for label in labels
-        }
-        upwards = quantity.higher_is_better != (quantity.metric in self.results.protocol.ranked_against)
-        competing = {entry.label: levels[entry.label] for entry in self.contenders}
-        places = dict.fromkeys(labels) | (rank(competing, higher_is_better=upwards) if quantity.ranked else {})
-        firsts, best = best_of(places), next((label for label in labels if places[label] == 1), None)
-        tests = {frozenset((test.one, test.other)): test for test in self._tests(part, quantity)}
-        against = {
-            label: None if best is None or places[label] in (None, 1) else tests.get(frozenset((label, best))) for label in labels
-        }
+        results = self.results
+        left_out, places = results.lacking(part, quantity), results.places(part, quantity, as_printed=True)
+        # Whoever is first the wrong way round is not the best.
+        best = set() if quantity.metric in results.protocol.ranked_against else results.best(part, quantity)
+        if quantity.metric in self.unchecked:
+            places, best = dict.fromkeys(places), set()
+        tests = results.tests_of_best(part, quantity)
         tested = sum(test.p is not None for test in tests.values())
         return {
             label: Cell(
-                summary=self.results.summary(part, label, quantity),
+                summary=results.summary(part, label, quantity),
                 place=places[label],
                 left_out=left_out[label],
-                best=label in firsts,
+                best=label in best,
                 test=test,
                 least_p=1.0 if test is None else min(1.0, test.least_p * tested),
+                reason=results.contradicted(part, label, quantity),
             )
-            for label, test in against.items()
+            for label, test in ((entry.label, tests.get(entry.label)) for entry in self.entries)
         }
 
     def leads(self, part: Slice, region: str, first: Row, other: Row) -> list[Quantity]:
-        """The counted quantities by which a test tells that ``first`` is better than ``other``; empty where none can."""
-        pair = {first.entry.label, other.entry.label}
-        return [
-            quantity for quantity in self.counted(part, region)
-            for test in self._tests(part, quantity)
-            if {test.one, test.other} == pair and test.one == first.entry.label
-            and test.p_holm is not None and test.p_holm < LEVEL
-        ]  # fmt: skip
+        """The counted quantities by which ``first`` is better than ``other`` by more than chance; empty where none tells."""
+        return [quantity for quantity in self.counted(part, region) if self._ahead(part, quantity, first, other)]
+
+    def _ahead(self, part: Slice, quantity: Quantity, first: Row, other: Row) -> bool:
+        """Return whether a lead is told, beside all that the site compares: every pair, by every quantity, in every slice."""
+        return (part.name, quantity, first.entry.label, other.entry.label) in self._leads
+
+    @cached_property
+    def _leads(self) -> set[tuple[str, Quantity, str, str]]:
+        return told_leads(effects_of(self.results, within=self.slices[1:]))
 
     def like_first(self, part: Slice, region: str) -> list[Row]:
         """The rows behind the first, or beside it, that no counted quantity tells from the first; empty without a first."""
@@ -234,24 +273,12 @@ class Board:
         return [row for label, row in rows.items() if label in first]
 
     def clear_firsts(self, part: Slice, row: Row) -> list[Quantity]:
-        """The quantities of a row in which it is first and every other with a place is behind by more than chance."""
-        found = []
-        for quantity, cell in row.cells.items():
-            others = [one for one in self.rows(part, quantity.region) if one is not row and one.cells[quantity].place is not None]
-            tests = [other.cells[quantity].test for other in others]
-            told = [test is not None and test.p_holm is not None and test.p_holm < LEVEL for test in tests]
-            if cell.place == 1 and others and all(told):
-                found.append(quantity)
-        return found
-
-    def _tests(self, part: Slice, quantity: Quantity) -> list[PairTest]:
-        """All pairs of submissions over the items of a slice, corrected together."""
-        if part.name not in self._within:
-            inside, dataset = set(part.item_ids), self.results.dataset
-            self._within[part.name] = Results(
-                replace(dataset, items=tuple(row for row in dataset.items if row["item_id"] in inside), slices=()),
-                [row for row in self.results.scores if row.item_id in inside],
-                protocol=self.results.protocol,
-                references=self.results.references,
-            )
-        return self._within[part.name].pair_tests(quantity)
+        """The quantities of a row in which it alone is the best: every other with a place is behind by more than chance."""
+        found = [quantity for quantity in row.cells if self.results.best(part, quantity) == {row.entry.label}]
+        others = {
+            quantity: [
+                one for one in self.rows(part, quantity.region) if one is not row and one.cells[quantity].place is not None
+            ]
+            for quantity in found
+        }
+        return [quantity for quantity in found if all(self._ahead(part, quantity, row, other) for other in others[quantity])]

@@ -12,7 +12,7 @@ from inpaintbench.eval.leaderboard.unpack import Submission
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.scoring.parts import ALL_ITEMS
-from inpaintbench.eval.scoring.run_state import NOT_RUN
+from inpaintbench.eval.scoring.run_state import NOT_RUN, PROOFS
 from inpaintbench.types import Dataset, Plain, Score, SliceScore
 
 _SHOWN = 3
@@ -52,6 +52,7 @@ def check(submission: Submission, dataset: Dataset, *, manifest_sha256: str, pro
         if item_id not in items:
             raise InputError(f"it speaks of item {item_id[:80]!r}, which is not in the dataset")
     _check_predictions(submission)
+    _check_measured(submission, dataset, items)
     regions = {metric.name: set(metric.regions) for metric in protocol.build_metrics()}
     _check_scores(submission, items, regions)
     _check_missing(submission, protocol)
@@ -67,6 +68,24 @@ def _check_predictions(submission: Submission) -> None:
         raise InputError(f"it holds the prediction {min(inside - named)!r}, which is of no item")
     if inside and named - inside:
         raise InputError(f"it holds {len(inside)} of {len(named)} predictions; put in all of them, or none")
+
+
+def _check_measured(submission: Submission, dataset: Dataset, items: Mapping[str, Plain]) -> None:
+    """What scores were measured of is what the dataset publishes, and the predictions that are named."""
+    header = submission.header
+    for item_id, hashes in header.measured.items():
+        if item_id not in items:
+            raise InputError(f"it speaks of item {item_id[:80]!r}, which is not in the dataset")
+        row = items[item_id]
+        wanted = {part: dataset.files.get(row[f"{part}_file_name"]) for part in PROOFS if row.get(f"{part}_file_name")}
+        if item_id in header.predictions:
+            wanted["prediction"] = header.predictions[item_id]["blob"].partition(".")[0]
+        for part in {**wanted, **hashes}:
+            if hashes.get(part) != wanted.get(part):
+                found = f"SHA-256 {hashes[part][:12]}..." if part in hashes else "none"
+                raise InputError(
+                    f"item {item_id!r} was measured of another {part} ({found}) than the dataset or the submission has"
+                )
 
 
 def _check_identity(row: Score | SliceScore, submission: Submission, regions: Mapping[str, set[str]]) -> None:

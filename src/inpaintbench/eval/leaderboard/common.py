@@ -56,6 +56,7 @@ def within(submission: Submission, version: Dataset, common: Dataset) -> Submiss
             header,
             predictions={item: fact for item, fact in header.predictions.items() if item in inside},
             failures={item: why for item, why in header.failures.items() if item in inside},
+            measured={item: hashes for item, hashes in header.measured.items() if item in inside},
         ),
         scores=tuple(row for row in submission.scores if row.item_id in inside),
         slice_scores=tuple(row for row in submission.slice_scores if row.slice in same),

@@ -20,6 +20,8 @@ from inpaintbench.errors import InputError
 from inpaintbench.eval.data_files import canonical_bytes
 from inpaintbench.eval.leaderboard.card import checked_text
 from inpaintbench.eval.scoring.effort import Effort
+from inpaintbench.eval.scoring.repeating import BETWEEN_ITEMS
+from inpaintbench.eval.scoring.run_state import PROOFS
 from inpaintbench.types import Plain, Prediction, Score, SliceScore
 
 FORMAT_VERSION = 1
@@ -27,6 +29,9 @@ HEADER, CARD, SCORES, SLICE_SCORES, PREDICTIONS = (
     "submission.json", "card.toml", "scores.jsonl", "slice_scores.jsonl", "predictions/",
 )  # fmt: skip
 BLOB = re.compile(r"[0-9a-f]{64}\.(mp4|png)")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+# Fields of the header that are left out where they say nothing.
+_MAY_LACK: Plain = {"reference": False, "effort": {}, "measured": {}}
 _FEATURES = re.compile(r"[0-9a-f]{64}\.npy")
 # No measured number comes near it, and sums of squares of larger ones overflow.
 _LARGEST = 1e100
@@ -62,6 +67,9 @@ class Header:
     """True when the method is a floor that does not compete; not in the file where it is not."""
     effort: Plain = field(default_factory=dict)
     """What the method took in the submitters' run, the fields of ``Effort`` that tell something; not in the file without any."""
+    measured: Plain = field(default_factory=dict)
+    """Item id -> SHA-256 of the ``truth``, ``hole``, ``input`` and ``prediction`` that its scores were measured of; not in the
+    file where nobody recorded them."""
 
     def prediction(self, item_id: str) -> Prediction:
         """The prediction of one item, as a row of a run folder."""
@@ -70,7 +78,7 @@ class Header:
 
 def header_bytes(header: Header) -> bytes:
     """``header`` as the file it is kept in."""
-    told = {name: value for name, value in asdict(header).items() if name not in ("reference", "effort") or value}
+    told = {name: value for name, value in asdict(header).items() if name not in _MAY_LACK or value}
     return canonical_bytes(told)
 
 
@@ -87,7 +95,7 @@ def read_header(data: bytes) -> Header:
     if not isinstance(given, dict) or given.get("format_version") != FORMAT_VERSION:
         found = given.get("format_version") if isinstance(given, dict) else None
         raise InputError(f"{HEADER} has format {str(found)[:20]!r}, this program reads {FORMAT_VERSION}")
-    given = {"reference": False, "effort": {}, **given}
+    given = {**_MAY_LACK, **given}
     _check_fields(given, kinds, HEADER)
     for item_id, one in given["predictions"].items():
         _check_prediction(item_id, one)
@@ -95,6 +103,10 @@ def read_header(data: bytes) -> Header:
         if not all(isinstance(text, str) for text in given[name].values()):
             raise InputError(f"{name!r} of {HEADER} holds something else than texts")
     _check_effort(given["effort"])
+    for item_id, hashes in given["measured"].items():
+        known = isinstance(hashes, dict) and hashes.keys() <= {*PROOFS, "prediction"}
+        if not known or not all(isinstance(sha256, str) and _SHA256.fullmatch(sha256) for sha256 in hashes.values()):
+            raise InputError(f"what item {item_id[:80]!r} was measured of is {str(hashes)[:80]!r} in {HEADER}, no SHA-256 a part")
     return Header(**given)
 
 
@@ -109,6 +121,9 @@ def _check_effort(given: Mapping[str, Any]) -> None:
                 raise InputError(f"{where} is {str(value)[:80]!r}, no list of {_MOST_SENTENCES} sentences at most")
             for text in value:
                 checked_text(text, where)
+        elif name == "between_items":
+            if value not in BETWEEN_ITEMS:
+                raise InputError(f"{where} is {str(value)[:80]!r}, none of {', '.join(BETWEEN_ITEMS)}")
         elif name == "machine":
             checked_text(value, where)
         elif not isinstance(value, int | float) or not (_number(value, where) or 0) > 0:
@@ -129,8 +144,9 @@ def _check_prediction(item_id: str, one: Any) -> None:
 
 
 def rows_bytes(rows: Iterable[Score | SliceScore]) -> bytes:
-    """A line of JSON for each row; infinity is the text ``inf``."""
-    return b"".join(canonical_bytes(asdict(row)) for row in rows)
+    """A line of JSON for each row; infinity is the text ``inf``. What it was measured of stands in the header, once an item."""
+    told = (asdict(row) for row in rows)
+    return b"".join(canonical_bytes({name: value for name, value in row.items() if name != "measured"}) for row in told)
 
 
 def read_rows(data: bytes, kind: type[Row], where: str) -> list[Row]:
@@ -144,12 +160,12 @@ def read_rows(data: bytes, kind: type[Row], where: str) -> list[Row]:
 
 def _row(line: bytes, kind: type[Row], where: str) -> Row:
     given = parsed(line, where)
-    kinds: dict[str, Any] = {field.name: str for field in fields(kind)} | {"details": dict}
+    kinds: dict[str, Any] = {field.name: str for field in fields(kind) if field.name != "measured"} | {"details": dict}
     kinds |= dict.fromkeys(("reason", "features", "truth_features"), (str, type(None)))
     kinds |= dict.fromkeys(_NUMBERS, (int, float, str, type(None)))
     if not isinstance(given, dict):
         raise InputError(f"{where} is not a row of scores")
-    _check_fields(given, {field.name: kinds[field.name] for field in fields(kind)}, where)
+    _check_fields(given, {field.name: kinds[field.name] for field in fields(kind) if field.name in kinds}, where)
     for name in _NUMBERS:
         if name in given:
             given[name] = _number(given[name], f"{name} in {where}")

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from inpaintbench.eval.leaderboard.board import Board, Entry
-from inpaintbench.eval.report.effort_table import ceiling_tag
+from inpaintbench.eval.report.between_items import between_items_tags
+from inpaintbench.eval.report.effort_table import form_tags
 from inpaintbench.pages import Link, method_styles
 from inpaintbench.pages import page as whole_page
 from inpaintbench.pages.tables import Cell, Tag
@@ -48,7 +49,7 @@ def page(
         f"eval/leaderboard/{template}",
         title=title,
         links=links(up, clips=clips),
-        styles=method_styles([entry.label for entry in board.entries], board.results.references),
+        styles=method_styles([entry.label for entry in board.entries], board.results.aside),
         scripts=["eval/leaderboard/board.js"],
         board=board,
         results=board.results,
@@ -63,22 +64,24 @@ def page(
 def method_cell(entry: Entry, board: Board, *, up: str) -> Cell:
     """A method's title as a link to its page, its label and tags."""
     return Cell(
-        entry.submission.card.title, method=entry.label, reference=not entry.competes, href=f"{up}methods/{entry.page}",
-        tags=tags(entry, board), below=entry.label,
+        entry.submission.card.title, method=entry.label, reference=entry.submission.header.reference,
+        href=f"{up}methods/{entry.page}", tags=tags(entry, board), below=entry.label,
     )  # fmt: skip
 
 
 def tags(entry: Entry, board: Board) -> tuple[Tag, ...]:
     """Tags that say whether numbers were measured again, on which of several versions, and how many items are missing."""
-    found = [*ceiling_tag(entry.effort)]
+    found = [*form_tags(entry.effort), *between_items_tags(entry.effort)]
     if entry.verdict is not None:
         n = len(entry.verdict.items)
         told = f"{entry.verdict.values} numbers of {n} items were measured again and agree"
         found.append(
-            Tag(f"verified on {n}", "good", told)
+            Tag(f"verified on {entry.part_measured or n}", "good", told)
             if entry.verdict.agrees
             else Tag("not verified", "more", entry.verdict.reason or "nothing could be measured again")
         )
+    elif not (entry.trusted or entry.submission.header.reference):
+        found.append(Tag("not measured again", "more", "the numbers are the submitters' own, and hold no place"))
     if len(board.versions) > 1:
         found.append(Tag(entry.version.rpartition("@")[2].partition("+")[0], "more", f"scored on {entry.version}"))
     if entry.missing:

@@ -39,6 +39,7 @@ def gather(
     earlier: Sequence[Path] = (),
     fingerprint: str | None = None,
     sample: Sample | None = None,
+    trusted: bool = False,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Board:
     """Every ``*.zip`` in a folder, by name; one that cannot stand is left out with its reason.
@@ -50,7 +51,8 @@ def gather(
         earlier: folders with manifests of earlier versions of the dataset. A submission on one of them stands where it has items
             in common with the dataset; all submissions are then compared on the items that all their versions have in common.
         fingerprint: the protocol's own by default; another for one precision or pose estimator.
-        sample: measure some items again; None = not at all.
+        sample: measure some items again; None = not at all, and then no submission competes unless it is ``trusted``.
+        trusted: those too compete whose pixels were not measured again.
         progress: told after every file.
 
     Raises:
@@ -77,7 +79,7 @@ def gather(
             check(submission, versions[own], manifest_sha256=own, protocol=protocol, fingerprint=wanted)
             submission = within(submission, versions[own], common_part(dataset, [versions[own]]))
             verdict = _verdict(submission, dataset, root, protocol, sample) if sample else None
-            entries.append(Entry(submission.header.method, submission, {}, verdict, dataset_id(versions[own])))
+            entries.append(Entry(submission.header.method, submission, {}, verdict, dataset_id(versions[own]), trusted))
         except InputError as error:
             refused.append(Refused(_shown(path.name), _shown(str(error))))
         if progress:

@@ -84,7 +84,7 @@ def pack(
     blobs = sorted({row.blob for row in predictions}) if with_predictions else []
     facts = {row.item_id: asdict(row) for row in predictions}
     for fact in facts.values():
-        del fact["method"], fact["item_id"]
+        del fact["method"], fact["item_id"], fact["known_db"]  # the effort has its range
         if fact["ceiling_db"] is None:
             del fact["ceiling_db"]
     header = Header(
@@ -104,6 +104,7 @@ def pack(
         },
         reference=method in references_in(workspace),
         effort=efforts_of(workspace, dataset, [method])[method].told,
+        measured={row.item_id: dict(row.measured) for row in own if row.measured},
     )
     texts = {HEADER: header_bytes(header), **texts}
     identity = hashlib.sha256(texts[HEADER]).hexdigest()

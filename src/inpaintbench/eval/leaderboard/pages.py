@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import NamedTuple
 
 from inpaintbench.claims import ENOUGH_SOURCES
+from inpaintbench.eval.comparing.permutation import LEVEL
 from inpaintbench.eval.comparing.statistics import INTERVAL
 from inpaintbench.eval.comparing.statistics import LEVEL as INTERVAL_LEVEL
-from inpaintbench.eval.leaderboard.board import LEVEL, Board, Entry
+from inpaintbench.eval.leaderboard.board import UNMEASURED, Board, Entry
 from inpaintbench.eval.leaderboard.board import Row as BoardRow
 from inpaintbench.eval.leaderboard.clips import Clips
 from inpaintbench.eval.leaderboard.frame import CARD_TITLES, Sister, links, page, tags
 from inpaintbench.eval.leaderboard.tables import score_notes, score_table, slice_matrix
-from inpaintbench.eval.report.effort_table import ceiling_words, memory_words, time_words
+from inpaintbench.eval.report.effort_table import ceiling_words, known_words, memory_words, time_words
 from inpaintbench.eval.report.labels import metric_title, region_label, slice_label
 from inpaintbench.eval.report.notes import Definition, constants_table, metric_notes, slice_table
 from inpaintbench.eval.report.page import GALLERY_SCRIPTS, gallery_parts
-from inpaintbench.eval.report.quantity import metric_leaf
-from inpaintbench.eval.report.tables import split_level
+from inpaintbench.eval.report.quantity import exploratory, metric_leaf
+from inpaintbench.eval.report.tables import REFERENCE, split_level
+from inpaintbench.eval.scoring.repeating import WORDS
 from inpaintbench.pages import Cell, Column, Row, Table, data_uri
 from inpaintbench.pages import page as whole_page
 from inpaintbench.pages.tables import simple
@@ -71,7 +74,10 @@ def _page(board: Board, at: int, part: Slice, where: dict[str, str], home: str, 
         level=level,
         regions=[(region, region_label(region).capitalize()) for region in board.regions],
         scores=[(score_table(board, part, region, up=up), score_notes(board, part, region)) for region in board.regions],
-        figures={region: () if at else tuple(f"{FIGURES}/{region}.{kind}" for kind in FIGURE_KINDS) for region in board.regions},
+        figures={
+            region: () if at or not board.contenders else tuple(f"{FIGURES}/{region}.{kind}" for kind in FIGURE_KINDS)
+            for region in board.regions
+        },
         front=not at,
         **({} if at else _front(board, where, notes)),
     )
@@ -79,12 +85,14 @@ def _page(board: Board, at: int, part: Slice, where: dict[str, str], home: str, 
 
 def _front(board: Board, where: dict[str, str], notes: str) -> dict[str, object]:
     """Parts that only the first page has."""
-    results, others = board.results, len(board.entries) - len(board.contenders)
+    results = board.results
+    kinds = Counter(entry.aside for entry in board.entries if entry.aside)
+    words = {REFERENCE: count(kinds[REFERENCE], "reference"), UNMEASURED: f"{kinds[UNMEASURED]} not measured again"}
     refused: list[list[object]] = [[one.name, one.reason] for one in board.refused]
     return {
         "versions": _versions(board),
         "introduction": notes,
-        "beside": f" beside {count(others, 'reference')}" if others else "",
+        "beside": f" beside {' and '.join(words.get(kind, f'{kinds[kind]} without a place') for kind in kinds)}" if kinds else "",
         "n_sources": len(set(results.sources.values())),
         "facts": _facts(board),
         "matrices": [slice_matrix(board, where, region) for region in board.regions] if len(board.slices) > 1 else [],
@@ -153,10 +161,8 @@ def _lead_words(board: Board, rows: list[BoardRow], region: str) -> str:
     placed = [row for row in rows if row.place is not None]
     if len(placed) < 2:
         return ""
-    alike = board.like_first(everything, region)
-    if alike:
-        more = f" and {len(alike) - 1} more" if len(alike) > 1 else ""
-        return f"cannot be told apart from {alike[0].entry.submission.card.title}{more}"
+    if board.like_first(everything, region):
+        return "the first of them; they cannot be told apart"
     by = len(board.leads(everything, region, placed[0], placed[1]))
     return (
         f"better than {placed[1].entry.submission.card.title} by more than chance in {by} of "
@@ -191,7 +197,7 @@ def _most_slices(board: Board, region: str) -> list[Fact]:
 
 def _most(board: Board, term: str, wins: dict[str, int], of: int, noun: str, clear: dict[str, int]) -> list[Fact]:
     """Card of the most first places, and in how many of them the lead is more than chance."""
-    most = max(wins.values())
+    most = max(wins.values(), default=0)
     if not most:
         return []
     leaders = [entry for entry in board.contenders if wins[entry.label] == most]
@@ -206,8 +212,9 @@ def _reading() -> list[Definition]:
     entries = [
         (
             "Mean place",
-            "A method's place by each metric of the region, averaged. Equal values share the better place. A metric counts when "
-            "it ranks methods and more than half of the submissions have a number by it.",
+            "A method's place by each metric of the region, averaged. Equal values share the better place, and all that cannot "
+            "be told from the best share the first. A metric counts when it ranks methods, damage cannot better it, and more "
+            "than half of the submissions have a number by it.",
         ),
         (
             "No place",
@@ -230,20 +237,28 @@ def _reading() -> list[Definition]:
             "machines (a pointer over one shows which) do not compare.",
         ),
         (
-            "≈ best",
-            f"A paired permutation test over the same items does not tell the method from the best at {LEVEL:g}, corrected for "
-            "all pairs (Holm). A pointer over a value shows p. Where nothing is said, the method is behind by more than chance, "
-            "or nothing could be tested; a line under the table says so.",
+            "Bold",
+            f"The best mean, and every one that a paired permutation test over the same items does not tell from it at "
+            f"{LEVEL:g}, corrected over the comparisons with the best (Holm). A pointer over a value shows p. Of numbers of "
+            "whole sets, such as FID, those whose intervals do not stand apart.",
+        ),
+        (
+            "Diagnostic",
+            "A metric that damage to a result can better, such as one of steadiness by a frozen or flat fill. By it nobody has a "
+            "place who would pass a method that is better by the protocol's primary quantity, and it counts into no mean place.",
         ),
         (
             "Not told apart",
-            "By no metric that counts into mean places does that test tell the first method to be better: their order could be "
-            f"chance. The test takes {ENOUGH_SOURCES} sources at least, and more with many submissions.",
+            "By no metric that counts into mean places is the first method better by more than chance: the order could be luck. "
+            "What is told so holds beside everything that this site compares (every two methods, by every metric, in every "
+            "slice), so it asks for more than bold does; the protocol's primary quantity, named before anything was scored, is "
+            "corrected for its own comparisons alone, and the metrics marked exploratory for all.",
         ),
         (
             "Verified",
             "The maintainers of this page measured some items again from the predictions that were submitted, and every number "
-            "agrees. A submission that disagrees is left out. Numbers of whole sets, such as FID, are not measured again.",
+            "agrees. A submission that disagrees is left out, and one that brought nothing to measure holds no place unless the "
+            "maintainers give it one. Numbers of whole sets, such as FID, are not measured again.",
         ),
     ]
     return [Definition(name, (words,)) for name, words in entries]
@@ -303,7 +318,7 @@ def _scores(board: Board, entry: Entry) -> Table:
         for quantity, cell in row.cells.items():
             decimals = metric_leaf(quantity.metric).decimals
             rows.append([
-                metric_title(quantity.metric), region_label(region),
+                metric_title(quantity.metric) + exploratory(quantity, board.results.protocol), region_label(region),
                 number(board.results.level(everything, entry.label, quantity), decimals),
                 interval(cell.summary.interval_low, cell.summary.interval_high, decimals) or DASH,
                 DASH if cell.place is None else f"{cell.place} of {len(board.contenders)}", cell.summary.n,
@@ -324,6 +339,16 @@ def _by_slice(board: Board, entry: Entry) -> Table:
     return Table((Column("Slice"), *heads), tuple(rows), label="Mean place in each slice")
 
 
+def _measured_words(entry: Entry) -> str:
+    """Whether the scores state what they were measured of, which was compared with the dataset."""
+    of, measured = len(entry.submission.header.predictions), len(entry.submission.header.measured)
+    if not measured:
+        return "not recorded"
+    return f"truth, hole and prediction of {count(measured, 'item')} have the hashes of this dataset" + (
+        f"; {of - measured} not recorded" if of > measured else ""
+    )
+
+
 def _provenance(entry: Entry) -> Table:
     header, verdict = entry.submission.header, entry.verdict
     changed = max((prediction["largest_change_outside"] for prediction in header.predictions.values()), default=0)
@@ -333,6 +358,7 @@ def _provenance(entry: Entry) -> Table:
         "Dataset's manifest": header.manifest_sha256,
         "Protocol": f"{header.protocol} ({header.fingerprint})",
         "Predictions": count(len(header.predictions), "file") + ", each named by its SHA-256",
+        "Measured files": _measured_words(entry),
         "Largest change of known pixels": f"{changed} of 255",
         "Versions": ", ".join(f"{name} {version}" for name, version in sorted(header.versions.items())),
     }
@@ -342,12 +368,20 @@ def _provenance(entry: Entry) -> Table:
         memory = f"{memory_words(effort.peak_mebibytes)}{on_cards}"
         facts["Seconds a frame"] = f"{time_words(effort)} over {count(effort.items, 'item')}, as submitted"
         facts["Peak memory"], facts["Machine"] = memory, effort.machine
+    if effort.between_items:
+        facts["Between items"] = f"it {WORDS[effort.between_items]}, as submitted"
     if effort.ceiling_low is not None:
         facts["Form of results"] = f"{ceiling_words(effort)} on its scores"
+    if effort.known_low is not None:
+        facts["Known pixels"] = f"it {known_words(effort)}"
     if effort.task:
         facts["Differs from the published task"] = " ".join(effort.task)
     if verdict is not None:
-        again = f"{verdict.values} numbers of {count(len(verdict.items), 'item')} agree" if verdict.agrees else verdict.reason
+        again = (
+            f"{verdict.values} numbers of {entry.part_measured or len(verdict.items)} items agree"
+            if verdict.agrees
+            else verdict.reason
+        )
         facts["Measured again"] = again or "nothing could be measured here"
         if verdict.unchecked and verdict.items:
             facts["Not measured again"] = ", ".join(verdict.unchecked)

@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from inpaintbench.eval.leaderboard.board import LEVEL, Board, Cell, Row
+from inpaintbench.eval.comparing.permutation import BOLD, LEVEL
+from inpaintbench.eval.leaderboard.board import Board, Cell, Row
 from inpaintbench.eval.leaderboard.frame import method_cell
+from inpaintbench.eval.report.between_items import exposure_sentences, shown_to
 from inpaintbench.eval.report.cautions import size_words
 from inpaintbench.eval.report.effort_table import memory_words, time_words
 from inpaintbench.eval.report.labels import metric_label, quantity_arrow, region_label, slice_label
-from inpaintbench.eval.report.quantity import Quantity, metric_leaf
+from inpaintbench.eval.report.quantity import Quantity, exploratory, metric_leaf
 from inpaintbench.eval.report.tables import split_level
 from inpaintbench.pages import tables as shown
 from inpaintbench.pages.tables import Column, Table, Tag
-from inpaintbench.pages.words import DASH, count, interval, method_class, number
+from inpaintbench.pages.words import DASH, count, interval, method_class, number, percent
 from inpaintbench.types import Slice
 
 
@@ -39,12 +41,15 @@ def score_table(board: Board, part: Slice, region: str, *, up: str) -> Table:
         label=f"Scores, {region_label(region)}",
         kind="list standings",
         copies=True,
+        foot=BOLD,
     )
 
 
 def _head(board: Board, quantity: Quantity, *, counted: bool) -> Column:
     upwards = quantity.higher_is_better != (quantity.metric in board.results.protocol.ranked_against)
-    note = ", ".join(filter(None, (metric_leaf(quantity.metric).unit, "" if counted else "not counted")))
+    marked = exploratory(quantity, board.results.protocol)
+    words = (metric_leaf(quantity.metric).unit, "" if counted else "not counted", "exploratory" if marked else "")
+    note = ", ".join(filter(None, words))
     return Column(quantity_arrow(quantity), sorts=True, falling=upwards, note=note)
 
 
@@ -56,14 +61,19 @@ def _row(
         value=None if row.mean is None else float(row.mean),
         kind="place",
         note="" if row.mean is None else row.mean_text,
-        below="not told apart" if like else "",
+        below="\n".join(filter(None, ("not told apart" if like else "", _measured_words(row)))),
         title="no metric tells this method from the first by more than chance" if like else row.reason or "",
-        strong=first,
+        strong=first or like,
     )
     cells = (_cell(board, part, row, quantity, scales[quantity]) for quantity in row.cells)
     name = method_cell(row.entry, board, up=up)
     times = [_time(row)] if timed else []
     return shown.Row((name, place, *cells, *times), kind="" if row.entry.competes else "floor", key=row.entry.label)
+
+
+def _measured_words(row: Row) -> str:
+    """What a place rests on where not all was measured again; empty where all was, or there is no place."""
+    return "" if row.place is None or not row.entry.part_measured else f"{row.entry.part_measured} items measured again"
 
 
 def _time(row: Row) -> shown.Cell:
@@ -84,10 +94,10 @@ def _cell(board: Board, part: Slice, row: Row, quantity: Quantity, scale: _Scale
         return shown.Cell(DASH, title=summary.reason or "no value", kind="score")
     small = [
         interval(summary.interval_low, summary.interval_high, decimals),
-        "≈ best" if cell.like_best else "",
         f"{cell.left_out} left out" if cell.left_out else "",
         f"{summary.n_infinite} ∞" if summary.n_infinite else "",
         (size_words(board.results.slice_score(part, row.entry.label, quantity)) or "") if quantity.of_sets else "",
+        _not_shown(board, part, row, quantity),
     ]
     place = Tag(str(cell.place), "high" if cell.best else "more", f"place {cell.place}")
     return shown.Cell(
@@ -96,10 +106,18 @@ def _cell(board: Board, part: Slice, row: Row, quantity: Quantity, scale: _Scale
         strong=cell.best,
         tags=() if cell.place is None else (place,),
         below="\n".join(filter(None, small)),
-        title=_test_words(cell),
+        title=cell.reason or _test_words(cell),
         whisker=scale.whisker(cell),
         kind=f"score {method_class(row.entry.label)}",
     )
+
+
+def _not_shown(board: Board, part: Slice, row: Row, quantity: Quantity) -> str:
+    """The mean over the items that others show next to nothing of, and the share that the method may have known of all."""
+    over = board.results.over_unexposed(part, row.entry.label, quantity)
+    shown_share = shown_to(board.results, part, row.entry.label)
+    told = [] if over is None or over.mean is None else [f"{number(over.mean, metric_leaf(quantity.metric).decimals)} not shown"]
+    return "\n".join([*told, *([f"{percent(shown_share)} shown"] if shown_share else [])])
 
 
 def _test_words(cell: Cell) -> str:
@@ -145,12 +163,12 @@ def score_notes(board: Board, part: Slice, region: str) -> list[str]:
     aside = [metric_label(quantity.metric) for quantity in board.quantities(region) if quantity not in counted]
     if aside:
         found.append(
-            f"Not counted into mean places: {', '.join(aside)}, by which nothing is ranked, or which at most half of the "
-            "submissions have."
+            f"Not counted into mean places: {', '.join(aside)}, by which nothing is ranked, which damage can better, which was "
+            "not measured again here, or which at most half of the submissions have."
         )
     for name in (metric_label(one.metric) for one in counted if one.metric in board.results.protocol.ranked_against):
         found.append(f"{name} is ranked the wrong way round, as this protocol's tables were printed.")
-    found += _untested(rows)
+    found += [*exposure_sentences(board.results), *_untested(rows)]
     found += [f"{row.entry.label} has no mean place: {row.reason}." for row in rows if row.reason]
     if board.results.unmeasured:
         names = dict.fromkeys(metric_label(one.metric) for one in board.results.unmeasured if one.region == region)

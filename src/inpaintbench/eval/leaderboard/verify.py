@@ -8,10 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from inpaintbench.errors import InputError
+from inpaintbench.errors import InputError, VerifyError
 from inpaintbench.eval.leaderboard.unpack import Submission, take_out
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols.base import Protocol
+from inpaintbench.eval.scoring.run_state import DAMAGED
 from inpaintbench.eval.scoring.score import Predicted, score
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.tables import UNEXPECTED
@@ -75,7 +76,7 @@ def verify(
         workers: processes that decode the stranger's files; 0 = this one.
 
     Raises:
-        InputError: a prediction in the submission is damaged.
+        InputError: a prediction in the submission is damaged. VerifyError: the dataset is.
     """
     header, inside = submission.header, set(submission.blobs)
     metrics = _metrics(submission, protocol)
@@ -104,6 +105,9 @@ def verify(
             executor, replace(dataset, items=tuple(chosen)), root=root, methods=[Predicted(header.method, predictions)],
             protocol=protocol.name, metrics=metrics,
         )[header.method].records  # fmt: skip
+    if reasons := [row.reason for row in found if row.details.get(UNEXPECTED) == DAMAGED]:
+        # Of the host's dataset: predictions were compared with their hashes as they were taken out.
+        raise VerifyError(f"{reasons[0]}; nothing is wrong with the submission")
     return _compared(submission, found, [row["item_id"] for row in chosen], protocol, unchecked)
 
 

@@ -22,7 +22,8 @@ from inpaintbench.pages import save_chart
 _FRONT = "index.html"
 COLUMNS = (
     "slice", "region", "method", "mean_place", "place", "metric", "mean", "interval_low", "interval_high", "standard_error", "n",
-    "n_infinite", "n_missing", "n_sources", "left_out", "metric_place", "p_against_best", "reference", "reason",
+    "n_infinite", "n_missing", "n_sources", "left_out", "metric_place", "like_best", "p_against_best", "reference", "reason",
+    "mean_not_shown", "n_not_shown", "between_items", "items_predicted", "items_measured_again", "no_place",
 )  # fmt: skip
 
 
@@ -76,7 +77,7 @@ def write_site(
         files["README.md"] = space_readme(named, introduction, dataset=hub_dataset)
     with replacing(folder, what="leaderboard ") as made:
         (made / FIGURES).mkdir(parents=True)
-        for region in board.regions:
+        for region in board.regions if board.contenders else ():
             drawn = metrics_figure(board.results, board.slices[0], board.quantities(region))
             for kind in FIGURE_KINDS:
                 save_chart(drawn, made / FIGURES / f"{region}.{kind}")
@@ -106,6 +107,7 @@ def rows(board: Board) -> Iterator[dict[str, Any]]:
         for region in board.regions:
             for row in board.rows(part, region):
                 for quantity, cell in row.cells.items():
+                    over = board.results.over_unexposed(part, row.entry.label, quantity)
                     summary = cell.summary._asdict()
                     summary["n_sources"] = summary.pop("n_clusters")
                     yield {
@@ -118,8 +120,15 @@ def rows(board: Board) -> Iterator[dict[str, Any]]:
                         **summary,
                         "left_out": cell.left_out,
                         "metric_place": cell.place,
+                        "like_best": cell.best,
                         "p_against_best": cell.test.p_holm if cell.test else None,
-                        "reference": not row.entry.competes,
+                        "reference": row.entry.submission.header.reference,
+                        "mean_not_shown": None if over is None else over.mean,
+                        "n_not_shown": None if over is None else over.n,
+                        "between_items": row.entry.effort.between_items or None,
+                        "items_predicted": len(row.entry.submission.header.predictions),
+                        "items_measured_again": len(row.entry.verdict.items) if row.entry.verdict else 0,
+                        "no_place": row.entry.aside,
                     }
 
 
@@ -161,6 +170,8 @@ def _entry(entry: Entry) -> dict[str, Any]:
         "versions": dict(submission.header.versions),
         "effort": dict(submission.header.effort),
         "missing": dict(entry.missing),
+        "no_place": entry.aside,
+        "measured": dict(submission.header.measured),
         "verification": None if verdict is None else {
             "items": list(verdict.items), "values": verdict.values, "agrees": verdict.agrees,
             "unchecked": list(verdict.unchecked), "reason": verdict.reason,

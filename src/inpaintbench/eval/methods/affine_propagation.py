@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from inpaintbench import regions
 from inpaintbench.eval.methods.base import Method, fill_in_place
+from inpaintbench.ranges import AtLeastOne, Level, Radius
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
 
@@ -54,9 +55,10 @@ class AffinePropagation(Method):
 
     name = "affine_propagation"
     version = "1"
+    stateless = True
     needs = ("input", "hole")
 
-    def __init__(self, *, reach_frames: int = 90, tolerance_levels: float = 12.0, radius_pixels: float = 3.0) -> None:
+    def __init__(self, *, reach_frames: AtLeastOne = 90, tolerance_levels: Level = 12.0, radius_pixels: Radius = 3.0) -> None:
         self.reach_frames = reach_frames
         self.tolerance_levels = tolerance_levels
         self.radius_pixels = radius_pixels

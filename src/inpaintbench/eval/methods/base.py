@@ -30,6 +30,8 @@ class Method(Leaf, ABC):
     """Parts that it can do without, such as the hole where a benchmark hides it."""
     divisor: Divisor = 1
     """Multiples that the sides of the frames it is given are padded to."""
+    value_range: str | None = None
+    """Range of the floats that it gives, "0..1", "-1..1" or "0..255"; None where it gives bytes."""
     any_size: bool = False
     """True when it passes on what others made, whose frames may be of another size where whole frames are judged."""
     reference: bool = False
@@ -40,8 +42,15 @@ class Method(Leaf, ABC):
     """File for what it says about the item at hand; None where nobody keeps it."""
     heading: str = ""
     """First line of that file, of methods whose code is the user's: how they fail stands in it."""
+    given: Frames | None = None
+    """The copy that the last call could write into, where the input itself was not handed over."""
     usage: Usage | None = None
     """What the last item took, where other processes than this one did the work."""
+    stateless: bool = False
+    """True when it keeps nothing of an item; of methods of your own the word is tested. Others are run by processes none of which
+    sees two items of one clip."""
+    unwatched: bool = False
+    """True where its results come from what no process here begins anew: folders, servers."""
     computes: bool = True
     """False where it passes on what was made elsewhere: its time says nothing."""
 

@@ -19,6 +19,7 @@ class Biharmonic(Method):
 
     name = "biharmonic"
     version = "1"
+    stateless = True
     needs = ("input", "hole")
 
     def inpaint(self, view: ItemView) -> Frames:

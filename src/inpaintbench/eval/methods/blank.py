@@ -12,6 +12,7 @@ class Blank(Method):
 
     name = "blank"
     version = "1"
+    stateless = True
     needs = ("input",)
     reference = True
 

@@ -23,6 +23,7 @@ from inpaintbench.eval.adapters.starting import scratch_folder, start
 from inpaintbench.eval.adapters.usage import both, has_card
 from inpaintbench.eval.methods.base import Method
 from inpaintbench.eval.scoring.fitting import Divisor
+from inpaintbench.ranges import Duration, Seed, Whole
 from inpaintbench.types import Frames, Hole, Prompts
 from inpaintbench.view import ItemView
 
@@ -71,6 +72,7 @@ class Command(Method):
 
     name = "command"
     version = "3"
+    stateless = True
     needs = ("input",)
     uses = ("hole", "object_mask", "prompts")
 
@@ -78,14 +80,14 @@ class Command(Method):
         self,
         *,
         command: str | None = None,
-        time_limit_seconds: float | None = None,
+        time_limit_seconds: Duration | None = None,
         layout: str = "plain",
         divisor: Divisor | None = None,
         folder: str | None = None,
         weights: str | None = None,
-        seed: int = 0,
+        seed: Seed = 0,
         python: str | None = None,
-        overlap: int | None = None,
+        overlap: Whole | None = None,
         device: str | None = None,
         image: str | None = None,
         negative_prompt: str | None = None,

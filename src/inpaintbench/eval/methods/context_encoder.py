@@ -30,6 +30,7 @@ class ContextEncoder(TrainedMethod):
 
     name = "context_encoder"
     version = "1"
+    stateless = True
     needs = ("input", "hole")
 
     def inpaint(self, view: ItemView) -> Frames:

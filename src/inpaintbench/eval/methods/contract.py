@@ -41,6 +41,16 @@ def gives_the_same_twice(method: Method) -> None:
     require(np.array_equal(first, second), "the second time it gives other pixels")
 
 
+def keeps_nothing_of_an_item(method: Method) -> None:
+    """What it says by ``stateless``: an item whose clip it has seen with another hole has the prediction that it has alone."""
+    if not method.stateless or method.unwatched:
+        raise NotChecked("it does not say that it keeps nothing of an item, or its results come from elsewhere")
+    world = np.ascontiguousarray(_world()[:, ::-1])  # which no other check shows
+    one, other = _hole(), np.ascontiguousarray(_hole()[:, :, ::-1])
+    first, _, second = (_filled(method, _corrupted(world, hole), hole) for hole in (one, other, one))
+    require(np.array_equal(first, second), "it gives other pixels once it has seen the clip with another hole")
+
+
 def known_pixels_stay(method: Method) -> None:
     """Whatever it is given outside of the hole it gives back; with no hole, everything."""
     _require_hole(method)
@@ -68,6 +78,7 @@ CHECKS: tuple[Check, ...] = (
     states_its_facts,
     gives_frames_of_the_input_and_leaves_the_input_alone,
     gives_the_same_twice,
+    keeps_nothing_of_an_item,
     known_pixels_stay,
     takes_short_clips,
     takes_frames_that_are_all_hole,

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from inpaintbench.eval.methods.base import Method, fill_in_place, where_judged
 from inpaintbench.eval.methods.temporal_median import median_of_known
 from inpaintbench.eval.methods.text_spans import text_hole
+from inpaintbench.ranges import Level, Radius
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
 
@@ -30,10 +31,11 @@ class DecaptionMedian(Method):
 
     name = "decaption_median"
     version = "1"
+    stateless = True
     needs = ("input",)
     uses = ("hole",)
 
-    def __init__(self, *, radius_pixels: float = 3.0, still_levels: float = 10.0) -> None:
+    def __init__(self, *, radius_pixels: Radius = 3.0, still_levels: Level = 10.0) -> None:
         self.radius_pixels, self.still_levels = radius_pixels, still_levels
 
     def inpaint(self, view: ItemView) -> Frames:

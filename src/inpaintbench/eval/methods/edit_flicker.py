@@ -6,6 +6,7 @@ import numpy as np
 
 from inpaintbench.errors import InputError
 from inpaintbench.eval.methods.base import Method, where_judged
+from inpaintbench.ranges import Whole
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
@@ -22,10 +23,11 @@ class EditFlicker(Method):
 
     name = "edit_flicker"
     version = "1"
+    stateless = True
     needs = ("input",)
     uses = ("hole",)
 
-    def __init__(self, *, levels: int = 12) -> None:
+    def __init__(self, *, levels: Whole = 12) -> None:
         if not 0 <= levels <= 127:
             raise InputError(f"levels is {levels}, choose grey levels from 0 (nothing changes) to 127")
         self.levels = levels

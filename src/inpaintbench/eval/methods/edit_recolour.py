@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from inpaintbench.eval.methods.base import Method, where_judged
 from inpaintbench.eval.methods.edit_style import share
+from inpaintbench.ranges import Amount
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
@@ -37,10 +38,11 @@ class EditRecolour(Method):
 
     name = "edit_recolour"
     version = "1"
+    stateless = True
     needs = ("input",)
     uses = ("hole", "object_mask", "prompts")
 
-    def __init__(self, *, strength: float = 0.7) -> None:
+    def __init__(self, *, strength: Amount = 0.7) -> None:
         self.strength = share("strength", strength)
 
     def inpaint(self, view: ItemView) -> Frames:

@@ -6,6 +6,7 @@ import numpy as np
 
 from inpaintbench.errors import InputError
 from inpaintbench.eval.methods.base import Method, where_judged
+from inpaintbench.ranges import Offset
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
@@ -23,10 +24,11 @@ class EditShift(Method):
 
     name = "edit_shift"
     version = "1"
+    stateless = True
     needs = ("input",)
     uses = ("hole", "object_mask")
 
-    def __init__(self, *, pixels: int = 12) -> None:
+    def __init__(self, *, pixels: Offset = 12) -> None:
         if pixels < 0:
             raise InputError(f"pixels is {pixels}, choose how far the object moves, 0 or more")
         self.pixels = pixels

@@ -7,6 +7,7 @@ import numpy as np
 
 from inpaintbench.errors import InputError
 from inpaintbench.eval.methods.base import Method, where_judged
+from inpaintbench.ranges import Amount
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
@@ -28,10 +29,11 @@ class EditStyle(Method):
 
     name = "edit_style"
     version = "1"
+    stateless = True
     needs = ("input",)
     uses = ("hole",)
 
-    def __init__(self, *, strength: float = 0.7) -> None:
+    def __init__(self, *, strength: Amount = 0.7) -> None:
         self.strength = share("strength", strength)
 
     def inpaint(self, view: ItemView) -> Frames:

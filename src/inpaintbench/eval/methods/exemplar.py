@@ -8,6 +8,7 @@ import numpy as np
 from inpaintbench.errors import InputError
 from inpaintbench.eval.exemplar.filling import Backend, fill, select_backend
 from inpaintbench.eval.methods.base import Method, fill_each_frame
+from inpaintbench.ranges import Seed, Side, Whole
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
@@ -35,10 +36,11 @@ class Exemplar(Method):
 
     name = "exemplar"
     version = "1"
+    stateless = True
     needs = ("input", "hole")
 
     def __init__(
-        self, *, seed: int = 0, patch_pixels: int = 7, levels: int = 5, iterations: int = 2, backend: Backend = "auto"
+        self, *, seed: Seed = 0, patch_pixels: Side = 7, levels: Whole = 5, iterations: Whole = 2, backend: Backend = "auto"
     ) -> None:
         if not 3 <= patch_pixels <= _LARGEST_PATCH_PIXELS or patch_pixels % 2 == 0:
             raise InputError(f"patch_pixels is {patch_pixels}, choose an odd number from 3 to {_LARGEST_PATCH_PIXELS}")

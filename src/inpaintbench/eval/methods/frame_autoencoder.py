@@ -27,6 +27,7 @@ class FrameAutoencoder(TrainedMethod):
 
     name = "frame_autoencoder"
     version = "1"
+    stateless = True
     needs = ("input",)
     uses = ("hole",)
     divisor: Divisor = FRAME_DIVISOR

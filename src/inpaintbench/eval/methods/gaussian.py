@@ -7,6 +7,7 @@ import numpy as np
 
 from inpaintbench.errors import InputError
 from inpaintbench.eval.methods.base import Method, where_judged
+from inpaintbench.ranges import Radius
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
@@ -23,10 +24,11 @@ class Gaussian(Method):
 
     name = "gaussian"
     version = "1"
+    stateless = True
     needs = ("input",)
     uses = ("hole",)
 
-    def __init__(self, *, sigma_pixels: float = 1.5) -> None:
+    def __init__(self, *, sigma_pixels: Radius = 1.5) -> None:
         if not sigma_pixels > 0:
             raise InputError(f"sigma_pixels is {sigma_pixels}, choose a number above 0, e.g. 1.5")
         self.sigma_pixels = float(sigma_pixels)

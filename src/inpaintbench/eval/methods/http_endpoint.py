@@ -13,7 +13,8 @@ from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.adapters.posting import Refused, checked_address, posted
 from inpaintbench.eval.adapters.usage import Usage
 from inpaintbench.eval.methods.base import Method
-from inpaintbench.eval.scoring.fitting import Divisor
+from inpaintbench.eval.scoring.fitting import Divisor, value_range_of
+from inpaintbench.ranges import Duration
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
@@ -34,18 +35,24 @@ class HttpEndpoint(Method):
         model: name and version of what is served there: a server cannot be looked into for changes.
         divisor: multiples that the sides of frames are padded to.
         time_limit_seconds: for one answer.
+        value_range: of the floats that it answers, "0..1", "-1..1" or "0..255"; None = it answers bytes.
 
     Raises:
-        InputError: another kind of address.
+        InputError: another kind of address, or an unknown range.
     """
 
     name = "http_endpoint"
     version = "1"
+    stateless = True
+    unwatched = True
     needs = ("input",)
     uses = ("hole", "object_mask", "prompts")
 
-    def __init__(self, *, url: str, model: str, divisor: Divisor = 1, time_limit_seconds: float = 3600.0) -> None:
+    def __init__(
+        self, *, url: str, model: str, divisor: Divisor = 1, time_limit_seconds: Duration = 3600.0, value_range: Any = None
+    ) -> None:
         self._url = checked_address(url)
+        self.value_range = None if value_range is None else value_range_of(value_range)
         self._model, self.divisor, self._seconds = model, divisor, time_limit_seconds
 
     def inpaint(self, view: ItemView) -> Frames:

@@ -37,6 +37,7 @@ class Lama(Method):
 
     name = "lama"
     version = "1"
+    stateless = True
     needs = ("input", "hole")
     divisor: Divisor = 8
 

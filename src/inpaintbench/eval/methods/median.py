@@ -7,6 +7,7 @@ import numpy as np
 
 from inpaintbench.errors import InputError
 from inpaintbench.eval.methods.base import Method, where_judged
+from inpaintbench.ranges import Side
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
@@ -23,10 +24,11 @@ class Median(Method):
 
     name = "median"
     version = "1"
+    stateless = True
     needs = ("input",)
     uses = ("hole",)
 
-    def __init__(self, *, window_pixels: int = 3) -> None:
+    def __init__(self, *, window_pixels: Side = 3) -> None:
         if window_pixels not in range(3, 100, 2):
             raise InputError(f"window_pixels is {window_pixels}, choose an odd number from 3 to 99")
         self.window_pixels = int(window_pixels)

@@ -18,6 +18,7 @@ from inpaintbench.eval.training.checkpoint import TrainedMethod
 from inpaintbench.eval.training.networks import CONTEXT_PIXELS
 from inpaintbench.models.torch_networks import on_device, torch
 from inpaintbench.models.vgg import vgg_19
+from inpaintbench.ranges import Amount, AtLeastOne, Whole
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
 
@@ -56,13 +57,14 @@ class NeuralPatches(TrainedMethod):
 
     name = "neural_patches"
     version = "1"
+    stateless = True
     needs = ("input", "hole")
     network = "context_encoder"
     divisor: Divisor = 8
 
     def __init__(
-        self, *, checkpoint: str, device: Device = "auto", texture: float = 5e-6, smoothness: float = 5e-6,
-        scales: int = 3, iterations: int = 100,
+        self, *, checkpoint: str, device: Device = "auto", texture: Amount = 5e-6, smoothness: Amount = 5e-6,
+        scales: AtLeastOne = 3, iterations: Whole = 100,
     ) -> None:  # fmt: skip
         if min(texture, smoothness) < 0 or min(scales, iterations) < 1:
             raise InputError(

@@ -11,6 +11,7 @@ from inpaintbench.errors import InputError
 from inpaintbench.eval.methods.base import Method, where_judged
 from inpaintbench.fingerprints.enhancement import ALONG_PIXELS, CONTRAST, enhance
 from inpaintbench.fingerprints.records import REFERENCE_PIXELS_PER_INCH
+from inpaintbench.ranges import Amount, Positive, Radius
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
@@ -31,15 +32,16 @@ class OrientedGabor(Method):
 
     name = "oriented_gabor"
     version = "1"
+    stateless = True
     needs = ("input",)
     uses = ("hole",)
 
     def __init__(
         self,
         *,
-        pixels_per_inch: float = REFERENCE_PIXELS_PER_INCH,
-        along_pixels: float = ALONG_PIXELS,
-        contrast: float = CONTRAST,
+        pixels_per_inch: Positive = REFERENCE_PIXELS_PER_INCH,
+        along_pixels: Radius = ALONG_PIXELS,
+        contrast: Amount = CONTRAST,
     ) -> None:
         constants = {"pixels_per_inch": pixels_per_inch, "along_pixels": along_pixels, "contrast": contrast}
         for name, value in constants.items():

@@ -30,6 +30,7 @@ class PatchAutoencoder(TrainedMethod):
 
     name = "patch_autoencoder"
     version = "1"
+    stateless = True
     needs = ("input",)
     uses = ("hole",)
     divisor: Divisor = PATCH_PIXELS

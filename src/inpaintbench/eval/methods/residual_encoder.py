@@ -30,6 +30,7 @@ class ResidualEncoder(TrainedMethod):
 
     name = "residual_encoder"
     version = "1"
+    stateless = True
     needs = ("input",)
     uses = ("hole",)
 

@@ -41,6 +41,8 @@ class SavedFolder(Method):
 
     name = "saved_folder"
     version = "3"
+    stateless = True
+    unwatched = True
     needs = ("input",)
     uses = ("hole",)
     any_size = True

@@ -14,6 +14,7 @@ from inpaintbench.eval.methods.base import where_judged
 from inpaintbench.eval.training.checkpoint import TrainedMethod, levels_of
 from inpaintbench.eval.training.networks import MANIFOLD_PIXELS, shares, small_pictures
 from inpaintbench.models.torch_networks import on_device, torch
+from inpaintbench.ranges import Amount, AtLeastOne, Seed
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
 
@@ -39,9 +40,12 @@ class SemanticInpainting(TrainedMethod):
 
     name = "semantic_inpainting"
     version = "1"
+    stateless = True
     needs = ("input", "hole")
 
-    def __init__(self, *, checkpoint: str, device: Any = "auto", steps: int = 1500, prior: float = 0.003, seed: int = 0) -> None:
+    def __init__(
+        self, *, checkpoint: str, device: Any = "auto", steps: AtLeastOne = 1500, prior: Amount = 0.003, seed: Seed = 0
+    ) -> None:
         if steps < 1 or prior < 0:
             raise InputError(f"steps is {steps} and prior {prior:g}: at least 1 step, and a prior of 0 or more")
         super().__init__(checkpoint=checkpoint, device=device)

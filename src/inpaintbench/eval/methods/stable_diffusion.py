@@ -18,6 +18,7 @@ from inpaintbench.eval.methods.base import Method
 from inpaintbench.eval.scoring.fitting import Divisor
 from inpaintbench.files import file_sha256
 from inpaintbench.models import torch_networks
+from inpaintbench.ranges import Amount, AtLeastOne, Seed
 from inpaintbench.types import Frames, content_id
 from inpaintbench.view import ItemView
 
@@ -53,6 +54,7 @@ class StableDiffusion(Method):
 
     name = "stable_diffusion"
     version = "1"
+    stateless = True
     needs = ("input", "hole")
     divisor: Divisor = 8
 
@@ -62,10 +64,10 @@ class StableDiffusion(Method):
         model: str,
         prompt: str = "",
         negative_prompt: str = "",
-        steps: int = 50,
-        guidance: float = 7.5,
-        strength: float = 1.0,
-        seed: int = 0,
+        steps: AtLeastOne = 50,
+        guidance: Amount = 7.5,
+        strength: Amount = 1.0,
+        seed: Seed = 0,
         numbers: Numbers = "float32",
         device: Device = "auto",
     ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import cv2
 
 from inpaintbench.eval.methods.base import Method, fill_each_frame
+from inpaintbench.ranges import Radius
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
@@ -19,9 +20,10 @@ class Telea(Method):
 
     name = "telea"
     version = "1"
+    stateless = True
     needs = ("input", "hole")
 
-    def __init__(self, *, radius_pixels: float = 3.0) -> None:
+    def __init__(self, *, radius_pixels: Radius = 3.0) -> None:
         self.radius_pixels = radius_pixels
 
     def inpaint(self, view: ItemView) -> Frames:

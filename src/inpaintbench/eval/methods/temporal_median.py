@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.eval.methods.base import Method, fill_in_place
+from inpaintbench.ranges import Radius
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
@@ -23,9 +24,10 @@ class TemporalMedian(Method):
 
     name = "temporal_median"
     version = "1"
+    stateless = True
     needs = ("input", "hole")
 
-    def __init__(self, *, radius_pixels: float = 3.0) -> None:
+    def __init__(self, *, radius_pixels: Radius = 3.0) -> None:
         self.radius_pixels = radius_pixels
 
     def inpaint(self, view: ItemView) -> Frames:

@@ -13,6 +13,7 @@ from inpaintbench.eval.passes.edits import WITHOUT_GIF, through_gif
 from inpaintbench.models import torch_networks
 from inpaintbench.models.aesthetic import LENGTH, WEIGHTS, aesthetic_head
 from inpaintbench.models.clip import shape_of
+from inpaintbench.ranges import Positive
 from inpaintbench.view import ItemView
 
 
@@ -33,10 +34,11 @@ class AestheticQuality(ClipMetric):
     name = "aesthetic_quality"
     deviations = (SINGLE_PRECISION, WITHOUT_GIF)
     version = "1"
+    diagnostic = "it knows no truth, and a frozen clip repeats a frame that may be one of the better ones"
     weights = (WEIGHTS,)
     needs = ("prediction",)
 
-    def __init__(self, *, divisor: float, gif: bool, **clip: Unpack[ClipConstants]) -> None:
+    def __init__(self, *, divisor: Positive, gif: bool, **clip: Unpack[ClipConstants]) -> None:
         super().__init__(**clip)
         if shape_of(self.network).length != LENGTH:
             raise ValueError(

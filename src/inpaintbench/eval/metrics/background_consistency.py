@@ -10,6 +10,7 @@ from inpaintbench.eval.metrics.families import ClipConstants, ClipMetric
 from inpaintbench.eval.passes.clip_frames import SINGLE_PRECISION
 from inpaintbench.eval.passes.edits import WITHOUT_GIF, through_gif
 from inpaintbench.eval.passes.frame_vectors import consistency
+from inpaintbench.ranges import Cosine
 from inpaintbench.view import ItemView
 
 
@@ -31,9 +32,10 @@ class BackgroundConsistency(ClipMetric):
     deviations = (SINGLE_PRECISION, WITHOUT_GIF)
     fewest_frames = 2
     version = "1"
+    diagnostic = "a frozen or flat clip is as consistent as can be"
     needs = ("prediction",)
 
-    def __init__(self, *, gif: bool, least_cosine: float, **clip: Unpack[ClipConstants]) -> None:
+    def __init__(self, *, gif: bool, least_cosine: Cosine, **clip: Unpack[ClipConstants]) -> None:
         super().__init__(**clip)
         self.gif, self.least_cosine = gif, least_cosine
 

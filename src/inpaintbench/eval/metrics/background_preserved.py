@@ -15,6 +15,7 @@ from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric, Wher
 from inpaintbench.eval.metrics.mse import masked_errors
 from inpaintbench.eval.metrics.psnr import Averaged, DecibelRule
 from inpaintbench.eval.metrics.ssim import Ssim
+from inpaintbench.ranges import Amount, Positive
 from inpaintbench.types import Frames, Hole, Plain
 from inpaintbench.view import ItemView
 
@@ -46,6 +47,7 @@ class BackgroundPreserved(SingleRegionMetric):
     name = "background_preserved"
     follows = "PIE-Bench (no licence file) in `zeroed`"
     version = "1"
+    diagnostic = "it compares with the input, so that a result that changes nothing has the best value"
     unit = "dB"
     higher_is_better = True
     decimals = 2
@@ -57,9 +59,9 @@ class BackgroundPreserved(SingleRegionMetric):
         self,
         *,
         pixels: Pixels,
-        data_range: float,
+        data_range: Positive,
         averaged: Averaged,
-        ceiling_decibels: float | None,
+        ceiling_decibels: Amount | None,
         infinite: InfiniteRule,
         **where: Unpack[Where],
     ) -> None:

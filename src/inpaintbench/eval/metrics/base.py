@@ -19,6 +19,7 @@ import numpy.typing as npt
 from inpaintbench import regions
 from inpaintbench.catalogue import Leaf, known_name
 from inpaintbench.eval.comparing.statistics import InfiniteRule, mean_of
+from inpaintbench.ranges import Whole
 from inpaintbench.types import Hole, Plain
 from inpaintbench.view import ItemView
 
@@ -69,7 +70,7 @@ class Where(TypedDict):
 
     regions: tuple[str, ...]
     """Some of ``inpaintbench.regions.ALL_REGIONS``."""
-    band_radius_pixels: int
+    band_radius_pixels: Whole
     """Reach of the boundary band on both sides of the hole's border."""
 
 
@@ -96,6 +97,10 @@ class Metric(Leaf, ABC):
     """The regions that it has an answer for."""
     ranked: bool = True
     """False: neither more nor less of it is better by itself, so reports order no methods by it."""
+    diagnostic: str = ""
+    """Why damage can better it (freezing, blurring or greying the hole, say), one clause; empty where it cannot. Such a metric is
+    shown, and nobody has a place, is bold or makes a finding by it who is worse by the protocol's primary quantity than one that
+    it puts behind; nor does it enter mean places."""
     fewest_frames: int = 1
     """2: it compares frames in time, so benchmarks of single pictures go without it."""
     weights: tuple[str, ...] = ()
@@ -109,7 +114,7 @@ class Metric(Leaf, ABC):
     command: str = ""
     """Command that measures it in place of `eval score`; empty for all that `eval score` measures."""
 
-    def __init__(self, *, regions: tuple[str, ...], band_radius_pixels: int) -> None:
+    def __init__(self, *, regions: tuple[str, ...], band_radius_pixels: Whole) -> None:
         self.regions = tuple(region for region in check_regions(regions) if region in self.answers)
         self.band_radius_pixels = band_radius_pixels
 

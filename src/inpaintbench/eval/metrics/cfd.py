@@ -29,6 +29,7 @@ class Cfd(SingleRegionMetric):
     follows = "OmniPaint (no licence file)"
     brings = "a program with its code, `INPAINTBENCH_CFD`"
     version = "1"
+    diagnostic = "it knows no truth, and a flat fill has no part that could be taken for an object"
     higher_is_better = False
     decimals = 4
     bounds = (0.0, 4.0)

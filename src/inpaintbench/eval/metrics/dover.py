@@ -34,6 +34,7 @@ class Dover(SingleRegionMetric):
     follows = "DOVER (S-Lab, non-commercial)"
     brings = "a program with its code and parameters (S-Lab, non-commercial), `INPAINTBENCH_DOVER`"
     version = "1"
+    diagnostic = "it knows no truth, and a frozen fill repeats a frame that may be one of the better ones"
     higher_is_better = True
     decimals = 4
     bounds = (0.0, 1.0)

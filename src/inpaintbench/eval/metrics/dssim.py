@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from inpaintbench.errors import InputError, NotMeasurable
 from inpaintbench.eval.metrics.base import Measurement, Metric, Where, mean_over_clip, region_pixels
+from inpaintbench.ranges import Amount, Pixels, Positive, Side, Whole
 from inpaintbench.view import ItemView
 
 Map = npt.NDArray[np.float64]
@@ -50,13 +51,13 @@ class Dssim(Metric):
     def __init__(
         self,
         *,
-        data_range: float,
-        sigma: float,
-        taps: int,
-        window_pixels: int,
-        k1: float,
-        k2: float,
-        ddof: int,
+        data_range: Positive,
+        sigma: Pixels,
+        taps: Side,
+        window_pixels: Side,
+        k1: Amount,
+        k2: Amount,
+        ddof: Whole,
         **where: Unpack[Where],
     ) -> None:
         for name, number in (("taps", taps), ("window_pixels", window_pixels)):

@@ -14,6 +14,7 @@ from inpaintbench.eval.metrics.base import Measurement, Where
 from inpaintbench.eval.metrics.families import FlowMetric
 from inpaintbench.eval.passes.edits import Empty, check_empty, mean_over_edit, where_fitting
 from inpaintbench.eval.passes.flow_pairs import Field, Mask, Picture, SourcePair, SourceRule, carried, largest, sources
+from inpaintbench.ranges import Share, WholeLevel
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
@@ -88,6 +89,7 @@ class FfAlpha(FlowMetric):
         ),
     )
     version = "1"
+    diagnostic = "it asks for motion alone, which a blurred clip can keep better than a sharp one, and an unchanged one best"
     unit = "grey levels"
     higher_is_better = False
     decimals = 3
@@ -95,7 +97,7 @@ class FfAlpha(FlowMetric):
     needs = ("truth", "prediction")
 
     def __init__(
-        self, *, flow: str, mask: Mask, mask_level: int, least_valid_share: float, empty: Empty, **where: Unpack[Where]
+        self, *, flow: str, mask: Mask, mask_level: WholeLevel, least_valid_share: Share, empty: Empty, **where: Unpack[Where]
     ) -> None:
         super().__init__(**where)
         self.rule = SourceRule(flow, mask, mask_level, least_valid_share)

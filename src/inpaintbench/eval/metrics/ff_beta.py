@@ -15,6 +15,7 @@ from inpaintbench.eval.metrics.families import FlowMetric
 from inpaintbench.eval.metrics.ff_alpha import OTHER_FLOW
 from inpaintbench.eval.passes.edits import mean_over_edit, where_fitting
 from inpaintbench.eval.passes.flow_pairs import Field, Mask, SourceRule
+from inpaintbench.ranges import Pixels, Share, WholeLevel
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
@@ -46,6 +47,7 @@ class FfBeta(FlowMetric):
     name = "ff_beta"
     deviations = (OTHER_FLOW,)
     version = "2"
+    diagnostic = "it asks for motion alone, which a blurred clip can keep better than a sharp one, and an unchanged one best"
     higher_is_better = False
     decimals = 4
     answers = ("frame",)
@@ -56,9 +58,9 @@ class FfBeta(FlowMetric):
         *,
         flow: str,
         mask: Mask,
-        mask_level: int,
-        least_valid_share: float,
-        least_motion_pixels: float,
+        mask_level: WholeLevel,
+        least_valid_share: Share,
+        least_motion_pixels: Pixels,
         **where: Unpack[Where],
     ) -> None:
         if not least_motion_pixels >= 0:

@@ -9,6 +9,7 @@ from typing import Unpack
 from inpaintbench.eval.metrics.base import Comparison, Features, Where
 from inpaintbench.eval.metrics.families import InceptionSets
 from inpaintbench.eval.set_distances import frechet
+from inpaintbench.ranges import Side, Whole
 
 
 class Fid(InceptionSets):
@@ -30,7 +31,7 @@ class Fid(InceptionSets):
     decimals = 2
     bounds = (0.0, math.inf)
 
-    def __init__(self, *, resize: str, side_pixels: int, ddof: int, **where: Unpack[Where]) -> None:
+    def __init__(self, *, resize: str, side_pixels: Side, ddof: Whole, **where: Unpack[Where]) -> None:
         super().__init__(resize=resize, side_pixels=side_pixels, **where)
         self.ddof = frechet.check_ddof(ddof)
 

@@ -31,6 +31,7 @@ class Flicker(FramePairs):
 
     name = "flicker"
     version = "1"
+    diagnostic = "an error that stays the same is steady, and it does not ask how large the error is"
 
     def measure(self, view: ItemView) -> dict[str, Measurement]:
         """Values in 0..2 for each region; None where no pair of frames shares a pixel of it.

@@ -9,6 +9,7 @@ from inpaintbench.eval.metrics.base import Measurement, Where, mean_over_clip
 from inpaintbench.eval.metrics.families import MusiqMetric
 from inpaintbench.eval.passes.edits import WITHOUT_GIF, through_gif
 from inpaintbench.eval.passes.musiq_frames import PREPROCESSES, musiq_scores
+from inpaintbench.ranges import Positive
 from inpaintbench.view import ItemView
 
 
@@ -29,10 +30,13 @@ class ImagingQuality(MusiqMetric):
     name = "imaging_quality"
     deviations = (WITHOUT_GIF,)
     version = "1"
+    diagnostic = "it knows no truth, and a frozen clip repeats a frame that may be one of the better ones"
     decimals = 4
     needs = ("prediction",)
 
-    def __init__(self, *, head: str, preprocess: str, antialias: bool, divisor: float, gif: bool, **where: Unpack[Where]) -> None:
+    def __init__(
+        self, *, head: str, preprocess: str, antialias: bool, divisor: Positive, gif: bool, **where: Unpack[Where]
+    ) -> None:
         if divisor <= 0:
             raise ValueError(f"divisor is {divisor}, it must be above 0")
         super().__init__(head=head, **where)

@@ -13,6 +13,7 @@ from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.judging import asking
 from inpaintbench.eval.judging.questions import read_answer, stored
 from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric, Where
+from inpaintbench.ranges import AtLeastOne, Seed, Side
 from inpaintbench.regions import dilate
 from inpaintbench.view import ItemView
 
@@ -48,7 +49,7 @@ class Judge(SingleRegionMetric):
     needs = ("input", "composite")
     brings = "a model that looks at pictures, behind a server or as a program (its own licence), `INPAINTBENCH_JUDGE`"
 
-    def __init__(self, *, questions: str, moments: int, longer_side: int, seed: int, **where: Unpack[Where]) -> None:
+    def __init__(self, *, questions: str, moments: AtLeastOne, longer_side: Side, seed: Seed, **where: Unpack[Where]) -> None:
         super().__init__(**where)
         if moments < 1 or longer_side < 1:
             raise ValueError(f"moments is {moments} and longer_side {longer_side}, choose at least 1")

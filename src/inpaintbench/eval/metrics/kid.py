@@ -8,6 +8,7 @@ from typing import Unpack
 from inpaintbench.eval.metrics.base import Comparison, Features, Where
 from inpaintbench.eval.metrics.families import InceptionSets
 from inpaintbench.eval.set_distances import kernel_distance
+from inpaintbench.ranges import AtLeastOne, Seed, Side, Whole
 
 
 class Kid(InceptionSets):
@@ -31,7 +32,14 @@ class Kid(InceptionSets):
     decimals = 6
 
     def __init__(
-        self, *, resize: str, side_pixels: int, subsets: int, subset_size: int, subset_seed: int, **where: Unpack[Where]
+        self,
+        *,
+        resize: str,
+        side_pixels: Side,
+        subsets: Whole,
+        subset_size: AtLeastOne,
+        subset_seed: Seed,
+        **where: Unpack[Where],
     ) -> None:
         if subsets < 0 or subset_size < 2:
             raise ValueError(f"{subsets} subsets of {subset_size} vectors: at least 0 of at least 2 are possible")

@@ -13,6 +13,7 @@ from inpaintbench.deviations import Deviation
 from inpaintbench.eval.metrics.base import Comparison, Features, Measurement, SetMetric, TogetherMetric, Where
 from inpaintbench.eval.metrics.fid import Fid
 from inpaintbench.eval.metrics.lpips import Lpips
+from inpaintbench.ranges import Amount, Positive, Side, Whole
 from inpaintbench.view import ItemView
 
 
@@ -55,10 +56,10 @@ class LamaF1(TogetherMetric, SetMetric):
         net: str,
         version: str,
         resize: str,
-        side_pixels: int,
-        ddof: int,
-        fid_scale: float,
-        epsilon: float,
+        side_pixels: Side,
+        ddof: Whole,
+        fid_scale: Positive,
+        epsilon: Amount,
         **where: Unpack[Where],
     ) -> None:
         super().__init__(**where)

@@ -13,6 +13,7 @@ import scipy.optimize
 from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric, Where
 from inpaintbench.eval.passes.prints import prints
 from inpaintbench.fingerprints.minutiae import find_minutiae
+from inpaintbench.ranges import Amount, Positive, Radius
 from inpaintbench.view import ItemView
 
 # (x, y, direction), pixels and radians.
@@ -73,7 +74,7 @@ class Minutiae(SingleRegionMetric):
     bounds = (0.0, 1.0)
     needs = ("truth", "composite")
 
-    def __init__(self, *, reach_pixels: float, angle_degrees: float, pixels_per_inch: float, **where: Unpack[Where]) -> None:
+    def __init__(self, *, reach_pixels: Radius, angle_degrees: Amount, pixels_per_inch: Positive, **where: Unpack[Where]) -> None:
         super().__init__(**where)
         self.reach_pixels, self.angle_degrees, self.pixels_per_inch = reach_pixels, angle_degrees, pixels_per_inch
 

@@ -25,6 +25,7 @@ class MusiqScore(MusiqMetric):
 
     name = "musiq"
     version = "1"
+    diagnostic = "it knows no truth, and a frozen fill repeats a frame that may be one of the better ones"
     decimals = 2
     needs = ("composite",)
 

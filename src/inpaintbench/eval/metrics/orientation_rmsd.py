@@ -14,6 +14,7 @@ from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric, Wher
 from inpaintbench.eval.passes.prints import prints
 from inpaintbench.fingerprints.estimation import estimate_orientation
 from inpaintbench.fingerprints.poincare import orientation_rmsd
+from inpaintbench.ranges import Positive
 from inpaintbench.view import ItemView
 
 # Reach within which a picture with ridges shows a ridge and a valley, pixels at 500 per inch.
@@ -43,7 +44,7 @@ class OrientationRmsd(SingleRegionMetric):
     bounds = (0.0, WORST_DEGREES)
     needs = ("truth", "composite")
 
-    def __init__(self, *, pixels_per_inch: float, **where: Unpack[Where]) -> None:
+    def __init__(self, *, pixels_per_inch: Positive, **where: Unpack[Where]) -> None:
         super().__init__(**where)
         self.pixels_per_inch = pixels_per_inch
 

@@ -9,6 +9,7 @@ from inpaintbench.catalogue import known_name
 from inpaintbench.eval.metrics.base import Comparison, Features, Where
 from inpaintbench.eval.metrics.families import InceptionSets
 from inpaintbench.eval.set_distances import separability
+from inpaintbench.ranges import Positive, Side
 
 Ties = Literal["half", "loss"]
 
@@ -29,11 +30,12 @@ class PIds(InceptionSets):
     name = "p_ids"
     deviations = (separability.MACHINE,)
     version = "1"
+    diagnostic = "a tie with the truth is a loss, so that a perfect copy scores 0"
     higher_is_better = True
     decimals = 4
     bounds = (0.0, 1.0)
 
-    def __init__(self, *, resize: str, side_pixels: int, cost: float, ties: Ties, **where: Unpack[Where]) -> None:
+    def __init__(self, *, resize: str, side_pixels: Side, cost: Positive, ties: Ties, **where: Unpack[Where]) -> None:
         super().__init__(resize=resize, side_pixels=side_pixels, **where)
         known_name("rule for ties", ties, get_args(Ties))
         self.cost, self.ties = cost, ties

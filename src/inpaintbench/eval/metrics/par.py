@@ -38,6 +38,7 @@ class Par(SingleRegionMetric):
     name = "par"
     brings = "the network of PAL4Inpaint (Adobe, non-commercial), `INPAINTBENCH_PAR_NETWORK`"
     version = "1"
+    diagnostic = "it knows no truth, and a flat fill has nothing that looks like an artefact"
     higher_is_better = False
     decimals = 4
     answers = ("hole",)

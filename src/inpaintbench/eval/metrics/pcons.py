@@ -17,6 +17,7 @@ from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.comparing.statistics import InfiniteRule, mean_of
 from inpaintbench.eval.metrics.base import Measurement, Metric, Where, region_pixels
 from inpaintbench.eval.metrics.psnr import Averaged, DecibelRule
+from inpaintbench.ranges import Amount, Offset, Positive, Seed, Side
 from inpaintbench.types import item_rng
 from inpaintbench.view import ItemView
 
@@ -77,6 +78,7 @@ class Pcons(Metric):
     )
     fewest_frames = 2
     version = "1"
+    diagnostic = "a fill that is flat, frozen or blurred repeats from frame to frame, which PCons takes for consistency"
     unit = "dB"
     higher_is_better = True
     decimals = 2
@@ -87,13 +89,13 @@ class Pcons(Metric):
     def __init__(
         self,
         *,
-        patch_pixels: int,
-        first_offset_pixels: int,
-        last_offset_pixels: int,
-        random_patch_seed: int,
-        data_range: float,
+        patch_pixels: Side,
+        first_offset_pixels: Offset,
+        last_offset_pixels: Offset,
+        random_patch_seed: Seed,
+        data_range: Positive,
         averaged: Averaged,
-        ceiling_decibels: float | None,
+        ceiling_decibels: Amount | None,
         infinite: InfiniteRule,
         **where: Unpack[Where],
     ) -> None:

@@ -11,6 +11,7 @@ from inpaintbench.catalogue import known_name
 from inpaintbench.eval.comparing.statistics import InfiniteRule, check_infinite_rule, mean_of
 from inpaintbench.eval.metrics.base import Measurement, Metric, Where, mean_over_clip
 from inpaintbench.eval.metrics.mse import frame_errors
+from inpaintbench.ranges import Amount, Positive
 from inpaintbench.view import ItemView
 
 # What is averaged over a clip: squared errors, whose mean is then put in decibels, or the decibels of each frame.
@@ -81,9 +82,9 @@ class Psnr(Metric):
     def __init__(
         self,
         *,
-        data_range: float,
+        data_range: Positive,
         averaged: Averaged,
-        ceiling_decibels: float | None,
+        ceiling_decibels: Amount | None,
         infinite: InfiniteRule,
         **where: Unpack[Where],
     ) -> None:

@@ -12,6 +12,7 @@ from inpaintbench.eval.metrics.base import Measurement, Where
 from inpaintbench.eval.metrics.families import I3dMetric
 from inpaintbench.eval.passes import i3d_windows
 from inpaintbench.models.i3d import BatchNorm
+from inpaintbench.ranges import AtLeastOne, Number
 from inpaintbench.view import ItemView
 
 SHORT_CLIPS = Deviation(
@@ -45,10 +46,10 @@ class Pvcs(I3dMetric):
     def __init__(
         self,
         *,
-        window_frames: int,
-        stride_frames: int,
-        input_low: float,
-        input_high: float,
+        window_frames: AtLeastOne,
+        stride_frames: AtLeastOne,
+        input_low: Number,
+        input_high: Number,
         batch_norm: BatchNorm,
         **where: Unpack[Where],
     ) -> None:

@@ -47,6 +47,7 @@ class _Coherence(SingleRegionMetric):
 
     follows = "PROVE (Apache-2.0)"
     version = "1"
+    diagnostic = "it knows no truth: a fill that is blurred resembles what surrounds it, and one that is frozen stays the same"
     decimals = 4
     needs = ("composite", "hole")
     deviations = (

@@ -60,6 +60,7 @@ class Remove(SingleRegionMetric):
     follows = "ReMOVE (MIT)"
     brings = "a program with the image encoder of SAM ViT-H (Apache-2.0), `INPAINTBENCH_REMOVE`"
     version = "1"
+    diagnostic = "it knows no truth, and a flat or blurred fill resembles much of what surrounds it"
     higher_is_better = True
     decimals = 4
     bounds = (-1.0, 1.0)

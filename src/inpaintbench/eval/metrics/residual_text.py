@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric, Where
 from inpaintbench.models import text_detection
+from inpaintbench.ranges import AtLeastOne, Share, Side
 from inpaintbench.regions import dilate
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
@@ -54,6 +55,7 @@ class ResidualText(SingleRegionMetric):
 
     name = "residual_text"
     version = "1"
+    diagnostic = "all that removes text removes it, greying the whole hole too"
     higher_is_better = False
     decimals = 3
     bounds = (0.0, MOST)
@@ -61,7 +63,7 @@ class ResidualText(SingleRegionMetric):
     answers = ("hole",)
     weights = (text_detection.WEIGHTS,)
 
-    def __init__(self, *, frame_step: int, longer_side: int, score_threshold: float, **where: Unpack[Where]) -> None:
+    def __init__(self, *, frame_step: AtLeastOne, longer_side: Side, score_threshold: Share, **where: Unpack[Where]) -> None:
         super().__init__(**where)
         if frame_step < 1:
             raise ValueError(f"frame_step is {frame_step}, choose at least 1")

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric, Where
 from inpaintbench.eval.passes.prints import prints
 from inpaintbench.fingerprints.estimation import estimate_orientation, measure_periods
+from inpaintbench.ranges import Positive, Radius
 from inpaintbench.view import ItemView
 
 # Relative error of a place that shows no ridges, and the most that any place counts.
@@ -49,7 +50,7 @@ class RidgeFrequencyError(SingleRegionMetric):
     bounds = (0.0, 100.0)
     needs = ("truth", "composite")
 
-    def __init__(self, *, grid_pixels: float, pixels_per_inch: float, **where: Unpack[Where]) -> None:
+    def __init__(self, *, grid_pixels: Radius, pixels_per_inch: Positive, **where: Unpack[Where]) -> None:
         super().__init__(**where)
         self.grid_pixels, self.pixels_per_inch = grid_pixels, pixels_per_inch
 

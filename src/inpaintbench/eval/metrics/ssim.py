@@ -12,6 +12,7 @@ from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.base import Measurement, Metric, Where, mean_over_clip, region_pixels
 from inpaintbench.eval.passes.changed_windows import changed_box
 from inpaintbench.eval.passes.similarity_maps import is_worth_compiling, similarity_map
+from inpaintbench.ranges import Amount, Pixels, Positive, Side, Whole
 from inpaintbench.view import ItemView
 
 Picture = npt.NDArray[np.uint8]
@@ -55,13 +56,13 @@ class Ssim(Metric):
     def __init__(
         self,
         *,
-        data_range: float,
+        data_range: Positive,
         window: Window,
-        window_pixels: int,
-        sigma: float,
-        k1: float,
-        k2: float,
-        ddof: int,
+        window_pixels: Side,
+        sigma: Pixels,
+        k1: Amount,
+        k2: Amount,
+        ddof: Whole,
         padding: Padding,
         **where: Unpack[Where],
     ) -> None:

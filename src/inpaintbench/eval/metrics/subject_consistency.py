@@ -10,6 +10,7 @@ from inpaintbench.eval.passes.dino_frames import dino_vectors
 from inpaintbench.eval.passes.edits import WITHOUT_GIF, through_gif
 from inpaintbench.eval.passes.frame_vectors import consistency
 from inpaintbench.models.dino import WEIGHTS
+from inpaintbench.ranges import Cosine, Side
 from inpaintbench.view import ItemView
 
 
@@ -29,12 +30,13 @@ class SubjectConsistency(SingleRegionMetric):
     deviations = (WITHOUT_GIF,)
     fewest_frames = 2
     version = "1"
+    diagnostic = "a frozen or flat clip is as consistent as can be"
     higher_is_better = True
     decimals = 4
     weights = (WEIGHTS,)
     needs = ("prediction",)
 
-    def __init__(self, *, side_pixels: int, gif: bool, least_cosine: float, **where: Unpack[Where]) -> None:
+    def __init__(self, *, side_pixels: Side, gif: bool, least_cosine: Cosine, **where: Unpack[Where]) -> None:
         if side_pixels < 16:
             raise ValueError(f"side_pixels is {side_pixels}, it must be at least 16, the side of a patch")
         super().__init__(**where)

@@ -9,6 +9,7 @@ import numpy as np
 from inpaintbench.eval.metrics.base import Measurement
 from inpaintbench.eval.metrics.families import ClipConstants, ClipMetric
 from inpaintbench.eval.passes.clip_frames import SINGLE_PRECISION, prompt_vector
+from inpaintbench.ranges import Amount
 from inpaintbench.view import ItemView
 
 
@@ -32,7 +33,7 @@ class SuccessRate(ClipMetric):
     bounds = (0.0, 1.0)
     needs = ("prediction", "prompts")
 
-    def __init__(self, *, tie: float, **clip: Unpack[ClipConstants]) -> None:
+    def __init__(self, *, tie: Amount, **clip: Unpack[ClipConstants]) -> None:
         if not 0 <= tie <= 1:
             raise ValueError(f"tie is {tie}, it must be from 0 to 1")
         super().__init__(**clip)

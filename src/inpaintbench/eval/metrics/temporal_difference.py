@@ -38,6 +38,7 @@ class TemporalDifference(FramePairs):
 
     name = "temporal_difference"
     version = "1"
+    diagnostic = "blur takes change away and noise brings it back, and it asks for the amount of change alone"
 
     def measure(self, view: ItemView) -> dict[str, Measurement]:
         """Values in 0..1 for each region; None where no pair of frames shares a pixel of it.

@@ -8,6 +8,7 @@ from typing import Unpack
 from inpaintbench.eval.metrics.base import Comparison, Features, Where
 from inpaintbench.eval.metrics.families import InceptionSets
 from inpaintbench.eval.set_distances import separability
+from inpaintbench.ranges import Positive, Side
 
 
 class UIds(InceptionSets):
@@ -25,11 +26,14 @@ class UIds(InceptionSets):
     name = "u_ids"
     deviations = (separability.MACHINE,)
     version = "1"
+    diagnostic = (
+        "it is the share of errors of a machine that is fitted to the very sets, which nothing bounds by the 0.5 of equal ones"
+    )
     higher_is_better = True
     decimals = 4
     bounds = (0.0, 1.0)
 
-    def __init__(self, *, resize: str, side_pixels: int, cost: float, **where: Unpack[Where]) -> None:
+    def __init__(self, *, resize: str, side_pixels: Side, cost: Positive, **where: Unpack[Where]) -> None:
         super().__init__(resize=resize, side_pixels=side_pixels, **where)
         self.cost = cost
 

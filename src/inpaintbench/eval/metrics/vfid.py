@@ -10,6 +10,7 @@ from inpaintbench.eval.metrics.families import I3dSets, stored_key
 from inpaintbench.eval.passes import i3d_clip
 from inpaintbench.eval.set_distances.frechet import ROOT_OF_COVARIANCES
 from inpaintbench.models.i3d import BatchNorm
+from inpaintbench.ranges import Number, Whole
 from inpaintbench.view import ItemView
 
 
@@ -29,7 +30,9 @@ class Vfid(I3dSets):
     deviations = (ROOT_OF_COVARIANCES,)
     version = "1"
 
-    def __init__(self, *, input_low: float, input_high: float, batch_norm: BatchNorm, ddof: int, **where: Unpack[Where]) -> None:
+    def __init__(
+        self, *, input_low: Number, input_high: Number, batch_norm: BatchNorm, ddof: Whole, **where: Unpack[Where]
+    ) -> None:
         super().__init__(ddof=ddof, **where)
         self.constants = i3d_clip.Constants(input_low=input_low, input_high=input_high, batch_norm=batch_norm)
 

@@ -11,6 +11,7 @@ from inpaintbench.eval.metrics.pvcs import SHORT_CLIPS
 from inpaintbench.eval.passes import i3d_windows
 from inpaintbench.eval.set_distances.frechet import ROOT_OF_COVARIANCES
 from inpaintbench.models.i3d import BatchNorm
+from inpaintbench.ranges import AtLeastOne, Number, Whole
 from inpaintbench.view import ItemView
 
 
@@ -36,12 +37,12 @@ class VfidClips(I3dSets):
     def __init__(
         self,
         *,
-        window_frames: int,
-        stride_frames: int,
-        input_low: float,
-        input_high: float,
+        window_frames: AtLeastOne,
+        stride_frames: AtLeastOne,
+        input_low: Number,
+        input_high: Number,
         batch_norm: BatchNorm,
-        ddof: int,
+        ddof: Whole,
         **where: Unpack[Where],
     ) -> None:
         super().__init__(ddof=ddof, **where)

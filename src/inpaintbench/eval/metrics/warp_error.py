@@ -17,6 +17,7 @@ from inpaintbench.eval.flows.landings import Landings, landings
 from inpaintbench.eval.metrics.base import Measurement, Where, mean_over_clip
 from inpaintbench.eval.metrics.families import FlowMetric
 from inpaintbench.eval.passes.flow_pairs import FlowPair, flow_pairs
+from inpaintbench.ranges import Side, Unlimited
 from inpaintbench.view import ItemView
 
 Border = Literal["clamp", "leave_out"]
@@ -54,6 +55,7 @@ class WarpError(FlowMetric):
         ),
     )
     version = "1"
+    diagnostic = "a fill that is flat or blurred repeats from frame to frame, which this takes for motion like the truth’s"
     higher_is_better = False
     decimals = 6
     bounds = (0.0, math.inf)
@@ -64,11 +66,11 @@ class WarpError(FlowMetric):
         self,
         *,
         flow: str,
-        size_multiple: int,
-        occlusion_relative: float,
-        occlusion_absolute: float,
-        boundary_relative: float,
-        boundary_absolute: float,
+        size_multiple: Side,
+        occlusion_relative: Unlimited,
+        occlusion_absolute: Unlimited,
+        boundary_relative: Unlimited,
+        boundary_absolute: Unlimited,
         border: Border,
         **where: Unpack[Where],
     ) -> None:

@@ -14,6 +14,7 @@ from inpaintbench.catalogue import known_name
 from inpaintbench.deviations import Deviation
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.base import Measurement, Metric, Where, region_pixels
+from inpaintbench.ranges import Amount
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
@@ -74,7 +75,7 @@ class Xpsnr(Metric):
         ),
     )
 
-    def __init__(self, *, begin: Begin, mean_of_small: bool, ceiling_decibels: float | None, **where: Unpack[Where]) -> None:
+    def __init__(self, *, begin: Begin, mean_of_small: bool, ceiling_decibels: Amount | None, **where: Unpack[Where]) -> None:
         super().__init__(**where)
         known_name("beginning", begin, get_args(Begin))
         self.begin: Begin = begin

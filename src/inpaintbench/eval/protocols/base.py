@@ -28,7 +28,7 @@ _LATER_CONSTANTS: Mapping[str, Constant] = {
     "missing_joints": "leave_out",
 }
 # Fields that change no score.
-_OF_RANKS = ("ranked_against", "mean_places")
+_OF_RANKS = ("primary", "ranked_against", "mean_places")
 # How intervals were made when protocols still said so. No score depends on it, but every published fingerprint holds it.
 _ONCE_SAID = {"interval": [0.95, 2000, 0]}
 
@@ -47,6 +47,8 @@ class Protocol(BaseModel):
     regions: tuple[str, ...]
     band_radius_pixels: PositiveInt
     """Reach of the boundary band on both sides of the hole's border."""
+    primary: tuple[str, str]
+    """Metric and region that claims are made of, chosen before anything is scored; all others are exploratory."""
     composite: bool = True
     """Known pixels are laid around the prediction before anything is measured; False: predictions are measured as given."""
     known_from: Literal["truth", "input"] = "truth"
@@ -99,6 +101,13 @@ class Protocol(BaseModel):
     def _named_are_its_metrics(self) -> Protocol:
         for name in (*self.ranked_against, *self.by_item):
             self._known_metric(name)
+        return self
+
+    @model_validator(mode="after")
+    def _primary_is_measured(self) -> Protocol:
+        metric, region = self.primary
+        self._known_metric(metric)
+        known_name(f"region of protocol {self.name!r}:", region, self.regions)
         return self
 
     @model_validator(mode="after")

@@ -14,7 +14,7 @@ _BAND_RADIUS_PIXELS = 8
 def _protocol(name: str, metrics: Mapping[str, Mapping[str, Constant]], **further: Any) -> Protocol:
     return Protocol(
         name=f"brought/{name}", regions=("frame",), band_radius_pixels=_BAND_RADIUS_PIXELS, composite=False, metrics=metrics,
-        **further,
+        primary=("remove", "frame"), **further,
     )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ COMODGAN = Protocol(
     name="comodgan",
     regions=("frame",),
     band_radius_pixels=8,
+    primary=("fid", "frame"),
     averaging="all_frames",
     metrics={
         "fid": {**_PICTURES, "ddof": 1},

@@ -19,6 +19,7 @@ AS_PUBLISHED = Protocol(
     name="decaption/as-published",
     regions=("frame",),
     band_radius_pixels=8,
+    primary=("mse", "frame"),
     composite=False,
     metrics={"mse": {}, "psnr": mean_of_decibels("keep"), "dssim": DSSIM_PUBLISHED},
     ranked_against=("dssim",),
@@ -41,6 +42,7 @@ CORRECTED = Protocol(
     name="decaption/corrected",
     regions=("frame", "hole"),
     band_radius_pixels=8,
+    primary=("psnr", "frame"),
     composite=False,
     metrics={"mse": {}, "psnr": POOLED, "dssim": DSSIM_TODAY},
 )
@@ -50,6 +52,7 @@ TEXT = Protocol(
     name="decaption/text",
     regions=("hole",),
     band_radius_pixels=8,
+    primary=("residual_text", "hole"),
     composite=False,
     metrics={"residual_text": {"frame_step": 5, "longer_side": 544, "score_threshold": 0.6}},
 )

@@ -27,6 +27,7 @@ AS_PUBLISHED = Protocol(
     name="devil/as-published",
     regions=REGIONS,
     band_radius_pixels=_BAND_RADIUS_PIXELS,
+    primary=("psnr", "frame"),
     metrics={
         "psnr": mean_of_decibels("largest_finite"),
         # The library's guess for float images, for which it takes -1..1.
@@ -83,6 +84,7 @@ CORRECTED = Protocol(
     name="devil/corrected",
     regions=REGIONS,
     band_radius_pixels=_BAND_RADIUS_PIXELS,
+    primary=("psnr", "hole"),
     metrics={
         "psnr": POOLED,
         "ssim": SSIM_VARIANTS["uniform_7"],
@@ -114,6 +116,7 @@ IMPERFECT = CORRECTED.model_copy(
         "name": "devil/imperfect",
         "regions": ("object", "hole", "frame"),
         "known_from": "input",
+        "primary": ("psnr", "object"),
         "metrics": {name: CORRECTED.metrics[name] for name in ("psnr", "ssim", "mse", "flicker", "warp_error", "lpips")},
     }
 )

@@ -18,6 +18,7 @@ LEGACY = Protocol(
     name="e2fgvi-legacy",
     regions=("frame",),
     band_radius_pixels=8,
+    primary=("psnr", "frame"),
     size=(432, 240),
     hole_dilations=4,
     averaging="all_frames",

@@ -78,6 +78,8 @@ def _protocol(
         deviations=_OF_ALL,
         regions=("frame",),
         band_radius_pixels=_BAND_RADIUS_PIXELS,
+        # An untouched clip has the best fidelity; only this asks whether the edit was made, and it is no yes or no.
+        primary=("clip_similarity", "frame"),
         composite=False,
         metrics={
             "ff_alpha": {**source, "empty": empty},

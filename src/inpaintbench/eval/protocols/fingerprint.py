@@ -18,6 +18,7 @@ AS_PUBLISHED = Protocol(
     name="fingerprint/as-published",
     regions=("frame",),
     band_radius_pixels=_BAND_RADIUS_PIXELS,
+    primary=("mse", "frame"),
     colours="grey",
     resize="nearest",
     metrics={
@@ -51,6 +52,7 @@ CORRECTED = Protocol(
     name="fingerprint/corrected",
     regions=("frame",),
     band_radius_pixels=_BAND_RADIUS_PIXELS,
+    primary=("psnr", "frame"),
     colours="grey",
     metrics={
         "mse": {},
@@ -67,6 +69,7 @@ RIDGES = Protocol(
     name="fingerprint/ridges",
     regions=("frame",),
     band_radius_pixels=_BAND_RADIUS_PIXELS,
+    primary=("minutiae", "frame"),
     colours="grey",
     metrics={
         "minutiae": _MATCHING,

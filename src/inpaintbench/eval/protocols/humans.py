@@ -16,6 +16,7 @@ AS_PUBLISHED = Protocol(
     name="humans/as-published",
     regions=("frame",),
     band_radius_pixels=8,
+    primary=("mse", "frame"),
     composite=False,
     metrics={
         "mse": {},
@@ -45,5 +46,6 @@ CORRECTED = Protocol(
     name="humans/corrected",
     regions=("frame", "hole"),
     band_radius_pixels=8,
+    primary=("mse", "hole"),
     metrics={"mse": {}, "dssim": DSSIM_TODAY, "wnjd": {"pose": _POSE, "reference": "estimate", "missing_joints": "diagonal"}},
 )

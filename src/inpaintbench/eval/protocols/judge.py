@@ -10,6 +10,7 @@ def _protocol(questions: str) -> Protocol:
         name=f"judge/{questions}",
         regions=("frame",),
         band_radius_pixels=8,
+        primary=("judge", "frame"),
         composite=questions == "inpainting",
         metrics={"judge": {"questions": questions, "moments": 3, "longer_side": 512, "seed": 0}},
     )

@@ -14,6 +14,7 @@ LAMA = Protocol(
     name="lama",
     regions=("frame",),
     band_radius_pixels=8,
+    primary=("lpips", "frame"),
     averaging="all_frames",
     metrics={
         "ssim": SSIM_VARIANTS["lama"],

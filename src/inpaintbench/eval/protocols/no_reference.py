@@ -11,6 +11,7 @@ KONIQ = Protocol(
     name="no-reference/koniq",
     regions=_REGIONS,
     band_radius_pixels=_BAND_RADIUS_PIXELS,
+    primary=("musiq", "frame"),
     metrics={"musiq": {"head": "koniq", "picture": "composite"}, "par": {}},
 )
 
@@ -19,5 +20,6 @@ SPAQ = Protocol(
     name="no-reference/spaq",
     regions=_REGIONS,
     band_radius_pixels=_BAND_RADIUS_PIXELS,
+    primary=("musiq", "frame"),
     metrics={"musiq": {"head": "spaq", "picture": "composite"}},
 )

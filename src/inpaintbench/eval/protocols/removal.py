@@ -38,12 +38,14 @@ PAIRED = Protocol(
     band_radius_pixels=_BAND_RADIUS_PIXELS,
     composite=False,
     known_from="input",
+    primary=("psnr", "object"),
     metrics=_METRICS,
 )
 
 # Nothing outside the hole is taken from a method: what one that only fills the mask can reach.
 PASTED = Protocol(
-    name="removal/pasted", regions=_REGIONS, band_radius_pixels=_BAND_RADIUS_PIXELS, known_from="input", metrics=_METRICS
+    name="removal/pasted", regions=_REGIONS, band_radius_pixels=_BAND_RADIUS_PIXELS, known_from="input",
+    primary=("psnr", "object"), metrics=_METRICS,
 )  # fmt: skip
 
 # Nobody has the truth: networks look at the prediction alone, and what was not to change is compared with the input.
@@ -53,6 +55,7 @@ UNPAIRED = Protocol(
     band_radius_pixels=_BAND_RADIUS_PIXELS,
     composite=False,
     known_from="input",
+    primary=("rc_s", "frame"),
     metrics={
         "musiq": {"head": "spaq", "picture": "prediction"},
         "background_preserved": BACKGROUND,
@@ -68,6 +71,7 @@ AS_PUBLISHED = Protocol(
     band_radius_pixels=_BAND_RADIUS_PIXELS,
     composite=False,
     known_from="input",
+    primary=("xpsnr", "object"),
     metrics={
         "background_preserved": {"pixels": "zeroed", **mean_of_decibels("keep")},
         "xpsnr": {"begin": "black", "mean_of_small": True, "ceiling_decibels": None},

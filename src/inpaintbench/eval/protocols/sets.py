@@ -11,5 +11,6 @@ CORRECTED = Protocol(
     name="sets/corrected",
     regions=("frame",),
     band_radius_pixels=8,
+    primary=("cmmd", "frame"),
     metrics={"cmmd": {"network": "ViT-L/14@336px"}, "second_moment": {**_WINDOWS, "estimate": "unbiased"}},
 )

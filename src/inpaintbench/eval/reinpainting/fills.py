@@ -8,6 +8,7 @@ import cv2
 import numpy as np
 
 from inpaintbench.errors import InputError
+from inpaintbench.frozen import source_of
 from inpaintbench.types import Frames, Hole, Plain, content_id, item_rng
 from inpaintbench.view import composite
 
@@ -84,4 +85,4 @@ def _shape(row: Plain) -> tuple[int, int, int]:
 
 
 def _source(row: Plain) -> str:
-    return str(row.get("source_id") or content_id(row["truth_rgb_sha256"]))
+    return source_of(row) if row.get("source_id") else content_id(row["truth_rgb_sha256"])

@@ -20,10 +20,11 @@ from typing import NamedTuple
 
 from inpaintbench import frozen
 from inpaintbench.claims import too_few
+from inpaintbench.eval.comparing.permutation import BOLD, Values, like_best, paired, told_from
 from inpaintbench.eval.comparing.statistics import mean_of
 from inpaintbench.eval.data_files import csv_bytes
 from inpaintbench.eval.reinpainting.engine import OBJECTIVES, REGION, SUBMETRICS
-from inpaintbench.eval.reinpainting.leaves import metric_of
+from inpaintbench.eval.reinpainting.leaves import DIAGNOSTIC, metric_of
 from inpaintbench.eval.reinpainting.second_masks import Patches
 from inpaintbench.eval.reinpainting.setting import Setting
 from inpaintbench.eval.report.labels import place_label
@@ -79,6 +80,10 @@ class Grid:
     """Origin of the numbers, for the head of a file."""
     unsure: str | None = None
     """Reason why no number stands out as the best; None where the best of a block is in bold."""
+    best: Collection[Cell] = frozenset()
+    """Numbers that stand out as the best of the methods in their block."""
+    foot: str = ""
+    """Line of every table on its bold numbers."""
     left_out: Mapping[Cell, int] = field(default_factory=dict)
     """Number of infinite values that are in no mean, for the combinations that have any."""
     references: tuple[str, ...] = ()
@@ -97,6 +102,10 @@ class Table(NamedTuple):
     rows: tuple[tuple[tuple[str, str], tuple[float | None, ...]], ...]
     references: tuple[str, ...] = ()
     """Methods that do not compete; the second name of a row is its method's."""
+    strong: tuple[tuple[bool, ...], ...] = ()
+    """Which numbers of each row are bold."""
+    foot: str = ""
+    """Line below the rows on what is bold; empty where nothing is."""
 
 
 def settings_of(base: Setting, *, seconds: Sequence[MethodSpec], ratios: Sequence[Ratio]) -> dict[tuple[str, str], Setting]:
@@ -148,6 +157,8 @@ def grid_of(
     some = next(iter(settings.values()))
     values: dict[Cell, float | None] = {}
     left_out: dict[Cell, int] = {}
+    best: set[Cell] = set()
+    unsure, sources = _unsure(dataset, bins), frozen.sources_of(dataset)
     for (second, ratio), setting in settings.items():
         for method in methods:
             column = {(row.metric, row.item_id): row.value for row in found[method, setting.key]}
@@ -158,6 +169,24 @@ def grid_of(
                 values[cell] = mean_of(known)
                 if infinite := sum(map(math.isinf, known)):
                     left_out[cell] = infinite
+        columns = {
+            method: {(row.metric, row.item_id): row.value for row in found[method, setting.key]}
+            for method in methods if method not in references
+        }  # fmt: skip
+        for first, objective, name in product(bins, setting.objectives, setting.metrics) if not unsure else ():
+            metric = metric_of(objective, name)
+            of = {method: [column.get((metric, item)) for item in bins[first]] for method, column in columns.items()}
+            cells = {method: Cell(second, ratio, first, method, objective, name) for method in of}
+
+            def told(chosen: str, others: Sequence[str], of: Values = of, first: str = first, name: str = name) -> set[str]:
+                tests = paired(
+                    of, [sources[item] for item in bins[first]], higher_is_better=HIGHER[name], seed=0,
+                    pairs=[(chosen, other) for other in others],
+                )  # fmt: skip
+                return told_from(tests, chosen)
+
+            levels = {method: values[cell] for method, cell in cells.items()}
+            best |= {cells[method] for method in like_best(levels, told, higher_is_better=HIGHER[name])}
     return Grid(
         seconds=tuple(dict.fromkeys(second for second, _ in settings)),
         ratios=tuple(dict.fromkeys(ratio for _, ratio in settings)),
@@ -167,7 +196,9 @@ def grid_of(
         submetrics=tuple(some.metrics),
         values=values,
         origin=f"{dataset.name}: {len(dataset.items)} items, K {some.masks}.",
-        unsure=_unsure(dataset, bins),
+        unsure=unsure,
+        best=best,
+        foot=BOLD.replace("its column", "its block"),
         left_out=left_out,
         references=tuple(method for method in methods if method in references),
     )
@@ -237,11 +268,13 @@ def _table(grid: Grid, name: str, title: str, down: str, across: Sequence[tuple[
     """Rows: all values of the axis ``down``, by method. Columns: a head and the fields it sets; all cells have ``fixed`` ones."""
     label, parts = ("First masks", grid.firsts) if down == "first" else ("Second", grid.seconds)
     columns = tuple((head, {**fixed, **fields}["submetric"]) for head, fields in across)
-    rows = []
+    rows, strong = [], []
     for part, method in product(parts, grid.methods):
-        own = {**fixed, down: part, "method": method}
-        rows.append(((part, method), tuple(grid.values.get(Cell(**own, **fields)) for _, fields in across)))
-    return Table(name, title, (label, "Method"), columns, tuple(rows), grid.references)
+        cells = [Cell(**{**fixed, down: part, "method": method}, **fields) for _, fields in across]
+        rows.append(((part, method), tuple(map(grid.values.get, cells))))
+        strong.append(tuple(cell in grid.best for cell in cells))
+    foot = grid.foot if any(map(any, strong)) else ""
+    return Table(name, title, (label, "Method"), columns, tuple(rows), grid.references, tuple(strong), foot)
 
 
 def named(method: str, references: Collection[str]) -> str:
@@ -249,25 +282,26 @@ def named(method: str, references: Collection[str]) -> str:
     return f"{method} (reference)" if method in references else method
 
 
-def as_markdown(table: Table, *, bold: bool = True) -> str:
-    """The table; with ``bold`` the best number of each column among rows of one first name is in bold. None is a dash."""
+def as_markdown(table: Table) -> str:
+    """The table, with its line on bold numbers as the last row. None is a dash."""
     heads = [*table.labels, *(head for head, _ in table.columns)]
     lines = [heads, [*["---"] * len(table.labels), *["---:"] * len(table.columns)]]
-    for (part, method), values in table.rows:
-        block = [row for other, row in table.rows if other[0] == part and other[1] not in table.references]
-        cells = [
-            _bold(value, submetric, [row[place] for row in block] if bold and method not in table.references else [])
-            for place, (value, (_, submetric)) in enumerate(zip(values, table.columns, strict=True))
-        ]
-        lines.append([part, named(method, table.references), *cells])
+    for ((part, method), values), strong in zip(table.rows, table.strong, strict=True):
+        texts = [f"**{number(value, 4)}**" if bold else number(value, 4) for value, bold in zip(values, strong, strict=True)]
+        lines.append([part, named(method, table.references), *texts])
+    if table.foot:
+        lines.append([table.foot, *[""] * (len(heads) - 1)])
     body = "\n".join(f"| {' | '.join(_escaped(cell) for cell in line)} |" for line in lines)
     return f"## {_escaped(table.title)}\n\n{body}\n"
 
 
 def as_csv(table: Table) -> str:
-    """One row for each row of the table; None is an empty cell, infinity is ``inf``."""
-    heads = [*(label.lower().replace(" ", "_") for label in table.labels), *(head for head, _ in table.columns)]
-    return csv_bytes(heads, ([*names, *values] for names, values in table.rows)).decode()
+    """One row for each row of the table, with a column for each that says which numbers are bold; None is an empty cell, infinity
+    is ``inf``."""
+    names = [head for head, _ in table.columns]
+    heads = [*(label.lower().replace(" ", "_") for label in table.labels), *names, *(f"{head}: bold" for head in names)]
+    marks = (["bold" if bold else "" for bold in strong] for strong in table.strong)
+    return csv_bytes(heads, ([*of, *values, *bold] for (of, values), bold in zip(table.rows, marks, strict=True))).decode()
 
 
 def as_long_csv(grid: Grid) -> str:
@@ -276,15 +310,6 @@ def as_long_csv(grid: Grid) -> str:
     cells = map(Cell._make, product(*axes))
     rows = ([*cell, grid.values.get(cell), grid.left_out.get(cell, 0)] for cell in cells)
     return csv_bytes([*Cell._fields, "value", "n_infinite"], rows).decode()
-
-
-def _bold(value: float | None, submetric: str, column: Sequence[float | None]) -> str:
-    words = number(value, 4)
-    known = [one for one in column if one is not None]
-    if value is None or len(known) < 2:
-        return words
-    best = max(known) if HIGHER[submetric] else min(known)
-    return f"**{words}**" if value == best else words
 
 
 def _escaped(words: str) -> str:
@@ -304,9 +329,9 @@ def write_grid(folder: Path, grid: Grid, *, notes: Sequence[str] = ()) -> Path:
     write_atomically(folder / "grid.csv", as_long_csv(grid).encode())
     where = f"Every number is {place_label(REGION)}."
     head = ["# Re-inpainting self-consistency", " ".join(filter(None, (grid.origin, where, *notes)))]
-    bold = "Best of each block in bold: PSNR and SSIM highest, LPIPS lowest."
-    best = f"No best: {grid.unsure}." if grid.unsure else bold
-    head.append(f"{best} A dash: no item has a value.")
+    directions = "PSNR and SSIM are better higher, LPIPS lower."
+    best = f"No best: {grid.unsure}." if grid.unsure else directions
+    head.append(f"{best} D is diagnostic: {DIAGNOSTIC}. A dash: no item has a value.")
     if twins := twins_of(grid):
         lacking = grid.submetrics[-1].upper()
         head.append(f"{lacking} is not measured: in its place in Tables 1 and 2 stand {' and '.join(map(str.upper, twins))}.")
@@ -314,7 +339,7 @@ def write_grid(folder: Path, grid: Grid, *, notes: Sequence[str] = ()) -> Path:
         n = sum(grid.left_out.values())
         words = "1 infinite value is" if n == 1 else f"{n} infinite values are"
         head.append(f"{words} in no mean, of results that equal what they are compared with; `grid.csv` has how many of each.")
-    text = "\n\n".join([*head, *(as_markdown(table, bold=grid.unsure is None) for table in tables)])
+    text = "\n\n".join([*head, *map(as_markdown, tables)])
     write_atomically(folder / PAGE, text.encode())
     return folder / PAGE
 
@@ -330,4 +355,10 @@ def published() -> Grid:
                 cell = Cell(row["second"], f"{row['second_ratio']}%", f"{row['first']}%", row["method"], objective, name)
                 values[cell] = float(row[f"{name}_{objective.replace('-', '')}"])
     origin = "Published numbers: 100 pictures of Places2 at 512x512, K 10; patch size, SSIM window and LPIPS trunk not stated."
-    return Grid(SECONDS, RATIOS, FIRSTS, METHODS, OBJECTIVES, SUBMETRICS, MappingProxyType(values), origin)
+    best = set()
+    for cell, value in values.items():
+        block = [other for other in (values[cell._replace(method=method)] for method in METHODS) if other is not None]
+        if value == (max if HIGHER[cell.submetric] else min)(block):
+            best.add(cell)
+    foot = "Bold: the best mean of its block, as printed; of numbers without items no test can tell a lead from chance."
+    return Grid(SECONDS, RATIOS, FIRSTS, METHODS, OBJECTIVES, SUBMETRICS, MappingProxyType(values), origin, best=best, foot=foot)

@@ -17,6 +17,10 @@ SECOND, ORIGINAL, KNOWN, EXCESS = "reinpaint", "reinpaint_original", "reinpaint_
 KINDS = (SECOND, ORIGINAL, KNOWN, EXCESS)
 
 
+# Why D says nothing of quality by itself.
+DIAGNOSTIC = "a fill that the second method would make itself, flat or blurred, comes back unchanged, whatever the truth is"
+
+
 class _Again(Metric):
     """Common base of all of them.
 
@@ -57,18 +61,21 @@ class ReinpaintPsnr(_Decibels):
     """PSNR of a result inpainted again against the result itself, averaged over second holes (D, objective 1-2)."""
 
     name = "reinpaint_psnr"
+    diagnostic = DIAGNOSTIC
 
 
 class ReinpaintSsim(_Similarity):
     """SSIM of a result inpainted again against the result itself, averaged over second holes (D, objective 1-2)."""
 
     name = "reinpaint_ssim"
+    diagnostic = DIAGNOSTIC
 
 
 class ReinpaintLpips(_Distance):
     """LPIPS of a result inpainted again against the result itself, averaged over second holes (D, objective 1-2)."""
 
     name = "reinpaint_lpips"
+    diagnostic = DIAGNOSTIC
 
 
 class ReinpaintOriginalPsnr(_Decibels):
@@ -93,36 +100,42 @@ class ReinpaintKnownPsnr(_Decibels):
     """``reinpaint_psnr`` as if no pixel were exempt from the second holes, D + 10 log10(1 - first hole's share)."""
 
     name = "reinpaint_known_psnr"
+    diagnostic = DIAGNOSTIC
 
 
 class ReinpaintKnownSsim(_Similarity):
     """``reinpaint_ssim`` as if no pixel were exempt from the second holes, 1 - (1 - D) / (1 - first hole's share)."""
 
     name = "reinpaint_known_ssim"
+    diagnostic = DIAGNOSTIC
 
 
 class ReinpaintKnownLpips(_Distance):
     """``reinpaint_lpips`` as if no pixel were exempt from the second holes, D / (1 - first hole's share)."""
 
     name = "reinpaint_known_lpips"
+    diagnostic = DIAGNOSTIC
 
 
 class ReinpaintExcessPsnr(_Decibels):
     """``reinpaint_psnr`` less that of the truth under the same second holes; 0 = as consistent as the truth."""
 
     name = "reinpaint_excess_psnr"
+    diagnostic = DIAGNOSTIC
 
 
 class ReinpaintExcessSsim(_Similarity):
     """``reinpaint_ssim`` less that of the truth under the same second holes; 0 = as consistent as the truth."""
 
     name = "reinpaint_excess_ssim"
+    diagnostic = DIAGNOSTIC
 
 
 class ReinpaintExcessLpips(_Distance):
     """``reinpaint_lpips`` less that of the truth under the same second holes; 0 = as consistent as the truth."""
 
     name = "reinpaint_excess_lpips"
+    diagnostic = DIAGNOSTIC
 
 
 def metric_of(objective: str, submetric: str) -> str:

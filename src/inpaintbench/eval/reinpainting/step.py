@@ -6,14 +6,14 @@ A worker reads the first result of its item, draws or reads the second holes, ru
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from inpaintbench import frozen, video
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.compute import Compute, Shared
-from inpaintbench.errors import InputError, MediaError, UnknownNameError
+from inpaintbench.errors import InputError, MediaError, UnknownNameError, VerifyError
 from inpaintbench.eval.metrics.base import Measurement
 from inpaintbench.eval.reinpainting import engine, fills
 from inpaintbench.eval.reinpainting.engine import REGION
@@ -23,16 +23,18 @@ from inpaintbench.eval.reinpainting.second_masks import mean_area, patch_of, sec
 from inpaintbench.eval.reinpainting.setting import Setting, checked
 from inpaintbench.eval.scoring.fitting import fitted
 from inpaintbench.eval.scoring.predict import build
-from inpaintbench.eval.scoring.run_state import NOT_RUN
+from inpaintbench.eval.scoring.run_state import DAMAGED, NOT_RUN
+from inpaintbench.eval.scoring.score_item import proofs_of, proved_prediction
 from inpaintbench.executors.base import Executor, Step, Task
 from inpaintbench.models import torch_networks, weights
 from inpaintbench.models.lpips_networks import LPIPS_WEIGHTS
+from inpaintbench.tables import UNEXPECTED
 from inpaintbench.types import Dataset, Frames, Hole, Plain, Prediction, Score, content_id, item_rng
 from inpaintbench.view import composite
 from inpaintbench.workspace import Blobs
 
 # Stands in the keys of the ledger: another one inpaints everything again.
-VERSION = "1"
+VERSION = "2"
 # Table of the run folder: every value as it was measured, for any number of settings.
 TABLE = "reinpaint"
 # Usual time limit of one item of one first method, K runs of F2.
@@ -227,15 +229,18 @@ def natural() -> First:
 def inpaint_again_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Score]:
     """All objectives and sub-metrics of one item for one first method under one setting."""
     root, row, setting = payload["root"], payload["row"], Setting.of(parameters["setting"])
-    truth, hole = frozen.truth_and_hole(root, row)
     try:
+        truth, hole = frozen.truth_and_hole(root, row)
         first = first_result(root, row, payload["first"], truth, hole, blobs=blobs)
-    except MediaError as error:
-        return unmeasured(payload, parameters=parameters, reason=str(error))
-    holes = second_holes(root, row, hole, setting, files=payload["second_files"])
+        holes = second_holes(root, row, hole, setting, files=payload["second_files"])
+        proofs = proofs_of(root, row, payload["first"].get("blob"), blobs=blobs)
+    except (MediaError, VerifyError) as error:
+        details = {UNEXPECTED: DAMAGED} if isinstance(error, VerifyError) else {}
+        return [replace(one, details=details) for one in unmeasured(payload, parameters=parameters, reason=str(error))]
     measurements = measured(truth, first, again(first, holes, row, setting), setting, compute=Compute(**payload["compute"]))
     areas = {"first_area": float(hole.mean()), "second_area": mean_area(holes), "second": setting.second.label}
-    return [score_of(parameters, row, metric, value, more=areas) for metric, value in measurements.items()]
+    rows = [score_of(parameters, row, metric, value, more=areas) for metric, value in measurements.items()]
+    return [replace(one, measured=proofs) for one in rows]
 
 
 def first_result(root: Path | str, row: Plain, given: Plain, truth: Frames, hole: Hole, *, blobs: Blobs) -> Frames:
@@ -248,7 +253,7 @@ def first_result(root: Path | str, row: Plain, given: Plain, truth: Frames, hole
         raise MediaError(given["failure"])
     fill = given.get("fill")
     if fill is None:
-        return composite(truth, hole, fitted(video.read_frames(blobs.path(given["blob"])), row, resize="none"))
+        return composite(truth, hole, fitted(video.read_frames(proved_prediction(blobs, given["blob"], row)), row, resize="none"))
     if fill == BLEND:
         return fills.blend(truth, hole, frozen.truth_and_hole(root, given["other"])[0])
     if fill == NOISE:
@@ -260,7 +265,7 @@ def first_result(root: Path | str, row: Plain, given: Plain, truth: Frames, hole
 def second_holes(root: Path | str, row: Plain, first: Hole, setting: Setting, *, files: Sequence[str]) -> list[Hole]:
     """M2_k for each k, none of it in the first hole."""
     if setting.patches is None:
-        return [second_hole(video.read_hole(Path(root) / name), first) for name in files]
+        return [second_hole(video.read_hole(frozen.proved_file(root, name).path), first) for name in files]
     return [second_hole(patch_of(setting.patches, row, number), first) for number in range(setting.masks)]
 
 

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from inpaintbench.eval.reinpainting.leaves import EXCESS, SECOND, submetric_of
 from inpaintbench.eval.report.labels import metric_label, quantity_label
 from inpaintbench.eval.report.quantity import Quantity
-from inpaintbench.eval.report.tables import Results, in_reading_order
-from inpaintbench.eval.scoring.parts import ALL_ITEMS
+from inpaintbench.eval.report.tables import NO_PRIMARY, Results, in_reading_order
 from inpaintbench.pages.words import number
-from inpaintbench.types import Slice, SliceScore
+from inpaintbench.types import SliceScore
 
 
 def cautions(results: Results, quantity: Quantity) -> list[str]:
-    """Plain sentences: small sets, steady methods that nothing else ranks so well, methods not told from a floor."""
+    """Plain sentences: small sets, what a diagnostic metric says against the primary one, methods not told from a floor."""
     small = set_warning(results, quantity)
     return [*([small] if small else []), *caution_sentences(results, quantity), *floor_sentences(results, quantity)]
 
@@ -122,107 +120,48 @@ def _floor_sentence(one: Untold, quantity: Quantity) -> str:
 
 
 PCONS, SHARPNESS = "pcons", "hole_sharpness"
-# Metrics that ask how a fill changes in time and not what it shows, with what they mistake: damage can raise them.
-_REPEATING = "fills that are flat or blurred repeat from frame to frame, and"
-_MISTAKEN = {
-    PCONS: f"{_REPEATING} PCons takes that for consistency",
-    "warp_error": f"{_REPEATING} the warping error takes that for motion like the truth’s",
-    "flicker": "an error that stays the same is steady, and flicker does not ask how large it is",
-    "temporal_difference": "blur takes change away and noise brings it back, and this metric asks for the amount alone",
-}
-# Metrics that say nothing of reconstruction or realism.
-_STEADINESS = (*_MISTAKEN, SHARPNESS)
-# How far above: so many places, and so large a share of the number of methods.
-LEAST_PLACES, LEAST_SHARE = 2.0, 1 / 3
 
 
-@dataclass(frozen=True)
-class Suspect:
-    """A method whose rank by a metric that damage can raise is far above its others in a slice."""
-
-    method: str
-    metric: str
-    region: str
-    place: int
-    mean_place: float
-    """Mean of its places by ``metrics``."""
-    metrics: tuple[str, ...]
-    sharpness: float | None
-    """Mean gradient inside the hole as a share of the truth's; None where it was not measured."""
-    slice: str = ALL_ITEMS
+def diagnostic_note(results: Results, quantity: Quantity) -> str:
+    """Sentence below every table of a diagnostic quantity; empty for others."""
+    if not quantity.diagnostic:
+        return ""
+    primary = Quantity(*results.protocol.primary)
+    if results.protocol.follows:
+        places = "Places are as they were published."
+    elif primary.diagnostic or primary not in results.quantities:
+        places = "Nobody has a place by it, without a primary quantity that damage cannot better."
+    else:
+        places = f"No place for who would pass a method that is better by {quantity_label(primary)}."
+    return f"{quantity_label(quantity)} is diagnostic: {quantity.diagnostic}. {places}"
 
 
-def suspects(results: Results, quantity: Quantity) -> list[Suspect]:
-    """Methods to be careful with in a table of PCons or another metric of steadiness, over all items first, then slice by slice.
-
-    None for other quantities and where nothing else was measured.
-    """
-    others = _others(results)
-    if quantity.metric not in _MISTAKEN or not others:
-        return []
-    slices = (results.everything, *in_reading_order(results.slices))
-    return [found for slice_ in slices for found in _suspects_of(results, slice_, quantity, others)]
-
-
-def _suspects_of(results: Results, one: Slice, quantity: Quantity, others: Sequence[Quantity]) -> list[Suspect]:
-    found = []
-    by_metric = [results.places(one, other) for other in others]
-    for method, place in results.places(one, quantity).items():
-        places = [of_metric[method] for of_metric in by_metric]
-        known = [other for other in places if other is not None]
-        if place is None or not known:
-            continue
-        mean_place = math.fsum(known) / len(known)
-        if mean_place - place >= max(LEAST_PLACES, LEAST_SHARE * len(results.contenders)):
-            metrics = tuple(other.metric for other, at in zip(others, places, strict=True) if at is not None)
-            sharpness = _sharpness(results, one, method)
-            found.append(Suspect(method, quantity.metric, quantity.region, place, mean_place, metrics, sharpness, one.name))
-    return found
-
-
-def _others(results: Results) -> list[Quantity]:
-    """Each metric of reconstruction or realism once, in the hole where it is measured there."""
-    first: dict[str, Quantity] = {}
-    for quantity in results.quantities:
-        if quantity.metric not in _STEADINESS and quantity.ranked:
-            first.setdefault(quantity.metric, quantity)
-    return list(first.values())
-
-
-def _sharpness(results: Results, one: Slice, method: str) -> float | None:
-    found = (results.summary(one, method, quantity).mean for quantity in results.quantities if quantity.metric == SHARPNESS)
-    return next(found, None)
+def contradictions(results: Results, quantity: Quantity) -> list[dict[str, str]]:
+    """Methods of which the primary quantity contradicts what a diagnostic one says, over all items first, then slice by slice."""
+    return [
+        {"method": method, **quantity._asdict(), "slice": part.name, "reason": reason}
+        for part in (results.everything, *in_reading_order(results.slices))
+        for method in results.contenders
+        if (reason := results.contradicted(part, method, quantity)) and reason != NO_PRIMARY
+    ]
 
 
 def caution_sentences(results: Results, quantity: Quantity) -> list[str]:
-    """A sentence for each method that a metric of steadiness ranks too well, and of PCons how sharp each is inside the hole where
-    that was measured; empty for other tables."""
-    sentences = [f"{method} {words}" for method, words in _words(results, quantity).items()]
-    sharpness = {method: _sharpness(results, results.everything, method) for method in results.methods}
-    known = [f"{method} {number(value, 2)}" for method, value in sharpness.items() if value is not None]
-    if quantity.metric == PCONS and known:
-        sentences.append(f"To be read beside PCons, sharpness inside the hole (1 = that of the truth): {', '.join(known)}.")
+    """A sentence for each method and reason of ``contradictions``, with the slices, and of PCons how sharp each method is inside
+    the hole where that was measured; empty for other tables."""
+    where: dict[tuple[str, str], list[str]] = {}
+    for one in contradictions(results, quantity):
+        where.setdefault((one["method"], one["reason"]), []).append(one["slice"])
+    by = f"{' has no place' if results.gated(quantity) else ''} by {quantity_label(quantity)}"
+    sentences = [f"{method}{by} ({', '.join(slices)}): {reason}." for (method, reason), slices in where.items()]
+    sharp = next((one for one in results.quantities if one.metric == SHARPNESS), None)
+    if quantity.metric == PCONS and sharp:
+        means = {method: results.summary(results.everything, method, sharp).mean for method in results.methods}
+        known = [f"{method} {number(mean, 2)}" for method, mean in means.items() if mean is not None]
+        sentences += [f"To be read beside PCons, sharpness inside the hole (1 = that of the truth): {', '.join(known)}."] * bool(
+            known
+        )
     return sentences
-
-
-def _words(results: Results, quantity: Quantity) -> dict[str, str]:
-    """Method -> what to know of it, without its name; the first slice in full, the others by name."""
-    by_method: dict[str, list[Suspect]] = {}
-    for suspect in suspects(results, quantity):
-        by_method.setdefault(suspect.method, []).append(suspect)
-    return {method: _sentence(found[0], [one.slice for one in found[1:]]) for method, found in by_method.items()}
-
-
-def _sentence(one: Suspect, also: Sequence[str]) -> str:
-    metrics = ", ".join(metric_label(metric) for metric in one.metrics)
-    where = "" if one.slice == ALL_ITEMS else f" in the slice {one.slice}"
-    words = (
-        f"is number {one.place} by {metric_label(one.metric)}{where}, but {one.mean_place:.1f} on average by {metrics}: "
-        f"{_MISTAKEN[one.metric]}."
-    )
-    if one.sharpness is not None:
-        words += f" Gradients inside its holes are {number(one.sharpness, 2)} times as strong as the truth’s."
-    return words + (f" The ranks are as far apart in {', '.join(also)}." if also else "")
 
 
 def again_sentences(results: Results) -> list[str]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 
-from inpaintbench.eval.scoring.effort import Effort
+from inpaintbench.eval.scoring.effort import REPAINTED_DB, Effort
 from inpaintbench.pages import Cell, Column, Row, Table
 from inpaintbench.pages.tables import Tag
 from inpaintbench.pages.words import DASH, number, span
@@ -53,17 +54,29 @@ def memory_words(mebibytes: int | None) -> str:
     return f"{mebibytes} MiB" if mebibytes < 1024 else f"{mebibytes / 1024:.1f} GiB"
 
 
-def ceiling_tag(effort: Effort | None) -> tuple[Tag, ...]:
-    """A tag with the dB that a method's file form keeps; none where it loses nothing."""
-    if effort is None or effort.ceiling_low is None or effort.ceiling_high is None:
+def form_tags(effort: Effort | None) -> tuple[Tag, ...]:
+    """Tags with the dB that a method's file form keeps, and with those of known pixels that it changed beyond that; none where it
+    loses and changes nothing."""
+    if effort is None:
         return ()
-    return (Tag(f"lossy, at most {effort.ceiling_high:.1f} dB", "warn", f"{ceiling_words(effort)} on its scores"),)
+    found = []
+    if effort.ceiling_low is not None and effort.ceiling_high is not None:
+        found.append(Tag(f"lossy, at most {effort.ceiling_high:.1f} dB", "warn", f"{ceiling_words(effort)} on its scores"))
+    if effort.known_low is not None and effort.known_low < (effort.ceiling_low or math.inf) - REPAINTED_DB:
+        found.append(Tag(f"known pixels {effort.known_low:.1f} dB", "warn", f"it {known_words(effort)}"))
+    return tuple(found)
 
 
 def ceiling_words(effort: Effort) -> str:
     """What a lossy form keeps, half a sentence."""
     kept = span(f"{effort.ceiling_low:.1f}", f"{effort.ceiling_high:.1f}")
     return f"read from lossy files: inputs written alike keep {kept} dB, a ceiling"
+
+
+def known_words(effort: Effort) -> str:
+    """How far known pixels came back from the input, a sentence without its subject."""
+    away = span(f"{effort.known_low:.1f}", f"{effort.known_high:.1f}")
+    return f"gives known pixels {away} dB from the input; they are put back before anything but whole frames is scored"
 
 
 def task_notes(efforts: Mapping[str, Effort], methods: Iterable[str]) -> list[tuple[str, tuple[str, ...]]]:
@@ -73,6 +86,7 @@ def task_notes(efforts: Mapping[str, Effort], methods: Iterable[str]) -> list[tu
         effort = efforts.get(method)
         if effort is not None:
             lossy = () if effort.ceiling_low is None else (f"Its results are {ceiling_words(effort)} on its scores.",)
-            if sentences := (*lossy, *effort.task):
+            known = () if effort.known_low is None else (f"It {known_words(effort)}.",)
+            if sentences := (*lossy, *known, *effort.task):
                 told.append((method, sentences))
     return told

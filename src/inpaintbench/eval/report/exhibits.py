@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from inpaintbench.claims import too_few
-from inpaintbench.eval.comparing.statistics import best_of, rank
 from inpaintbench.eval.report.findings import with_unit
 from inpaintbench.eval.report.frame_values import rounded
 from inpaintbench.eval.report.gallery import Exhibit
@@ -95,8 +93,8 @@ class Tile(NamedTuple):
     place: int | None
     """Among the tiles of the video; None where there is no prediction."""
     reason: str
-    values: tuple[tuple[Quantity, str, bool], ...]
-    """Quantity, value as printed, whether it is the best."""
+    values: tuple[tuple[Quantity, str], ...]
+    """Quantity and value as printed; none is bold, since one item tells nobody from anybody."""
 
 
 class Figure(NamedTuple):
@@ -208,15 +206,8 @@ def _tile(results: Results, exhibit: Exhibit, channel: str) -> Tile:
         method=method,
         place=channels.index(channel) if channel in channels else None,
         reason=results.reason(channel, exhibit.choice.item_id) or "" if channel not in channels else "",
-        values=tuple((one, *_value(results, exhibit.choice.item_id, channel, one)) for one in measured),
+        values=tuple((one, with_unit(results.value(channel, exhibit.choice.item_id, one), one.metric)) for one in measured),
     )
-
-
-def _value(results: Results, item_id: str, method: str, quantity: Quantity) -> tuple[str, bool]:
-    values = {name: results.value(name, item_id, quantity) for name in results.contenders}
-    first = best_of(rank(values, higher_is_better=quantity.higher_is_better))
-    best = method in first and quantity.ranked and not too_few(results.n_sources(results.everything))
-    return with_unit(results.value(method, item_id, quantity), quantity.metric), best
 
 
 def all_frame_data(exhibits: Sequence[Exhibit]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from inpaintbench.eval.report.findings import with_unit
 from inpaintbench.eval.report.items import attributes_of
 from inpaintbench.eval.report.labels import metric_title, place_label, quantity_title
 from inpaintbench.eval.report.plots import PlotRow
-from inpaintbench.eval.report.quantity import Quantity
+from inpaintbench.eval.report.quantity import Quantity, exploratory
 from inpaintbench.eval.report.stepped import compared
 from inpaintbench.eval.report.tables import Results, in_reading_order, pair_slices, step_series
 from inpaintbench.pages import MethodStyle, method_styles
@@ -40,20 +40,23 @@ def paper_figure(results: Results, name: str, quantity: Quantity, *, attribute: 
     Raises:
         InputError: there is nothing that this figure shows.
     """
-    styles = method_styles(results.methods, results.references)
+    styles = method_styles(results.methods, results.aside)
     if name == "scatter":
         return _scatter(results, quantity, styles, attribute)
     chart, rows = FIGURES[name](results, styles)
     own = [row for row in rows if (row["metric"], row["region"]) == quantity]
     if not own:
         raise InputError(f"nothing to draw as {name!r}: no slice of the dataset that it shows has {quantity_title(quantity)}")
-    return for_paper(chart, own, title=quantity_title(quantity), notes=plots.reading_notes(own))
+    return for_paper(chart, own, title=quantity_title(quantity, results.protocol), notes=plots.reading_notes(own))
 
 
 def metrics_figure(results: Results, part: Slice, quantities: Sequence[Quantity]) -> dict[str, Any]:
     """The means of all methods in a slice with their intervals: a panel for each metric and region."""
-    styles = _competing(results, method_styles(results.methods, results.references))
-    names = [f"{metric_title(quantity.metric)}\n{place_label(quantity.region)}" for quantity in quantities]
+    styles = _competing(results, method_styles(results.methods, results.aside))
+    names = [
+        f"{metric_title(quantity.metric)}\n{place_label(quantity.region)}{exploratory(quantity, results.protocol)}"
+        for quantity in quantities
+    ]
     rows = [
         row
         for quantity, name in zip(quantities, names, strict=True)
@@ -106,7 +109,7 @@ def _scatter(results: Results, quantity: Quantity, styles: Styles, attribute: st
     chosen = numeric[attribute] if attribute else next(iter(numeric.values()))
     places = dict(zip(results.sources, chosen.values, strict=True))
     rows = list(_dots(results, quantity, places))
-    chart = plots.scatter_chart(_competing(results, styles), x=chosen.label, y=quantity_title(quantity))
+    chart = plots.scatter_chart(_competing(results, styles), x=chosen.label, y=quantity_title(quantity, results.protocol))
     return for_paper(chart.properties(width=_WIDTH), rows)
 
 
@@ -122,9 +125,9 @@ def _dots(results: Results, quantity: Quantity, places: Mapping[str, Any]) -> It
     for method in results.contenders:
         for item_id, value in known[method].items():
             yield {"kind": "dot", "method": method, "x": placed[item_id], "y": value, "told": item_id}
-    for method in results.references:
+    for method in results.aside:
         if known[method] and drawn:
             mean = math.fsum(known[method].values()) / len(known[method])
             beyond = " ↑" if mean > max(drawn) else " ↓" if mean < min(drawn) else ""
             yield {"kind": "reference", "y": min(max(mean, min(drawn)), max(drawn)),
-                   "told": f"{method}, reference: mean {with_unit(mean, quantity.metric)}{beyond}"}  # fmt: skip
+                   "told": f"{method}, {results.role(method)}: mean {with_unit(mean, quantity.metric)}{beyond}"}  # fmt: skip

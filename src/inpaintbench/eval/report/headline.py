@@ -6,14 +6,15 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from inpaintbench.eval.comparing.statistics import Summary
-from inpaintbench.eval.report.findings import Change, change_words, changes, strongest_change, with_unit
+from inpaintbench.eval.comparing.looked_at import Effect
+from inpaintbench.eval.report.findings import change_words, effects, standing_note, when_words, with_unit
 from inpaintbench.eval.report.gallery import Choice
 from inpaintbench.eval.report.labels import name_label, quantity_label
-from inpaintbench.eval.report.quantity import Quantity, metric_leaf
+from inpaintbench.eval.report.quantity import Quantity, standing
+from inpaintbench.eval.report.significance import p_words
 from inpaintbench.eval.report.tables import Results
 from inpaintbench.pages import Sentence
-from inpaintbench.pages.words import count, interval
+from inpaintbench.pages.words import count
 from inpaintbench.types import Plain, Slice
 
 _LABEL = "Finding"
@@ -30,41 +31,42 @@ class Proof(NamedTuple):
 class Headline(NamedTuple):
     """A finding with its reasons and the items that show it."""
 
+    kicker: str
+    """``Finding``, or ``Exploratory finding`` of another than the primary quantity."""
     sentence: Sentence
     reasons: str
     proofs: tuple[Proof, ...]
 
 
 def headline(results: Results, quantity: Quantity) -> Headline | None:
-    """The largest change of a method from a low to a high slice, of those whose intervals do not meet; None where there is none.
+    """The largest change of a method from a low to a high slice that is more than chance; None where there is none.
 
     It is shown on the item of each slice that is nearest to the slice's mean, so that no extreme is chosen; where the slices hold
     items of one exact hole, on the pair of them that is.
     """
-    change = strongest_change(results, quantity)
-    if change is None or not change.told:
+    change = next((effect for effect in effects(results, quantity, "change") if effect.told), None)
+    if change is None:
         return None
-    name = name_label(change.pair.attribute).lower()
-    sentence = (*change_words(change, quantity), f" when {name} goes from low to high")
+    name = name_label(change.other).lower()
     items = _shown(results, change, quantity)
     proofs = tuple(
         _proof(results, change, item_id, quantity, words=f"{name} {level}")
         for level, item_id in zip(("low", "high"), items.item_ids, strict=True)
     )
-    return Headline(sentence, _reasons(change, quantity, items, among=len(changes(results, quantity))), proofs)
+    kicker = _LABEL if standing(quantity, results.protocol) == "primary" else f"Exploratory {_LABEL.lower()}"
+    return Headline(kicker, (*change_words(change), f" {when_words(change)}"), _reasons(results, change, quantity, items), proofs)
 
 
-def _reasons(change: Change, quantity: Quantity, items: _Shown, *, among: int) -> str:
-    decimals = metric_leaf(quantity.metric).decimals
+def _reasons(results: Results, change: Effect, quantity: Quantity, items: _Shown) -> str:
     low, high = (
-        f"{with_unit(summary.mean, quantity.metric)} ({interval(summary.interval_low, summary.interval_high, decimals)}) over "
-        f"{count(summary.n, 'item')} of {count(summary.n_clusters, 'source')}"
-        for summary in (change.low, change.high)
+        f"{with_unit(_mean(results, change, part), quantity.metric)} over {count(n, 'item')} of {count(sources, 'source')}"
+        for part, n, sources in zip(_sides(results, change), change.n, change.n_sources, strict=True)
     )
     return (
-        f"{quantity_label(quantity)}: {low} where it is low, {high} where it is high. A rule chose this: of "
-        f"{count(among, 'change')} between a low and a high slice, each of one method, the largest whose 95 % intervals do not "
-        f"meet. The clips are those nearest to the two means{', of those that share their hole' if items.of_one_hole else ''}."
+        f"{quantity_label(quantity)}: {low} where it is low, {high} where it is high, p {p_words(change.p)}. A rule chose this: "
+        "of the changes that are more than chance, the one that is largest even at the near end of its interval. "
+        f"{standing_note(results, quantity)} The clips are those nearest to the two means"
+        f"{', of those that share their hole' if items.of_one_hole else ''}."
     )
 
 
@@ -77,9 +79,9 @@ class _Shown(NamedTuple):
     """The two differ in nothing but what tells the slices apart, as far as the hole goes."""
 
 
-def _shown(results: Results, change: Change, quantity: Quantity) -> _Shown:
+def _shown(results: Results, change: Effect, quantity: Quantity) -> _Shown:
     """The items nearest to the two means: a pair of one exact hole where there is any, and of one clip before others."""
-    off = [_off_mean(results, change, part, summary, quantity) for part, summary in _sides(change)]
+    off = [_off_mean(results, change, part, quantity) for part in _sides(results, change)]
     rows = {row["item_id"]: row for row in results.dataset.items if any(row["item_id"] in known for known in off)}
     of_hole: dict[str, list[str]] = {}
     for item_id in off[1]:
@@ -102,20 +104,25 @@ def _exact_hole(row: Plain) -> str | None:
     return None if found is None else str(found)
 
 
-def _sides(change: Change) -> tuple[tuple[Slice, Summary], tuple[Slice, Summary]]:
-    return (change.pair.low, change.low), (change.pair.high, change.high)
+def _sides(results: Results, change: Effect) -> tuple[Slice, Slice]:
+    pair = next(pair for pair in results.pairs if pair.attribute == change.other)
+    return pair.low, pair.high
 
 
-def _off_mean(results: Results, change: Change, part: Slice, summary: Summary, quantity: Quantity) -> dict[str, float]:
+def _mean(results: Results, change: Effect, part: Slice) -> float | None:
+    return results.summary(part, change.one, change.quantity).mean
+
+
+def _off_mean(results: Results, change: Effect, part: Slice, quantity: Quantity) -> dict[str, float]:
     """Item of a slice -> how far its finite value is from the slice's mean."""
-    values = {item_id: results.value(change.method, item_id, quantity) for item_id in part.item_ids}
-    mean = summary.mean or 0.0
+    values = {item_id: results.value(change.one, item_id, quantity) for item_id in part.item_ids}
+    mean = _mean(results, change, part) or 0.0
     return {item_id: abs(value - mean) for item_id, value in values.items() if value is not None and math.isfinite(value)}
 
 
-def _proof(results: Results, change: Change, item_id: str, quantity: Quantity, *, words: str) -> Proof:
-    value = results.value(change.method, item_id, quantity)
-    return Proof(item_id, change.method, f"{words}: {with_unit(value, quantity.metric)} on this clip")
+def _proof(results: Results, change: Effect, item_id: str, quantity: Quantity, *, words: str) -> Proof:
+    value = results.value(change.one, item_id, quantity)
+    return Proof(item_id, change.one, f"{words}: {with_unit(value, quantity.metric)} on this clip")
 
 
 def add_proofs(choices: Sequence[Choice], finding: Headline | None) -> list[Choice]:

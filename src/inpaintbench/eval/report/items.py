@@ -208,7 +208,7 @@ def _table(results: Results, shown: Mapping[str, str], default: Quantity) -> Tab
             Column("Spread", numeric=True),
         ),
         rows=tuple(rows),
-        caption=f"{first} by {quantity_title(default)}, worst first.",
+        caption=f"{first} by {quantity_title(default, results.protocol)}, worst first.",
         label="Table of items",
         kind="items",
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from inpaintbench.eval.report.quantity import Quantity, metric_leaf
+from inpaintbench.eval.protocols.base import Protocol
+from inpaintbench.eval.report.quantity import Quantity, exploratory, metric_leaf
 from inpaintbench.eval.report.tables import split_step, split_value
 
 REGION_LABELS = {
@@ -91,9 +92,10 @@ def quantity_arrow(quantity: Quantity) -> str:
     return quantity_label(quantity) + metric_arrow(quantity.metric).removeprefix(metric_label(quantity.metric))
 
 
-def quantity_title(quantity: Quantity) -> str:
-    """The same with its unit: ``PSNR in the hole ↑ (dB)``."""
-    return quantity_label(quantity) + metric_title(quantity.metric).removeprefix(metric_label(quantity.metric))
+def quantity_title(quantity: Quantity, protocol: Protocol | None = None) -> str:
+    """The same with its unit: ``PSNR in the hole ↑ (dB)``, and ``, exploratory`` where it is that under a protocol."""
+    title = quantity_label(quantity) + metric_title(quantity.metric).removeprefix(metric_label(quantity.metric))
+    return title if protocol is None else title + exploratory(quantity, protocol)
 
 
 def region_label(region: str, *, short: bool = False) -> str:

@@ -44,7 +44,11 @@ class PredictionMedia:
 
     def frames(self, item_id: str, channel: str) -> Frames | None:
         """``truth`` (the input where nobody has it), ``input`` (hole filled), or what is scored of the method ``channel``; None
-        without a prediction that can be scored."""
+        without a prediction that can be scored.
+
+        Raises:
+            VerifyError: what is to be shown is not what was published or predicted.
+        """
         truth, hole = self._loaded(item_id)
         if channel == "truth":
             return truth
@@ -60,7 +64,7 @@ class PredictionMedia:
     def _scored(self, item_id: str, prediction: Prediction) -> Frames | None:
         truth, hole = self._loaded(item_id)
         try:
-            read = video.read_frames(self._blobs.path(prediction.blob))
+            read = video.read_frames(self._blobs.proved(prediction.blob, of=f"the prediction of item {item_id!r}: "))
             frames = fitted(read, self._rows[item_id], resize=self._protocol.resize)
         except MediaError:  # scored as missing, with the reason
             return None

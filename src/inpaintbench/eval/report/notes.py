@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from inpaintbench.claims import ENOUGH_SOURCES
 from inpaintbench.eval.comparing.statistics import INTERVAL, LEVEL
+from inpaintbench.eval.report.between_items import LEAD, between_items_notes
 from inpaintbench.eval.report.labels import metric_title, slice_label
 from inpaintbench.eval.report.quantity import metric_leaf
 from inpaintbench.eval.report.tables import Results, in_reading_order, pair_slices, split_level
@@ -113,7 +114,9 @@ def reading_notes(results: Results) -> list[Definition]:
             "(high − low) / low, negated where lower is better: up always means that the method does better on the high slice."
         )
         entries += (("Relative improvement", words),)
-    return [Definition(name, (words,)) for name, words in entries]
+    between = [f"{words}: {', '.join(methods)}" for words, methods in between_items_notes(results).items()]
+    told = [Definition("Between items", (LEAD, tuple(between)))] if between else []
+    return [*(Definition(name, (words,)) for name, words in entries), *told]
 
 
 def _references(results: Results) -> list[tuple[str, str]]:

@@ -19,7 +19,9 @@ from inpaintbench.pages.words import count
 def subtitle(results: Results) -> str:
     """Sentence with the numbers of methods, items, sources and slices."""
     sources = len(set(results.sources.values()))
-    beside = f" beside {count(len(results.references), 'reference')}" if results.references else ""
+    floors, others = len(results.references), len(results.aside) - len(results.references)
+    words = [*([count(floors, "reference")] if floors else []), *([f"{others} without a place"] if others else [])]
+    beside = f" beside {' and '.join(words)}" if words else ""
     return (
         f"{count(len(results.contenders), 'method')}{beside} on {count(len(results.sources), 'item')} "
         f"from {count(sources, 'source')}, in {count(len(results.slices), 'slice')}."
@@ -83,10 +85,13 @@ def _lost(metric: str, regions: Sequence[str], partly: Collection[str]) -> str:
 
 
 def warnings(results: Results) -> list[Sentence]:
-    """Slices that were left out, and failures with a link to their reasons; empty when all is there."""
+    """Slices that were left out, rules without a value, and failures with a link to their reasons; empty when all is there."""
     empty = {slice_.name: "it has no items" for slice_ in results.dataset.slices if not slice_.item_ids}
     left_out = {**empty, **results.dataset.left_out}
     sentences: list[Sentence] = [(f"{name} left out: {reason}",) for name, reason in left_out.items()]
+    for rule in results.dataset.facts.get("selection", {}).get("unasked") or ():
+        lacking = f"{rule['missing']:,} of {rule['clips']:,} clips that the items were chosen from"
+        sentences.append((f"the rule {rule['rule']!r} had no value on {lacking}: {rule['reason']}",))
     failed = len({(failure.method, failure.item_id) for failure in results.failures()})
     if failed:
         pairs = f"{failed:,} pair{'' if failed == 1 else 's'} of method and item lack predictions or scores: "

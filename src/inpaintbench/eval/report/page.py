@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from inpaintbench import pages
+from inpaintbench.eval.comparing.permutation import LEVEL
 from inpaintbench.eval.report import exhibits as shown
 from inpaintbench.eval.report import notes, overview, plots
 from inpaintbench.eval.report.agreement import Agreement, judge_sentences
+from inpaintbench.eval.report.between_items import exposure_sentences
 from inpaintbench.eval.report.cautions import again_sentences, cautions
 from inpaintbench.eval.report.effort_table import EFFORT_LEAD, effort_table, task_notes
-from inpaintbench.eval.report.findings import SENSITIVITY, Finding, findings
+from inpaintbench.eval.report.findings import SENSITIVITY, Finding, findings, standing_note
 from inpaintbench.eval.report.gallery import Exhibit
 from inpaintbench.eval.report.headline import headline
 from inpaintbench.eval.report.items import item_data, items_part
@@ -21,7 +23,7 @@ from inpaintbench.eval.report.plots import difficulty_table, improvement_table, 
 from inpaintbench.eval.report.quantity import Quantity, first_shown
 from inpaintbench.eval.report.rank_table import rank_tables, ranks_lead
 from inpaintbench.eval.report.score_table import failure_rows, score_table
-from inpaintbench.eval.report.significance import LEVEL, leads
+from inpaintbench.eval.report.significance import leads
 from inpaintbench.eval.report.stepped import Compared, compared
 from inpaintbench.eval.report.tables import Results, pair_slices, step_series
 from inpaintbench.pages import Link, MethodStyle, method_styles
@@ -50,7 +52,7 @@ def parts_of(results: Results, exhibits: Sequence[Exhibit], *, title: str, frame
     agreement = Agreement()
     if results.run:
         agreement = Agreement.of_run(results.run, results.fingerprint, results.scores, compared=results.slice_scores)
-    styles = method_styles(results.methods, results.references)
+    styles = method_styles(results.methods, results.aside)
     items = items_part(results, shown.shown_items(exhibits), default=default)
     sensitive, steps = bool(pair_slices(results.slices)), compared(results, step_series(results.slices))
     sections = [
@@ -75,14 +77,18 @@ def parts_of(results: Results, exhibits: Sequence[Exhibit], *, title: str, frame
         "subtitle": overview.subtitle(results),
         "warnings": overview.warnings(results),
         "unfinished": unfinished(results),
-        "notes": [overview.precision_note(results), overview.claims_note(results)],
+        "notes": [overview.precision_note(results), overview.claims_note(results), *exposure_sentences(results)],
         "again": again_sentences(results),
         "unmeasured": overview.unmeasured_notes(results),
         "unmeasured_summary": overview.unmeasured_summary(results),
         "headline": finding,
         "proofs": shown.proofs(finding, exhibits) if finding else [],
         "findings": [
-            (quantity, _cards(results, quantity, told=finding is not None and quantity == default))
+            (
+                quantity,
+                standing_note(results, quantity),
+                _cards(results, quantity, told=finding is not None and quantity == default),
+            )
             for quantity in results.quantities
         ],
         "scores": [
@@ -102,7 +108,7 @@ def parts_of(results: Results, exhibits: Sequence[Exhibit], *, title: str, frame
         "items": items,
         "ranks_lead": ranks_lead(results),
         "rank_tables": rank_tables(results),
-        "leads": [(lead, quantity_title(lead.quantity)) for lead in leads(results)],
+        "leads": [(lead, quantity_title(lead.quantity, results.protocol)) for lead in leads(results)],
         "significant": LEVEL,
         "hollow": {name: plots.hollow_note(rows) for name, rows in data["rows"].items()},
         "difficulty": [(quantity, difficulty_table(results, quantity)) for quantity in results.quantities],
@@ -130,7 +136,7 @@ def gallery_parts(results: Results, exhibits: Sequence[Exhibit]) -> dict[str, An
     default = default_quantity(results)
     finding = headline(results, default)
     first = finding.proofs[-1].item_id if finding else None
-    styles = method_styles(results.methods, results.references)
+    styles = method_styles(results.methods, results.aside)
     figures = shown.figures(results, exhibits, default=default, first=first)
     quantities = [quantity for quantity in results.quantities if not quantity.of_sets]
     return {
@@ -139,7 +145,7 @@ def gallery_parts(results: Results, exhibits: Sequence[Exhibit]) -> dict[str, An
         "data": {
             "default": default._asdict(), "quantities": [quantity._asdict() for quantity in quantities],
             "titles": {}, "charts": {}, "rows": {"difficulty": []}, "frames": {},
-            "styles": {name: look._asdict() for name, look in styles.items()}, "references": list(results.references),
+            "styles": {name: look._asdict() for name, look in styles.items()}, "references": list(results.aside),
         },
         "results": results,
         "default": default,
@@ -201,7 +207,7 @@ def _data(
         "most_rows": MOST_ROWS,
         "paper": {"colours": LIGHT, "legend": PAPER_LEGEND},
         "styles": {name: look._asdict() for name, look in styles.items()},
-        "references": list(results.references),
+        "references": list(results.aside),
         "items": item_data(results, shown.shown_items(exhibits), default=default),
         "frames": shown.all_frame_data(exhibits),
     }

@@ -107,13 +107,13 @@ def _difficulty(results: Results, quantity: Quantity) -> Iterator[PlotRow]:
                 own = results.unfit(part, method, quantity)
                 told = _told(f"{method}, {name}: {with_unit(value, quantity.metric)}", own)
                 yield shared | {"kind": "few method" if own else "method", "method": method, "value": value, "told": told}
-        for method in results.references:
+        for method in results.aside:
             if (value := means[part.name, method]) is not None:
                 at, beyond = _clamped(value, (low, high))
                 words = f"{method} {with_unit(value, quantity.metric)}{beyond}"
                 # One label is enough where all lie inside the scale; at the edge each tells its value.
                 yield shared | {
-                    "kind": "reference", "value": at, "told": f"{words}, reference",
+                    "kind": "reference", "value": at, "told": f"{words}, {results.role(method)}",
                     "text": words if beyond or not index else "",
                 }  # fmt: skip
 
@@ -162,12 +162,13 @@ def _improvements(results: Results, pair: Pair, quantity: Quantity) -> Iterator[
         kind = "none" if share is None else "few" if few else "bar"
         told = _told(f"{method}, {attribute}: {'no value' if share is None else signed_percent(share)}", few)
         yield shared | {"kind": kind, "method": method, "value": share or 0.0, "told": told}
-    for method in results.references:
+    for method in results.aside:
         if (share := results.improvement(pair, method, quantity)) is not None and results.contenders:
             at, beyond = _clamped(share, ends)
             words = f"{method} {signed_percent(share)}{beyond}"
             yield shared | {
-                "kind": "reference", "method": results.contenders[0], "value": at, "text": words, "told": f"{words}, reference",
+                "kind": "reference", "method": results.contenders[0], "value": at, "text": words,
+                "told": f"{words}, {results.role(method)}",
             }  # fmt: skip
 
 
@@ -235,14 +236,14 @@ def _steps(
                 few = too_few(of[method].n_clusters)
                 told = _told(f"{method}, {attribute} {step}: {with_unit(value, quantity.metric)}", few)
                 yield shared | {"kind": "few" if few else "method", "method": method, "value": value, "told": told}
-        for method in results.references:
+        for method in results.aside:
             if (value := _drawable(of[method].mean)) is not None:
                 at, beyond = _clamped(value, ends)
                 words = f"{method} {with_unit(value, quantity.metric)}{beyond}"
                 # The line has its name where it ends; at the edge each panel tells the value that it stands for.
                 yield shared | {
                     "kind": "reference", "method": method, "value": at,
-                    "told": f"{words}, {attribute} {step}, reference",
+                    "told": f"{words}, {attribute} {step}, {results.role(method)}",
                     "text": (words if beyond else method) if step == means[-1][0] else "",
                 }  # fmt: skip
 
@@ -275,7 +276,7 @@ def steps_table(results: Results, quantity: Quantity, steps: Mapping[tuple[str, 
                 Cell(method, method=method, reference=method in results.references),
                 *(Cell(number(means[method].mean, decimals)) for _, _, means in columns),
             ),
-            kind="floor" if method in results.references else "",
+            kind="floor" if method in results.aside else "",
             key=method,
         )
         for method in results.methods
@@ -284,7 +285,7 @@ def steps_table(results: Results, quantity: Quantity, steps: Mapping[tuple[str, 
     return Table(
         (Column("Method"), *(Column(head, numeric=True) for head in heads)),
         tuple(rows),
-        caption=f"{quantity_title(quantity)}, by steps",
+        caption=f"{quantity_title(quantity, results.protocol)}, by steps",
     )
 
 
@@ -364,7 +365,7 @@ def means_rows(results: Results, parts: Mapping[str, Slice], quantity: Quantity)
         else:
             at, beyond = _clamped(mean, ends, arrows=(" ←", " →"))
             yield shared | {
-                "kind": "reference", "value": at, "low": None, "high": None, "told": f"{words}{beyond}, reference",
+                "kind": "reference", "value": at, "low": None, "high": None, "told": f"{words}{beyond}, {results.role(method)}",
                 "text": f"{with_unit(mean, quantity.metric)}{beyond}", "side": "left" if 2 * at < sum(ends) else "right",
             }  # fmt: skip
 
@@ -394,7 +395,10 @@ def _words(base: alt.Chart, field: str, **look: Any) -> Iterator[alt.Chart]:
 def titles(results: Results) -> dict[str, dict[str, str]]:
     """``metric/region`` -> how plots name it: with its unit, and in words."""
     return {
-        f"{quantity.metric}/{quantity.region}": {"title": quantity_title(quantity), "label": quantity_label(quantity)}
+        f"{quantity.metric}/{quantity.region}": {
+            "title": quantity_title(quantity, results.protocol),
+            "label": quantity_label(quantity),
+        }
         for quantity in results.quantities
     }
 
@@ -415,14 +419,14 @@ def _points(base: alt.Chart, *, filled: str, hollow: str, size: int) -> Iterator
 def hollow_note(rows: Iterable[PlotRow]) -> str:
     """Sentence on hollow points in plots of ``rows``, where there are some; else empty."""
     few = any(row["kind"].startswith("few") for row in rows)
-    reasons = f"fewer than {ENOUGH_SOURCES} sources, or fewer items than others have"
+    reasons = f"fewer than {ENOUGH_SOURCES} sources, fewer items than others have, or a diagnostic metric against the primary one"
     return f"Hollow points: {reasons}, so no bar, no error and no claim." if few else ""
 
 
 def reading_notes(rows: Sequence[PlotRow]) -> list[str]:
     """How to read marks of ``rows`` that are no means of competing methods, a sentence each."""
     dashed = any(row["kind"] == "reference" for row in rows)
-    return [*(["Dashed: references, which do not compete."] if dashed else []), *filter(None, [hollow_note(rows)])]
+    return [*(["Dashed: references and others that do not compete."] if dashed else []), *filter(None, [hollow_note(rows)])]
 
 
 def _told(words: str, few: str | None) -> str:
@@ -463,7 +467,7 @@ def difficulty_table(results: Results, quantity: Quantity) -> Table:
     return Table(
         (Column("Slice"), *(Column(head, numeric=True) for head in heads)),
         tuple(rows),
-        caption=f"{quantity_title(quantity)}, mean over methods",
+        caption=f"{quantity_title(quantity, results.protocol)}, mean over methods",
     )
 
 
@@ -476,7 +480,7 @@ def improvement_table(results: Results, quantity: Quantity) -> Table:
                 Cell(method, method=method, reference=method in results.references),
                 *(Cell(signed_percent(results.improvement(pair, method, quantity))) for pair in pairs),
             ),
-            kind="floor" if method in results.references else "",
+            kind="floor" if method in results.aside else "",
             key=method,
         )
         for method in results.methods
@@ -484,5 +488,5 @@ def improvement_table(results: Results, quantity: Quantity) -> Table:
     return Table(
         (Column("Method"), *(Column(name_label(pair.attribute), numeric=True) for pair in pairs)),
         tuple(rows),
-        caption=f"{quantity_title(quantity)}, change from low to high",
+        caption=f"{quantity_title(quantity, results.protocol)}, change from low to high",
     )

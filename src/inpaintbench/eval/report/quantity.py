@@ -34,6 +34,11 @@ class Quantity(NamedTuple):
         return metric_leaf(self.metric).ranked
 
     @property
+    def diagnostic(self) -> str:
+        """Why damage can better it, so that it never ranks alone; empty where it cannot."""
+        return metric_leaf(self.metric).diagnostic
+
+    @property
     def bounds(self) -> tuple[float, float]:
         """Least and greatest value that there can be."""
         return metric_leaf(self.metric).bounds
@@ -65,8 +70,20 @@ def usual_quantities(quantities: Sequence[Quantity], protocol: Protocol | None) 
     return [_first(found, (_OWN_REGIONS.get(metric, order[0]), *order)) for metric, found in of_metric.items()]
 
 
+def standing(quantity: Quantity, protocol: Protocol) -> str:
+    """``primary`` for the quantity that the protocol declared before anything was scored, else ``exploratory``."""
+    return "primary" if quantity == protocol.primary else "exploratory"
+
+
+def exploratory(quantity: Quantity, protocol: Protocol) -> str:
+    """``, exploratory`` behind the name of a quantity that ranks methods and is not the primary one; else empty."""
+    return ", exploratory" if quantity.ranked and quantity != protocol.primary else ""
+
+
 def first_shown(quantities: Sequence[Quantity], protocol: Protocol) -> Quantity:
-    """Quantity that a page opens with: the first metric among those whose usual region comes first."""
+    """Quantity that a page opens with: the primary one; without it the first metric of those whose usual region comes first."""
+    if protocol.primary in quantities:
+        return Quantity(*protocol.primary)
     usual, order = usual_quantities(quantities, protocol), _order(protocol)
     return min(usual, key=lambda one: order.index(one.region) if one.region in order else len(order))
 

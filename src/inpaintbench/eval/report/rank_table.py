@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from inpaintbench.claims import ENOUGH_SOURCES, too_few
+from inpaintbench.eval.comparing.permutation import BOLD
 from inpaintbench.eval.report.labels import name_label, quantity_title
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.tables import Results, group_slices, pair_slices
@@ -66,7 +67,7 @@ def ranks_lead(results: Results) -> str:
         return f"Nothing is ranked: no slice has the {ENOUGH_SOURCES} sources that a rank needs."
     few = sum(too_few(results.n_sources(slice_)) is not None for slice_ in results.slices)
     without = f" {count(few, 'slice')} of fewer than {ENOUGH_SOURCES} sources: not ranked." if few else ""
-    return f"Methods from best to worst for each metric, attribute and setting.{without}"
+    return f"Methods from best to worst for each metric, attribute and setting. {BOLD}{without}"
 
 
 def _ranked(results: Results) -> list[Slice]:
@@ -99,7 +100,7 @@ def _table(results: Results, region: str) -> RankTable:
         )
         for group in group_slices(ranked)
     ]
-    return RankTable(region, tuple(map(quantity_title, quantities)), (*pairs, *others))
+    return RankTable(region, tuple(quantity_title(one, results.protocol) for one in quantities), (*pairs, *others))
 
 
 def _list(results: Results, part: Slice, quantity: Quantity, level: str) -> Ranked:

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from inpaintbench.eval.comparing.looked_at import looked_at
 from inpaintbench.eval.comparing.statistics import INTERVAL
 from inpaintbench.eval.data_files import canonical_bytes, csv_bytes
-from inpaintbench.eval.report.cautions import again_sentences, set_sizes, suspects, untold
+from inpaintbench.eval.report.cautions import again_sentences, contradictions, set_sizes, untold
 from inpaintbench.eval.report.gallery import Exhibit
 from inpaintbench.eval.report.overview import manifest_sha256
-from inpaintbench.eval.report.quantity import usual_quantities
-from inpaintbench.eval.report.significance import difference
+from inpaintbench.eval.report.quantity import standing, usual_quantities
+from inpaintbench.eval.report.significance import leads_of
 from inpaintbench.eval.report.tables import Results, in_reading_order, pair_slices
 from inpaintbench.eval.scoring.effort import ItemEffort
 from inpaintbench.types import Plain, Slice, canonical_json
@@ -22,8 +23,8 @@ _OF_ITEM = ("source", "reference")
 # How an interval was made, in the column `interval`.
 OF_MEANS, OF_SETS = "sources: jackknife, t or bootstrap-t", "sources: jackknife, t"
 SUMMARY_COLUMNS = (
-    "slice", "method", "metric", "region", "mean", "standard_error", "interval_low", "interval_high", "interval", "n",
-    "n_infinite", "n_missing", "n_sources", "n_vectors", "dimension", "place", "reference", "reason",
+    "slice", "method", "metric", "region", "standing", "mean", "standard_error", "interval_low", "interval_high", "interval", "n",
+    "n_infinite", "n_missing", "n_sources", "n_vectors", "dimension", "place", "like_best", "reference", "reason",
 )  # fmt: skip
 
 
@@ -51,14 +52,15 @@ def summary_csv(results: Results) -> bytes:
 
 def summary_rows(results: Results) -> list[dict[str, Any]]:
     """The rows of ``summary.csv`` with the names of its columns."""
-    slices = (*in_reading_order(results.slices), results.everything)
+    unexposed = [results.unexposed] if results.unexposed else []
+    slices = (*in_reading_order(results.slices), *unexposed, results.everything)
     return [row for slice_ in slices for row in _slice_rows(results, slice_)]
 
 
 def _slice_rows(results: Results, one: Slice) -> list[dict[str, Any]]:
     rows = []
     for quantity in results.quantities:
-        places = results.places(one, quantity)
+        places, best = results.places(one, quantity), results.best(one, quantity)
         for method in results.methods:
             summary = results.summary(one, method, quantity)._asdict()
             summary["n_sources"] = summary.pop("n_clusters")
@@ -66,7 +68,16 @@ def _slice_rows(results: Results, one: Slice) -> list[dict[str, Any]]:
             how = OF_SETS if quantity.of_sets else OF_MEANS
             summary["interval"] = None if summary["interval_low"] is None else how
             row = {"slice": one.name, "method": method, "metric": quantity.metric, "region": quantity.region}
-            rows.append({**row, **summary, "place": places[method], "reference": method in results.references})
+            row["standing"] = standing(quantity, results.protocol)
+            rows.append(
+                {
+                    **row,
+                    **summary,
+                    "place": places[method],
+                    "like_best": method in best,
+                    "reference": method in results.references,
+                }
+            )
     return rows
 
 
@@ -90,6 +101,7 @@ def report_json(results: Results, exhibits: Sequence[Exhibit], *, title: str) ->
         "sources": len(set(results.sources.values())),
         "methods": list(results.methods),
         "references": list(results.references),
+        "no_place": results.aside,
         "slices": [
             {"name": slice_.name, "rule": slice_.rule, "items": len(slice_.item_ids)} for slice_ in results.dataset.slices
         ],
@@ -106,12 +118,16 @@ def report_json(results: Results, exhibits: Sequence[Exhibit], *, title: str) ->
         "usual_regions": {one.metric: one.region for one in usual_quantities(results.quantities, results.protocol)},
         "unmeasured": [{**one._asdict(), "reason": reason} for one, reason in results.unmeasured.items()],
         "efforts": {method: effort.told for method, effort in results.efforts.items()},
+        "shown_by_other_inputs": results.exposed._asdict(),
         "interval": INTERVAL,
         "summary": summary_rows(results),
         "difficulty": _difficulty(results),
         "relative_improvement": _improvements(results),
         "significance": _significance(results),
-        "steadiness_caution": [asdict(suspect) for quantity in results.quantities for suspect in suspects(results, quantity)],
+        "primary": list(results.protocol.primary),
+        "compared": _compared(results),
+        "diagnostic": {one.metric: one.diagnostic for one in results.quantities if one.diagnostic},
+        "contradictions": [row for quantity in results.quantities for row in contradictions(results, quantity)],
         "self_consistency": again_sentences(results),
         "floor_caution": [asdict(one) for quantity in results.quantities for one in untold(results, quantity)],
         "gallery": [
@@ -151,8 +167,22 @@ def _improvements(results: Results) -> list[dict[str, Any]]:
 def _significance(results: Results) -> list[dict[str, Any]]:
     rows = []
     for quantity in results.quantities:
+        leads = leads_of(results, quantity)
         for test in results.pair_tests(quantity):
-            apart = difference(results, test.one, test.other, quantity)
-            ends = {"interval_low": apart and apart.low, "interval_high": apart and apart.high}
+            lead = leads.get((test.one, test.other))
+            ends = {"interval_low": lead and lead.low, "interval_high": lead and lead.high, "p_corrected": lead and lead.p}
             rows.append({**quantity._asdict(), **asdict(test), **ends})
     return rows
+
+
+def _compared(results: Results) -> list[dict[str, Any]]:
+    """Everything that was looked at for a finding, as the page tells it."""
+    return [
+        {
+            "kind": effect.kind, **effect.quantity._asdict(), "standing": standing(effect.quantity, results.protocol),
+            "one": effect.one, "other": effect.other or None, "difference": effect.value, "interval_low": effect.low,
+            "interval_high": effect.high, "p_corrected": effect.p, "told": effect.told, "n": effect.n,
+            "n_sources": effect.n_sources,
+        }
+        for effect in looked_at(results)
+    ]  # fmt: skip

@@ -7,14 +7,16 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from inpaintbench.eval.comparing.permutation import BOLD
 from inpaintbench.eval.comparing.statistics import LEVEL, Summary
-from inpaintbench.eval.report.cautions import size_words
-from inpaintbench.eval.report.effort_table import ceiling_tag
+from inpaintbench.eval.report.between_items import between_items_tags, exposure_sentences, shown_to
+from inpaintbench.eval.report.cautions import diagnostic_note, size_words
+from inpaintbench.eval.report.effort_table import form_tags
 from inpaintbench.eval.report.labels import metric_title, place_label, quantity_label, slice_label
-from inpaintbench.eval.report.quantity import Quantity, metric_leaf
-from inpaintbench.eval.report.tables import Results, in_reading_order, split_step
+from inpaintbench.eval.report.quantity import Quantity, exploratory, metric_leaf
+from inpaintbench.eval.report.tables import UNEXPOSED, Results, in_reading_order, split_step
 from inpaintbench.pages import Cell, Column, Row, Table
-from inpaintbench.pages.words import count, interval, number
+from inpaintbench.pages.words import count, interval, number, percent
 from inpaintbench.types import Slice
 
 
@@ -32,14 +34,18 @@ class _Scale(NamedTuple):
 
 
 def score_table(results: Results, quantity: Quantity) -> Table:
-    """Methods from best to worst, references last; a column for all items and for each slice."""
-    slices = [results.everything, *in_reading_order(results.slices)]
+    """Methods from best to worst, those without a place last; a column for all items and for each slice."""
+    unexposed = [results.unexposed] if results.unexposed and not quantity.of_sets else []
+    slices = [results.everything, *unexposed, *in_reading_order(results.slices)]
     scale = _scale(
         [results.summary(part, method, quantity) for part in slices for method in results.contenders or results.methods]
     )
     ranked = [method for method, _ in results.ranking(results.everything, quantity)]
     best = {part.name: results.best(part, quantity) for part in slices}
     leaf = metric_leaf(quantity.metric)
+    standing = ""
+    if exploratory(quantity, results.protocol):
+        standing = f"Exploratory: the primary quantity is {quantity_label(Quantity(*results.protocol.primary))}."
     better = ("higher" if leaf.higher_is_better else "lower") + " is better" if quantity.ranked else "not ranked"
     return Table(
         columns=(Column("Method", sorts=True, falling=False), *(_column(results, part) for part in slices)),
@@ -51,20 +57,27 @@ def score_table(results: Results, quantity: Quantity) -> Table:
                         method,
                         method=method,
                         reference=method in results.references,
-                        tags=ceiling_tag(results.efforts.get(method)),
+                        tags=(*form_tags(results.efforts.get(method)), *between_items_tags(results.efforts.get(method))),
                     ),
                     *(_cell(results, part, method, quantity, scale, best=method in best[part.name]) for part in slices),
                 ),
-                kind="floor" if method in results.references else "",
+                kind="floor" if method in results.aside else "",
                 key=method,
             )
-            for method in (*ranked, *results.references)
+            for method in (*ranked, *results.aside)
         ),
-        caption=f"{metric_title(quantity.metric)} {place_label(quantity.region)}, {better}. {_how(quantity)}; "
+        caption=f"{metric_title(quantity.metric)} {place_label(quantity.region)}{exploratory(quantity, results.protocol)}, "
+        f"{better}. {_how(quantity)}; "
         "whiskers share one scale.",
         kind="scores",
         picks_columns=len(slices) > 2,
         copies=True,
+        foot=" ".join(
+            filter(
+                None,
+                (standing, BOLD if quantity.ranked else "", diagnostic_note(results, quantity), *exposure_sentences(results)),
+            )
+        ),
         data={"metric": quantity.metric, "region": quantity.region},
     )
 
@@ -75,7 +88,7 @@ def _column(results: Results, part: Slice) -> Column:
     title = f"{part.rule}; {count(n, 'item')} of {count(sources, 'source')}"
     if part.name == results.everything.name:
         return Column("All items", numeric=True, sorts=True, note=f"n {n}", title=title, key=part.name)
-    label = slice_label(part.name)
+    label = "Not shown by others" if part.name == UNEXPOSED else slice_label(part.name)
     return Column(
         level or label, numeric=True, sorts=True, group=label if level else "", note=f"n {n}", title=title, key=part.name
     )
@@ -125,6 +138,8 @@ def _small_print(results: Results, part: Slice, method: str, quantity: Quantity,
         yield sizes
     if summary.n != len(part.item_ids):
         yield counts(summary)
+    if shown := shown_to(results, part, method):
+        yield f"{percent(shown)} shown"
 
 
 def counts(summary: Summary) -> str:

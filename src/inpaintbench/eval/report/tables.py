@@ -15,14 +15,15 @@ from inpaintbench import frozen
 from inpaintbench.claims import too_few
 from inpaintbench.compute import RANDOM_WEIGHTS
 from inpaintbench.errors import InputError
-from inpaintbench.eval.comparing.permutation import PairTest, paired
+from inpaintbench.eval.comparing.permutation import LEVEL, PairTest, like_best, paired, told_from
 from inpaintbench.eval.comparing.statistics import (
     InfiniteRule,
     Spread,
     Summary,
-    best_of,
+    apart,
     rank,
     relative_improvement,
+    share_first,
     spread_of,
     summarise,
 )
@@ -31,7 +32,9 @@ from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.scoring.effort import Effort
 from inpaintbench.eval.scoring.parts import everything
+from inpaintbench.eval.scoring.repeating import DEPENDS, ON_ORDER
 from inpaintbench.eval.scoring.run_state import NOT_RUN
+from inpaintbench.manifest import column
 from inpaintbench.regions import OBJECT_REGIONS
 from inpaintbench.types import Dataset, Score, Slice, SliceScore
 
@@ -39,6 +42,12 @@ from inpaintbench.types import Dataset, Score, Slice, SliceScore
 EVERY_ITEM = "all"
 
 
+# Reason why a method holds no place.
+REFERENCE = "a reference, which does not compete"
+# Why nobody has a place by a diagnostic quantity that nothing stands beside.
+NO_PRIMARY = "damage can better it, and no primary quantity that damage cannot better was measured"
+# No name of a dataset's slice has a blank.
+UNEXPOSED = "not shown by others"
 # Why a score is missing that nobody tried to measure.
 NOT_SCORED = "not scored"
 # Seed of the sign flips of paired tests.
@@ -65,8 +74,9 @@ class Failure(NamedTuple):
 class Results:
     """The scores of one protocol on one dataset.
 
-    ``methods`` keep the order in which they first appear in the scores, ``references`` last, which stand beside the
-    ``contenders`` and are in no rank, mean over methods, test or choice; ``quantities`` that of the protocol with the hole first.
+    ``methods`` keep the order in which they first appear in the scores, those ``aside`` last, each with the reason: they stand
+    beside the ``contenders`` and are in no rank, mean over methods, test or choice. These are ``references``, and methods that
+    depend on what they saw before where inputs show what others hide. ``quantities`` keep that of the protocol, the hole first.
     ``sources`` say what items have in common that makes them resemble each other: see ``source_of``. ``unmeasured`` are the
     quantities that no method has a number for, each with the reason most often given: they have no place in the tables.
 
@@ -79,6 +89,7 @@ class Results:
         options: label -> the option of `eval predict` that asks for the method.
         efforts: label -> what the method took; in no number of a table of scores.
         run: folder of the run, whose alignment with people's answers stands beside the metrics.
+        aside: label -> reason, of further methods that hold no place.
 
     Raises:
         InputError: no scores, scores of several protocols or fingerprints or of another than ``protocol``, scores that were made
@@ -88,7 +99,7 @@ class Results:
     def __init__(
         self, dataset: Dataset, scores: Sequence[Score], *, protocol: Protocol, slice_scores: Sequence[SliceScore] = (),
         references: Collection[str] = (), options: Mapping[str, str] | None = None, efforts: Mapping[str, Effort] | None = None,
-        run: Path | None = None,
+        run: Path | None = None, aside: Mapping[str, str] | None = None,
     ) -> None:  # fmt: skip
         self.fingerprint = one_fingerprint(scores, protocol)
         self.dataset, self.protocol, self.scores = dataset, protocol, tuple(scores)
@@ -97,9 +108,12 @@ class Results:
         self.efforts = {method: effort for method, effort in (efforts or {}).items() if effort}
         self.sources = frozen.sources_of(dataset)
         methods = dict.fromkeys(score.method for score in scores)
-        self.contenders = tuple(method for method in methods if method not in references)
         self.references = tuple(method for method in methods if method in references)
-        self.methods = (*self.contenders, *self.references)
+        found_out = {method for method, effort in self.efforts.items() if effort.between_items == DEPENDS and self.exposed.above}
+        whys = {**(aside or {}), **dict.fromkeys(found_out, f"it {ON_ORDER}"), **dict.fromkeys(self.references, REFERENCE)}
+        self.contenders = tuple(method for method in methods if method not in whys)
+        self.aside = {method: whys[method] for method in methods if method in whys}
+        self.methods = (*self.contenders, *self.aside)
         self._scores = index_scores(scores, known=self.sources)
         self._by_item: dict[tuple[str, Quantity], dict[str, Score]] = {}
         for (method, item_id, quantity), score in self._scores.items():
@@ -119,7 +133,9 @@ class Results:
         self._n_sources: dict[str, int] = {}
         self._lacking: dict[tuple[str, Quantity], dict[str, int]] = {}
         self._failed: list[Failure] | None = None
-        self._tests: dict[Quantity, list[PairTest]] = {}
+        self._tests: dict[tuple[str, Quantity, tuple[tuple[str, str], ...] | None], list[PairTest]] = {}
+        self._best: dict[tuple[str, Quantity], set[str]] = {}
+        self._placed: dict[tuple[str, Quantity], dict[str, float | None]] = {}
         self._summaries: dict[tuple[str, str, Quantity], Summary] = {}
 
     @cached_property
@@ -130,10 +146,43 @@ class Results:
         filled = tuple(slice_ for slice_ in held if slice_.item_ids)
         return tuple(one for one in filled if one.name != EVERY_ITEM) or filled
 
+    @property
+    def pairs(self) -> list[Pair]:
+        """Its attributes with a low and a high slice."""
+        return pair_slices(self.slices)
+
     @cached_property
     def everything(self) -> Slice:
         """All items of the dataset as a slice."""
         return everything(self.dataset)
+
+    @cached_property
+    def shares(self) -> dict[str, float | None]:
+        """Item -> share of what its hole hides that inputs of others show; None where nothing tells."""
+        return dict(zip(self.sources, column(self.dataset, frozen.SHOWN), strict=True))
+
+    @cached_property
+    def exposed(self) -> frozen.Exposed:
+        """The same of all items."""
+        return frozen.exposed((share, 1) for share in self.shares.values())
+
+    @cached_property
+    def unexposed(self) -> Slice | None:
+        """Items of which others show next to nothing, where there are some and some others; in no comparison."""
+        few = tuple(name for name, share in self.shares.items() if share is None or share <= frozen.MOST_SHOWN)
+        return Slice(UNEXPOSED, f"{frozen.SHOWN} <= {frozen.MOST_SHOWN:g}", few) if few and self.exposed.above else None
+
+    def over_unexposed(self, one: Slice, method: str, quantity: Quantity) -> Summary | None:
+        """Mean of a method over the ``unexposed`` items of a slice; None where that is the mean over all, or there is none."""
+        if self.unexposed is None or quantity.of_sets:
+            return None
+        shares = self.shares
+        inside = [name for name in one.item_ids if (share := shares[name]) is None or share <= frozen.MOST_SHOWN]
+        return self.over(inside, method, quantity) if len(inside) < len(one.item_ids) else None
+
+    def role(self, method: str) -> str:
+        """What one who is ``aside`` is called beside a mark."""
+        return "reference" if method in self.references else "no place"
 
     def value(self, method: str, item_id: str, quantity: Quantity) -> float | None:
         """One score; None when it is missing."""
@@ -234,25 +283,89 @@ class Results:
     def unfit(self, one: Slice, method: str, quantity: Quantity) -> str | None:
         """Reason, one clause, why a method's number in a slice bears no comparison with the others'; None where it does.
 
-        Gate of places, bold and filled bars on every page: all items that any contender has (see ``lacking``), of enough sources.
+        Gate of places, bold and filled bars on every page: all items that any contender has (see ``lacking``), of enough sources;
+        and by a diagnostic quantity that the protocol's primary one does not contradict (see ``contradicted``).
         """
+        thin = self._thin(one, method, quantity)
+        return thin or (self.contradicted(one, method, quantity) if self.gated(quantity) else None)
+
+    def _thin(self, one: Slice, method: str, quantity: Quantity) -> str | None:
         if count := self.lacking(one, quantity)[method]:
             return f"it lacks {count} item{'' if count == 1 else 's'} that others have"
         return too_few(self.n_sources(one, method, quantity))
 
-    def unfit_change(self, pair: Pair, method: str, quantity: Quantity) -> str | None:
-        """Reason against a method's ``improvement`` beside those of others, from either slice; None where it may stand there."""
-        return self.unfit(pair.low, method, quantity) or self.unfit(pair.high, method, quantity)
+    def gated(self, quantity: Quantity) -> bool:
+        """Return whether a place by it needs the consent of the primary quantity.
 
-    def places(self, one: Slice, quantity: Quantity) -> dict[str, int | None]:
-        """Place of each method in a slice, 1 = best, ties shared; None without a value, for who is ``unfit``, for references, and
-        for metrics that rank nobody."""
+        A metric that damage can better does, but for published protocols, whose tables are as they were printed.
+        """
+        return bool(quantity.diagnostic) and not self.protocol.follows
+
+    def contradicted(self, one: Slice, method: str, quantity: Quantity) -> str | None:
+        """Reason, one clause, against a place by a diagnostic quantity that a method has the values for; None where it puts the
+        method before nobody who is better by the primary quantity, for other quantities, and for those ``aside``."""
+        own = self.level(one, method, quantity)
+        if not quantity.diagnostic or method in self.aside or own is None or self._thin(one, method, quantity):
+            return None
+        primary = Quantity(*self.protocol.primary)
+        if primary.diagnostic or primary not in self.quantities:
+            return NO_PRIMARY
+        if reason := self.unfit(one, method, primary):
+            return f"damage can better it, and by the primary quantity {reason}"
+        sign = 1 if quantity.higher_is_better else -1
+        for other in self.contenders:
+            level = self.level(one, other, quantity)
+            passed = level is not None and not self._thin(one, other, quantity) and sign * level < sign * own
+            if passed and not self.unfit(one, other, primary) and self.worse(one, method, other):
+                return f"damage can better it, and {other}, which it would pass, is better by the primary quantity"
+        return None
+
+    def worse(self, one: Slice, method: str, other: str) -> bool:
+        """Return whether a method is worse than another by the primary quantity, by the paired test of the two.
+
+        That test is not corrected for others, since what it is to prevent is a place that damage gained. Where it could never be
+        small, or where numbers are of sets, the means decide.
+        """
+        primary = Quantity(*self.protocol.primary)
+        test = next((test for test in self.pair_tests(primary, one) if {test.one, test.other} == {method, other}), None)
+        if test is None or test.p is None or test.least_p >= LEVEL:
+            levels = {name: self.level(one, name, primary) for name in (method, other)}
+            return rank(levels, higher_is_better=primary.higher_is_better)[method] != 1
+        return test.one == other and test.p < LEVEL
+
+    def unfit_change(self, pair: Pair, method: str, quantity: Quantity) -> str | None:
+        """Reason against a method's ``improvement`` beside those of others and in a finding, from either slice; None where it may
+        stand there. Published protocols keep their tables, but no finding of theirs rests on what damage can better."""
+        reasons = (of(one, method, quantity) for one in (pair.low, pair.high) for of in (self.unfit, self.contradicted))
+        return next(filter(None, reasons), None)
+
+    def places(self, one: Slice, quantity: Quantity, *, as_printed: bool = False) -> dict[str, int | None]:
+        """Place of each method in a slice, 1 = best; None without a value, for who is ``unfit`` or ``aside``, and for metrics
+        that rank nobody.
+
+        Equal means share a place, and all that are ``best`` the first. Under a protocol that follows a publication places are by
+        the means alone.
+
+        Args:
+            one: the slice.
+            quantity: metric in a region.
+            as_printed: in the direction that the publication ranked it, which may be the wrong one.
+        """
         if not quantity.ranked:
             return dict.fromkeys(self.methods)
-        levels = {
-            method: None if self.unfit(one, method, quantity) else self.level(one, method, quantity) for method in self.contenders
-        }
-        return dict.fromkeys(self.methods) | rank(levels, higher_is_better=quantity.higher_is_better)
+        upwards = quantity.higher_is_better != (as_printed and quantity.metric in self.protocol.ranked_against)
+        places = rank(self._placed_levels(one, quantity), higher_is_better=upwards)
+        shared = set() if self.protocol.follows else self.best(one, quantity)
+        return dict.fromkeys(self.methods) | share_first(places, shared)
+
+    def _placed_levels(self, one: Slice, quantity: Quantity) -> dict[str, float | None]:
+        key = (one.name, quantity)
+        if key not in self._placed:
+            self._placed[key] = {
+                method: None if self.unfit(one, method, quantity) else self.level(one, method, quantity)
+                for method in self.contenders
+            }
+        return self._placed[key]
 
     def ranking(self, one: Slice, quantity: Quantity) -> list[tuple[str, int | None]]:
         """Contenders with their places from best to worst; those without a place by their mean, then those with values of
@@ -267,8 +380,34 @@ class Results:
         return [(method, places[method]) for method in sorted(self.contenders, key=order)]
 
     def best(self, one: Slice, quantity: Quantity) -> set[str]:
-        """Methods in first place; none where fewer than two have a place."""
-        return best_of(self.places(one, quantity))
+        """Methods that stand out as the best, see ``like_best``; none where fewer than two have a place, or nobody is ranked.
+
+        By a diagnostic quantity whoever is worse than the best of them by the primary one does not.
+        """
+        key = (one.name, quantity)
+        if key not in self._best:
+            levels = self._placed_levels(one, quantity) if quantity.ranked else {}
+
+            def told(best: str, others: Sequence[str]) -> set[str]:
+                if quantity.of_sets:
+                    own = self.summary(one, best, quantity)
+                    return {other for other in others if apart(own, self.summary(one, other, quantity))}
+                barred = {other for other in others if self.gated(quantity) and self.worse(one, other, best)}
+                return barred | told_from(self.tests_of_best(one, quantity).values(), best)
+
+            self._best[key] = like_best(levels, told, higher_is_better=quantity.higher_is_better)
+        return self._best[key]
+
+    def tests_of_best(self, one: Slice, quantity: Quantity) -> dict[str, PairTest]:
+        """A test of the best mean in a slice against that of each other method with a place, corrected over these; none for a
+        quantity ``of_sets`` or one that ranks nobody."""
+        levels = self._placed_levels(one, quantity) if quantity.ranked and not quantity.of_sets else {}
+        known = {method: level for method, level in levels.items() if level is not None}
+        if len(known) < 2:
+            return {}
+        best = (max if quantity.higher_is_better else min)(known, key=known.__getitem__)
+        others = tuple(method for method in known if method != best)
+        return dict(zip(others, self.pair_tests(quantity, one, tuple((best, other) for other in others)), strict=True))
 
     def compared(self, one: Slice, quantity: Quantity) -> list[str]:
         """Contenders whose means are of the same items: those that a mean over methods is made of."""
@@ -294,24 +433,30 @@ class Results:
         """Result of comparing the sets of a slice, for a quantity ``of_sets``; None where they were not compared."""
         return self._slice_scores.get((one.name, method, quantity))
 
-    def pair_tests(self, quantity: Quantity) -> list[PairTest]:
-        """A test for each pair of methods over all items; none for a quantity ``of_sets`` or one that ranks nobody.
+    def pair_tests(
+        self, quantity: Quantity, one: Slice | None = None, pairs: tuple[tuple[str, str], ...] | None = None
+    ) -> list[PairTest]:
+        """Tests of pairs of methods over the items of a slice, by default of every two over all; none for a quantity ``of_sets``
+        or one that ranks nobody.
 
         Items weigh and infinite values count as in the means, but that an infinite value that is kept leaves its item out.
         """
-        if quantity not in self._tests:
+        part = one or self.everything
+        key = (part.name, quantity, pairs)
+        if key not in self._tests:
             tested = quantity.ranked and not quantity.of_sets
-            self._tests[quantity] = self._paired(quantity) if tested else []
-        return self._tests[quantity]
+            self._tests[key] = self._paired(quantity, self._scored_items(part), pairs) if tested else []
+        return self._tests[key]
 
-    def _paired(self, quantity: Quantity) -> list[PairTest]:
+    def _paired(self, quantity: Quantity, items: Sequence[str], pairs: Sequence[tuple[str, str]] | None) -> list[PairTest]:
         return paired(
-            {method: [self.value(method, item_id, quantity) for item_id in self.sources] for method in self.contenders},
-            list(self.sources.values()),
+            {method: [self.value(method, item_id, quantity) for item_id in items] for method in self.contenders},
+            [self.sources[item_id] for item_id in items],
             higher_is_better=quantity.higher_is_better,
             seed=SEED,
             infinite=self.infinite_rule(quantity.metric),
-            weights={method: [self.weight(method, item_id, quantity) for item_id in self.sources] for method in self.contenders},
+            weights={method: [self.weight(method, item_id, quantity) for item_id in items] for method in self.contenders},
+            pairs=pairs,
         )
 
     def failures(self) -> list[Failure]:

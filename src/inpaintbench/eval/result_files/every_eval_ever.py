@@ -14,7 +14,7 @@ import inpaintbench
 from inpaintbench.errors import InputError
 from inpaintbench.eval.comparing.statistics import INTERVAL, LEVEL
 from inpaintbench.eval.report.labels import quantity_label
-from inpaintbench.eval.report.quantity import Quantity, metric_leaf
+from inpaintbench.eval.report.quantity import Quantity, exploratory, metric_leaf
 from inpaintbench.eval.report.tables import Results
 from inpaintbench.manifest import own_hash
 from inpaintbench.types import Slice
@@ -93,7 +93,7 @@ def _result(
         "metric_config": {
             "lower_is_better": not leaf.higher_is_better,
             "metric_id": f"inpaintbench/{quantity.metric}/{quantity.region}",
-            "metric_name": quantity_label(quantity),
+            "metric_name": quantity_label(quantity) + exploratory(quantity, results.protocol),
             "metric_unit": leaf.unit or "",
             "score_type": "continuous",
             "min_score": low if math.isfinite(low) else "-Infinity",

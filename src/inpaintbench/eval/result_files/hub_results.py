@@ -20,8 +20,6 @@ from inpaintbench.types import Dataset, Slice
 
 FRAMEWORK = "inpaintbench"
 EVAL_YAML = "eval.yaml"
-# Metrics that cannot stand alone: PCons has its best value where a fill is flat or frozen, and one number carries no caution.
-_NOT_ALONE = {"pcons"}
 # As the Hub has it where none is named.
 _SPLIT = "test"
 # More leaderboards than this on a dataset's page nobody reads.
@@ -38,7 +36,7 @@ class Task:
 
 
 def tasks_of(dataset: Dataset, protocol: Protocol) -> list[Task]:
-    """The first metrics of the protocol of which more is better, each in its usual region.
+    """The first metrics of the protocol of which more is better and which damage cannot better, each in its usual region.
 
     Raises:
         InputError: there is none.
@@ -46,7 +44,7 @@ def tasks_of(dataset: Dataset, protocol: Protocol) -> list[Task]:
     splits = sorted({str(split or _SPLIT) for split in column(dataset, "split")})
     split = _SPLIT if _SPLIT in splits else splits[0]
     usual = usual_quantities([Quantity(metric, region) for metric in protocol.metrics for region in protocol.regions], protocol)
-    better = [one for one in usual if one.ranked and one.higher_is_better and not one.of_sets and one.metric not in _NOT_ALONE]
+    better = [one for one in usual if one.ranked and one.higher_is_better and not one.of_sets and not one.diagnostic]
     if not better:
         raise InputError(f"{protocol.name!r} has no metric of which more is better, and the Hub's tables know no other")
     return [Task(f"{one.metric}_{one.region}", one, split) for one in better[:MOST_TASKS]]

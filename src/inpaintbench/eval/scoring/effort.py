@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
-from inpaintbench.eval.scoring.run_state import tasks_in
+from inpaintbench.errors import WorkspaceError
+from inpaintbench.eval.scoring.run_state import BETWEEN, remembered, repair_words, tasks_in
 from inpaintbench.manifest import column
 from inpaintbench.steps import predict_step
 from inpaintbench.types import Dataset, Plain, Prediction
 from inpaintbench.workspace import Workspace
+
+# Known pixels further from the input than this below what the written form keeps are repainted.
+REPAINTED_DB = 3.0
 
 
 class ItemEffort(NamedTuple):
@@ -44,6 +48,11 @@ class Effort:
     ceiling_high: float | None = None
     task: tuple[str, ...] = ()
     """Sentences on where the task was another than the published one."""
+    known_low: float | None = None
+    """Least PSNR in dB of known pixels against the input, of the items where some changed; None where none did."""
+    known_high: float | None = None
+    between_items: str = ""
+    """What it may have kept of an item for another, one of ``BETWEEN_ITEMS``; empty where nothing tells."""
     of_items: tuple[ItemEffort, ...] = field(default=(), compare=False, repr=False)
     """The same of each item; in no submission."""
 
@@ -64,16 +73,28 @@ class Effort:
 
 
 def efforts_of(workspace: Workspace, dataset: Dataset, methods: Iterable[str]) -> dict[str, Effort]:
-    """Efforts of the ``methods`` of a run, of what they made for items of ``dataset``."""
+    """Efforts of the ``methods`` of a run, of what they made for items of ``dataset``.
+
+    Raises:
+        WorkspaceError: a ledger of theirs is damaged, so that the time of some item is not known.
+    """
     frames = dict(zip(column(dataset, "item_id"), column(dataset, "frames"), strict=True))
     tasks = tasks_in(workspace)
-    return {method: _effort(workspace, method, frames, tasks.get(method, ())) for method in methods}
+    words = remembered(workspace, BETWEEN)
+    return {
+        method: replace(_effort(workspace, method, frames, tasks.get(method, ())), between_items=words.get(method, ""))
+        for method in methods
+    }
 
 
 def _effort(workspace: Workspace, method: str, frames: Mapping[str, int], task: tuple[str, ...]) -> Effort:
     step = predict_step(method)
+    ledger = workspace.ledger(step)
+    if damaged := ledger.damaged():
+        raise WorkspaceError(f"{damaged[0]}; {repair_words(workspace.path)}")
     rows = {row.item_id: row for row in workspace.table("predictions", Prediction, step=step) if row.item_id in frames}
-    timed = _timed(workspace.ledger(step).read().values(), {item_id: row.blob for item_id, row in rows.items()})
+    timed = _timed(ledger.read().values(), {item_id: row.blob for item_id, row in rows.items()})
+    known = [row.known_db for row in rows.values() if row.known_db is not None]
     ceilings = [row.ceiling_db for row in rows.values() if row.ceiling_db is not None]
     items = tuple(
         ItemEffort(
@@ -91,6 +112,8 @@ def _effort(workspace: Workspace, method: str, frames: Mapping[str, int], task: 
         of_items=items,
         ceiling_low=round(min(ceilings), 2) if ceilings else None,
         ceiling_high=round(max(ceilings), 2) if ceilings else None,
+        known_low=round(min(known), 2) if known else None,
+        known_high=round(max(known), 2) if known else None,
         task=task,
     )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from inpaintbench import video
+from inpaintbench import frozen, video
 from inpaintbench.compute import Compute
 from inpaintbench.errors import InpaintBenchError
 from inpaintbench.eval.protocols import PROTOCOLS, usual
@@ -51,7 +51,8 @@ def estimate(dataset: Dataset, root: Path) -> Estimate | None:
     with tempfile.TemporaryDirectory(prefix="inpaintbench-") as folder:
         prediction, short, open_part = (Path(folder, name) for name in ("prediction.mkv", "truth.mkv", "hole.mp4"))
         try:
-            frames, inside = video.read_frames(root / str(truth))[:FRAMES], video.read_hole(root / str(hole))[:FRAMES]
+            frames, inside = frozen.truth_and_hole(root, row)
+            frames, inside = frames[:FRAMES], inside[:FRAMES]
             share = len(frames) / row["frames"]
             video.write_lossless(short, frames, fps=row["fps"])
             video.write_hole(open_part, inside, fps=row["fps"])

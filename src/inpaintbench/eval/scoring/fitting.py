@@ -12,16 +12,20 @@ import numpy.typing as npt
 
 from inpaintbench import regions
 from inpaintbench.errors import InputError, MediaError
+from inpaintbench.ranges import LARGEST_SIDE, Side
 from inpaintbench.types import Frames, Hole, Plain
 from inpaintbench.video import bicubic, linear, nearest
 from inpaintbench.view import ItemView, composite_in_place
 
 # Multiples that the sides of a frame must be: one number, or (width, height).
-Divisor = int | Sequence[int]
+Divisor = Side | Sequence[Side]
 
 # Parts of a view that are masks, besides the hole.
 MASKS = ("object_mask", "effect_mask")
 _Scalar = TypeVar("_Scalar", bound=np.generic)
+# Ranges of floats that methods may give, and how far beyond them a network may shoot, as a share of the range.
+VALUE_RANGES = {"0..1": (0.0, 1.0), "-1..1": (-1.0, 1.0), "0..255": (0.0, 255.0)}
+_OVERSHOOT = 0.5
 # Shares of red, green and blue in ITU-R 601 luma in 65,536ths, as Pillow has them.
 _RED, _GREEN, _BLUE = 19595, 38470, 7471
 
@@ -62,8 +66,9 @@ class Padding(NamedTuple):
 
 def _both(divisor: Divisor) -> tuple[int, int]:
     sides = (divisor, divisor) if isinstance(divisor, int) else tuple(divisor)
-    if len(sides) != 2 or not all(isinstance(side, int) and side >= 1 for side in sides):
-        raise InputError(f"divisor {divisor!r} is neither a whole number from 1 up nor two of them (width, height)")
+    if len(sides) != 2 or not all(isinstance(side, int) and 1 <= side <= LARGEST_SIDE for side in sides):
+        which = f"a whole number from 1 to {LARGEST_SIDE}"
+        raise InputError(f"divisor {divisor!r} is neither {which} nor two of them (width, height)")
     return sides[0], sides[1]
 
 
@@ -166,3 +171,55 @@ def grey_view(view: ItemView) -> ItemView:
         if view.has(name):
             parts[name] = partial(lambda part: view.shared.once(f"grey {part}", lambda: grey(getattr(view, part))), name)
     return view.having(parts)
+
+
+def value_range_of(given: Any) -> str:
+    """The name in ``VALUE_RANGES`` of a range that is named, or a pair of numbers.
+
+    Raises:
+        InputError: it is none of them.
+    """
+    name = given if isinstance(given, str) else "..".join(f"{one:g}" for one in given) if _is_pair(given) else ""
+    if name not in VALUE_RANGES:
+        raise InputError(f"value_range {given!r} is none of {', '.join(VALUE_RANGES)}")
+    return name
+
+
+def _is_pair(given: Any) -> bool:
+    return isinstance(given, list | tuple) and all(isinstance(one, int | float) for one in given)
+
+
+def to_levels(frames: npt.NDArray[Any], value_range: str | None) -> Frames:
+    """What a method gave, as ``uint8``: bytes as they are, floats of its ``value_range`` rounded to the nearest level.
+
+    Raises:
+        InputError: floats of a method that states no range, or another one; NaN; or other numbers.
+    """
+    if frames.dtype == np.uint8:
+        return frames
+    told = f"the method gave {frames.dtype}{frames.shape}"
+    if not np.issubdtype(frames.dtype, np.floating) or not frames.size:
+        raise InputError(f"{told}, wanted uint8{frames.shape}")
+    wrong = ~np.isfinite(frames)
+    if wrong.any():
+        pixels = wrong.any(axis=-1) if frames.ndim == 4 else wrong
+        what = "NaN" if np.isnan(frames[wrong]).all() else "NaN or infinite numbers"
+        many = f"{np.count_nonzero(pixels):,} of {pixels.size:,} pixels"
+        raise InputError(f"{told} with {what} in {many}, wanted uint8{frames.shape}")
+    least, most = float(frames.min()), float(frames.max())
+    if value_range is None or not _within(value_range, least, most):
+        likely = next((name for name in VALUE_RANGES if _within(name, least, most)), None)
+        way = "multiply them to 0..255" if likely is None else f"state value_range={likely} if that is their range"
+        stated = "" if value_range is None else f" and states value_range={value_range}"
+        raise InputError(f"{told} of {least:.3g} to {most:.3g}{stated}, wanted uint8{frames.shape}: {way}")
+    low, high = VALUE_RANGES[value_range]
+    levels = np.empty(frames.shape, np.uint8)
+    for target, frame in zip(levels, frames, strict=True):  # one after the other spares a clip of floats
+        target[...] = np.clip(np.rint((frame.astype(np.float32) - low) * (255 / (high - low))), 0, 255)
+    return levels
+
+
+def _within(value_range: str, least: float, most: float) -> bool:
+    low, high = VALUE_RANGES[value_range]
+    beyond = _OVERSHOOT * (high - low)
+    return low - beyond <= least and most <= high + beyond

@@ -70,7 +70,7 @@ def held_back_words(dataset: Dataset) -> str | None:
         return None
     items = "1 item is" if hidden == 1 else f"{hidden} items is"
     return (
-        f"the truth of {items} held back: score them with the dataset {dataset.facts['held_back']['truth_dataset']!r}, for "
+        f"the truth of {items} held back: score them with the dataset {dataset.facts['held_back'].get('truth_dataset')!r}, for "
         "example FOLDER-truth, which `export freeze --hold-back` wrote beside it"
     )
 

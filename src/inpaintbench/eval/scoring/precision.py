@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench import video
+from inpaintbench import frozen, video
 from inpaintbench.compute import Compute
 from inpaintbench.errors import MediaError
 from inpaintbench.eval.protocols import PROTOCOLS
@@ -148,7 +148,7 @@ def numbers(
 
 def _array(rows: Sequence[Score], blobs: Blobs) -> Numbers:
     parts: list[Any] = [
-        [[row.value]] if row.features is None else np.load(blobs.path(row.features), allow_pickle=False) for row in rows
+        [[row.value]] if row.features is None else np.load(blobs.proved(row.features), allow_pickle=False) for row in rows
     ]
     return np.concatenate([np.asarray(part, np.float64) for part in parts])
 
@@ -167,7 +167,7 @@ def _pieces(
         place = folder / f"item-{len(rows)}"
         place.mkdir(parents=True)
         try:
-            piece, file = _piece(row, root, blobs.path(prediction.blob), place)
+            piece, file = _piece(row, root, blobs.proved(prediction.blob), place)
         except MediaError:
             continue
         rows.append(piece)
@@ -176,7 +176,7 @@ def _pieces(
 
 
 def _piece(row: Plain, root: Path, prediction: Path, folder: Path) -> tuple[Plain, Path]:
-    names = {part: root / str(row[part]) for part in row if part.endswith("_file_name") and row[part]}
+    names = {part: frozen.proved_file(root, row[part]).path for part in row if part.endswith("_file_name") and row[part]}
     if row["frames"] <= FRAMES:
         return {**row, **{part: str(path) for part, path in names.items()}}, prediction
     for part, path in names.items():

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
+import math
 import re
 import shlex
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import cv2
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+import inpaintbench
 from inpaintbench import frozen, video
 from inpaintbench.benchmarks import benchmark_of
 from inpaintbench.errors import InputError
@@ -25,12 +28,23 @@ from inpaintbench.eval.adapters.lossy import ceiling_db
 from inpaintbench.eval.adapters.said import words_kept
 from inpaintbench.eval.adapters.usage import card_peak_mebibytes, forget_card_peak, machine
 from inpaintbench.eval.methods import METHODS
-from inpaintbench.eval.scoring.fitting import Padding
-from inpaintbench.eval.scoring.run_state import remember_option, remember_reference, remember_task
+from inpaintbench.eval.scoring.fitting import Padding, to_levels
+from inpaintbench.eval.scoring.repeating import (
+    APART,
+    STATELESS,
+    UNWATCHED,
+    Repeat,
+    groups_of,
+    kept,
+    to_repeat,
+    to_repeat_apart,
+)
+from inpaintbench.eval.scoring.run_state import BETWEEN, OPTION, REFERENCE, TASK, remember, remember_settings
 from inpaintbench.executors.base import Executor, Outcome, Step, Tasks
+from inpaintbench.executors.base import Task as StepTask
 from inpaintbench.executors.performing import state_cost
 from inpaintbench.manifest import column
-from inpaintbench.steps import predict_step
+from inpaintbench.steps import predict_step, repeat_step
 from inpaintbench.types import Dataset, Frames, Hole, Plain, Prediction, canonical_json, content_id
 from inpaintbench.view import ItemView, composite_in_place
 from inpaintbench.workspace import Blobs
@@ -64,6 +78,7 @@ def predict(
     keep_full_frames: bool = False,
     oracle_mask: bool = False,
     time_limit_seconds: float = SECONDS,
+    remarks: Sequence[str] = (),
 ) -> Outcome:
     """Predict every item into the table ``predictions``; a failed item is a row of ``rejected``.
 
@@ -76,6 +91,7 @@ def predict(
             hole, or have objects with side effects, judge all of them so.
         oracle_mask: show the hole of a benchmark that hides it; the label then ends in ``+oracle-mask``.
         time_limit_seconds: for one item.
+        remarks: sentences that stand beside its scores.
 
     Raises:
         UnknownNameError: no such method.
@@ -88,6 +104,7 @@ def predict(
     label, hidden = labelled(method.label, dataset, oracle_mask=oracle_mask), not dataset.items[0]["hole_is_given"]
     if reason := why_not(method, dataset, oracle_mask=oracle_mask):
         raise InputError(reason)
+    groups = groups_of(dataset, leaf)
     step = Step(
         name=predict_step(label),
         version=f"{VERSION}.{leaf.version}",
@@ -102,6 +119,7 @@ def predict(
             "oracle_mask": oracle_mask,
         },
         time_limit_seconds=time_limit_seconds,
+        apart=any(groups),
     )
     folder = str(Path(root).resolve())
     columns = (column(dataset, name) for name in _CONTENT)
@@ -109,14 +127,69 @@ def predict(
     ids = [row["item_id"] for row in facts]
     tasks = Tasks(
         pa.array(ids),
-        pa.array([_content(row, leaf) for row in facts]),
+        # What a process made that had seen others of the clip does not stand.
+        pa.array([f"{content_of_item(row, leaf)}{'.apart' * bool(group)}" for row, group in zip(facts, groups, strict=True)]),
         lambda place: {"root": folder, "row": dict(dataset.items[place]), "seconds": time_limit_seconds},
         pa.array([f"{label}/{item_id}" for item_id in ids]),
+        groups,
     )
-    remember_reference(executor.workspace, label, reference=method.reference or leaf.reference)
-    remember_option(executor.workspace, label, option_of(method) + " --oracle-mask" * (label != method.label))
-    remember_task(executor.workspace, label, leaf.departures(_shapes(dataset), task=_task_of(dataset)))
-    return executor.run(step, tasks)
+    remember(executor.workspace, label, REFERENCE, method.reference or leaf.reference)
+    remember(executor.workspace, label, OPTION, option_of(method) + " --oracle-mask" * (label != method.label))
+    told = [*leaf.departures(_shapes(dataset), task=_task_of(dataset)), *remarks]
+    remember(executor.workspace, label, TASK, list(dict.fromkeys(told)) or None)
+    how = {"keep_full_frames": keep_full_frames, "oracle_mask": oracle_mask, "time_limit_seconds": time_limit_seconds}
+    only = None if executor.only is None else sorted(executor.only)
+    settings = {"root": folder, "only": only, "method": asdict(method), "how": how, "remarks": list(remarks)}
+    remember_settings(executor.workspace, step, settings)
+    outcome = executor.run(step, tasks)
+    remember(executor.workspace, label, BETWEEN, _between_items(executor, dataset, leaf, step, tasks, outcome))
+    return outcome
+
+
+def _between_items(executor: Executor, dataset: Dataset, leaf: Any, step: Step, tasks: Tasks, outcome: Outcome) -> str:
+    """What the method may have kept of an item for another: one of ``BETWEEN_ITEMS``. Methods of the user's own are tried."""
+    if leaf.unwatched:
+        return UNWATCHED
+    says = leaf.stateless and leaf.name != "command"  # a program begins anew with each item, but may write down what it saw
+    if says and type(leaf).stateless and type(leaf).__module__.startswith(f"{inpaintbench.__name__}."):
+        return STATELESS
+    made = outcome.columns("item_id", "blob")
+    blobs = dict(zip(made["item_id"].to_pylist(), made["blob"].to_pylist(), strict=True))
+    chosen = to_repeat(dataset, blobs) if says else to_repeat_apart(dataset, blobs)
+    clean = STATELESS if says else APART
+    if not (says or chosen):
+        return clean
+    again = replace(
+        step,
+        name=repeat_step(step.parameters["label"]),
+        version=f"2.{step.version}",
+        table="repeats",
+        record=Repeat,
+        function=f"{__name__}:repeat",
+        time_limit_seconds=2 * sum(map(len, chosen[:1])) * step.time_limit_seconds,
+        apart=True,
+    )
+    # What was written down of other items may have come since.
+    after = () if says else sorted(blobs.values())
+    repeated = [_again([tasks[place] for place in places], blobs, after) for places in chosen]
+
+    def once_more(number: int) -> Sequence[Repeat]:
+        return executor.run(replace(again, name=repeat_step(step.parameters["label"], number=number)), repeated).records
+
+    only, executor.only = executor.only, None  # what is tried tells of all that there is, whichever items this call is for
+    try:
+        found = executor.run(again, repeated)
+        return kept(found.records, failed=bool(found.rejected), clean=clean, once_more=once_more)
+    finally:
+        executor.only = only
+
+
+def _again(tasks: Sequence[StepTask], blobs: Mapping[str, str], after: Sequence[str]) -> StepTask:
+    """A task of what some tasks have made, ``blobs``, which is made again in their order; ``after`` the others."""
+    rows = [task.payload["row"] for task in tasks]
+    payload = {**tasks[0].payload, "rows": rows, "blobs": [blobs[row["item_id"]] for row in rows]}
+    content = content_id(*(task.content for task in tasks), *payload["blobs"], *after)
+    return StepTask(tasks[-1].subject_id, content, payload, tasks[-1].name, tasks[-1].group)
 
 
 def _task_of(dataset: Dataset) -> Task:
@@ -147,7 +220,10 @@ def option_of(method: MethodSpec) -> str:
         option, value = ("--saved", "FOLDER") if method.leaf == "saved_folder" else ("--method", "PROGRAM")
         return f"{option} {shlex.quote(method.label)}={value}"
     address = method.constants.get("address") if method.leaf == "python_callable" else None
-    constants = method.constants if address is None else method.constants.get("arguments", {})
+    constants = dict(method.constants)
+    if address is not None:
+        del constants["address"]
+        constants = {**constants.pop("arguments", {}), **constants}
     name = method.leaf if address is None else str(address)
     text = ",".join([name, *(f"{key}={_constant(key, value)}" for key, value in constants.items())])
     named = method.label in (name, name.replace(":", "."))
@@ -208,7 +284,8 @@ def build(method: MethodSpec) -> Any:
 _CONTENT = ("item_id", "truth_rgb_sha256", "hole_sha256", "input_sha256", "fill", "object_mask_sha256")
 
 
-def _content(row: Plain, leaf: Any) -> str:
+def content_of_item(row: Plain, leaf: Any) -> str:
+    """Identity of all that a method's result on an item depends on besides its constants."""
     # A leaf that reads files of its own says when they change.
     files = leaf.content(row["item_id"])
     mask = [row["object_mask_sha256"]] if row.get("object_mask_sha256") else []
@@ -220,22 +297,15 @@ def predict_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Pred
     leaf = build(MethodSpec(parameters["label"], parameters["leaf"], parameters["constants"]))
     row = payload["row"]
     view = frozen.input_view(payload["root"], row, oracle_mask=parameters["oracle_mask"])
-    leaf.log = blobs.beside(LOGS) / parameters["label"] / f"{row['item_id']}.txt"
-    leaf.log.unlink(missing_ok=True)  # of an earlier try
     forget_card_peak()
     begun = time.perf_counter()
-    try:
-        with words_kept(leaf.log, heading=leaf.heading, seconds=_BEFORE_THE_END * payload["seconds"]):
-            frames = run(leaf, view)
-    except (Exception, SystemExit) as error:
-        if leaf.log.exists():
-            error.add_note(f"log: {leaf.log.relative_to(blobs.beside('.'))}")
-        raise
+    with logged(leaf, blobs, label=parameters["label"], item_id=row["item_id"], seconds=payload["seconds"]):
+        frames = run(leaf, view)
     if leaf.computes:
         took = {"seconds": time.perf_counter() - begun, "card_mebibytes": card_peak_mebibytes()}
         state_cost(**(took if leaf.usage is None else leaf.usage._asdict()), machine=machine())
     hole = view.hole if view.has("hole") else frozen.hole_of(payload["root"], row)
-    change = _largest_change(frames, view.input, hole) if frames.shape == view.input.shape else 0
+    change, known_db = _outside(frames, view.input, hole) if frames.shape == view.input.shape else (0, None)
     stored = frames if parameters["keep_full_frames"] else on_black(frames, hole)
     suffix = video.suffix_for(row["frames"])
     blob, _ = blobs.put(suffix, partial(video.write_lossless, frames=stored, fps=row["fps"]))
@@ -248,42 +318,94 @@ def predict_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Pred
             full_frames=parameters["keep_full_frames"],
             largest_change_outside=change,
             ceiling_db=ceiling_db(view.input, leaf.lossy) if leaf.lossy else None,
+            known_db=known_db,
         )
     ]
+
+
+def repeat(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Repeat]:
+    """Make the predictions of ``payload["rows"]`` again, in that order, and compare them with those of before."""
+    leaf = build(MethodSpec(parameters["label"], parameters["leaf"], parameters["constants"]))
+    leaf.log = blobs.beside(LOGS) / parameters["label"] / "repeated.txt"
+
+    def made(row: Plain) -> Frames:
+        view = frozen.input_view(payload["root"], row, oracle_mask=parameters["oracle_mask"])
+        with words_kept(leaf.log, heading=leaf.heading, seconds=_BEFORE_THE_END * payload["seconds"]):
+            frames = run(leaf, view)
+        whole = parameters["keep_full_frames"]
+        return frames if whole else on_black(frames, view.hole if view.has("hole") else frozen.hole_of(payload["root"], row))
+
+    found = []
+    for row, blob in zip(payload["rows"], payload["blobs"], strict=True):
+        second = made(row)
+        change = _most_apart(second, video.read_frames(blobs.proved(blob, of=f"the prediction of item {row['item_id']!r}: ")))
+        at_once = _most_apart(second, made(row)) if change else 0
+        found.append(
+            Repeat(
+                parameters["label"],
+                row["item_id"],
+                change,
+                at_once,
+                hashlib.sha256(np.ascontiguousarray(second).data).hexdigest(),
+            )
+        )
+    return found
+
+
+def _most_apart(one: Frames, other: Frames) -> int:
+    """Largest difference of two films, 0..255; 255 where they are not of one size."""
+    if one.shape != other.shape:
+        return 255
+    return max(int(cv2.norm(picture, beside, cv2.NORM_INF)) for picture, beside in zip(one, other, strict=True))
+
+
+@contextmanager
+def logged(leaf: Any, blobs: Blobs, *, label: str, item_id: str, seconds: float) -> Iterator[None]:
+    """Keep what a method says while the block runs it on an item, in its log, which an error then names.
+
+    Args:
+        leaf: the method.
+        blobs: those of the run folder.
+        label: of the method.
+        item_id: of the item.
+        seconds: its limit, before the end of which the log is told where the block is at.
+    """
+    leaf.log = blobs.beside(LOGS) / label / f"{item_id}.txt"
+    leaf.log.unlink(missing_ok=True)  # of an earlier try
+    try:
+        with words_kept(leaf.log, heading=leaf.heading, seconds=_BEFORE_THE_END * seconds):
+            yield
+    except (Exception, SystemExit) as error:
+        if leaf.log.exists():
+            error.add_note(f"log: {leaf.log.relative_to(blobs.beside('.'))}")
+        raise
 
 
 def run(leaf: Any, view: ItemView) -> Frames:
     """One method on one item: symmetric padding to the method's divisor around it, and a check of what comes back.
 
     Raises:
-        InputError: frames of another shape or type than the input's, unless the method may give another size.
+        InputError: frames of another shape or type than the input's, unless the method may give another size, or states the range
+            of its floats.
     """
-    padding = Padding.of(view.height, view.width, leaf.divisor)
-    padded_input, wanted = padding.pad(view.input), (*leaf.needs, *leaf.uses)
+    padded, padding = padded_view(leaf, view)
+    frames = leaf.inpaint(padded)
+    if frames.shape != padded.input.shape and not leaf.any_size:
+        raise InputError(f"the method gave {frames.dtype}{frames.shape}, wanted uint8{padded.input.shape}")
+    cropped: Frames = padding.crop(to_levels(frames, leaf.value_range))
+    return cropped
+
+
+def padded_view(leaf: Any, view: ItemView) -> tuple[ItemView, Padding]:
+    """The item as a method sees it: what it needs and uses, padded to its divisor; and that padding."""
+    padding, wanted = Padding.of(view.height, view.width, leaf.divisor), (*leaf.needs, *leaf.uses)
     parts: dict[str, Any] = {
         name: padding.pad(getattr(view, name)) for name in ("hole", "object_mask") if name in wanted and view.has(name)
     }
     if view.has("prompts"):
         parts["prompts"] = view.prompts
-    padded = ItemView.of_arrays(item_id=view.item_id, fps=view.fps, input=padded_input, **parts)
-    frames = leaf.inpaint(padded.declaring(leaf.name, wanted))
-    fits = frames.shape == padded_input.shape or leaf.any_size
-    if not fits or frames.dtype != np.uint8:
-        raise InputError(f"the method gave {frames.dtype}{frames.shape}{_unfit(frames)}, wanted uint8{padded_input.shape}")
-    cropped: Frames = padding.crop(frames)
-    return cropped
-
-
-def _unfit(frames: npt.NDArray[Any]) -> str:
-    """What else is wrong with numbers that are no levels: those that are none, or their range."""
-    if not np.issubdtype(frames.dtype, np.floating) or not frames.size:
-        return ""
-    wrong = ~np.isfinite(frames)
-    if not wrong.any():
-        return f" of {frames.min():.3g} to {frames.max():.3g}"
-    pixels = wrong.any(axis=-1) if frames.ndim == 4 else wrong
-    what = "NaN" if np.isnan(frames[wrong]).all() else "NaN or infinite numbers"
-    return f" with {what} in {np.count_nonzero(pixels):,} of {pixels.size:,} pixels"
+    padded = ItemView.of_arrays(item_id=view.item_id, fps=view.fps, input=padding.pad(view.input), **parts)
+    return padded.declaring(leaf.name, wanted), padding
 
 
 def on_black(frames: Frames, hole: Hole) -> Frames:
@@ -292,7 +414,14 @@ def on_black(frames: Frames, hole: Hole) -> Frames:
     return composite_in_place([black] * len(frames), hole, frames)
 
 
-def _largest_change(frames: Frames, before: Frames, hole: Hole) -> int:
+def _outside(frames: Frames, before: Frames, hole: Hole) -> tuple[int, float | None]:
+    """The largest change of a known pixel, 0..255, and the PSNR of known pixels in dB; None where none changed."""
     known = (~hole).view(np.uint8)
-    pairs = zip(frames, before, known, strict=True)
-    return max(int(cv2.norm(cv2.absdiff(picture, other), cv2.NORM_INF, mask=where)) for picture, other, where in pairs)
+    largest, squares = 0.0, 0.0
+    for picture, other, where in zip(frames, before, known, strict=True):
+        change = cv2.absdiff(picture, other)
+        largest = max(largest, cv2.norm(change, cv2.NORM_INF, mask=where))
+        squares += cv2.norm(change, cv2.NORM_L2SQR, mask=where)
+    if not squares:
+        return 0, None
+    return int(largest), round(10 * math.log10(255**2 * 3 * int(known.sum()) / squares), 3)

@@ -10,7 +10,7 @@ from inpaintbench import frozen
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval.scoring.parts import held_back_words, items_of_slices
-from inpaintbench.eval.scoring.run_state import is_stale, is_truth_of, remember_inputs
+from inpaintbench.eval.scoring.run_state import check_undamaged, is_stale, is_truth_of, remember_inputs
 from inpaintbench.eval.scoring.scores import Scores
 from inpaintbench.files import file_sha256, write_atomically
 from inpaintbench.frozen import content_of, dataset_id
@@ -33,11 +33,13 @@ def bind(workspace: Workspace, root: Path) -> str | None:
     """
     marker, content = workspace.path / "dataset.sha256", workspace.path / "dataset.content"
     manifest = file_sha256(root / frozen.MANIFEST)
-    bound = marker.read_text().strip() if marker.exists() else ""
+    bound = marker.read_text(errors="replace").strip() if marker.exists() else ""
     if bound == manifest:
         return None
     dataset = frozen.load(root)
-    same = content.exists() and content.read_text().strip() == content_of(dataset)  # of another version, or sealed anew
+    same = content.exists() and content.read_text(errors="replace").strip() == content_of(
+        dataset
+    )  # of another version, or sealed anew
     earlier = frozen.version_of(dataset, bound) if bound and not same else None
     if bound and not same and not earlier and not is_truth_of(workspace.path, dataset, bound=bound):
         raise InputError(
@@ -82,6 +84,8 @@ def scores_of(
 
     Raises:
         InputError: there are none, or a method was run again after it was scored: old scores would stand for new predictions.
+        VerifyError: there are none of some item because its bytes are damaged.
+        WorkspaceError: a table is damaged.
     """
     command = ["eval", "reinpaint" if protocol.startswith("reinpaint/") else "score"]
     rows = [row for row in workspace.table("scores", Score) if row.protocol == protocol]
@@ -95,6 +99,7 @@ def scores_of(
         if is_stale(workspace, dataset, protocol=protocol, method=method):
             again = shlex.join(["inpaintbench", *command, str(root), "--run", str(workspace.path), "--protocol", protocol])
             raise InputError(f"the scores of {method!r} under {protocol!r} are older than its predictions; run `{again}` again")
+    check_undamaged(rows, workspace.path)
     return Scores(rows), [row for row in workspace.table("slice_scores", SliceScore) if row.protocol == protocol]
 
 

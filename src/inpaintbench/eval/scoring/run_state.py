@@ -4,24 +4,33 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from inpaintbench.executors.base import Rejection
+from inpaintbench.errors import RunError, VerifyError, WorkspaceError
+from inpaintbench.executors.base import Rejection, Step
 from inpaintbench.files import write_atomically
+from inpaintbench.ledgers import is_sealed, is_whole, sealed
 from inpaintbench.manifest import column
 from inpaintbench.steps import predict_step, predicted_label, score_step
-from inpaintbench.types import Dataset, Prediction, Score, canonical_json
+from inpaintbench.tables import UNEXPECTED
+from inpaintbench.types import Dataset, Plain, Prediction, Score, canonical_json
 from inpaintbench.workspace import Workspace
 
+# In the details of a score, kind of what kept it from a value: bytes that are not those that were published or predicted.
+DAMAGED = VerifyError.__name__
+# Parts of an item whose hashes its scores state, besides that of the prediction.
+PROOFS = ("truth", "hole", "input")
 NOT_RUN = "the method was not run on this item"
-# Ending of the empty file beside the predictions of a reference method.
-_REFERENCE = ".reference"
-# Ending of the file beside the predictions of a method that says by which option of `eval predict` it was asked for.
-_OPTION = ".option"
-# Ending of the file beside the predictions of a method that says, a sentence a line, where its task is another.
-_TASK = ".task"
+# Endings of files beside the predictions of a method: that it is a reference; the option of `eval predict` that asks for it; a
+# list of sentences where its task is another; what it may have kept of an item for another, a word of ``BETWEEN_ITEMS``.
+REFERENCE, OPTION, TASK, BETWEEN = ".reference", ".option", ".task", ".between"
+# Of those beside any table: what its step was asked for; beside scores: the digest of what they are of.
+SETTINGS, _DIGEST = ".settings", ".sha256"
 # File of a run folder: the inputs that predictions without truth are made from, item -> SHA-256.
 _HELD_BACK_INPUTS = "held_back_inputs.json"
 # Slices that a sentence names at most; the others are counted.
@@ -48,76 +57,130 @@ def digest(dataset: Dataset, *, predictions: Sequence[Prediction], failures: Map
 
 def remember_scored(workspace: Workspace, scored: str, *, step: str) -> None:
     """Keep the digest ``scored`` beside the table of the step ``step`` that scored it."""
-    write_atomically(_digest_file(workspace, step), f"{scored}\n".encode())
+    _keep(_digest_file(workspace, step), scored)
 
 
 def is_stale(workspace: Workspace, dataset: Dataset, *, protocol: str, method: str) -> bool:
     """Return whether the predictions of a method are others than those that its scores under ``protocol`` were made of.
 
     False where nothing tells: scores from before digests were kept, and scores whose predictions are gone.
+
+    Raises:
+        WorkspaceError: what tells is damaged.
     """
     path = _digest_file(workspace, score_step(protocol, method))
     predictions, failures = predictions_of(workspace, method)
     if not path.exists() or not (predictions or failures):
         return False
-    return path.read_text().strip() != digest(dataset, predictions=predictions, failures=failures)
+    return bool(_kept(workspace, path) != digest(dataset, predictions=predictions, failures=failures))
 
 
 def _digest_file(workspace: Workspace, step: str) -> Path:
-    return workspace.path / "tables" / "scores" / f"{step}.sha256"
+    return workspace.path / "tables" / "scores" / f"{step}{_DIGEST}"
 
 
-# Reference methods: floors that others are seen against, and that never compete
+# What stands beside the predictions of a method
 
 
-def remember_reference(workspace: Workspace, label: str, *, reference: bool) -> None:
-    """Keep beside the predictions of a method whether it is a reference."""
-    path = workspace.path / "tables" / "predictions" / f"{predict_step(label)}{_REFERENCE}"
-    if reference:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, b"")
-    else:
+def remember(workspace: Workspace, label: str, ending: str, told: object) -> None:
+    """Keep something beside the predictions of a method; None and False take it away.
+
+    Args:
+        workspace: of the run.
+        label: of the method.
+        ending: of the file: what is told, one of those above.
+        told: any JSON.
+    """
+    path = workspace.path / "tables" / "predictions" / f"{predict_step(label)}{ending}"
+    if told is None or told is False:
         path.unlink(missing_ok=True)
+    else:
+        _keep(path, told)
+
+
+def remembered(workspace: Workspace, ending: str) -> dict[str, Any]:
+    """Label of a method of a run folder -> what stands beside its predictions; of release 0.2 the text of the file.
+
+    Raises:
+        WorkspaceError: one is damaged.
+    """
+    paths = sorted((workspace.path / "tables" / "predictions").glob(f"{predict_step('*')}{ending}"))
+    labels = {path: predicted_label(path.name.removesuffix(ending)) for path in paths}
+    return {label: _kept(workspace, path) for path, label in labels.items() if label is not None}
 
 
 def references_in(workspace: Workspace) -> frozenset[str]:
-    """Labels of the reference methods of a run folder."""
-    paths = (workspace.path / "tables" / "predictions").glob(f"{predict_step('*')}{_REFERENCE}")
-    return frozenset(label for path in paths if (label := predicted_label(path.name.removesuffix(_REFERENCE))) is not None)
-
-
-# How methods were asked for
-
-
-def remember_option(workspace: Workspace, label: str, words: str) -> None:
-    """Keep beside the predictions of a method the option of `eval predict` that asks for it."""
-    path = workspace.path / "tables" / "predictions" / f"{predict_step(label)}{_OPTION}"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, f"{words}\n".encode())
-
-
-def options_in(workspace: Workspace) -> dict[str, str]:
-    """Label of a method of a run folder -> the option of `eval predict` that asks for it; none of runs before these were kept."""
-    paths = sorted((workspace.path / "tables" / "predictions").glob(f"{predict_step('*')}{_OPTION}"))
-    labels = {path: predicted_label(path.name.removesuffix(_OPTION)) for path in paths}
-    return {label: path.read_text().strip() for path, label in labels.items() if label is not None}
-
-
-def remember_task(workspace: Workspace, label: str, sentences: Sequence[str]) -> None:
-    """Keep beside the predictions of a method the sentences on where its task is another than the published one."""
-    path = workspace.path / "tables" / "predictions" / f"{predict_step(label)}{_TASK}"
-    if sentences:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, "".join(f"{sentence}\n" for sentence in sentences).encode())
-    else:
-        path.unlink(missing_ok=True)
+    """Labels of the reference methods of a run folder: floors that others are seen against, and that never compete."""
+    return frozenset(remembered(workspace, REFERENCE))
 
 
 def tasks_in(workspace: Workspace) -> dict[str, tuple[str, ...]]:
     """Label of a method of a run folder -> sentences on where its task is another than the published one."""
-    paths = sorted((workspace.path / "tables" / "predictions").glob(f"{predict_step('*')}{_TASK}"))
-    labels = {path: predicted_label(path.name.removesuffix(_TASK)) for path in paths}
-    return {label: tuple(path.read_text().splitlines()) for path, label in labels.items() if label is not None}
+    found = remembered(workspace, TASK)
+    return {label: tuple(told.splitlines() if isinstance(told, str) else told) for label, told in found.items()}
+
+
+# Files beside tables: a value with its own hash
+
+
+def _keep(path: Path, told: object) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, sealed(canonical_json({"told": told}).encode()) + b"\n")
+
+
+def read_kept(path: Path) -> Any:
+    """What a file beside a table tells. Release 0.2 wrote the plain text of some, without a hash, which is returned as it is.
+
+    Raises:
+        OSError: it is not there. ValueError: it is damaged.
+    """
+    line = path.read_bytes().removesuffix(b"\n")
+    plain = not line.startswith(b"{") or line.startswith(b"{\n")
+    if plain and path.suffix not in (SETTINGS, BETWEEN) and (line or path.suffix == REFERENCE) and is_whole(line):
+        return line.decode(errors="replace")
+    if not is_sealed(line) or "told" not in (found := json.loads(line)):
+        raise ValueError("it has another SHA-256 than it states")
+    return found["told"]
+
+
+def _kept(workspace: Workspace, path: Path) -> Any:
+    try:
+        return read_kept(path)
+    except ValueError as error:
+        raise WorkspaceError(f"{str(path)!r} is damaged: {error}; {repair_words(workspace.path)}") from error
+
+
+def kept_files(run: Path) -> list[Path]:
+    """All such files of a run folder."""
+    beside = [path for ending in (SETTINGS, BETWEEN, TASK, OPTION, REFERENCE) for path in (run / "tables").glob(f"*/*{ending}")]
+    digests = (path for path in (run / "tables" / "scores").glob(f"*{_DIGEST}") if path.with_suffix("").suffix != ".parquet")
+    return sorted([*beside, *digests, *run.glob(_HELD_BACK_INPUTS)])
+
+
+# Settings of steps, to do again what is damaged
+
+
+def remember_settings(workspace: Workspace, step: Step, told: Plain) -> None:
+    """Keep beside the table of ``step`` what it was asked for: ``root`` of the dataset, ``only`` some items or None, and more.
+
+    Items of earlier calls with the same settings are asked for still.
+    """
+    path = workspace.path / "tables" / step.table / f"{step.name}{SETTINGS}"
+    with suppress(OSError, ValueError):
+        before = read_kept(path)
+        same: Plain = {"only": None, "remarks": ()}
+        if {**before, **same} == {**told, **same}:
+            told = {**told, "only": sorted({*before["only"], *told["only"]}) if before["only"] and told["only"] else None}
+    _keep(path, told)
+
+
+def settings_in(workspace: Workspace, table: str) -> list[dict[str, Any]]:
+    """The settings of all steps with a table, but for damaged ones."""
+    found = []
+    for path in sorted((workspace.path / "tables" / table).glob(f"*{SETTINGS}")):
+        with suppress(ValueError):
+            found.append(read_kept(path))
+    return found
 
 
 # Items without a prediction
@@ -150,13 +213,40 @@ def asked(rows: Iterable[Score]) -> list[Score]:
     return [row for row in rows if row.reason != NOT_RUN]
 
 
+def check_undamaged(rows: Iterable[Score], run: Path) -> None:
+    """Refuse scores that have no value because stored bytes are damaged: of what is left, every mean would be another.
+
+    Raises:
+        VerifyError: which items these are, of which methods, and the way out.
+    """
+    damaged = {(row.item_id, row.method): str(row.reason) for row in rows if row.details.get(UNEXPECTED) == DAMAGED}
+    if damaged:
+        (item, method), reason = next(iter(damaged.items()))
+        others = _listed([repr(item) for item in dict.fromkeys(item for item, _ in damaged)])
+        more = f"; {len(damaged)} results have none, of {others}" if len(damaged) > 1 else ""
+        raise VerifyError(f"item {item!r} of {method!r} has no scores: {reason}{more}. {repair_words(run)}")
+
+
+def repair_words(run: Path) -> str:
+    """The way out of a damaged run folder."""
+    return f"`inpaintbench eval verify {shlex.quote(str(run))} --repair` does again what a run lost"
+
+
+def check_any_value(rows: Sequence[Score]) -> None:
+    """Raise ``RunError`` where scoring gave not one value: the commonest reason says why."""
+    if without_value(rows) == len(rows):
+        reasons = Counter(row.reason or "no reason is known" for row in rows).most_common(1)
+        why = f": {reasons[0][0]}" if reasons else ": no method was run on an item that was to be scored"
+        raise RunError(f"{len(rows)} of {len(rows)} scores have no value{why}")
+
+
 def without_value(rows: Iterable[Score]) -> int:
     """Return how many scores have neither a value nor the vector of a metric of sets."""
     return sum(row.value is None and row.features is None for row in rows)
 
 
 def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _NAMED_SLICES} more slices" if len(names) > _NAMED_SLICES else ""
+    more = f" and {len(names) - _NAMED_SLICES} others" if len(names) > _NAMED_SLICES else ""
     return ", ".join(names[:_NAMED_SLICES]) + more
 
 
@@ -166,7 +256,7 @@ def _listed(names: Sequence[str]) -> str:
 def remember_inputs(run: Path, dataset: Dataset) -> None:
     """Keep in a run folder the hashes of the inputs that its predictions of held-back items are made from."""
     if inputs := _inputs(dataset, held=True):
-        write_atomically(run / _HELD_BACK_INPUTS, json.dumps(inputs, indent=1, sort_keys=True).encode() + b"\n")
+        _keep(run / _HELD_BACK_INPUTS, inputs)
 
 
 def is_truth_of(run: Path, dataset: Dataset, *, bound: str) -> bool:
@@ -181,8 +271,9 @@ def is_truth_of(run: Path, dataset: Dataset, *, bound: str) -> bool:
     if public.get("manifest_sha256") == bound:
         return True
     try:
-        of_run: dict[str, str] = json.loads((run / _HELD_BACK_INPUTS).read_text())
-    except (OSError, ValueError):  # no such file, or a damaged one: nothing shows that the items are the same
+        told = read_kept(run / _HELD_BACK_INPUTS)
+        of_run: dict[str, str] = json.loads(told) if isinstance(told, str) else told
+    except (OSError, ValueError, RecursionError):  # no such file, or a damaged one: nothing shows that the items are the same
         return False
     of_dataset = _inputs(dataset, held=False)
     common = of_run.keys() & of_dataset.keys()

@@ -17,7 +17,7 @@ from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.scoring.parts import check_truths
-from inpaintbench.eval.scoring.run_state import NOT_RUN, digest, predictions_of, remember_scored
+from inpaintbench.eval.scoring.run_state import NOT_RUN, digest, predictions_of, remember_scored, remember_settings
 from inpaintbench.eval.scoring.sets import compare_sets
 from inpaintbench.executors.base import Executor, Outcome, Step, Tasks
 from inpaintbench.executors.ledgered import LedgeredExecutor
@@ -27,7 +27,7 @@ from inpaintbench.steps import score_step, score_steps
 from inpaintbench.types import Dataset, Prediction, Score, content_id
 from inpaintbench.workspace import Workspace
 
-VERSION = "2"
+VERSION = "3"
 # For one item of one method, unless told otherwise.
 SCORING_SECONDS = 1800.0
 
@@ -99,6 +99,9 @@ def score(
         if step.name not in workspace.steps(step.table):
             # What is done may be all there is if the run is stopped; an earlier table keeps the digest of what it is of.
             remember_scored(workspace, scored[step.name], step=step.name)
+        told = {"root": str(Path(root).resolve()), "only": None, "method": method.method, "protocol": protocol}
+        how = {"metrics": metrics and list(metrics), "compute": asdict(compute), "seconds": time_limit_seconds}
+        remember_settings(workspace, step, told | how)
         tasks = _tasks(dataset, method, root=root, compute=compute, whole=bool(chosen.hole_dilations) or not chosen.composite)
         work.append((step, tasks))
     outcomes = executor.run_together(work, label=score_steps(protocol))

@@ -18,11 +18,12 @@ import numpy as np
 
 from inpaintbench import frozen, video
 from inpaintbench.compute import Compute, Shared
-from inpaintbench.errors import InpaintBenchError, MediaError, Unavailable, is_disk_error
+from inpaintbench.errors import InpaintBenchError, MediaError, Unavailable, VerifyError, is_disk_error
 from inpaintbench.eval.metrics.base import INAPPLICABLE, Features, Measurement, Metric
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.scoring.fitting import fitted, grey_view, measured_view
+from inpaintbench.eval.scoring.run_state import DAMAGED, PROOFS
 from inpaintbench.models import torch_networks
 from inpaintbench.regions import masks_of
 from inpaintbench.tables import UNEXPECTED
@@ -59,6 +60,15 @@ def score_together(jobs: Sequence[Job], *, blobs: Blobs, ahead: Views | None = N
 
     ``ahead`` is what ``decode_ahead`` gave of the same jobs.
     """
+    try:
+        return _score_together(jobs, blobs=blobs, ahead=ahead)
+    except VerifyError as error:
+        if len(jobs) > 1:  # each alone, so that only those whose bytes are damaged have no value
+            raise
+        return [_rows(jobs[0], _without_values(jobs[0], str(error), {UNEXPECTED: DAMAGED}))]
+
+
+def _score_together(jobs: Sequence[Job], *, blobs: Blobs, ahead: Views | None) -> list[list[Score]]:
     protocol, parameters = _protocol(jobs), jobs[0][1]
     without = _without(jobs[0][0]["row"], protocol)
     metrics = protocol.build_metrics(parameters["metrics"], regions=[name for name in protocol.regions if name not in without])
@@ -145,6 +155,8 @@ def _inapplicable(reason: str) -> Measurement:
 
 def _rows(job: Job, measured: Mapping[str, Measurements], *, blobs: Blobs | None = None) -> list[Score]:
     payload, parameters = job
+    # Edits that are read where people keep them are files of no dataset, and no hash of theirs is stated anywhere.
+    proofs = proofs_of(payload["root"], payload["row"], payload.get("blob"), blobs=blobs) if blobs and "root" in payload else None
     return [
         Score(
             method=parameters["method"],
@@ -156,6 +168,7 @@ def _rows(job: Job, measured: Mapping[str, Measurements], *, blobs: Blobs | None
             value=measured.value,
             reason=measured.reason,
             details=dict(measured.details),
+            measured=proofs,
             **(_kept(measured.features, blobs) if blobs and measured.features else {}),
         )
         for name, measurements in measured.items()
@@ -165,12 +178,35 @@ def _rows(job: Job, measured: Mapping[str, Measurements], *, blobs: Blobs | None
 
 def unmeasured(payload: Plain, *, parameters: Plain, reason: str) -> list[Score]:
     """The rows of an item that crashed or was too slow, so that every count is right."""
-    protocol: Protocol = PROTOCOLS.get(parameters["protocol"])
-    unmeasured = {
-        metric.name: {region: Measurement(protocol.missing.get(metric.name), reason) for region in metric.regions}
-        for metric in protocol.build_metrics(parameters["metrics"])
+    missing = _protocol([(payload, parameters)]).missing
+    return _rows((payload, parameters), _without_values((payload, parameters), reason, {}, missing))
+
+
+def _without_values(job: Job, reason: str, details: Plain, instead: Mapping[str, float] | None = None) -> dict[str, Measurements]:
+    """Every metric and region of a job with ``reason`` and the value that stands ``instead`` of one, if any."""
+    return {
+        metric.name: {region: Measurement((instead or {}).get(metric.name), reason, details) for region in metric.regions}
+        for metric in _protocol([job]).build_metrics(job[1]["metrics"])
     }
-    return _rows((payload, parameters), unmeasured)
+
+
+def proofs_of(root: Path | str, row: Plain, blob: str | None, *, blobs: Blobs) -> dict[str, str]:
+    """SHA-256 of the files that are measured: truth, hole and input, as far as the item has them, and the prediction ``blob``.
+
+    Raises:
+        VerifyError: one holds other bytes than were published or predicted.
+    """
+    found = {part: frozen.proved(root, row, part).sha256 for part in PROOFS if row.get(f"{part}_file_name")}
+    return found if blob is None else {**found, "prediction": proved_prediction(blobs, blob, row).name.partition(".")[0]}
+
+
+def proved_prediction(blobs: Blobs, blob: str, row: Plain) -> Path:
+    """The file of a prediction, whose bytes have its hash.
+
+    Raises:
+        VerifyError: they have another.
+    """
+    return blobs.proved(blob, of=f"the prediction of item {row['item_id']!r}: ")
 
 
 def _number(measured: Measurement) -> Measurement:
@@ -193,9 +229,10 @@ def _readable(jobs: Sequence[Job], *, protocol: Protocol, blobs: Blobs) -> Views
         compute=Compute(**jobs[0][0]["compute"]),
     )
     failures = [payload.get("failure") for payload, _ in jobs]
-    paths = [blobs.path(payload["blob"]) for payload, _ in jobs if "blob" in payload]
+    given = [payload for payload, _ in jobs if "blob" in payload]
 
-    def prediction(path: Path) -> Any:
+    def prediction(payload: Plain) -> Any:
+        path = proved_prediction(blobs, payload["blob"], row)
         try:
             with _DECODING:
                 frames = video.read_frames(path)
@@ -204,16 +241,16 @@ def _readable(jobs: Sequence[Job], *, protocol: Protocol, blobs: Blobs) -> Views
         return fitted(frames, row, resize=protocol.resize)
 
     views = iter(frozen.scoring_views(
-        jobs[0][0]["root"], row, predictions=[partial(prediction, path) for path in paths], shared=shared,
+        jobs[0][0]["root"], row, predictions=[partial(prediction, payload) for payload in given], shared=shared,
         known_from=protocol.known_from,
     ))  # fmt: skip
-    given = [
+    wanted = [
         (failure or next(views), bool(payload.get("full_frames"))) for failure, (payload, _) in zip(failures, jobs, strict=True)
     ]
     with ThreadPoolExecutor(_DECODERS) as pool:
         decoded = list(
             pool.map(
-                lambda job: job[0] if isinstance(job[0], str) else measurable_view(job[0], protocol, full_frames=job[1]), given
+                lambda job: job[0] if isinstance(job[0], str) else measurable_view(job[0], protocol, full_frames=job[1]), wanted
             )
         )
     _give_back()
@@ -246,6 +283,8 @@ def measurable_view(view: ItemView, protocol: Protocol, *, full_frames: bool) ->
             if full_frames and not protocol.composite:
                 view = _as_given(view)
             view.composite  # noqa: B018
+    except VerifyError:  # of wrong bytes nothing is said, not even that there is no value
+        raise
     except InpaintBenchError as error:
         return str(error)
     return grey_view(view) if protocol.colours == "grey" else view
@@ -270,6 +309,8 @@ def measurements_of(metric: Metric, views: Views, *, protocol: Protocol) -> list
 def _of_views(metric: Metric, views: Sequence[ItemView]) -> list[Measurements]:
     try:
         return [*metric.measure_together([view.declaring(metric.name, metric.parts) for view in views])] if views else []
+    except VerifyError:
+        raise
     except Exception as error:
         if len(views) == 1 or is_disk_error(error):
             return [_nothing(metric, error)]

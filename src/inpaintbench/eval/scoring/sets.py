@@ -121,4 +121,4 @@ def _row(payload: Plain, parameters: Plain, comparison: Comparison) -> SliceScor
 
 def _load(blobs: Blobs, name: str) -> Any:
     # Mapped, not read: features of a whole slice are hundreds of megabytes, and each is looked at once or twice.
-    return np.load(blobs.path(name), mmap_mode="r", allow_pickle=False)
+    return np.load(blobs.proved(name), mmap_mode="r", allow_pickle=False)

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,8 +52,10 @@ _SAME = ("network", "version", "settings", "seed", "dataset_id")
 SPLIT = "train"
 # After so many steps other items, or other frames of the same ones, take the place of those in memory.
 STEPS_A_SET = 500
-# Fields by which items to train on and items to judge must differ -> what they are called.
-_IDENTITIES = {"item_id": "item", "source_id": "source", "truth_rgb_sha256": "true picture"}
+# What items to train on and items to judge must not share.
+_IDENTITIES: dict[str, Callable[[Plain], str]] = {
+    "item": itemgetter("item_id"), "file": itemgetter("source_id"), "true picture": itemgetter("truth_rgb_sha256")
+}  # fmt: skip
 Told = Callable[[int, float], None]
 
 
@@ -293,17 +296,19 @@ def chosen_items(network: Network, dataset: Dataset, *, evaluated: Dataset | Non
             f"which other dataset the network is for"
         )
     judged = evaluated.items if evaluated is not None else [row for row in dataset.items if row["split"] != SPLIT]
-    _check_apart(mine, judged)
+    _check_apart(mine, judged, alone=evaluated is None)
     if not network.any_size and len(sizes := sorted({(row["width"], row["height"]) for row in mine})) > 1:
         words = ", ".join(f"{width}x{height}" for width, height in sizes[:3])
         raise InputError(f"items of {dataset.name!r} have several sizes ({words} ...), a network learns from one")
     return mine
 
 
-def _check_apart(trained: Sequence[Plain], judged: Sequence[Plain]) -> None:
-    for field, words in _IDENTITIES.items():
-        held_out = {row[field] for row in judged}
-        if shared := [row for row in trained if row[field] in held_out]:
+def _check_apart(trained: Sequence[Plain], judged: Sequence[Plain], *, alone: bool) -> None:
+    # What groups are called, such as "finger 000001", says something within one dataset ``alone``.
+    identities = _IDENTITIES | ({"source": frozen.source_of} if alone else {})
+    for words, identity in identities.items():
+        held_out = {identity(row) for row in judged}
+        if shared := [row for row in trained if identity(row) in held_out]:
             raise InputError(
                 f"{len(shared)} of {len(trained)} items to train on share their {words} with items to be judged, such as "
                 f"{shared[0]['item_id']!r}; train on other ones"

@@ -89,7 +89,7 @@ def report_data(folder: Path) -> dict[str, Any]:
     """
     try:
         told = json.loads((folder / REPORT_DATA).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{str(folder / REPORT_DATA)!r} cannot be read: {error}") from error
     if not isinstance(told, dict):
         raise InputError(f"{str(folder / REPORT_DATA)!r} is no report")

@@ -9,8 +9,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
-from inpaintbench import manifest, pages
-from inpaintbench.errors import InputError
+from inpaintbench import frozen, manifest, pages
+from inpaintbench.errors import InputError, VerifyError
 from inpaintbench.eval.report.labels import metric_label, slice_label
 from inpaintbench.eval.report.quantity import metric_leaf
 from inpaintbench.eval.report.tables import split_step
@@ -167,7 +167,7 @@ def dataset_page(root: Path, at: str, *, part: str = "", start: int = 0) -> str:
     ids = list(chosen.item_ids) if chosen else [row["item_id"] for row in dataset.items[:10_000]]
     start = max(0, min(start, len(ids) - 1))
     by_id = {row["item_id"]: row for row in dataset.items} if chosen else {row["item_id"]: row for row in dataset.items[:10_000]}
-    shown = [_item(by_id[name], PurePosixPath(at)) for name in ids[start : start + ITEMS_A_PAGE]]
+    shown = [_item(by_id[name], PurePosixPath(at), root) for name in ids[start : start + ITEMS_A_PAGE]]
 
     def link(words: str, **query: object) -> Link:
         return Link(f"/.dataset?{urlencode({'at': at, **query})}", words)
@@ -203,11 +203,17 @@ def _slice_table(dataset: Dataset, link: Any) -> Table:
     )
 
 
-def _item(row: Plain, at: PurePosixPath) -> _Shown:
+def _item(row: Plain, at: PurePosixPath, root: Path) -> _Shown:
     media = []
+    words = f"{row['width']}x{row['height']}, {count(row['frames'], 'frame')}, {row.get('licence') or 'licence not stated'}"
     for column in ("truth", "hole", "input"):
         name = row.get(f"{column}_file_name")
-        if name:
+        if not name:
+            continue
+        try:
+            frozen.proved(root / at, row, column)
+        except VerifyError as error:
+            words += f"; {error}"
+        else:
             media.append((column, address(at / name), os.path.splitext(name)[1] == ".mp4"))
-    words = f"{row['width']}x{row['height']}, {count(row['frames'], 'frame')}, {row.get('licence') or 'licence not stated'}"
     return _Shown(row["item_id"], words, tuple(media))

@@ -74,6 +74,7 @@ def card(dataset: Dataset, *, pictures: Sequence[Plot], sizes: Mapping[str, int]
         things=words.things(rows),
         percent=lambda value: "-" if value is None else f"{100 * value:.0f} %",
         too_few=too_few,
+        most_shown=frozen.MOST_SHOWN,
         enough_sources=ENOUGH_SOURCES,
         recipe=json.dumps(dict(dataset.recipe), indent=1, sort_keys=True).replace("```", "\\u0060\\u0060\\u0060"),
     )
@@ -123,6 +124,8 @@ def _amounts_of_items(dataset: Dataset) -> dict[str, Any]:
             for row, count in layout.counted(rows, "label_doubts")
         ),
         "worst_psnr": min(losses, default=None),
+        "seen": frozen.exposed((row.get(frozen.SHOWN), n) for row, n in layout.counted(rows, frozen.SHOWN)),
+        "columns": set(rows[0]),
         "encoders": ", ".join(sorted({str(row["encoder"]) for row in layout.different(rows, "encoder") if row.get("encoder")})),
     }
 

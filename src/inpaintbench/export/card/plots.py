@@ -15,6 +15,7 @@ from inpaintbench.export.bars import bars_svg
 from inpaintbench.export.card.measures import Measure, chosen, groups_of, present, rank_of
 from inpaintbench.export.card.words import are_stills, number, things
 from inpaintbench.export.histogram import histogram_svg
+from inpaintbench.manifest import SPLITS
 from inpaintbench.types import Dataset, Plain
 
 FOLDER = "card"
@@ -49,7 +50,7 @@ def _of_slices(dataset: Dataset) -> Plot:
     counts = {
         part.name: {split: len(ids) for split, ids in layout.by_split(part.item_ids, split_of).items()} for part in dataset.slices
     }
-    splits = [split for split in layout.SPLITS if any(split in of for of in counts.values())]
+    splits = [split for split in SPLITS if any(split in of for of in counts.values())]
     ordered = {name: {split: of.get(split, 0) for split in splits} for name, of in counts.items()}
     sizes = sorted(sum(of.values()) for of in ordered.values())
     alt = f"Bars: items in each of {len(sizes)} slices, from {sizes[0]:,} to {sizes[-1]:,}"

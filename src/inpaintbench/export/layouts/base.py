@@ -13,9 +13,8 @@ import numpy as np
 
 from inpaintbench import frozen, video
 from inpaintbench.catalogue import Leaf
-from inpaintbench.errors import VerifyError
 from inpaintbench.export.layout import media_names
-from inpaintbench.files import copy_file, file_sha256
+from inpaintbench.files import copy_file
 from inpaintbench.types import Dataset, Frames, Hole, Plain, Slice, canonical_json
 
 CLIPS, PICTURES = "clips with holes", "pictures with holes"
@@ -65,7 +64,6 @@ class Chosen:
         self.rows = [row for row in dataset.items if wanted is None or row["item_id"] in wanted]
         """Every item once, in the order of the manifest."""
         self._row_of = {row["item_id"]: row for row in self.rows}
-        self._sound: set[str] = set()
 
     @property
     def places(self) -> int:
@@ -77,26 +75,15 @@ class Chosen:
         return [self._row_of[item_id] for item_id in part.item_ids]
 
     def sound(self, rows: Sequence[Plain]) -> Iterator[Plain]:
-        """The rows, each when all of its files were found to be what the manifest says; a file is read once.
+        """The rows, each when all of its files were found to be what the manifest says.
 
         Raises:
             VerifyError: one is missing or was changed.
         """
         for row in rows:
             for name in media_names(row):
-                if name not in self._sound:
-                    self._check(name)
+                frozen.proved_file(self.root, name, of=f"item {row['item_id']}: ")
             yield row
-
-    def _check(self, name: str) -> None:
-        path = self.root / name
-        if not path.is_file():
-            raise VerifyError(f"{name} of {str(self.root)!r} is missing; `inpaintbench export verify` lists all that is wrong")
-        if file_sha256(path) != self.dataset.files.get(name):
-            raise VerifyError(
-                f"{name} of {str(self.root)!r} differs from the manifest; `inpaintbench export verify` lists all that is wrong"
-            )
-        self._sound.add(name)
 
 
 class Layout(Leaf, ABC):

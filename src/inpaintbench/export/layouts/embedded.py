@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from inpaintbench.errors import InputError
 from inpaintbench.export.layout import by_split, file_column, media_parts, row_schema, splits
 from inpaintbench.export.layouts.base import KINDS, MEGABYTE, Chosen, Layout, Written, by_bytes, flat
+from inpaintbench.ranges import AtLeastOne
 from inpaintbench.types import Plain, content_id
 
 # Of media in a row group, which is what reading one row costs; the Hub's viewer refuses above 286 MiB.
@@ -41,7 +42,7 @@ Media columns hold the stored files byte for byte, with their path in the datase
 `hole` and `object_mask`, 255 is hole or object. An item of five slices lies here five times, and streaming fetches whole row
 groups. The input of an edit is its truth and has no column of its own."""
 
-    def __init__(self, *, shard_megabytes: int = 500) -> None:
+    def __init__(self, *, shard_megabytes: AtLeastOne = 500) -> None:
         if shard_megabytes < 1:
             raise InputError(f"a shard of {shard_megabytes} megabytes is not possible; take 1 or more")
         self._shard_bytes = shard_megabytes * MEGABYTE

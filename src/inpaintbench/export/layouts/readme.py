@@ -24,6 +24,15 @@ rows = load_dataset("PATH", {config}, split={split}, streaming=True)  # one afte
 """
 
 
+class _Head(yaml.SafeDumper):
+    """Writes no text over several lines: one of them may be the end of the head."""
+
+
+_Head.add_representer(
+    str, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"' if "\n" in text else None)
+)
+
+
 def readme(leaf: Layout, chosen: Chosen, *, origin: Mapping[str, Any]) -> str:
     """The text of README.md.
 
@@ -33,7 +42,7 @@ def readme(leaf: Layout, chosen: Chosen, *, origin: Mapping[str, Any]) -> str:
         origin: what ``layout.json`` holds.
     """
     front = dict(leaf.front_matter(chosen))
-    head = ["---", yaml.safe_dump(front, sort_keys=False, allow_unicode=False).rstrip(), "---", ""] if front else []
+    head = ["---", yaml.dump(front, Dumper=_Head, sort_keys=False, allow_unicode=False).rstrip(), "---", ""] if front else []
     lines = [
         *head,
         f"# {plain(chosen.dataset.name)}",

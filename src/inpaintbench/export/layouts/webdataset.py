@@ -13,6 +13,7 @@ from inpaintbench.errors import InputError
 from inpaintbench.export.layout import by_split, file_column, row_schema, splits
 from inpaintbench.export.layouts.base import KINDS, MEGABYTE, Chosen, Layout, Written, by_bytes, flat
 from inpaintbench.export.layouts.embedded import media_columns
+from inpaintbench.ranges import AtLeastOne
 from inpaintbench.types import Plain, canonical_json, content_id
 
 # Readers end a key at its first dot, and cut one that is longer without a word.
@@ -41,7 +42,7 @@ files, byte for byte: `.png` where clips are pictures, `ITEM.second_hole_00.png`
 `object_mask`, 255 is hole or object. The input of an edit is its truth and has no file. Items lie in the order of the dataset;
 shuffle shards and items as you read."""
 
-    def __init__(self, *, shard_megabytes: int = 500) -> None:
+    def __init__(self, *, shard_megabytes: AtLeastOne = 500) -> None:
         if shard_megabytes < 1:
             raise InputError(f"a shard of {shard_megabytes} megabytes is not possible; take 1 or more")
         self._shard_bytes = shard_megabytes * MEGABYTE

@@ -16,6 +16,7 @@ from inpaintbench.masks.generators.arguments import Interval, choice, share, sha
 from inpaintbench.masks.generators.base import Drawn, Generator
 from inpaintbench.masks.generators.brush_shapes import PRESETS, Canvas, Shape, box_room, boxes, strokes
 from inpaintbench.masks.generators.motion import FrameHole, Motion
+from inpaintbench.ranges import AtLeastOne, Pixels, Share
 from inpaintbench.view import ItemView
 
 __all__ = ["MOST_DRAWS", "MOST_SHAPES", "PRESETS", "BrushBox", "Reach"]
@@ -74,13 +75,13 @@ class BrushBox(Generator):
         self,
         *,
         preset: str = "medium-512",
-        area: Sequence[float] | None = None,
+        area: Sequence[Share] | None = None,
         reach: Reach = "grow",
-        brush_probability: float | None = None,
+        brush_probability: Share | None = None,
         scale_to_clip: bool = True,
         motion: str = "static",
-        speed_pixels_per_frame: float = 2.0,
-        tube_frames: int = 8,
+        speed_pixels_per_frame: Pixels = 2.0,
+        tube_frames: AtLeastOne = 8,
     ) -> None:
         """``area``: ``[low, high]`` in shares of the frame; ``brush_probability``: None for LaMa's.
 

@@ -9,6 +9,7 @@ import numpy as np
 from inpaintbench.errors import Rejected
 from inpaintbench.masks.generators.arguments import share
 from inpaintbench.masks.generators.base import Drawn, Generator
+from inpaintbench.ranges import Share
 from inpaintbench.view import ItemView
 
 
@@ -23,7 +24,7 @@ class CentreSquare(Generator):
     version = "1"
     needs = ()
 
-    def __init__(self, *, area: float = 0.225) -> None:
+    def __init__(self, *, area: Share = 0.225) -> None:
         self.area = share("area", area, zero=False)
 
     def generate(self, view: ItemView, rng: np.random.Generator) -> Drawn:  # noqa: ARG002 - nothing is random here

@@ -25,6 +25,7 @@ from inpaintbench.masks.measure import (
     displacement,
     measure,
 )
+from inpaintbench.ranges import AtLeastOne, Side, Whole
 from inpaintbench.view import ItemView
 
 __all__ = [
@@ -82,10 +83,10 @@ class DevilBlobs(Generator):
         *,
         preset: str,
         behaviour: Behaviour = "corrected",
-        index: int = 0,
+        index: Whole = 0,
         reverse: bool = False,
-        canvas: tuple[int, int] = CANVAS,
-        base_frames: int = 90,
+        canvas: tuple[Side, Side] = CANVAS,
+        base_frames: AtLeastOne = 90,
     ) -> None:
         """``preset``: a name of ``PRESETS``; ``reverse``: play in reverse time; ``canvas``: (width, height) of the drawing."""
         if behaviour not in get_args(Behaviour):

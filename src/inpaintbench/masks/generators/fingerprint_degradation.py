@@ -20,6 +20,7 @@ from inpaintbench.masks.fingerprints.blocks import lay_blocks
 from inpaintbench.masks.fingerprints.planes import Grey, Rgb
 from inpaintbench.masks.generators.arguments import choice
 from inpaintbench.masks.generators.base import Drawn, Generator
+from inpaintbench.ranges import Amount, WholeLevel
 from inpaintbench.types import item_rng
 from inpaintbench.view import ItemView
 
@@ -61,10 +62,10 @@ class FingerprintDegradation(Generator):
         self,
         *,
         recipe: Recipe = "corrected",
-        strength: float = 1.0,
+        strength: Amount = 1.0,
         effects: Sequence[str] | None = None,
         backgrounds: str | Sequence[str] = "procedural",
-        jpeg_quality: int | None = None,
+        jpeg_quality: WholeLevel | None = None,
         folder: str | None = None,
     ) -> None:
         """Settings of the degradation.

@@ -9,6 +9,7 @@ import numpy as np
 from inpaintbench.errors import InputError, Rejected
 from inpaintbench.masks.block_json import hole_of
 from inpaintbench.masks.generators.base import Drawn, Generator
+from inpaintbench.ranges import Offset
 from inpaintbench.view import ItemView
 
 
@@ -22,7 +23,7 @@ class GivenBlocks(Generator):
     version = "1"
     needs = ()
 
-    def __init__(self, *, blocks: Sequence[Sequence[int]] = ()) -> None:
+    def __init__(self, *, blocks: Sequence[Sequence[Offset]] = ()) -> None:
         self.blocks = [list(block) for block in blocks]
 
     def generate(self, view: ItemView, rng: np.random.Generator) -> Drawn:  # noqa: ARG002 - nothing is drawn

@@ -14,6 +14,7 @@ from inpaintbench.errors import InputError, Rejected
 from inpaintbench.lazily import lazily
 from inpaintbench.masks.generators.arguments import choice, share
 from inpaintbench.masks.generators.base import Drawn, Generator
+from inpaintbench.ranges import Amount, Share
 from inpaintbench.types import Hole
 from inpaintbench.view import ItemView
 
@@ -46,7 +47,7 @@ class ImperfectMask(Generator):
     version = "1"
     needs = ("object_mask",)
 
-    def __init__(self, *, kind: Kind = "hull", amount: float | None = None, iou: tuple[float, float] | None = None) -> None:
+    def __init__(self, *, kind: Kind = "hull", amount: Amount | None = None, iou: tuple[Share, Share] | None = None) -> None:
         self.kind: Kind = choice("kind", kind, KINDS)  # type: ignore[assignment]
         if kind in FIXED and amount is not None:
             raise InputError(f"the kind {kind!r} has no amount")

@@ -14,6 +14,7 @@ import numpy as np
 from inpaintbench.deviations import Deviation
 from inpaintbench.errors import InputError, Rejected
 from inpaintbench.masks.generators.base import Drawn, Generator
+from inpaintbench.ranges import AtLeastOne, Share, Whole
 from inpaintbench.types import Joint
 from inpaintbench.view import ItemView
 
@@ -72,11 +73,11 @@ class JointBlocks(Generator):
     def __init__(
         self,
         *,
-        margin: int = 100,
-        most_blocks: int = 10,
-        smallest: float = 1 / 20,
-        largest: float = 1 / 3,
-        largest_area: float = 0.7,
+        margin: Whole = 100,
+        most_blocks: AtLeastOne = 10,
+        smallest: Share = 1 / 20,
+        largest: Share = 1 / 3,
+        largest_area: Share = 0.7,
         replacement: bool = True,
     ) -> None:
         """``margin``: pixels; ``smallest``, ``largest``: shares of the shorter side; ``largest_area``: share of the image."""

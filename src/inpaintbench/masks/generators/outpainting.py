@@ -9,6 +9,7 @@ import numpy as np
 from inpaintbench.errors import InputError, Rejected
 from inpaintbench.masks.generators.arguments import choice, share, share_interval
 from inpaintbench.masks.generators.base import Drawn, Generator
+from inpaintbench.ranges import Share
 from inpaintbench.view import ItemView
 
 SIDES = ("left", "right", "top", "bottom")
@@ -31,9 +32,9 @@ class Outpainting(Generator):
     def __init__(
         self,
         *,
-        share_range: float | Sequence[float] = (0.04, 0.25),
-        side_probability: float = 0.5,
-        margins: Mapping[str, float] | None = None,
+        share_range: Share | Sequence[Share] = (0.04, 0.25),
+        side_probability: Share = 0.5,
+        margins: Mapping[str, Share] | None = None,
     ) -> None:
         """``share_range``: a share, or ``[low, high]``; ``margins``: side -> share, which leaves out the other sides."""
         self.share_range = share_interval("share_range", share_range, zero=False)

@@ -9,6 +9,7 @@ import numpy as np
 from inpaintbench import regions
 from inpaintbench.errors import InputError, Rejected
 from inpaintbench.masks.generators.base import Drawn, Generator
+from inpaintbench.ranges import Whole
 from inpaintbench.types import Hole
 from inpaintbench.view import ItemView
 
@@ -24,7 +25,7 @@ class OwnMask(Generator):
     version = "1"
     needs = ("object_mask",)
 
-    def __init__(self, *, dilations: int = 0) -> None:
+    def __init__(self, *, dilations: Whole = 0) -> None:
         """Number of dilations.
 
         Raises:

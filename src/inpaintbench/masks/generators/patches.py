@@ -12,6 +12,7 @@ from inpaintbench.errors import Rejected
 from inpaintbench.masks.generators.arguments import choice, share_interval, whole
 from inpaintbench.masks.generators.base import Drawn, Generator
 from inpaintbench.masks.generators.motion import FrameHole, Motion
+from inpaintbench.ranges import AtLeastOne, Pixels, Share, Side
 from inpaintbench.view import ItemView
 
 Count = Literal["bernoulli", "exact"]
@@ -44,12 +45,12 @@ class Patches(Generator):
     def __init__(
         self,
         *,
-        size: int = 32,
-        ratio: float | Sequence[float] = 0.4,
+        size: Side = 32,
+        ratio: Share | Sequence[Share] = 0.4,
         count: Count = "bernoulli",
         motion: str = "static",
-        speed_pixels_per_frame: float = 2.0,
-        tube_frames: int = 8,
+        speed_pixels_per_frame: Pixels = 2.0,
+        tube_frames: AtLeastOne = 8,
     ) -> None:
         """``size`` in pixels; ``ratio``: a share 0..1, or ``[low, high]``, then drawn uniformly for each clip."""
         self.size = whole("size", size, least=1)

@@ -10,6 +10,7 @@ import numpy as np
 from inpaintbench.errors import InputError, Rejected
 from inpaintbench.masks.generators.arguments import interval, share_interval, whole
 from inpaintbench.masks.generators.base import Drawn, Generator
+from inpaintbench.ranges import Positive, Share, Side, Whole
 from inpaintbench.view import ItemView
 
 
@@ -30,11 +31,11 @@ class Rectangles(Generator):
     def __init__(
         self,
         *,
-        count: int = 1,
-        area: float | Sequence[float] = (0.1, 0.35),
-        aspect: Sequence[float] = (0.5, 2.0),
-        side_pixels: Sequence[int] | None = None,
-        margin_pixels: int = 0,
+        count: Whole = 1,
+        area: Share | Sequence[Share] = (0.1, 0.35),
+        aspect: Sequence[Positive] = (0.5, 2.0),
+        side_pixels: Sequence[Side] | None = None,
+        margin_pixels: Whole = 0,
     ) -> None:
         """``area``: a share, or ``[low, high]``; ``margin_pixels``: known pixels that stay at every edge of the frame."""
         self.count = whole("count", count, least=1)

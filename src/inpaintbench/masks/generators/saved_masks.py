@@ -27,6 +27,7 @@ from inpaintbench.masks.saved_polarity import (
     read_hole_from,
     vote_of,
 )
+from inpaintbench.ranges import Whole, WholeLevel
 from inpaintbench.types import Hole
 from inpaintbench.view import ItemView
 
@@ -52,15 +53,15 @@ class SavedMasks(Generator):
         self,
         *,
         folder: str,
-        sequence: str | int | None = None,
+        sequence: str | Whole | None = None,
         layout: Layout = "auto",
-        objects: Literal["all"] | int = "all",
+        objects: Literal["all"] | Whole = "all",
         polarity: Polarity = "detect",
-        threshold: int | None = None,
-        dilation_pixels: int = 0,
+        threshold: WholeLevel | None = None,
+        dilation_pixels: Whole = 0,
         neighbourhood: Neighbourhood = "square",
         resize: bool | Literal["cover"] = False,
-        first_frame: int = 0,
+        first_frame: Whole = 0,
         lengthen: Lengthen = "reject",
         content: str | None = None,
         folder_says: Vote | None = None,

@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from inpaintbench.eval.comparing.simultaneous import FIRST_SHARE, MOST_ENUMERATED_SOURCES, simultaneous
+
+Numbers = npt.NDArray[np.float64]
+
+
+def leave_one_out(values: Numbers) -> tuple[Numbers, Numbers]:
+    """Means over sources of ``float64[S, K]``, and without each."""
+    count = len(values)
+    return values.mean(axis=0), (values.sum(axis=0) - values) / (count - 1)
+
+
+def test_a_single_error_is_that_of_the_mean_and_its_p_is_the_share_of_flips_that_are_as_clear() -> None:
+    values = np.random.default_rng(0).normal(0.6, 1, (9, 1))
+    found = simultaneous(*leave_one_out(values), alike=["a"])
+    assert found.errors[0] == pytest.approx(values.std(ddof=1) / 3)
+    ratio = abs(values.mean()) / found.errors[0]
+    centred, as_clear = values[:, 0] - values.mean(), 0
+    for flips in range(2**8):  # of the others than the first: Student's t of each, as of nine new values
+        flipped = centred * [1 - 2 * (flips >> at & 1) for at in range(9)]
+        as_clear += abs(flipped.mean()) / (flipped.std(ddof=1) / 3) >= ratio
+    assert found.p[0] == pytest.approx((1 + as_clear) / (1 + 2**8))
+    assert abs(values.mean()) > found.reach[0] or found.p[0] >= 0.05
+
+
+def test_effects_without_spread_are_surely_there_or_surely_not() -> None:
+    estimates, without = np.array([2.0, 0.0, 0.1]), np.array([[2.0, 0.0, 0.1]] * 7)
+    found = simultaneous(estimates, without, alike=["a", "a", "b"])
+    assert found.errors.tolist() == found.reach.tolist() == [0, 0, 0]
+    assert found.p.tolist() == [1 / 65, 1, 1 / 65]
+
+
+def test_more_that_is_looked_at_makes_every_interval_wider_but_copies_do_not() -> None:
+    values = np.random.default_rng(1).normal(size=(14, 40))
+    alone = simultaneous(*leave_one_out(values[:, :1]), alike=[0])
+    copies = simultaneous(*leave_one_out(np.repeat(values[:, :1], 40, axis=1)), alike=[0] * 40)
+    many = simultaneous(*leave_one_out(values), alike=range(40))
+    assert copies.reach[0] == pytest.approx(alone.reach[0])
+    assert many.reach[0] > 1.3 * alone.reach[0]
+    assert many.p[0] >= alone.p[0]
+
+
+def test_units_and_order_change_nothing_and_equal_input_gives_equal_bytes() -> None:
+    values = np.random.default_rng(2).normal(0.3, 1, (16, 6))
+    kinds = ["dB", "dB", "dB", "share", "share", "share"]
+    first = simultaneous(*leave_one_out(values), alike=kinds)
+    again = simultaneous(*leave_one_out(values), alike=kinds)
+    assert all(one.tobytes() == other.tobytes() for one, other in zip(first, again, strict=True))
+    scaled = simultaneous(*leave_one_out(values * [1, 1, 1, 1000, 1000, 1000]), alike=kinds)
+    assert scaled.p == pytest.approx(first.p)
+    turned = simultaneous(*leave_one_out(values[:, ::-1]), alike=kinds[::-1])
+    assert turned.p[::-1] == pytest.approx(first.p)
+
+
+def test_errors_of_one_kind_are_drawn_together_by_as_much_as_chance_spreads_them() -> None:
+    rng = np.random.default_rng(3)
+    alike = leave_one_out(rng.normal(size=(12, 200)))
+    own = np.std(np.log([simultaneous(alike[0][[at]], alike[1][:, [at]], alike=[0]).errors[0] for at in range(200)]))
+    assert np.std(np.log(simultaneous(*alike, alike=[0] * 200).errors)) < 0.3 * own
+    unlike = leave_one_out(rng.normal(size=(12, 200)) * np.repeat([0.1, 10], 100))
+    kept = simultaneous(*unlike, alike=[0] * 200).errors
+    assert np.median(kept[100:]) / np.median(kept[:100]) == pytest.approx(100, rel=0.2)
+
+
+def test_what_was_declared_first_is_corrected_for_itself_and_the_rest_for_all_until_it_opens() -> None:
+    rng = np.random.default_rng(4)
+    values = rng.normal(size=(24, 30))
+    values[:, 20] += 3
+    first = np.arange(30) < 2
+    found = simultaneous(*leave_one_out(values), alike=[0] * 30, first=first)
+    whole, own = simultaneous(*leave_one_out(values), alike=[0] * 30), simultaneous(*leave_one_out(values[:, :2]), alike=[0, 0])
+    assert found.p[:2] == pytest.approx(np.minimum(1, own.p / FIRST_SHARE), rel=0.1)
+    assert found.p[20] == pytest.approx(whole.p[20] / (1 - FIRST_SHARE))  # five times as strictly
+    assert found.reach[20] > whole.reach[20]
+    values[:, 0] += 3
+    opened = simultaneous(*leave_one_out(values), alike=[0] * 30, first=first)
+    assert opened.p[20] == max(whole.p[20], opened.p[0])
+    assert opened.reach[20] == pytest.approx(whole.reach[20])
+    assert opened.reach[2] > opened.reach[0]
+    everything = simultaneous(*leave_one_out(values), alike=[0] * 30, first=np.ones(30, np.bool_))
+    assert everything.p.tolist() == simultaneous(*leave_one_out(values), alike=[0] * 30).p.tolist()
+
+
+@pytest.mark.parametrize("sources", [6, MOST_ENUMERATED_SOURCES, MOST_ENUMERATED_SOURCES + 8])
+@pytest.mark.parametrize("skewed", [False, True])
+def test_nothing_is_told_where_there_is_nothing(sources: int, skewed: bool) -> None:
+    """A small form of ``bench/claims.py``: leads of four methods and four halves of the sources against each other."""
+    rng = np.random.default_rng([sources, skewed])
+    told = 0
+    for _ in range(200):
+        values = 0.7 * rng.normal(size=(sources, 1)) + 0.7 * rng.normal(size=(sources, 4))
+        values = np.exp(values) if skewed else values
+        columns = [values[:, one] - values[:, other] for one in range(4) for other in range(one)]
+        estimates, without = (list(part.T) for part in leave_one_out(np.stack(columns, axis=1)))
+        if sources >= 12:
+            for _ in range(4):
+                high = np.isin(np.arange(sources), rng.permutation(sources)[: sources // 2])
+                (top, low), parts = ((values[side].mean(axis=0) for side in (high, ~high)), (high, ~high))
+                sums = [values[side].sum(axis=0) for side in parts]
+                each = [
+                    (total - np.where(side[:, None], values, 0)) / (side.sum() - side)[:, None]
+                    for total, side in zip(sums, parts, strict=True)
+                ]
+                estimates += list(top - low)
+                without += list((each[0] - each[1]).T)
+        kinds = ["lead"] * 6 + ["change"] * (len(estimates) - 6)
+        told += (simultaneous(np.array(estimates), np.stack(without, axis=1), alike=kinds).p < 0.05).any()
+    assert told <= 10 + 2 * np.sqrt(200 * 0.05 * 0.95)
