@@ -45,7 +45,10 @@ def on_disk(frames: Frames, hole: Hole) -> Frames:
     folder = Path(os.environ["REMEMBERED"])
     _KEPT[:] = [(kept["frames"], kept["hole"]) for kept in map(np.load, sorted(folder.glob("*.npz")))]
     filled = remembering(frames, hole)
-    np.savez(folder / uuid.uuid4().hex, frames=frames, hole=hole)
+    written = folder / uuid.uuid4().hex
+    with written.open("wb") as file:
+        np.savez(file, frames=frames, hole=hole)
+    written.rename(written.with_suffix(".npz"))  # another process may look while it is written
     return filled
 
 

@@ -326,9 +326,10 @@ def predict_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Pred
 def repeat(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Repeat]:
     """Make the predictions of ``payload["rows"]`` again, in that order, and compare them with those of before."""
     leaf = build(MethodSpec(parameters["label"], parameters["leaf"], parameters["constants"]))
-    leaf.log = blobs.beside(LOGS) / parameters["label"] / "repeated.txt"
 
     def made(row: Plain) -> Frames:
+        # Of its own: other items are made again by other processes at the same time, and a log with nothing in it is removed.
+        leaf.log = blobs.beside(LOGS) / parameters["label"] / f"{row['item_id']}.again.txt"
         view = frozen.input_view(payload["root"], row, oracle_mask=parameters["oracle_mask"])
         with words_kept(leaf.log, heading=leaf.heading, seconds=_BEFORE_THE_END * payload["seconds"]):
             frames = run(leaf, view)
