@@ -69,6 +69,7 @@ KINDS = {
             "motion",
         },
     ),
+    "inpaintbench.masks.axes": ("AXES", {"base", "vary"}),
     "inpaintbench.export.layouts": ("LAYOUTS", {"base", "contract", "convert", "pictures", "readme"}),
     "inpaintbench.annotate.questions": ("QUESTIONS", {"base", "contract"}),
     "inpaintbench.annotate.screening": ("RULES", {"base", "screen"}),

@@ -139,6 +139,19 @@ _ANY_DIRECTION = (-math.pi, math.pi)
 _KICK_PROBABILITY = 0.01
 
 
+class Streams(NamedTuple):
+    """Random numbers of a blob, apart by what they decide, so that presets that take more of one kind get the same of another."""
+
+    shape: Rng
+    """Brush, place and first shape."""
+    start: Rng
+    """First velocity."""
+    points: Rng
+    """Accelerations of single control points."""
+    kicks: Rng
+    """Accelerations common to all."""
+
+
 class Trajectory(NamedTuple):
     """Control points of a blob over time."""
 
@@ -156,8 +169,10 @@ class _Box(NamedTuple):
     bottom: float
 
 
-def trajectory(preset: BlobPreset, rng: Rng, *, frames: int, whole_pixels: bool, canvas: tuple[int, int] = CANVAS) -> Trajectory:
-    """Draw a first shape from ``rng`` and move it for ``frames`` frames.
+def trajectory(
+    preset: BlobPreset, rng: Rng | Streams, *, frames: int, whole_pixels: bool, canvas: tuple[int, int] = CANVAS
+) -> Trajectory:
+    """Draw a first shape from ``rng``, or from streams, and move it for ``frames`` frames.
 
     ``whole_pixels`` cuts every step of a point towards zero to whole pixels, as in the published masks; velocities stay
     fractional.
@@ -166,14 +181,15 @@ def trajectory(preset: BlobPreset, rng: Rng, *, frames: int, whole_pixels: bool,
         InputError: the canvas has no room for the first shape.
     """
     preset.require_room(canvas)
-    brush_width = _integer(rng, *preset.brush_width)
-    points = _first_shape(preset, rng, canvas)
-    velocities = [_vector(rng, preset.start_speed, _ANY_DIRECTION)] * len(points)
+    streams = rng if isinstance(rng, Streams) else Streams(rng, rng, rng, rng)
+    brush_width = _integer(streams.shape, *preset.brush_width)
+    points = _first_shape(preset, streams.shape, canvas)
+    velocities = [_vector(streams.start, preset.start_speed, _ANY_DIRECTION)] * len(points)
     edges = _Box(0, 0, *canvas)
     track = [points]
     for _ in range(frames - 1):
-        points, velocities = _move_each(preset, rng, points, velocities, edges=edges, whole_pixels=whole_pixels)
-        velocities = _kick(preset, rng, velocities)
+        points, velocities = _move_each(preset, streams.points, points, velocities, edges=edges, whole_pixels=whole_pixels)
+        velocities = _kick(preset, streams.kicks, velocities)
         velocities = _pull_together(preset, points, velocities)
         track.append(points)
     return Trajectory(np.array(track).view(np.float64).reshape(frames, -1, 2), brush_width)

@@ -7,12 +7,13 @@ from functools import lru_cache
 from typing import Literal, get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.deviations import Deviation
 from inpaintbench.errors import InputError, Rejected, UnknownNameError
 from inpaintbench.masks.generators.base import Drawn, Generator
-from inpaintbench.masks.generators.blob_motion import CANVAS, PRESETS, Trajectory, find_preset, trajectory
+from inpaintbench.masks.generators.blob_motion import CANVAS, PRESETS, Streams, Trajectory, find_preset, trajectory
 from inpaintbench.masks.generators.blob_raster import render
 from inpaintbench.masks.measure import (
     EXPECTED_INTERVALS,
@@ -62,6 +63,10 @@ class DevilBlobs(Generator):
     measurement confirms its three labels and, played either way, its centroid displacement is within the interval of the
     published masks of its preset, at least 2 % of the width, and at least 1 % of it in the first half. The blob does not
     depend on the size or length of the clip.
+
+    ``paired`` draws the blobs of all eight presets from one stream of random numbers, with which each of them is as above: place,
+    direction and shape correspond, and presets that differ in one attribute give holes that differ in it alone. Those who cannot
+    are drawn again together, so paired blobs are the eighth or so of all blobs that fit every preset.
     """
 
     name = "devil_blobs"
@@ -76,7 +81,7 @@ class DevilBlobs(Generator):
     )
     version = "1"
     needs = ()
-    same_draw = ("reverse",)
+    same_draw: tuple[str, ...] = ("reverse",)
 
     def __init__(
         self,
@@ -87,14 +92,22 @@ class DevilBlobs(Generator):
         reverse: bool = False,
         canvas: tuple[Side, Side] = CANVAS,
         base_frames: AtLeastOne = 90,
+        paired: bool = False,
     ) -> None:
-        """``preset``: a name of ``PRESETS``; ``reverse``: play in reverse time; ``canvas``: (width, height) of the drawing."""
+        """``preset``: a name of ``PRESETS``; ``reverse``: play in reverse time; ``canvas``: (width, height) of the drawing;
+        ``paired``: with the random numbers that all presets share.
+        """
         if behaviour not in get_args(Behaviour):
             raise UnknownNameError(unknown_name("mask behaviour", behaviour, list(get_args(Behaviour))))
         if behaviour == "as-published" and not 0 <= index < PUBLISHED_MASKS:
             raise InputError(f"mask index {index} is outside 0..{PUBLISHED_MASKS - 1}, the masks that were published")
         if base_frames < 1:
             raise InputError(f"base_frames is {base_frames}, a mask has at least 1 frame")
+        if paired and behaviour != "corrected":
+            raise InputError("paired blobs are corrected ones; published masks of one index already share their seed")
+        if paired:
+            self.same_draw = (*self.same_draw, "preset")
+        self.paired = paired
         self.preset_name, self.preset = preset, find_preset(preset)
         self.behaviour, self.index, self.reverse = behaviour, index, reverse
         self.canvas, self.base_frames = (canvas[0], canvas[1]), base_frames
@@ -117,37 +130,48 @@ class DevilBlobs(Generator):
             legacy = np.random.RandomState(published_seeds()[self.index])
             return trajectory(self.preset, legacy, frames=self.base_frames, whole_pixels=True, canvas=self.canvas)
         for _ in range(_MOST_DRAWS):
-            frames = max(self.base_frames, REFERENCE_FRAMES)
-            drawn = trajectory(self.preset, rng, frames=frames, whole_pixels=False, canvas=self.canvas)
-            if self._keeps_promise(drawn):
+            seeds = rng.integers(2**63, size=len(Streams._fields)) if self.paired else None
+            drawn = self._drawn(self.preset_name, rng, seeds)
+            others = [] if seeds is None else [name for name in reversed(list(PRESETS)) if name != self.preset_name]
+            if _keeps_promise(self.preset_name, drawn, self.canvas) and all(
+                _keeps_promise(name, self._drawn(name, rng, seeds), self.canvas) for name in others
+            ):
                 return Trajectory(drawn.points[: self.base_frames], drawn.brush_width)
         raise Rejected(f"no blob like {self.preset_name} in {_MOST_DRAWS} draws on a canvas of {self.canvas}")
 
-    def _keeps_promise(self, blob: Trajectory) -> bool:
-        """True if a blob, rendered at the reference size, matches the labels of its preset and is not static."""
-        hole = render(
-            blob.points,
-            brush_width=blob.brush_width,
-            canvas=self.canvas,
-            order=_CHECKED_FRAMES,
-            width=self.canvas[0] * REFERENCE_SIZE[0] // CANVAS[0],
-            height=self.canvas[1] * REFERENCE_SIZE[1] // CANVAS[1],
-        )
-        path = centroid_path(hole)
-        if not (self._moves_enough(path) and self._moves_enough(path[::-1])):
-            return False
-        # Excluding the last frame, which is not a whole step after the one before it, keeps the pose pairs of all 90 frames.
-        measured = replace(measure(hole[:-1], pose_lag_frames=POSE_LAG_FRAMES // _CHECK_STEP), frames=REFERENCE_FRAMES)
-        width, height = REFERENCE_SIZE
-        return not check_labels(self.preset_name, measured, width=width, height=height)
+    def _drawn(self, preset: str, rng: np.random.Generator, seeds: npt.NDArray[np.int64] | None) -> Trajectory:
+        """One blob of a preset, from ``rng``, or from streams of these seeds."""
+        numbers = rng if seeds is None else Streams(*map(np.random.default_rng, seeds.tolist()))
+        frames = max(self.base_frames, REFERENCE_FRAMES)
+        return trajectory(PRESETS[preset], numbers, frames=frames, whole_pixels=False, canvas=self.canvas)
 
-    def _moves_enough(self, path: FloatArray) -> bool:
-        """True if the displacement is in the preset's interval, and the centroid starts to move in the first half."""
-        total, half = displacement(path), displacement(path[: (len(path) + 1) // 2])
-        if total is None or half is None or half < LEAST_DISPLACEMENT_PIXELS / 2:
-            return False
-        least, most = EXPECTED_INTERVALS[self.preset_name].centroid_displacement_pixels
-        return max(least, LEAST_DISPLACEMENT_PIXELS) <= total <= most
+
+def _keeps_promise(preset: str, blob: Trajectory, canvas: tuple[int, int]) -> bool:
+    """True if a blob, rendered at the reference size, matches the labels of its preset and is not static."""
+    hole = render(
+        blob.points,
+        brush_width=blob.brush_width,
+        canvas=canvas,
+        order=_CHECKED_FRAMES,
+        width=canvas[0] * REFERENCE_SIZE[0] // CANVAS[0],
+        height=canvas[1] * REFERENCE_SIZE[1] // CANVAS[1],
+    )
+    path = centroid_path(hole)
+    if not (_moves_enough(preset, path) and _moves_enough(preset, path[::-1])):
+        return False
+    # Excluding the last frame, which is not a whole step after the one before it, keeps the pose pairs of all 90 frames.
+    measured = replace(measure(hole[:-1], pose_lag_frames=POSE_LAG_FRAMES // _CHECK_STEP), frames=REFERENCE_FRAMES)
+    width, height = REFERENCE_SIZE
+    return not check_labels(preset, measured, width=width, height=height)
+
+
+def _moves_enough(preset: str, path: FloatArray) -> bool:
+    """True if the displacement is in the preset's interval, and the centroid starts to move in the first half."""
+    total, half = displacement(path), displacement(path[: (len(path) + 1) // 2])
+    if total is None or half is None or half < LEAST_DISPLACEMENT_PIXELS / 2:
+        return False
+    least, most = EXPECTED_INTERVALS[preset].centroid_displacement_pixels
+    return max(least, LEAST_DISPLACEMENT_PIXELS) <= total <= most
 
 
 @lru_cache(maxsize=1)
