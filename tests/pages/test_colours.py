@@ -8,8 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inpaintbench.eval.methods import METHODS
-from inpaintbench.pages.colours import KNOWN, MARKERS, PALETTE, REFERENCE, method_styles
+from inpaintbench.pages.colours import COLOURS, DARK_PALETTE, KNOWN, MARKERS, PALETTE, REFERENCE, method_styles
+from inpaintbench.pages.page import TOKENS, asset
+from inpaintbench.pages.plots import LIGHT
 
+# Ground of dark pages.
+GROUND = "#0f1216"
 NAMES = st.lists(st.text(min_size=1, max_size=12), min_size=1, max_size=30, unique=True)
 # Machado, Oliveira and Fernandes (2009), severity 1, of linear RGB: protan-, deuteran-, tritanopia; least distance in OKLab.
 SIGHTS = (
@@ -66,17 +70,42 @@ def test_usual_companies_share_no_colour(company: list[str]) -> None:
     assert len({look.marker for look in styles.values()}) >= min(len(company), len(MARKERS)) - 2
 
 
-def test_colours_are_apart_for_all_kinds_of_sight_and_from_the_ground() -> None:
-    colours = np.array([[int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)] for colour in (*PALETTE, REFERENCE)])
-    linear = np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
+@pytest.mark.parametrize(("palette", "on_white", "on_dark"), [(PALETTE, 2.2, 2.5), (DARK_PALETTE, 0, 3)], ids=["light", "dark"])
+def test_colours_are_apart_for_all_kinds_of_sight_and_from_the_ground(
+    palette: tuple[str, ...], on_white: float, on_dark: float
+) -> None:
+    linear = light(*palette, REFERENCE)
     luminance = linear @ [0.2126, 0.7152, 0.0722]
-    assert (1.05 / (luminance + 0.05)).min() >= 2.2
-    assert ((luminance + 0.05) / 0.0565).min() >= 2.5
+    assert (1.05 / (luminance + 0.05)).min() >= on_white
+    ground = (light(GROUND) @ [0.2126, 0.7152, 0.0722]).item()
+    assert ((luminance + 0.05) / (ground + 0.05)).min() >= on_dark
     for sight, least in (*SIGHTS, (np.eye(3), 0.15)):
-        cones = np.cbrt(np.clip(linear @ np.array(sight).T, 0, 1) @ np.array(TO_CONES).T)
-        lab = cones @ np.array(TO_OKLAB).T
+        lab = oklab(linear @ np.array(sight).T)
         distance = np.linalg.norm(lab[:, None] - lab[None], axis=-1) + np.eye(len(lab))
         assert distance.min() >= least
+
+
+def test_a_method_keeps_its_hue_in_the_dark() -> None:
+    moved = np.linalg.norm(oklab(light(*PALETTE)) - oklab(light(*DARK_PALETTE)), axis=-1)
+    assert moved.max() < 0.1  # far less than any two colours are apart
+
+
+def test_the_stylesheet_and_paper_have_the_same_colours() -> None:
+    tokens = asset(TOKENS)
+    for name, white, dark in zip(COLOURS, PALETTE, DARK_PALETTE, strict=True):
+        assert f"{name[4:-1]}: light-dark({white}, {dark});" in tokens
+        assert LIGHT[name[6:-1]] == white
+    assert f"--ground: light-dark(#ffffff, {GROUND});" in tokens
+
+
+def light(*colours: str) -> np.ndarray:
+    """Linear RGB of hexadecimal colours."""
+    values = np.array([[int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)] for colour in colours])
+    return np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
+
+
+def oklab(linear: np.ndarray) -> np.ndarray:
+    return np.cbrt(np.clip(linear, 0, 1) @ np.array(TO_CONES).T) @ np.array(TO_OKLAB).T
 
 
 def test_references_are_grey_and_take_no_colour_from_others() -> None:

@@ -6,9 +6,12 @@ import hashlib
 from collections.abc import Iterable
 from typing import NamedTuple
 
-# Chosen by annealing in OKLab, among colours of contrast 2.2 at least on the white ground and 2.5 on the dark one, to be far from
-# one another and from REFERENCE under normal sight, protanopia, deuteranopia and tritanopia (Machado 2009).
+# Chosen by annealing in OKLab, to be far from one another and from REFERENCE under normal sight, protanopia, deuteranopia and
+# tritanopia (Machado 2009): among colours of contrast 2.2 at least on the white ground, and near those, of 3 on the dark one.
 PALETTE = ("#0F5AA5", "#E14B5A", "#A5B40F", "#C34BE1", "#69B4F0", "#695A0F", "#F09696", "#A50F69")
+DARK_PALETTE = ("#0962C1", "#F62663", "#A4B319", "#CA50F7", "#69B3F6", "#716415", "#F09A9A", "#A03C89")
+# The same as variables of the stylesheet (tokens.css), which take the one or the other.
+COLOURS = tuple(f"var(--hue-{name})" for name in ("blue", "rose", "olive", "violet", "sky", "brown", "pink", "plum"))
 # Names of Vega's shapes; two methods of one colour have two markers.
 MARKERS = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [4, 4], [12, 3])
@@ -31,6 +34,7 @@ class MethodStyle(NamedTuple):
     """Look of one method."""
 
     colour: str
+    """A variable of the stylesheet, or a grey that is the same light and dark."""
     marker: str
     """One of ``MARKERS``."""
     dash: list[int]
@@ -54,7 +58,7 @@ def method_styles(methods: Iterable[str], references: Iterable[str] = ()) -> dic
     for name in competing:
         colour, marker = place = next((one for one in _wished(name) if one not in taken), next(iter(_wished(name))))
         taken.add(place)
-        styles[name] = MethodStyle(PALETTE[colour], MARKERS[marker], DASHES[marker])
+        styles[name] = MethodStyle(COLOURS[colour], MARKERS[marker], DASHES[marker])
     return {name: styles[name] for name in dict.fromkeys((*references, *sorted(competing)))}
 
 

@@ -22,7 +22,7 @@ from markupsafe import Markup
 
 from inpaintbench.errors import InputError, WorkspaceError
 from inpaintbench.files import write_atomically
-from inpaintbench.pages.colours import MethodStyle
+from inpaintbench.pages.colours import COLOURS, PALETTE, MethodStyle
 from inpaintbench.pages.page import render
 from inpaintbench.pages.pdf import stable_pdf
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 LIGHT = {
     "ink": "#15191f", "soft": "#59636f", "faint": "#5c6672", "line": "#e4e7ec", "strong-line": "#8a949f", "ground": "#ffffff",
     "panel": "#f6f7f9", "accent": "#0b5cad", "low": "#b9c2cd", "high": "#6d7a89", "fill": "#0072B2", "against": "#D55E00",
+    **{name[6:-1]: colour for name, colour in zip(COLOURS, PALETTE, strict=True)},
 }  # fmt: skip
 FONT = 'Inter, system-ui, -apple-system, "Segoe UI", "Noto Sans", "DejaVu Sans", sans-serif'
 # Pixels between the axes of a plot that is as wide as a page of 1360.

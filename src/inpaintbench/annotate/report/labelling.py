@@ -19,7 +19,7 @@ from inpaintbench.annotate.statistics.agreement import confusion_with
 from inpaintbench.annotate.statistics.ratings import Answers, Scheme, answers_of, scheme_of
 from inpaintbench.annotate.statistics.shares import mean_opinion, opinions_of
 from inpaintbench.pages import Cell, Column, Row, Table
-from inpaintbench.pages.colours import PALETTE
+from inpaintbench.pages.colours import COLOURS
 from inpaintbench.pages.panels import Caution, Panel, Scale, Statement
 from inpaintbench.pages.words import count, percent
 from inpaintbench.pages.words import number as written
@@ -60,7 +60,7 @@ def _colours(scheme: Scheme) -> dict[str, str]:
     values = [value for value in scheme.values or () if value not in scheme.missing]
     if scheme.scale != "nominal" or len(values) > _MOST_COLOURED:
         return ordered_colours(values)
-    return dict(zip(values, PALETTE, strict=False))
+    return dict(zip(values, COLOURS, strict=False))
 
 
 def _distribution(part: Part, answers: Answers, *, title: str, below: Sequence[object] = ()) -> Panel:
