@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from inpaintbench.eval.comparing.factors import Factor
 from inpaintbench.eval.comparing.permutation import LEVEL
-from inpaintbench.eval.report.quantity import Quantity
+
+if TYPE_CHECKING:
+    from inpaintbench.eval.report.quantity import Quantity
 
 
 class FactorEffect(NamedTuple):
