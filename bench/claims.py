@@ -113,7 +113,8 @@ def told(made: Study) -> tuple[npt.NDArray[np.bool_], int | None]:
     """What is told, and the place of the headline among it: the change by the primary quantity that is surest to be large."""
     of = looked(made)
     primary = np.array([quantity == 0 for _, quantity in of.alike])
-    found = simultaneous(of.estimates, of.without, alike=of.alike, first=primary)
+    shares = np.full_like(of.without, 1 / len(of.without))
+    found = simultaneous(of.estimates, of.without, alike=of.alike, shares=shares, first=primary)
     sure = found.p < LEVEL
     changes = [at for at, (kind, quantity) in enumerate(of.alike) if sure[at] and kind == "change" and quantity == 0]
     return sure, max(changes, key=lambda at: float(abs(of.estimates[at]) - found.reach[at]), default=None)

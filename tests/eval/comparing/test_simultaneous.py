@@ -4,6 +4,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from inpaintbench.claims import effective_degrees, students_t
 from inpaintbench.eval.comparing.simultaneous import FIRST_SHARE, MOST_ENUMERATED_SOURCES, simultaneous
 
 Numbers = npt.NDArray[np.float64]
@@ -111,3 +112,42 @@ def test_nothing_is_told_where_there_is_nothing(sources: int, skewed: bool) -> N
         kinds = ["lead"] * 6 + ["change"] * (len(estimates) - 6)
         told += (simultaneous(np.array(estimates), np.stack(without, axis=1), alike=kinds).p < 0.05).any()
     assert told <= 10 + 2 * np.sqrt(200 * 0.05 * 0.95)
+
+
+def unequal_studies(count: int) -> list[tuple[Numbers, Numbers, Numbers]]:
+    """Means of three effects over items of eight films, one of which has half of them, where there is nothing; shares."""
+    rng, sizes = np.random.default_rng(5), np.array([1, 1, 2, 3, 5, 12, 1, 1])
+    shares = np.repeat((sizes / sizes.sum())[:, None], 3, axis=1)
+    studies = []
+    for _ in range(count):
+        sums = sizes[:, None] * rng.normal(size=(8, 3)) + np.sqrt(sizes)[:, None] * rng.normal(size=(8, 3))
+        without = (sums.sum(axis=0) - sums) / (sizes.sum() - sizes)[:, None]
+        studies.append((sums.sum(axis=0) / sizes.sum(), without, shares))
+    return studies
+
+
+def test_a_source_with_half_of_the_items_does_not_make_chance_an_effect() -> None:
+    told = np.zeros(2)
+    for estimates, without, shares in unequal_studies(300):
+        alike = ["a"] * 3
+        told += [(simultaneous(estimates, without, alike=alike, shares=given).p < 0.05).any() for given in (shares, None)]
+    # Two standard errors above 5 %: 7.5 %. Taken for equal, the sources tell of chance in 22 % of them.
+    assert told[0] <= 0.075 * 300
+    assert told[1] >= 0.15 * 300
+
+
+def test_intervals_of_unequal_sources_are_at_least_those_of_students_t_with_kishs_degrees() -> None:
+    for estimates, without, shares in unequal_studies(5):
+        found = simultaneous(estimates[:1], without[:, :1], alike=["a"], shares=shares[:, :1])
+        least = students_t(0.95, effective_degrees([1, 1, 2, 3, 5, 12, 1, 1]))
+        assert found.reach[0] >= least * found.errors[0] * (1 - 1e-9)
+        assert (found.p[0] < 0.05) <= (abs(estimates[0]) > least * found.errors[0])
+
+
+def test_equal_shares_or_none_give_the_same_errors_and_draws() -> None:
+    values = np.random.default_rng(6).normal(0.3, 1, (14, 5))
+    given = [None, np.full((14, 5), np.nan), np.full((14, 5), 1 / 14)]
+    found = [simultaneous(*leave_one_out(values), alike=["a"] * 5, shares=shares) for shares in given]
+    for one in found[1:]:
+        assert one.errors == pytest.approx(found[0].errors)
+        assert one.reach == pytest.approx(found[0].reach)

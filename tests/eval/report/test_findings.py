@@ -40,7 +40,7 @@ def test_a_lead_beyond_chance_is_stated_and_one_within_it_names_both() -> None:
     best = of(good=lambda at: 30 + wave(at), bad=lambda at: 28.0)["Strongest method"]
     assert (plain(best.answer), best.told, best.basis) == ("good", True, "12 items of 12 sources")
     assert plain(best.detail).startswith("ahead by 2.0")
-    assert "dB of bad, p 0.0" in plain(best.detail)
+    assert "dB of bad, p < 0.001" in plain(best.detail)
     gaps = [1.5 if at % 3 else -2.2 for at in range(12)]
     best = of(good=lambda at: 30 + gaps[at], bad=lambda at: 30.0)["Strongest method"]
     assert plain(best.answer) == "good ≈ bad"
@@ -80,7 +80,7 @@ def test_changes_and_slices_are_told_beside_everything_else_with_the_sizes_that_
     hardest, sensitive = found["Hardest slice"], found["Strongest sensitivity"]
     assert (plain(hardest.answer), hardest.told) == ("X high", True)
     assert plain(hardest.detail).startswith("5.")
-    assert "dB worse than the items outside of it, mean over methods, p 0.0" in plain(hardest.detail)
+    assert "dB worse than the items outside of it, mean over methods, p < 0.001" in plain(hardest.detail)
     assert hardest.basis == sensitive.basis == "6 items of 6 sources, against 6 items of 6 sources"
     assert plain(sensitive.answer).startswith("one loses 9.")
     assert " to 10." in plain(sensitive.answer)

@@ -129,13 +129,16 @@ class _Columns:
         left = counts.sum() - counts
         with np.errstate(divide="ignore", invalid="ignore"):
             without = np.where(left > 0, (sums.sum() - sums) / left, math.nan)
-        return _Mean(float(sums.sum() / counts.sum()), without, int(there.sum()), int(np.count_nonzero(counts)))
+        whole = counts.sum()
+        return _Mean(float(sums.sum() / whole), without, counts / whole, int(there.sum()), int(np.count_nonzero(counts)))
 
 
 class _Mean(NamedTuple):
     value: float
     without: Array
     """``float64[sources]``, without each source."""
+    shares: Array
+    """``float64[sources]``, what each source counts for."""
     n: int
     n_sources: int
 
@@ -179,18 +182,21 @@ def effects_of(
     inside = {part.name: np.isin(np.arange(len(places)), [places[item_id] for item_id in part.item_ids]) for part in parts}
     effects: list[Effect] = []
     without: list[Array] = []
+    shares: list[Array] = []
     for quantity in results.quantities if quantities is None else quantities:
         if quantity.ranked and not quantity.of_sets:
             columns = _Columns(results, quantity, sources)
-            for effect, each in _of_quantity(results, quantity, columns, inside, within, pairs):
+            for effect, each, own in _of_quantity(results, quantity, columns, inside, within, pairs):
                 effects.append(effect)
                 without.append(each)
+                shares.append(own)
     if not effects:
         return []
     found = simultaneous(
         np.array([effect.value for effect in effects]),
         np.stack(without, axis=1),
         alike=[(effect.kind, effect.quantity) for effect in effects],
+        shares=np.stack(shares, axis=1),
         first=np.array([effect.quantity == results.protocol.primary for effect in effects]),
     )
     numbers = zip(effects, found.reach.tolist(), found.p.tolist(), strict=True)
@@ -200,7 +206,7 @@ def effects_of(
 def _of_quantity(
     results: Results, quantity: Quantity, columns: _Columns, inside: dict[str, npt.NDArray[np.bool_]],
     within: Sequence[Slice], pairs: Sequence[tuple[str, str]] | None,
-) -> Iterator[tuple[Effect, Array]]:  # fmt: skip
+) -> Iterator[tuple[Effect, Array, Array]]:  # fmt: skip
     if pairs is None:
         for pair in results.pairs:
             for method in results.contenders:
@@ -218,15 +224,16 @@ def _of_quantity(
             found = columns.lead(one, other, inside[part.name])
             if found is not None and not too_few(found.n_sources):
                 n, n_sources = (found.n, found.n), (found.n_sources, found.n_sources)
-                yield Effect("lead", quantity, one, other, part.name, found.value, n, n_sources), found.without
+                yield Effect("lead", quantity, one, other, part.name, found.value, n, n_sources), found.without, found.shares
 
 
-def _apart(effect: Effect, low: _Mean | None, high: _Mean | None) -> Iterator[tuple[Effect, Array]]:
+def _apart(effect: Effect, low: _Mean | None, high: _Mean | None) -> Iterator[tuple[Effect, Array, Array]]:
     """``effect`` as the second mean less the first, where both rest on enough sources."""
     if low is not None and high is not None and not too_few(min(low.n_sources, high.n_sources)):
         n, n_sources = (low.n, high.n), (low.n_sources, high.n_sources)
         value = float(difference(high.value, low.value))
-        yield effect._replace(value=value, n=n, n_sources=n_sources), difference(high.without, low.without)
+        shares = (low.shares + high.shares) / 2
+        yield effect._replace(value=value, n=n, n_sources=n_sources), difference(high.without, low.without), shares
 
 
 def _over(columns: _Columns, methods: Sequence[str], inside: npt.NDArray[np.bool_]) -> _Mean | None:
@@ -236,5 +243,6 @@ def _over(columns: _Columns, methods: Sequence[str], inside: npt.NDArray[np.bool
     if not means or len(means) < len(found):
         return None
     without = np.mean([mean.without for mean in means], axis=0)
+    shares = np.mean([mean.shares for mean in means], axis=0)
     fewest = (min(mean.n for mean in means), min(mean.n_sources for mean in means))
-    return _Mean(math.fsum(mean.value for mean in means) / len(means), without, *fewest)
+    return _Mean(math.fsum(mean.value for mean in means) / len(means), without, shares, *fewest)
