@@ -16,7 +16,7 @@ from inpaintbench.masks.generators import GENERATORS
 from inpaintbench.masks.generators.blob_motion import PRESETS
 
 TOLD_SOMETHING = ("saved_masks", "given_blocks", "devil_blobs")
-OF_A_PARENT = ("imperfect_mask", "own_mask")
+OF_A_PARENT = ("imperfect_mask", "own_mask", "varied")
 """Make a mask of another one."""
 
 

@@ -4,26 +4,16 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Mapping
-from typing import ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from inpaintbench.catalogue import Leaf
+from inpaintbench.catalogue import Leaf, known_name
 from inpaintbench.types import Frames, Hole
 
 Changes = Literal["preset", "clip", "hole", "input"]
-
-
-class Version(NamedTuple):
-    """One version of a clip and its hole, before its input is made."""
-
-    truth: Frames
-    """``uint8[T, H, W, 3]`` RGB."""
-    fps: float
-    hole: Hole
-    """``bool[T, H, W]``, as methods are given it."""
-    missing: Hole
-    """``bool[T, H, W]``, pixels that are missing; another than ``hole`` where the hole is not exact."""
+# Least side of a truth that is made smaller, pixels: what networks of video inpainting make of it, an eighth, still has eight.
+LEAST_SIDE = 64
 
 
 class Axis(Leaf, ABC):
@@ -42,6 +32,8 @@ class Axis(Leaf, ABC):
     """What differs between levels, in words, e.g. ``size of the hole``."""
     truth: str = "the clip"
     """What the versions are scored against, in words."""
+    exact: ClassVar[bool] = True
+    """False where what is missing is the hole of the unchanged item, whatever hole the version has."""
 
     def clip(self, level: str, frames: Frames, fps: float) -> tuple[Frames, float] | None:  # noqa: ARG002 - leaf signature
         """Another truth, ``uint8[T, H, W, 3]``, and its frames a second; None where the clip stays as it is.
@@ -59,13 +51,22 @@ class Axis(Leaf, ABC):
         """
         return hole
 
-    def input(self, level: str, version: Version, rng: np.random.Generator) -> Frames | None:  # noqa: ARG002 - leaf signature
+    def input(self, level: str, truth: Frames, hole: Hole, fps: float, rng: np.random.Generator) -> Frames | None:  # noqa: ARG002 - leaf signature
         """Frames that methods see, ``uint8[T, H, W, 3]``; None where they are the truth with its hole filled.
 
-        Whoever calls fills what is missing; the leaf need not.
+        Whoever calls fills what is missing; the leaf need not. ``rng`` gives the same numbers for every level.
         """
         return None
 
-    def facts(self, level: str, version: Version, shown: Frames | None) -> Mapping[str, float]:  # noqa: ARG002 - leaf signature
-        """What was changed, measured: name, with its unit -> number. ``shown`` is the stored input, if there is one."""
+    def facts(self, level: str, *, frames: int, height: int, width: int) -> Mapping[str, float]:  # noqa: ARG002 - leaf signature
+        """What is stated of a level over a clip of this size: name, with its unit -> number."""
         return {}
+
+
+def known_level(axis: Axis, level: str) -> str:
+    """The name of a level of an axis, checked.
+
+    Raises:
+        UnknownNameError: it is none of them.
+    """
+    return known_name(f"level of {axis.name}", level, axis.levels)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from inpaintbench.catalogue import known_name
-from inpaintbench.masks.axes.base import Axis
+from inpaintbench.masks.axes.base import Axis, known_level
 from inpaintbench.masks.measure import labels_of
 
 
@@ -25,7 +24,7 @@ class PresetAxis(Axis):
         Raises:
             UnknownNameError: no such preset or level.
         """
-        labels = labels_of(preset) | {self.name: known_name(f"level of {self.name}", level, self.levels)}
+        labels = labels_of(preset) | {self.name: known_level(self, level)}
         return "_".join(f"{name}-{label}" for name, label in labels.items())
 
     def parameters(self, preset: str) -> dict[str, Any]:

@@ -25,6 +25,7 @@ GENERATORS: Catalogue[type[Generator]] = Catalogue(
         "saved_masks": "inpaintbench.masks.generators.saved_masks:SavedMasks",
         "own_mask": "inpaintbench.masks.generators.own_mask:OwnMask",
         "imperfect_mask": "inpaintbench.masks.generators.imperfect_mask:ImperfectMask",
+        "varied": "inpaintbench.masks.generators.varied:Varied",
         "subtitles": "inpaintbench.masks.generators.subtitles:Subtitles",
     },
     base="inpaintbench.masks.generators.base:Generator",

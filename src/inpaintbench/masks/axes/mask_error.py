@@ -1,0 +1,44 @@
+"""Error of the mask that methods are given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from inpaintbench.masks.axes.base import Axis
+from inpaintbench.masks.generators.imperfect_mask import ImperfectMask, Kind
+from inpaintbench.types import Hole
+from inpaintbench.view import ItemView
+
+KINDS: Mapping[str, Kind | None] = {"eroded": "erode", "exact": None, "dilated": "dilate"}
+# Intersection over union with the exact mask, which detectors and trackers reach: the middle, 0.8, is aimed at.
+IOU = (0.7, 0.9)
+
+
+class MaskError(Axis):
+    """A mask that is too small, exact or too large, by as many pixels as bring its IoU with the exact one to about .8.
+
+    What is missing stays missing: under a mask that is too small its rim shows in the fill value.
+    """
+
+    name = "mask_error"
+    version = "1"
+    levels = tuple(KINDS)
+    base_level = "exact"
+    changes = "hole"
+    property = "size of the mask, against what is missing"
+    exact = False
+
+    def hole(self, level: str, hole: Hole, rng: np.random.Generator) -> Hole:
+        """The mask that methods are given.
+
+        Raises:
+            Rejected: no number of pixels brings it there.
+        """
+        kind = KINDS[level]
+        if kind is None:
+            return hole
+        made = ImperfectMask(kind=kind, iou=IOU).generate(ItemView.of_arrays(object_mask=hole), rng).hole
+        assert made is not None, "a spoilt mask is a hole"
+        return made
