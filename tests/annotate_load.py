@@ -262,6 +262,10 @@ async def _kill(served: list[Served], result: Result, *, wanted: int, kills: int
             await asyncio.sleep(0.002)
         one = rng.choice(served)
         one.kill()
+        moved = result.moved
+        # Where there are others, a server stays dead until one of its raters has left it, however fast it would be back.
+        while len(served) > 1 and result.moved == moved and len(result.acknowledged) < wanted:
+            await asyncio.sleep(0.002)
         await asyncio.to_thread(one.start)
 
 

