@@ -142,3 +142,137 @@ def test_who_writes_inputs_down_is_named(tmp_path: Path, monkeypatch: pytest.Mon
         assert first.largest_change > 0 == last.largest_change  # the last one had seen the first
     else:  # two processes may take them in either order, or at the same time, when neither has seen the other
         assert max(first.largest_change, last.largest_change) > 0
+
+
+def test_a_program_that_writes_inputs_down_is_named(tmp_path: Path) -> None:
+    root, workspace = tmp_path / "dataset", Workspace(tmp_path / "run")
+    dataset = exposed(benchmark(root, items_of_a_clip=2))
+    (tmp_path / "remembered").mkdir()
+    (tmp_path / "keeps.py").write_text(
+        "import pathlib, shutil, sys, uuid\nsource, target = map(pathlib.Path, sys.argv[1:])\n"
+        f"kept = pathlib.Path({str(tmp_path / 'remembered')!r})\n"
+        "for frame in source.glob('frame_*.png'):\n"
+        "    shutil.copy(frame, kept / f'{uuid.uuid4().hex}{frame.name}')\n"
+        "    shutil.copy(min(kept.glob(f'*{frame.name}'), key=pathlib.Path.read_bytes), target / frame.name)\n"
+    )
+    command = shlex.join([sys.executable, "-S", str(tmp_path / "keeps.py")])
+    with LocalExecutor(workspace, workers=0) as executor:
+        predict(executor, dataset, root=root, method=MethodSpec("keeps", "command", {"command": command}))
+    assert remembered(workspace, BETWEEN) == {"keeps": "depends"}
+
+
+def test_who_writes_inputs_down_is_named_whichever_item_came_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = tmp_path / "dataset"
+    dataset = exposed(benchmark(root, items_of_a_clip=2))
+    (tmp_path / "remembered").mkdir()
+    monkeypatch.setenv("REMEMBERED", str(tmp_path / "remembered"))
+    spec = MethodSpec("on_disk", "python_callable", {"address": "remembering:on_disk"})
+    with LocalExecutor(Workspace(tmp_path / "run"), workers=1) as executor:
+        for only in ("item10", "item00"):  # in the dataset the other one is first
+            executor.only = {only}
+            predict(executor, dataset, root=root, method=spec)
+            assert executor.only == {only}
+    assert remembered(Workspace(tmp_path / "run"), BETWEEN) == {"on_disk": "depends"}
+
+
+def test_nothing_is_run_again_where_others_show_next_to_nothing(tmp_path: Path) -> None:
+    dataset = exposed(benchmark(tmp_path / "dataset", items_of_a_clip=2), share=0.04)
+    predicted(tmp_path / "run", dataset, tmp_path / "dataset", "fallback")
+    assert remembered(Workspace(tmp_path / "run"), BETWEEN) == {"fallback": "apart"}
+    assert not Workspace(tmp_path / "run").table("repeats", Repeat)
+
+
+@pytest.mark.parametrize(("once_more", "word"), [("aaa", "depends"), ("aab", "noisy"), ("baa", "noisy")])
+def test_one_result_of_two_that_a_process_draws_is_no_memory(once_more: str, word: str) -> None:
+    def repeats(sha256: str) -> list[Repeat]:
+        return [Repeat("mine", "item", largest_change=9, largest_change_at_once=0, sha256=sha256)]
+
+    assert kept(repeats("a"), failed=False, clean="apart", once_more=lambda number: repeats(once_more[number - 2])) == word
+
+
+def test_where_no_clip_is_shared_one_process_does_all_and_the_word_is_tried_all_the_same(tmp_path: Path) -> None:
+    dataset = benchmark(tmp_path / "dataset", items_of_a_clip=1)
+    for name in ("fallback", "keeps_nothing"):
+        predicted(tmp_path / "run", dataset, tmp_path / "dataset", name)
+    assert remembered(Workspace(tmp_path / "run"), BETWEEN) == {"fallback": "apart", "keeps_nothing": "stateless"}
+    assert len(Workspace(tmp_path / "run").table("repeats", Repeat)) == 3
+
+
+def test_a_second_run_tries_nothing_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dataset = benchmark(tmp_path / "dataset", items_of_a_clip=2)
+    predicted(tmp_path / "run", dataset, tmp_path / "dataset", "said")
+    monkeypatch.setattr("inpaintbench.executors.local.Children", None)
+    predicted(tmp_path / "run", dataset, tmp_path / "dataset", "said")
+    assert remembered(Workspace(tmp_path / "run"), BETWEEN) == {"said": "depends"}
+
+
+def test_a_damaged_prediction_says_nothing_of_its_method(tmp_path: Path) -> None:
+    root, run = tmp_path / "dataset", tmp_path / "run"
+    dataset = benchmark(root, items_of_a_clip=2)
+    predicted(run, dataset, root, "keeps_nothing")
+    workspace = Workspace(run)
+    first, other, *_ = (workspace.blobs.path(row.blob) for row in workspace.table("predictions", Prediction))
+    shutil.copyfile(other, first)
+    for path in (run / "ledger").glob("repeat*"):  # as if the run had ended before
+        path.unlink()
+    with LocalExecutor(workspace, workers=1) as executor:
+        predict(
+            executor, dataset, root=root,
+            method=MethodSpec("keeps_nothing", "python_callable", {"address": "remembering:keeps_nothing"}),
+        )  # fmt: skip
+        assert any(f"{first.name}' is damaged" in sentence for sentence in executor.damaged)
+    assert remembered(workspace, BETWEEN) == {"keeps_nothing": "unproved"}
+
+
+def test_nobody_says_of_a_program_that_it_keeps_nothing(tmp_path: Path) -> None:
+    """It begins anew with each item, and may still have written down what it saw."""
+    root, workspace = tmp_path / "dataset", Workspace(tmp_path / "run")
+    dataset = benchmark(root, items_of_a_clip=2)
+    (tmp_path / "copies.py").write_text(
+        "import pathlib, shutil, sys\nsource, target = map(pathlib.Path, sys.argv[1:])\n"
+        "[shutil.copy(path, target / path.name) for path in source.glob('frame_*.png')]\n"
+    )
+    command = shlex.join([sys.executable, "-S", str(tmp_path / "copies.py")])
+    with LocalExecutor(workspace, workers=0) as executor:
+        predict(executor, dataset, root=root, method=MethodSpec("copies", "command", {"command": command}))
+    assert not workspace.table("rejected", Rejection)
+    assert remembered(workspace, BETWEEN) == {"copies": "apart"}
+
+
+def test_our_own_methods_and_what_nobody_can_watch(tmp_path: Path) -> None:
+    root, workspace = tmp_path / "dataset", Workspace(tmp_path / "run")
+    dataset = benchmark(root, items_of_a_clip=2)
+    (tmp_path / "saved").mkdir()
+    for row in dataset.items:
+        video.write_lossless(tmp_path / "saved" / f"{row['item_id']}.mp4", frozen.truth_and_hole(root, row)[0], fps=25.0)
+    with LocalExecutor(workspace, workers=0) as executor:
+        predict(executor, dataset, root=root, method=MethodSpec("telea", "telea"))
+        predict(executor, dataset, root=root, method=MethodSpec("mine", "saved_folder", {"folder": str(tmp_path / "saved")}))
+    assert remembered(workspace, BETWEEN) == {"telea": "stateless", "mine": "unwatched"}
+
+
+def test_what_is_run_again_and_in_which_order(tmp_path: Path) -> None:
+    dataset = benchmark(tmp_path / "dataset", items_of_a_clip=4)
+    ids = [row["item_id"] for row in dataset.items]
+    chosen = [[ids[place] for place in places] for places in to_repeat(dataset, ids)]
+    assert chosen == [[f"item3{clip}", f"item2{clip}", f"item0{clip}"] for clip in range(3)]
+    assert [[ids[at] for at in places] for places in to_repeat(dataset, ids[:4])] == [["item10", "item00"]]
+    assert to_repeat(dataset, ids[:1]) == []
+
+
+def test_footage_is_shared_by_clips_that_overlap_or_have_equal_truths() -> None:
+    columns = {
+        "source_id": ["a", "a", "a", "b", "c", None, None],
+        "start_frame": [0, 50, 90, 0, 0, None, None],
+        "end_frame": [60, 90, 120, 60, 60, None, None],
+        "fps": [30.0, 30.0, 30.0, 30.0, 15.0, 30.0, 30.0],
+        "clip_id": ["1", "2", "3", "4", "5", "6", "6"],
+        "truth_rgb_sha256": ["x", "y", "z", "q", "z", None, None],
+    }
+    first, second, third, other, equal, hidden, same = frozen.footage_of(columns.__getitem__).tolist()
+    assert first == second != third == equal
+    assert len({first, third, other, hidden}) == 4
+    assert hidden == same
+    retimed = {**columns, "start_frame": [0, 50, 90, 0, 0, None, None], "fps": [30.0, 60.0, 30.0, 30.0, 15.0, 30.0, 30.0]}
+    assert frozen.footage_of(retimed.__getitem__)[0] == frozen.footage_of(retimed.__getitem__)[1]
+    assert len(frozen.footage_of({name: [None, None] for name in columns}.__getitem__)) == 2
