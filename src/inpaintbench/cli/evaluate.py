@@ -17,6 +17,7 @@ app = group(
         "table": "inpaintbench.cli.table:table",
         "figure": "inpaintbench.cli.table:figure",
         "export": "inpaintbench.cli.table:export",
+        "diagnose": "inpaintbench.cli.diagnosing:diagnose_command",
         "analysis": "inpaintbench.cli.reporting:analysis",
         "rank": "inpaintbench.cli.ranking:rank",
         "editboard": "inpaintbench.cli.editboard:editboard",

@@ -41,7 +41,7 @@ def test_the_largest_change_beyond_chance_is_told_and_shown_on_the_items_nearest
     assert finding.kicker == "Finding"
     assert finding.reasons.startswith("PSNR in the hole: 35.33 dB over 6 items of 6 sources where it is low, 20.33 dB over")
     assert "the protocol’s primary quantity" in finding.reasons
-    assert "hold for all 5 comparisons by it together" in finding.reasons  # two changes, two slices, one lead
+    assert "hold for all 8 comparisons by it together" in finding.reasons  # two changes, two slices, a lead, the label
     assert [(proof.item_id, proof.method) for proof in finding.proofs] == [("c1", "falls"), ("j1", "falls")]
     assert finding.proofs[0].caption == "camera motion low: 36.00 dB on this clip"
 

@@ -40,6 +40,7 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 def test_everything_is_in_one_page_with_data_beside_it(report: ReportFiles) -> None:
     assert sorted(path.name for path in report.page.parent.iterdir()) == [
+        "diagnosis.csv",
         "report.html",
         "report.json",
         "scores.csv",

@@ -1,10 +1,72 @@
-"""What differs between the items of a dataset: axes of pairs, labels, and measured attributes."""
+"""What differs between the items of a dataset: axes of pairs, measured attributes, and labels."""
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from weakref import WeakKeyDictionary
 
+import numpy as np
+import numpy.typing as npt
+
+from inpaintbench.claims import too_few
+from inpaintbench.manifest import Rows, mapping_of
+from inpaintbench.types import Dataset, Slice
+
+if TYPE_CHECKING:
+    from inpaintbench.eval.report.tables import Results
+
+Array = npt.NDArray[np.float64]
+Places = npt.NDArray[np.int64]
 Kind = Literal["paired", "measured", "labelled"]
+
+# Beginnings of the names of attributes: the level that an item has on an axis, and the group of items that differ in it alone.
+LEVEL_OF, PAIR_OF = "axis.", "pair."
+# Share of a measured attribute's spread that those before it explain, from which on their effects cannot be told apart: errors
+# are more than twice as large then.
+_MOST_SHARED = 0.8
+_SAME = "others that are told say nearly the same of these items"
+# Sources for a regression, and for each attribute of one: with six, one of twelve slopes between films was told where there was
+# none, with more attributes leaving one source out changes all slopes beyond use.
+_SOURCES_OF_SLOPES, _SOURCES_EACH = 9, 3
+
+
+class _Measured(NamedTuple):
+    """A number of items that says what is to be inpainted; never an id, a version or a doubt about another number."""
+
+    name: str
+    label: str
+    unit: str = ""
+    scale: float = 1.0
+    """Values in ``unit`` for one in the attribute's own."""
+    of: str = ""
+    """The axis or the slices that are made by it."""
+    logarithm: bool = False
+    """Equal ratios are equal steps. For areas: they are positive and skewed, a few large holes would decide the slope, and errors
+    grow with how many times as large a hole is. Not for motion, whose smallest values are the noise of measuring a tripod."""
+
+
+_PERCENT = 100.0
+MEASURED = (
+    _Measured("camera_motion_per_frame", "camera motion", "% of the view a frame", _PERCENT, "camera_motion"),
+    _Measured("camera_motion_per_second", "camera motion", "% of the view a second", _PERCENT, "camera_motion"),
+    _Measured("camera_motion", "camera motion", "% of the view", _PERCENT, "camera_motion"),
+    _Measured("hole.hole_fraction", "size of the hole", of="size", logarithm=True),
+    _Measured("hole.centroid_displacement_pixels", "displacement of the hole", "pixels", of="displacement"),
+    _Measured("hole.pose_change", "change of the hole's shape", of="pose"),
+    _Measured("bg_scene_motion", "background scene motion", "% of the view", _PERCENT, "bg_scene_motion"),
+    _Measured("hole.centroid_speed_pixels_per_frame", "speed of the hole", "pixels a frame", of="displacement"),
+    _Measured("mask.mask_iou", "agreement of the mask with the exact one", of="mask_error"),
+    _Measured("mask.overlay_fraction", "size of the overlay", of="size", logarithm=True),
+    _Measured("mask.joints_hidden", "hidden joints"),
+    _Measured("degradation.wear_rms", "wear of the print", "%", _PERCENT),
+    _Measured("effect_levels", "strength of the side effect", "levels", of="effect"),
+    _Measured("effect_fraction", "size of the side effect", logarithm=True),
+    _Measured("warp_valid_share", "what optical flow explains", "% of the pixels", _PERCENT),
+)
+"""In the order in which they are taken where several say the same."""
 
 
 class Factor(NamedTuple):
@@ -18,4 +80,182 @@ class Factor(NamedTuple):
     levels: tuple[str, ...]
     """Least first; none of a measured one."""
     step: str
-    """One step in words: ``low to high``, ``one standard deviation (0.021)``."""
+    """One step in words: ``low to high``, ``one standard deviation (19 pixels)``."""
+    label: str = ""
+    """What it is in words: ``size of the hole``; a standard deviation of that is of its logarithm, and told as a ratio."""
+
+
+class Step(NamedTuple):
+    """Pairs of items that differ in one axis alone."""
+
+    factor: Factor
+    low_level: str
+    high_level: str
+    low: Places
+    """``int64[pairs]``, places of the items of the lower level."""
+    high: Places
+
+
+@dataclass(frozen=True, eq=False)
+class Factors:
+    """The factors of a dataset as columns, a row for each item in the order of ``Results.sources``."""
+
+    steps: tuple[Step, ...]
+    """Of each axis every level against the first. Against its neighbour, an effect that grows from level to level would be cut
+    into pieces, each harder to tell from chance than the whole."""
+    columns: tuple[tuple[Factor, Array], ...]
+    """Of measured and labelled factors, ``float64[items]``, NaN where unknown: a measured one in standard deviations from its
+    mean, a labelled one -1/2 (low), 1/2 (high) or 0 (neither)."""
+    measured: Mapping[str, Array]
+    """Of measured factors in their own unit."""
+    beside: Array
+    """``float64[items, k]``: what else a regression holds constant, levels of axes and whether an item has a label at all."""
+    left_out: Mapping[str, str]
+    """Factor -> why it is not looked at."""
+
+    @property
+    def all(self) -> tuple[Factor, ...]:
+        """Every factor once."""
+        return tuple(dict.fromkeys([*(step.factor for step in self.steps), *(factor for factor, _ in self.columns)]))
+
+    @property
+    def known(self) -> npt.NDArray[np.bool_]:
+        """``bool[items]``: every column has a value."""
+        missing = [np.isnan(values) for _, values in self.columns] or [np.zeros(len(self.beside), np.bool_)]
+        return np.asarray(~np.any(missing, axis=0))
+
+
+_FOUND: WeakKeyDictionary[Results, Factors] = WeakKeyDictionary()
+
+
+def factors_of(results: Results) -> Factors:
+    """What differs between the items of a dataset and rests on enough sources; read once for each ``results``."""
+    if results not in _FOUND:
+        _FOUND[results] = _Finder(results).found()
+    return _FOUND[results]
+
+
+def source_numbers(results: Results) -> Places:
+    """``int64[items]``: a number for the source of each item, those of sources in the order of their names."""
+    names = {source: index for index, source in enumerate(sorted(set(results.sources.values())))}
+    return np.array([names[source] for source in results.sources.values()], np.int64)
+
+
+class _Finder:
+    def __init__(self, results: Results) -> None:
+        self.results, self.sources = results, source_numbers(results)
+        self.places = {item_id: place for place, item_id in enumerate(results.sources)}
+        self.left_out: dict[str, str] = {}
+        self.columns: list[tuple[Factor, Array]] = []
+        self.beside: list[Array] = []
+        axes: Sequence[Mapping[str, Any]] = results.dataset.facts.get("axes", ())
+        self.levels = {str(axis["name"]): tuple(map(str, axis["levels"])) for axis in axes}
+        self.labels = {str(axis["name"]): str(axis.get("property", axis["name"])) for axis in axes}
+        self.groups: dict[str, dict[str, dict[str, int]]] = {name: {} for name in self.levels}
+        self.numbers = {one.name: np.full(len(self.sources), math.nan) for one in MEASURED}
+        for place, attributes in enumerate(attributes_of(results.dataset)):
+            for name, values in self.numbers.items():
+                value = attributes.get(name)
+                if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+                    values[place] = value
+            for name, groups in self.groups.items():
+                level, group = attributes.get(LEVEL_OF + name), attributes.get(PAIR_OF + name)
+                if level is not None and group is not None:
+                    groups.setdefault(str(group), {})[str(level)] = place
+
+    def found(self) -> Factors:
+        """Measured attributes first, since a label that is cut from a told one says nothing more."""
+        steps = tuple(self._steps())
+        self.beside = [*self._levels()]
+        raw: dict[str, Array] = {}
+        covered = dict.fromkeys(self.levels, "")
+        for one in MEASURED:
+            values = self.numbers[one.name]
+            if one.of in self.levels and not np.isnan(values).all():
+                self.left_out[one.name] = f"told by the pairs of the axis {one.of}"
+            elif self._measured(one, values) is not None:
+                raw[one.name] = values
+                covered.setdefault(one.of, f"told by the number that it is cut from, {one.name}")
+        for pair in self.results.pairs:
+            if (why := covered.get(pair.attribute)) is not None:
+                self.left_out |= {pair.attribute: why} if why else {}
+            elif (column := self._labelled(pair.attribute, pair.low, pair.high)) is not None and not column.all():
+                self.beside.append((column == 0).astype(np.float64))
+        beside = np.stack(self.beside, axis=1) if self.beside else np.zeros((len(self.sources), 0))
+        return Factors(steps, tuple(self.columns), raw, beside, self.left_out)
+
+    def _steps(self) -> Iterator[Step]:
+        for name, (first, *others) in self.levels.items():
+            factor = Factor(name, "paired", (first, *others), f"{first} to {' or '.join(others)}", self.labels[name])
+            whys: dict[str, str] = {}
+            for high in others:
+                pairs = [(own[first], own[high]) for own in self.groups[name].values() if first in own and high in own]
+                low_places, high_places = np.array(pairs, np.int64).reshape(-1, 2).T
+                if why := too_few(len(np.unique(self.sources[low_places]))):
+                    whys[f"{name}, {first} to {high}"] = why
+                else:
+                    yield Step(factor, first, high, low_places, high_places)
+            self.left_out |= {name: next(iter(whys.values()))} if whys and len(whys) == len(others) else whys
+
+    def _levels(self) -> Iterator[Array]:
+        """An indicator for each level of each axis."""
+        for name, levels in self.levels.items():
+            for level in levels:
+                column = np.zeros(len(self.sources))
+                column[[own[level] for own in self.groups[name].values() if level in own]] = 1
+                if column.any():
+                    yield column
+
+    def _measured(self, one: _Measured, values: Array) -> Array | None:
+        if one.logarithm:
+            values = np.log(np.where(values > 0, values, math.nan))
+        there = ~np.isnan(values)
+        if not there.any() or np.ptp(values[there]) == 0:
+            return None  # no item has it, or all the same: nothing to be told, and nobody misses it
+        deviation = float(values[there].std())
+        size = f"{math.exp(deviation):.3g} times" if one.logarithm else f"{one.scale * deviation:.3g} {one.unit}".strip()
+        factor = Factor(one.name, "measured", (), f"one standard deviation ({size})", one.label)
+        return self._kept(factor, (values - values[there].mean()) / deviation)
+
+    def _labelled(self, name: str, low: Slice, high: Slice) -> Array | None:
+        column = np.zeros(len(self.sources))
+        for part, value in ((low, -0.5), (high, 0.5)):
+            column[[self.places[item_id] for item_id in part.item_ids]] = value
+            if why := too_few(len(np.unique(self.sources[column == value]))):
+                self.left_out[name] = why
+                return None
+        return self._kept(Factor(name, "labelled", ("low", "high"), "low to high", name.replace("_", " ")), column)
+
+    def _kept(self, factor: Factor, column: Array) -> Array | None:
+        """The column, taken in; or None with the reason in ``left_out``."""
+        why = self._against(column)
+        if why is not None:
+            self.left_out[factor.name] = why
+            return None
+        self.columns.append((factor, column))
+        return column
+
+    def _against(self, column: Array) -> str | None:
+        """Reason against a column beside those that are taken in; None where there is none."""
+        taken = [known for _, known in self.columns]
+        used = ~np.any([np.isnan(one) for one in (column, *taken)], axis=0)
+        if 2 * used.sum() < len(column):
+            return f"known, with all before it, of {used.sum():,} of {len(column):,} items"
+        n_sources = len(np.unique(self.sources[used]))
+        if n_sources < _SOURCES_OF_SLOPES:
+            return f"{n_sources} sources: a slope needs at least {_SOURCES_OF_SLOPES}"
+        if (len(taken) + 1) * _SOURCES_EACH > n_sources:
+            return f"{n_sources} sources do not tell more than {len(taken)} attributes apart"
+        own = column[used] - column[used].mean()
+        if not own.any():
+            return "the same of all items of which every number is known"
+        others = np.stack([np.ones(len(own)), *(one[used] for one in (*self.beside, *taken))], axis=1)
+        rest = own - others @ np.linalg.lstsq(others, own, rcond=None)[0]
+        return _SAME if rest @ rest < (1 - _MOST_SHARED) * (own @ own) else None
+
+
+def attributes_of(dataset: Dataset) -> Iterable[Mapping[str, Any]]:
+    """Attributes of the items in their order, made one by one."""
+    if not isinstance(dataset.items, Rows):
+        return (row.get("attributes", {}) for row in dataset.items)
+    return (mapping_of(text) for batch in dataset.items.batches(["attributes"]) for text in batch["attributes"].to_pylist())

@@ -1,8 +1,9 @@
 """Everything of a run that is looked at for a finding, with one correction for all of it.
 
 Looked at are, of each quantity that ranks methods: the change of each method from a low to a high slice, each slice against the
-items outside of it, and the lead of each method over each other. What is told of them (findings, headline, leads, on pages and in
-files) is what `simultaneous` leaves of them.
+items outside of it, the lead of each method over each other, and what each factor does to each method and to each such lead
+(`factor_effects`). What is told of them (findings, headline, leads, diagnosis, on pages and in files) is what `simultaneous`
+leaves of them.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import numpy.typing as npt
 
 from inpaintbench.claims import too_few
+from inpaintbench.eval.comparing.columns import Array, Columns, Inside, Mean
+from inpaintbench.eval.comparing.factor_effects import FactorEffects, FactorEstimate
+from inpaintbench.eval.comparing.factors import Factor, source_numbers
 from inpaintbench.eval.comparing.permutation import LEVEL
 from inpaintbench.eval.comparing.simultaneous import difference, simultaneous
 from inpaintbench.types import Slice
@@ -25,8 +28,7 @@ if TYPE_CHECKING:
     from inpaintbench.eval.report.quantity import Quantity
     from inpaintbench.eval.report.tables import Results
 
-Array = npt.NDArray[np.float64]
-Kind = Literal["change", "slice", "lead"]
+Kind = Literal["change", "slice", "lead", "factor"]
 
 
 class Effect(NamedTuple):
@@ -34,12 +36,12 @@ class Effect(NamedTuple):
 
     kind: Kind
     """``"change"``: high slice less low one; ``"slice"``: its items less all others, mean over methods; ``"lead"``: one method
-    less another over the same items."""
+    less another over the same items; ``"factor"``: what a factor does to a method, or to the lead of one over another."""
     quantity: Quantity
     one: str
-    """Method of a change or the first of a lead; name of the slice."""
+    """Method of a change or a factor's effect, or the first of a lead; name of the slice."""
     other: str
-    """Attribute of a change; the second method of a lead; empty for a slice."""
+    """Attribute of a change; the second method of a lead; empty for a slice and for a factor's effect on a method itself."""
     within: str
     """Slice in which a lead is; empty for the others."""
     value: float
@@ -50,6 +52,9 @@ class Effect(NamedTuple):
     """Half the width of its interval among all that was looked at."""
     p: float = 1.0
     """Corrected for all that was looked at."""
+    factor: Factor | None = None
+    levels: tuple[str, str] = ("", "")
+    """Of a factor: what its step leaves and comes to; empty for a measured one."""
 
     @property
     def told(self) -> bool:
@@ -79,68 +84,6 @@ class Effect(NamedTuple):
     def turned(self) -> Effect:
         """A lead seen from its second method."""
         return self._replace(one=self.other, other=self.one, value=-self.value)
-
-
-class _Columns:
-    """Values and weights of one quantity as arrays: ``float64[items]`` for each method, NaN where there is nothing to compare."""
-
-    def __init__(self, results: Results, quantity: Quantity, sources: npt.NDArray[np.int64]) -> None:
-        items = list(results.sources)
-        self.rule, self.sources = results.infinite_rule(quantity.metric), sources
-        self.values: dict[str, Array] = {}
-        self.weights: dict[str, Array] = {}
-        weighed = results.protocol.averaging == "all_frames"
-        for method in results.contenders:
-            given = [results.value(method, item_id, quantity) for item_id in items]
-            self.values[method] = np.array([math.nan if value is None else value for value in given])
-            weights = [results.weight(method, item_id, quantity) for item_id in items] if weighed else 1.0
-            self.weights[method] = np.broadcast_to(np.asarray(weights, np.float64), len(items))
-
-    def mean(self, method: str, inside: npt.NDArray[np.bool_]) -> _Mean | None:
-        """Of a method over some items, infinite values as the protocol counts them; None without a finite one."""
-        values = self.values[method]
-        there = inside & ~np.isnan(values)
-        infinite = there & np.isinf(values)
-        if infinite.any():
-            finite = there & ~infinite
-            if self.rule == "keep" or not finite.any():
-                return None
-            if self.rule == "largest_finite":
-                values = np.where(infinite, values[finite].max(), values)
-            else:
-                there = finite
-        return self._of(values, self.weights[method], there)
-
-    def lead(self, one: str, other: str, inside: npt.NDArray[np.bool_]) -> _Mean | None:
-        """Mean difference of two methods over the items that both have a finite value of, as the paired test takes them."""
-        columns = [self.values[one], self.values[other]]
-        if self.rule == "largest_finite":
-            columns = [np.minimum(column, np.max(column[np.isfinite(column)], initial=-math.inf)) for column in columns]
-        there = inside & np.isfinite(columns[0]) & np.isfinite(columns[1])
-        first, second = (np.where(there, column, 0.0) for column in columns)
-        return self._of(difference(first, second), (self.weights[one] + self.weights[other]) / 2, there)
-
-    def _of(self, values: Array, weights: Array, there: npt.NDArray[np.bool_]) -> _Mean | None:
-        if not there.any():
-            return None
-        own, size = self.sources[there], int(self.sources.max()) + 1
-        counts = np.bincount(own, weights[there], size)
-        sums = np.bincount(own, weights[there] * values[there], size)
-        left = counts.sum() - counts
-        with np.errstate(divide="ignore", invalid="ignore"):
-            without = np.where(left > 0, (sums.sum() - sums) / left, math.nan)
-        whole = counts.sum()
-        return _Mean(float(sums.sum() / whole), without, counts / whole, int(there.sum()), int(np.count_nonzero(counts)))
-
-
-class _Mean(NamedTuple):
-    value: float
-    without: Array
-    """``float64[sources]``, without each source."""
-    shares: Array
-    """``float64[sources]``, what each source counts for."""
-    n: int
-    n_sources: int
 
 
 # A page, its files and its pictures ask for the same.
@@ -175,36 +118,33 @@ def effects_of(
         pairs: leads alone, of these methods and in ``within``; by default everything of all contenders.
         quantities: what it is looked at by; by default all that were measured.
     """
-    names = {source: index for index, source in enumerate(sorted(set(results.sources.values())))}
-    sources = np.array([names[source] for source in results.sources.values()])
+    sources = source_numbers(results)
     places = {item_id: index for index, item_id in enumerate(results.sources)}
     parts = [results.everything, *results.slices, *within]
     inside = {part.name: np.isin(np.arange(len(places)), [places[item_id] for item_id in part.item_ids]) for part in parts}
-    effects: list[Effect] = []
-    without: list[Array] = []
-    shares: list[Array] = []
+    factor_effects = FactorEffects(results) if pairs is None else None
+    found: list[tuple[Effect, Array, Array]] = []
     for quantity in results.quantities if quantities is None else quantities:
         if quantity.ranked and not quantity.of_sets:
-            columns = _Columns(results, quantity, sources)
-            for effect, each, own in _of_quantity(results, quantity, columns, inside, within, pairs):
-                effects.append(effect)
-                without.append(each)
-                shares.append(own)
-    if not effects:
+            columns = Columns(results, quantity, sources)
+            found += _of_quantity(results, quantity, columns, inside, within, pairs)
+            found += (_of_factor(quantity, own) for own in (factor_effects.of(columns) if factor_effects else ()))
+    if not found:
         return []
-    found = simultaneous(
+    effects = [effect for effect, _, _ in found]
+    among = simultaneous(
         np.array([effect.value for effect in effects]),
-        np.stack(without, axis=1),
-        alike=[(effect.kind, effect.quantity) for effect in effects],
-        shares=np.stack(shares, axis=1),
+        np.stack([without for _, without, _ in found], axis=1),
+        alike=[_alike(effect) for effect in effects],
         first=np.array([effect.quantity == results.protocol.primary for effect in effects]),
+        shares=np.stack([shares for _, _, shares in found], axis=1),
     )
-    numbers = zip(effects, found.reach.tolist(), found.p.tolist(), strict=True)
+    numbers = zip(effects, among.reach.tolist(), among.p.tolist(), strict=True)
     return [effect._replace(reach=reach, p=p) for effect, reach, p in numbers]
 
 
 def _of_quantity(
-    results: Results, quantity: Quantity, columns: _Columns, inside: dict[str, npt.NDArray[np.bool_]],
+    results: Results, quantity: Quantity, columns: Columns, inside: dict[str, Inside],
     within: Sequence[Slice], pairs: Sequence[tuple[str, str]] | None,
 ) -> Iterator[tuple[Effect, Array, Array]]:  # fmt: skip
     if pairs is None:
@@ -227,7 +167,20 @@ def _of_quantity(
                 yield Effect("lead", quantity, one, other, part.name, found.value, n, n_sources), found.without, found.shares
 
 
-def _apart(effect: Effect, low: _Mean | None, high: _Mean | None) -> Iterator[tuple[Effect, Array, Array]]:
+def _of_factor(quantity: Quantity, found: FactorEstimate) -> tuple[Effect, Array, Array]:
+    factor, levels, one, other, mean = found
+    n, n_sources = (mean.n, mean.n), (mean.n_sources, mean.n_sources)
+    effect = Effect("factor", quantity, one, other, "", mean.value, n, n_sources, factor=factor, levels=levels)
+    return effect, mean.without, mean.shares
+
+
+def _alike(effect: Effect) -> tuple[object, ...]:
+    """Effects of one unit and of designs of one size: of factors those of a kind, of methods or of their leads."""
+    own = (effect.factor.kind, bool(effect.other)) if effect.factor else ()
+    return effect.kind, effect.quantity, *own
+
+
+def _apart(effect: Effect, low: Mean | None, high: Mean | None) -> Iterator[tuple[Effect, Array, Array]]:
     """``effect`` as the second mean less the first, where both rest on enough sources."""
     if low is not None and high is not None and not too_few(min(low.n_sources, high.n_sources)):
         n, n_sources = (low.n, high.n), (low.n_sources, high.n_sources)
@@ -236,7 +189,7 @@ def _apart(effect: Effect, low: _Mean | None, high: _Mean | None) -> Iterator[tu
         yield effect._replace(value=value, n=n, n_sources=n_sources), difference(high.without, low.without), shares
 
 
-def _over(columns: _Columns, methods: Sequence[str], inside: npt.NDArray[np.bool_]) -> _Mean | None:
+def _over(columns: Columns, methods: Sequence[str], inside: Inside) -> Mean | None:
     """Mean over methods of their means; None where one has none."""
     found = [columns.mean(method, inside) for method in methods]
     means = [mean for mean in found if mean is not None]
@@ -245,4 +198,4 @@ def _over(columns: _Columns, methods: Sequence[str], inside: npt.NDArray[np.bool
     without = np.mean([mean.without for mean in means], axis=0)
     shares = np.mean([mean.shares for mean in means], axis=0)
     fewest = (min(mean.n for mean in means), min(mean.n_sources for mean in means))
-    return _Mean(math.fsum(mean.value for mean in means) / len(means), without, shares, *fewest)
+    return Mean(math.fsum(mean.value for mean in means) / len(means), without, shares, *fewest)

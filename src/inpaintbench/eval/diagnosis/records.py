@@ -53,6 +53,10 @@ class FactorEffect(NamedTuple):
         """Return whether it is for the better in the metric's direction."""
         return (self.value > 0) == self.quantity.higher_is_better
 
+    def turned(self) -> FactorEffect:
+        """A difference between two methods seen from the second."""
+        return self._replace(method=self.other, other=self.method, value=-self.value)
+
 
 class Curve(NamedTuple):
     """Score of a method over a measured attribute, with a band that holds the whole curve in 95 % of studies."""
@@ -73,6 +77,7 @@ class Together(NamedTuple):
     """Two factors that hurt more together than each by itself: found on one half of the sources, confirmed on the other."""
 
     one: Factor
+    """Its ``step`` is the one that was taken, of an axis of several."""
     other: Factor
     quantity: Quantity
     method: str

@@ -49,7 +49,7 @@ def standing_note(results: Results, quantity: Quantity) -> str:
     if quantity == primary:
         return (
             f"{quantity_label(primary)} is the protocol’s primary quantity, named before anything was scored. Its intervals and "
-            f"p hold for all {count(compared, 'comparison')} by it together, of methods and of slices."
+            f"p hold for all {count(compared, 'comparison')} by it together, of methods, slices and attributes."
         )
     gate = "; while the primary one tells nothing, p has to be a fifth as large" if primary in results.quantities else ""
     return (

@@ -9,6 +9,8 @@ from typing import Any
 from inpaintbench.eval.comparing.looked_at import looked_at
 from inpaintbench.eval.comparing.statistics import INTERVAL
 from inpaintbench.eval.data_files import canonical_bytes, csv_bytes
+from inpaintbench.eval.diagnosis.diagnose import diagnose
+from inpaintbench.eval.diagnosis.files import effects_csv, plain
 from inpaintbench.eval.report.cautions import again_sentences, contradictions, set_sizes, untold
 from inpaintbench.eval.report.gallery import Exhibit
 from inpaintbench.eval.report.overview import manifest_sha256
@@ -87,6 +89,11 @@ def efforts_csv(results: Results) -> bytes:
     return csv_bytes(("method", *ItemEffort._fields), rows)
 
 
+def diagnosis_csv(results: Results) -> bytes:
+    """One row for each effect of a factor on a method, or on the difference of two."""
+    return effects_csv(diagnose(results).effects, results.protocol)
+
+
 def report_json(results: Results, exhibits: Sequence[Exhibit], *, title: str) -> bytes:
     """Everything that the page says, as canonical JSON; infinity is the text ``inf``."""
     report: Plain = {
@@ -126,6 +133,7 @@ def report_json(results: Results, exhibits: Sequence[Exhibit], *, title: str) ->
         "significance": _significance(results),
         "primary": list(results.protocol.primary),
         "compared": _compared(results),
+        "diagnosis": plain(diagnose(results), results.protocol),
         "diagnostic": {one.metric: one.diagnostic for one in results.quantities if one.diagnostic},
         "contradictions": [row for quantity in results.quantities for row in contradictions(results, quantity)],
         "self_consistency": again_sentences(results),
@@ -176,7 +184,7 @@ def _significance(results: Results) -> list[dict[str, Any]]:
 
 
 def _compared(results: Results) -> list[dict[str, Any]]:
-    """Everything that was looked at for a finding, as the page tells it."""
+    """Everything that was looked at for a finding, but what stands under ``diagnosis``, as the page tells it."""
     return [
         {
             "kind": effect.kind, **effect.quantity._asdict(), "standing": standing(effect.quantity, results.protocol),
@@ -185,4 +193,5 @@ def _compared(results: Results) -> list[dict[str, Any]]:
             "n_sources": effect.n_sources,
         }
         for effect in looked_at(results)
+        if effect.factor is None
     ]  # fmt: skip

@@ -15,7 +15,7 @@ from inpaintbench.eval.report.headline import add_proofs, headline
 from inpaintbench.eval.report.media import how_shown
 from inpaintbench.eval.report.page import BESIDE_NOTE, INLINE_NOTE, default_quantity, parts_of, render
 from inpaintbench.eval.report.proxy import MASK, OUTLINE
-from inpaintbench.eval.report.records import efforts_csv, report_json, scores_csv, summary_csv
+from inpaintbench.eval.report.records import diagnosis_csv, efforts_csv, report_json, scores_csv, summary_csv
 from inpaintbench.eval.report.tables import Results
 from inpaintbench.eval.scoring.effort import Effort
 from inpaintbench.files import replacing, write_atomically
@@ -23,6 +23,7 @@ from inpaintbench.pages import data_uri
 from inpaintbench.types import Dataset, Score, SliceScore
 
 _PAGE, _SCORES, _SUMMARY, _REPORT, _EFFORTS = "report.html", "scores.csv", "summary.csv", "report.json", "efforts.csv"
+_DIAGNOSIS = "diagnosis.csv"
 
 
 class Shown(NamedTuple):
@@ -126,6 +127,7 @@ def write_report(
     files[_SUMMARY] = summary_csv(results)
     if any(effort.of_items for effort in results.efforts.values()):
         files[_EFFORTS] = efforts_csv(results)
+    files[_DIAGNOSIS] = diagnosis_csv(results)
     files[_REPORT] = report_json(results, [exhibit for exhibit, _ in made], title=title)
     with replacing(folder, what="report ") as temporary:
         for name, data in files.items():

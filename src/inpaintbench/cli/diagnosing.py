@@ -1,0 +1,99 @@
+"""`eval diagnose`: where the methods of a run fail."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from inpaintbench.cli import console
+from inpaintbench.cli.console import AsJson, print_json
+from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, Scored
+from inpaintbench.cli.exits import UsageError
+from inpaintbench.cli.options import option
+from inpaintbench.cli.run_folder import asked_quantity, results_of
+from inpaintbench.cli.table import MetricName, RegionName
+from inpaintbench.eval.data_files import canonical_bytes
+from inpaintbench.eval.diagnosis.diagnose import diagnose
+from inpaintbench.eval.diagnosis.files import effects_csv, plain
+from inpaintbench.eval.diagnosis.records import Diagnosis
+from inpaintbench.eval.diagnosis.words import (
+    clearest_first,
+    explained_words,
+    interval_words,
+    left_out_words,
+    rests_on,
+    together_words,
+    unexplained_words,
+    what_words,
+    when_words,
+)
+from inpaintbench.eval.report.labels import quantity_title
+from inpaintbench.eval.report.quantity import Quantity
+from inpaintbench.eval.report.significance import p_words
+from inpaintbench.files import without_controls, write_atomically
+from inpaintbench.pages.words import count
+
+# Effects that are not told and that a terminal shows all the same where none is.
+_MOST_UNTOLD = 5
+
+
+def diagnose_command(
+    dataset: InDataset,
+    run: Scored,
+    protocol: ProtocolName = None,
+    metric: MetricName = None,
+    region: RegionName = None,
+    everything: Annotated[bool, option("Show every effect, not only those that are more than chance.", "--all")] = False,
+    as_json: AsJson = False,
+    as_csv: Annotated[bool, option("Print every effect by every metric as CSV.", "--csv")] = False,
+    out: Annotated[
+        Path | None, option("File to write all of it to: its name ends in .csv or .json.", default="standard output")
+    ] = None,
+) -> None:
+    """Say where methods fail: what each axis and attribute costs each of them, and which failures nothing explains.
+
+    Example: inpaintbench eval diagnose DATASET --run RUN --out diagnosis.csv
+    """
+    if as_json and as_csv:
+        raise UsageError("give --json or --csv, not both")
+    if out is not None and out.suffix not in (".csv", ".json"):
+        raise UsageError(f"--out is {str(out)!r}; its name has to end in .csv or .json")
+    results = results_of(run, dataset, protocol)
+    found = diagnose(results)
+    quantity = asked_quantity(results, metric, region)
+    if out is not None:
+        table = out.suffix == ".csv"
+        data = effects_csv(found.effects, results.protocol) if table else canonical_bytes(plain(found, results.protocol))
+        write_atomically(out, data)
+    if as_json:
+        print_json(plain(found, results.protocol))
+    elif as_csv:
+        print(without_controls(effects_csv(found.effects, results.protocol).decode()), end="")
+    else:
+        _tell(found, quantity, quantity_title(quantity, results.protocol), everything=everything)
+        if out is not None:
+            console.say(f"wrote {console.shown(out)}")
+
+
+def _tell(found: Diagnosis, quantity: Quantity, title: str, *, everything: bool) -> None:
+    effects = clearest_first(found.effects, quantity)
+    told = [effect for effect in effects if effect.told]
+    shown = effects if everything else told or effects[:_MOST_UNTOLD]
+    if shown:
+        heads = ("What", "When", "Effect and interval", "p", "Rests on")
+        rows = [(what_words(one), when_words(one), interval_words(one), p_words(one.p), rests_on(one)) for one in shown]
+        console.print_table(title if told or everything else f"{title}: none is more than chance", heads, rows)
+        console.say(
+            f"{len(told)} of {count(len(effects), 'effect')} by it more than chance; intervals and p hold for all together"
+        )
+    else:
+        console.say("nothing that differs between the items rests on enough of them")
+    for together in found.together:
+        console.say(together_words(together))
+    if words := explained_words(found.explained, quantity):
+        console.say(words)
+    for failure in found.unexplained:
+        if failure.quantity == quantity:
+            console.say(f"unexplained: {unexplained_words(failure)}")
+    for sentence in left_out_words(found):
+        console.say(sentence)

@@ -1,0 +1,144 @@
+"""Everything that the scores of a run say of where methods fail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from operator import attrgetter
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from inpaintbench.claims import too_few
+from inpaintbench.eval.comparing.columns import Array, Columns, weighted_mean
+from inpaintbench.eval.comparing.factor_effects import regression_on
+from inpaintbench.eval.comparing.factors import Factor, Factors, Places, factors_of, source_numbers
+from inpaintbench.eval.comparing.looked_at import Effect, looked_at
+from inpaintbench.eval.comparing.simultaneous import simultaneous
+from inpaintbench.eval.diagnosis.records import Curve, Diagnosis, Explained, FactorEffect, Unexplained
+from inpaintbench.eval.diagnosis.together import together
+from inpaintbench.eval.report.quantity import usual_quantities
+
+if TYPE_CHECKING:
+    from inpaintbench.eval.report.tables import Results
+
+# Steps of a curve at most, and points that are drawn with it.
+_MOST_STEPS, _MOST_POINTS = 8, 500
+# Failures that no factor explains: how many are told, of those that are worse by so many standard deviations of what is left.
+_MOST_UNEXPLAINED, _FAR = 5, 2.0
+
+_FOUND: WeakKeyDictionary[Results, Diagnosis] = WeakKeyDictionary()
+
+
+def diagnose(results: Results) -> Diagnosis:
+    """Say where the methods of a run fail; computed once for each ``results``."""
+    if results not in _FOUND:
+        _FOUND[results] = _diagnosed(results)
+    return _FOUND[results]
+
+
+def _diagnosed(results: Results) -> Diagnosis:
+    factors = factors_of(results)
+    effects = tuple(_effect(effect, effect.factor) for effect in looked_at(results) if effect.factor)
+    curves: list[Curve] = []
+    explained: list[Explained] = []
+    unexplained: list[Unexplained] = []
+    for quantity in usual_quantities(results.quantities, results.protocol) if factors.all else ():
+        if quantity.ranked and not quantity.of_sets:
+            columns = Columns(results, quantity, source_numbers(results))
+            curves += _curves(results, factors, columns)
+            shares, far = _expected(results, factors, columns)
+            explained += shares
+            unexplained += far
+    return Diagnosis(
+        factors=factors.all, effects=effects, curves=tuple(curves), together=tuple(together(results)),
+        explained=tuple(explained), unexplained=tuple(unexplained), left_out=dict(factors.left_out),
+    )  # fmt: skip
+
+
+def _effect(found: Effect, factor: Factor) -> FactorEffect:
+    return FactorEffect(
+        factor, *found.levels, found.quantity, found.one, found.other, found.value, found.reach, found.p, found.n[0],
+        found.n_sources[0],
+    )  # fmt: skip
+
+
+def _curves(results: Results, factors: Factors, columns: Columns) -> Iterator[Curve]:
+    measured = [factor for factor in factors.all if factor.kind == "measured"]
+    for factor in measured:
+        for method in results.contenders:
+            yield from _curve(results, factor, factors.measured[factor.name], columns, method)
+
+
+def _curve(results: Results, factor: Factor, attribute: Array, columns: Columns, method: str) -> Iterator[Curve]:
+    """Means over steps of about as many items each, every one of enough sources; none where there are not two such steps."""
+    values, sources = columns.finite(method), columns.sources
+    places = np.flatnonzero(~np.isnan(values) & ~np.isnan(attribute))
+    steps = _steps(attribute, sources, places)
+    inside = [np.isin(np.arange(len(values)), step) for step in steps]
+    found = (weighted_mean(values, columns.weights[method], step, sources, columns.n_sources) for step in inside)
+    means = [mean for mean in found if mean is not None]
+    if len(means) < 2:
+        return
+    estimates = np.array([mean.value for mean in means])
+    without, shares = (np.stack([of(mean) for mean in means], axis=1) for of in (attrgetter("without"), attrgetter("shares")))
+    reach = simultaneous(estimates, without, alike=["step"] * len(means), shares=shares).reach
+    ids = list(results.sources)
+    drawn = places[:: -(-len(places) // _MOST_POINTS)].tolist()
+    yield Curve(
+        factor, columns.quantity, method,
+        at=tuple(float(attribute[step].mean()) for step in steps),
+        mean=tuple(estimates.tolist()), low=tuple((estimates - reach).tolist()), high=tuple((estimates + reach).tolist()),
+        points=tuple((ids[place], float(attribute[place]), float(values[place])) for place in drawn),
+    )  # fmt: skip
+
+
+def _steps(attribute: Array, sources: Places, places: Places) -> list[Places]:
+    """Places of items in the order of an attribute, cut where it changes; steps of too few sources go with the next."""
+    order = places[np.argsort(attribute[places], kind="stable")]
+    # An equal value is never on both sides of a cut.
+    cuts = np.searchsorted(attribute[order], attribute[order[np.arange(1, _MOST_STEPS) * len(order) // _MOST_STEPS]], "right")
+    steps: list[Places] = []
+    for part in np.split(order, np.unique(cuts)):
+        if steps and too_few(len(np.unique(sources[steps[-1]]))):
+            steps[-1] = np.append(steps[-1], part)
+        elif len(part):
+            steps.append(part)
+    if len(steps) > 1 and too_few(len(np.unique(sources[steps[-1]]))):
+        steps[-2:] = [np.append(*steps[-2:])]
+    return steps
+
+
+def _expected(results: Results, factors: Factors, columns: Columns) -> tuple[list[Explained], list[Unexplained]]:
+    """What the factors explain of each method's scores, and the items that are worse than they let expect."""
+    shares: list[Explained] = []
+    far: list[Unexplained] = []
+    regression = regression_on(factors.beside, [values for _, values in factors.columns], columns.sources, columns.n_sources)
+    ids = list(results.sources)
+    for method in results.contenders:
+        values, weights = columns.finite(method), columns.weights[method]
+        there = factors.known & ~np.isnan(values)
+        n_sources = len(np.unique(columns.sources[there]))
+        if too_few(n_sources):
+            continue
+        fit = regression.fit(values[:, None], there, weights)
+        mean = weighted_mean(values, weights, there, columns.sources, columns.n_sources)
+        assert mean is not None
+        own, around = values[there], values[there] - mean.without[columns.sources[there]]
+        spread = float(weights[there] @ around**2)
+        left = float(weights[there] @ (own - fit.expected[there, 0]) ** 2)
+        share = max(0.0, 1 - left / spread) if spread > 0 else 0.0
+        shares.append(Explained(columns.quantity, method, share, int(there.sum()), n_sources))
+        # The fit to all items: what a single film would have others expect of it can lie far outside of what there is.
+        fitted = regression.columns @ fit.coefficients[:, 0]
+        worse = (fitted - values) * (1 if columns.quantity.higher_is_better else -1)
+        least = _FAR * float(np.sqrt(np.mean((own - fitted[there]) ** 2)))
+        order = [place for place in np.argsort(-np.where(there, worse, -np.inf), kind="stable") if there[place]]
+        far += [
+            Unexplained(
+                ids[place], columns.quantity, method, *map(float, (values[place], fitted[place], values[place] - fitted[place]))
+            )
+            for place in order[:_MOST_UNEXPLAINED]
+            if least > 0 and worse[place] > least
+        ]
+    return shares, far

@@ -1,0 +1,97 @@
+"""What differs between items, as far as it rests on enough of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.eval.diagnosis.made import (
+    AXES,
+    CAMERA,
+    POSE,
+    SIZE,
+    Attributes,
+    measured_items,
+    noise,
+    paired_items,
+    results_of,
+    with_attributes,
+)
+
+from inpaintbench.eval.comparing.factors import Factors, factors_of
+from inpaintbench.types import Dataset
+
+
+def of(made: Dataset, attributes: Attributes) -> Factors:
+    return factors_of(results_of(made, noise(np.random.default_rng(0), attributes, ["m"])))
+
+
+def test_each_level_of_an_axis_is_put_against_the_first_over_whole_pairs() -> None:
+    items = paired_items()
+    del items["f00-0-base"], items["f01-0-four"]
+    found = of(with_attributes(items, axes=AXES), items)
+    told = [(step.factor.name, step.low_level, step.high_level, len(step.low)) for step in found.steps]
+    assert told == [("size", "low", "high", 23), ("speed", "one", "two", 23), ("speed", "one", "four", 22)]
+    ids = sorted(items)
+    pairs = {(ids[low], ids[high]) for low, high in zip(found.steps[0].low, found.steps[0].high, strict=True)}
+    assert ("f03-1-base", "f03-1-size") in pairs
+    assert all(low.removesuffix("base") == high.removesuffix("size") for low, high in pairs)
+    assert found.steps[0].factor.label == "size of the hole"
+    assert [(factor.name, factor.step) for factor in found.all] == [("size", "low to high"), ("speed", "one to two or four")]
+    assert found.left_out[SIZE] == "told by the pairs of the axis size"  # the axis changes the number
+    assert not found.columns
+
+
+def test_an_axis_of_too_few_sources_or_without_items_says_so() -> None:
+    items = {name: own for name, own in paired_items(films=5).items() if not name.endswith(("two", "four"))}
+    found = of(with_attributes(items, axes=AXES), items)
+    assert not found.steps
+    assert found.left_out["size"].startswith("5 sources")
+    assert found.left_out["speed"].startswith("0 sources")
+
+
+def test_areas_are_taken_by_their_logarithm_and_motion_as_it_is() -> None:
+    items = measured_items(np.random.default_rng(0))
+    found = of(with_attributes(items), items)
+    columns = {factor.name: (factor, values) for factor, values in found.columns}
+    ids = sorted(items)
+    for name, scale in ((CAMERA, np.asarray), (SIZE, np.log)):
+        factor, values = columns[name]
+        own = scale(np.array([float(items[item][name]) for item in ids]))
+        assert values == pytest.approx((own - own.mean()) / own.std())
+        assert (factor.kind, factor.levels) == ("measured", ())
+    assert columns[CAMERA][0].step.endswith("% of the view a frame)")
+    assert columns[SIZE][0].step.endswith("times)")
+
+
+def test_a_number_that_another_tells_too_few_items_have_or_too_few_sources_bear_is_left_out() -> None:
+    rng = np.random.default_rng(1)
+    items = measured_items(rng, films=9)
+    for at, own in enumerate(items.values()):
+        own["camera_motion_per_second"] = 25 * float(own[CAMERA]) + float(rng.normal(scale=1e-3))
+        own["bg_scene_motion"] = 0.1
+        if at < 10:
+            own["hole.centroid_displacement_pixels"] = float(at)
+        own["hole.centroid_speed_pixels_per_frame"] = float(rng.normal())
+        own["source_version"] = float(rng.normal())  # whatever is not on the list is no attribute of the footage
+    found = of(with_attributes(items), items)
+    assert [factor.name for factor, _ in found.columns] == [CAMERA, SIZE, POSE]
+    assert found.left_out == {
+        "camera_motion_per_second": "others that are told say nearly the same of these items",
+        "hole.centroid_displacement_pixels": "known, with all before it, of 10 of 45 items",
+        "hole.centroid_speed_pixels_per_frame": "9 sources do not tell more than 3 attributes apart",
+    }
+
+
+def test_slices_are_labels_unless_their_number_is_told_or_an_axis_makes_them() -> None:
+    items = measured_items(np.random.default_rng(2))
+    ids = sorted(items)
+    low, high = [name for name in ids if name.endswith(("0", "1"))], [name for name in ids if name.endswith("2")]
+    slices = {"camera_motion-low": low, "camera_motion-high": high, "crowd-low": low, "crowd-high": high, "few-low": low[:4]}
+    made = with_attributes(items, slices={**slices, "few-high": high, "all": ids})
+    found = of(made, items)
+    assert [(factor.name, factor.kind) for factor, _ in found.columns if factor.kind == "labelled"] == [("crowd", "labelled")]
+    values = {factor.name: values for factor, values in found.columns}["crowd"]
+    assert [values[ids.index(name)] for name in ("f00-0", "f00-2", "f00-3")] == [-0.5, 0.5, 0]
+    assert found.beside.shape == (len(ids), 1)  # items that have no label may differ from both
+    assert found.left_out["camera_motion"] == f"told by the number that it is cut from, {CAMERA}"
+    assert found.left_out["few"].startswith("2 sources")
