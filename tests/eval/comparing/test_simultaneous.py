@@ -164,7 +164,7 @@ def test_slopes_that_rest_on_few_sources_are_seldom_told_where_there_are_none() 
         columns = [np.exp(rng.normal(size=12))[sources], rng.normal(size=36)]
         regression = regression_on(np.zeros((36, 0)), columns, sources, 12)
         fit = regression.fit(rng.normal(size=(36, 3)) + rng.normal(size=(12, 3))[sources], everything, equal)
-        shares = np.stack([regression.shares(at, everything, equal) for at in (1, 2)], axis=1).repeat(3, axis=1)
+        shares = fit.shares[:, 1:].repeat(3, axis=1)
         estimates, without = fit.coefficients[1:].ravel(), fit.without[:, 1:].reshape(12, -1)
         told += (simultaneous(estimates, without, alike=[0] * 6, shares=shares).p < 0.05).any()
     assert told < 15

@@ -29,7 +29,7 @@ def data() -> tuple[Regression, Numbers, Numbers, npt.NDArray[np.int64]]:
 
 def test_coefficients_and_their_errors_are_those_of_statsmodels() -> None:
     regression, y, weights, _ = data()
-    fit = regression.fit(y[:, None], np.ones(60, np.bool_), weights)
+    fit = regression.fit(y[:, None], np.ones(60, np.bool_), weights, resemblance=0)
     assert fit.coefficients[:, 0].tolist() == pytest.approx(PARAMETERS)
     errors = [jackknife_error(fit.without[:, at, 0].tolist()) for at in range(3)]
     assert errors == pytest.approx(JACKKNIFE_ERRORS)
@@ -37,12 +37,42 @@ def test_coefficients_and_their_errors_are_those_of_statsmodels() -> None:
     assert all(own > usual for own, usual in zip(errors, CLUSTER_ERRORS, strict=True))
 
 
+def test_with_a_part_that_sources_share_it_is_generalised_least_squares() -> None:
+    regression, y, weights, sources = data()
+    fit = regression.fit(y[:, None], np.ones(60, np.bool_), weights, resemblance=0.7)
+    x = regression.columns
+    inverse = np.linalg.inv(np.diag(1 / weights) + 0.7 * (sources[:, None] == sources))
+    assert fit.coefficients[:, 0] == pytest.approx(np.linalg.solve(x.T @ inverse @ x, x.T @ inverse @ y))
+    own = sources != 4
+    part = inverse[np.ix_(own, own)]
+    again = np.linalg.solve(x[own].T @ part @ x[own], x[own].T @ part @ y[own])
+    assert fit.without[4, :, 0] == pytest.approx(again)
+
+
+def test_how_much_items_of_a_source_resemble_each_other_is_seen() -> None:
+    rng = np.random.default_rng(5)
+    sources = np.repeat(np.arange(80), rng.integers(2, 8, 80))
+    n = len(sources)
+    x = rng.normal(size=(n, 1))
+    regression = regression_on(np.zeros((n, 0)), list(x.T), sources, 80)
+    everything, equal = np.ones(n, np.bool_), np.ones(n)
+    for wanted in (0.0, 2.0):
+        y = x + np.sqrt(wanted) * rng.normal(size=(80, 9))[sources] + rng.normal(size=(n, 9))
+        seen = regression.fit(y, everything, equal)
+        known = regression.fit(y, everything, equal, resemblance=wanted)
+        assert seen.coefficients == pytest.approx(known.coefficients, abs=0.02)
+    # Within films, where their own difficulty cancels.
+    plain = regression.fit(y, everything, equal, resemblance=0)
+    errors = [jackknife_error(fit.without[:, 1, 0].tolist()) for fit in (seen, plain)]
+    assert errors[0] < 0.8 * errors[1]
+
+
 def test_leaving_out_by_sums_is_fitting_again_also_where_values_are_missing_and_columns_repeat() -> None:
     regression, y, weights, sources = data()
     there = np.random.default_rng(1).random(60) < 0.8
     twice = Regression(np.column_stack([regression.columns, regression.columns[:, 1]]), sources, 17)  # two without an item
     values = np.where(there, y, np.nan)[:, None]
-    fit = regression.fit(values, there, weights)
+    fit = regression.fit(values, there, weights, resemblance=0)
     for source in range(15):
         left = there & (sources != source)
         root = np.sqrt(weights[left])
@@ -51,8 +81,8 @@ def test_leaving_out_by_sums_is_fitting_again_also_where_values_are_missing_and_
         own = there & (sources == source)
         assert fit.expected[own, 0] == pytest.approx(regression.columns[own] @ again)
     assert np.isnan(fit.expected[~there]).all()
-    same = twice.fit(values, there, weights)
-    assert [twice.tells(at, there, weights) for at in range(4)] == [True, False, True, False]
+    same = twice.fit(values, there, weights, resemblance=0)
+    assert same.tells.tolist() == [True, False, True, False]
     assert same.coefficients[2, 0] == pytest.approx(fit.coefficients[2, 0])
     assert (same.without[15:] == same.coefficients).all()
 
@@ -61,18 +91,19 @@ def test_what_one_source_alone_tells_is_not_told() -> None:
     sources = np.repeat(np.arange(8), 3)
     alone = (sources == 2) * np.tile([0.0, 1.0, 2.0], 8)
     regression = regression_on(np.zeros((24, 0)), [alone, np.arange(24.0)], sources, 8)
-    everything, equal = np.ones(24, np.bool_), np.ones(24)
-    assert [regression.tells(at, everything, equal) for at in range(3)] == [True, False, True]
-    assert regression.shares(1, everything, equal)[2] > 0.9
+    fit = regression.fit(np.random.default_rng(2).normal(size=(24, 1)), np.ones(24, np.bool_), np.ones(24))
+    assert fit.tells.tolist() == [True, False, True]
+    assert fit.shares[2, 1] > 0.9
 
 
 def test_shares_are_those_of_what_the_others_do_not_say_of_a_column() -> None:
-    regression, _, weights, sources = data()
+    regression, y, weights, sources = data()
     own = regression.columns[:, 1]
     root, others = np.sqrt(weights), regression.columns[:, [0, 2]]
     rest = (own - others @ np.linalg.lstsq(others * root[:, None], own * root, rcond=None)[0]) * root
     wanted = np.bincount(sources, rest**2) / (rest @ rest)
-    assert regression.shares(1, np.ones(60, np.bool_), weights) == pytest.approx(wanted)
+    fit = regression.fit(y[:, None], np.ones(60, np.bool_), weights, resemblance=0)
+    assert fit.shares[:, 1] == pytest.approx(wanted)
 
 
 def test_values_that_are_all_the_same_have_no_slope() -> None:

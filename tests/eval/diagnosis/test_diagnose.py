@@ -55,7 +55,7 @@ def test_an_effect_of_pairs_is_their_mean_difference_in_which_the_clip_cancels()
     assert found["speed", "four", "a", "b"].better is False
 
 
-def test_slopes_are_those_of_one_regression_and_differences_those_of_differences() -> None:
+def test_slopes_of_one_regression_and_those_of_the_differences_of_methods() -> None:
     rng = np.random.default_rng(11)
     items = measured_items(rng)
     values = noise(rng, items, ["a", "b"])
@@ -63,10 +63,9 @@ def test_slopes_are_those_of_one_regression_and_differences_those_of_differences
     values["a"] += -2 * camera - 3 * size
     values["b"] += -3 * size
     found = by_key(diagnose(results_of(with_attributes(items), values)).effects)
-    design = np.column_stack([np.ones(len(camera)), camera, size, standardised(column(items, POSE))])
-    wanted = np.linalg.lstsq(design, values["a"], rcond=None)[0]
-    for at, name in enumerate((CAMERA, SIZE, POSE), start=1):
-        assert found[name, "", "a", ""].value == pytest.approx(wanted[at])
+    # Holes differ within films, where these cancel: films alone differ by a standard deviation of 2.8, items by 0.5.
+    assert found[SIZE, "", "a", ""].value == pytest.approx(-3, abs=0.2)
+    assert found[SIZE, "", "a", ""].reach < 1.2
     assert (found[SIZE, "", "a", ""].n, found[SIZE, "", "a", ""].n_sources) == (70, 14)
     # A camera that is its film's is told where the films' own difficulty cancels: of the difference.
     told = {key for key, one in found.items() if one.told}

@@ -1,7 +1,7 @@
 """What each factor does to a method, and to its lead over another, by one quantity.
 
 Of an axis: the mean difference within its pairs, in which the clip's own difficulty cancels. Of measured and labelled factors:
-their coefficients in one least-squares regression over all items, which holds the others and the levels of axes constant. An
+their coefficients in one regression over all items (`slopes`), which holds the others and the levels of axes constant. An
 effect on a lead is that on the item-by-item difference of two methods, in which what is hard for both cancels.
 """
 
@@ -17,7 +17,7 @@ from inpaintbench.claims import too_few
 from inpaintbench.eval.comparing.columns import Array, Columns, Inside, Mean, weighted_mean
 from inpaintbench.eval.comparing.factors import Factor, Places, Step, factors_of, source_numbers
 from inpaintbench.eval.comparing.simultaneous import difference
-from inpaintbench.eval.comparing.slopes import Regression
+from inpaintbench.eval.comparing.slopes import Regression, of_same_items
 
 if TYPE_CHECKING:
     from inpaintbench.eval.report.tables import Results
@@ -34,6 +34,15 @@ class FactorEstimate(NamedTuple):
     mean: Mean
 
 
+class _Row(NamedTuple):
+    """Values of a method, or of the difference of two, over all items."""
+
+    method: str
+    other: str
+    values: Array
+    weights: Array
+
+
 class FactorEffects:
     """The factors of a dataset, put to one quantity after the other."""
 
@@ -48,17 +57,18 @@ class FactorEffects:
         if not self.factors.all:
             return
         results = self.results
-        rows: list[tuple[str, str, Array, Array]] = []
-        for method in results.contenders:
-            whole = results.everything
-            if not (results.unfit(whole, method, columns.quantity) or results.contradicted(whole, method, columns.quantity)):
-                rows.append((method, "", columns.finite(method), columns.weights[method]))
-        rows += [(one, other, *columns.apart(one, other)) for one, other in combinations(results.contenders, 2)]
-        for method, other, values, weights in rows:
-            for step in self.factors.steps:
-                if mean := self._paired(step, values, weights):
-                    yield FactorEstimate(step.factor, (step.low_level, step.high_level), method, other, mean)
-        yield from self._slopes(rows)
+        whole, quantity = results.everything, columns.quantity
+        fit = [method for method in results.contenders if not results.unfit(whole, method, quantity)]
+        own = [method for method in fit if not results.contradicted(whole, method, quantity)]
+        for rows in (
+            [_Row(method, "", columns.finite(method), columns.weights[method]) for method in own],
+            [_Row(one, other, *columns.apart(one, other)) for one, other in combinations(results.contenders, 2)],
+        ):
+            for row in rows:
+                for step in self.factors.steps:
+                    if mean := self._paired(step, row.values, row.weights):
+                        yield FactorEstimate(step.factor, (step.low_level, step.high_level), row.method, row.other, mean)
+            yield from self._slopes(rows)
 
     def _paired(self, step: Step, values: Array, weights: Array) -> Mean | None:
         low, high = values[step.low], values[step.high]
@@ -67,29 +77,24 @@ class FactorEffects:
         mean = weighted_mean(apart, (weights[step.low] + weights[step.high]) / 2, there, self.sources[step.low], self.n_sources)
         return None if mean is None or too_few(mean.n_sources) else mean
 
-    def _slopes(self, rows: list[tuple[str, str, Array, Array]]) -> Iterator[FactorEstimate]:
-        """Rows of the same items and weights are fitted together."""
+    def _slopes(self, rows: Sequence[_Row]) -> Iterator[FactorEstimate]:
+        """Of rows of one kind: those of the same items are fitted together."""
         if not self.factors.columns:
             return
         first = self.regression.columns.shape[1] - len(self.factors.columns)
-        alike: dict[bytes, list[int]] = {}
-        for index, (_, _, values, weights) in enumerate(rows):
-            alike.setdefault(np.isnan(values).tobytes() + weights.tobytes(), []).append(index)
-        for members in alike.values():
-            _, _, values, weights = rows[members[0]]
-            there: Inside = self.factors.known & ~np.isnan(values)
+        for members in of_same_items([(row.values, row.weights) for row in rows]):
+            weights = rows[members[0]].weights
+            there: Inside = self.factors.known & ~np.isnan(rows[members[0]].values)
             n, n_sources = int(there.sum()), len(np.unique(self.sources[there]))
             if too_few(n_sources):
                 continue
-            fit = self.regression.fit(np.stack([rows[index][2] for index in members], axis=1), there, weights)
+            fit = self.regression.fit(np.stack([rows[place].values for place in members], axis=1), there, weights)
             for column, (factor, _) in enumerate(self.factors.columns, start=first):
-                if self.regression.tells(column, there, weights):
-                    levels = (factor.levels[0], factor.levels[-1]) if factor.levels else ("", "")
-                    shares = self.regression.shares(column, there, weights)
-                    for place, index in enumerate(members):
-                        value = float(fit.coefficients[column, place])
-                        mean = Mean(value, fit.without[:, column, place], shares, n, n_sources)
-                        yield FactorEstimate(factor, levels, *rows[index][:2], mean)
+                levels = (factor.levels[0], factor.levels[-1]) if factor.levels else ("", "")
+                for place, index in enumerate(members) if fit.tells[column] else ():
+                    value, without = float(fit.coefficients[column, place]), fit.without[:, column, place]
+                    mean = Mean(value, without, fit.shares[:, column], n, n_sources)
+                    yield FactorEstimate(factor, levels, rows[index].method, rows[index].other, mean)
 
 
 def regression_on(beside: Array, columns: Sequence[Array], sources: Places, n_sources: int) -> Regression:

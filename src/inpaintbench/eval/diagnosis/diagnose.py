@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -10,11 +10,12 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from inpaintbench.claims import too_few
-from inpaintbench.eval.comparing.columns import Array, Columns, weighted_mean
+from inpaintbench.eval.comparing.columns import Array, Columns, Inside, weighted_mean
 from inpaintbench.eval.comparing.factor_effects import regression_on
 from inpaintbench.eval.comparing.factors import Factor, Factors, Places, factors_of, source_numbers
 from inpaintbench.eval.comparing.looked_at import Effect, looked_at
 from inpaintbench.eval.comparing.simultaneous import simultaneous
+from inpaintbench.eval.comparing.slopes import of_same_items
 from inpaintbench.eval.diagnosis.records import Curve, Diagnosis, Explained, FactorEffect, Unexplained
 from inpaintbench.eval.diagnosis.together import together
 from inpaintbench.eval.report.quantity import usual_quantities
@@ -114,31 +115,36 @@ def _expected(results: Results, factors: Factors, columns: Columns) -> tuple[lis
     shares: list[Explained] = []
     far: list[Unexplained] = []
     regression = regression_on(factors.beside, [values for _, values in factors.columns], columns.sources, columns.n_sources)
-    ids = list(results.sources)
-    for method in results.contenders:
-        values, weights = columns.finite(method), columns.weights[method]
-        there = factors.known & ~np.isnan(values)
-        n_sources = len(np.unique(columns.sources[there]))
-        if too_few(n_sources):
+    rows = [(columns.finite(method), columns.weights[method]) for method in results.contenders]
+    for members in of_same_items(rows):
+        there = factors.known & ~np.isnan(rows[members[0]][0])
+        if too_few(len(np.unique(columns.sources[there]))):
             continue
-        fit = regression.fit(values[:, None], there, weights)
-        mean = weighted_mean(values, weights, there, columns.sources, columns.n_sources)
-        assert mean is not None
-        own, around = values[there], values[there] - mean.without[columns.sources[there]]
-        spread = float(weights[there] @ around**2)
-        left = float(weights[there] @ (own - fit.expected[there, 0]) ** 2)
-        share = max(0.0, 1 - left / spread) if spread > 0 else 0.0
-        shares.append(Explained(columns.quantity, method, share, int(there.sum()), n_sources))
-        # The fit to all items: what a single film would have others expect of it can lie far outside of what there is.
-        fitted = regression.columns @ fit.coefficients[:, 0]
-        worse = (fitted - values) * (1 if columns.quantity.higher_is_better else -1)
-        least = _FAR * float(np.sqrt(np.mean((own - fitted[there]) ** 2)))
-        order = [place for place in np.argsort(-np.where(there, worse, -np.inf), kind="stable") if there[place]]
-        far += [
-            Unexplained(
-                ids[place], columns.quantity, method, *map(float, (values[place], fitted[place], values[place] - fitted[place]))
-            )
-            for place in order[:_MOST_UNEXPLAINED]
-            if least > 0 and worse[place] > least
-        ]
+        fit = regression.fit(np.stack([rows[place][0] for place in members], axis=1), there, rows[members[0]][1])
+        for at, place in enumerate(members):
+            method = results.contenders[place]
+            shares.append(_explained(columns, method, there, fit.expected[:, at]))
+            # The fit to all items: what the others let expect of a film that is unlike them can lie far outside of what there is.
+            far += _far(list(results.sources), columns, method, there, regression.columns @ fit.coefficients[:, at])
     return shares, far
+
+
+def _explained(columns: Columns, method: str, there: Inside, expected: Array) -> Explained:
+    """Share of the squares around the mean of the other sources that what these let expect takes away."""
+    values, weights, sources = columns.finite(method), columns.weights[method], columns.sources
+    mean = weighted_mean(values, weights, there, sources, columns.n_sources)
+    around = np.zeros(len(values)) if mean is None else values - mean.without[sources]
+    spread, left = (float(weights[there] @ rest[there] ** 2) for rest in (around, values - expected))
+    share = max(0.0, 1 - left / spread) if spread > 0 else 0.0
+    return Explained(columns.quantity, method, share, int(there.sum()), len(np.unique(sources[there])))
+
+
+def _far(ids: Sequence[str], columns: Columns, method: str, there: Inside, expected: Array) -> Iterator[Unexplained]:
+    """Items that are far worse than expected, the worst first."""
+    values = columns.finite(method)
+    worse = np.where(there, (expected - values) * (1 if columns.quantity.higher_is_better else -1), -np.inf)
+    least = _FAR * float(np.sqrt(np.mean(worse[there] ** 2)))
+    for place in np.argsort(-worse, kind="stable")[:_MOST_UNEXPLAINED].tolist():
+        if worse[place] > max(least, 0.0):
+            score, usual = float(values[place]), float(expected[place])
+            yield Unexplained(ids[place], columns.quantity, method, score, usual, score - usual)

@@ -113,11 +113,13 @@ def _last(crossed: _Crossed, columns: Columns, method: str, half: Inside) -> _La
     regression = regression_on(crossed.beside, crossed.columns, sources, columns.n_sources)
     there = half[sources] & ~np.isnan(values) & ~np.isnan(regression.columns).any(axis=1)
     last, n_sources = regression.columns.shape[1] - 1, len(np.unique(sources[there]))
-    if too_few(n_sources) or not regression.tells(last, there, weights):
+    if too_few(n_sources):
         return None
     fit = regression.fit(values[:, None], there, weights)
+    if not fit.tells[last]:
+        return None
     own = fit.coefficients[:, 0].tolist()
-    shares, alone = regression.shares(last, there, weights), tuple(own[:1] if step else own[-3:-1])
+    shares, alone = fit.shares[:, last], tuple(own[:1] if step else own[-3:-1])
     return _Last(own[-1], fit.without[:, last, 0], shares, alone, n_sources)
 
 
