@@ -10,10 +10,14 @@ LABELS = "labels"
 LEVELS = "levels"
 # Labels of holes, and where a hole is not what its preset promises.
 MASK_LEVELS = "mask_levels"
+# Table of clips that versions of others are, in a paired design.
+AXIS_CLIPS = "axis_clips"
+# Levels of items on the axes of a paired design.
+AXES_OF_ITEMS = "axes"
 # Attributes of holes.
 MEASURED_MASKS = "measure.masks"
 # Attributes that say nothing of clips and sources, though there are most of them.
-OF_HOLES = (MASK_LEVELS, MEASURED_MASKS)
+OF_HOLES = (MASK_LEVELS, MEASURED_MASKS, AXES_OF_ITEMS)
 # Masks of the objects that edits are about.
 OBJECT_MASKS = "object_masks"
 # Films with the object that the clips are without.

@@ -51,8 +51,11 @@ class Published:
 
     @cached_property
     def clips(self) -> Mapping[str, Clip]:
-        """Clip id -> the clip, its blob named by the hash of its file; without one where nobody has the truth."""
-        return {row["clip_id"]: self._clip(row) for row in self.dataset.items}
+        """Clip id -> the clip, its blob named by the hash of its file; without one where nobody has the truth.
+
+        Clips that versions of others are, in a paired design, are not among them: nothing is cut from a film as they are.
+        """
+        return {row["clip_id"]: self._clip(row) for row in self.dataset.items if not _is_version(row)}
 
     def _clip(self, row: Plain) -> Clip:
         name = row.get("truth_file_name")
@@ -69,7 +72,7 @@ class Published:
     @property
     def members(self) -> dict[str, set[str]]:
         """Slice -> ids of the clips in it."""
-        return {part.name: {self.rows[item]["clip_id"] for item in part.item_ids} for part in self.dataset.slices}
+        return {part.name: {_cut_clip(self.rows[item]) for item in part.item_ids} for part in self.dataset.slices}
 
     def values(self, name: str) -> dict[str, Any]:
         """Clip id -> its value of an attribute; clips without a value are not there."""
@@ -92,10 +95,21 @@ class Published:
     def keep_truths(self, blobs: Blobs, clips: set[str]) -> None:
         """Have the truths of ``clips`` among the blobs of a workspace, where their frames are looked at."""
         for row in self.dataset.items:
+            if row["clip_id"] not in clips or _is_version(row):
+                continue
             name = self.clips[row["clip_id"]].blob
-            if row["clip_id"] in clips and name and not (blob := blobs.path(name)).exists():
+            if name and not (blob := blobs.path(name)).exists():
                 blob.parent.mkdir(parents=True, exist_ok=True)
                 copy_file(frozen.proved(self.folder, row, "truth").path, blob)
+
+
+def _cut_clip(row: Plain) -> str:
+    """The clip that an item shows as it was cut from a film."""
+    return str(row["generator_parameters"].get("of_clip", row["clip_id"]))
+
+
+def _is_version(row: Plain) -> bool:
+    return _cut_clip(row) != str(row["clip_id"])
 
 
 def check_addable(folder: Path) -> None:

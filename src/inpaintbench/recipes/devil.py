@@ -29,20 +29,22 @@ from inpaintbench.curation.rules import Rule
 from inpaintbench.curation.sheets import KEEP_REJECT
 from inpaintbench.deviations import Deviation
 from inpaintbench.errors import InputError, RunError, Waiting
-from inpaintbench.executors.base import Executor, Outcome, Rejection
+from inpaintbench.executors.base import Executor, Rejection
 from inpaintbench.export import slices
 from inpaintbench.export.growing import appended
 from inpaintbench.lazily import lazily
 from inpaintbench.manifest import dataset_id
 from inpaintbench.masks import removal, render
+from inpaintbench.masks.axes import AXES
 from inpaintbench.masks.generators.blob_motion import PRESETS
 from inpaintbench.masks.measure import labels_of
-from inpaintbench.recipes import imperfect, leakage, look_alikes, own_masks, saved_pairs, stages
+from inpaintbench.recipes import imperfect, leakage, look_alikes, own_masks, paired, saved_pairs, stages
 from inpaintbench.recipes.benchmark import MOVING
 from inpaintbench.recipes.imperfect import ImperfectMasks
 from inpaintbench.recipes.options import (
     BY_TURN,
     CLIPS,
+    MASKS,
     SELECTION,
     SIZE,
     TEST_ALONE,
@@ -52,8 +54,9 @@ from inpaintbench.recipes.options import (
     Seed,
     StrictRules,
 )
+from inpaintbench.recipes.promised import promised_levels
 from inpaintbench.recipes.stages import SourceSpec, require
-from inpaintbench.steps import KNOWN, LABELS, LEVELS, MASK_LEVELS, MEASURED_MASKS, PAIR
+from inpaintbench.steps import AXES_OF_ITEMS, KNOWN, LABELS, LEVELS, MASK_LEVELS, MEASURED_MASKS, PAIR
 from inpaintbench.tables import flat, last_places, schema_of, texts, to_columns, to_records
 from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Selection, Slice, Source, content_id
 from inpaintbench.workspace import Workspace
@@ -105,6 +108,12 @@ def _sliced(names: tuple[str, ...]) -> tuple[str, ...]:
     for name in names:
         if name not in SLICED_BY:
             raise ValueError(unknown_name("attribute with slices", name, list(SLICED_BY)))
+    return tuple(dict.fromkeys(names))
+
+
+def _on_axes(names: tuple[str, ...]) -> tuple[str, ...]:
+    for name in names:
+        AXES.get(name)
     return tuple(dict.fromkeys(names))
 
 
@@ -182,6 +191,20 @@ class DevilRecipe(BaseModel):
     sliced_by: Annotated[
         tuple[str, ...], AfterValidator(_sliced), Option(SELECTION, shown="all five", repeatable=True, names=SLICED_BY)
     ] = Field((), exclude_if=_is_empty, description="Attributes that get a low and a high slice. Repeatable.")
+    design: Annotated[
+        Literal["slices", "paired"], Option(SELECTION, shown="paired of corrected footage of one's own, else slices")
+    ] = Field(
+        "slices",
+        exclude_if="slices".__eq__,
+        description="paired (every level of an axis holds versions of the same clips), or slices (of other clips, as DEVIL).",
+    )
+    axes: Annotated[
+        tuple[str, ...],
+        AfterValidator(_on_axes),
+        Option(MASKS, "--axis", shown=", ".join(paired.USUAL_AXES), repeatable=True, names=AXES),
+    ] = Field(
+        (), exclude_if=_is_empty, description="Property in which versions of a clip differ, of a paired design. Repeatable."
+    )
     rules: tuple[Rule, ...] = ()
     """Rules that clips must fulfil besides."""
     strict_rules: StrictRules = False
@@ -219,6 +242,20 @@ class DevilRecipe(BaseModel):
         return self
 
     @model_validator(mode="after")
+    def _pairs_are_of_blobs(self) -> DevilRecipe:
+        if self.design == "slices":
+            if self.axes:
+                raise ValueError("axes: versions of a clip are what --design paired makes, and the design is slices")
+            return self
+        if self.behaviour != "corrected":
+            raise ValueError("design: what was published has slices of other clips; a paired design is corrected")
+        if self.saved_masks is not None:
+            raise ValueError("design: pairs differ in the hole that is drawn, and saved masks are taken as they are")
+        if self.imperfect:
+            raise ValueError("imperfect: in a paired design imperfect masks are an axis, --axis mask_error")
+        return self
+
+    @model_validator(mode="after")
     def _spoilt_masks_are_of_blobs(self) -> DevilRecipe:
         if self.imperfect and self.saved_masks is not None:
             raise ValueError("imperfect: saved masks are taken as they are; give one of the two")
@@ -246,6 +283,15 @@ class DevilRecipe(BaseModel):
             splitter=self.splitter or windows, normalizer=self.normalizer or cover, fps=self.fps, cut_bars=self.cut_bars,
             hdr=self.hdr, reader=self.reader, rules=self.rules,
         )  # fmt: skip
+
+    @property
+    def axes_of_pairs(self) -> tuple[str, ...]:
+        """Return the axes of a paired design: those asked for, else the usual ones among the attributes with slices."""
+        if self.design == "slices":
+            return ()
+        if self.axes or not self.sliced_by:
+            return self.axes or paired.USUAL_AXES
+        return tuple(name for name in paired.USUAL_AXES if name in self.sliced_by)
 
     @property
     def spread_levels(self) -> bool:
@@ -537,6 +583,11 @@ def corrupt(recipe: DevilRecipe, executor: Executor, workspace: Workspace, *, ma
         own_masks.corrupt(recipe, executor, workspace, [clips[name] for name in names], masks, of_clips)
         return
     published = appended(workspace)
+    if recipe.design == "paired":
+        paired.corrupt(recipe, executor, workspace, draw(recipe, workspace), masks_per_preset=recipe.masks_per_preset)
+        return
+    if AXES_OF_ITEMS in workspace.steps("attributes"):  # of an earlier build with another design
+        workspace.write_table("attributes", AXES_OF_ITEMS, [], Attribute)
     plan = _plan(recipe, names, of_clips, members=published.members if published else {})
     requests = _Requests(recipe, plan.pairs, workspace)
     ids = texts(requests.corruption_ids())
@@ -544,9 +595,27 @@ def corrupt(recipe: DevilRecipe, executor: Executor, workspace: Workspace, *, ma
     _write_items(recipe, workspace, plan, ids, rendered=flat(rendered.columns("corruption_id")["corruption_id"]))
     del requests, ids, plan, names, of_clips
     measured = render.measure_all(executor, rendered)
-    workspace.write_rows("attributes", MASK_LEVELS, _promised_levels(rendered, measured))
+    workspace.write_rows("attributes", MASK_LEVELS, promised_levels(rendered, measured))
     if recipe.imperfect:
         _write_imperfect(recipe, executor, workspace, rendered.records)
+
+
+def draw(recipe: DevilRecipe, workspace: Workspace) -> paired.Drawn:
+    """Return the clips of each slice and axis of a paired design, of a workspace with labels."""
+    names, of_clips = _clips_by_level(workspace)
+    labelled = {clip for levels in of_clips.values() for clips in levels.values() for clip in clips}
+    chosen = set(leakage.once(workspace, sorted(names, key=lambda name: name not in labelled)))
+    clips = workspace.columns("clips", Clip, columns=["clip_id", "source_id"], where=("clip_id", chosen)).combine_chunks()
+    motion = recipe.motion_attribute(_rates(workspace))
+    moves = workspace.columns("attributes", Attribute, where=("name", [motion]), columns=["subject_id", "value"])
+    still = flat(moves["subject_id"]).filter(pc.fill_null(pc.less(flat(moves["value"]), LEAST_HIGH[motion]), False))
+    wanted, published = recipe.sliced_by or SLICED_BY, appended(workspace)
+    return paired.draw(
+        {attribute: levels for attribute, levels in of_clips.items() if attribute in wanted},
+        every=[name for name in names if name in chosen], still=chosen.intersection(still.to_pylist()),
+        sources=dict(zip(clips["clip_id"].to_pylist(), leakage.sources_of(workspace, clips).to_pylist(), strict=True)),
+        axes=recipe.axes_of_pairs, per_slice=recipe.per_slice, seed=recipe.seed, members=published.members if published else {},
+    )  # fmt: skip
 
 
 def _write_imperfect(recipe: DevilRecipe, executor: Executor, workspace: Workspace, exact: Sequence[Corruption]) -> None:
@@ -659,7 +728,9 @@ def leaves_of(recipe: DevilRecipe, rates: Iterable[float] = ()) -> dict[str, lis
         "mask generator": [
             _GENERATOR if recipe.saved_masks is None else "saved_masks",
             *(["imperfect_mask"] if recipe.imperfect else []),
+            *(["varied"] if any(AXES.get(axis).changes != "preset" for axis in recipe.axes_of_pairs) else []),
         ],
+        **({"axis": list(recipe.axes_of_pairs)} if recipe.axes_of_pairs else {}),
     }
 
 
@@ -668,8 +739,10 @@ def export(recipe: DevilRecipe, workspace: Workspace, *, target: Path | None = N
     rates = _rates(workspace)
     measured = [measuring.step_of(name) for name in measured_by(recipe, rates)]
     people = [step for step in workspace.steps("attributes") if step.startswith(f"{ANNOTATED}.")]
-    steps = (*measured, MEASURED_MASKS, KNOWN, LABELS, *people, LEVELS, MASK_LEVELS, imperfect.STEP)
-    return stages.export(stages.Publication(recipe, steps, leaves_of(recipe, rates)), workspace, target=target)
+    steps = (*measured, MEASURED_MASKS, KNOWN, LABELS, *people, LEVELS, MASK_LEVELS, imperfect.STEP, AXES_OF_ITEMS)
+    steps = (*steps, *map(paired.measure_step, recipe.axes_of_pairs))
+    facts = {paired.FACT: paired.facts(recipe.axes_of_pairs)} if recipe.axes_of_pairs else {}
+    return stages.export(stages.Publication(recipe, steps, leaves_of(recipe, rates), facts=facts), workspace, target=target)
 
 
 def build(recipe: DevilRecipe, source: SourceSpec, executor: Executor, workspace: Workspace) -> tuple[Path, Dataset]:
@@ -724,44 +797,3 @@ def _plan(
         masks_per_preset=recipe.masks_per_preset,
         members=members,
     )
-
-
-def _promised_levels(corruptions: Outcome, measured: Outcome) -> Iterator[pa.Table]:
-    """The labels that each mask's preset promises, and which of them its measurements do not confirm: rows of ``Attribute``."""
-    yield schema_of(Attribute).empty_table()
-    ids = flat(corruptions.columns("corruption_id")["corruption_id"])
-    known = pa.array(sorted(PRESETS), pa.string())
-    asked = (flat(rows["parameters"]) for rows in corruptions.batches("parameters"))
-    named = (pc.struct_field(pc.extract_regex(given, r'"preset":"(?P<preset>[^"]*)"'), "preset") for given in asked)
-    presets = pa.chunked_array([pc.index_in(some, value_set=known) for some in named], pa.int32()).combine_chunks()
-    labels = [labels_of(preset) for preset in known.to_pylist()]
-    names, doubts = list(labels[0]), np.zeros(len(ids), np.int8)
-    promised = {name: pa.array([own[name] for own in labels]) for name in names}
-    for bit, name in enumerate(names):
-        rows = measured.columns("subject_id", "value_text", where=("name", [f"{name}_level_measured"]))
-        places = last_places(flat(rows["subject_id"]), ids)
-        values = flat(rows["value_text"]).take(pa.array(places, mask=places < 0))
-        agrees = pc.fill_null(pc.equal(values, promised[name].take(presets)), False).to_numpy(zero_copy_only=False)
-        doubts |= (~agrees).astype(np.int8) << bit
-        del rows, places, values, agrees
-    chosen = ([f"{name}_level" for bit, name in enumerate(names) if code >> bit & 1] for code in range(1 << len(names)))
-    told = pa.array([", ".join(some) or "none" for some in chosen])
-    for begin in range(0, len(ids), 1 << 16):
-        own, own_presets = ids.slice(begin, 1 << 16), presets.slice(begin, 1 << 16)
-        columns = {"preset": known.take(own_presets)}
-        columns |= {f"{name}_level": values.take(own_presets) for name, values in promised.items()}
-        columns["label_doubts"] = told.take(pa.array(doubts[begin : begin + len(own)]))
-        yield _facts(own, columns)
-
-
-def _facts(subjects: pa.Array, columns: Mapping[str, pa.Array]) -> pa.Table:
-    """Rows of ``Attribute``: of one subject after the other all ``columns``, which are texts that presets promise."""
-    count, turns = len(subjects), np.arange(len(subjects) * len(columns)).reshape(len(columns), -1).T.ravel()
-    nothing, text = pa.nulls(len(turns)), pa.string()
-    facts = pa.array(list(columns)).take(pa.array(np.tile(np.arange(len(columns)), count)))
-    values = pa.chunked_array(list(columns.values()), text).combine_chunks().take(pa.array(turns))
-    repeated = subjects.take(pa.array(np.repeat(np.arange(count), len(columns))))
-    version = pa.repeat(render.VERSION, len(turns))
-    cells = [repeated, facts, nothing.cast(pa.float64()), values, nothing.cast(text), pa.repeat("preset", len(turns)), version,
-             nothing.cast(text)]  # fmt: skip
-    return pa.Table.from_arrays(cells, schema=schema_of(Attribute))

@@ -24,7 +24,7 @@ from inpaintbench.recipes.versions import NOTHING_ASKED, Asked, exporting
 from inpaintbench.types import Clip, Dataset, Item, canonical_json
 from inpaintbench.workspace import Workspace
 
-_FILE = "recipe.json"
+FILE = "recipe.json"
 _OF_ITEMS = "recipe_of_items.json"
 
 
@@ -34,11 +34,11 @@ def remember(workspace: Workspace, recipe: BaseModel) -> None:
     Raises:
         InputError: the workspace holds another kind of benchmark.
     """
-    if (workspace.path / _FILE).exists() and (kind := recall(workspace).kind) != _kind(recipe):
+    if (workspace.path / FILE).exists() and (kind := recall(workspace).kind) != _kind(recipe):
         raise InputError(
             f"workspace {str(workspace.path)!r} holds a {kind!r} benchmark; choose another --out for {_kind(recipe)!r}"
         )
-    write_atomically(workspace.path / _FILE, _text(recipe))
+    write_atomically(workspace.path / FILE, _text(recipe))
 
 
 def _kind(recipe: BaseModel) -> str:
@@ -56,7 +56,7 @@ def recall(workspace: Workspace) -> Any:
     Raises:
         InputError: there is none, or it is not a recipe.
     """
-    path = workspace.path / _FILE
+    path = workspace.path / FILE
     try:
         fields = json.loads(path.read_text())
         return RECIPES.get(fields.pop("recipe"))(**fields)

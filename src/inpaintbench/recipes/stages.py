@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -33,10 +34,11 @@ from inpaintbench.export.licences import STATED, is_unstated
 from inpaintbench.files import display_name
 from inpaintbench.lazily import lazily
 from inpaintbench.manifest import ArrayIds
+from inpaintbench.masks.axes import AXES
 from inpaintbench.masks.generators import GENERATORS
 from inpaintbench.recipes import dataset_table, leakage, own_slices, versions
 from inpaintbench.recipes.own_slices import OwnSlice
-from inpaintbench.steps import ALIKE, LEVELS, MEASURED_MASKS, NAMES, PAIR
+from inpaintbench.steps import ALIKE, AXIS_CLIPS, LEVELS, MEASURED_MASKS, NAMES, PAIR
 from inpaintbench.tables import to_columns, to_records
 from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Plain, Selection, Slice, Source
 from inpaintbench.workspace import Workspace
@@ -378,6 +380,8 @@ class Publication:
     hole_is_given: bool = True
     extra: Callable[[Sequence[Plain]], Iterable[tuple[str, bytes]]] | None = None
     """Further files of the dataset, made from its rows: path and bytes."""
+    facts: Plain = field(default_factory=dict)
+    """What the card tells besides the rows, of this recipe alone."""
 
 
 def export(publication: Publication, workspace: Workspace, *, target: Path | None = None) -> tuple[Path, Dataset]:
@@ -417,8 +421,13 @@ def export(publication: Publication, workspace: Workspace, *, target: Path | Non
     leaked = None
     if len({*items["split"].unique().to_pylist(), *(published.splits.values() if published else ())}) > 1:
         attributes = [row for step in steps for row in workspace.table("attributes", Attribute, step=step)]
-        leaked = leakage.check(workspace, to_records(items, Item), attributes=attributes, allowed=allowed, gone=gone)
-    facts = evidence.evidence(workspace, recipe) | ({} if leaked is None else {"leakage": leaked}) | stated
+        # A version of a clip is of the clip's source, which is in one split.
+        derived = pc.is_in(items["clip_id"], value_set=derived_clips(workspace)["clip_id"].combine_chunks())
+        own_items = to_records(items.filter(pc.invert(derived)), Item)
+        leaked = leakage.check(workspace, own_items, attributes=attributes, allowed=allowed, gone=gone)
+    facts = (
+        evidence.evidence(workspace, recipe) | dict(publication.facts) | ({} if leaked is None else {"leakage": leaked}) | stated
+    )
     facts |= {"dataset": told.facts} if told.facts else {}
     facts |= {"rai": dict(told.rai)} if told.rai else {}
     facts |= {own_slices.FACT: [part.model_dump() for part in own]} if own else {}
@@ -431,7 +440,7 @@ def export(publication: Publication, workspace: Workspace, *, target: Path | Non
         slices=slices,
         left_out=left_out,
         sources=sources,
-        clips=_batches(workspace, "clips", Clip),
+        clips=_with(_batches(workspace, "clips", Clip), _batches(workspace, AXIS_CLIPS, Clip)),
         corruptions=_batches(workspace, "corruptions", Corruption),
         attributes=_batches(workspace, "attributes", Attribute, steps=steps),
         recipe={
@@ -450,6 +459,10 @@ def export(publication: Publication, workspace: Workspace, *, target: Path | Non
         settle=lambda dataset: versions.versioned(workspace, dataset, folder, published=published),
     )
     return folder, dataset
+
+
+def _with(given: Batches, more: Batches) -> Batches:
+    return lambda columns=None: chain(given(columns), more(columns))
 
 
 def _batches(workspace: Workspace, table: str, record: type, *, steps: Sequence[str] | None = None) -> Batches:
@@ -495,16 +508,28 @@ def _licensed(workspace: Workspace, licence: str | None, *, items: pa.Table) -> 
     return named, {STATED: {licence: count}} if count else {}
 
 
+def derived_clips(workspace: Workspace) -> pa.Table:
+    """Clips that versions of others are, of a paired design: their ``clip_id``."""
+    return workspace.columns(AXIS_CLIPS, Clip, columns=["clip_id"])
+
+
 def _check_up_to_date(workspace: Workspace, items: pa.Table) -> None:
     clips = workspace.columns("clips", Clip, columns=["clip_id"])["clip_id"]
-    holes = workspace.columns("corruptions", Corruption, columns=["corruption_id"])["corruption_id"]
+    holes = workspace.columns("corruptions", Corruption, columns=["corruption_id", "clip_id"])
     judged = workspace.columns("selection", Selection, columns=["clip_id", "keep"])
     dropped = judged.filter(pc.invert(judged["keep"]))["clip_id"]
+    of_clips = items["clip_id"].combine_chunks()
+    if derived := set(derived_clips(workspace)["clip_id"].to_pylist()).intersection(of_clips.to_pylist()):
+        # A version stands and falls with the clip that it was made of, which its corruption's parent hides a part of.
+        versions = to_records(workspace.columns("corruptions", Corruption, where=("clip_id", derived)), Corruption)
+        clip_of = dict(zip(holes["corruption_id"].to_pylist(), holes["clip_id"].to_pylist(), strict=True))
+        made_of = {row.clip_id: clip_of.get(row.parameters["parent"], "") for row in versions}
+        of_clips = pa.array([made_of.get(clip, clip) for clip in of_clips.to_pylist()], pa.string())
     there = pc.and_(
-        pc.is_in(items["corruption_id"], value_set=holes.combine_chunks()),
+        pc.is_in(items["corruption_id"], value_set=holes["corruption_id"].combine_chunks()),
         pc.and_not(
-            pc.is_in(items["clip_id"], value_set=clips.combine_chunks()),
-            pc.is_in(items["clip_id"], value_set=dropped.combine_chunks()),
+            pc.is_in(of_clips, value_set=clips.combine_chunks()),
+            pc.is_in(of_clips, value_set=dropped.combine_chunks()),
         ),
     )
     if not pc.all(there, min_count=0).as_py():
@@ -514,14 +539,16 @@ def _check_up_to_date(workspace: Workspace, items: pa.Table) -> None:
         )
 
 
-_KINDS: Mapping[str, Catalogue[Any]] = {"splitter": SPLITTERS, "normalizer": NORMALIZERS, "mask generator": GENERATORS}
+_KINDS: Mapping[str, Catalogue[Any]] = {
+    "splitter": SPLITTERS, "normalizer": NORMALIZERS, "mask generator": GENERATORS, "axis": AXES,
+}  # fmt: skip
 
 
 def leaf_class(kind: str, name: str) -> Any:
     """The class of a leaf that makes datasets.
 
     Args:
-        kind: ``splitter``, ``normalizer``, ``attribute`` or ``mask generator``.
+        kind: ``splitter``, ``normalizer``, ``attribute``, ``mask generator`` or ``axis``.
         name: in its catalogue.
     """
     from inpaintbench.curation.attributes import ATTRIBUTES

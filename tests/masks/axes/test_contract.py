@@ -95,8 +95,11 @@ def test_an_axis_says_what_it_is(name: str) -> None:
 @pytest.mark.parametrize("name", MADE)
 def test_every_level_but_that_of_the_unchanged_item_is_made_and_says_of_what(name: str, made: World) -> None:
     varied = made.vary(name)
+    shared = {"axis": name, "parent": made.base.corruption_id}
+    if AXES.get(name).changes == "clip":
+        shared["of_clip"] = made.base.clip_id
     assert [row.parameters for row in varied.corruptions] == [
-        {"axis": name, "level": level, "parent": made.base.corruption_id} for level in made_levels(AXES.get(name)())
+        {**shared, "level": level} for level in made_levels(AXES.get(name)())
     ]
     assert len({row.corruption_id for row in (made.base, *varied.corruptions)}) == len(varied.corruptions) + 1
     assert {row.generator for row in varied.corruptions} == {"varied"}

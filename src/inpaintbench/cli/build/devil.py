@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -43,10 +43,11 @@ from inpaintbench.curation.sheets import import_labels, read_labels
 from inpaintbench.download import Limits
 from inpaintbench.executors.base import Executor
 from inpaintbench.export.growing import check_addable
+from inpaintbench.manifest import MANIFEST, load
 from inpaintbench.recipes import dataset_table, devil
 from inpaintbench.recipes.dataset_table import SILENT, DatasetTable
 from inpaintbench.recipes.options import FOOTAGE, SELECTION, read_size
-from inpaintbench.recipes.settings import begin, check, corrupt, export, leave_out_published, remember
+from inpaintbench.recipes.settings import FILE, begin, check, corrupt, export, leave_out_published, recall, remember
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.recipes.versions import Asked
 from inpaintbench.steps import LABELS
@@ -56,8 +57,8 @@ from inpaintbench.workspace import Workspace
 PLACES = ("folder", "flickr", "fetched")
 # Fields of the recipe that `build devil` asks for; `curation clips` asks for how films are cut, too.
 OPTIONS = (
-    "behaviour", "seed", "width", "hdr", "cut_bars", "per_slice", "sliced_by", "cut_score_limit", "level_share", "level_limit",
-    "strict_rules", "review", "masks_by_turn", "imperfect", "splits",
+    "behaviour", "seed", "width", "hdr", "cut_bars", "design", "per_slice", "sliced_by", "cut_score_limit", "level_share",
+    "level_limit", "strict_rules", "review", "masks_by_turn", "axes", "imperfect", "splits",
 )  # fmt: skip
 # Those of Flickr, in the order of help.
 FLICKR_OPTIONS = (
@@ -165,7 +166,16 @@ def build_devil(
         without=_switched_off(without_rule or (), online=online, published=given.get("behaviour") == "as-published"),
     )  # fmt: skip
     of_masks = saving.choices(by_turn=bool(given.get("masks_by_turn")))
-    chosen = {"review": online, "rules": found, **cuts.choices(sized="width" in given), **of_masks, **describing.choices}
+    append_to = published.folder(out / "exports" / devil.DevilRecipe.kind)
+    design = _usual_design(given, out, append_to, own=source == "folder" and not of_masks)
+    chosen = {
+        "design": design,
+        "review": online,
+        "rules": found,
+        **cuts.choices(sized="width" in given),
+        **of_masks,
+        **describing.choices,
+    }
     recipe = make_recipe(devil.DevilRecipe, {**chosen, **given})
     before: Callable[[Executor], object] | None = None
     if source == "folder":
@@ -182,6 +192,16 @@ def build_devil(
         masks=saving.saved_masks,
     )  # fmt: skip
     told(*made)
+
+
+def _usual_design(given: Mapping[str, Any], out: Path, append_to: Path | None, *, own: bool) -> str:
+    """The design where nobody asks for one: that of what is gone on with or added to, else pairs of ``own`` footage."""
+    if append_to is not None and (append_to / MANIFEST).is_file():
+        return str(load(append_to).recipe.get("design", "slices"))
+    if given.get("behaviour") == "as-published" or given.get("imperfect") or not own:
+        return "slices"
+    begun = recall(Workspace(out)) if (out / FILE).is_file() else None
+    return "paired" if begun is None else str(getattr(begun, "design", "slices"))
 
 
 def _switched_off(names: Sequence[str], *, online: bool, published: bool) -> Sequence[str]:
@@ -250,8 +270,8 @@ def demo_recipe() -> tuple[devil.DevilRecipe, SourceSpec]:
     """The recipe and the source of `demo`."""
     width, height = DEMO_SIZE
     recipe = devil.DevilRecipe(
-        name="inpaintbench demo", width=width, height=height, per_slice=DEMO_PER_SLICE, sliced_by=DEMO_SLICES, level_share=0.5,
-        clip_frames=DEMO_FRAMES,
+        name="inpaintbench demo", width=width, height=height, design="paired", per_slice=DEMO_PER_SLICE, sliced_by=DEMO_SLICES,
+        level_share=0.5, clip_frames=DEMO_FRAMES,
     )  # fmt: skip
     constants = {"count": DEMO_CLIPS, "width": width, "height": height, "frames": DEMO_FRAMES, "stills_and_pans": True}
     return recipe, SourceSpec("embedded", constants)

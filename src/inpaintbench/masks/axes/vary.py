@@ -23,11 +23,11 @@ from inpaintbench.masks.axes.base import Axis
 from inpaintbench.masks.generators.imperfect_mask import agreement
 from inpaintbench.masks.generators.varied import Varied as Generator
 from inpaintbench.masks.render import generate, hole_sha256
+from inpaintbench.steps import AXIS_CLIPS as TABLE
 from inpaintbench.types import Clip, Corruption, Frames, Hole, Plain, content_id, item_rng
 from inpaintbench.workspace import Blobs
 
 VERSION = "1"
-TABLE = "axis_clips"
 # `Corruption.generator` of what is made here.
 GENERATOR = Generator.name
 # Level of missing pixels in inputs that are stored, as in those that are not.
@@ -43,6 +43,8 @@ class Varied(NamedTuple):
     """In order of the item that they are of, and of levels; ``parameters`` say ``axis``, ``level`` and ``parent``."""
     outcome: Outcome
     """Of the step that made the corruptions, for ``render.measure_all``."""
+    refused: list[str]
+    """Why items have no versions."""
 
 
 def vary(
@@ -72,6 +74,7 @@ def vary(
     shared: dict[str, Any] = {"axis": axis, "axis_version": leaf.version}
     made_of: dict[str, dict[str, Clip]] = {}
     clips: list[Clip] = []
+    refused: list[str] = []
     if leaf.changes == "clip":
         step = Step(
             name=f"{TABLE}.{axis}", version=VERSION, table=TABLE, record=Clip, function=f"{__name__}:clips_of",
@@ -82,7 +85,8 @@ def vary(
             Task(clip_id, content_id(clip_id, clip.rgb_sha256), {"clip": asdict(clip)}, names.get(clip_id, ""))
             for clip_id, clip in sorted(sources.items())
         ]
-        clips = executor.run(step, tasks).records
+        cut = executor.run(step, tasks)
+        clips, refused = cut.records, [row.reason for row in cut.rejected]
         by_id = {clip.clip_id: clip for clip in clips}
         for clip_id in sources:
             ids = {level: clip_id_of(clip_id, leaf, level, form) for level in made_levels(leaf)}
@@ -100,7 +104,7 @@ def vary(
         payload = {"clip": asdict(clip), "base": asdict(base), "clips": made}
         tasks.append(Task(base.corruption_id, content, payload, names.get(clip.clip_id, "")))
     outcome = executor.run(step, tasks)
-    return Varied(clips, outcome.records, outcome)
+    return Varied(clips, outcome.records, outcome, [*refused, *(row.reason for row in outcome.rejected)])
 
 
 def made_levels(axis: Axis) -> tuple[str, ...]:
@@ -160,7 +164,7 @@ def versions_of(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Corr
                 base.corruption_id, GENERATOR, Generator.version, VERSION, leaf.name, leaf.version, level, seed, of.clip_id
             ),
             clip_id=of.clip_id, generator=GENERATOR, seed=seed, parent_id=None, hole=base.hole, hole_sha256=base.hole_sha256,
-            parameters={"axis": leaf.name, "level": level, "parent": base.corruption_id},
+            parameters={"axis": leaf.name, "level": level, "parent": base.corruption_id, **_of_clip(clip, of)},
         )  # fmt: skip
         if not same:
             blob, _ = blobs.put(video.suffix_for(len(hole)), partial(video.write_hole, hole=hole, fps=of.fps))
@@ -176,6 +180,11 @@ def versions_of(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Corr
             facts["known_psnr_db"] = known_psnr(shown, truth, hole | missing)
         rows.append(replace(row, facts={f"axis_{name}": value for name, value in facts.items() if value is not None}))
     return rows
+
+
+def _of_clip(clip: Clip, of: Clip) -> dict[str, str]:
+    """The clip as it was cut from a film, for versions that show another one."""
+    return {} if of.clip_id == clip.clip_id else {"of_clip": clip.clip_id}
 
 
 def _hole(leaf: Axis, level: str, missing: Hole, of: Clip, base: Corruption, seed: int) -> Hole:

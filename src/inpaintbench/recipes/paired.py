@@ -1,0 +1,287 @@
+"""Paired designs: items of one clip that differ in one stated property, so that what differs between levels is that property.
+
+Slices of other clips differ mostly in which clips they hold. Here every clip that takes part in an axis is in each of its levels:
+as it is, under one blob of one preset, and in versions with one thing changed and all other draws held. Slices of what films show
+by themselves, such as the motion of their camera, stand beside them and hold each clip once, unchanged.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from inpaintbench.executors.base import Executor
+from inpaintbench.masks import render
+from inpaintbench.masks.axes import AXES
+from inpaintbench.masks.axes.base import Axis
+from inpaintbench.masks.axes.presets import PresetAxis
+from inpaintbench.masks.axes.vary import vary
+from inpaintbench.masks.generators.blob_motion import PRESETS
+from inpaintbench.recipes import stages
+from inpaintbench.recipes.promised import promised_levels
+from inpaintbench.steps import AXES_OF_ITEMS, MASK_LEVELS
+from inpaintbench.tables import to_records
+from inpaintbench.types import Attribute, Clip, Corruption, Item, Plain, Slice, content_id, hash_of
+from inpaintbench.workspace import Workspace
+
+# Those of blobs, and the one that needs clips whose camera is still.
+USUAL_AXES = ("size", "pose", "displacement", "camera_path")
+OF_STILL_CLIPS = ("camera_path",)
+# Name of the fact of a dataset that lists its axes, and of an item's attributes: its level on one, and who shares all else.
+FACT, LEVEL_OF, GROUP_OF = "axes", "axis.", "pair."
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Clips of a paired benchmark."""
+
+    labelled: dict[str, list[str]] = field(default_factory=dict)
+    """Slice of what films show by themselves -> its clips."""
+    axes: dict[str, list[str]] = field(default_factory=dict)
+    """Axis -> the clips that are in each of its levels."""
+    left_out: dict[str, str] = field(default_factory=dict)
+    """Slice without clips -> the reason."""
+    films: Mapping[str, str] = field(default_factory=dict)
+    """Clip id -> its film."""
+
+    @property
+    def unchanged(self) -> list[str]:
+        """Clips with an item of which nothing is changed."""
+        of_axes = (clips for axis, clips in self.axes.items() if _has_unchanged(AXES.get(axis)))
+        return list(dict.fromkeys(itertools.chain(*self.labelled.values(), *of_axes)))
+
+
+def draw(
+    of_clips: Mapping[str, Mapping[str, Sequence[str]]], *, every: Sequence[str], still: Collection[str],
+    sources: Mapping[str, str], axes: Sequence[str], per_slice: int, seed: int, members: Mapping[str, Collection[str]],
+) -> Drawn:  # fmt: skip
+    """Choose the clips of every slice and axis, by turns from all films; those of slices first, so that axes vary the same.
+
+    Args:
+        of_clips: clip attribute -> level -> clips that are labelled so.
+        every: ids of all kept clips.
+        still: those whose camera is still.
+        sources: clip id -> its film.
+        axes: names in ``AXES``.
+        per_slice: clips wanted in each.
+        seed: of the order in which films and their clips take turns.
+        members: published slice -> clips in it: it is filled up to ``per_slice`` with others.
+    """
+    drawn, published = Drawn(films=sources), {clip for clips in members.values() for clip in clips}
+    for attribute, levels in of_clips.items():
+        for level, labelled in levels.items():
+            name, there = f"{attribute}-{level}", members.get(f"{attribute}-{level}", ())
+            left = [clip for clip in labelled if clip not in there]
+            drawn.labelled[name] = in_turn(left, sources, per_slice - len(there), key=(seed, name))
+            if not drawn.labelled[name] and not there:
+                drawn.left_out[name] = f"no clip is labelled {attribute}_level '{level}'"
+    chosen = set(itertools.chain(*drawn.labelled.values()))
+    for axis in axes:
+        of_axis = AXES.get(axis).levels
+        there, usable = members.get(f"{axis}-{of_axis[0]}", ()), still if axis in OF_STILL_CLIPS else every
+        # A published item has no place in an axis that it was not made for.
+        left = [clip for clip in usable if clip not in published]
+        drawn.axes[axis] = in_turn(left, sources, per_slice - len(there), key=(seed, "axis"), first=chosen)
+        chosen.update(drawn.axes[axis])
+        if not drawn.axes[axis] and not there:
+            why = "no clip is left" if usable else "no clip has a still camera"
+            drawn.left_out.update((f"{axis}-{level}", why) for level in of_axis)
+    return drawn
+
+
+def in_turn(
+    clips: Sequence[str], sources: Mapping[str, str], most: int, *, key: Sequence[Any], first: Set[str] = frozenset()
+) -> list[str]:
+    """At most ``most`` clips, by turns from every film, so that none has more than an even share and one more.
+
+    A film with many clips beside films with few does not fill up what these lack: a mean would be of that film.
+
+    Args:
+        clips: to choose from.
+        sources: clip id -> its film.
+        most: how many.
+        key: of the hashes by which clips of a film, and films, come one before the other.
+        first: clips that come before others of their film, as their films do before others.
+    """
+    of_film: dict[str, list[str]] = {}
+    for clip in sorted(clips, key=lambda clip: (clip not in first, hash_of(*key, clip))):
+        of_film.setdefault(sources[clip], []).append(clip)
+    films = sorted(of_film, key=lambda film: (first.isdisjoint(of_film[film]), hash_of(*key, film)))
+    turns = list(itertools.zip_longest(*(of_film[film] for film in films)))
+    taken: list[str] = []
+    for turn, row in enumerate(turns):
+        if turn * len(of_film) > len(taken) + 1:
+            break
+        taken += [clip for clip in row if clip is not None]
+    return taken[: max(most, 0)]
+
+
+def corrupt(recipe: Any, executor: Executor, workspace: Workspace, drawn: Drawn, *, masks_per_preset: int) -> None:
+    """Make the items: one unchanged of each clip, and versions of it for each axis that it is in.
+
+    A clip of which a level cannot be made is not in that axis; the reason stands in ``rejected``.
+
+    Args:
+        recipe: with ``seed`` and ``splits``.
+        executor: who renders and measures.
+        workspace: with the clips.
+        drawn: which clips.
+        masks_per_preset: how many numbered blobs each preset has.
+
+    Raises:
+        RunError: not one item could be made.
+    """
+    wanted = list(dict.fromkeys([*drawn.unchanged, *itertools.chain(*drawn.axes.values())]))
+    rows = workspace.columns("clips", Clip, where=("clip_id", set(wanted)))
+    clips = {clip.clip_id: clip for clip in to_records(rows, Clip)}
+    names = stages.clip_names(workspace, list(clips.values()))
+    blobs = _Blobs(clips, drawn.films, recipe.seed, masks_per_preset)
+    axes = {name: AXES.get(name)() for name in drawn.axes}
+    presets = {name: axis for name, axis in axes.items() if isinstance(axis, PresetAxis)}
+    asked = {clip: blobs.base(clip) for clip in wanted}
+    flips = [
+        blobs.request(clip, axis.flipped(blobs.preset_of(clip), level))
+        for name, axis in presets.items()
+        for clip in drawn.axes[name]
+        for level in axis.levels
+    ]
+    rendered = render.render(executor, [*asked.values(), *flips])
+    workspace.write_rows("attributes", MASK_LEVELS, promised_levels(rendered, render.measure_all(executor, rendered)))
+    made = {row.corruption_id: row for row in rendered.records}
+    bases = {clip: made[one.corruption_id] for clip, one in asked.items() if one.corruption_id in made}
+    versions: list[_Version] = []
+    refused: dict[str, str] = {}
+    for name, axis in axes.items():
+        chosen = [clip for clip in drawn.axes[name] if clip in bases]
+        if name in presets:
+            found = _of_presets(presets[name], chosen, blobs, made)
+        else:
+            given = [(clips[clip], bases[clip]) for clip in chosen]
+            varied = vary(executor, name, given, seed=recipe.seed, names=names)
+            render.measure_all(executor, varied.outcome, name=measure_step(name))
+            found = _of_varied(axis, [bases[clip] for clip in chosen], varied.corruptions)
+            if varied.refused:
+                refused[name] = varied.refused[0]
+        versions += _complete(axis, found)
+    why = {f"{name}-{level}": reason for name, reason in refused.items() for level in axes[name].levels}
+    drawn = replace(drawn, left_out={**why, **drawn.left_out})
+    _write(recipe, workspace, drawn, versions, {clip: bases[clip] for clip in drawn.unchanged if clip in bases})
+
+
+class _Version(NamedTuple):
+    """An item at one level of an axis."""
+
+    axis: str
+    level: str
+    base: Corruption
+    """Of the unchanged item, which versions that differ in the level alone have in common."""
+    clip_id: str
+    corruption_id: str
+
+
+class _Blobs:
+    """Which blob hides what of a clip: it follows from clip and film alone, so that further clips change nothing."""
+
+    def __init__(self, clips: Mapping[str, Clip], films: Mapping[str, str], seed: int, masks_per_preset: int) -> None:
+        self._clips, self._films, self._seed, self._most = clips, films, seed, masks_per_preset
+
+    def preset_of(self, clip_id: str) -> str:
+        """The preset of its unchanged item: that of its film, so that clips of one film differ in what they show."""
+        return sorted(PRESETS)[hash_of(self._seed, "preset", self._films[clip_id]) % len(PRESETS)]
+
+    def request(self, clip_id: str, preset: str) -> render.MaskRequest:
+        """Its blob of a preset; the blobs of all presets are drawn with the same random numbers."""
+        drawn = hash_of(self._seed, "blob", clip_id)
+        parameters = {"preset": preset, "paired": True, "index": drawn // 2 % self._most, "reverse": bool(drawn % 2)}
+        return render.MaskRequest(self._clips[clip_id], "devil_blobs", parameters, self._seed)
+
+    def base(self, clip_id: str) -> render.MaskRequest:
+        """The blob of its unchanged item."""
+        return self.request(clip_id, self.preset_of(clip_id))
+
+
+def _has_unchanged(axis: type[Axis]) -> bool:
+    return axis.base_level is not None or issubclass(axis, PresetAxis)
+
+
+def _of_presets(axis: PresetAxis, clip_ids: Sequence[str], blobs: _Blobs, made: Mapping[str, Corruption]) -> Iterator[_Version]:
+    for clip in clip_ids:
+        base = made[blobs.base(clip).corruption_id]
+        for level in axis.levels:
+            one = blobs.request(clip, axis.flipped(blobs.preset_of(clip), level)).corruption_id
+            if one in made:
+                yield _Version(axis.name, level, base, clip, one)
+
+
+def _of_varied(axis: Axis, bases: Sequence[Corruption], varied: Sequence[Corruption]) -> Iterator[_Version]:
+    known = {base.corruption_id: base for base in bases}
+    if axis.base_level is not None:
+        for base in bases:
+            yield _Version(axis.name, axis.base_level, base, base.clip_id, base.corruption_id)
+    for row in varied:
+        yield _Version(axis.name, row.parameters["level"], known[row.parameters["parent"]], row.clip_id, row.corruption_id)
+
+
+def _complete(axis: Axis, versions: Iterable[_Version]) -> list[_Version]:
+    """Versions of which every level could be made, by level."""
+    kept = list(versions)
+    count = Counter(one.base.corruption_id for one in kept)
+    kept = [one for one in kept if count[one.base.corruption_id] == len(axis.levels)]
+    return sorted(kept, key=lambda one: axis.levels.index(one.level))
+
+
+def _write(
+    recipe: Any, workspace: Workspace, drawn: Drawn, versions: Sequence[_Version], unchanged: Mapping[str, Corruption]
+) -> None:
+    """Write items, their places on axes, and slices."""
+    pieces = [(one.clip_id, one.corruption_id, one.base.clip_id) for one in versions]
+    pieces += [(clip, base.corruption_id, clip) for clip, base in unchanged.items()]
+    rows = workspace.columns("clips", Clip, columns=["clip_id", "source_id"], where=("clip_id", {piece[2] for piece in pieces}))
+    source_of = dict(zip(rows["clip_id"].to_pylist(), rows["source_id"].to_pylist(), strict=True))
+    split_of = stages.split_of(recipe, workspace, source_of)
+    items = {
+        corruption: Item(content_id(clip, corruption), clip, corruption, split_of[cut_clip])
+        for clip, corruption, cut_clip in pieces
+    }
+    members: dict[str, list[str]] = {}
+    for one in versions:
+        members.setdefault(f"{one.axis}-{one.level}", []).append(items[one.corruption_id].item_id)
+    for name, clip_ids in drawn.labelled.items():
+        members[name] = [items[unchanged[clip].corruption_id].item_id for clip in clip_ids if clip in unchanged]
+    rules = dict(_rules(drawn))
+    slices = [Slice(name, rule, tuple(members[name])) for name, rule in rules.items() if members.get(name)]
+    left_out = {name: drawn.left_out.get(name, "no mask could be rendered") for name in rules if not members.get(name)}
+    workspace.write_table("attributes", AXES_OF_ITEMS, list(_places(versions)), Attribute)
+    stages.write_items(workspace, list(items.values()), slices, left_out, empty="not one mask could be rendered")
+
+
+def _rules(drawn: Drawn) -> Iterator[tuple[str, str]]:
+    """Slices and what their items have in common, in words."""
+    for name in drawn.labelled:
+        attribute, level = name.rsplit("-", 1)
+        yield name, f"{attribute}_level == '{level}', each clip once and unchanged"
+    for name in drawn.axes:
+        for level in AXES.get(name).levels:
+            yield f"{name}-{level}", f"{LEVEL_OF}{name} == '{level}'"
+
+
+def _places(versions: Sequence[_Version]) -> Iterator[Attribute]:
+    """On every axis of an item its level, and the group that shares all else."""
+    for one in versions:
+        group, version = content_id(one.base.clip_id, one.base.corruption_id), AXES.get(one.axis).version
+        yield Attribute(one.corruption_id, f"{LEVEL_OF}{one.axis}", one.level, None, "axis", version)
+        yield Attribute(one.corruption_id, f"{GROUP_OF}{one.axis}", group, None, "axis", version)
+
+
+def measure_step(axis: str) -> str:
+    """The step that measures holes of versions along an axis."""
+    return f"measure.axis.{axis}"
+
+
+def facts(axes: Iterable[str]) -> list[Plain]:
+    """What a dataset says of its axes."""
+    leaves = ((name, AXES.get(name)) for name in axes)
+    return [{"name": name, "levels": list(axis.levels), "property": axis.property, "truth": axis.truth} for name, axis in leaves]
