@@ -13,6 +13,7 @@ from inpaintbench.claims import (
     jackknife_reach,
     share_interval,
     students_t,
+    tells_nothing,
     too_few,
 )
 
@@ -90,3 +91,22 @@ def test_where_all_items_agree_each_source_counts_once() -> None:
 def test_a_share_of_five_sources_has_no_interval() -> None:
     found = share_interval([1.0, 0.0, 1.0, 0.0, 1.0, 1.0], [*"abcdee"])
     assert found == Estimate(pytest.approx(4 / 6), None, None, 6, 5, too_few(5))
+
+
+def test_slices_and_axes_of_too_few_films_are_named_with_the_reason_and_others_are_not() -> None:
+    said = tells_nothing({"camera_motion-low": 6, "camera_motion-high": 4, "speed": 1, "size": 9}, films=9)
+    assert said == [
+        "camera_motion-high will tell nothing: 4 of 9 films have clips for it, and an interval, rank or lead needs at least 6; "
+        "add films of that kind",
+        "speed will tell nothing: 1 of 9 films has clips for it, and an interval, rank or lead needs at least 6; "
+        "add films of that kind",
+    ]
+    assert tells_nothing({"size": 6}, films=6) == []
+
+
+def test_too_few_films_for_anything_are_said_once() -> None:
+    said = tells_nothing({"size": 5, "pose": 3}, films=5)
+    assert said == [
+        "the clips that are kept are of 5 films, and an interval, rank or lead needs at least 6: no slice or axis will tell "
+        "anything; add films"
+    ]

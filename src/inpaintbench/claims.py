@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -28,6 +28,27 @@ def too_few(n_sources: int) -> str | None:
     if n_sources >= ENOUGH_SOURCES:
         return None
     return f"{n_sources} source{'' if n_sources == 1 else 's'}: an interval, rank or lead needs at least {ENOUGH_SOURCES}"
+
+
+def tells_nothing(films_of: Mapping[str, int], *, films: int) -> list[str]:
+    """Sentences on slices and axes of a benchmark that rest on too few films for any claim, and why; none where all have enough.
+
+    For whoever builds it, before holes are rendered.
+
+    Args:
+        films_of: name of a slice or an axis -> films that its clips are of.
+        films: that all clips which may be drawn are of.
+    """
+    least = f"an interval, rank or lead needs at least {ENOUGH_SOURCES}"
+    if too_few(films):
+        kept = f"the clips that are kept are of {films} film{'' if films == 1 else 's'}"
+        return [f"{kept}, and {least}: no slice or axis will tell anything; add films"]
+    return [
+        f"{name} will tell nothing: {own} of {films} films {'has' if own == 1 else 'have'} clips for it, and {least}; "
+        "add films of that kind"
+        for name, own in films_of.items()
+        if too_few(own)
+    ]
 
 
 def jackknife_error(without_each: Sequence[float]) -> float:
