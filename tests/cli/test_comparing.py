@@ -17,6 +17,7 @@ import scipy.stats
 import typer
 from click.testing import Result
 from old_format import write_one_file
+from tests.eval.report.diagnosed import decibels_of, paired_dataset
 from tests.eval.report.hand_made import dataset
 from typer.testing import CliRunner
 
@@ -134,6 +135,31 @@ def test_infinite_values_win_items_but_have_no_difference_and_the_table_says_so(
     assert (row["wins"], row["ties"], row["losses"], row["n"]) == ("1", "14", "1", "15")
     assert float(row["difference"]) == pytest.approx((32.0 - 28.0) / 15)
     assert row["better"] == ""  # one value of sixteen
+
+
+def test_what_each_attribute_does_to_both_is_drawn_beside_the_table(tmp_path: Path) -> None:
+    (root := tmp_path / "dataset").mkdir()
+    write_one_file(root, paired_dataset())
+    run = write_run(tmp_path / "run", root, {"psnr": decibels_of(["telea", "temporal_median"])})
+    done = call(root, run, "telea", "temporal_median")
+    assert "and 1 figure of effects beside them" in " ".join(done.output.split())
+    folder = run / "compare" / "devil.corrected"
+    figure = folder / "telea_vs_temporal_median_psnr_hole.svg"
+    words = re.findall(r'aria-label="([^"]+)"', figure.read_text())
+    assert any(word.startswith("temporal_median, Path of the camera, still → fast: −6.50 dB") for word in words)
+    assert any(word.startswith("telea less temporal_median, Size of the hole, low → high: −3.00 dB") for word in words)
+    page = (folder / "telea_vs_temporal_median.md").read_text()
+    assert f"]({figure.name})" in page
+    lines = [line for line in page.splitlines() if line.startswith("| Size of the hole | low → high |")]
+    assert len(lines) == 1
+    assert [re.sub(r"[*(].*|[*]", "", cell.strip(" *")).strip() for cell in lines[0].split("|")[3:6]] == [
+        "−4.00",
+        "−1.00",
+        "−3.00",
+    ]
+    assert str(figure) in {
+        str(path) for path in json.loads(call(root, run, "telea", "temporal_median", "--json").output)["files"]
+    }
 
 
 @pytest.mark.parametrize(("share", "starred"), [(0.5, False), (0.05, True)])

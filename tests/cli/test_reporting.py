@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import dataclasses
+import io
 import math
 import re
 from pathlib import Path
@@ -13,6 +15,7 @@ import typer
 from click.testing import Result
 from old_format import write_one_file
 from tests.eval.analysis.test_analysis_tables import two_slices
+from tests.eval.report.diagnosed import decibels_of, paired_dataset
 from tests.eval.report.hand_made import SLICES, VALUES, dataset, scores
 from typer.testing import CliRunner
 
@@ -146,6 +149,47 @@ def test_figures_stand_alone_on_white_paper(root: Path, run: Path, tmp_path: Pat
     assert "var(--" not in drawn
     with pytest.raises(InputError, match=r"figure\.docx'; names end in \.svg, \.pdf"):
         CliRunner().invoke(own, [*asked[:-4], "--out", "figure.docx"], catch_exceptions=False)
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> list[str]:
+    """Arguments for the scores of two methods on items that differ in one axis alone."""
+    root, workspace = tmp_path / "pairs", Workspace(tmp_path / "run of pairs")
+    root.mkdir()
+    write_one_file(root, paired_dataset())
+    (workspace.path / "dataset.sha256").write_text(file_sha256(root / frozen.MANIFEST))
+    for method, of in decibels_of(["telea", "temporal_median"]).items():
+        workspace.write_table("scores", score_step(CORRECTED.name, method), scores({method: of}), Score)
+    return [str(root), "--run", str(workspace.path), "--protocol", CORRECTED.name]
+
+
+def test_effects_are_printed_and_drawn_for_papers(pairs: list[str], tmp_path: Path) -> None:
+    tables, figures = typer.Typer(), typer.Typer()
+    tables.command()(expanded(table))
+    figures.command()(expanded(figure))
+    printed = CliRunner().invoke(tables, [*pairs, "--table", "effects"], catch_exceptions=False).output
+    assert "Attribute & Step & telea & temporal\\_median \\\\" in printed
+    assert re.search(r"Path of the camera & still \$\\rightarrow\$ fast & .* & \\textbf\{\$-\$6\.50\}", printed)
+    text = CliRunner().invoke(tables, [*pairs, "--table", "effects", "--csv"], catch_exceptions=False).output
+    row = next(csv.DictReader(io.StringIO(text)))
+    assert (row["Attribute"], row["Step"], row["Metric"], row["Region"]) == (
+        "Size of the hole",
+        "low → high",
+        "PSNR ↑ (dB)",
+        "hole",
+    )
+    assert float(row["telea"]) == pytest.approx(-4.0)
+    out = tmp_path / "fingerprint.svg"
+    CliRunner().invoke(figures, [*pairs, "--figure", "fingerprint", "--out", str(out)], catch_exceptions=False)
+    assert "temporal_median, Path of the camera, still → fast: −6.50 dB" in out.read_text()
+
+
+def test_without_attributes_there_are_no_effects_to_print(root: Path, run: Path) -> None:
+    own = typer.Typer()
+    own.command()(expanded(table))
+    asked = [str(root), "--run", str(run), "--protocol", "devil/corrected", "--table", "effects"]
+    with pytest.raises(InputError, match="no effect to print: no axis, slice or attribute has PSNR of the frame"):
+        CliRunner().invoke(own, asked, catch_exceptions=False)
 
 
 def test_figures_without_anything_to_show_are_refused(root: Path, run: Path, tmp_path: Path) -> None:

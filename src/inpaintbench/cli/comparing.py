@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -17,12 +18,15 @@ from inpaintbench.cli.words import pick
 from inpaintbench.eval.comparing.two_methods import HEADS, compare, csv_bytes, markdown, telling, text_rows
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.report.between_items import exposure_sentences
+from inpaintbench.eval.report.figures import versus_figure
 from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.tables import Results, in_reading_order
 from inpaintbench.eval.scoring.effort import Effort
 from inpaintbench.eval.scoring.run_folder import bind, check_scored, scored_methods, scores_of
 from inpaintbench.eval.scoring.run_state import not_run_words, references_in
 from inpaintbench.files import write_atomically
+from inpaintbench.pages import save_chart
+from inpaintbench.pages.words import count
 from inpaintbench.steps import predict_step
 from inpaintbench.types import Dataset, Score, SliceScore
 
@@ -49,6 +53,8 @@ def compare_command(
     out: Annotated[Path | None, option("Folder for both tables.", default="RUN/compare/PROTOCOL")] = None,
 ) -> None:
     """Compare two methods by each metric in each slice. Is the difference more than chance, and who wins which items?
+
+    Beside the tables lies a figure of what each attribute does to both, of the metrics asked for or the first.
 
     Example: inpaintbench eval compare DATASET telea mine --run RUN --metric psnr
     """
@@ -87,10 +93,12 @@ def compare_command(
     table, page = folder / f"{stem}.csv", folder / f"{stem}.md"
     folder.mkdir(parents=True, exist_ok=True)
     write_atomically(table, csv_bytes(rows, one=one, other=called))
-    write_atomically(page, markdown(rows, one=one, other=called, results=results).encode())
+    pictures = _pictures(results, one, called, quantities if metric or region else quantities[:1], folder / stem)
+    files = [table, page, *(folder / name for name in pictures.values())]
+    write_atomically(page, markdown(rows, one=one, other=called, results=results, pictures=pictures).encode())
     if as_json:
         asked = {"a": one, "b": called, "protocol": name, "fingerprint": results.fingerprint}
-        print_json({**asked, "rows": rows, "remarks": remarks, "files": [table, page]})
+        print_json({**asked, "rows": rows, "remarks": remarks, "files": files})
         return
     shown = rows if everything else telling(rows, most=MOST_ROWS)
     texts, notes = text_rows(shown)
@@ -101,7 +109,8 @@ def compare_command(
         console.say(f"the {len(shown)} most telling of {len(rows)} rows; --all shows the others, the files hold all")
     for remark in remarks:
         console.say(remark)
-    console.say(f"wrote {console.shown(table)} and {console.shown(page)}")
+    beside = f", and {count(len(pictures), 'figure')} of effects beside them" if pictures else ""
+    console.say(f"wrote {console.shown(table)} and {console.shown(page)}{beside}")
 
 
 def _scores(run: Path, root: Path, dataset: Dataset, protocol: str, method: str) -> tuple[list[Score], list[SliceScore]]:
@@ -116,6 +125,15 @@ def _scores(run: Path, root: Path, dataset: Dataset, protocol: str, method: str)
         check_scored(method, scored_methods(workspace, protocol))
         scores, sets = scores_of(workspace, dataset, root, protocol, methods=[method])
     return scores, [distance for distance in sets if distance.method == method]
+
+
+def _pictures(results: Results, one: str, other: str, quantities: Sequence[Quantity], stem: Path) -> dict[Quantity, str]:
+    """Quantity -> name of the figure of its effects on both methods, where it has any; written beside the tables."""
+    drawn = {quantity: versus_figure(results, one, other, quantity) for quantity in quantities}
+    names = {quantity: f"{stem.name}_{quantity.metric}_{quantity.region}.svg" for quantity, figure in drawn.items() if figure}
+    for quantity, name in names.items():
+        save_chart(drawn[quantity] or {}, stem.with_name(name))
+    return names
 
 
 def _unmeasured(results: Results, metrics: Names, regions: Names) -> list[str]:

@@ -12,9 +12,12 @@ from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, Scored
 from inpaintbench.cli.options import option
 from inpaintbench.cli.run_folder import results_of
 from inpaintbench.cli.words import check_name
+from inpaintbench.errors import InputError
+from inpaintbench.eval.diagnosis.diagnose import diagnose
 from inpaintbench.eval.protocols.base import Protocol
+from inpaintbench.eval.report.effects import effects_table
 from inpaintbench.eval.report.figures import paper_figure
-from inpaintbench.eval.report.labels import metric_title
+from inpaintbench.eval.report.labels import metric_title, quantity_label
 from inpaintbench.eval.report.page import default_quantity
 from inpaintbench.eval.report.quantity import Quantity, quantities_in, standing
 from inpaintbench.eval.report.score_table import score_table
@@ -37,16 +40,22 @@ def table(
     protocol: ProtocolName = None,
     metric: MetricName = None,
     region: RegionName = None,
+    what: Annotated[
+        Literal["scores", "effects"],
+        option("Scores by slice, or the effect of each attribute on each method with its interval.", "--table"),
+    ] = "scores",
     as_latex: Annotated[bool, option("LaTeX with booktabs.", "--latex/--csv")] = True,
     out: Annotated[Path | None, option("File to write.", default="standard output")] = None,
 ) -> None:
-    """Print the scores by slice as LaTeX or CSV.
+    """Print a table of the report as LaTeX or CSV.
 
     Example: inpaintbench eval table DATASET --run RUN --metric psnr --latex --out psnr.tex
     """
     results = results_of(run, dataset, protocol)
     quantity = _asked(results, metric, region)
-    drawn = score_table(results, quantity)
+    drawn = score_table(results, quantity) if what == "scores" else effects_table(results, diagnose(results), quantity)
+    if not drawn.rows:
+        raise InputError(f"no effect to print: no axis, slice or attribute has {quantity_label(quantity)} of enough sources")
     comment = (
         f"{drawn.caption}\ndataset {results.dataset.name} {results.dataset.version}, manifest {own_hash(results.dataset)}\n"
         f"protocol {results.protocol.name}, fingerprint {results.fingerprint}"
@@ -72,7 +81,7 @@ def figure(
     run: Scored,
     out: Annotated[Path, option("File to write: its name ends in .svg, .pdf, .png or .json (Vega-Lite).")],
     what: Annotated[
-        Literal["means", "difficulty", "steps", "sensitivity", "scatter"],
+        Literal["means", "fingerprint", "response", "difficulty", "steps", "sensitivity", "scatter"],
         option("Means with intervals by slice; or a figure of the report, by the name of its section.", "--figure"),
     ] = "means",
     protocol: ProtocolName = None,

@@ -6,18 +6,22 @@ import csv
 import io
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from inpaintbench.claims import ENOUGH_SOURCES
 from inpaintbench.eval.comparing.looked_at import effects_of
 from inpaintbench.eval.comparing.permutation import LEVEL, paired, settled
 from inpaintbench.eval.comparing.statistics import summarise
+from inpaintbench.eval.diagnosis.diagnose import diagnose
 from inpaintbench.eval.report.between_items import exposure_sentences
+from inpaintbench.eval.report.effects import quantity_words, versus_table
+from inpaintbench.eval.report.labels import quantity_label
 from inpaintbench.eval.report.quantity import Quantity, metric_leaf, standing
 from inpaintbench.eval.report.tables import SEED, Results
 from inpaintbench.eval.scoring.parts import ALL_ITEMS
 from inpaintbench.eval.scoring.run_state import NOT_RUN
+from inpaintbench.pages import Cell
 from inpaintbench.types import Slice
 
 Column = list[float | None]
@@ -287,8 +291,18 @@ def csv_bytes(rows: Sequence[Difference], *, one: str, other: str) -> bytes:
     return sink.getvalue().encode()
 
 
-def markdown(rows: Sequence[Difference], *, one: str, other: str, results: Results) -> str:
-    """The table with what its numbers are."""
+def markdown(
+    rows: Sequence[Difference], *, one: str, other: str, results: Results, pictures: Mapping[Quantity, str] | None = None
+) -> str:
+    """The table with what its numbers are, and below what each attribute does to both, where it was looked at.
+
+    Args:
+        rows: the table.
+        one: label of A.
+        other: of B.
+        results: scores of both.
+        pictures: quantity -> file beside the page that draws its effects.
+    """
     texts, notes = text_rows(rows)
     lines = [
         f"# {_plain(one)} and {_plain(other)}",
@@ -310,7 +324,24 @@ def markdown(rows: Sequence[Difference], *, one: str, other: str, results: Resul
         *([""] if notes else []),
         *(f"{_plain(note)}  " for note in notes),
     ]
+    for quantity, file in (pictures or {}).items():
+        table = versus_table(results, diagnose(results), quantity, one, other)
+        lines += [
+            "",
+            f"## {quantity_label(quantity)}: effect of each attribute",
+            "",
+            f"![{_plain(quantity_words(quantity))}]({file})",
+            "",
+        ]
+        lines += [f"| {' | '.join(_plain(column.label) for column in table.columns)} |", f"|{'---|' * len(table.columns)}"]
+        lines += [f"| {' | '.join(_effect_cell(cell) for cell in row.cells)} |" for row in table.rows]
+        lines += ["", table.foot]
     return "\n".join(lines) + "\n"
+
+
+def _effect_cell(cell: Cell) -> str:
+    text = f"**{_plain(str(cell.text))}**" if cell.strong else _plain(str(cell.text))
+    return f"{text} ({cell.below})" if cell.below else text
 
 
 def _plain(text: str) -> str:

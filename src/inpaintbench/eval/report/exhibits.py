@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from inpaintbench.eval.report.effects import Group
 from inpaintbench.eval.report.findings import with_unit
 from inpaintbench.eval.report.frame_values import rounded
 from inpaintbench.eval.report.gallery import Exhibit
@@ -82,6 +83,16 @@ def posters(exhibits: Sequence[Exhibit]) -> str:
 def shown_items(exhibits: Sequence[Exhibit]) -> dict[str, str]:
     """Item -> id of the element that plays it."""
     return {exhibit.choice.item_id: exhibit_id(index) for index, exhibit in enumerate(exhibits)}
+
+
+def shown_groups(groups: Sequence[Group], exhibits: Sequence[Exhibit]) -> dict[str, dict[str, str]]:
+    """Axis -> level -> id of the element that plays its item, of the groups whose items all have a video."""
+    shown = shown_items(exhibits)
+    return {
+        group.axis: {level: shown[item_id] for level, item_id in group.items.items()}
+        for group in groups
+        if all(item_id in shown for item_id in group.items.values())
+    }
 
 
 class Tile(NamedTuple):

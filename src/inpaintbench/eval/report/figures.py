@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from inpaintbench.errors import InputError
-from inpaintbench.eval.report import plots
+from inpaintbench.eval.diagnosis.diagnose import diagnose
+from inpaintbench.eval.report import effect_plots, plots
 from inpaintbench.eval.report.findings import with_unit
 from inpaintbench.eval.report.items import attributes_of
 from inpaintbench.eval.report.labels import metric_title, place_label, quantity_title
@@ -33,7 +34,7 @@ def paper_figure(results: Results, name: str, quantity: Quantity, *, attribute: 
 
     Args:
         results: the scores.
-        name: one of ``FIGURES``, or ``scatter``.
+        name: one of ``FIGURES``, or ``scatter``, ``fingerprint`` or ``response``.
         quantity: what is drawn.
         attribute: numeric attribute of items by which ``scatter`` draws; by default the first one.
 
@@ -43,6 +44,8 @@ def paper_figure(results: Results, name: str, quantity: Quantity, *, attribute: 
     styles = method_styles(results.methods, results.aside)
     if name == "scatter":
         return _scatter(results, quantity, styles, attribute)
+    if name in ("fingerprint", "response"):
+        return _of_diagnosis(results, name, quantity, styles)
     chart, rows = FIGURES[name](results, styles)
     own = [row for row in rows if (row["metric"], row["region"]) == quantity]
     if not own:
@@ -91,7 +94,40 @@ def _steps(results: Results, styles: Styles) -> tuple[TopLevelMixin, list[PlotRo
 FIGURES: Mapping[str, Callable[[Results, Styles], tuple[TopLevelMixin, list[PlotRow]]]] = {
     "means": _means, "difficulty": _difficulty, "steps": _steps, "sensitivity": _sensitivity,
 }  # fmt: skip
-"""Name -> chart and rows of all quantities; beside them there is ``scatter``."""
+"""Name -> chart and rows of all quantities; beside them there are ``scatter`` and the figures of the diagnosis."""
+
+
+def _of_diagnosis(results: Results, name: str, quantity: Quantity, styles: Styles) -> dict[str, Any]:
+    diagnosis, own = diagnose(results), _competing(results, styles)
+    if name == "fingerprint":
+        rows = effect_plots.fingerprint_rows(diagnosis, quantity)
+        lines = effect_plots.line_labels(diagnosis)
+        chart = effect_plots.fingerprint_chart(own, lines, list(own), higher_is_better=quantity.higher_is_better)
+        title, notes = effect_plots.figure_title(quantity), [PALE_NOTE]
+    else:
+        rows = effect_plots.response_rows(diagnosis, quantity)
+        chart = effect_plots.response_chart(own, effect_plots.curve_labels(diagnosis))
+        title, notes = quantity_title(quantity, results.protocol), []
+    if not rows:
+        raise InputError(f"nothing to draw as {name!r}: {_LACKS[name]} that enough sources have {quantity_title(quantity)} of")
+    return for_paper(chart, rows, title=title, notes=notes)
+
+
+def versus_figure(results: Results, one: str, other: str, quantity: Quantity) -> dict[str, Any] | None:
+    """The fingerprints of two methods over each other, and beside them the difference; None where there is no effect."""
+    diagnosis = diagnose(results)
+    rows = effect_plots.versus_rows(diagnosis, quantity, one, other)
+    if not rows:
+        return None
+    panels = effect_plots.versus_panels(one, other)
+    styles = {**method_styles((one, other)), panels[1]: MethodStyle("var(--soft)", "diamond", [1, 0])}
+    lines = effect_plots.line_labels(diagnosis)
+    chart = effect_plots.fingerprint_chart(styles, lines, panels, higher_is_better=quantity.higher_is_better, together=True)
+    return for_paper(chart, rows, title=effect_plots.figure_title(quantity), notes=[PALE_NOTE])
+
+
+PALE_NOTE = "Pale: could be chance. Intervals hold for everything that is compared together."
+_LACKS = {"fingerprint": "the dataset has no axis, slice or attribute", "response": "the dataset has no measured attribute"}
 
 
 def _competing(results: Results, styles: Styles) -> dict[str, MethodStyle]:

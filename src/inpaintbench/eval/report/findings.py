@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from inpaintbench.claims import ENOUGH_SOURCES
 from inpaintbench.eval.comparing.looked_at import Effect, Kind, looked_at
+from inpaintbench.eval.diagnosis.records import FactorEffect
 from inpaintbench.eval.report.labels import name_label, quantity_label, slice_label
 from inpaintbench.eval.report.quantity import Quantity, metric_leaf
 from inpaintbench.eval.report.significance import leads_of, p_words
@@ -124,10 +125,10 @@ def _extent(results: Results, one: Slice, method: str, quantity: Quantity) -> tu
     return len(measured), len({results.sources[item_id] for item_id in measured})
 
 
-def size_words(effect: Effect) -> str:
+def size_words(effect: Effect | FactorEffect) -> str:
     """The sizes that the interval of what is told holds, with the metric's unit: ``1.20 to 5.10 dB``."""
-    leaf = metric_leaf(effect.quantity.metric)
-    ends = f"{number(effect.surely, leaf.decimals)} to {number(abs(effect.value) + effect.reach, leaf.decimals)}"
+    leaf, size = metric_leaf(effect.quantity.metric), abs(effect.value)
+    ends = f"{number(max(0.0, size - effect.reach), leaf.decimals)} to {number(size + effect.reach, leaf.decimals)}"
     return f"{ends} {leaf.unit}".strip()
 
 
@@ -172,12 +173,17 @@ def _too_few_in_slices(question: str, results: Results, quantity: Quantity, slic
 
 
 def change_words(change: Effect) -> Sentence:
-    """Who changes by how much: the interval's sizes of what is told, else the size that was found."""
-    leaf = metric_leaf(change.quantity.metric)
-    size = size_words(change) if change.told else f"{number(abs(change.value), leaf.decimals)} {leaf.unit}".strip()
-    if leaf.unit and change.quantity.higher_is_better:
-        return (Method(change.one), f" {'gains' if change.better else 'loses'} {size}")
-    return (Method(change.one), f" gets {size} {'better' if change.better else 'worse'}")
+    """Who changes by how much."""
+    return (Method(change.one), f" {moved_words(change)}")
+
+
+def moved_words(effect: Effect | FactorEffect) -> str:
+    """Whether a score gets better or worse, and by how much: the interval's sizes where it is told, else the size found."""
+    leaf = metric_leaf(effect.quantity.metric)
+    size = size_words(effect) if effect.told else f"{number(abs(effect.value), leaf.decimals)} {leaf.unit}".strip()
+    if leaf.unit and effect.quantity.higher_is_better:
+        return f"{'gains' if effect.better else 'loses'} {size}"
+    return f"gets {size} {'better' if effect.better else 'worse'}"
 
 
 def when_words(change: Effect) -> str:

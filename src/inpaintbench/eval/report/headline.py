@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from inpaintbench.eval.comparing.looked_at import Effect
+from inpaintbench.eval.diagnosis.diagnose import diagnose
+from inpaintbench.eval.diagnosis.records import Diagnosis, FactorEffect
+from inpaintbench.eval.report.effects import factor_label, headline_effect, sentence, shown_groups, step_of
 from inpaintbench.eval.report.findings import change_words, effects, standing_note, when_words, with_unit
 from inpaintbench.eval.report.gallery import Choice
 from inpaintbench.eval.report.labels import name_label, quantity_label
@@ -36,25 +39,48 @@ class Headline(NamedTuple):
     sentence: Sentence
     reasons: str
     proofs: tuple[Proof, ...]
+    step: str = ""
+    """Line of the fingerprints that it stands on; empty for a change between slices."""
 
 
 def headline(results: Results, quantity: Quantity) -> Headline | None:
-    """The largest change of a method from a low to a high slice that is more than chance; None where there is none.
+    """The largest effect of an axis on a method that is more than chance, else of a low against a high slice; None without one.
 
-    It is shown on the item of each slice that is nearest to the slice's mean, so that no extreme is chosen; where the slices hold
-    items of one exact hole, on the pair of them that is.
+    An axis is shown on the pair of items nearest to its mean effects. A change between slices is shown on the item of each that
+    is nearest to the slice's mean, so that no extreme is chosen; where the slices hold items of one exact hole, on the pair of
+    them that is.
     """
+    diagnosis = diagnose(results)
+    kicker = _LABEL if standing(quantity, results.protocol) == "primary" else f"Exploratory {_LABEL.lower()}"
+    if (effect := headline_effect(diagnosis, quantity)) is not None:
+        return Headline(kicker, sentence(effect), _effect_reasons(results, effect, quantity),
+                        tuple(_effect_proofs(results, diagnosis, effect)), step_of(effect).key)  # fmt: skip
     change = next((effect for effect in effects(results, quantity, "change") if effect.told), None)
     if change is None:
         return None
     name = name_label(change.other).lower()
     items = _shown(results, change, quantity)
     proofs = tuple(
-        _proof(results, change, item_id, quantity, words=f"{name} {level}")
+        _proof(results, change.one, item_id, quantity, words=f"{name} {level}")
         for level, item_id in zip(("low", "high"), items.item_ids, strict=True)
     )
-    kicker = _LABEL if standing(quantity, results.protocol) == "primary" else f"Exploratory {_LABEL.lower()}"
     return Headline(kicker, (*change_words(change), f" {when_words(change)}"), _reasons(results, change, quantity, items), proofs)
+
+
+def _effect_reasons(results: Results, effect: FactorEffect, quantity: Quantity) -> str:
+    return (
+        f"{quantity_label(quantity)}: {with_unit(effect.value, quantity.metric)} on average, p {p_words(effect.p)}, over "
+        f"{count(effect.n, 'pair')} of clips from {count(effect.n_sources, 'source')} that differ in nothing else. A rule chose "
+        "this: of the effects of axes that are more than chance, the one that is largest even at the near end of its interval. "
+        f"{standing_note(results, quantity)} The clips are the pair nearest to the mean effects of all methods."
+    )
+
+
+def _effect_proofs(results: Results, diagnosis: Diagnosis, effect: FactorEffect) -> Iterator[Proof]:
+    shown = {group.axis: group.items for group in shown_groups(results, diagnosis, effect.quantity)}.get(effect.factor.name, {})
+    name = factor_label(effect.factor)
+    for level in (effect.low_level, effect.high_level) if shown else ():
+        yield _proof(results, effect.method, shown[level], effect.quantity, words=f"{name[:1].lower()}{name[1:]} {level}")
 
 
 def _reasons(results: Results, change: Effect, quantity: Quantity, items: _Shown) -> str:
@@ -120,9 +146,9 @@ def _off_mean(results: Results, change: Effect, part: Slice, quantity: Quantity)
     return {item_id: abs(value - mean) for item_id, value in values.items() if value is not None and math.isfinite(value)}
 
 
-def _proof(results: Results, change: Effect, item_id: str, quantity: Quantity, *, words: str) -> Proof:
-    value = results.value(change.one, item_id, quantity)
-    return Proof(item_id, change.one, f"{words}: {with_unit(value, quantity.metric)} on this clip")
+def _proof(results: Results, method: str, item_id: str, quantity: Quantity, *, words: str) -> Proof:
+    value = results.value(method, item_id, quantity)
+    return Proof(item_id, method, f"{words}: {with_unit(value, quantity.metric)} on this clip")
 
 
 def add_proofs(choices: Sequence[Choice], finding: Headline | None) -> list[Choice]:

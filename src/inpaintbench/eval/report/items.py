@@ -49,11 +49,16 @@ def _attribute(name: str, values: list[Any]) -> Attribute | None:
     known = [value for value in values if value is not None]
     if any(not isinstance(value, str | int | float) for value in known):
         return None  # data, such as joints
-    label = _NAMES.get(name, name_label(_plain(name)))
+    label = attribute_label(name)
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in known):
         return Attribute(name, label, numeric=True, values=tuple(values)) if len(set(known)) > 1 else None
     words = tuple(None if value is None else _word(value) for value in values)
     return Attribute(name, label, numeric=False, values=words) if 1 < len(set(words)) <= MOST_CHOICES else None
+
+
+def attribute_label(name: str) -> str:
+    """A fact about items as words: ``Hole fraction`` for ``hole.hole_fraction``."""
+    return _NAMES.get(name, name_label(_plain(name)))
 
 
 def _plain(name: str) -> str:

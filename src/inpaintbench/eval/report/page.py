@@ -7,8 +7,11 @@ from typing import Any
 
 from inpaintbench import pages
 from inpaintbench.eval.comparing.permutation import LEVEL
+from inpaintbench.eval.diagnosis.diagnose import diagnose
+from inpaintbench.eval.diagnosis.records import Diagnosis
+from inpaintbench.eval.diagnosis.words import explained_words, left_out_words, together_words
+from inpaintbench.eval.report import effect_plots, effects, notes, overview, plots
 from inpaintbench.eval.report import exhibits as shown
-from inpaintbench.eval.report import notes, overview, plots
 from inpaintbench.eval.report.agreement import Agreement, judge_sentences
 from inpaintbench.eval.report.between_items import exposure_sentences
 from inpaintbench.eval.report.cautions import again_sentences, cautions
@@ -33,7 +36,7 @@ from inpaintbench.pages.plots import LIGHT, PAPER_LEGEND, drawing_script, specif
 MOST_ROWS = 6
 INLINE_NOTE = "Everything is inside this one file: pictures, videos, scripts."
 # Files of the page's scripts, in the order in which they run.
-SCRIPTS = ("report", "items", "item_panel", "scatter", "traces", "wipe", "player", "headline", "gallery")
+SCRIPTS = ("report", "items", "item_panel", "scatter", "traces", "wipe", "player", "headline", "gallery", "effects")
 GALLERY_SCRIPTS = ("report", "wipe", "player", "headline", "gallery")
 BESIDE_NOTE = "The videos lie in the folder media/ beside this file: keep both together."
 
@@ -48,6 +51,7 @@ def default_quantity(results: Results) -> Quantity:
 def parts_of(results: Results, exhibits: Sequence[Exhibit], *, title: str, frame_note: str = "") -> dict[str, Any]:
     """All that the page shows but where its videos lie; ``frame_note`` says what is not drawn over time."""
     default = default_quantity(results)
+    diagnosis = diagnose(results)
     finding = headline(results, default)
     agreement = Agreement()
     if results.run:
@@ -55,13 +59,18 @@ def parts_of(results: Results, exhibits: Sequence[Exhibit], *, title: str, frame
     styles = method_styles(results.methods, results.aside)
     items = items_part(results, shown.shown_items(exhibits), default=default)
     sensitive, steps = bool(pair_slices(results.slices)), compared(results, step_series(results.slices))
+
+    def told_already(quantity: Quantity) -> bool:
+        """The headline or a fingerprint says what changes from low to high slices."""
+        return (finding is not None and quantity == default) or _holds_slices(results, diagnosis, quantity)
+
     sections = [
         ("scores", "Scores", True), ("gallery", "Gallery", True), ("items", "Items", items), ("ranks", "Ranks", True),
-        ("difficulty", "Difficulty", True), ("steps", "Strength", bool(steps)),
-        ("sensitivity", "Sensitivity", sensitive), ("effort", "Effort", bool(results.efforts)), ("notes", "Notes", True),
-        ("provenance", "Data", True),
+        ("response", "Attributes", bool(diagnosis.curves)), ("difficulty", "Difficulty", True),
+        ("steps", "Strength", bool(steps)), ("sensitivity", "Sensitivity", sensitive and not diagnosis.effects),
+        ("effort", "Effort", bool(results.efforts)), ("notes", "Notes", True), ("provenance", "Data", True),
     ]  # fmt: skip
-    data = _data(results, default, exhibits, styles, steps)
+    data = _data(results, default, exhibits, styles, steps, diagnosis)
     return {
         "title": title,
         "links": [Link(f"#{name}", words) for name, words, there in sections if there],
@@ -87,10 +96,31 @@ def parts_of(results: Results, exhibits: Sequence[Exhibit], *, title: str, frame
             (
                 quantity,
                 standing_note(results, quantity),
-                _cards(results, quantity, told=finding is not None and quantity == default),
+                _cards(results, quantity, told=told_already(quantity)),
             )
             for quantity in results.quantities
         ],
+        "fingerprints": [
+            (
+                quantity,
+                effects.told_sentences(diagnosis, quantity),
+                effects.sensitivity_note(diagnosis, quantity),
+                effects.effects_table(results, diagnosis, quantity),
+            )
+            for quantity in results.quantities
+            if effects.own_effects(diagnosis, quantity)
+        ],
+        "responses": [
+            (
+                quantity,
+                explained_words(diagnosis.explained, quantity),
+                [together_words(one) for one in diagnosis.together if one.quantity == quantity],
+            )
+            for quantity in results.quantities
+        ]
+        if diagnosis.curves
+        else [],
+        "not_told": left_out_words(diagnosis),
         "scores": [
             (
                 quantity,
@@ -161,8 +191,14 @@ def gallery_parts(results: Results, exhibits: Sequence[Exhibit]) -> dict[str, An
     }  # fmt: skip
 
 
+def _holds_slices(results: Results, diagnosis: Diagnosis, quantity: Quantity) -> bool:
+    """Return whether a fingerprint has every attribute that a pair of slices is of."""
+    told = {effect.factor.name for effect in effects.own_effects(diagnosis, quantity) if effect.factor.kind != "measured"}
+    return {pair.attribute for pair in results.pairs} <= told
+
+
 def _cards(results: Results, quantity: Quantity, *, told: bool) -> list[Finding]:
-    """The cards, less the one that the headline has told already."""
+    """The cards, less the one that the headline or the fingerprints have told already."""
     return [card for card in findings(results, quantity) if not (told and card.question == SENSITIVITY)]
 
 
@@ -184,11 +220,13 @@ def _regions(results: Results) -> list[str]:
 
 def _data(
     results: Results, default: Quantity, exhibits: Sequence[Exhibit], styles: dict[str, MethodStyle],
-    steps: Mapping[tuple[str, Quantity], Compared],
+    steps: Mapping[tuple[str, Quantity], Compared], diagnosis: Diagnosis,
 ) -> dict[str, Any]:  # fmt: skip
     """Data of the page's scripts: all numbers by metric and region, and the charts over them."""
     competing = {method: styles[method] for method in results.contenders}
     pairs, series = pair_slices(results.slices), step_series(results.slices)
+    lines, panels = effect_plots.line_labels(diagnosis), effect_plots.curve_labels(diagnosis)
+    fingerprints = effect_plots.fingerprint_chart(competing, lines, results.contenders, higher_is_better=True)
     return {
         "default": default._asdict(),
         "quantities": [quantity._asdict() for quantity in results.quantities],
@@ -197,13 +235,21 @@ def _data(
             "difficulty": specification(plots.difficulty_chart(results, competing)),
             **({"sensitivity": specification(plots.sensitivity_chart(competing, results.contenders, pairs))} if pairs else {}),
             **({"steps": specification(plots.steps_chart(competing, series))} if series else {}),
+            **({"fingerprint": specification(fingerprints)} if diagnosis.effects else {}),
+            **({"response": specification(effect_plots.response_chart(competing, panels))} if panels else {}),
             "scatter": specification(plots.scatter_chart(competing)),
         },
         "rows": {
             "difficulty": plots.difficulty_rows(results),
             "sensitivity": plots.sensitivity_rows(results),
             "steps": plots.steps_rows(results, steps),
+            "fingerprint": [row for quantity in results.quantities for row in effect_plots.fingerprint_rows(diagnosis, quantity)],
         },
+        "changes": {f"{one.metric}/{one.region}": effects.quantity_words(one) for one in results.quantities},
+        "higher": {f"{one.metric}/{one.region}": one.higher_is_better for one in results.quantities},
+        "axes": {factor.name: effects.factor_label(factor) for factor in diagnosis.factors if factor.kind == "paired"},
+        "curves": effect_plots.curve_data(results, diagnosis),
+        "groups": shown.shown_groups(effects.shown_groups(results, diagnosis, default), exhibits),
         "most_rows": MOST_ROWS,
         "paper": {"colours": LIGHT, "legend": PAPER_LEGEND},
         "styles": {name: look._asdict() for name, look in styles.items()},

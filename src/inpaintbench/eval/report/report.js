@@ -110,5 +110,7 @@
   page.on("state", fromAddress);
   // The other scripts listen first.
   page.on("ready", fromAddress);
+  // What is drawn while it is folded has no width.
+  document.addEventListener("toggle", (event) => { if (event.target.open && event.target.querySelector?.("[data-plot]")) draw(); }, true);
   window.addEventListener("resize", () => { clearTimeout(window.redraw); window.redraw = setTimeout(draw, 200); });
 })();

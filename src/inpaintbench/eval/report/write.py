@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from inpaintbench.errors import InputError
+from inpaintbench.eval.diagnosis.diagnose import diagnose
 from inpaintbench.eval.protocols.base import Protocol
+from inpaintbench.eval.report.effects import add_groups
 from inpaintbench.eval.report.frame_values import recipe_of
 from inpaintbench.eval.report.gallery import Exhibit, Media, add_asked, add_standouts, choose_items, make_exhibits
 from inpaintbench.eval.report.headline import add_proofs, headline
@@ -117,7 +119,7 @@ def write_report(
     choices = choose_items(results, default, per_slice=gallery_items_per_slice)
     choices = add_asked(add_standouts(results, choices, default, count=further_items), tuple(asked_items))
     finding = headline(results, default)
-    choices = add_proofs(choices, finding)
+    choices = add_groups(results, add_proofs(choices, finding), diagnose(results), default)
     sizes = {(int(row["width"]), int(row["height"])) for row in dataset.items}
     recipe = recipe_of(protocol, results.quantities, region=default.region, sizes=sizes)
     made = make_exhibits(choices, media, methods=results.methods, rates=rates, recipe=recipe, **how_shown(dataset, protocol))

@@ -257,7 +257,7 @@ const page = (() => {
   function showTip(event) {
     const mark = event.target.closest?.(".plot svg [aria-label]");
     let tip = document.querySelector(".tip");
-    if (!mark || mark.getAttribute("role") !== "graphics-symbol") {
+    if (!mark || !["graphics-symbol", "button"].includes(mark.getAttribute("role"))) {
       tip?.remove();
       return;
     }

@@ -1,0 +1,282 @@
+"""What a diagnosis says, in words and tables: effects of factors, pairs that hurt together, and the items that show them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from inpaintbench.eval.comparing.factors import Factor
+from inpaintbench.eval.diagnosis.records import Diagnosis, FactorEffect
+from inpaintbench.eval.diagnosis.words import rests_on, when_words
+from inpaintbench.eval.report.findings import moved_words
+from inpaintbench.eval.report.gallery import Choice
+from inpaintbench.eval.report.items import attribute_label
+from inpaintbench.eval.report.labels import quantity_label, quantity_title
+from inpaintbench.eval.report.quantity import Quantity, metric_leaf
+from inpaintbench.eval.report.significance import p_words
+from inpaintbench.eval.report.tables import Results
+from inpaintbench.pages import Cell, Column, Method, Row, Sentence, Table
+from inpaintbench.pages.words import count, interval, number, signed, span
+
+# Axes whose items have a video in any case, and items that no factor explains.
+_MOST_GROUPS, _MOST_UNEXPLAINED = 6, 3
+# An axis of the dataset's card -> level -> what is so then, where the words of axis and levels are less plain.
+_WHEN = {
+    "size": {"high": "the hole is large"},
+    "pose": {"high": "the hole changes its pose"},
+    "displacement": {"high": "the hole moves far"},
+    "camera_path": {"slow": "the camera moves slowly", "fast": "the camera moves fast"},
+    "speed": {"every second": "only every second frame is seen", "every fourth": "only every fourth frame is seen"},
+}
+
+
+class Step(NamedTuple):
+    """A line of a figure or table of effects: one step of a factor."""
+
+    factor: Factor
+    low: str
+    high: str
+
+    @property
+    def key(self) -> str:
+        """By which scripts find it."""
+        return f"{self.factor.kind}/{self.factor.name}/{self.low}/{self.high}"
+
+    @property
+    def levels(self) -> str:
+        """From where to where: ``low → high``, ``by 1 SD (0.021)``."""
+        return (
+            f"{self.low} → {self.high}"
+            if self.factor.levels
+            else f"by {self.factor.step.replace('one standard deviation', '1 SD')}"
+        )
+
+
+def step_of(effect: FactorEffect) -> Step:
+    """The line on which an effect stands."""
+    return Step(effect.factor, effect.low_level, effect.high_level)
+
+
+def steps(diagnosis: Diagnosis) -> list[Step]:
+    """Every line once: axes first, then slices, then measured attributes, each in the order of the diagnosis."""
+    kinds = ("paired", "labelled", "measured")
+    found = dict.fromkeys(step_of(effect) for effect in diagnosis.effects)
+    return sorted(found, key=lambda step: (kinds.index(step.factor.kind), diagnosis.factors.index(step.factor)))
+
+
+def factor_label(factor: Factor) -> str:
+    """A factor in words that begin a line: ``Size of the hole``."""
+    words = factor.label or attribute_label(factor.name)
+    return words[:1].upper() + words[1:]
+
+
+def own_effects(diagnosis: Diagnosis, quantity: Quantity) -> list[FactorEffect]:
+    """Those of methods by themselves, by one quantity."""
+    return [effect for effect in diagnosis.effects if effect.quantity == quantity and not effect.other]
+
+
+def told_effects(diagnosis: Diagnosis, quantity: Quantity) -> list[FactorEffect]:
+    """Effects that are more than chance, those of the largest size that is sure first; differences between methods last."""
+    told = [effect for effect in diagnosis.effects if effect.quantity == quantity and effect.told]
+    return sorted(told, key=lambda one: (bool(one.other), -surely(one), one.method, one.other))
+
+
+def surely(effect: FactorEffect) -> float:
+    """The least size that the interval leaves, at least 0."""
+    return max(0.0, abs(effect.value) - effect.reach)
+
+
+def sentence(effect: FactorEffect) -> Sentence:
+    """What an effect says: ``telea loses 2.1 to 5.4 dB when the hole is large``; of two methods who is worse off first."""
+    effect = effect.turned() if effect.other and effect.better else effect
+    against: Sentence = ("Against ", Method(effect.other), ", ") if effect.other else ()
+    told = _WHEN.get(effect.factor.name, {}).get(effect.high_level) if effect.factor.kind == "paired" else None
+    when = f"when {told}" if told else when_words(effect)
+    return (*against, Method(effect.method), f" {moved_words(effect)} {when}")
+
+
+def sensitivity_note(diagnosis: Diagnosis, quantity: Quantity) -> str:
+    """What could have been found: the half-widths of the intervals of methods' effects that are not told; empty where all are."""
+    own = own_effects(diagnosis, quantity)
+    untold = [effect for effect in own if not effect.told]
+    if not untold:
+        return ""
+    some = f"The other {len(untold)} could be chance"
+    none = f"None of {count(len(untold), 'effect')} on a method itself is more than chance"
+    begin = some if len(untold) < len(own) else none
+    leaf = metric_leaf(quantity.metric)
+    reaches = sorted(effect.reach for effect in untold if math.isfinite(effect.reach))
+    if not reaches:
+        return f"{begin}."
+    sizes = f"{span(number(reaches[0], leaf.decimals), number(reaches[-1], leaf.decimals))} {leaf.unit}".strip()
+    sources = sorted(effect.n_sources for effect in untold)
+    rest = f"{f'{sources[0]} to ' if sources[0] < sources[-1] else ''}{count(sources[-1], 'source')}"
+    return f"{begin}: with {rest} an effect is told where it is larger than its interval’s half-width, here {sizes}."
+
+
+def effects_table(results: Results, diagnosis: Diagnosis, quantity: Quantity) -> Table:
+    """A row for each step, a column for each method: the effect, its interval below, bold where it is more than chance."""
+    shown = own_effects(diagnosis, quantity)
+    return _matrix(
+        results,
+        diagnosis,
+        quantity,
+        {name: {step_of(one): one for one in shown if one.method == name} for name in _methods(shown)},
+    )
+
+
+def versus_table(results: Results, diagnosis: Diagnosis, quantity: Quantity, one: str, other: str) -> Table:
+    """The effects of two methods, and of each how much less the second has."""
+    columns = {name: {step_of(e): e for e in own_effects(diagnosis, quantity) if e.method == name} for name in (one, other)}
+    columns[f"{one} less {other}"] = {step_of(effect): effect for effect in differences(diagnosis, quantity, one, other)}
+    return _matrix(results, diagnosis, quantity, columns)
+
+
+def differences(diagnosis: Diagnosis, quantity: Quantity, one: str, other: str) -> list[FactorEffect]:
+    """Effects on the lead of ``one`` over ``other``."""
+    found = [
+        effect for effect in diagnosis.effects if effect.quantity == quantity and {effect.method, effect.other} == {one, other}
+    ]
+    return [effect if effect.method == one else effect.turned() for effect in found]
+
+
+def _methods(effects: Sequence[FactorEffect]) -> list[str]:
+    return list(dict.fromkeys(effect.method for effect in effects))
+
+
+def _matrix(results: Results, diagnosis: Diagnosis, quantity: Quantity, columns: dict[str, dict[Step, FactorEffect]]) -> Table:
+    rows = [step for step in steps(diagnosis) if any(step in effects for effects in columns.values())]
+    known = set(results.methods)
+    heads = (Column(name, numeric=True, method=name if name in known else "", key=name) for name in columns)
+    return Table(
+        (Column("Attribute"), Column("Step"), *heads),
+        tuple(
+            Row((Cell(factor_label(step.factor)), Cell(step.levels),
+                 *(_cell(effects.get(step), quantity) for effects in columns.values())))
+            for step in rows
+        ),
+        caption=f"{quantity_title(quantity, results.protocol)}: effect of each attribute",
+        foot="Bold: more than chance. Intervals and p hold for everything that is compared together.",
+        copies=True,
+    )  # fmt: skip
+
+
+def _cell(effect: FactorEffect | None, quantity: Quantity) -> Cell:
+    if effect is None:
+        return Cell(number(None))
+    decimals = metric_leaf(quantity.metric).decimals
+    ends = interval(effect.low, effect.high, decimals) if math.isfinite(effect.reach) else ""
+    title = f"p {p_words(effect.p)}, over {rests_on(effect)}"
+    return Cell(signed(effect.value, decimals), effect.value, below=ends, title=title, strong=effect.told)
+
+
+class Group(NamedTuple):
+    """Items of one clip that differ in one axis alone."""
+
+    axis: str
+    items: dict[str, str]
+    """Level -> item."""
+
+
+def groups(results: Results, axis: str) -> list[Group]:
+    """Every group of an axis, levels in the order of the items."""
+    found: dict[str, dict[str, str]] = {}
+    for row in results.dataset.items:
+        facts = row.get("attributes", {})
+        if (group := facts.get(f"pair.{axis}")) is not None and (level := facts.get(f"axis.{axis}")) is not None:
+            found.setdefault(str(group), {})[str(level)] = row["item_id"]
+    return [Group(axis, items) for items in found.values()]
+
+
+def shown_groups(results: Results, diagnosis: Diagnosis, quantity: Quantity) -> list[Group]:
+    """Of each axis the whole group that is nearest to the mean effects of all methods, so that no extreme is chosen.
+
+    Axes with the largest effects that are told come first, and only so many are shown.
+    """
+    of_axis: dict[Factor, list[FactorEffect]] = {}
+    for effect in own_effects(diagnosis, quantity):
+        if effect.factor.kind == "paired":
+            of_axis.setdefault(effect.factor, []).append(effect)
+    order = sorted(of_axis, key=lambda factor: -max(surely(one) if one.told else 0.0 for one in of_axis[factor]))
+    chosen = []
+    for factor in order[:_MOST_GROUPS]:
+        off = [
+            (distance, place, group)
+            for place, group in enumerate(groups(results, factor.name))
+            if set(group.items) >= {level for one in of_axis[factor] for level in (one.low_level, one.high_level)}
+            and (distance := _distance(results, group, of_axis[factor])) is not None
+        ]
+        if off:
+            chosen.append(min(off)[2])
+    return chosen
+
+
+def _distance(results: Results, group: Group, effects: Sequence[FactorEffect]) -> float | None:
+    """How far a group's changes are from the effects, summed over methods and steps; None where one has no finite value."""
+    total = 0.0
+    for effect in effects:
+        ends = [
+            results.value(effect.method, group.items[level], effect.quantity) for level in (effect.low_level, effect.high_level)
+        ]
+        if any(end is None or not math.isfinite(end) for end in ends):
+            return None
+        low, high = (end or 0.0 for end in ends)
+        total += abs(high - low - effect.value)
+    return total
+
+
+def add_groups(results: Results, choices: Sequence[Choice], diagnosis: Diagnosis, quantity: Quantity) -> list[Choice]:
+    """``choices`` with the items that show each axis, and those that nothing explains, so that they have videos."""
+    known = {choice.item_id: choice for choice in choices}
+    labels = {factor.name: factor_label(factor) for factor in diagnosis.factors if factor.kind == "paired"}
+    for group in shown_groups(results, diagnosis, quantity):
+        for level, item_id in group.items.items():
+            label = f"{labels[group.axis]}: {level}"
+            reason = "of the items that differ in nothing else it is nearest to the mean effect"
+            known.setdefault(item_id, Choice(item_id)).labels[label] = reason
+    for label, item_id, reason in _unexplained(diagnosis, quantity):
+        known.setdefault(item_id, Choice(item_id)).labels[label] = reason
+    return list(known.values())
+
+
+UNEXPLAINED = "Unexplained"
+
+
+def _unexplained(diagnosis: Diagnosis, quantity: Quantity) -> Iterator[tuple[str, str, str]]:
+    """Label, item and reason of the items with the largest residuals, each item once."""
+    leaf = metric_leaf(quantity.metric)
+    own = [one for one in diagnosis.unexplained if one.quantity == quantity]
+    first = {one.item_id: one for one in sorted(own, key=lambda one: -abs(one.residual))[::-1]}
+    largest = sorted(first.values(), key=lambda one: -abs(one.residual))[:_MOST_UNEXPLAINED]
+    for place, one in enumerate(largest, 1):
+        score, expected = (f"{number(value, leaf.decimals)} {leaf.unit}".strip() for value in (one.score, one.expected))
+        yield f"{UNEXPLAINED} {place}", one.item_id, f"{one.method} has {score} where its attributes let expect {expected}"
+
+
+def headline_effect(diagnosis: Diagnosis, quantity: Quantity) -> FactorEffect | None:
+    """The effect of an axis on a method that is largest even at the near end of its interval; None where none is told."""
+    told = [effect for effect in told_effects(diagnosis, quantity) if not effect.other and effect.factor.kind == "paired"]
+    return max(told, key=surely, default=None)
+
+
+def quantity_words(quantity: Quantity) -> str:
+    """The quantity with its unit, as axes of figures of effects name it: ``Change of PSNR in the hole (dB)``."""
+    unit = metric_leaf(quantity.metric).unit
+    return f"Change of {quantity_label(quantity)}{f' ({unit})' if unit else ''}"
+
+
+class Told(NamedTuple):
+    """A sentence that the page shows, and the line of the fingerprints that it belongs to."""
+
+    step: str
+    method: str
+    other: str
+    words: Sentence
+
+
+def told_sentences(diagnosis: Diagnosis, quantity: Quantity) -> list[Told]:
+    """One for each effect that is more than chance, in the order of ``told_effects``."""
+    return [
+        Told(step_of(effect).key, effect.method, effect.other, sentence(effect)) for effect in told_effects(diagnosis, quantity)
+    ]

@@ -1,0 +1,119 @@
+"""Fingerprints and response curves in a browser: an effect shows its clips, by mouse and by keys."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from tests.eval.report.diagnosed import diagnosis_of, paired_results
+from tests.eval.report.hand_made import FlatMedia
+from tests.eval.report.test_player import Tab
+
+from inpaintbench.eval.report import ReportFiles, headline, page, write
+from inpaintbench.eval.report.write import write_report
+
+MARKS = "[data-plot=fingerprint] path[role=button]"
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReportFiles]:
+    results = paired_results()
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (headline, page, write):
+            patch.setattr(module, "diagnose", diagnosis_of)
+        yield write_report(
+            tmp_path_factory.mktemp("effects") / "report", title="Hand-made", dataset=results.dataset, scores=results.scores,
+            protocol=results.protocol, media=FlatMedia(),
+        )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def tab(browser: Any, report: ReportFiles) -> Tab:
+    found = Tab(browser, report)
+    found.page.wait_for_selector(MARKS)
+    return found
+
+
+def captions(tab: Tab) -> list[str]:
+    return [" ".join(words.split()) for words in tab.page.locator(".proofs figcaption").all_inner_texts()]
+
+
+def mark(words: str) -> str:
+    return f'{MARKS}[aria-label^="{words}"]'
+
+
+def test_a_click_on_an_effect_shows_the_clips_that_differ_in_it_alone(tab: Tab) -> None:
+    assert captions(tab)[1].startswith("path of the camera fast:")
+    tab.page.locator(mark("telea, Size of the hole")).click()
+    low, high = captions(tab)
+    assert low.startswith("Size of the hole low: ")
+    assert high.endswith("left truth, right telea")
+    # A click plays the pair that was chosen, and not those before.
+    tab.page.locator(".proofs canvas").first.click()
+    tab.page.wait_for_function("() => document.querySelector('.proofs video').currentTime > 0.2")
+    pressed = tab.page.locator(f"{MARKS}[aria-pressed=true]")
+    assert [one.get_attribute("aria-label")[:23] for one in pressed.all()] == ["telea, Size of the hole"]
+
+
+def test_a_difference_shows_both_methods_on_them(tab: Tab) -> None:
+    tab.page.locator(".fingerprints details:visible summary").first.click()
+    button = tab.page.locator("button.effect[data-method=telea][data-other=temporal_median]:visible").first
+    assert "".join(button.inner_text().split()).startswith("Againsttelea,temporal_medianloses")
+    button.click()
+    assert re.search(r"left telea ?, right temporal_median$", captions(tab)[0])
+    assert " and " in captions(tab)[0]
+
+
+def test_arrows_go_from_effect_to_effect_and_enter_shows_one(tab: Tab) -> None:
+    first = tab.page.locator(MARKS).first
+    assert tab.page.locator(f"{MARKS}[tabindex='0']").count() == 1
+    first.focus()
+    for key in ("ArrowRight", "ArrowDown"):
+        tab.page.keyboard.press(key)
+    focused = tab.page.evaluate("document.activeElement.getAttribute('aria-label')")
+    assert focused.startswith("temporal_median, Path of the camera, still → slow: −3.00 dB, interval −3.64 to −2.36 dB")
+    tab.page.keyboard.press("Enter")
+    assert captions(tab)[1].startswith("Path of the camera slow:")
+    assert captions(tab)[1].endswith("right temporal_median")
+
+
+def test_effects_of_slices_and_of_attributes_lead_to_what_shows_them(tab: Tab) -> None:
+    tab.page.locator(mark("telea, Share of the hole")).click()
+    tab.page.wait_for_function("() => Math.abs(document.getElementById('response').getBoundingClientRect().top) < 200")
+    dot = tab.page.locator('[data-plot=response] path[aria-label*="-fast, "]').first
+    item = dot.get_attribute("aria-label").split(",")[0]
+    dot.click(force=True)
+    chosen = " ".join(tab.page.locator(".item-panel h3").inner_text().split())
+    assert chosen.startswith("Item ")
+    assert tab.page.locator(".item-panel").is_visible()
+    assert item[0] in "abcdef"
+
+
+def test_metric_and_methods_reach_the_figures(tab: Tab) -> None:
+    tab.page.evaluate("page.set({ metric: 'mse', methods: 'telea,temporal_median' }); page.tell('state')")
+    tab.page.wait_for_selector("[data-plot=fingerprint][data-drawn='mse/hole']")
+    tab.page.wait_for_selector("[data-plot=response][data-drawn='mse/hole']")
+    tab.page.wait_for_function("() => document.querySelectorAll('[data-plot=fingerprint] path[role=button]').length === 10")
+    # Worse stays to the left: more of the squared error lies there.
+    labels = tab.page.locator("[data-plot=fingerprint] .role-axis-label text").all()
+    ticks = [(box["x"], one.text_content().replace("−", "-")) for one in labels if (box := one.bounding_box())]
+    numbers = [float(text) for _, text in sorted(ticks)[-3:]]
+    assert numbers == sorted(numbers, reverse=True)
+    tab.page.evaluate("page.set({ metric: null, methods: null }); page.tell('state')")
+    tab.page.wait_for_function("() => document.querySelectorAll('[data-plot=fingerprint] path[role=button]').length === 15")
+
+
+def test_on_a_phone_methods_stand_below_one_another_and_nothing_sticks_out(tab: Tab) -> None:
+    tab.page.set_viewport_size({"width": 390, "height": 844})
+    tab.page.wait_for_timeout(600)
+    lefts = [box["x"] for one in tab.page.locator(MARKS).all() if (box := one.bounding_box())]
+    assert max(lefts) - min(lefts) < 2
+    assert tab.page.evaluate("document.documentElement.scrollWidth") <= 390
+    place = "document.querySelector('[data-plot=fingerprint]')"
+    assert tab.page.evaluate(f"{place}.scrollWidth") <= tab.page.evaluate(f"{place}.clientWidth")
+
+
+def test_nothing_went_wrong(tab: Tab, report: ReportFiles) -> None:
+    assert (tab.complaints, tab.fetched(report)) == ([], [])
