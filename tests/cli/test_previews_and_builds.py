@@ -38,6 +38,24 @@ def test_every_generator_can_be_looked_at(generator: str, tmp_path: Path) -> Non
     assert page.count(f'id="{what.lower()[:-1]}-1-') == 2
 
 
+@pytest.mark.parametrize(("axis", "levels"), [("camera_path", ("still", "slow", "fast")), ("displacement", ("low", "high"))])
+def test_levels_of_an_axis_can_be_looked_at(axis: str, levels: tuple[str, ...], tmp_path: Path) -> None:
+    out = tmp_path / "sheet.html"
+    done = run_here("masks", "preview", axis, "--count", "1", "--frames", "12", "--size", "128x96", "--out", str(out))
+    assert done.returncode == 0, done.stderr
+    assert f"{len(levels)} levels over 1 film" in done.stdout
+    page = out.read_text()
+    assert f"Levels of {axis}: " in page
+    assert re.findall(r'href="#panel-\d">level (\w+)', page)[: len(levels)] == list(levels)
+    assert page.count('id="mask-') == len(levels)
+
+
+def test_an_axis_has_no_constants(tmp_path: Path) -> None:
+    done = run_here("masks", "preview", "size", "--set", "level=low", "--out", str(tmp_path / "sheet.html"))
+    assert done.returncode == 1
+    assert "the axis size has no constants and its own films: leave --set, --vary and --images out" in done.stderr
+
+
 def test_generators_that_must_be_told_something_can_be_looked_at(tmp_path: Path) -> None:
     hole = np.zeros((96, 96), np.uint8)
     hole[30:50, 40:60] = 255

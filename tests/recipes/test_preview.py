@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import inspect
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from axes_made import film
 from PIL import Image
 
 from inpaintbench.catalogue import Catalogue
 from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.masks.axes import AXES
 from inpaintbench.masks.generators import GENERATORS
 from inpaintbench.masks.generators.blob_motion import PRESETS
-from inpaintbench.recipes.preview import EXAMPLES, Backdrop, backdrops, check, guessed, panels
+from inpaintbench.recipes.preview import EXAMPLES, Backdrop, axis_panels, backdrops, check, guessed, panels
 
 SQUARE = np.zeros((32, 32), np.uint8)
 SQUARE[8:16, 8:16] = 255
@@ -119,3 +122,14 @@ def test_titles_show_the_last_name_of_a_long_path(tmp_path: Path) -> None:
 def test_an_unknown_generator_is_named() -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'brush_box'"):
         check("brush_bx", {})
+
+
+@pytest.mark.parametrize("axis", list(AXES))
+def test_every_level_of_every_axis_is_shown_over_the_same_films(axis: str) -> None:
+    made = axis_panels(axis, [Backdrop("film", film())], seed=0)
+    assert [panel.title for panel in made] == [f"level {level}" for level in AXES.get(axis).levels]
+    assert [(len(panel.tiles), panel.refusals) for panel in made] == [(1, ())] * len(made)
+    seen = [panel.tiles[0] for panel in made]
+    for one, other in pairwise(seen):
+        alike = [np.array_equal(one.truth, other.truth), np.array_equal(one.drawn.hole, other.drawn.hole)]
+        assert not all(alike) or not np.array_equal(one.given_input, other.given_input)

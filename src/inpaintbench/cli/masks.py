@@ -15,6 +15,7 @@ from inpaintbench.cli.console import InWorkspace, Processes, Running, constant
 from inpaintbench.cli.options import argument, bundle, option, read_option
 from inpaintbench.cli.recipe_options import NONE_GIVEN, Given, of_recipe
 from inpaintbench.errors import InputError
+from inpaintbench.masks.axes import AXES
 from inpaintbench.masks.gallery import quantity_of, write_gallery
 from inpaintbench.masks.generators import GENERATORS
 from inpaintbench.masks.generators.blob_motion import PRESETS, find_preset
@@ -23,7 +24,19 @@ from inpaintbench.masks.render import build, generate
 from inpaintbench.pages.words import count as counted
 from inpaintbench.recipes.devil import DevilRecipe
 from inpaintbench.recipes.options import read_size
-from inpaintbench.recipes.preview import PRINT_SIZE, SIZE, backdrops, check, guessed, on_photographs, panels, shows_prints
+from inpaintbench.recipes.preview import (
+    AXIS_FRAMES,
+    PRINT_SIZE,
+    SIZE,
+    axis_panels,
+    backdrops,
+    check,
+    films,
+    guessed,
+    on_photographs,
+    panels,
+    shows_prints,
+)
 from inpaintbench.recipes.settings import begin, corrupt, leave_out_published, own_export, recall, stages_of
 from inpaintbench.types import Corruption, Item
 from inpaintbench.workspace import Workspace
@@ -107,7 +120,12 @@ def presets() -> None:
 
 
 def preview(
-    generator: Annotated[str, argument(f"One of: {', '.join(GENERATORS)}.", among=GENERATORS)],
+    generator: Annotated[
+        str,
+        argument(
+            f"One of: {', '.join(GENERATORS)}; or an axis of paired designs: {', '.join(AXES)}.", among=[*GENERATORS, *AXES]
+        ),
+    ],
     out: Annotated[Path, option("HTML file to write.")],
     constants: Annotated[
         list[str] | None,
@@ -126,20 +144,23 @@ def preview(
 ) -> None:
     """Write a contact sheet of a generator's masks or degradations. The HTML page tells their measured attributes.
 
+    Of an axis it shows every level over the same films, with the property in which they differ.
+
     Example: inpaintbench masks preview brush_box --set preset=thick-256 --count 12 --out masks.html
     """
+    if generator in AXES and generator not in GENERATORS:
+        if constants or vary or images is not None:
+            raise InputError(f"the axis {generator} has no constants and its own films: leave --set, --vary and --images out")
+        _make_room_for(out)
+        _preview_axis(generator, out, size=size, frames=AXIS_FRAMES if frames == 1 else frames, count=count, seed=seed)
+        return
     leaf = GENERATORS.get(generator)
     settings, where = settings_of(constants or (), vary or ()), dict[str, Any]()
     if images is not None and shows_prints(generator):
         settings, where = on_photographs(settings, images)
     for chosen in settings:
         check(generator, chosen, where=where)  # what cannot be built is told before any picture is made
-    if out.is_dir():
-        raise InputError(f"{str(out)!r} is a folder; name the HTML file to write")
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{str(out)!r} cannot be written: {error.strerror}") from error
+    _make_room_for(out)
     width, height = read_option(read_size, size or (PRINT_SIZE if shows_prints(generator) else SIZE))
     if "timed_text" in leaf.needs and frames == 1:
         frames = TEXT_FRAMES
@@ -151,6 +172,23 @@ def preview(
     title = f"{noun.capitalize()}s of {generator}"
     page = write_gallery(out, title=title, panels=made, generator=generator, version=leaf.version, seed=seed)
     console.say(f"{counted(sum(len(panel.tiles) for panel in made), noun)}: {page}")
+
+
+def _make_room_for(out: Path) -> None:
+    if out.is_dir():
+        raise InputError(f"{str(out)!r} is a folder; name the HTML file to write")
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{str(out)!r} cannot be written: {error.strerror}") from error
+
+
+def _preview_axis(axis: str, out: Path, *, size: str | None, frames: int, count: int, seed: int) -> None:
+    width, height = read_option(read_size, size or SIZE)
+    made, leaf = axis_panels(axis, list(films(width, height, frames, count)), seed=seed), AXES.get(axis)
+    title = f"Levels of {axis}: {leaf.property}"
+    page = write_gallery(out, title=title, panels=made, generator=axis, version=leaf.version, seed=seed)
+    console.say(f"{counted(len(made), 'level')} over {counted(max(len(panel.tiles) for panel in made), 'film')}: {page}")
 
 
 def settings_of(constants: Sequence[str], vary: Sequence[str]) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Any mask generator over pictures, films or prints that come with the program, for looking at."""
+"""Any mask generator or axis over pictures, films or prints that come with the program, for looking at."""
 
 from __future__ import annotations
 
@@ -27,9 +27,14 @@ from inpaintbench.fingerprints.impressions import draw_impression, printed
 from inpaintbench.fingerprints.master import master
 from inpaintbench.fingerprints.records import CLASSES, Elastic, Print
 from inpaintbench.masks import render
+from inpaintbench.masks.axes import AXES
+from inpaintbench.masks.axes.base import Axis
+from inpaintbench.masks.axes.presets import PresetAxis
+from inpaintbench.masks.axes.vary import input_of
 from inpaintbench.masks.gallery import Panel, Tile
 from inpaintbench.masks.gallery.facts import value_text
 from inpaintbench.masks.generators import GENERATORS
+from inpaintbench.masks.generators.base import Drawn
 from inpaintbench.masks.generators.blob_motion import PRESETS
 from inpaintbench.masks.overlays.raster import over
 from inpaintbench.types import Frames, Joint, Plain, item_rng
@@ -38,6 +43,8 @@ FPS = 25.0
 # Of pictures, and of prints, where nobody asks for another.
 SIZE, PRINT_SIZE = "256x256", "275x400"
 NOWHERE: Plain = MappingProxyType({})
+# Length of films that axes are shown on, and the blob that they change: large, stiff, and near where it was.
+AXIS_FRAMES, AXIS_BLOB = 48, "size-high_pose-low_displacement-low"
 _LONGEST_VALUE = 40
 _MOST_PRINTS = 24
 _SEEDS = 2**31
@@ -119,6 +126,32 @@ def panels(
     return made
 
 
+def axis_panels(axis: str, films: Sequence[Backdrop], *, seed: int) -> list[Panel]:
+    """One panel a level, each with the same films; those of an axis that films with a camera stand still.
+
+    Raises:
+        UnknownNameError: no such axis.
+    """
+    leaf, numbered = AXES.get(axis)(), list(enumerate(films))
+    return [_panel({"level": level}, numbered, partial(_version, leaf, level, seed=seed), shared=set()) for level in leaf.levels]
+
+
+def _version(leaf: Axis, level: str, backdrop: Backdrop, *, number: int, seed: int) -> Tile:
+    truth = backdrop.truth
+    if leaf.needs_still_camera:
+        truth = np.broadcast_to(truth[:1], truth.shape)
+    frames, height, width = truth.shape[:3]
+    preset = leaf.flipped(AXIS_BLOB, level) if isinstance(leaf, PresetAxis) else AXIS_BLOB
+    blob = {"preset": preset, "paired": True}
+    missing = render.generate("devil_blobs", blob, seed=seed, draw=str(number), frames=frames, height=height, width=width).hole
+    assert missing is not None, "blobs are holes"
+    truth, fps = leaf.clip(level, truth, FPS) or (truth, FPS)
+    hole = leaf.hole(level, missing, item_rng(seed, "preview axis", str(number)))
+    seen = input_of(leaf, level, truth, hole, missing, fps=fps, draw=str(number), seed=seed)
+    facts = leaf.facts(level, frames=frames, height=height, width=width)
+    return Tile(np.ascontiguousarray(truth), Drawn(hole, facts), caption=backdrop.name, input=seen)
+
+
 def _panel(constants: Plain, numbered: Sequence[tuple[int, Backdrop]], tile: Callable[..., Tile], *, shared: set[str]) -> Panel:
     tiles, refused = [], []
     for number, backdrop in numbered:
@@ -182,7 +215,7 @@ def backdrops(
         return list(_people(count, seed))
     pictures = list(_pictures(images, Cover(width=width, height=height), count))
     if frames > 1 or "timed_text" in needs:
-        pictures = list(_films(width, height, max(frames, 2), count))
+        pictures = list(films(width, height, max(frames, 2), count))
     if "timed_text" in needs:
         seconds = len(pictures[0].truth) / FPS
         draw = partial(item_rng, seed, "preview text")
@@ -243,7 +276,8 @@ def _pictures(images: Path | None, cover: Cover, count: int) -> Iterator[Backdro
         raise InputError(f"not one picture in {str(images)!r} can be read")
 
 
-def _films(width: int, height: int, frames: int, count: int) -> Iterator[Backdrop]:
+def films(width: int, height: int, frames: int, count: int) -> Iterator[Backdrop]:
+    """At most six of the films that come with the program."""
     shots = [
         shot for shot in embedded.shots(24, width=width, height=height, frames=frames) if PHOTOGRAPHS[shot.photograph].licence
     ]

@@ -35,6 +35,9 @@ class Axis(Leaf, ABC):
     exact: ClassVar[bool] = True
     """False where what is missing is the hole of the unchanged item, whatever hole the version has."""
 
+    needs_still_camera: ClassVar[bool] = False
+    """True where the camera of the clip must stand still; whoever chooses clips sees to it."""
+
     def clip(self, level: str, frames: Frames, fps: float) -> tuple[Frames, float] | None:  # noqa: ARG002 - leaf signature
         """Another truth, ``uint8[T, H, W, 3]``, and its frames a second; None where the clip stays as it is.
 

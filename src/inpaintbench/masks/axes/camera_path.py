@@ -33,6 +33,7 @@ class CameraPath(Axis):
     changes = "clip"
     property = "motion of the camera"
     truth = "the window"
+    needs_still_camera = True
 
     def clip(self, level: str, frames: Frames, fps: float) -> tuple[Frames, float]:
         """The frames through the window.

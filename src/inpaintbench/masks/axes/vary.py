@@ -173,7 +173,11 @@ def versions_of(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Corr
         if not leaf.exact:
             row = replace(row, object_mask=base.hole, object_mask_sha256=base.hole_sha256)
             facts |= agreement(hole, missing)
-        if truth is not None and (shown := _input(leaf, level, truth, hole, missing, clip.fps, base, seed)) is not None:
+        if (
+            truth is not None
+            and (shown := input_of(leaf, level, truth, hole, missing, fps=clip.fps, draw=base.corruption_id, seed=seed))
+            is not None
+        ):
             write = partial(video.write_clip, frames=shown, fps=clip.fps, form="lossless")
             blob, encoded = blobs.put(video.suffix_for(len(shown)), write)
             row = replace(row, input=blob, input_sha256=encoded.rgb_sha256)
@@ -200,11 +204,22 @@ def _hole(leaf: Axis, level: str, missing: Hole, of: Clip, base: Corruption, see
     return hole
 
 
-def _input(
-    leaf: Axis, level: str, truth: Frames, hole: Hole, missing: Hole, fps: float, base: Corruption, seed: int
+def input_of(
+    leaf: Axis, level: str, truth: Frames, hole: Hole, missing: Hole, *, fps: float, draw: str, seed: int
 ) -> Frames | None:
-    """What methods see, filled wherever anything is missing or taken for missing; None where that is the truth and the hole."""
-    rng = item_rng(seed, f"masks.axes.{leaf.name}", base.corruption_id)
+    """What methods see, ``uint8[T, H, W, 3]``; None where that is the truth with its hole filled.
+
+    Args:
+        leaf: the axis.
+        level: of its levels.
+        truth: of this version, ``uint8[T, H, W, 3]``.
+        hole: that methods are given, ``bool[T, H, W]``; it is filled too.
+        missing: what is missing, ``bool[T, H, W]``; another only where the hole is not exact.
+        fps: frames a second.
+        draw: name of the random stream.
+        seed: of it.
+    """
+    rng = item_rng(seed, f"masks.axes.{leaf.name}", draw)
     shown = leaf.input(level, truth, hole, fps, rng)
     if shown is None and (leaf.exact or not (missing & ~hole).any()):
         return None
