@@ -69,7 +69,7 @@ KINDS = {
             "motion",
         },
     ),
-    "inpaintbench.masks.axes": ("AXES", {"base", "vary"}),
+    "inpaintbench.masks.axes": ("AXES", {"base", "contract", "vary"}),
     "inpaintbench.export.layouts": ("LAYOUTS", {"base", "contract", "convert", "pictures", "readme"}),
     "inpaintbench.annotate.questions": ("QUESTIONS", {"base", "contract"}),
     "inpaintbench.annotate.screening": ("RULES", {"base", "screen"}),

@@ -35,9 +35,11 @@ from inpaintbench.eval.poses.base import PoseEstimator
 from inpaintbench.eval.poses.contract import CHECKS as OF_POSES
 from inpaintbench.eval.poses.contract import ITEM
 from inpaintbench.eval.poses.stored import Stored
+from inpaintbench.masks.axes.base import Axis
+from inpaintbench.masks.axes.contract import CHECKS as OF_AXES
 from inpaintbench.masks.generators.base import Drawn, Generator
 from inpaintbench.masks.generators.contract import CHECKS as OF_GENERATORS
-from inpaintbench.types import Frames, Joint
+from inpaintbench.types import Frames, Hole, Joint
 from inpaintbench.view import ItemView
 
 TRIED_ELSEWHERE = ("attribute", "fetcher", "method", "metric", "question")
@@ -206,6 +208,21 @@ class Toes(PoseEstimator):
         return ""
 
 
+class Creeps(Axis):
+    """Brightens known pixels, and one more of the hole."""
+
+    name, version, levels, base_level, changes, property = "creeps", "1", ("none", "strong"), "none", "input", "light"
+
+    def hole(self, level: str, hole: Hole, rng: np.random.Generator) -> Hole:
+        made = hole.copy()
+        if level == "strong":
+            made[0, 0, 0] ^= True
+        return made
+
+    def input(self, level: str, truth: Frames, hole: Hole, fps: float, rng: np.random.Generator) -> Frames:
+        return truth if level == "none" else truth | np.uint8(64)
+
+
 WHERE: dict[str, Any] = {"regions": ("frame",), "band_radius_pixels": 8}
 
 
@@ -228,6 +245,11 @@ WHERE: dict[str, Any] = {"regions": ("frame",), "band_radius_pixels": 8}
         (OF_METHODS, Remembers(), {"keeps nothing of an item": "other pixels once it has seen the clip with another hole"}),
         (OF_SPLITTERS, Overlaps(), {"spans lie within the film in order": "out of order or overlap"}),
         (OF_GENERATORS, Restless(), {"draws the same for the same seed": "another hole"}),
+        (
+            OF_AXES,
+            Creeps(),
+            {"changes what it says and nothing else": "it changes the hole at level 'strong', and says otherwise"},
+        ),
         (OF_FLOWS, Backwards(), {"follows what moves": "slides to the left it says (2."}),
         (OF_POSES, Toes(), {"gives joints that it names and leaves the picture alone": "lack 'ankle'"}),
         (OF_ATTRIBUTES, Nowhere(), {"gives a value and leaves the clip alone": "it gives nan"}),

@@ -21,6 +21,7 @@ PAGES = {
     "docs/how-to/add_a_method.md": "method",
     "docs/how-to/add_an_attribute.md": "attribute",
     "docs/how-to/add_a_mask_generator.md": "mask generator",
+    "docs/how-to/add_an_axis.md": "axis",
     "docs/how-to/add_a_question.md": "question",
     "docs/how-to/add_a_layout.md": "layout",
     "docs/how-to/add_a_splitter.md": "splitter",

@@ -20,6 +20,7 @@ from inpaintbench.errors import InpaintBenchError, InputError
 # Kinds with a contract -> their catalogue.
 CATALOGUES: Mapping[str, str] = {
     "attribute": "inpaintbench.curation.attributes:ATTRIBUTES",
+    "axis": "inpaintbench.masks.axes:AXES",
     "fetcher": "inpaintbench.curation.fetching:FETCHERS",
     "flow": "inpaintbench.eval.flows:FLOWS",
     "layout": "inpaintbench.export.layouts:LAYOUTS",
