@@ -248,7 +248,7 @@ WHERE: dict[str, Any] = {"regions": ("frame",), "band_radius_pixels": 8}
         (
             OF_AXES,
             Creeps(),
-            {"changes what it says and nothing else": "it changes the hole at level 'strong', and says otherwise"},
+            {"changes what it says and nothing else": "the hole at level 'strong', and says"},
         ),
         (OF_FLOWS, Backwards(), {"follows what moves": "slides to the left it says (2."}),
         (OF_POSES, Toes(), {"gives joints that it names and leaves the picture alone": "lack 'ankle'"}),
