@@ -158,13 +158,39 @@ def test_the_headline_is_the_surest_effect_of_an_axis_with_the_clips_that_show_i
     found = headline.headline(diagnosed, PSNR)
     assert found is not None
     assert plain(found.sentence) == "temporal_median loses 5.11 to 7.89 dB when the camera moves fast"
-    assert found.reasons.startswith("PSNR in the hole: −6.50 dB on average, p 0.002, over 6 pairs of clips from 6 sources that")
+    assert found.reasons.startswith(
+        "PSNR in the hole: −6.50 dB on average over 6 pairs of 6 sources, pairs that differ in nothing"
+    )
     assert [(proof.item_id[1:], proof.method) for proof in found.proofs] == [
         ("-base", "temporal_median"),
         ("-fast", "temporal_median"),
     ]
     assert found.proofs[0].item_id[0] == found.proofs[1].item_id[0]
     assert re.fullmatch(r"path of the camera fast: \d\d\.\d\d dB on this clip", found.proofs[1].caption)
+
+
+def test_without_a_told_axis_the_headline_is_the_surest_of_the_rest_or_says_that_there_is_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Too few sources for any change between slices.
+    results = paired_results()
+    few = Results(results.dataset, [one for one in results.scores if one.item_id[0] in "abc"], protocol=CORRECTED)
+    whole = diagnosis_of(results)
+    slopes = [one._replace(p=0.01) for one in whole.effects if one.factor.kind == "measured" and one.quantity == PSNR]
+    differences = [one for one in whole.effects if one.other]
+    found = []
+    for effects_told in ([*slopes, *differences], differences, []):
+        monkeypatch.setattr(headline, "diagnose", lambda _, own=tuple(effects_told): whole._replace(effects=own))
+        found.append(headline.headline(few, PSNR))
+    slope, difference, nothing = found
+    assert slope is not None
+    assert plain(slope.sentence).endswith("when share of the hole rises by one standard deviation (0.021), all else equal")
+    assert "by a regression on everything that was measured" in slope.reasons
+    assert slope.proofs == ()
+    assert difference is not None
+    assert plain(difference.sentence).startswith("Against affine_propagation, temporal_median loses")
+    assert [proof.item_id[1:] for proof in difference.proofs] == ["-base", "-fast"]
+    assert nothing is None
 
 
 @pytest.mark.parametrize(("quantity", "reverse"), [(PSNR, False), (MSE, True)])

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.browser_checks import OpenPage, serious_findings
 from tests.eval.report.diagnosed import diagnosis_of, paired_results
 from tests.eval.report.hand_made import FlatMedia
 from tests.eval.report.test_player import Tab
@@ -113,6 +115,29 @@ def test_on_a_phone_methods_stand_below_one_another_and_nothing_sticks_out(tab: 
     assert tab.page.evaluate("document.documentElement.scrollWidth") <= 390
     place = "document.querySelector('[data-plot=fingerprint]')"
     assert tab.page.evaluate(f"{place}.scrollWidth") <= tab.page.evaluate(f"{place}.clientWidth")
+
+
+def test_without_a_finding_the_page_says_so_and_shows_the_surest_pair_as_what_could_be_chance(
+    browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = paired_results()
+    for module in (headline, page, write):
+        monkeypatch.setattr(module, "diagnose", lambda results: diagnosis_of(results, told=False))
+    monkeypatch.setattr(headline, "effects", lambda *_: [])
+    files = write_report(
+        tmp_path / "report", title="Nothing", dataset=results.dataset, scores=results.scores, protocol=results.protocol,
+        media=FlatMedia(),
+    )  # fmt: skip
+    tab = OpenPage(browser, files.page.as_uri(), color_scheme="dark")
+    tab.page.wait_for_selector(f"{MARKS}[aria-pressed=true]")
+    assert tab.page.locator(".headline .kicker").inner_text() == "No finding"
+    assert tab.page.locator(".headline .sentence").inner_text().startswith("None of 15 effects on a method itself is more than")
+    assert tab.page.locator(".proofs canvas:visible").count() == 4
+    assert "could be chance" in tab.page.locator(f"{MARKS}[aria-pressed=true]").get_attribute("aria-label")
+    assert tab.page.locator(".effects:visible").count() == 0
+    assert serious_findings(tab.page, colours_only=False) == []
+    assert tab.complaints == []
+    tab.context.close()
 
 
 def test_nothing_went_wrong(tab: Tab, report: ReportFiles) -> None:

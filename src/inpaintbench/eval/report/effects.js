@@ -77,22 +77,31 @@
     return document.querySelector(`#${exhibit} [data-key="${CSS.escape(method)}"] .value[data-metric="${chosen.metric}"][data-region="${chosen.region}"]`)?.textContent ?? "–";
   }
 
-  function show({ step, method, other }) {
-    const [kind, factor, low, high] = step.split("/");
+  // Puts the clips of an effect of an axis on top of the page.
+  function play({ step, method, other }) {
+    const [, factor, low, high] = step.split("/");
+    const group = data.groups[factor];
     picked = name({ step, method, other });
     mark();
-    if (kind === "measured") return document.getElementById("response")?.scrollIntoView();
-    if (kind === "labelled") return page.tell("slice", `${factor}-${high}`);
-    const group = data.groups[factor];
-    if (!group) return page.announce("This page has no video of these clips");
+    if (!group) return null;
     const sides = other ? [method, other] : ["truth", method];
     const called = (side) => (side === "truth" ? ["truth"] : [page.methodName(side)]);
     page.showProofs([low, high].map((level) => {
       const values = sides.filter((side) => side !== "truth").map((side) => value(group[level], side)).join(" and ");
       return { of: group[level], tiles: sides, caption: `${data.axes[factor]} ${level}: ${values}`, words: ["left ", ...called(sides[0]), ", right ", ...called(sides[1])] };
     }));
-    document.querySelector(".proofs").scrollIntoView({ block: "nearest", behavior: page.still ? "auto" : "smooth" });
-    page.announce(`The clips of ${data.axes[factor]}, ${low} and ${high}, with ${sides.join(" and ")}, are on top of the page`);
+    return `The clips of ${data.axes[factor]}, ${low} and ${high}, with ${sides.join(" and ")}, are on top of the page`;
+  }
+
+  function show({ step, method, other }) {
+    const [kind, factor, , high] = step.split("/");
+    picked = name({ step, method, other });
+    mark();
+    if (kind === "measured") return document.getElementById("response")?.scrollIntoView();
+    if (kind === "labelled") return page.tell("slice", `${factor}-${high}`);
+    const words = play({ step, method, other });
+    if (words) document.querySelector(".proofs").scrollIntoView({ block: "nearest", behavior: page.still ? "auto" : "smooth" });
+    page.announce(words ?? "This page has no video of these clips");
   }
 
   document.addEventListener("click", (event) => {
@@ -133,6 +142,17 @@
     drawResponses();
   }
 
+  // Without a finding the clips of the surest effect of an axis are seen, which the figure shows as what could be chance.
+  function begin() {
+    const { step, method } = document.querySelector(".headline")?.dataset ?? {};
+    if (step) picked = name({ step, method });
+    if (document.querySelector(".proofs")?.childElementCount !== 0) return;
+    const shown = data.rows.fingerprint.filter((row) => wanted(row) && row.low !== null && row.step && data.groups[row.step.split("/")[1]]);
+    const [surest] = shown.sort((one, other) => Math.abs(other.value / (other.high - other.low)) - Math.abs(one.value / (one.high - one.low)));
+    if (surest) play(surest);
+  }
+
+  page.on("ready", begin);
   page.on("chosen", (now) => { chosen = now; draw(); });
   page.on("methods", (now) => { methods = now; draw(); });
   window.addEventListener("resize", () => { clearTimeout(window.redrawEffects); window.redrawEffects = setTimeout(draw, 200); });

@@ -254,10 +254,10 @@ def _unexplained(diagnosis: Diagnosis, quantity: Quantity) -> Iterator[tuple[str
         yield f"{UNEXPLAINED} {place}", one.item_id, f"{one.method} has {score} where its attributes let expect {expected}"
 
 
-def headline_effect(diagnosis: Diagnosis, quantity: Quantity) -> FactorEffect | None:
+def surest_of_axes(diagnosis: Diagnosis, quantity: Quantity) -> FactorEffect | None:
     """The effect of an axis on a method that is largest even at the near end of its interval; None where none is told."""
-    told = [effect for effect in told_effects(diagnosis, quantity) if not effect.other and effect.factor.kind == "paired"]
-    return max(told, key=surely, default=None)
+    told = (effect for effect in told_effects(diagnosis, quantity) if not effect.other and effect.factor.kind == "paired")
+    return next(told, None)
 
 
 def quantity_words(quantity: Quantity) -> str:

@@ -9,7 +9,8 @@ from typing import NamedTuple
 from inpaintbench.eval.comparing.looked_at import Effect
 from inpaintbench.eval.diagnosis.diagnose import diagnose
 from inpaintbench.eval.diagnosis.records import Diagnosis, FactorEffect
-from inpaintbench.eval.report.effects import factor_label, headline_effect, sentence, shown_groups, step_of
+from inpaintbench.eval.diagnosis.words import rests_on
+from inpaintbench.eval.report.effects import factor_label, sentence, shown_groups, step_of, surest_of_axes, told_effects
 from inpaintbench.eval.report.findings import change_words, effects, standing_note, when_words, with_unit
 from inpaintbench.eval.report.gallery import Choice
 from inpaintbench.eval.report.labels import name_label, quantity_label
@@ -44,7 +45,8 @@ class Headline(NamedTuple):
 
 
 def headline(results: Results, quantity: Quantity) -> Headline | None:
-    """The largest effect of an axis on a method that is more than chance, else of a low against a high slice; None without one.
+    """The largest of what is sure and more than chance: of an axis on a method, else of a low against a high slice, else of a
+    measured attribute, else a difference between methods in such an effect; None where nothing is.
 
     An axis is shown on the pair of items nearest to its mean effects. A change between slices is shown on the item of each that
     is nearest to the slice's mean, so that no extreme is chosen; where the slices hold items of one exact hole, on the pair of
@@ -52,10 +54,13 @@ def headline(results: Results, quantity: Quantity) -> Headline | None:
     """
     diagnosis = diagnose(results)
     kicker = _LABEL if standing(quantity, results.protocol) == "primary" else f"Exploratory {_LABEL.lower()}"
-    if (effect := headline_effect(diagnosis, quantity)) is not None:
+    effect = surest_of_axes(diagnosis, quantity)
+    change = next((effect for effect in effects(results, quantity, "change") if effect.told), None)
+    if effect is None and change is None:
+        effect = next(iter(told_effects(diagnosis, quantity)), None)
+    if effect is not None:
         return Headline(kicker, sentence(effect), _effect_reasons(results, effect, quantity),
                         tuple(_effect_proofs(results, diagnosis, effect)), step_of(effect).key)  # fmt: skip
-    change = next((effect for effect in effects(results, quantity, "change") if effect.told), None)
     if change is None:
         return None
     name = name_label(change.other).lower()
@@ -68,15 +73,20 @@ def headline(results: Results, quantity: Quantity) -> Headline | None:
 
 
 def _effect_reasons(results: Results, effect: FactorEffect, quantity: Quantity) -> str:
+    paired = effect.factor.kind == "paired"
+    how = "pairs that differ in nothing else" if paired else "by a regression on everything that was measured of the items"
+    rule = "effects of axes" if paired and not effect.other else "effects"
+    clips = " The clips are the pair nearest to the mean effects of all methods." if paired else ""
     return (
-        f"{quantity_label(quantity)}: {with_unit(effect.value, quantity.metric)} on average, p {p_words(effect.p)}, over "
-        f"{count(effect.n, 'pair')} of clips from {count(effect.n_sources, 'source')} that differ in nothing else. A rule chose "
-        "this: of the effects of axes that are more than chance, the one that is largest even at the near end of its interval. "
-        f"{standing_note(results, quantity)} The clips are the pair nearest to the mean effects of all methods."
+        f"{quantity_label(quantity)}: {with_unit(effect.value, quantity.metric)} on average over {rests_on(effect)}, {how}, "
+        f"p {p_words(effect.p)}. A rule chose this: of the {rule} that are more than chance, the one that is largest even at the "
+        f"near end of its interval. {standing_note(results, quantity)}{clips}"
     )
 
 
 def _effect_proofs(results: Results, diagnosis: Diagnosis, effect: FactorEffect) -> Iterator[Proof]:
+    if effect.factor.kind != "paired":
+        return
     shown = {group.axis: group.items for group in shown_groups(results, diagnosis, effect.quantity)}.get(effect.factor.name, {})
     name = factor_label(effect.factor)
     for level in (effect.low_level, effect.high_level) if shown else ():
