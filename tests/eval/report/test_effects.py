@@ -178,8 +178,9 @@ def test_without_a_told_axis_the_headline_is_the_surest_of_the_rest_or_says_that
     whole = diagnosis_of(results)
     slopes = [one._replace(p=0.01) for one in whole.effects if one.factor.kind == "measured" and one.quantity == PSNR]
     differences = [one for one in whole.effects if one.other]
+    untold = [one._replace(p=0.5) for one in whole.effects if not one.other and one.factor.kind == "paired"]
     found = []
-    for effects_told in ([*slopes, *differences], differences, []):
+    for effects_told in ([*untold, *slopes, *differences], [*untold, *differences], untold):
         monkeypatch.setattr(headline, "diagnose", lambda _, own=tuple(effects_told): whole._replace(effects=own))
         found.append(headline.headline(few, PSNR))
     slope, difference, nothing = found
