@@ -9,7 +9,7 @@ import tempfile
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import cv2
 import numpy as np
@@ -38,9 +38,12 @@ SIDE = 256
 def main() -> None:
     """Write every picture."""
     with tempfile.TemporaryDirectory() as folder:
-        root, dataset = demo_build(Path(folder))
-        slice_thumbnails(root, dataset)
+        root, dataset = demo_build(Path(folder) / "slices", design="slices")
+        thumbnails(root, dataset, PICTURES / "slice_items.png")
         slice_dots(dataset)
+        paired_root, pairs = demo_build(Path(folder) / "paired", design="paired")
+        thumbnails(paired_root, pairs, PICTURES / "pair_items.png")
+        pair_lines({"slices of other clips": (root, dataset), "pairs of the same clips": (paired_root, pairs)})
     frechet_curves()
     untrained_lpips()
 
@@ -48,10 +51,12 @@ def main() -> None:
 # What a slice is
 
 
-def demo_build(folder: Path) -> tuple[Path, Dataset]:
+def demo_build(folder: Path, *, design: Literal["slices", "paired"]) -> tuple[Path, Dataset]:
     """A benchmark of twelve films that come with the program."""
-    workspace = Workspace(folder / "workspace")
-    recipe = devil.DevilRecipe(width=WIDTH, height=HEIGHT, per_slice=PER_SLICE)
+    workspace = Workspace(folder)
+    recipe = devil.DevilRecipe(
+        width=WIDTH, height=HEIGHT, per_slice=PER_SLICE, design=design, axes=("size",) if design == "paired" else ()
+    )
     with LocalExecutor(workspace, workers=2) as executor:
         return devil.build(recipe, SourceSpec("embedded", {"count": 12, "width": WIDTH, "height": HEIGHT}), executor, workspace)
 
@@ -62,13 +67,13 @@ def rows_of(dataset: Dataset, name: str) -> list[Plain]:
     return [by_id[item_id] for part in dataset.slices if part.name == name for item_id in part.item_ids]
 
 
-def slice_thumbnails(root: Path, dataset: Dataset) -> None:
+def thumbnails(root: Path, dataset: Dataset, path: Path) -> None:
     """Four items of each of two slices; outlines show where the hole is at six moments."""
     rows = [[_thumbnail(root, row) for row in rows_of(dataset, f"size-{level}")[:4]] for level in ("low", "high")]
     gap = np.full((8, 4 * WIDTH + 24, 3), 255, np.uint8)
     bands = [np.hstack([np.hstack([one, np.full((HEIGHT, 8, 3), 255, np.uint8)]) for one in row])[:, :-8] for row in rows]
     sheet = Image.fromarray(np.vstack([bands[0], gap, bands[1]]))
-    sheet.save(PICTURES / "slice_items.png", optimize=True)
+    sheet.quantize(160, dither=Image.Dither.FLOYDSTEINBERG).save(path, optimize=True)
 
 
 def _thumbnail(root: Path, row: Plain) -> np.ndarray:
@@ -118,6 +123,48 @@ def slice_dots(dataset: Dataset) -> None:
 def _value(row: Plain, name: str) -> float | None:
     value = row["attributes"].get(name)
     return float(value) if isinstance(value, int | float) else None
+
+
+# Why pairs
+
+
+def pair_lines(datasets: Mapping[str, tuple[Path, Dataset]]) -> None:
+    """What Telea's method scores on small and large holes, of two designs: clouds of other clips, and lines of one clip each."""
+    figure = Figure(860, 360, "Scores on small and large holes of other clips, and of the same clips")
+    scores = {name: telea_scores(root, dataset) for name, (root, dataset) in datasets.items()}
+    every = [score for levels in scores.values() for found in levels.values() for score in found.values()]
+    axis = Axis(min(every) - 1, max(every) + 1, 300, 50)
+    for place, (name, levels) in enumerate(scores.items()):
+        left = 70 + place * 420
+        figure.text(left + 150, 24, name, size=15, anchor="middle")
+        figure.line([(left, 50), (left, 300), (left + 320, 300)], colour=GREY, width=1)
+        for value in range(10, 60, 5):
+            if axis.low < value < axis.high:
+                figure.text(left - 6, axis.at(value) + 4, str(value), size=11, anchor="end", colour="#5b6370")
+        low, high = levels["low"], levels["high"]
+        for clip in sorted(low.keys() & high.keys()) if place else ():
+            figure.line([(left + 90, axis.at(low[clip])), (left + 230, axis.at(high[clip]))], colour=GREY, width=1.5)
+        for column, (level, found, colour) in enumerate((("small hole", low, BLUE), ("large hole", high, ORANGE))):
+            for score in found.values():
+                figure.dot(left + 90 + column * 140, axis.at(score), colour=colour)
+            figure.text(left + 90 + column * 140, 320, level, size=13, anchor="middle", colour=colour)
+    figure.text(
+        70, 348, "PSNR in the hole, dB, of Telea's method. Each dot is an item, each line a clip with both holes.", size=12
+    )
+    figure.save(PICTURES / "pair_lines.svg")
+
+
+def telea_scores(root: Path, dataset: Dataset) -> dict[str, dict[str, float]]:
+    """Level of size -> clip -> PSNR in the hole, dB."""
+    found: dict[str, dict[str, float]] = {}
+    for level in ("low", "high"):
+        for row in rows_of(dataset, f"size-{level}"):
+            truth, hole = frozen.truth_and_hole(root, row)
+            filled = frozen.filled(truth, hole, fill=0)
+            made = [cv2.inpaint(*pair, 3, cv2.INPAINT_TELEA) for pair in zip(filled, hole.astype(np.uint8), strict=True)]
+            error = np.mean((np.stack(made)[hole].astype(float) - truth[hole]) ** 2)
+            found.setdefault(level, {})[row["clip_id"]] = float(10 * np.log10(255**2 / error))
+    return found
 
 
 # Why Frechet distances need N

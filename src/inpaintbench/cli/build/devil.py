@@ -66,10 +66,10 @@ FLICKR_OPTIONS = (
 )  # fmt: skip
 # Options that the demo takes, besides its own.
 RUNNING_OPTIONS = ("workers", "max_failures", "retry_rejected", "ray", "memory")
-# Seven photographs, each filmed from a tripod and by a moving camera: a slice then has the six sources that a claim takes,
-# and two films of a slice never show the same photograph.
+# Seven photographs, each filmed from a tripod and by a moving camera: twelve pairs are the fewest with which both axes of the
+# demo come out as more than chance, and no two films of a slice of camera motion show the same photograph.
 DEMO_CLIPS = 14
-DEMO_PER_SLICE = 6
+DEMO_PER_SLICE = 12
 DEMO_FRAMES = 48
 DEMO_SLICES = ("camera_motion", "size")
 DEMO_SIZE = (288, 160)
