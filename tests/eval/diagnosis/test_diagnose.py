@@ -140,6 +140,7 @@ def test_what_is_explained_holds_for_films_that_were_left_out_and_what_is_not_is
     values["b"] = 30 - 3 * size + rng.normal(scale=0.5, size=len(size))
     odd = sorted(items).index("f07-3")
     values["b"][odd] -= 6
+    values["b"][odd + 1] -= 5  # of the same film, which is named once
     values["b"][odd - 1] += 6  # better than expected: no failure
     found = diagnose(results_of(with_attributes(items), values))
     shares = {one.method: one.share for one in found.explained}
@@ -149,7 +150,7 @@ def test_what_is_explained_holds_for_films_that_were_left_out_and_what_is_not_is
     assert worst.item_id == "f07-3"
     assert worst.residual == pytest.approx(worst.score - worst.expected)
     assert worst.residual < -4
-    assert "f07-2" not in {one.item_id for one in others}
+    assert not any(one.item_id.startswith("f07") for one in others)
     assert len(others) < 5
 
 

@@ -140,11 +140,13 @@ def _explained(columns: Columns, method: str, there: Inside, expected: Array) ->
 
 
 def _far(ids: Sequence[str], columns: Columns, method: str, there: Inside, expected: Array) -> Iterator[Unexplained]:
-    """Items that are far worse than expected, the worst first."""
+    """Items that are far worse than expected, the worst of each source and of all these first."""
     values = columns.finite(method)
     worse = np.where(there, (expected - values) * (1 if columns.quantity.higher_is_better else -1), -np.inf)
     least = _FAR * float(np.sqrt(np.mean(worse[there] ** 2)))
-    for place in np.argsort(-worse, kind="stable")[:_MOST_UNEXPLAINED].tolist():
+    order = np.argsort(-worse, kind="stable")
+    firsts = np.sort(np.unique(columns.sources[order], return_index=True)[1])
+    for place in order[firsts[:_MOST_UNEXPLAINED]].tolist():
         if worse[place] > max(least, 0.0):
             score, usual = float(values[place]), float(expected[place])
             yield Unexplained(ids[place], columns.quantity, method, score, usual, score - usual)
