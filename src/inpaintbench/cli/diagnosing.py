@@ -50,7 +50,7 @@ def diagnose_command(
         Path | None, option("File to write all of it to: its name ends in .csv or .json.", default="standard output")
     ] = None,
 ) -> None:
-    """Say where methods fail: what each axis and attribute costs each of them, and which failures nothing explains.
+    """Say where methods fail. What does each axis and attribute cost each of them, and which failures does nothing explain?
 
     Example: inpaintbench eval diagnose DATASET --run RUN --out diagnosis.csv
     """
