@@ -64,6 +64,8 @@ def test_axes_of_other_names_are_told_by_their_levels() -> None:
     effect = next(one for one in diagnosis.effects if one.factor.name == "size" and one.told)
     other = effect._replace(factor=effect.factor._replace(name="known_noise", label="noise of known pixels"), high_level="much")
     assert plain(effects.sentence(other)).endswith("when noise of known pixels goes from low to much")
+    assert plain(effects.sentence(other._replace(high_level="very_much"))).endswith("from low to very much")
+    assert effects.step_of(other._replace(high_level="very_much")).levels == "low → very much"
 
 
 def test_what_is_not_told_is_no_claim_but_says_what_could_have_been_found() -> None:
@@ -192,6 +194,9 @@ def test_without_a_told_axis_the_headline_is_the_surest_of_the_rest_or_says_that
     assert plain(difference.sentence).startswith("Against affine_propagation, temporal_median loses")
     assert [proof.item_id[1:] for proof in difference.proofs] == ["-base", "-fast"]
     assert nothing is None
+    # A headline without clips of its own leaves the gallery as it is.
+    monkeypatch.setattr(headline, "diagnose", lambda _: whole._replace(effects=(*untold, *slopes)))
+    assert 'class="sentence"' in page.render(page.parts_of(few, [], title="T"), [])
 
 
 @pytest.mark.parametrize(("quantity", "reverse"), [(PSNR, False), (MSE, True)])

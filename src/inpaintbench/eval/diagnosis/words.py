@@ -37,7 +37,8 @@ def when_words(effect: FactorEffect) -> str:
     if effect.factor.kind == "measured":
         return f"when {effect.factor.label} rises by {effect.factor.step}, all else equal"
     given = ", all else equal" if effect.factor.kind == "labelled" else ""
-    return f"when {effect.factor.label} goes from {effect.low_level} to {effect.high_level}{given}"
+    levels = f"{effect.low_level} to {effect.high_level}".replace("_", " ")
+    return f"when {effect.factor.label} goes from {levels}{given}"
 
 
 def rests_on(effect: FactorEffect) -> str:

@@ -17,15 +17,22 @@
   const key = () => `${chosen.metric}/${chosen.region}`;
   const quantity = () => items?.quantities.find((one) => `${one.metric}/${one.region}` === key());
 
-  // As many panels side by side as there is room for. Worse is to the left, whatever the metric.
+  // As many panels side by side as there is room for. Worse is to the left, whatever the metric. Many lines have labels of one row
+  // where that fits.
   function fitted(rows) {
-    const { config, ...chart } = JSON.parse(JSON.stringify(data.charts.fingerprint), (name, part) => (part && Object.hasOwn(part, "reverse") ? { ...part, reverse: !data.higher[key()] } : part));
-    const panels = chart.facet.sort.filter((name) => rows.some((row) => row.method === name));
-    const longest = Math.max(...rows.flatMap((row) => (row.line ?? "").split("\n")).map((words) => words.length));
-    const room = figure.clientWidth - Math.min(240, LETTER * longest) - 24;
+    const panels = data.charts.fingerprint.facet.sort.filter((name) => methods.includes(name) && rows.some((row) => row.method === name));
+    const labels = [...new Set(rows.map((row) => row.line).filter(Boolean))];
+    const dense = labels.length > 9 && figure.clientWidth > 900;
+    const longest = Math.max(...labels.flatMap((label) => (dense ? label.length : label.split("\n").map((words) => words.length))));
+    const room = figure.clientWidth - Math.min(dense ? 360 : 240, LETTER * longest) - 24;
     const most = Math.max(1, Math.floor(room / 128));
     const columns = Math.ceil(panels.length / Math.ceil(panels.length / most));
     const width = Math.max(110, Math.min(panels.length > 1 ? 340 : 620, room / columns - 16));
+    const { config, ...chart } = JSON.parse(JSON.stringify(data.charts.fingerprint), (name, part) => {
+      if (part && Object.hasOwn(part, "reverse")) return { ...part, reverse: !data.higher[key()] };
+      if (dense && part && Object.hasOwn(part, "labelLineHeight")) return { ...part, labelExpr: "replace(datum.label, '\\n', ', ')", labelOffset: 0, labelLimit: 360 };
+      return dense && name === "step" ? 26 : part;
+    });
     return { ...chart, config, columns, facet: { ...chart.facet, sort: panels }, spec: { ...chart.spec, width }, title: { text: data.changes[key()], fontSize: 13, fontWeight: 500, color: "var(--soft)", offset: 4 } };
   }
 
@@ -41,6 +48,7 @@
   }
 
   const marks = () => [...figure.querySelectorAll(".mark-rect path[aria-label]")].filter((mark) => mark.__data__?.datum?.step);
+  const words = (level) => level.replaceAll("_", " ");
   const name = ({ step, method, other }) => `${step} ${method} ${other ?? ""}`;
 
   // Tab comes to one mark, arrows go to the others.
@@ -88,9 +96,9 @@
     const called = (side) => (side === "truth" ? ["truth"] : [page.methodName(side)]);
     page.showProofs([low, high].map((level) => {
       const values = sides.filter((side) => side !== "truth").map((side) => value(group[level], side)).join(" and ");
-      return { of: group[level], tiles: sides, caption: `${data.axes[factor]} ${level}: ${values}`, words: ["left ", ...called(sides[0]), ", right ", ...called(sides[1])] };
+      return { of: group[level], tiles: sides, caption: `${data.axes[factor]} ${words(level)}: ${values}`, words: ["left ", ...called(sides[0]), ", right ", ...called(sides[1])] };
     }));
-    return `The clips of ${data.axes[factor]}, ${low} and ${high}, with ${sides.join(" and ")}, are on top of the page`;
+    return `The clips of ${data.axes[factor]}, ${words(low)} and ${words(high)}, with ${sides.join(" and ")}, are on top of the page`;
   }
 
   function show({ step, method, other }) {
@@ -99,9 +107,9 @@
     mark();
     if (kind === "measured") return document.getElementById("response")?.scrollIntoView();
     if (kind === "labelled") return page.tell("slice", `${factor}-${high}`);
-    const words = play({ step, method, other });
-    if (words) document.querySelector(".proofs").scrollIntoView({ block: "nearest", behavior: page.still ? "auto" : "smooth" });
-    page.announce(words ?? "This page has no video of these clips");
+    const told = play({ step, method, other });
+    if (told) document.querySelector(".proofs").scrollIntoView({ block: "nearest", behavior: page.still ? "auto" : "smooth" });
+    page.announce(told ?? "This page has no video of these clips");
   }
 
   document.addEventListener("click", (event) => {
@@ -146,7 +154,7 @@
   function begin() {
     const { step, method } = document.querySelector(".headline")?.dataset ?? {};
     if (step) picked = name({ step, method });
-    if (document.querySelector(".proofs")?.childElementCount !== 0) return;
+    if (!document.querySelector(".headline .untold")) return;
     const shown = data.rows.fingerprint.filter((row) => wanted(row) && row.low !== null && row.step && data.groups[row.step.split("/")[1]]);
     const [surest] = shown.sort((one, other) => Math.abs(other.value / (other.high - other.low)) - Math.abs(one.value / (one.high - one.low)));
     if (surest) play(surest);

@@ -24,10 +24,10 @@ _MOST_GROUPS, _MOST_UNEXPLAINED = 6, 3
 # An axis of the dataset's card -> level -> what is so then, where the words of axis and levels are less plain.
 _WHEN = {
     "size": {"high": "the hole is large"},
-    "pose": {"high": "the hole changes its pose"},
+    "pose": {"high": "the hole changes its shape"},
     "displacement": {"high": "the hole moves far"},
     "camera_path": {"slow": "the camera moves slowly", "fast": "the camera moves fast"},
-    "speed": {"every second": "only every second frame is seen", "every fourth": "only every fourth frame is seen"},
+    "speed": {"every_second": "only every second frame is seen", "every_fourth": "only every fourth frame is seen"},
 }
 
 
@@ -46,11 +46,9 @@ class Step(NamedTuple):
     @property
     def levels(self) -> str:
         """From where to where: ``low → high``, ``by 1 SD (0.021)``."""
-        return (
-            f"{self.low} → {self.high}"
-            if self.factor.levels
-            else f"by {self.factor.step.replace('one standard deviation', '1 SD')}"
-        )
+        if not self.factor.levels:
+            return f"by {self.factor.step.replace('one standard deviation', '1 SD')}"
+        return f"{self.low} → {self.high}".replace("_", " ")
 
 
 def step_of(effect: FactorEffect) -> Step:
@@ -232,7 +230,7 @@ def add_groups(results: Results, choices: Sequence[Choice], diagnosis: Diagnosis
     labels = {factor.name: factor_label(factor) for factor in diagnosis.factors if factor.kind == "paired"}
     for group in shown_groups(results, diagnosis, quantity):
         for level, item_id in group.items.items():
-            label = f"{labels[group.axis]}: {level}"
+            label = f"{labels[group.axis]}: {level.replace('_', ' ')}"
             reason = "of the items that differ in nothing else it is nearest to the mean effect"
             known.setdefault(item_id, Choice(item_id)).labels[label] = reason
     for label, item_id, reason in _unexplained(diagnosis, quantity):

@@ -88,9 +88,11 @@ def _effect_proofs(results: Results, diagnosis: Diagnosis, effect: FactorEffect)
     if effect.factor.kind != "paired":
         return
     shown = {group.axis: group.items for group in shown_groups(results, diagnosis, effect.quantity)}.get(effect.factor.name, {})
-    name = factor_label(effect.factor)
+    label = factor_label(effect.factor)
+    name = label[:1].lower() + label[1:]
     for level in (effect.low_level, effect.high_level) if shown else ():
-        yield _proof(results, effect.method, shown[level], effect.quantity, words=f"{name[:1].lower()}{name[1:]} {level}")
+        words = f"{name} {level.replace('_', ' ')}"
+        yield _proof(results, effect.method, shown[level], effect.quantity, words=words)
 
 
 def _reasons(results: Results, change: Effect, quantity: Quantity, items: _Shown) -> str:

@@ -18,7 +18,7 @@ from inpaintbench.eval.report.cautions import again_sentences, cautions
 from inpaintbench.eval.report.effort_table import EFFORT_LEAD, effort_table, task_notes
 from inpaintbench.eval.report.findings import SENSITIVITY, Finding, findings, standing_note
 from inpaintbench.eval.report.gallery import Exhibit
-from inpaintbench.eval.report.headline import headline
+from inpaintbench.eval.report.headline import Headline, headline
 from inpaintbench.eval.report.items import item_data, items_part
 from inpaintbench.eval.report.labels import REGION_LABELS, metric_arrow, quantity_title, region_label
 from inpaintbench.eval.report.overview import commands_of, facts_of, unfinished
@@ -131,7 +131,7 @@ def parts_of(results: Results, exhibits: Sequence[Exhibit], *, title: str, frame
             for quantity in results.quantities
         ],
         "thumbs": shown.strip(results, exhibits),
-        "figures": shown.figures(results, exhibits, default=default, first=finding.proofs[-1].item_id if finding else None),
+        "figures": shown.figures(results, exhibits, default=default, first=_opened(finding)),
         "has_input": shown.has_input(exhibits),
         "has_holes": not exhibits or any(exhibit.hole_fraction is not None for exhibit in exhibits),
         "frame_note": frame_note,
@@ -165,9 +165,8 @@ def gallery_parts(results: Results, exhibits: Sequence[Exhibit]) -> dict[str, An
     """What a page shows of the headline and the gallery alone, and what their scripts ask for, without lines over time."""
     default = default_quantity(results)
     finding = headline(results, default)
-    first = finding.proofs[-1].item_id if finding else None
     styles = method_styles(results.methods, results.aside)
-    figures = shown.figures(results, exhibits, default=default, first=first)
+    figures = shown.figures(results, exhibits, default=default, first=_opened(finding))
     quantities = [quantity for quantity in results.quantities if not quantity.of_sets]
     return {
         "styles": styles,
@@ -189,6 +188,11 @@ def gallery_parts(results: Results, exhibits: Sequence[Exhibit]) -> dict[str, An
         "has_holes": any(exhibit.hole_fraction is not None for exhibit in exhibits),
         "frame_note": "",
     }  # fmt: skip
+
+
+def _opened(finding: Headline | None) -> str | None:
+    """The item that the gallery opens with: the last that shows the finding."""
+    return finding.proofs[-1].item_id if finding and finding.proofs else None
 
 
 def _holds_slices(results: Results, diagnosis: Diagnosis, quantity: Quantity) -> bool:
