@@ -193,3 +193,24 @@ def test_axes_of_still_clips_take_no_others(monkeypatch: pytest.MonkeyPatch) -> 
     assert "b" in drawn.axes["size"]
     none = paired.draw({}, every=["a"], still=set(), sources=sources, axes=["pose"], per_slice=2, seed=0, members={})
     assert none.left_out == {f"pose-{level}": "no clip has a still camera" for level in AXES.get("pose").levels}
+
+
+@pytest.mark.long
+def test_who_remembers_what_other_items_show_gains_nothing(
+    benchmark: tuple[Path, Dataset], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, dataset = benchmark
+    shown = [row[frozen.SHOWN] for row in dataset.items]
+    assert sum(share > frozen.MOST_SHOWN for share in shown if share is not None) > len(shown) / 2
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[1]))
+    scores = {}
+    with LocalExecutor(Workspace(tmp_path), workers=1) as executor:
+        for name in ("fallback", "remembering"):
+            method = MethodSpec(name, "python_callable", {"address": f"remembering:{name}"})
+            predict(executor, dataset, root=root, method=method)
+            score_all(executor, dataset, root, [name], "devil/corrected", ["psnr"], Compute())
+        for one in executor.workspace.table("scores", Score):
+            if one.region == "hole":
+                scores.setdefault(one.method, []).append(one.value)
+    assert len(scores["fallback"]) == len(dataset.items)
+    assert sum(scores["remembering"]) / len(dataset.items) <= sum(scores["fallback"]) / len(dataset.items) + 0.2
