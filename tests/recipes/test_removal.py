@@ -8,6 +8,7 @@ import shutil
 import zipfile
 from collections.abc import Mapping
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -88,6 +89,27 @@ def test_truths_are_shared_by_all_strengths_and_slices_say_which_is_which(benchm
     assert any(name.startswith("object_motion-") for name in found)
     assert any(name.startswith("object-") for name in found)
     assert dataset.left_out["effect-mirror"] == "no item has side effect 'mirror'"
+
+
+def test_strengths_of_an_effect_are_an_axis_of_which_nothing_else_differs(benchmark: tuple[Workspace, Path, Dataset]) -> None:
+    _, _, dataset = benchmark
+    (axis,) = dataset.facts["axes"]
+    assert (axis["name"], axis["levels"]) == ("effect_strength", ["none", "low", "mid", "high"])
+    groups: dict[str, dict[str, Plain]] = {}
+    for row in dataset.items:
+        facts = row["attributes"]
+        groups.setdefault(facts["pair.effect_strength"], {})[facts["axis.effect_strength"]] = row
+    assert len(groups) == 2
+    for rows in groups.values():
+        assert set(rows) == set(axis["levels"])
+        for part in ("clip_id", "truth_file_name", "hole_sha256", "object_mask_sha256"):
+            assert len({row[part] for row in rows.values()}) == 1, part
+        assert len({row["input_file_name"] for row in rows.values()}) == 4
+        levels = [rows[level]["attributes"].get("mask.effect_levels") or 0.0 for level in axis["levels"]]
+        assert all(weak < strong for weak, strong in pairwise(levels))
+    for level in axis["levels"]:
+        wanted = {rows[level]["item_id"] for rows in groups.values()}
+        assert set(members(dataset)[f"effect_strength-{level}"]) == wanted
 
 
 @pytest.mark.long

@@ -18,11 +18,11 @@ from inpaintbench.curation.sources.stated_effects import COMBINED, COMMON, KINDS
 from inpaintbench.executors.base import Executor
 from inpaintbench.export import slices
 from inpaintbench.masks import removal, render
-from inpaintbench.recipes import imperfect, stages
+from inpaintbench.recipes import imperfect, paired, stages
 from inpaintbench.recipes.imperfect import ImperfectMasks
 from inpaintbench.recipes.options import CLIPS, TEST_ALONE, HeldOut, Option, Seed, read_size
 from inpaintbench.recipes.stages import SourceSpec, require
-from inpaintbench.steps import KNOWN, MEASURED_MASKS, NAMES, OBJECT_MASKS, PAIRED_INPUTS
+from inpaintbench.steps import AXES_OF_ITEMS, KNOWN, MEASURED_MASKS, NAMES, OBJECT_MASKS, PAIRED_INPUTS
 from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Slice, content_id
 from inpaintbench.workspace import Workspace
 
@@ -68,6 +68,11 @@ class RemovalRecipe(BaseModel):
         return SourceSpec("rendered_removal", made)
 
 
+# The axis of a paired design: the same object with more and more of its side effect.
+AXIS = "effect_strength"
+_WITHOUT = "none"
+
+
 def curate(recipe: RemovalRecipe, sources: Sequence[SourceSpec], executor: Executor, workspace: Workspace) -> None:
     """Clips without loss, else input and truth would differ everywhere."""
     cutting = stages.Cutting.without_loss(recipe.normalizer, frames=recipe.frames, shares=True)
@@ -100,8 +105,8 @@ def corrupt(recipe: RemovalRecipe, executor: Executor, workspace: Workspace) -> 
     require(clips, "clips", "build removal")
     pairs = [(removal.corruption_id(one), one) for one in _pairs(workspace, clips)]
     called = [(key, one.name) for key, one in pairs]
-    paired = removal.pair(executor, list(dict(pairs).values()))
-    done, measured = paired.records, render.measure_all(executor, paired).records
+    made = removal.pair(executor, list(dict(pairs).values()))
+    done, measured = made.records, render.measure_all(executor, made).records
     of_clips = {clip.clip_id: clip for clip in clips}
     stages.note_empty_frames(workspace, done, measured, names=dict(called))
     spoilt, facts = imperfect.spoilt(executor, workspace, done, of_clips, measured, kinds=recipe.imperfect, seed=recipe.seed)
@@ -113,6 +118,18 @@ def corrupt(recipe: RemovalRecipe, executor: Executor, workspace: Workspace) -> 
         Item(content_id(row.clip_id, row.corruption_id), row.clip_id, row.corruption_id, split_of[row.clip_id]) for row in done
     ]
     found, left_out = _slices(workspace, items, done, measured, {clip.clip_id: clip for clip in clips})
+    levels, groups = _by_strength(done)
+    places = [
+        Attribute(row.corruption_id, name, value, None, "axis", "1")
+        for group, of_levels in groups.items()
+        for level, row in of_levels.items()
+        for name, value in ((f"{paired.LEVEL_OF}{AXIS}", level), (f"{paired.GROUP_OF}{AXIS}", group))
+    ]
+    workspace.write_table("attributes", AXES_OF_ITEMS, places, Attribute)
+    item_of = {item.corruption_id: item.item_id for item in items}
+    for level in levels:
+        members = tuple(item_of[of_levels[level].corruption_id] for of_levels in groups.values())
+        found.append(Slice(f"{AXIS}-{level}", f"{paired.LEVEL_OF}{AXIS} == '{level}'", members))
     stages.write_items(
         workspace, items, found, left_out,
         empty="not one object can be removed; `inpaintbench curation rejected` says why",
@@ -212,6 +229,22 @@ def _slices(
     return [slices.everything([item.item_id for item in items]), *made], {k: v for _, out in found for k, v in out.items()}
 
 
+def _by_strength(rows: Sequence[Corruption]) -> tuple[list[str], dict[str, dict[str, Corruption]]]:
+    """Levels of ``AXIS``, and clip id -> level -> its one input of that strength; clips without some level are left out.
+
+    Inputs without a side effect are a level where each of these clips has one.
+    """
+    inputs: dict[str, dict[str, list[Corruption]]] = {}
+    for row in rows:
+        level = row.parameters.get("strength") or (_WITHOUT if row.parameters.get("side_effect") == COMMON else None)
+        if level and "mask_kind" not in row.facts:
+            inputs.setdefault(row.clip_id, {}).setdefault(str(level), []).append(row)
+    one_each = {clip: {level: rows[0] for level, rows in of.items() if len(rows) == 1} for clip, of in inputs.items()}
+    known = {clip: of for clip, of in one_each.items() if set(STRENGTHS) <= set(of)}
+    levels = [*([_WITHOUT] if all(_WITHOUT in of for of in known.values()) else []), *STRENGTHS] if known else []
+    return levels, {clip: {level: of[level] for level in levels} for clip, of in known.items()}
+
+
 def _by_measured_effect(facts: Mapping[str, Mapping[str, Any]]) -> list[tuple[list[Slice], dict[str, str]]]:
     """Slices by how strong and how large side effects are that were derived or given as masks; of rendered ones that is known."""
     known = {item: of for item, of in facts.items() if of.get("effect_known") in ("derived", "given")}
@@ -247,8 +280,14 @@ def leaves_of(recipe: RemovalRecipe) -> dict[str, list[str]]:
 
 def export(recipe: RemovalRecipe, workspace: Workspace, *, target: Path | None = None) -> tuple[Path, Dataset]:
     """Items and slices to a frozen dataset folder, by default ``WORKSPACE/exports/removal``."""
-    steps = (KNOWN, OBJECT_MASKS, MEASURED_MASKS, NAMES, imperfect.STEP)
-    publication = stages.Publication(recipe, attribute_steps=steps, leaves=leaves_of(recipe), about=_ABOUT)
+    steps = (KNOWN, OBJECT_MASKS, MEASURED_MASKS, NAMES, imperfect.STEP, AXES_OF_ITEMS)
+    places = workspace.columns("attributes", Attribute, step=AXES_OF_ITEMS, where=("name", [f"{paired.LEVEL_OF}{AXIS}"]))
+    there = set(places["value_text"].to_pylist())
+    levels = [level for level in (_WITHOUT, *STRENGTHS) if level in there]
+    axis = {"name": AXIS, "levels": levels, "property": "strength of the side effect", "truth": "the scene without the object"}
+    publication = stages.Publication(
+        recipe, attribute_steps=steps, leaves=leaves_of(recipe), about=_ABOUT, facts={paired.FACT: [axis]} if levels else {}
+    )
     return stages.export(publication, workspace, target=target)
 
 
