@@ -75,8 +75,8 @@ def measured(folder: Path, *, films: Sequence[str] = FILMS, methods: Sequence[st
     """Score ``methods`` on clips of films below the folder of videos."""
     shape = (len(films), CLIPS, DRAWS)
     made = Scores(
-        np.full((*shape, 2, 2, 2, len(methods)), np.nan), *(np.full((*shape, 3, len(methods)), np.nan) for _ in range(2)),
-        np.full(shape[:2], np.nan),
+        np.full((*shape, 2, 2, 2, len(methods)), np.nan), np.full((*shape, 3, len(methods)), np.nan),
+        np.full((*shape, 3, len(methods)), np.nan), np.full(shape[:2], np.nan),
     )  # fmt: skip
     for film, name in enumerate(films):
         for clip, filmed in enumerate(_clips(folder / name)):

@@ -95,7 +95,7 @@ def world_of(scores: Scores) -> World:
         {name: _of_differences(of) for name, of in differences.items()},
         {axis: slopes[:, :, place].mean(axis=(0, 1)) for place, axis in enumerate(AXES)}
         | {name: of.mean(axis=(0, 1, 2)) for name, of in differences.items()},
-        dict.fromkeys(AXES, films) | {name: len(of) for name, of in differences.items()},
+        {axis: films for axis in AXES} | {name: len(of) for name, of in differences.items()},  # noqa: C420 - mypy
     )
 
 
@@ -403,11 +403,11 @@ def read(path: Path = MEASURED) -> World:
         return Nested(**{name: np.array(part) for name, part in value.items()}) if isinstance(value, dict) else np.array(value)
 
     tables = tomllib.loads(path.read_text())
-    made = {
-        name: of(table["all"]) if "all" in table else {key: of(part) for key, part in table.items()}
-        for name, table in tables.items()
-    }
-    return World(**made | {"films": tables["films"]})
+    level, draws, moving = (of(tables[name]["all"]) for name in ("level", "draws", "moving"))
+    slopes, changes, effects = (
+        {key: of(part) for key, part in tables[name].items()} for name in ("slopes", "changes", "effects")
+    )
+    return World(level, draws, moving, slopes, changes, effects, tables["films"])
 
 
 def main() -> None:

@@ -24,13 +24,15 @@ def found(effect: float, films: int, per_film: int, effects: int, *, studies: in
     return told / studies
 
 
-@pytest.mark.parametrize(("films", "per_film", "effects", "slack"), [(12, 2, 1, 0.08), (12, 2, 9, 0.2), (40, 1, 21, 0.1)])
+@pytest.mark.parametrize(
+    ("films", "per_film", "effects", "slack"), [(8, 2, 18, 0.12), (12, 2, 1, 0.08), (12, 2, 9, 0.1), (40, 1, 21, 0.08)]
+)
 def test_studies_find_what_is_promised_and_hardly_more(films: int, per_film: int, effects: int, slack: float) -> None:
     design = Design(per_film, effects, declared=1.0)
     least = least_effect(films, DEVIATIONS, design)
     assert least is not None
     # Standard error of 400 studies at 80 %: 0.02.
-    assert 0.8 - 0.05 <= found(least, films, per_film, effects) <= 0.8 + slack
+    assert 0.8 - 0.08 <= found(least, films, per_film, effects) <= 0.8 + slack
 
 
 def test_the_films_that_are_needed_are_the_fewest_that_do() -> None:

@@ -14,6 +14,7 @@ import typer
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console
 from inpaintbench.cli.build.cutting import CutAs, Cuts, Saved, Saving
+from inpaintbench.cli.build.planning import Plan, Planning, say_what_it_tells
 from inpaintbench.cli.build.running import (
     Demo,
     Described,
@@ -136,6 +137,7 @@ def build_devil(
     labels: Annotated[
         Path | None, option("CSV of labels: subject,name,value (see `curation label`).", panel=SELECTION)
     ] = None,
+    planning: Planning = Plan(),
     flickr: Annotated[Flickr, bundle(Flickr, *FLICKR_OPTIONS, panel="Flickr")] = Flickr(),
     cuts: CutAs = Cuts(),
     saving: Saving = Saved(),
@@ -177,6 +179,8 @@ def build_devil(
         **describing.choices,
     }
     recipe = make_recipe(devil.DevilRecipe, {**chosen, **given})
+    if planning.tell(recipe, sources if source == "folder" else None):
+        return
     before: Callable[[Executor], object] | None = None
     if source == "folder":
         spec = SourceSpec("folder", {"folder": str(sources), **owning.constants})
@@ -261,6 +265,7 @@ def build_devil_in(
         corrupt(recipe, executor, workspace, **corrupting)
         folder, dataset = export(recipe, workspace, asked=Asked(replace=published.replace, say=console.say))
     summarise(workspace, dataset, per_slice=recipe.per_slice)
+    say_what_it_tells(dataset)
     if words := devil.scene_motion_words(workspace, dataset):
         console.say(words)
     return folder, dataset

@@ -17,7 +17,6 @@ import numpy.typing as npt
 from inpaintbench import video
 from inpaintbench.curation.normalizers.cover import Cover
 from inpaintbench.errors import InpaintBenchError, InputError
-from inpaintbench.eval.comparing.power import Deviations
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.metrics.mse import masked_errors
 from inpaintbench.eval.metrics.psnr import DecibelRule
@@ -31,7 +30,7 @@ PRESET_AXES, LEVELS = ("size", "pose", "displacement"), ("low", "high")
 # One that sees single frames, and one that sees time.
 METHODS_TRIED = ("telea", "temporal_median")
 MOST_FILMS, CLIPS_OF_FILM = 8, 2
-# With fewer nothing can be said of how much films differ.
+# With fewer it would be of these films alone.
 LEAST_FILMS = 3
 # Longest clip, least one, and frames of a film beyond which nothing is decoded.
 CLIP_FRAMES, LEAST_FRAMES, DECODED_FRAMES = 45, 16, 150
@@ -42,8 +41,8 @@ _STEP = "pilot"
 class Pilot(NamedTuple):
     """What a pilot measured."""
 
-    deviations: Deviations
-    """Of the difference of one pair, PSNR in the hole, over all axes and both methods, dB."""
+    deviation: float
+    """Standard deviation of the difference of one pair, PSNR in the hole, over all axes and both methods, dB."""
     films: int
     items: int
 
@@ -64,19 +63,9 @@ def pilot(films: Sequence[Path], *, seed: int) -> Pilot:
             f"{len(chosen)} tried {len(changes)} can; give --plan-deviation DB, by how much items of a clip differ"
         )
     values = np.array(changes)
-    return Pilot(deviations_of(values), len(values), len(values) * CLIPS_OF_FILM * (1 + len(PRESET_AXES)))
-
-
-def deviations_of(changes: npt.NDArray[np.float64]) -> Deviations:
-    """Between films, and between pairs of a film, of differences ``float64[films, pairs, ...]``, pooled over what is beyond.
-
-    By the method of moments: the mean square between films less what pairs put into it.
-    """
-    by_film = changes.mean(axis=1)
-    pairs = changes.shape[1]
-    within = float(((changes - by_film[:, None]) ** 2).sum(axis=(0, 1)).mean() / (len(changes) * (pairs - 1)))
-    between = float(by_film.var(axis=0, ddof=1).mean())
-    return Deviations(max(0.0, between - within / pairs) ** 0.5, within**0.5)
+    # Around the mean of each axis and method. How much of it is between films so few films cannot say.
+    variances = values.reshape(-1, *values.shape[2:]).var(axis=0, ddof=1)
+    return Pilot(float(variances.mean()) ** 0.5, len(values), values.shape[0] * values.shape[1] * (1 + len(PRESET_AXES)))
 
 
 def _of_film(path: Path, *, seed: int) -> npt.NDArray[np.float64] | None:

@@ -1,0 +1,138 @@
+"""What a benchmark will tell, before it is built, and what it can tell once it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from program import run_here
+
+from inpaintbench import video
+from inpaintbench.cli.build import pilot as pilots
+from inpaintbench.cli.build import telling
+from inpaintbench.cli.build.pilot import CLIPS_OF_FILM, PRESET_AXES, blob, pilot
+from inpaintbench.errors import InputError
+from inpaintbench.eval.comparing.power import Design, effects_of, least_effect, needed
+from inpaintbench.types import Dataset, Hole, Slice
+
+AXES = telling.Axes(effects=3, items_of_clip=4)
+
+
+def film(path: Path, seed: int, frames: int = 34) -> Path:
+    rng = np.random.default_rng(seed)
+    still = rng.integers(0, 256, (17, 30, 3), np.uint8).repeat(8, axis=0).repeat(8, axis=1)
+    video.write_clip(path, np.stack([np.roll(still, seed * at, axis=1) for at in range(frames)]), fps=25.0)
+    return path
+
+
+def bar(levels: Sequence[int], *, rng: np.random.Generator, frames: int) -> Hole:
+    """Drawn faster than a blob: wider for a high size."""
+    hole, left = np.zeros((frames, 136, 240), np.bool_), int(rng.integers(0, 100))
+    hole[:, 20:60, left : left + 30 + 60 * levels[0]] = True
+    return hole
+
+
+def test_a_pilot_takes_films_that_can_be_read_and_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pilots, "blob", bar)
+    films = [film(tmp_path / f"{seed}.mp4", seed) for seed in range(3)]
+    (tmp_path / "broken.mp4").write_bytes(b"no film")
+    short = film(tmp_path / "short.mp4", 5, frames=20)
+    before = sorted(tmp_path.iterdir())
+    found = pilot([*films, tmp_path / "broken.mp4", short], seed=1)
+    assert (found.films, found.items) == (3, 3 * CLIPS_OF_FILM * 4)
+    assert found.deviation > 0
+    assert sorted(tmp_path.iterdir()) == before
+    said = r"needs 3 films of at least 32 frames that can be read, and of 2 tried 0 can; give --plan-deviation"
+    with pytest.raises(InputError, match=said):
+        pilot([tmp_path / "broken.mp4", short], seed=1)
+
+
+@pytest.mark.long
+def test_a_pilot_with_blobs_finds_that_large_holes_scatter(tmp_path: Path) -> None:
+    found = pilot([film(tmp_path / f"{seed}.mp4", seed) for seed in range(3)], seed=1)
+    assert 0.1 < found.deviation < 20
+
+
+def test_blobs_of_one_stream_differ_in_their_preset_alone() -> None:
+    small, large = (blob((level, 0, 0), rng=np.random.default_rng(3), frames=20) for level in (0, 1))
+    assert large.mean() > 2 * small.mean()
+    assert np.array_equal(small, blob((0, 0, 0), rng=np.random.default_rng(3), frames=20))
+    assert PRESET_AXES[0] == "size"
+
+
+def test_a_deviation_is_shared_between_films_and_pairs_and_nothing_is_lost() -> None:
+    found = telling.split(2.5)
+    assert np.hypot(found.films, found.items) == pytest.approx(2.5)
+    assert 0 < found.films < found.items
+
+
+def test_a_plan_says_how_many_films_find_what_and_what_there_is_finds() -> None:
+    given, one, half, own = telling.plan_words(16, 2.0, AXES, basis="Given")
+    assert given == (
+        "Given: differences between two items of a clip scatter by 2.0 dB; shared as on real films, 0.7 dB between "
+        "films and 1.9 dB within one."
+    )
+    design = Design(4, effects_of(AXES.effects, telling.METHODS))
+    films = needed(1, telling.split(2.0), design).films
+    assert films is not None
+    assert f", or {films} films with 4 clips of each ({films * 16:,} items), or " in one
+    assert one.startswith("To find 1 dB in 80% of benchmarks: ")
+    assert half.startswith("To find 0.5 dB in 80% of benchmarks: ")
+    least = least_effect(16, telling.split(2.0), design)
+    assert own.startswith("There are 16 films, which find ")
+    assert f", {least:.1f} dB with 4 clips of each, " in own
+    assert telling.plan_words(5, 2.0, AXES, basis="")[-1] == (
+        "There are 5 films: nothing can be told (5 sources: an interval, rank or lead needs at least 6)."
+    )
+    assert telling.plan_words(9, 900, AXES, basis="")[1].endswith("benchmarks: no number of films.")
+
+
+def test_build_devil_plans_without_a_workspace_and_says_what_it_cannot_plan(tmp_path: Path) -> None:
+    films, out = tmp_path / "films", tmp_path / "workspace"
+    films.mkdir()
+    for seed in range(7):
+        (films / f"{seed}.mp4").touch()
+    asked = ["build", "devil", "--sources", films, "--out", out]
+    planned = run_here(*asked, "--plan", "--plan-deviation", "2.5")
+    assert planned.returncode == 0
+    assert "There are 7 films, which find " in planned.stdout + planned.stderr
+    for words, said in {
+        ("--plan", "--design", "slices"): "--plan is for paired designs of a folder of films",
+        ("--plan-deviation", "2.5"): "--plan-deviation is for --plan",
+        ("--plan",): "a pilot needs 3 films",
+    }.items():
+        refused = run_here(*asked, *words)
+        assert refused.returncode in (1, 2)
+        assert said in refused.stderr
+    assert not out.exists()
+
+
+def dataset(films: int) -> Dataset:
+    """Two clips of each film with a pair of sizes, and slices of camera motion of half of the films each."""
+    rows = [
+        {
+            "item_id": f"{film}-{clip}-{level}", "clip_id": f"{film}-{clip}", "source_id": f"film {film}",
+            "attributes": {"axis.size": level, "pair.size": f"{film}-{clip}"},
+        }
+        for film in range(films) for clip in range(2) for level in ("low", "high")
+    ]  # fmt: skip
+    ids = [str(row["item_id"]) for row in rows]
+    slices = [Slice("all", "", tuple(ids)), *(Slice(f"size-{level}", "", tuple(own for own in ids if own.endswith(level)))
+              for level in ("low", "high"))]  # fmt: skip
+    half = len(ids) // 2
+    slices += [Slice("camera_motion-low", "", tuple(ids[:half])), Slice("camera_motion-high", "", tuple(ids[half:]))]
+    facts = {"axes": [{"name": "size", "levels": ["low", "high"], "property": "size of the hole", "truth": "the clip"}]}
+    return Dataset("made", {}, rows, tuple(slices), {}, {}, {}, facts=facts)
+
+
+def test_a_finished_benchmark_says_of_each_axis_and_slice_what_it_can_tell() -> None:
+    size, motion = telling.can_tell(dataset(12))
+    assert size[:3] == ("size", 12, 24)
+    assert motion[:3] == ("camera_motion", 6, 24)
+    assert size.least is not None
+    assert motion.least is not None
+    assert 2 < size.least < motion.least
+    few = telling.can_tell(dataset(10))
+    assert [row.least is None for row in few] == [False, True]
