@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.browser_checks import OpenPage, serious_findings
-from tests.eval.report.diagnosed import diagnosis_of, paired_results
+from tests.eval.report.diagnosed import METHODS, diagnosis_of, paired_results
 from tests.eval.report.hand_made import FlatMedia
 from tests.eval.report.test_player import Tab
 
@@ -120,22 +120,30 @@ def test_on_a_phone_methods_stand_below_one_another_and_nothing_sticks_out(tab: 
 def test_without_a_finding_the_page_says_so_and_shows_the_surest_pair_as_what_could_be_chance(
     browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    results = paired_results()
+    names = (*METHODS, "biharmonic", "exemplar", "lama", "navier_stokes", "stable_diffusion")
+    results = paired_results(names)
     for module in (headline, page, write):
         monkeypatch.setattr(module, "diagnose", lambda results: diagnosis_of(results, told=False))
     monkeypatch.setattr(headline, "effects", lambda *_: [])
     files = write_report(
         tmp_path / "report", title="Nothing", dataset=results.dataset, scores=results.scores, protocol=results.protocol,
-        media=FlatMedia(),
+        media=FlatMedia(frames=2),
     )  # fmt: skip
     tab = OpenPage(browser, files.page.as_uri(), color_scheme="dark")
     tab.page.wait_for_selector(f"{MARKS}[aria-pressed=true]")
     assert tab.page.locator(".headline .kicker").inner_text() == "No finding"
-    assert tab.page.locator(".headline .sentence").inner_text().startswith("None of 15 effects on a method itself is more than")
+    assert tab.page.locator(".headline .sentence").inner_text().startswith("None of 40 effects on a method itself is more than")
     assert tab.page.locator(".proofs canvas:visible").count() == 4
     assert "could be chance" in tab.page.locator(f"{MARKS}[aria-pressed=true]").get_attribute("aria-label")
     assert tab.page.locator(".effects:visible").count() == 0
     assert serious_findings(tab.page, colours_only=False) == []
+    # Eight methods have room side by side, in as many rows as they need.
+    place = "document.querySelector('[data-plot=fingerprint]')"
+    for width in (1280, 390):
+        tab.page.set_viewport_size({"width": width, "height": 900})
+        tab.page.wait_for_timeout(600)
+        assert tab.page.evaluate(f"{place}.scrollWidth - {place}.clientWidth") <= 0, width
+        assert tab.sticks_out() <= 0
     assert tab.complaints == []
     tab.context.close()
 

@@ -25,7 +25,9 @@
     const dense = labels.length > 9 && figure.clientWidth > 900;
     const longest = Math.max(...labels.flatMap((label) => (dense ? label.length : label.split("\n").map((words) => words.length))));
     const room = figure.clientWidth - Math.min(dense ? 360 : 240, LETTER * longest) - 24;
-    const most = Math.max(1, Math.floor(room / 128));
+    // A panel is no narrower than the name above it, which is bold.
+    const least = Math.max(128, ...panels.map((name) => 16 + 1.15 * LETTER * name.length));
+    const most = Math.max(1, Math.floor(room / least));
     const columns = Math.ceil(panels.length / Math.ceil(panels.length / most));
     const width = Math.max(110, Math.min(panels.length > 1 ? 340 : 620, room / columns - 16));
     const { config, ...chart } = JSON.parse(JSON.stringify(data.charts.fingerprint), (name, part) => {
@@ -33,7 +35,8 @@
       if (dense && part && Object.hasOwn(part, "labelLineHeight")) return { ...part, labelExpr: "replace(datum.label, '\\n', ', ')", labelOffset: 0, labelLimit: 360 };
       return dense && name === "step" ? 26 : part;
     });
-    return { ...chart, config, columns, facet: { ...chart.facet, sort: panels }, spec: { ...chart.spec, width }, title: { text: data.changes[key()], fontSize: 13, fontWeight: 500, color: "var(--soft)", offset: 4 } };
+    const apart = columns < panels.length ? { resolve: { axis: { x: "independent" } } } : {};
+    return { ...chart, ...apart, config, columns, facet: { ...chart.facet, sort: panels }, spec: { ...chart.spec, width }, title: { text: data.changes[key()], fontSize: 13, fontWeight: 500, color: "var(--soft)", offset: 4 } };
   }
 
   async function drawFingerprints() {
