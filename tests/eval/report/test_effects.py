@@ -73,7 +73,7 @@ def test_what_is_not_told_is_no_claim_but_says_what_could_have_been_found() -> N
     assert told(nothing) == []
     # Reaches of effects that have one: from .9 of the slopes to 7.5 of the largest effect.
     assert effects.sensitivity_note(nothing, PSNR) == (
-        "None of 15 effects on a method itself is more than chance: with 6 sources an effect is told where it is larger than its "
+        "None of these 15 effects is more than chance: with 6 sources an effect is told where it is larger than its "
         "interval’s half-width, here 0.90 to 7.50 dB."
     )
     assert effects.sensitivity_note(diagnosis_of(paired_results()), PSNR).startswith(

@@ -132,7 +132,7 @@ def test_without_a_finding_the_page_says_so_and_shows_the_surest_pair_as_what_co
     tab = OpenPage(browser, files.page.as_uri(), color_scheme="dark")
     tab.page.wait_for_selector(f"{MARKS}[aria-pressed=true]")
     assert tab.page.locator(".headline .kicker").inner_text() == "No finding"
-    assert tab.page.locator(".headline .sentence").inner_text().startswith("None of 40 effects on a method itself is more than")
+    assert tab.page.locator(".headline .sentence").inner_text().startswith("None of these 40 effects is more than")
     assert tab.page.locator(".proofs canvas:visible").count() == 4
     assert "could be chance" in tab.page.locator(f"{MARKS}[aria-pressed=true]").get_attribute("aria-label")
     assert tab.page.locator(".effects:visible").count() == 0

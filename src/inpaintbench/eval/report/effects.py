@@ -101,7 +101,7 @@ def sensitivity_note(diagnosis: Diagnosis, quantity: Quantity) -> str:
     if not untold:
         return ""
     some = f"The other {len(untold)} could be chance"
-    none = f"None of {count(len(untold), 'effect')} on a method itself is more than chance"
+    none = f"None of these {len(untold)} effects is more than chance" if len(untold) > 1 else "This effect could be chance"
     begin = some if len(untold) < len(own) else none
     leaf = metric_leaf(quantity.metric)
     reaches = sorted(effect.reach for effect in untold if math.isfinite(effect.reach))
