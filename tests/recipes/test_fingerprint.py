@@ -30,7 +30,7 @@ from inpaintbench.fingerprints.records import CLASSES, Print
 from inpaintbench.recipes.fingerprint import FingerprintRecipe, check, moisture_level
 from inpaintbench.recipes.settings import build, corrupt
 from inpaintbench.recipes.versions import Asked
-from inpaintbench.types import Dataset, Prediction
+from inpaintbench.types import Dataset, Plain, Prediction
 from inpaintbench.workspace import Workspace
 
 RECIPE = FingerprintRecipe(fingers=6, impressions=2, law="uniform", orientation_fields=True)
@@ -69,6 +69,37 @@ def test_impressions_of_a_finger_share_their_split(benchmark: Built) -> None:
         of_finger.setdefault(row["attributes"]["split_group"], set()).add(row["split"])
     assert len(of_finger) == 6
     assert all(len(splits) == 1 for splits in of_finger.values())
+
+
+def test_levels_of_a_degradation_differ_in_its_strength_alone(tmp_path: Path) -> None:
+    recipe = FingerprintRecipe(fingers=2, paired=True, width=160, height=200)
+    _, _, dataset = built(tmp_path / "workspace", recipe, recipe.source)
+    (axis,) = dataset.facts["axes"]
+    assert (axis["name"], axis["levels"]) == ("degradation", ["weak", "usual", "strong"])
+    groups: dict[str, dict[str, Plain]] = {}
+    for row in dataset.items:
+        groups.setdefault(row["attributes"]["pair.degradation"], {})[row["attributes"]["axis.degradation"]] = row
+    assert len(groups) == 2
+    for rows in groups.values():
+        assert {row["generator_parameters"]["strength"] for row in rows.values()} == {0.5, 1.0, 2.0}
+        for same in ("clip_id", "truth_file_name"):
+            assert len({row[same] for row in rows.values()}) == 1
+        told = [rows[level]["attributes"] for level in axis["levels"]]
+        assert all(of["degradation.background"] == told[0]["degradation.background"] for of in told)
+        assert all(of["degradation.order"] == told[0]["degradation.order"] for of in told)
+        wear = [of["degradation.wear_rms"] for of in told]
+        assert wear == sorted(wear)
+        assert wear[0] < wear[2]
+    for level in axis["levels"]:
+        (part,) = (part for part in dataset.slices if part.name == f"degradation-{level}")
+        assert set(part.item_ids) == {rows[level]["item_id"] for rows in groups.values()}
+
+
+def test_pairs_of_more_than_the_most_strength_are_refused() -> None:
+    with pytest.raises(
+        ValueError, match="strength: pairs are degraded at half, once and twice of it, so it is above 0 and at most 2"
+    ):
+        FingerprintRecipe(paired=True, strength=3)
 
 
 def test_published_splits_have_the_published_sizes() -> None:

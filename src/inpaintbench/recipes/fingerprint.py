@@ -23,7 +23,8 @@ from inpaintbench.files import file_sha256
 from inpaintbench.fingerprints.records import CLASSES
 from inpaintbench.masks import render
 from inpaintbench.masks.fingerprints.backgrounds import check_photographs, list_photographs
-from inpaintbench.recipes import stages
+from inpaintbench.masks.generators.fingerprint_degradation import MOST_STRENGTH
+from inpaintbench.recipes import levels, stages
 from inpaintbench.recipes.options import (
     DATASET,
     DEGRADATION,
@@ -36,7 +37,7 @@ from inpaintbench.recipes.options import (
     splits_option,
 )
 from inpaintbench.recipes.stages import SourceSpec, check_sources, require
-from inpaintbench.steps import KNOWN, MEASURED_MASKS
+from inpaintbench.steps import AXES_OF_ITEMS, KNOWN, MEASURED_MASKS
 from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Plain, Slice, Source, content_id
 from inpaintbench.workspace import Workspace
 
@@ -47,6 +48,9 @@ MOISTURE_EDGE = 1 / 3
 PUBLISHED_JPEG_QUALITY = 75
 # 75,600 for training, 8,400 for validation and 8,400 for testing. Source: ChaLearn LAP 2018, track 3.
 PUBLISHED_FINGERS = 92_400
+# Of the strength asked for, at which the prints of a paired design are degraded.
+FACTORS: Mapping[str, float] = {"weak": 0.5, "usual": 1.0, "strong": 2.0}
+AXIS = levels.LevelsOf("degradation", tuple(FACTORS), "strength of the degradation", "the print")
 # The background that is a folder of the user's.
 PHOTOGRAPHS = "photographs"
 
@@ -113,6 +117,11 @@ class FingerprintRecipe(BaseModel):
     strength: Annotated[float, Option(DEGRADATION)] = Field(
         1.0, description="Multiplies every effect of the degradation, 0 to 4."
     )
+    paired: Annotated[bool, Option(DEGRADATION, "--paired/--no-paired")] = Field(
+        False,
+        exclude_if=lambda paired: not paired,
+        description="Degrade each print at half, once and twice the strength, with all other draws held.",
+    )
     backgrounds: Annotated[str | tuple[str, ...], Option(DEGRADATION, "--background", read=read_backgrounds, repeatable=True)] = (
         Field(
             "procedural",
@@ -147,6 +156,9 @@ class FingerprintRecipe(BaseModel):
         check_sources([self.source])
         if self.backgrounds != PHOTOGRAPHS:
             render.build(GENERATOR, self.constants)
+        most = MOST_STRENGTH / FACTORS["strong"]
+        if self.paired and not 0 < self.strength <= most:
+            raise ValueError(f"strength: pairs are degraded at half, once and twice of it, so it is above 0 and at most {most:g}")
         return self
 
     @property
@@ -209,7 +221,7 @@ def label(recipe: FingerprintRecipe, executor: Executor, workspace: Workspace) -
 
 
 def corrupt(recipe: FingerprintRecipe, executor: Executor, workspace: Workspace, *, photographs: Path | None = None) -> None:
-    """Degrade every print once; ``photographs`` is the folder of backgrounds of a recipe that uses those."""
+    """Degrade every print once, or at every level; ``photographs`` is the folder of backgrounds of a recipe that uses those."""
     clips = stages.by_name(workspace, workspace.table("clips", Clip))
     require(clips, "clips", "build fingerprint")
     known = stages.facts_of(workspace, [KNOWN])
@@ -219,7 +231,7 @@ def corrupt(recipe: FingerprintRecipe, executor: Executor, workspace: Workspace,
         render.MaskRequest(
             clip,
             GENERATOR,
-            recipe.constants,
+            recipe.constants | {"strength": factor * recipe.strength},
             recipe.seed,
             draw=clip.clip_id + folder,  # other photographs make other pictures
             data={"undistorted": sources[clip.source_id].parts["undistorted"], "print": str(known[clip.source_id, "print"].blob)},
@@ -227,6 +239,7 @@ def corrupt(recipe: FingerprintRecipe, executor: Executor, workspace: Workspace,
             name=sources[clip.source_id].uri,
         )
         for clip in clips
+        for factor in (FACTORS.values() if recipe.paired else (1.0,))
     ]
     rendered = render.render(executor, requests)
     render.measure_all(executor, rendered)
@@ -249,6 +262,12 @@ def _write_items(
     }
     facts = {items[row.corruption_id].item_id: (row, source_of[row.clip_id]) for row in made}
     parts, left_out = _slices(recipe, facts, known)
+    of_prints: dict[str, dict[str, Corruption]] = {}
+    for row in made if recipe.paired else ():
+        level = next(level for level, factor in FACTORS.items() if row.parameters["strength"] == factor * recipe.strength)
+        of_prints.setdefault(row.clip_id, {})[level] = row
+    whole = {group: {level: of[level] for level in FACTORS} for group, of in of_prints.items() if len(of) == len(FACTORS)}
+    parts += levels.write(workspace, AXIS, whole, list(items.values()))
     stages.write_items(
         workspace, list(items.values()), [slices.everything(list(facts)), *parts], left_out,
         empty="not one print could be degraded; `inpaintbench curation rejected` says why",
@@ -288,11 +307,12 @@ def export(recipe: FingerprintRecipe, workspace: Workspace, *, target: Path | No
     """Items and slices to a frozen dataset folder, by default ``WORKSPACE/exports/fingerprint``."""
     publication = stages.Publication(
         recipe,
-        attribute_steps=(KNOWN, f"measure.{print_geometry.NAME}", MEASURED_MASKS),
+        attribute_steps=(KNOWN, f"measure.{print_geometry.NAME}", MEASURED_MASKS, AXES_OF_ITEMS),
         leaves=leaves_of(recipe),
         about=_about(recipe),
         hole_is_given=False,
         extra=partial(_orientations, workspace),
+        facts=levels.facts(workspace, AXIS),
     )
     return stages.export(publication, workspace, target=target)
 

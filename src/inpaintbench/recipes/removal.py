@@ -18,7 +18,7 @@ from inpaintbench.curation.sources.stated_effects import COMBINED, COMMON, KINDS
 from inpaintbench.executors.base import Executor
 from inpaintbench.export import slices
 from inpaintbench.masks import removal, render
-from inpaintbench.recipes import imperfect, paired, stages
+from inpaintbench.recipes import imperfect, levels, stages
 from inpaintbench.recipes.imperfect import ImperfectMasks
 from inpaintbench.recipes.options import CLIPS, TEST_ALONE, HeldOut, Option, Seed, read_size
 from inpaintbench.recipes.stages import SourceSpec, require
@@ -69,8 +69,8 @@ class RemovalRecipe(BaseModel):
 
 
 # The axis of a paired design: the same object with more and more of its side effect.
-AXIS = "effect_strength"
 _WITHOUT = "none"
+AXIS = levels.LevelsOf("effect_strength", (_WITHOUT, *STRENGTHS), "strength of the side effect", "the scene without the object")
 
 
 def curate(recipe: RemovalRecipe, sources: Sequence[SourceSpec], executor: Executor, workspace: Workspace) -> None:
@@ -118,18 +118,7 @@ def corrupt(recipe: RemovalRecipe, executor: Executor, workspace: Workspace) -> 
         Item(content_id(row.clip_id, row.corruption_id), row.clip_id, row.corruption_id, split_of[row.clip_id]) for row in done
     ]
     found, left_out = _slices(workspace, items, done, measured, {clip.clip_id: clip for clip in clips})
-    levels, groups = _by_strength(done)
-    places = [
-        Attribute(row.corruption_id, name, value, None, "axis", "1")
-        for group, of_levels in groups.items()
-        for level, row in of_levels.items()
-        for name, value in ((f"{paired.LEVEL_OF}{AXIS}", level), (f"{paired.GROUP_OF}{AXIS}", group))
-    ]
-    workspace.write_table("attributes", AXES_OF_ITEMS, places, Attribute)
-    item_of = {item.corruption_id: item.item_id for item in items}
-    for level in levels:
-        members = tuple(item_of[of_levels[level].corruption_id] for of_levels in groups.values())
-        found.append(Slice(f"{AXIS}-{level}", f"{paired.LEVEL_OF}{AXIS} == '{level}'", members))
+    found += levels.write(workspace, AXIS, _by_strength(done), items)
     stages.write_items(
         workspace, items, found, left_out,
         empty="not one object can be removed; `inpaintbench curation rejected` says why",
@@ -229,8 +218,8 @@ def _slices(
     return [slices.everything([item.item_id for item in items]), *made], {k: v for _, out in found for k, v in out.items()}
 
 
-def _by_strength(rows: Sequence[Corruption]) -> tuple[list[str], dict[str, dict[str, Corruption]]]:
-    """Levels of ``AXIS``, and clip id -> level -> its one input of that strength; clips without some level are left out.
+def _by_strength(rows: Sequence[Corruption]) -> dict[str, dict[str, Corruption]]:
+    """Clip id -> level of ``AXIS`` -> its one input of that strength; clips without some level are left out.
 
     Inputs without a side effect are a level where each of these clips has one.
     """
@@ -241,8 +230,8 @@ def _by_strength(rows: Sequence[Corruption]) -> tuple[list[str], dict[str, dict[
             inputs.setdefault(row.clip_id, {}).setdefault(str(level), []).append(row)
     one_each = {clip: {level: rows[0] for level, rows in of.items() if len(rows) == 1} for clip, of in inputs.items()}
     known = {clip: of for clip, of in one_each.items() if set(STRENGTHS) <= set(of)}
-    levels = [*([_WITHOUT] if all(_WITHOUT in of for of in known.values()) else []), *STRENGTHS] if known else []
-    return levels, {clip: {level: of[level] for level in levels} for clip, of in known.items()}
+    shared = AXIS.levels if all(_WITHOUT in of for of in known.values()) else STRENGTHS
+    return {clip: {level: of[level] for level in shared} for clip, of in known.items()}
 
 
 def _by_measured_effect(facts: Mapping[str, Mapping[str, Any]]) -> list[tuple[list[Slice], dict[str, str]]]:
@@ -281,12 +270,8 @@ def leaves_of(recipe: RemovalRecipe) -> dict[str, list[str]]:
 def export(recipe: RemovalRecipe, workspace: Workspace, *, target: Path | None = None) -> tuple[Path, Dataset]:
     """Items and slices to a frozen dataset folder, by default ``WORKSPACE/exports/removal``."""
     steps = (KNOWN, OBJECT_MASKS, MEASURED_MASKS, NAMES, imperfect.STEP, AXES_OF_ITEMS)
-    places = workspace.columns("attributes", Attribute, step=AXES_OF_ITEMS, where=("name", [f"{paired.LEVEL_OF}{AXIS}"]))
-    there = set(places["value_text"].to_pylist())
-    levels = [level for level in (_WITHOUT, *STRENGTHS) if level in there]
-    axis = {"name": AXIS, "levels": levels, "property": "strength of the side effect", "truth": "the scene without the object"}
     publication = stages.Publication(
-        recipe, attribute_steps=steps, leaves=leaves_of(recipe), about=_ABOUT, facts={paired.FACT: [axis]} if levels else {}
+        recipe, attribute_steps=steps, leaves=leaves_of(recipe), about=_ABOUT, facts=levels.facts(workspace, AXIS)
     )
     return stages.export(publication, workspace, target=target)
 
