@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 from collections import Counter
 from pathlib import Path
@@ -22,7 +23,7 @@ from inpaintbench.masks.block_json import hole_of, read_blocks, write_blocks
 from inpaintbench.recipes.humans import BLOCKS_FILE, HumansRecipe
 from inpaintbench.recipes.settings import build
 from inpaintbench.recipes.stages import SourceSpec
-from inpaintbench.types import Dataset
+from inpaintbench.types import Dataset, Plain
 from inpaintbench.workspace import Workspace
 
 PEOPLE = SourceSpec("drawn_people", {"count": 12})
@@ -47,6 +48,31 @@ def test_every_slice_and_split_loads_and_verifies(benchmark: tuple[Workspace, Pa
     joints = json.loads(row["attributes"])["joints"]
     assert len(joints) >= 3
     assert {"person", "name", "side", "x", "y", "visible", "side_of"} == set(joints[0])
+
+
+def test_levels_of_blocks_lie_in_each_other_and_all_of_them_are_those_of_today(
+    benchmark: tuple[Workspace, Path, Dataset], tmp_path: Path
+) -> None:
+    _, folder, dataset = built(tmp_path / "workspace", HumansRecipe(paired=True), PEOPLE)
+    (axis,) = dataset.facts["axes"]
+    assert (axis["name"], axis["levels"]) == ("blocks_kept", ["one", "half", "all"])
+    groups: dict[str, dict[str, Plain]] = {}
+    for row in dataset.items:
+        if (group := row["attributes"].get("pair.blocks_kept")) is not None:
+            groups.setdefault(group, {})[row["attributes"]["axis.blocks_kept"]] = row
+    assert len(groups) >= 5
+    for rows in groups.values():
+        blocks = [rows[level]["attributes"]["mask.blocks"] for level in axis["levels"]]
+        assert blocks[0] == 1
+        assert blocks[1] == math.ceil(blocks[2] / 2) < blocks[2]
+        one, half, every = (video.read_hole(folder / rows[level]["hole_file_name"]) for level in axis["levels"])
+        assert (one <= half).all()
+        assert (half <= every).all()
+        assert len({rows[level]["truth_file_name"] for level in rows}) == 1
+    whole = {row["item_id"] for row in dataset.items if row["attributes"].get("axis.blocks_kept") in (None, "all")}
+    assert whole == {row["item_id"] for row in benchmark[2].items}
+    with pytest.raises(ValueError, match="blocks that are given are taken as they are"):
+        HumansRecipe(paired=True, given_blocks=True)
 
 
 def test_the_mask_file_rebuilds_every_hole_and_missing_pixels_are_white(benchmark: tuple[Workspace, Path, Dataset]) -> None:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from inpaintbench.curation.split import PEOPLE_SHARES
 from inpaintbench.deviations import Deviation
@@ -19,15 +19,20 @@ from inpaintbench.export import slices
 from inpaintbench.files import display_name
 from inpaintbench.masks import render
 from inpaintbench.masks.block_json import Block, read_blocks
-from inpaintbench.recipes import stages
+from inpaintbench.recipes import levels, stages
 from inpaintbench.recipes.options import MASKS, Option, Seed, splits_option
 from inpaintbench.recipes.stages import SourceSpec, require
-from inpaintbench.steps import KNOWN, MEASURED_MASKS
+from inpaintbench.steps import AXES_OF_ITEMS, KNOWN, MEASURED_MASKS
 from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Plain, Slice, Source, canonical_json, content_id
 from inpaintbench.workspace import Workspace
 
 WHITE = 255
 BLOCKS_FILE = "maskdata.json"
+# Of the blocks of a picture, the share that stays at each level of a paired design; of the least one stays.
+SHARES: Mapping[str, float] = {"one": 0.0, "half": 0.5, "all": 1.0}
+AXIS = levels.LevelsOf("blocks_kept", tuple(SHARES), "number of blocks", "the photograph")
+# Fewest blocks of a picture in it, so that no two levels are alike.
+FEWEST_BLOCKS = 3
 # Of the slices by number of blocks, both ends included; more than the last is `more`.
 BLOCK_RANGES = ((1, 3), (4, 6), (7, 10))
 
@@ -57,6 +62,11 @@ class HumansRecipe(BaseModel):
     seed: Seed = 0
     margin: Annotated[int, Option(MASKS)] = Field(100, ge=0, description="Pixels between blocks and the edges of a photograph.")
     most_blocks: Annotated[int, Option(MASKS)] = Field(10, ge=1, description="Most blocks in a photograph.")
+    paired: Annotated[bool, Option(MASKS, "--paired/--no-paired")] = Field(
+        False,
+        exclude_if=lambda paired: not paired,
+        description=f"Show photographs of {FEWEST_BLOCKS} blocks or more under one, half and all of their blocks.",
+    )
     given_blocks: bool = False
     """The blocks come from a mask file, and the photographs need no joints."""
     shortest_side: int = Field(16, ge=1)
@@ -66,6 +76,12 @@ class HumansRecipe(BaseModel):
     )
     area_edges: tuple[float, ...] = (0.0, 0.1, 0.2, 0.4, 0.7)
     """Edges of the slices by hidden area."""
+
+    @model_validator(mode="after")
+    def _blocks_are_drawn(self) -> HumansRecipe:
+        if self.paired and self.given_blocks:
+            raise ValueError("paired: blocks that are given are taken as they are; give one of the two")
+        return self
 
 
 def check(recipe: HumansRecipe, *, blocks: Path | None = None) -> None:
@@ -96,15 +112,31 @@ def corrupt(recipe: HumansRecipe, executor: Executor, workspace: Workspace, *, b
     if recipe.given_blocks:
         requests = _given(recipe, clips, uri, blocks)
     else:
-        requests = [_around_joints(recipe, clip, known, uri[clip.source_id]) for clip in clips]
+        shares = SHARES.values() if recipe.paired else (1.0,)
+        requests = [_around_joints(recipe, clip, known, uri[clip.source_id], share) for clip in clips for share in shares]
     rendered = render.render(executor, requests)
     render.measure_all(executor, rendered)
-    holes = rendered.records
+    holes, groups_of_blocks = _by_blocks(rendered.records)
     of_clip = {clip.clip_id: clip.source_id for clip in clips}
     groups = {hole.clip_id: _known(known, of_clip[hole.clip_id], "split_group", uri) for hole in holes}
     split_of = stages.split_of(recipe, workspace, groups)
     sets = {hole.clip_id: _known(known, of_clip[hole.clip_id], "set", {}) for hole in holes}
-    _write_items(recipe, workspace, holes, split_of, sets)
+    _write_items(recipe, workspace, holes, split_of, sets, groups_of_blocks)
+
+
+def _by_blocks(holes: Sequence[Corruption]) -> tuple[list[Corruption], dict[str, dict[str, Corruption]]]:
+    """Holes that become items, and clip -> level of ``AXIS`` -> its hole; few blocks are shown all together alone."""
+    by_clip: dict[str, dict[str, Corruption]] = {}
+    for hole in holes:
+        share = hole.parameters.get("kept_share", 1.0)
+        by_clip.setdefault(hole.clip_id, {})[next(level for level, kept in SHARES.items() if kept == share)] = hole
+    whole = {
+        clip: {level: of[level] for level in SHARES}
+        for clip, of in by_clip.items()
+        if len(of) == len(SHARES) and of["all"].facts["blocks"] >= FEWEST_BLOCKS
+    }
+    kept = [hole for hole in holes if hole.clip_id in whole or "kept_share" not in hole.parameters]
+    return kept, whole
 
 
 def _known(known: Mapping[tuple[str, str], Attribute], source_id: str, name: str, otherwise: Mapping[str, str]) -> str:
@@ -112,11 +144,14 @@ def _known(known: Mapping[tuple[str, str], Attribute], source_id: str, name: str
     return str(row.value) if row else otherwise.get(source_id, "own")
 
 
-def _around_joints(recipe: HumansRecipe, clip: Clip, known: Mapping[tuple[str, str], Attribute], name: str) -> render.MaskRequest:
+def _around_joints(
+    recipe: HumansRecipe, clip: Clip, known: Mapping[tuple[str, str], Attribute], name: str, share: float
+) -> render.MaskRequest:
     row = known.get((clip.source_id, "joints"))
     if row is None or row.blob is None:
         raise InputError(f"{name} comes without joints; blocks around joints need annotated people")
-    constants = {"margin": recipe.margin, "most_blocks": recipe.most_blocks}
+    constants: dict[str, Any] = {"margin": recipe.margin, "most_blocks": recipe.most_blocks}
+    constants |= {"kept_share": share} if share < 1 else {}
     data = {"joints": row.blob}
     return render.MaskRequest(clip, "joint_blocks", constants, recipe.seed, draw=clip.clip_id, data=data, name=name)
 
@@ -154,7 +189,12 @@ def _keys(names: Sequence[str], blocks: Mapping[str, Sequence[Block]]) -> dict[s
 
 
 def _write_items(
-    recipe: HumansRecipe, workspace: Workspace, holes: Sequence[Corruption], split_of: Mapping[str, str], sets: Mapping[str, str]
+    recipe: HumansRecipe,
+    workspace: Workspace,
+    holes: Sequence[Corruption],
+    split_of: Mapping[str, str],
+    sets: Mapping[str, str],
+    groups: Mapping[str, Mapping[str, Corruption]],
 ) -> None:
     items = {
         hole.corruption_id: Item(
@@ -163,6 +203,7 @@ def _write_items(
         for hole in holes
     }
     made, left_out = _slices(recipe, {items[hole.corruption_id].item_id: hole for hole in holes}, sets)
+    made += levels.write(workspace, AXIS, groups, list(items.values()))
     stages.write_items(
         workspace, list(items.values()), made, left_out,
         empty="no photograph has room for a block; `inpaintbench curation rejected` says why",
@@ -197,12 +238,13 @@ def export(recipe: HumansRecipe, workspace: Workspace, *, target: Path | None = 
     """Items and slices to a frozen dataset folder, by default ``WORKSPACE/exports/humans``."""
     publication = stages.Publication(
         recipe,
-        attribute_steps=(KNOWN, MEASURED_MASKS),
+        attribute_steps=(KNOWN, MEASURED_MASKS, AXES_OF_ITEMS),
         leaves=leaves_of(recipe),
         about=f"Square blocks hide parts of people. `{BLOCKS_FILE}` holds them as the challenge does:"
         " item -> [row, column, size] triples.",
         fill=WHITE,
         extra=_block_file,
+        facts=levels.facts(workspace, AXIS),
     )
     return stages.export(publication, workspace, target=target)
 

@@ -56,6 +56,9 @@ class JointBlocks(Generator):
 
     The paper leaves open how joints are chosen and how often to try. Here joints are drawn with replacement, or without
     (``replacement=False``: no joint gets two blocks); joints outside the image do not count.
+
+    Of all blocks the first ``kept_share`` stay, rounded up and one at least; the others are drawn all the same, so that holes of
+    several shares lie in each other.
     """
 
     name = "joint_blocks"
@@ -69,6 +72,7 @@ class JointBlocks(Generator):
     )
     version = "1"
     needs = ("joints",)
+    same_draw = ("kept_share",)
 
     def __init__(
         self,
@@ -79,6 +83,7 @@ class JointBlocks(Generator):
         largest: Share = 1 / 3,
         largest_area: Share = 0.7,
         replacement: bool = True,
+        kept_share: Share = 1.0,
     ) -> None:
         """``margin``: pixels; ``smallest``, ``largest``: shares of the shorter side; ``largest_area``: share of the image."""
         if margin < 0:
@@ -90,6 +95,7 @@ class JointBlocks(Generator):
         if not 0 < largest_area <= 1:
             raise InputError(f"largest_area is {largest_area:g}, it must be a share of the image above 0, at most 1")
         self.margin, self.most_blocks, self.replacement = margin, most_blocks, replacement
+        self.kept_share = kept_share
         self.smallest, self.largest, self.largest_area = smallest, largest, largest_area
 
     def generate(self, view: ItemView, rng: np.random.Generator) -> Drawn:
@@ -107,6 +113,7 @@ class JointBlocks(Generator):
         rules = self._rules(view, places)
         count = 1 + int(uniform() * self.most_blocks)
         blocks = place_blocks(places, count, rules=rules, uniform=uniform, replacement=self.replacement)
+        blocks = blocks[: max(1, math.ceil(self.kept_share * len(blocks)))]
         hole = np.zeros((view.frames, view.height, view.width), np.bool_)
         for row, column, size in blocks:
             hole[:, row : row + size, column : column + size] = True
