@@ -37,6 +37,9 @@ GROUP = "split_group"
 # The largest share of ``SHOWN`` that is left out of account. Copying 5 %, spread evenly, takes 5 % off a mean squared error:
 # 0.2 dB of PSNR, less than what one expects between two methods. Beyond it, copying pays more than inpainting.
 MOST_SHOWN = 0.05
+# Bytes of a decoded truth beyond which it is not kept for the next item: 90 frames of 1280x720 are 237 MiB.
+KEPT_BYTES = 256 << 20
+_DECODING = threading.Lock()
 # In a path, `datasets` takes these for patterns and finds nothing.
 UNLOADABLE = ("[", "]", "*", "?", "::")
 _WAY_OUT = "`inpaintbench export verify` lists all that is wrong; then export it again, or fetch it with `export fetch`"
@@ -191,7 +194,7 @@ def corrupted(root: Path | str, row: Plain, hole: Callable[[], Hole], *, truth: 
     """
     if row.get("input_file_name"):
         return video.read_frames(proved(root, row, "input").path)
-    frames = video.read_frames(proved(root, row, "truth").path) if truth is None else truth()
+    frames = truth_of(root, row) if truth is None else truth()
     return filled(frames, hole(), fill=row["fill"])
 
 
@@ -217,7 +220,7 @@ def scoring_views(
         known_from: part of the view that a composite has its known pixels from, ``truth`` or ``input``.
     """
     hole = _cached(lambda: hole_of(root, row))
-    truth = _cached(lambda: video.read_frames(proved(root, row, "truth").path))
+    truth = _cached(lambda: truth_of(root, row))
     given = _cached(lambda: corrupted(root, row, hole, truth=truth))
     shared = shared or Shared()
     parts = {"hole": hole, "input": given} | ({} if is_unpaired(row) else {"truth": truth}) | _edit_parts(root, row)
@@ -245,6 +248,26 @@ def _edit_parts(root: Path | str, row: Plain) -> dict[str, Callable[[], Any]]:
 def _masks(root: Path | str, row: Plain, names: Sequence[str]) -> dict[str, Callable[[], Any]]:
     """The masks of ``names`` that the item has."""
     return {name: _cached(partial(mask_of, root, row, name)) for name in names if row.get(f"{name}_file_name")}
+
+
+def truth_of(root: Path | str, row: Plain) -> Frames:
+    """Decoded truth, ``uint8[T, H, W, 3]``, not to be written to: items of one clip that come one after the other share it.
+
+    Raises:
+        MissingPartError: the truth is held back.
+    """
+    found = proved(root, row, "truth")
+    if 3 * row["frames"] * row["height"] * row["width"] > KEPT_BYTES:
+        return video.read_frames(found.path)
+    with _DECODING:  # who reads ahead for the next item of the clip waits for it
+        return _decoded(found)
+
+
+@lru_cache(maxsize=1)
+def _decoded(found: Proved) -> Frames:
+    frames = video.read_frames(found.path)
+    frames.flags.writeable = False
+    return frames
 
 
 def truth_and_hole(root: Path | str, row: Plain) -> tuple[Frames, Hole]:

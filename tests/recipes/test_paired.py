@@ -20,7 +20,7 @@ from inpaintbench.masks.axes import AXES
 from inpaintbench.recipes import devil, paired
 from inpaintbench.recipes.devil import DevilRecipe
 from inpaintbench.recipes.stages import SourceSpec
-from inpaintbench.types import Dataset, Score
+from inpaintbench.types import Dataset, Prediction, Score
 from inpaintbench.workspace import Workspace
 
 FILMS = SourceSpec("embedded", {"count": 12, "width": 96, "height": 64, "frames": 12, "stills_and_pans": True})
@@ -203,7 +203,7 @@ def test_who_remembers_what_other_items_show_gains_nothing(
     shown = [row[frozen.SHOWN] for row in dataset.items]
     assert sum(share > frozen.MOST_SHOWN for share in shown if share is not None) > len(shown) / 2
     monkeypatch.syspath_prepend(str(Path(__file__).parents[1]))
-    scores = {}
+    scores: dict[str, list[float]] = {}
     with LocalExecutor(Workspace(tmp_path), workers=1) as executor:
         for name in ("fallback", "remembering"):
             method = MethodSpec(name, "python_callable", {"address": f"remembering:{name}"})
@@ -211,6 +211,32 @@ def test_who_remembers_what_other_items_show_gains_nothing(
             score_all(executor, dataset, root, [name], "devil/corrected", ["psnr"], Compute())
         for one in executor.workspace.table("scores", Score):
             if one.region == "hole":
-                scores.setdefault(one.method, []).append(one.value)
+                scores.setdefault(one.method, []).append(float(one.value or 0.0))
     assert len(scores["fallback"]) == len(dataset.items)
     assert sum(scores["remembering"]) / len(dataset.items) <= sum(scores["fallback"]) / len(dataset.items) + 0.2
+
+
+def test_items_of_a_clip_decode_it_once(benchmark: tuple[Path, Dataset], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root, dataset = benchmark
+    truths = {row["truth_file_name"] for row in dataset.items}
+    read: Counter[str] = Counter()
+    read_frames = video.read_frames
+
+    def counted(path: Path, **how: Any) -> Any:
+        read[path.name] += 1
+        return read_frames(path, **how)
+
+    monkeypatch.setattr(video, "read_frames", counted)
+    with LocalExecutor(Workspace(tmp_path), workers=0) as executor:
+        for begin in (
+            lambda: predict(executor, dataset, root=root, method=MethodSpec("blank", "blank")),
+            lambda: score_all(executor, dataset, root, ["blank"], "devil/corrected", ["mse"], Compute()),
+        ):
+            read.clear()
+            begin()
+            of_truths = {name: count for name, count in read.items() if name in {Path(one).name for one in truths}}
+            assert set(of_truths.values()) == {1}
+            assert len(of_truths) in (len(truths), len(truths) - 1)  # the last one of before is still there
+        assert len(truths) < len(dataset.items)
+        order = [row.item_id for row in executor.workspace.table("predictions", Prediction)]
+    assert order == sorted(order)  # whoever was predicted first

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from inpaintbench.errors import TooManyFailures, WorkspaceError
 from inpaintbench.executors import STOP_ASKED
-from inpaintbench.executors.base import Job, Outcome, Progress, Rejection, Step, Task, load, task_keys
+from inpaintbench.executors.base import Job, Outcome, Progress, Rejection, Step, Task, Tasks, load, task_keys
 from inpaintbench.executors.unfinished import Plan
 from inpaintbench.lazily import lazily
 from inpaintbench.ledgers import Entries, Ledger
@@ -304,7 +304,8 @@ def _waiting(planned: Sequence[_Planned]) -> Waiting:
     rank, before = np.full(len(subjects), -1, np.int64), 0
     for run in planned:
         places = pc.fill_null(pc.index_in(subjects, value_set=run.subjects), -1).to_numpy(zero_copy_only=False)
-        rank, before = np.where((rank < 0) & (places >= 0), before + places, rank), before + len(run.tasks)
+        turns = run.tasks.turns[places] if isinstance(run.tasks, Tasks) and len(run.tasks) else places
+        rank, before = np.where((rank < 0) & (places >= 0), before + turns, rank), before + len(run.tasks)
     # Each missing task has the number of its unit; those of the first subject come first.
     ordinals = [_ordinals(run.plan.tasks)[run.missing] for run in runs]
     contents = 1 + max((int(ordinal.max()) for ordinal in ordinals), default=0)

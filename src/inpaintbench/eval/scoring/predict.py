@@ -132,6 +132,8 @@ def predict(
         lambda place: {"root": folder, "row": dict(dataset.items[place]), "seconds": time_limit_seconds},
         pa.array([f"{label}/{item_id}" for item_id in ids]),
         groups,
+        # A process that may see items of one clip one after the other decodes it once.
+        None if any(groups) else [row["truth_rgb_sha256"] for row in facts],
     )
     remember(executor.workspace, label, REFERENCE, method.reference or leaf.reference)
     remember(executor.workspace, label, OPTION, option_of(method) + " --oracle-mask" * (label != method.label))

@@ -152,7 +152,8 @@ def _tasks(dataset: Dataset, predicted: Predicted, *, root: Path | str, compute:
         return {"root": folder, "row": row, "compute": asdict(compute), **given(row["item_id"])}
 
     contents = [content_id(*one, given(one[0])) for one in zip(ids, truths, holes, strict=True)]
-    return Tasks(pa.array(ids), pa.array(contents), payload, pa.array([f"{predicted.method}/{item_id}" for item_id in ids]))
+    names = pa.array([f"{predicted.method}/{item_id}" for item_id in ids])
+    return Tasks(pa.array(ids), pa.array(contents), payload, names, alike=truths)
 
 
 def _check_holes(protocol: Protocol, dataset: Dataset) -> None:
