@@ -14,6 +14,8 @@ from tests.eval.diagnosis.made import (
     noise,
     paired_items,
     results_of,
+    skewed,
+    standardised,
     with_attributes,
 )
 
@@ -49,18 +51,28 @@ def test_an_axis_of_too_few_sources_or_without_items_says_so() -> None:
     assert found.left_out["speed"].startswith("0 sources")
 
 
-def test_areas_are_taken_by_their_logarithm_and_motion_as_it_is() -> None:
+def test_sizes_and_motions_are_taken_by_how_many_times_as_large_they_are() -> None:
     items = measured_items(np.random.default_rng(0))
     found = of(with_attributes(items), items)
     columns = {factor.name: (factor, values) for factor, values in found.columns}
     ids = sorted(items)
-    for name, scale in ((CAMERA, np.asarray), (SIZE, np.log)):
+    for name in (CAMERA, SIZE, POSE):
         factor, values = columns[name]
-        own = scale(np.array([float(items[item][name]) for item in ids]))
-        assert values == pytest.approx((own - own.mean()) / own.std())
+        own = np.array([float(items[item][name]) for item in ids])
+        assert values == pytest.approx(standardised(own) if name == POSE else skewed(own))
         assert (factor.kind, factor.levels) == ("measured", ())
-    assert columns[CAMERA][0].step.endswith("% of the view a frame)")
-    assert columns[SIZE][0].step.endswith("times)")
+        low, high = (float(word) for word in factor.step.split()[0:3:2])
+        scale = 1 if name == POSE else 100
+        assert np.interp([low / scale, high / scale], np.sort(own), np.sort(values)) == pytest.approx([-0.5, 0.5], abs=0.05)
+    assert columns[CAMERA][0].step.endswith("% of the view a frame")
+
+
+def test_a_number_that_a_few_films_decide_is_left_out() -> None:
+    items = measured_items(np.random.default_rng(3), films=20)
+    for item, own in items.items():
+        own["hole.centroid_displacement_pixels"] = 500.0 if item.startswith(("f03", "f04")) else 10.0
+    found = of(with_attributes(items), items)
+    assert found.left_out["hole.centroid_displacement_pixels"].startswith("a few sources decide it, as if there were 2")
 
 
 def test_a_number_that_another_tells_too_few_items_have_or_too_few_sources_bear_is_left_out() -> None:

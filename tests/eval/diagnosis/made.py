@@ -69,6 +69,11 @@ def standardised(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return np.asarray((values - values.mean()) / values.std())
 
 
+def skewed(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """As the regression takes sizes and motions."""
+    return standardised(np.log(values + np.median(values)))
+
+
 def noise(rng: np.random.Generator, attributes: Attributes, methods: Sequence[str]) -> dict[str, npt.NDArray[np.float64]]:
     """Scores that depend on nothing: a part of each film, that of a method on it, and parts of each clip and item."""
     items = sorted(attributes)

@@ -16,7 +16,7 @@ from tests.eval.diagnosis.made import (
     noise,
     paired_items,
     results_of,
-    standardised,
+    skewed,
     with_attributes,
 )
 
@@ -59,7 +59,7 @@ def test_slopes_of_one_regression_and_those_of_the_differences_of_methods() -> N
     rng = np.random.default_rng(11)
     items = measured_items(rng)
     values = noise(rng, items, ["a", "b"])
-    camera, size = standardised(column(items, CAMERA)), standardised(np.log(column(items, SIZE)))
+    camera, size = skewed(column(items, CAMERA)), skewed(column(items, SIZE))
     values["a"] += -2 * camera - 3 * size
     values["b"] += -3 * size
     found = by_key(diagnose(results_of(with_attributes(items), values)).effects)
@@ -90,7 +90,7 @@ def test_a_curve_goes_through_the_means_of_steps_of_enough_sources() -> None:
     items = measured_items(rng, films=20)
     values = noise(rng, items, ["a"])
     size = column(items, SIZE)
-    values["a"] -= 4 * standardised(np.log(size))
+    values["a"] -= 4 * skewed(size)
     curves = [one for one in diagnose(results_of(with_attributes(items), values)).curves if one.factor.name == SIZE]
     [curve] = curves
     assert 2 < len(curve.at) <= 8
@@ -107,7 +107,7 @@ def test_a_curve_goes_through_the_means_of_steps_of_enough_sources() -> None:
 def test_factors_that_hurt_together_are_confirmed_on_the_other_half_and_no_others() -> None:
     rng = np.random.default_rng(4)
     items = measured_items(rng, films=40)
-    camera, size = standardised(column(items, CAMERA)), standardised(np.log(column(items, SIZE)))
+    camera, size = skewed(column(items, CAMERA)), skewed(column(items, SIZE))
     values = noise(rng, items, ["a", "b"])
     for own in values.values():
         own -= 2 * camera + 2 * size
@@ -124,7 +124,7 @@ def test_pairs_hurt_more_on_clips_whose_camera_moves() -> None:
     motion = {name: float(rng.uniform(0, 0.02)) for name in sorted({item.rpartition("-")[0] for item in ids})}
     for item in ids:
         items[item][CAMERA] = motion[item.rpartition("-")[0]]
-    camera = standardised(column(items, CAMERA))
+    camera = skewed(column(items, CAMERA))
     values = noise(rng, items, ["a"])
     values["a"] -= np.array([item.endswith("size") for item in ids]) * (2 + 1.5 * camera)
     [both] = diagnose(results_of(with_attributes(items, axes=AXES), values)).together
@@ -135,7 +135,7 @@ def test_pairs_hurt_more_on_clips_whose_camera_moves() -> None:
 def test_what_is_explained_holds_for_films_that_were_left_out_and_what_is_not_is_named() -> None:
     rng = np.random.default_rng(6)
     items = measured_items(rng, films=20)
-    size = standardised(np.log(column(items, SIZE)))
+    size = skewed(column(items, SIZE))
     values = noise(rng, items, ["a", "b"])
     values["b"] = 30 - 3 * size + rng.normal(scale=0.5, size=len(size))
     odd = sorted(items).index("f07-3")

@@ -27,10 +27,12 @@ LEVEL_OF, PAIR_OF = "axis.", "pair."
 # Share of a measured attribute's spread that those before it explain, from which on their effects cannot be told apart: errors
 # are more than twice as large then.
 _MOST_SHARED = 0.8
-_SAME = "others that are told say nearly the same of these items"
 # Sources for a regression, and for each attribute of one: with six, one of twelve slopes between films was told where there was
 # none, with more attributes leaving one source out changes all slopes beyond use.
 _SOURCES_OF_SLOPES, _SOURCES_EACH = 9, 3
+# Sources that decide a slope alike, by Kish's number: Student's t of fewer is so wide that nothing is ever told, and all other
+# intervals, which hold beside this one, were wider for it.
+_EFFECTIVE_SOURCES = 4
 
 
 class _Measured(NamedTuple):
@@ -43,27 +45,27 @@ class _Measured(NamedTuple):
     """Values in ``unit`` for one in the attribute's own."""
     of: str = ""
     """The axis or the slices that are made by it."""
-    logarithm: bool = False
-    """Equal ratios are equal steps. For areas: they are positive and skewed, a few large holes would decide the slope, and errors
-    grow with how many times as large a hole is. Not for motion, whose smallest values are the noise of measuring a tripod."""
+    skewed: bool = False
+    """Taken as the logarithm of the value and the median of all: large ones by how many times as large they are, since else a few
+    decide a slope alone, and small ones as they are, since a tenth of nearly nothing is noise."""
 
 
 _PERCENT = 100.0
 MEASURED = (
-    _Measured("camera_motion_per_frame", "camera motion", "% of the view a frame", _PERCENT, "camera_motion"),
-    _Measured("camera_motion_per_second", "camera motion", "% of the view a second", _PERCENT, "camera_motion"),
-    _Measured("camera_motion", "camera motion", "% of the view", _PERCENT, "camera_motion"),
-    _Measured("hole.hole_fraction", "size of the hole", of="size", logarithm=True),
+    _Measured("camera_motion_per_frame", "camera motion", "% of the view a frame", _PERCENT, "camera_motion", skewed=True),
+    _Measured("camera_motion_per_second", "camera motion", "% of the view a second", _PERCENT, "camera_motion", skewed=True),
+    _Measured("camera_motion", "camera motion", "% of the view", _PERCENT, "camera_motion", skewed=True),
+    _Measured("hole.hole_fraction", "size of the hole", "% of the frame", _PERCENT, "size", skewed=True),
     _Measured("hole.centroid_displacement_pixels", "displacement of the hole", "pixels", of="displacement"),
     _Measured("hole.pose_change", "change of the hole's shape", of="pose"),
-    _Measured("bg_scene_motion", "background scene motion", "% of the view", _PERCENT, "bg_scene_motion"),
+    _Measured("bg_scene_motion", "background scene motion", "% of the view", _PERCENT, "bg_scene_motion", skewed=True),
     _Measured("hole.centroid_speed_pixels_per_frame", "speed of the hole", "pixels a frame", of="displacement"),
     _Measured("mask.mask_iou", "agreement of the mask with the exact one", of="mask_error"),
-    _Measured("mask.overlay_fraction", "size of the overlay", of="size", logarithm=True),
+    _Measured("mask.overlay_fraction", "size of the overlay", "% of the frame", _PERCENT, "size", skewed=True),
     _Measured("mask.joints_hidden", "hidden joints"),
     _Measured("degradation.wear_rms", "wear of the print", "%", _PERCENT),
     _Measured("effect_levels", "strength of the side effect", "levels", of="effect"),
-    _Measured("effect_fraction", "size of the side effect", logarithm=True),
+    _Measured("effect_fraction", "size of the side effect", "% of the frame", _PERCENT, skewed=True),
     _Measured("warp_valid_share", "what optical flow explains", "% of the pixels", _PERCENT),
 )
 """In the order in which they are taken where several say the same."""
@@ -80,9 +82,9 @@ class Factor(NamedTuple):
     levels: tuple[str, ...]
     """Least first; none of a measured one."""
     step: str
-    """One step in words: ``low to high``, ``one standard deviation (19 pixels)``."""
+    """One step in words: ``low to high``; of a measured one a standard deviation around the mean, ``18.2 to 37.2 pixels``."""
     label: str = ""
-    """What it is in words: ``size of the hole``; a standard deviation of that is of its logarithm, and told as a ratio."""
+    """What it is in words: ``size of the hole``."""
 
 
 class Step(NamedTuple):
@@ -207,15 +209,17 @@ class _Finder:
                     yield column
 
     def _measured(self, one: _Measured, values: Array) -> Array | None:
-        if one.logarithm:
-            values = np.log(np.where(values > 0, values, math.nan))
         there = ~np.isnan(values)
         if not there.any() or np.ptp(values[there]) == 0:
             return None  # no item has it, or all the same: nothing to be told, and nobody misses it
-        deviation = float(values[there].std())
-        size = f"{math.exp(deviation):.3g} times" if one.logarithm else f"{one.scale * deviation:.3g} {one.unit}".strip()
-        factor = Factor(one.name, "measured", (), f"one standard deviation ({size})", one.label)
-        return self._kept(factor, (values - values[there].mean()) / deviation)
+        # Where more than half are 0 the mean takes the place of the median.
+        typical = float(np.median(values[there]) or values[there].mean()) if one.skewed else 0.0
+        scaled = np.log(values + typical) if one.skewed else values
+        mean, deviation = float(scaled[there].mean()), float(scaled[there].std())
+        ends = mean - deviation / 2, mean + deviation / 2
+        low, high = (max(0.0, math.exp(end) - typical) for end in ends) if one.skewed else ends
+        words = f"{one.scale * low:.3g} to {one.scale * high:.3g} {one.unit}".strip()
+        return self._kept(Factor(one.name, "measured", (), words, one.label), (scaled - mean) / deviation)
 
     def _labelled(self, name: str, low: Slice, high: Slice) -> Array | None:
         column = np.zeros(len(self.sources))
@@ -251,7 +255,11 @@ class _Finder:
             return "the same of all items of which every number is known"
         others = np.stack([np.ones(len(own)), *(one[used] for one in (*self.beside, *taken))], axis=1)
         rest = own - others @ np.linalg.lstsq(others, own, rcond=None)[0]
-        return _SAME if rest @ rest < (1 - _MOST_SHARED) * (own @ own) else None
+        if rest @ rest < (1 - _MOST_SHARED) * (own @ own):
+            return "others that are told say nearly the same of these items"
+        decided = np.bincount(self.sources[used], rest**2)
+        effective = float(decided.sum() ** 2 / (decided**2).sum())
+        return f"a few sources decide it, as if there were {effective:.1f}" if effective < _EFFECTIVE_SOURCES else None
 
 
 def attributes_of(dataset: Dataset) -> Iterable[Mapping[str, Any]]:

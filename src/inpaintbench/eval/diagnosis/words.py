@@ -34,11 +34,9 @@ def what_words(effect: FactorEffect) -> str:
 
 def when_words(effect: FactorEffect) -> str:
     """The step of a factor: ``when size of the hole goes from low to high``."""
-    if effect.factor.kind == "measured":
-        return f"when {effect.factor.label} rises by {effect.factor.step}, all else equal"
-    given = ", all else equal" if effect.factor.kind == "labelled" else ""
     levels = f"{effect.low_level} to {effect.high_level}".replace("_", " ")
-    return f"when {effect.factor.label} goes from {levels}{given}"
+    step = levels if effect.low_level else effect.factor.step
+    return f"when {effect.factor.label} goes from {step}{'' if effect.factor.kind == 'paired' else ', all else equal'}"
 
 
 def rests_on(effect: FactorEffect) -> str:

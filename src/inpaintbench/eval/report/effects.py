@@ -45,9 +45,9 @@ class Step(NamedTuple):
 
     @property
     def levels(self) -> str:
-        """From where to where: ``low → high``, ``by 1 SD (0.021)``."""
+        """From where to where: ``low → high``, ``18.2 → 37.2 pixels``."""
         if not self.factor.levels:
-            return f"by {self.factor.step.replace('one standard deviation', '1 SD')}"
+            return self.factor.step.replace(" to ", " → ")
         return f"{self.low} → {self.high}".replace("_", " ")
 
 
