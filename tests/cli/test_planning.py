@@ -13,9 +13,13 @@ from inpaintbench import video
 from inpaintbench.cli.build import pilot as pilots
 from inpaintbench.cli.build import telling
 from inpaintbench.cli.build.pilot import CLIPS_OF_FILM, PRESET_AXES, blob, pilot
+from inpaintbench.cli.build.planning import warn_of_few_films
 from inpaintbench.errors import InputError
 from inpaintbench.eval.comparing.power import Design, effects_of, least_effect, needed
+from inpaintbench.recipes import devil
+from inpaintbench.recipes.paired import Drawn
 from inpaintbench.types import Dataset, Hole, Slice
+from inpaintbench.workspace import Workspace
 
 AXES = telling.Axes(effects=3, items_of_clip=4)
 
@@ -136,3 +140,21 @@ def test_a_finished_benchmark_says_of_each_axis_and_slice_what_it_can_tell() -> 
     assert 2 < size.least < motion.least
     few = telling.can_tell(dataset(10))
     assert [row.least is None for row in few] == [False, True]
+
+
+def test_a_build_says_before_it_renders_which_slices_and_axes_will_tell_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clips = [f"clip {place}" for place in range(8)]
+    drawn = Drawn(
+        labelled={"camera_motion-low": clips[:3], "camera_motion-high": []}, axes={"size": clips, "camera_path": clips[:5]},
+        films={clip: f"film {place // 2 if place > 5 else place}" for place, clip in enumerate(clips)},
+    )  # fmt: skip
+    monkeypatch.setattr(devil, "draw", lambda recipe, workspace: drawn)
+    warn_of_few_films(devil.DevilRecipe(design="paired"), Workspace(tmp_path))
+    said = " ".join(capsys.readouterr().err.split())
+    assert "warning: camera_motion-low will tell nothing: 3 of 6 films have clips for it" in said
+    assert "warning: camera_path will tell nothing: 5 of 6 films have clips for it" in said
+    assert said.count("warning") == 2
+    warn_of_few_films(devil.DevilRecipe(behaviour="as-published"), Workspace(tmp_path))
+    assert capsys.readouterr().err == ""

@@ -14,7 +14,7 @@ import typer
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console
 from inpaintbench.cli.build.cutting import CutAs, Cuts, Saved, Saving
-from inpaintbench.cli.build.planning import Plan, Planning, say_what_it_tells
+from inpaintbench.cli.build.planning import Plan, Planning, say_what_it_tells, warn_of_few_films
 from inpaintbench.cli.build.running import (
     Demo,
     Described,
@@ -262,6 +262,7 @@ def build_devil_in(
         else:
             workspace.write_table("attributes", LABELS, [], Attribute)
         devil.label(recipe, executor, workspace)
+        warn_of_few_films(recipe, workspace)
         corrupt(recipe, executor, workspace, **corrupting)
         folder, dataset = export(recipe, workspace, asked=Asked(replace=published.replace, say=console.say))
     summarise(workspace, dataset, per_slice=recipe.per_slice)

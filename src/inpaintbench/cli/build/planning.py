@@ -6,15 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from inpaintbench.claims import too_few
+from inpaintbench.claims import tells_nothing, too_few
 from inpaintbench.cli import console
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import bundle, option
 from inpaintbench.curation.sources.base import unquoted_path
 from inpaintbench.curation.sources.folder import FolderSource
+from inpaintbench.export.growing import appended
 from inpaintbench.pages.words import count
 from inpaintbench.recipes.options import SELECTION
 from inpaintbench.types import Dataset
+from inpaintbench.workspace import Workspace
 
 if TYPE_CHECKING:
     from inpaintbench.recipes.devil import DevilRecipe
@@ -83,3 +85,20 @@ def say_what_it_tells(dataset: Dataset) -> None:
         f"least effect: on PSNR in the hole, found in {POWER:.0%} of benchmarks like this one with {METHODS} methods, where they "
         "scatter as two built-in ones do on real films"
     )
+
+
+def warn_of_few_films(recipe: DevilRecipe, workspace: Workspace) -> None:
+    """Say which slices and axes will tell nothing, and why, of a workspace with labels: before an hour of rendering.
+
+    Slices without any clip have a reason of their own, and what grows holds items that are not drawn again.
+    """
+    from inpaintbench.recipes import devil
+
+    if recipe.behaviour != "corrected" or recipe.saved_masks is not None or appended(workspace):
+        return
+    drawn = devil.draw(recipe, workspace)
+    films = {
+        name: len({drawn.films[clip] for clip in clips}) for name, clips in {**drawn.labelled, **drawn.axes}.items() if clips
+    }
+    for sentence in tells_nothing(films, films=len(set(drawn.films.values()))):
+        console.warn(f"warning: {sentence}")
