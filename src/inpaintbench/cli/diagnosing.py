@@ -10,8 +10,8 @@ from inpaintbench.cli.console import AsJson, print_json
 from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, Scored
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import option
-from inpaintbench.cli.run_folder import asked_quantity, results_of
-from inpaintbench.cli.table import MetricName, RegionName
+from inpaintbench.cli.run_folder import results_of
+from inpaintbench.cli.table import MetricName, RegionName, asked_quantity
 from inpaintbench.eval.data_files import canonical_bytes
 from inpaintbench.eval.diagnosis.diagnose import diagnose
 from inpaintbench.eval.diagnosis.files import effects_csv, plain

@@ -6,10 +6,8 @@ from pathlib import Path
 
 from inpaintbench import frozen
 from inpaintbench.cli import console
-from inpaintbench.cli.words import check_name
 from inpaintbench.errors import InputError
 from inpaintbench.eval.protocols import PROTOCOLS, usual
-from inpaintbench.eval.report.quantity import Quantity, first_shown, quantities_in
 from inpaintbench.eval.report.tables import Results
 from inpaintbench.eval.scoring.effort import Effort
 from inpaintbench.eval.scoring.parts import held_back_words, open_part
@@ -60,16 +58,6 @@ def results_of(run: Path, root: Path, protocol: str | None) -> Results:
         scores, compared = scores_of(workspace, dataset, root, chosen.name)
         efforts = kept_between_items(workspace)
     return Results(dataset, scores, protocol=chosen, slice_scores=compared, references=references_in(workspace), efforts=efforts)
-
-
-def asked_quantity(results: Results, metric: str | None, region: str | None) -> Quantity:
-    """The quantity of a metric, by default the one that the report opens with, in a region, by default the metric's usual one."""
-    default = first_shown(results.quantities, results.protocol)
-    metric = metric or default.metric
-    check_name("metric with scores", metric, sorted({quantity.metric for quantity in results.quantities}))
-    check_name(f"region of {metric}", region, [quantity.region for quantity in results.quantities if quantity.metric == metric])
-    shown = quantities_in(results.quantities, results.protocol, region or default.region)
-    return next(quantity for quantity in shown if quantity.metric == metric)
 
 
 def kept_between_items(workspace: Workspace) -> dict[str, Effort]:

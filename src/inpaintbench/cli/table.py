@@ -52,7 +52,7 @@ def table(
     Example: inpaintbench eval table DATASET --run RUN --metric psnr --latex --out psnr.tex
     """
     results = results_of(run, dataset, protocol)
-    quantity = _asked(results, metric, region)
+    quantity = asked_quantity(results, metric, region)
     drawn = score_table(results, quantity) if what == "scores" else effects_table(results, diagnose(results), quantity)
     if not drawn.rows:
         raise InputError(f"no effect to print: no axis, slice or attribute has {quantity_label(quantity)} of enough sources")
@@ -94,7 +94,7 @@ def figure(
     Example: inpaintbench eval figure DATASET --run RUN --figure difficulty --out difficulty.pdf
     """
     results = results_of(run, dataset, protocol)
-    save_chart(paper_figure(results, what, _asked(results, metric, region), attribute=attribute), out)
+    save_chart(paper_figure(results, what, asked_quantity(results, metric, region), attribute=attribute), out)
     console.say(f"Figure: {console.shown(out)}")
 
 
@@ -124,7 +124,8 @@ def export(
     console.say(f"{count(len(rows), 'score')}, {without_value(rows):,} without a value{more}: {console.shown(out)}")
 
 
-def _asked(results: Results, metric: str | None, region: str | None) -> Quantity:
+def asked_quantity(results: Results, metric: str | None, region: str | None) -> Quantity:
+    """The quantity of a metric, by default the one that the report opens with, in a region, by default the metric's usual one."""
     default = default_quantity(results)
     metric = metric or default.metric
     check_name("metric with scores", metric, sorted({quantity.metric for quantity in results.quantities}))
