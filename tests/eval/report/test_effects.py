@@ -189,13 +189,21 @@ def test_without_a_told_axis_the_headline_is_the_surest_of_the_rest_or_says_that
     assert slope is not None
     assert plain(slope.sentence).endswith("when share of the hole goes from 2.1 to 4.2 %, all else equal")
     assert "by a regression on everything that was measured" in slope.reasons
-    assert slope.proofs == ()
+    # Of 8 items with the least and 8 with the most of it those nearest to the means of their scores.
+    method = slope.proofs[0].method
+    points = sorted((at, score, item) for item, at, score in next(one.points for one in whole.curves if one.method == method))
+    for part, proof in zip((points[:8], points[-8:]), slope.proofs, strict=True):
+        mean = sum(score for _, score, _ in part) / 8
+        assert abs(next(score for _, score, item in part if item == proof.item_id) - mean) == pytest.approx(
+            min(abs(score - mean) for _, score, _ in part)
+        )
+    assert [proof.caption.partition(":")[0] for proof in slope.proofs] == ["share of the hole low", "share of the hole high"]
     assert difference is not None
     assert plain(difference.sentence).startswith("Against affine_propagation, temporal_median loses")
     assert [proof.item_id[1:] for proof in difference.proofs] == ["-base", "-fast"]
     assert nothing is None
-    # A headline without clips of its own leaves the gallery as it is.
-    monkeypatch.setattr(headline, "diagnose", lambda _: whole._replace(effects=(*untold, *slopes)))
+    # Where no curve was drawn the headline has no clips, and the gallery opens as it would.
+    monkeypatch.setattr(headline, "diagnose", lambda _: whole._replace(effects=(*untold, *slopes), curves=()))
     assert 'class="sentence"' in page.render(page.parts_of(few, [], title="T"), [])
 
 

@@ -224,6 +224,22 @@ def _distance(results: Results, group: Group, effects: Sequence[FactorEffect]) -
     return total
 
 
+def shown_ends(diagnosis: Diagnosis, effect: FactorEffect) -> tuple[str, ...]:
+    """Two items that show an effect of a measured attribute: of the third of the items with the least of it, and of that with the
+    most, the one whose score is nearest to the mean of its third; none where no curve was drawn."""
+    own = (effect.factor, effect.quantity, effect.method)
+    points = next((one.points for one in diagnosis.curves if (one.factor, one.quantity, one.method) == own), ())
+    ordered = sorted(points, key=lambda point: (point[1], point[0]))
+    third = len(ordered) // 3
+    if not third:
+        return ()
+    parts = ordered[:third], ordered[-third:]
+    means = [math.fsum(score for *_, score in part) / third for part in parts]
+    return tuple(
+        min(part, key=lambda point: (abs(point[2] - mean), point[0]))[0] for part, mean in zip(parts, means, strict=True)
+    )
+
+
 def add_groups(results: Results, choices: Sequence[Choice], diagnosis: Diagnosis, quantity: Quantity) -> list[Choice]:
     """``choices`` with the items that show each axis, and those that nothing explains, so that they have videos."""
     known = {choice.item_id: choice for choice in choices}

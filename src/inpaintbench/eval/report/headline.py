@@ -10,7 +10,15 @@ from inpaintbench.eval.comparing.looked_at import Effect
 from inpaintbench.eval.diagnosis.diagnose import diagnose
 from inpaintbench.eval.diagnosis.records import Diagnosis, FactorEffect
 from inpaintbench.eval.diagnosis.words import rests_on
-from inpaintbench.eval.report.effects import factor_label, sentence, shown_groups, step_of, surest_of_axes, told_effects
+from inpaintbench.eval.report.effects import (
+    factor_label,
+    sentence,
+    shown_ends,
+    shown_groups,
+    step_of,
+    surest_of_axes,
+    told_effects,
+)
 from inpaintbench.eval.report.findings import change_words, effects, standing_note, when_words, with_unit
 from inpaintbench.eval.report.gallery import Choice
 from inpaintbench.eval.report.labels import name_label, quantity_label
@@ -58,6 +66,7 @@ def headline(results: Results, quantity: Quantity) -> Headline | None:
     change = next((effect for effect in effects(results, quantity, "change") if effect.told), None)
     if effect is None and change is None:
         effect = next(iter(told_effects(diagnosis, quantity)), None)
+        effect = effect.turned() if effect and effect.other and effect.better else effect
     if effect is not None:
         return Headline(kicker, sentence(effect), _effect_reasons(results, effect, quantity),
                         tuple(_effect_proofs(results, diagnosis, effect)), step_of(effect).key)  # fmt: skip
@@ -76,7 +85,9 @@ def _effect_reasons(results: Results, effect: FactorEffect, quantity: Quantity) 
     paired = effect.factor.kind == "paired"
     how = "pairs that differ in nothing else" if paired else "by a regression on everything that was measured of the items"
     rule = "effects of axes" if paired and not effect.other else "effects"
-    clips = " The clips are the pair nearest to the mean effects of all methods." if paired else ""
+    pair = "the pair nearest to the mean effects of all methods"
+    ends = "of the third of the items with the least and with the most of it, those nearest to the means"
+    clips = f" The clips are {pair if paired else ends}."
     return (
         f"{quantity_label(quantity)}: {with_unit(effect.value, quantity.metric)} on average over {rests_on(effect)}, {how}, "
         f"p {p_words(effect.p)}. A rule chose this: of the {rule} that are more than chance, the one that is largest even at the "
@@ -85,14 +96,15 @@ def _effect_reasons(results: Results, effect: FactorEffect, quantity: Quantity) 
 
 
 def _effect_proofs(results: Results, diagnosis: Diagnosis, effect: FactorEffect) -> Iterator[Proof]:
-    if effect.factor.kind != "paired":
-        return
-    shown = {group.axis: group.items for group in shown_groups(results, diagnosis, effect.quantity)}.get(effect.factor.name, {})
+    if effect.factor.kind == "paired":
+        found = {group.axis: group.items for group in shown_groups(results, diagnosis, effect.quantity)}.get(effect.factor.name)
+        items = {level: found[level] for level in (effect.low_level, effect.high_level)} if found else {}
+    else:
+        items = dict(zip(("low", "high"), shown_ends(diagnosis, effect), strict=False))
     label = factor_label(effect.factor)
-    name = label[:1].lower() + label[1:]
-    for level in (effect.low_level, effect.high_level) if shown else ():
-        words = f"{name} {level.replace('_', ' ')}"
-        yield _proof(results, effect.method, shown[level], effect.quantity, words=words)
+    for level, item_id in items.items():
+        words = f"{label[:1].lower()}{label[1:]} {level.replace('_', ' ')}"
+        yield _proof(results, effect.method, item_id, effect.quantity, words=words)
 
 
 def _reasons(results: Results, change: Effect, quantity: Quantity, items: _Shown) -> str:
