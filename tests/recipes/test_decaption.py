@@ -29,7 +29,7 @@ from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.masks.render import generate
 from inpaintbench.recipes.decaption import RATIO_PLOT, DecaptionRecipe
 from inpaintbench.recipes.stages import SourceSpec
-from inpaintbench.types import Corruption, Dataset, Prediction, Selection, TextEvent
+from inpaintbench.types import Corruption, Dataset, Plain, Prediction, Selection, TextEvent
 from inpaintbench.workspace import Workspace
 
 FILMS = SourceSpec("embedded", DEMO_FILMS)
@@ -63,6 +63,31 @@ def test_every_slice_and_split_loads_and_verifies(benchmark: tuple[Workspace, Pa
     assert facts["timed_text"][0]["text"]
     assert facts["mask.overlay_fraction"] > 0
     assert {"mask.family", "mask.background", "mask.difficulty"} <= set(facts)
+
+
+def test_texts_of_a_pair_differ_in_the_opacity_of_their_box_alone(tmp_path: Path) -> None:
+    recipe = RECIPE.model_copy(update={"paired": True, "clip_frames": 25})
+    _, folder, dataset = built(tmp_path / "workspace", recipe, SourceSpec("embedded", {**DEMO_FILMS, "count": 6}))
+    (axis,) = dataset.facts["axes"]
+    assert (axis["name"], axis["levels"]) == ("text_box", ["transparent", "opaque"])
+    groups: dict[str, dict[str, Plain]] = {}
+    for row in dataset.items:
+        if (group := row["attributes"].get("pair.text_box")) is not None:
+            groups.setdefault(group, {})[row["attributes"]["axis.text_box"]] = row
+        else:
+            assert row["attributes"]["mask.background"] == "none"
+    assert len(groups) >= 2
+    for rows in groups.values():
+        one, other = rows["transparent"], rows["opaque"]
+        assert (one["attributes"]["mask.box_alpha"], other["attributes"]["mask.box_alpha"]) == (0.5, 1)
+        assert one["input_file_name"] != other["input_file_name"]
+        for same in ("truth_file_name", "hole_sha256"):
+            assert one[same] == other[same]
+        for same in ("family", "size_fraction", "colour", "weight", "background", "outline_pixels", "difficulty"):
+            assert one["attributes"][f"mask.{same}"] == other["attributes"][f"mask.{same}"]
+        alphas = [video.read_levels(folder / row["alpha_file_name"]) for row in (one, other)]
+        assert (alphas[0] <= alphas[1]).all()
+        assert (alphas[0] < alphas[1]).any()
 
 
 @pytest.mark.long

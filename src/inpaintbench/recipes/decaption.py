@@ -12,6 +12,7 @@ benchmark without them; ``corrected`` ranks by the letters that the source itsel
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
@@ -29,15 +30,20 @@ from inpaintbench.export.histogram import histogram_svg
 from inpaintbench.masks import render
 from inpaintbench.masks.overlays.fonts import BUNDLED, find_font
 from inpaintbench.recipes import leakage, stages
+from inpaintbench.recipes import levels as axes
 from inpaintbench.recipes.options import CLIPS, DATASET, SUBTITLES, Behaviour, Option, Seed, StrictRules, splits_option
 from inpaintbench.recipes.stages import SourceSpec, require
-from inpaintbench.steps import KNOWN, MEASURED_MASKS
+from inpaintbench.steps import AXES_OF_ITEMS, KNOWN, MEASURED_MASKS
 from inpaintbench.tables import to_columns
 from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Plain, Selection, Source, content_id, hash_of, item_rng
 from inpaintbench.workspace import Workspace
 
 DIFFICULTIES = ("easy", "medium", "hard")
 BACKGROUNDS = ("none", "transparent", "opaque")
+# Of a box behind a text, by its level on the axis of a paired design. Both hide the same pixels.
+OPACITIES: Mapping[str, float] = {"transparent": 0.5, "opaque": 1.0}
+AXIS = axes.LevelsOf("text_box", tuple(OPACITIES), "opacity of the box behind the text", "the clip")
+_BOXES = "boxes"
 _NO_TEXT = "no clip shows any text; `inpaintbench curation rejected` says why"
 RATIO_PLOT = "missing_ratio.svg"
 # Attribute of an overlay: share of the clip's pixels that it paints.
@@ -97,6 +103,11 @@ class DecaptionRecipe(BaseModel):
         tuple[str, ...], Option(SUBTITLES, "--family", shown="the common ones that are installed", repeatable=True)
     ] = Field((BUNDLED,), description="Font family, or `bundled`. Repeatable.")
     """The font that comes with the program is the same everywhere."""
+    paired: Annotated[bool, Option(SUBTITLES, "--paired/--no-paired")] = Field(
+        False,
+        exclude_if=lambda paired: not paired,
+        description="Show texts with a box twice, in front of a half transparent and of an opaque one.",
+    )
     covered_share: float = Field(0.7, gt=0, le=1)
     """Share of the clips that is kept: those with the most subtitles."""
     strict_rules: StrictRules = False
@@ -159,7 +170,32 @@ def corrupt(recipe: DecaptionRecipe, executor: Executor, workspace: Workspace) -
     if recipe.strict_rules:
         refuse_unasked(workspace)
     kept = {row.clip_id for row in judged if row.keep}
-    _write_items(recipe, workspace, [row for row in painted if row.clip_id in kept], clips, texts.scripts)
+    painted = [row for row in painted if row.clip_id in kept]
+    boxed = _boxed(recipe, executor, workspace, painted, clips, texts) if recipe.paired else {}
+    shown = {row.corruption_id: row for row in (*painted, *(row for of in boxed.values() for row in of.values()))}
+    _write_items(recipe, workspace, list(shown.values()), clips, texts.scripts, boxed)
+
+
+def _boxed(
+    recipe: DecaptionRecipe, executor: Executor, workspace: Workspace, painted: Sequence[Corruption], clips: Sequence[Clip],
+    texts: captions.Texts,
+) -> dict[str, dict[str, Corruption]]:  # fmt: skip
+    """Clip id -> level of ``AXIS`` -> its overlay, of texts with a box: the one that was drawn, and that of the other opacity."""
+    clip_of, names = {clip.clip_id: clip for clip in clips}, stages.clip_names(workspace, clips)
+    drawn = {row.clip_id: row for row in painted if _background(row.facts) in OPACITIES}
+    requests = []
+    for clip_id, row in drawn.items():
+        request = _request(recipe, clip_of[clip_id], str(row.facts["difficulty"]), texts.blobs[clip_id], names[clip_id])
+        other = next(opacity for level, opacity in OPACITIES.items() if level != _background(row.facts))
+        requests.append(replace(request, parameters={**request.parameters, "style": {"box_alpha": other}, "paired": True}))
+    rendered = render.render(executor, requests, name=_BOXES)
+    render.measure_all(executor, rendered, name=f"measure.{_BOXES}")
+    found: dict[str, dict[str, Corruption]] = {}
+    for row in rendered.records:
+        of = {_background(one.facts): one for one in (drawn[row.clip_id], row)}
+        if drawn[row.clip_id].input_sha256 != row.input_sha256:  # else a text file says what box there is
+            found[row.clip_id] = {level: of[level] for level in OPACITIES}
+    return found
 
 
 def _judged(recipe: DecaptionRecipe, workspace: Workspace, numbers: Mapping[str, float], attribute: str) -> list[Selection]:
@@ -226,6 +262,7 @@ def _write_items(
     painted: Sequence[Corruption],
     clips: Sequence[Clip],
     script_of: Mapping[str, str],
+    boxed: Mapping[str, Mapping[str, Corruption]],
 ) -> None:
     source_of = {clip.clip_id: clip.source_id for clip in clips}
     split_of = stages.split_of(recipe, workspace, {row.clip_id: source_of[row.clip_id] for row in painted})
@@ -245,6 +282,7 @@ def _write_items(
     if len(set(scripts.values())) > 1:
         parts.append(slices.by_value(scripts, "writing system", name="script"))
     made = [part for several, _ in parts for part in several]
+    made += axes.write(workspace, AXIS, boxed, items)
     stages.write_items(
         workspace, items, [slices.everything(list(facts)), *made],
         {name: why for _, missing in parts for name, why in missing.items()},
@@ -268,12 +306,21 @@ def export(recipe: DecaptionRecipe, workspace: Workspace, *, target: Path | None
     """Items and slices to a frozen dataset folder, by default ``WORKSPACE/exports/decaption``."""
     publication = stages.Publication(
         recipe,
-        attribute_steps=(KNOWN, "bars", captions.NAME, f"{captions.NAME}.clips", MEASURED_MASKS),
+        attribute_steps=(
+            KNOWN,
+            "bars",
+            captions.NAME,
+            f"{captions.NAME}.clips",
+            MEASURED_MASKS,
+            f"measure.{_BOXES}",
+            AXES_OF_ITEMS,
+        ),
         leaves=leaves_of(recipe),
         about=f"`input` is the film with subtitles, `truth` without; `hole` is where `alpha` is above 0.\n\n"
         f"![How much of the clips is painted over]({RATIO_PLOT})",
         hole_is_given=False,
         extra=_ratio_plot,
+        facts=axes.facts(workspace, AXIS),
     )
     return stages.export(publication, workspace, target=target)
 

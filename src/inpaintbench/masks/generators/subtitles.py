@@ -56,8 +56,16 @@ class Subtitles(Generator):
         style: Plain | None = None,
         families: Sequence[str] | None = None,
         obey_file: bool = True,
+        paired: bool = False,
     ) -> None:
-        """``style``: fields of ``Style`` that are not drawn; ``families``: fonts to draw from, by default those of the grid.
+        """Settings of the text.
+
+        Args:
+            difficulty: what styles are drawn from.
+            style: fields of ``Style`` that are not drawn.
+            families: fonts to draw from, by default those of the grid.
+            obey_file: whether a subtitle file's own styles count.
+            paired: whether all that ``style`` does not name is drawn as if it named nothing.
 
         Of the grid's fonts only the installed ones count, so name them where a dataset must not depend on the machine;
         ``["bundled"]`` always works.
@@ -72,6 +80,8 @@ class Subtitles(Generator):
         self.fixed: dict[str, Any] = dict(style or {})
         check_fields(self.fixed)
         self.difficulty, self.obey_file = difficulty, obey_file
+        if paired:
+            self.same_draw = ("style", "paired")
         self.families = tuple(families) if families is not None else None
         for family in (*(self.families or ()), self.fixed.get("family", "bundled")):
             find_font(family)
