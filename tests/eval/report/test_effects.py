@@ -251,13 +251,16 @@ def test_response_curves_have_a_dot_for_each_item_and_a_band(diagnosed: Results)
         (method, item): pytest.approx(diagnosed.value(method, item, PSNR), rel=1e-5)
         for method in diagnosed.methods for item in diagnosed.sources
     }  # fmt: skip
+    # Drawn in per cent, the unit of the attribute.
+    fractions = {row["item_id"]: row["attributes"]["hole.hole_fraction"] for row in diagnosed.dataset.items}
+    assert {row["item"]: row["x"] for row in dots} == {item: pytest.approx(100 * at) for item, at in fractions.items()}
     bends = [row for row in rows if row["kind"] == "curve"]
     assert len(bends) == 3 * 12
     assert all(row["low"] < row["y"] < row["high"] for row in bends)
     data = effect_plots.curve_data(diagnosed, diagnosis)
     assert next(line["at"] for line in data["lines"] if line["metric"] == "psnr") == [row["x"] for row in bends[:12]]
     places = list(diagnosed.sources)
-    assert {places[place]: at for place, at in data["values"]["Share of the hole"].items()} == {
+    assert {places[place]: at for place, at in data["values"]["Share of the hole (% of the frame)"].items()} == {
         row["item"]: row["x"] for row in dots
     }
 

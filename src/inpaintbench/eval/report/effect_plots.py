@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import lazy_loader
 
+from inpaintbench.eval.comparing.factors import MEASURED
 from inpaintbench.eval.diagnosis.records import Curve, Diagnosis, FactorEffect
 from inpaintbench.eval.diagnosis.words import rests_on
 from inpaintbench.eval.report.effects import Step, differences, factor_label, own_effects, quantity_words, step_of, steps
@@ -31,6 +32,8 @@ _ROWS = alt.NamedData(name="rows")
 _LINE = 34
 # Opacity of what could be chance.
 _PALE = 0.42
+# Of each measured attribute how many of its unit are one of its own, and the unit.
+_UNITS = {one.name: (one.scale, one.unit) for one in MEASURED}
 _PANEL_WIDTH, _CURVE_WIDTH, _CURVE_HEIGHT = 150, 240, 170
 
 
@@ -169,7 +172,18 @@ def response_chart(styles: Mapping[str, MethodStyle], labels: Sequence[str], *, 
 
 def curve_labels(diagnosis: Diagnosis) -> list[str]:
     """Names of the panels of response curves, in the order of the diagnosis."""
-    return list(dict.fromkeys(factor_label(curve.factor) for curve in diagnosis.curves))
+    return list(dict.fromkeys(_panel_label(curve) for curve in diagnosis.curves))
+
+
+def _panel_label(curve: Curve) -> str:
+    """The attribute with its unit, in which it is drawn: ``Camera motion (% of the view a frame)``."""
+    unit = _UNITS[curve.factor.name][1]
+    return f"{factor_label(curve.factor)} ({unit})" if unit else factor_label(curve.factor)
+
+
+def _drawn_at(curve: Curve, value: float) -> float:
+    """A value of the attribute in the unit of its panel."""
+    return _short(_UNITS[curve.factor.name][0] * value)
 
 
 def response_rows(diagnosis: Diagnosis, quantity: Quantity) -> list[PlotRow]:
@@ -180,26 +194,27 @@ def response_rows(diagnosis: Diagnosis, quantity: Quantity) -> list[PlotRow]:
 def _curve_rows(curve: Curve) -> Iterator[PlotRow]:
     for at, mean, low, high in zip(curve.at, curve.mean, curve.low, curve.high, strict=True):
         yield _of_curve(curve) | {
-            "kind": "curve", "x": _short(at), "y": _short(mean), "low": _short(low), "high": _short(high),
+            "kind": "curve", "x": _drawn_at(curve, at), "y": _short(mean), "low": _short(low), "high": _short(high),
             "told": _curve_words(curve),
         }  # fmt: skip
 
 
 def _dot_rows(curve: Curve) -> Iterator[PlotRow]:
     for item_id, at, score in curve.points:
-        words = f"{item_id}, {curve.method}: {number(at)}, {with_unit(score, curve.quantity.metric)}"
-        yield _of_curve(curve) | {"kind": "dot", "x": _short(at), "y": _short(score), "item": item_id, "told": words}
+        x = _drawn_at(curve, at)
+        words = f"{item_id}, {curve.method}: {number(x)}, {with_unit(score, curve.quantity.metric)}"
+        yield _of_curve(curve) | {"kind": "dot", "x": x, "y": _short(score), "item": item_id, "told": words}
 
 
 def _of_curve(curve: Curve) -> PlotRow:
     return {"metric": curve.quantity.metric, "region": curve.quantity.region, "method": curve.method,
-            "attribute": factor_label(curve.factor)}  # fmt: skip
+            "attribute": _panel_label(curve)}  # fmt: skip
 
 
 def _curve_words(curve: Curve) -> str:
     first, last = (with_unit(value, curve.quantity.metric) for value in (curve.mean[0], curve.mean[-1]))
-    label = factor_label(curve.factor)
-    return f"{curve.method}, {label}: {first} at {number(curve.at[0])}, {last} at {number(curve.at[-1])}"
+    least, most = (number(_drawn_at(curve, value)) for value in (curve.at[0], curve.at[-1]))
+    return f"{curve.method}, {_panel_label(curve)}: {first} at {least}, {last} at {most}"
 
 
 def curve_data(results: Results, diagnosis: Diagnosis) -> dict[str, Any]:
@@ -208,12 +223,13 @@ def curve_data(results: Results, diagnosis: Diagnosis) -> dict[str, Any]:
     values: dict[str, dict[int, float]] = {}
     lines = []
     for curve in diagnosis.curves:
-        label = factor_label(curve.factor)
-        values.setdefault(label, {}).update({places[item_id]: _short(at) for item_id, at, _ in curve.points})
+        label = _panel_label(curve)
+        values.setdefault(label, {}).update({places[item_id]: _drawn_at(curve, at) for item_id, at, _ in curve.points})
         lines.append({
             "metric": curve.quantity.metric, "region": curve.quantity.region, "method": curve.method, "attribute": label,
             "told": _curve_words(curve),
-            **{name: [_short(value) for value in getattr(curve, name)] for name in ("at", "mean", "low", "high")},
+            "at": [_drawn_at(curve, value) for value in curve.at],
+            **{name: [_short(value) for value in getattr(curve, name)] for name in ("mean", "low", "high")},
         })  # fmt: skip
     return {"values": values, "lines": lines}
 
