@@ -3,10 +3,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import pytest
+import scipy.stats
 
 from inpaintbench.claims import effective_degrees, students_t
 from inpaintbench.eval.comparing.factor_effects import regression_on
-from inpaintbench.eval.comparing.simultaneous import FIRST_SHARE, MOST_ENUMERATED_SOURCES, simultaneous
+from inpaintbench.eval.comparing.simultaneous import FIRST_SHARE, MOST_ENUMERATED_SOURCES, _normal, _students, simultaneous
 
 Numbers = npt.NDArray[np.float64]
 
@@ -168,3 +169,42 @@ def test_slopes_that_rest_on_few_sources_are_seldom_told_where_there_are_none() 
         estimates, without = fit.coefficients[1:].ravel(), fit.without[:, 1:].reshape(12, -1)
         told += (simultaneous(estimates, without, alike=[0] * 6, shares=shares).p < 0.05).any()
     assert told < 15
+
+
+def test_effects_of_few_sources_do_not_widen_the_intervals_of_others() -> None:
+    rng, count = np.random.default_rng(7), 13
+    of_all, of_few = np.full((count, 8), 1 / count), np.zeros((count, 4))
+    of_few[:6] = np.array([12, 4, 2, 1, 1, 1])[:, None] / 21
+    shares, wider = np.concatenate([of_all, of_few], axis=1), []
+    for _ in range(10):
+        values = rng.normal(size=(count, 12))
+        estimates = (shares * values).sum(axis=0)
+        without = (estimates - shares * values) / (1 - shares)
+        every = simultaneous(estimates, without, alike=["a"] * 8 + ["b"] * 4, shares=shares)
+        alone = simultaneous(estimates[:8], without[:, :8], alike=["a"] * 8, shares=of_all)
+        wider.append(every.reach[:8] / alone.reach)
+        # Those of about two sources have to lie far off.
+        assert (every.reach / every.errors)[8:].min() > 3 * (every.reach / every.errors)[:8].max()
+    assert np.mean(wider) < 1.15
+
+
+def test_nothing_is_told_more_often_where_effects_rest_on_unequal_numbers_of_sources() -> None:
+    rng, count, told = np.random.default_rng(8), 13, 0
+    sizes = [np.ones(count)] * 9 + [np.r_[np.ones(6), np.zeros(7)]] * 3 + [np.r_[8, 3, np.ones(11)]] * 3
+    shares = np.stack([size / size.sum() for size in sizes], axis=1)
+    for _ in range(300):
+        values = 0.6 * rng.standard_normal((count, 1)) + 0.8 * rng.standard_normal((count, 15))
+        estimates = (shares * values).sum(axis=0)
+        without = (estimates - shares * values) / (1 - shares)
+        told += bool((simultaneous(estimates, without, alike=["a"] * 9 + ["b"] * 3 + ["c"] * 3, shares=shares).p < 0.05).any())
+    assert told <= 0.075 * 300
+
+
+def test_sizes_of_students_t_are_those_of_a_normal_number_as_rare() -> None:
+    degrees = np.array([2.0, 5.0, 12.0, 40.0])
+    for size in (0.5, 2.0, 3.5, 5.0):
+        exact = np.array([scipy.stats.t.isf(scipy.stats.norm.sf(size), degree) for degree in degrees])
+        found = _normal(exact, degrees)
+        assert found[0] == pytest.approx(size, rel=0.06)
+        assert found[1:] == pytest.approx(size, rel=0.012)
+        assert _normal(_students(np.full(4, size), degrees), degrees) == pytest.approx(size)
