@@ -125,7 +125,7 @@ def _normal(ratios: Array, degrees: Array) -> Array:
     """Sizes of Student's t with these degrees of freedom as those of a normal number that is as rare.
 
     Effects that rest on few sources stray far by chance alone; without it these would set the bound of all others. Closed form by
-    Wallace, Annals of Mathematical Statistics, 1959, exact to 1 % from five degrees on, to 6 % with two.
+    Wallace, Annals of Mathematical Statistics, 1959, exact to 2 % from five degrees on, to 7 % with two.
     """
     sizes = np.sqrt(degrees * np.log1p(ratios**2 / degrees)) * (8 * degrees + 1) / (8 * degrees + 3)
     return np.asarray(sizes, np.float64)
