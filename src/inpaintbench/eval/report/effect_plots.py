@@ -160,7 +160,8 @@ def response_chart(styles: Mapping[str, MethodStyle], labels: Sequence[str], *, 
         lines.mark_area(opacity=0.16, aria=False).encode(y=alt.Y("low:Q", **up), y2="high:Q", color=colour),
         lines.mark_line(strokeWidth=2.25).encode(y=alt.Y("y:Q", **up), color=colour, description="told:N"),
     ).properties(width=_CURVE_WIDTH, height=_CURVE_HEIGHT)
-    header = alt.Header(title=None, labelFontWeight=500, labelLimit=_CURVE_WIDTH)
+    rows = "split(replace(datum.label, ' (', '\\n('), '\\n')"  # the unit below the name
+    header = alt.Header(title=None, labelFontWeight=500, labelLimit=_CURVE_WIDTH, labelExpr=rows, labelLineHeight=15)
     found: alt.FacetChart = layers.facet(
         facet=alt.Facet("attribute:N", sort=list(labels), header=header, title=None),
         columns=min(4, max(1, len(labels))),
