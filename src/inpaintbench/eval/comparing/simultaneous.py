@@ -77,6 +77,9 @@ def simultaneous(
     alike_all = np.ones(len(estimates), np.bool_) if shares is None else np.isnan(shares).any(axis=0)
     parts = there / counts if shares is None else np.where(alike_all, there / counts, shares)
     pulls = np.where(there & alike_all, pulls - pulls.sum(axis=0) / counts, pulls)
+    # Errors that are drawn together are as sure as those of about twice as many sources.
+    degrees = _degrees(parts)
+    rarity = 2 * degrees
     errors, tops = np.zeros(len(estimates)), np.zeros((2, len(signs)))
     early = np.zeros(len(estimates), np.bool_) if first is None else first
     kinds = np.unique([f"{kind!r}" for kind in alike], return_inverse=True)[1]
@@ -84,14 +87,13 @@ def simultaneous(
         known = np.flatnonzero((kinds == kind) & pulls.any(axis=0))
         if len(known):
             errors[known], drawn = _of_kind(pulls[:, known], parts[:, known], signs)
-            drawn = _normal(drawn, _degrees(parts[:, known]))
+            drawn = _normal(drawn, rarity[known])
             for family in (0, 1):
                 own = drawn[:, early[known] == bool(family)]
                 tops[family] = np.maximum(tops[family], own.max(axis=1, initial=0))
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = np.where(estimates == 0, 0.0, np.abs(estimates) / errors)
-    degrees = _degrees(parts)
-    scores = _normal(ratios, degrees)
+    scores = _normal(ratios, rarity)
     own, every = np.sort(tops[1]), np.sort(tops.max(axis=0))
     p, levels = _exceeded(every, scores), (LEVEL, LEVEL)
     if early.any() and not early.all():
@@ -104,7 +106,7 @@ def simultaneous(
     bounds = [float(np.quantile(sizes, level, method="higher")) for sizes, level in zip((every, own), levels, strict=True)]
     # Of few sources that count unequally even a single estimate strays farther than flips of their signs can show.
     narrowest = np.where(alike_all, 0.0, stdtrit(degrees, (1 + LEVEL) / 2))
-    reach = np.maximum(_students(np.where(early, bounds[not early.all()], bounds[0]), degrees), narrowest)
+    reach = np.maximum(_students(np.where(early, bounds[not early.all()], bounds[0]), rarity), narrowest)
     p = np.where(alike_all, p, np.maximum(p, 2 * stdtr(degrees, -ratios)))
     return Simultaneous(errors, reach * errors, p)
 
