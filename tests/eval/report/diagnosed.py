@@ -26,7 +26,7 @@ AXES = (
 SIZE = Factor("size", "paired", ("low", "high"), "low to high", "size of the hole")
 PATH = Factor("camera_path", "paired", ("still", "slow", "fast"), "still to slow, still to fast", "path of the camera")
 MOTION = Factor("camera_motion", "labelled", ("low", "high"), "low to high", "camera motion")
-FRACTION = Factor("hole.hole_fraction", "measured", (), "2.1 to 4.2 %", "share of the hole")
+FRACTION = Factor("hole.hole_fraction", "measured", (), "2.1 to 4.2 % of the whole frame", "share of the hole")
 STEPS = ((SIZE, "low", "high"), (PATH, "still", "slow"), (PATH, "still", "fast"))
 METHODS = ("telea", "temporal_median", "affine_propagation")
 # Decibels of a method where its axis is at a level; 0 at the others.

@@ -87,7 +87,7 @@ def test_the_table_has_a_line_for_each_step_axes_first_and_bold_effects_that_are
     table = effects.effects_table(paired_results(), diagnosis, PSNR)
     assert [(row.cells[0].text, row.cells[1].text) for row in table.rows] == [
         ("Size of the hole", "low → high"), ("Path of the camera", "still → slow"), ("Path of the camera", "still → fast"),
-        ("Camera motion", "low → high"), ("Share of the hole", "2.1 → 4.2 %"),
+        ("Camera motion", "low → high"), ("Share of the hole", "2.1 → 4.2 % of the whole frame"),
     ]  # fmt: skip
     largest = table.rows[2].cells[3]
     assert (largest.text, largest.below, largest.strong) == ("−6.50", "−7.89 – −5.11", True)
@@ -187,7 +187,7 @@ def test_without_a_told_axis_the_headline_is_the_surest_of_the_rest_or_says_that
         found.append(headline.headline(few, PSNR))
     slope, difference, nothing = found
     assert slope is not None
-    assert plain(slope.sentence).endswith("when share of the hole goes from 2.1 to 4.2 %, all else equal")
+    assert plain(slope.sentence).endswith("when share of the hole goes from 2.1 to 4.2 % of the whole frame, all else equal")
     assert "by a regression on everything that was measured" in slope.reasons
     # Of 8 items with the least and 8 with the most of it those nearest to the means of their scores.
     method = slope.proofs[0].method

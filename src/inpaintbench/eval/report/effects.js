@@ -24,7 +24,9 @@
     const labels = [...new Set(rows.map((row) => row.line).filter(Boolean))];
     const dense = labels.length > 9 && figure.clientWidth > 900;
     const longest = Math.max(...labels.flatMap((label) => (dense ? label.length : label.split("\n").map((words) => words.length))));
-    const room = figure.clientWidth - Math.min(dense ? 360 : 240, LETTER * longest) - 24;
+    // On a phone long labels are cut; tip and table have all of them.
+    const limit = dense ? 360 : figure.clientWidth < 560 ? 172 : 240;
+    const room = figure.clientWidth - Math.min(limit, LETTER * longest) - 24;
     // A panel is no narrower than the name above it, which is bold.
     const least = Math.max(128, ...panels.map((name) => 16 + 1.15 * LETTER * name.length));
     const most = Math.max(1, Math.floor(room / least));
@@ -32,7 +34,7 @@
     const width = Math.max(110, Math.min(panels.length > 1 ? 340 : 620, room / columns - 16));
     const { config, ...chart } = JSON.parse(JSON.stringify(data.charts.fingerprint), (name, part) => {
       if (part && Object.hasOwn(part, "reverse")) return { ...part, reverse: !data.higher[key()] };
-      if (dense && part && Object.hasOwn(part, "labelLineHeight")) return { ...part, labelExpr: "replace(datum.label, '\\n', ', ')", labelOffset: 0, labelLimit: 360 };
+      if (part && Object.hasOwn(part, "labelLineHeight")) return { ...part, labelLimit: limit, ...(dense ? { labelExpr: "replace(datum.label, '\\n', ', ')", labelOffset: 0 } : {}) };
       return dense && name === "step" ? 26 : part;
     });
     const apart = columns < panels.length ? { resolve: { axis: { x: "independent" } } } : {};
