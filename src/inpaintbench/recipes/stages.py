@@ -355,9 +355,9 @@ def write_items(
     """Write the tables ``items`` and ``slices``, and slices without items to ``rejected``.
 
     Raises:
-        RunError: no items at all, with ``empty`` as the reason.
+        RunError: no items at all, with ``empty`` as the reason; a benchmark that is added to may get none.
     """
-    if not items:
+    if not items and appended(workspace) is None:
         raise RunError(empty)
     workspace.write_table("items", PAIR, sorted(items, key=lambda item: item.item_id), Item)
     workspace.write_table("slices", PAIR, slices, Slice)
