@@ -10,6 +10,7 @@ from tests.eval.diagnosis.made import (
     POSE,
     SIZE,
     Attributes,
+    column,
     measured_items,
     noise,
     paired_items,
@@ -65,6 +66,15 @@ def test_sizes_and_motions_are_taken_by_how_many_times_as_large_they_are() -> No
         scale = 1 if name == POSE else 100
         assert np.interp([low / scale, high / scale], np.sort(own), np.sort(values)) == pytest.approx([-0.5, 0.5], abs=0.05)
     assert columns[CAMERA][0].step.endswith("% of the view a frame")
+
+
+def test_a_motion_that_somebody_gave_a_sign_is_taken_as_it_is() -> None:
+    rng = np.random.default_rng(4)
+    items = measured_items(rng)
+    for own in items.values():
+        own["bg_scene_motion"] = float(rng.normal())
+    columns = {factor.name: values for factor, values in of(with_attributes(items), items).columns}
+    assert columns["bg_scene_motion"] == pytest.approx(standardised(column(items, "bg_scene_motion")))
 
 
 def test_a_number_that_a_few_films_decide_is_left_out() -> None:

@@ -213,11 +213,12 @@ class _Finder:
         if not there.any() or np.ptp(values[there]) == 0:
             return None  # no item has it, or all the same: nothing to be told, and nobody misses it
         # Where more than half are 0 the mean takes the place of the median.
-        typical = float(np.median(values[there]) or values[there].mean()) if one.skewed else 0.0
-        scaled = np.log(values + typical) if one.skewed else values
+        skewed = one.skewed and values[there].min() >= 0  # labels that people give may be anything
+        typical = float(np.median(values[there]) or values[there].mean()) if skewed else 0.0
+        scaled = np.log(values + typical) if skewed else values
         mean, deviation = float(scaled[there].mean()), float(scaled[there].std())
         ends = mean - deviation / 2, mean + deviation / 2
-        low, high = (max(0.0, math.exp(end) - typical) for end in ends) if one.skewed else ends
+        low, high = (max(0.0, math.exp(end) - typical) for end in ends) if skewed else ends
         words = f"{one.scale * low:.3g} to {one.scale * high:.3g} {one.unit}".strip()
         return self._kept(Factor(one.name, "measured", (), words, one.label), (scaled - mean) / deviation)
 
