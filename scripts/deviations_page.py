@@ -7,6 +7,7 @@ from typing import Any
 
 from inpaintbench.deviations import Deviation
 from inpaintbench.eval.protocols import PROTOCOLS
+from inpaintbench.recipes.devil import DevilRecipe
 from inpaintbench.recipes.published import PUBLISHED, all_deviations
 
 INTRODUCTION = """# Deviations from the publications
@@ -30,7 +31,9 @@ def page() -> str:
     building = [
         _section(f"`{_command(recipe)}`", recipe.follows, "What it makes", all_deviations(recipe)) for recipe in PUBLISHED
     ]
-    return "\n".join([INTRODUCTION, "## Scoring\n", *scoring, "## Building\n", *building])
+    pairs = [("", one) for one in DevilRecipe.deviations if one.where.get("design") == "paired"]
+    paired = _section("`build devil --design paired`", "no publication, and departs from DEVIL besides", "What it makes", pairs)
+    return "\n".join([INTRODUCTION, "## Scoring\n", *scoring, "## Building\n", *building, paired])
 
 
 def _command(recipe: Any) -> str:
