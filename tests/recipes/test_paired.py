@@ -148,6 +148,7 @@ def test_another_design_in_the_same_workspace_leaves_nothing_of_the_first(tmp_pa
         ({"behaviour": "as-published"}, "a paired design is corrected"),
         ({"imperfect": ("hull",)}, "--axis mask_error"),
         ({"axes": ("siez",)}, "did you mean 'size'"),
+        ({"design": "slices", "masks_per_clip": 2}, "give --design paired"),
     ],
 )
 def test_what_does_not_go_together_is_refused(choices: dict[str, Any], words: str) -> None:
@@ -214,6 +215,22 @@ def test_who_remembers_what_other_items_show_gains_nothing(
                 scores.setdefault(one.method, []).append(float(one.value or 0.0))
     assert len(scores["fallback"]) == len(dataset.items)
     assert sum(scores["remembering"]) / len(dataset.items) <= sum(scores["fallback"]) / len(dataset.items) + 0.2
+
+
+def test_further_blobs_of_a_clip_are_pairs_of_their_own(tmp_path: Path, benchmark: tuple[Path, Dataset]) -> None:
+    _, one = benchmark
+    _, more = built(tmp_path, RECIPE.model_copy(update={"masks_per_clip": 2}))
+    assert {row["item_id"] for row in one.items} < {row["item_id"] for row in more.items}
+    for axis in ("size", "pose"):
+        assert len(groups_of(more, axis)) == 2 * len(groups_of(one, axis))
+        for versions in groups_of(more, axis).values():
+            assert len({row["generator_parameters"]["index"] for row in versions.values()}) == 1
+    members = [{part.name: set(part.item_ids) for part in dataset.slices} for dataset in (one, more)]
+    assert members[0]["camera_motion-low"] == members[1]["camera_motion-low"]  # each clip once
+    bases = [row["generator_parameters"]["preset"] for row in more.items if row["item_id"] in groups_of(more, "size")]
+    assert len(set(bases)) > len(
+        {row["generator_parameters"]["preset"] for row in one.items if row["item_id"] in groups_of(one, "size")}
+    )
 
 
 def test_items_of_a_clip_decode_it_once(benchmark: tuple[Path, Dataset], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -205,6 +205,13 @@ class DevilRecipe(BaseModel):
     level_limit: Annotated[int, Option(SELECTION)] = Field(select.AT_MOST, ge=1, description="Most clips labelled low, and high.")
     per_slice: Annotated[int, Option(SELECTION)] = Field(150, ge=1, description="Pairs of clip and mask wanted in each slice.")
     masks_per_preset: int = Field(1000, ge=1)
+    masks_per_clip: Annotated[int, Option(MASKS)] = Field(
+        1,
+        ge=1,
+        le=8,
+        exclude_if=(1).__eq__,
+        description="Blobs of each clip, in paired designs: more films tell more, then more blobs.",
+    )
     sliced_by: Annotated[
         tuple[str, ...], AfterValidator(_sliced), Option(SELECTION, shown="all five", repeatable=True, names=SLICED_BY)
     ] = Field((), exclude_if=_is_empty, description="Attributes that get a low and a high slice. Repeatable.")
@@ -261,6 +268,8 @@ class DevilRecipe(BaseModel):
     @model_validator(mode="after")
     def _pairs_are_of_blobs(self) -> DevilRecipe:
         if self.design == "slices":
+            if self.masks_per_clip > 1:
+                raise ValueError("masks_per_clip: a slice of other clips holds each under one mask; give --design paired")
             if self.axes:
                 raise ValueError("axes: versions of a clip are what --design paired makes, and the design is slices")
             return self
@@ -601,7 +610,7 @@ def corrupt(recipe: DevilRecipe, executor: Executor, workspace: Workspace, *, ma
         return
     published = appended(workspace)
     if recipe.design == "paired":
-        paired.corrupt(recipe, executor, workspace, draw(recipe, workspace), masks_per_preset=recipe.masks_per_preset)
+        paired.corrupt(recipe, executor, workspace, draw(recipe, workspace))
         return
     if AXES_OF_ITEMS in workspace.steps("attributes"):  # of an earlier build with another design
         workspace.write_table("attributes", AXES_OF_ITEMS, [], Attribute)

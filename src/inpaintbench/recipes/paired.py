@@ -119,17 +119,16 @@ def in_turn(
     return taken[: max(most, 0)]
 
 
-def corrupt(recipe: Any, executor: Executor, workspace: Workspace, drawn: Drawn, *, masks_per_preset: int) -> None:
-    """Make the items: one unchanged of each clip, and versions of it for each axis that it is in.
+def corrupt(recipe: Any, executor: Executor, workspace: Workspace, drawn: Drawn) -> None:
+    """Make the items: of each clip one unchanged, and versions of it for each axis that it is in, under every one of its blobs.
 
     A clip of which a level cannot be made is not in that axis; the reason stands in ``rejected``.
 
     Args:
-        recipe: with ``seed`` and ``splits``.
+        recipe: of DEVIL.
         executor: who renders and measures.
         workspace: with the clips.
         drawn: which clips.
-        masks_per_preset: how many numbered blobs each preset has.
 
     Raises:
         RunError: not one item could be made.
@@ -138,37 +137,34 @@ def corrupt(recipe: Any, executor: Executor, workspace: Workspace, drawn: Drawn,
     rows = workspace.columns("clips", Clip, where=("clip_id", set(wanted)))
     clips = {clip.clip_id: clip for clip in to_records(rows, Clip)}
     names = stages.clip_names(workspace, list(clips.values()))
-    blobs = _Blobs(clips, drawn.films, recipe.seed, masks_per_preset)
+    blobs = _Blobs(clips, drawn.films, recipe.seed, recipe.masks_per_preset)
+    turns = range(recipe.masks_per_clip)
     axes = {name: AXES.get(name)() for name in drawn.axes}
     presets = {name: axis for name, axis in axes.items() if isinstance(axis, PresetAxis)}
-    asked = {clip: blobs.base(clip) for clip in wanted}
-    flips = [
-        blobs.request(clip, axis.flipped(blobs.preset_of(clip), level))
-        for name, axis in presets.items()
-        for clip in drawn.axes[name]
-        for level in axis.levels
-    ]
+    asked = {one: blobs.base(one) for one in itertools.product(wanted, turns)}
+    of_axes = {name: list(itertools.product(clip_ids, turns)) for name, clip_ids in drawn.axes.items()}
+    flips = [blobs.flipped(one, axis, level) for name, axis in presets.items() for one in of_axes[name] for level in axis.levels]
     rendered = render.render(executor, [*asked.values(), *flips])
     workspace.write_rows("attributes", MASK_LEVELS, promised_levels(rendered, render.measure_all(executor, rendered)))
     made = {row.corruption_id: row for row in rendered.records}
-    bases = {clip: made[one.corruption_id] for clip, one in asked.items() if one.corruption_id in made}
+    bases = {one: made[request.corruption_id] for one, request in asked.items() if request.corruption_id in made}
     versions: list[_Version] = []
     refused: dict[str, str] = {}
     for name, axis in axes.items():
-        chosen = [clip for clip in drawn.axes[name] if clip in bases]
+        chosen = {one: bases[one] for one in of_axes[name] if one in bases}
         if name in presets:
             found = _of_presets(presets[name], chosen, blobs, made)
         else:
-            given = [(clips[clip], bases[clip]) for clip in chosen]
+            given = [(clips[clip], base) for (clip, _), base in chosen.items()]
             varied = vary(executor, name, given, seed=recipe.seed, names=names)
             render.measure_all(executor, varied.outcome, name=measure_step(name))
-            found = _of_varied(axis, [bases[clip] for clip in chosen], varied.corruptions)
+            found = _of_varied(axis, list(chosen.values()), varied.corruptions)
             if varied.refused:
                 refused[name] = varied.refused[0]
         versions += _complete(axis, found)
     why = {f"{name}-{level}": reason for name, reason in refused.items() for level in axes[name].levels}
     drawn = replace(drawn, left_out={**why, **drawn.left_out})
-    _write(recipe, workspace, drawn, versions, {clip: bases[clip] for clip in drawn.unchanged if clip in bases})
+    _write(recipe, workspace, drawn, versions, {clip: bases[clip, 0] for clip in drawn.unchanged if (clip, 0) in bases})
 
 
 class _Version(NamedTuple):
@@ -182,38 +178,48 @@ class _Version(NamedTuple):
     corruption_id: str
 
 
+# A clip and the number of its blob.
+_Place = tuple[str, int]
+
+
 class _Blobs:
-    """Which blob hides what of a clip: it follows from clip and film alone, so that further clips change nothing."""
+    """Which blobs hide what of a clip: they follow from clip and film alone, so that further clips change nothing."""
 
     def __init__(self, clips: Mapping[str, Clip], films: Mapping[str, str], seed: int, masks_per_preset: int) -> None:
         self._clips, self._films, self._seed, self._most = clips, films, seed, masks_per_preset
 
-    def preset_of(self, clip_id: str) -> str:
-        """The preset of its unchanged item: that of its film, so that clips of one film differ in what they show."""
-        return sorted(PRESETS)[hash_of(self._seed, "preset", self._films[clip_id]) % len(PRESETS)]
+    def base(self, place: _Place) -> render.MaskRequest:
+        """The blob of an unchanged item."""
+        return self._request(place, self._preset(place))
 
-    def request(self, clip_id: str, preset: str) -> render.MaskRequest:
-        """Its blob of a preset; the blobs of all presets are drawn with the same random numbers."""
-        drawn = hash_of(self._seed, "blob", clip_id)
+    def flipped(self, place: _Place, axis: PresetAxis, level: str) -> render.MaskRequest:
+        """The same at a level of an axis, which for one of them it is: blobs of all presets have the same random numbers."""
+        return self._request(place, axis.flipped(self._preset(place), level))
+
+    def _preset(self, place: _Place) -> str:
+        # By film, so that clips of one film differ in what they show. Eight blobs have eight presets: 3 and 8 share no factor.
+        clip_id, number = place
+        return sorted(PRESETS)[(hash_of(self._seed, "preset", self._films[clip_id]) + 3 * number) % len(PRESETS)]
+
+    def _request(self, place: _Place, preset: str) -> render.MaskRequest:
+        clip_id, number = place
+        drawn = hash_of(self._seed, "blob", clip_id, *([number] if number else []))
         parameters = {"preset": preset, "paired": True, "index": drawn // 2 % self._most, "reverse": bool(drawn % 2)}
         return render.MaskRequest(self._clips[clip_id], "devil_blobs", parameters, self._seed)
-
-    def base(self, clip_id: str) -> render.MaskRequest:
-        """The blob of its unchanged item."""
-        return self.request(clip_id, self.preset_of(clip_id))
 
 
 def _has_unchanged(axis: type[Axis]) -> bool:
     return axis.base_level is not None or issubclass(axis, PresetAxis)
 
 
-def _of_presets(axis: PresetAxis, clip_ids: Sequence[str], blobs: _Blobs, made: Mapping[str, Corruption]) -> Iterator[_Version]:
-    for clip in clip_ids:
-        base = made[blobs.base(clip).corruption_id]
+def _of_presets(
+    axis: PresetAxis, bases: Mapping[_Place, Corruption], blobs: _Blobs, made: Mapping[str, Corruption]
+) -> Iterator[_Version]:
+    for place, base in bases.items():
         for level in axis.levels:
-            one = blobs.request(clip, axis.flipped(blobs.preset_of(clip), level)).corruption_id
+            one = blobs.flipped(place, axis, level).corruption_id
             if one in made:
-                yield _Version(axis.name, level, base, clip, one)
+                yield _Version(axis.name, level, base, base.clip_id, one)
 
 
 def _of_varied(axis: Axis, bases: Sequence[Corruption], varied: Sequence[Corruption]) -> Iterator[_Version]:

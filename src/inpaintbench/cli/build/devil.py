@@ -59,7 +59,7 @@ PLACES = ("folder", "flickr", "fetched")
 # Fields of the recipe that `build devil` asks for; `curation clips` asks for how films are cut, too.
 OPTIONS = (
     "behaviour", "seed", "width", "hdr", "cut_bars", "design", "per_slice", "sliced_by", "cut_score_limit", "level_share",
-    "level_limit", "strict_rules", "review", "masks_by_turn", "axes", "imperfect", "splits",
+    "level_limit", "strict_rules", "review", "masks_by_turn", "axes", "masks_per_clip", "imperfect", "splits",
 )  # fmt: skip
 # Those of Flickr, in the order of help.
 FLICKR_OPTIONS = (
