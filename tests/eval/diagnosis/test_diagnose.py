@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -20,10 +22,13 @@ from tests.eval.diagnosis.made import (
     with_attributes,
 )
 
+from inpaintbench.eval.comparing.two_methods import compare, markdown
 from inpaintbench.eval.diagnosis.diagnose import diagnose
 from inpaintbench.eval.diagnosis.files import EFFECT_COLUMNS, effect_rows, effects_csv, plain
 from inpaintbench.eval.diagnosis.records import FactorEffect
 from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.report.figures import paper_figure, versus_figure
+from inpaintbench.eval.report.page import parts_of, render
 from inpaintbench.eval.report.quantity import Quantity
 
 PSNR = Quantity("psnr", "hole")
@@ -83,6 +88,36 @@ def test_who_lacks_items_has_no_effect_of_its_own_and_is_compared_over_the_items
     found = by_key(diagnose(type(results)(made, scores, protocol=CORRECTED)).effects)
     assert {key[2:] for key in found} == {("a", ""), ("a", "b")}
     assert (found["size", "high", "a", ""].n, found["size", "high", "a", "b"].n) == (24, 23)
+
+
+@pytest.mark.parametrize("value", [None, math.inf])
+def test_who_has_no_finite_value_has_no_effect_and_no_curve_and_the_others_have_theirs(value: float | None) -> None:
+    rng = np.random.default_rng(16)
+    items = measured_items(rng)
+    made = with_attributes(items)
+    results = results_of(made, noise(rng, items, ["a", "b"]))
+    rows = [replace(one, value=value, reason="failed") if one.method == "b" else one for one in results.scores]
+    broken = type(results)(made, rows, protocol=CORRECTED)
+    found = diagnose(broken)
+    assert {one.method for part in (found.effects, found.curves, found.explained) for one in part} == {"a"}
+    curve = next(iter(found.curves))
+    assert curve == next(one for one in diagnose(results).curves if one[:3] == curve[:3])
+    for name in ("fingerprint", "response"):
+        assert paper_figure(broken, name, PSNR)["datasets"]
+    [row] = compare(broken, "a", "b", quantities=[PSNR], slices=[broken.everything])
+    assert row.difference is None
+    assert "effect of each attribute" in markdown([row], one="a", other="b", results=broken, pictures={PSNR: "a.svg"})
+    assert versus_figure(broken, "a", "b", PSNR)
+    assert render(parts_of(broken, [], title="t"), [])
+
+
+def test_where_nobody_has_a_finite_value_nothing_is_said() -> None:
+    items = measured_items(np.random.default_rng(17))
+    made = with_attributes(items)
+    results = results_of(made, noise(np.random.default_rng(17), items, ["a", "b"]))
+    failed = [replace(one, value=None, reason="failed") for one in results.scores]
+    found = diagnose(type(results)(made, failed, protocol=CORRECTED))
+    assert not any((found.effects, found.curves, found.together, found.explained, found.unexplained))
 
 
 def test_a_curve_goes_through_the_means_of_steps_of_enough_sources() -> None:

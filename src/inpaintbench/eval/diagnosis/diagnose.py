@@ -75,6 +75,8 @@ def _curve(results: Results, factor: Factor, attribute: Array, columns: Columns,
     """Means over steps of about as many items each, every one of enough sources; none where there are not two such steps."""
     values, sources = columns.finite(method), columns.sources
     places = np.flatnonzero(~np.isnan(values) & ~np.isnan(attribute))
+    if not len(places):
+        return
     steps = _steps(attribute, sources, places)
     inside = [np.isin(np.arange(len(values)), step) for step in steps]
     found = (weighted_mean(values, columns.weights[method], step, sources, columns.n_sources) for step in inside)
