@@ -56,7 +56,11 @@ def test_what_is_told_is_a_sentence_with_its_interval_and_its_pairs(places: list
     assert "steady loses" not in words
     assert "2 of 9 effects by it more than chance" in words
     assert "left out: hole.hole_fraction: told by the pairs of the axis size" in words
-    assert call(*places, "--all").output.count(" of 12 sources") == 9
+    every = call(*places, "--all").output
+    assert every.count(" of 12 sources") == 9
+    words = " ".join(every.replace("│", " ").split())
+    assert words.count("could be chance") == 7  # and nobody gains or loses by these
+    assert sum(words.count(f" {verb} ") for verb in ("gains", "loses")) == 2
 
 
 def test_the_same_as_data(places: list[Path | str], tmp_path: Path) -> None:

@@ -20,11 +20,12 @@ def clearest_first(effects: Sequence[FactorEffect], quantity: Quantity) -> list[
 
 
 def what_words(effect: FactorEffect) -> str:
-    """Who loses or gains how much: the interval's sizes of what is told, else the size that was found."""
+    """Who loses or gains how much, by the interval; of what is not told only whose effect it is."""
+    if not effect.told:
+        return f"{effect.method}{f' against {effect.other}' if effect.other else ''}: could be chance"
     leaf = metric_leaf(effect.quantity.metric)
     sizes = [max(0.0, abs(effect.value) - effect.reach), abs(effect.value) + effect.reach]
-    size = " to ".join(number(one, leaf.decimals) for one in (sizes if effect.told else [abs(effect.value)]))
-    size = f"{size} {leaf.unit}".strip()
+    size = f"{' to '.join(number(one, leaf.decimals) for one in sizes)} {leaf.unit}".strip()
     if effect.other:
         return f"{effect.method} {'gains' if effect.better else 'loses'} {size} against {effect.other}"
     if leaf.unit and effect.quantity.higher_is_better:
