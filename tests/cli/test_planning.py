@@ -106,6 +106,10 @@ def test_build_devil_plans_without_a_workspace_and_says_what_it_cannot_plan(tmp_
         ("--plan", "--design", "slices"): "--plan is for paired designs of a folder of films",
         ("--plan-deviation", "2.5"): "--plan-deviation is for --plan",
         ("--plan",): "a pilot needs 3 films",
+        **{
+            ("--plan", f"--plan-deviation={given}"): f"--plan-deviation is {given}; give a number of dB above 0"
+            for given in ("inf", "nan", "0", "-1")
+        },
     }.items():
         refused = run_here(*asked, *words)
         assert refused.returncode in (1, 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -33,9 +34,8 @@ class Plan:
     plan_deviation: Annotated[
         float | None,
         option(
-            "With --plan: by how much differences of two items of a clip scatter, without a pilot.",
+            "With --plan: by how much differences of two items of a clip scatter, above 0, without a pilot.",
             metavar="DB",
-            min=0,
         ),
     ] = None
 
@@ -43,13 +43,15 @@ class Plan:
         """Say it where it is asked for; False where nothing is, and the build goes on.
 
         Raises:
-            UsageError: it is asked of a benchmark that it says nothing of.
+            UsageError: it is asked of a benchmark that it says nothing of, or with a deviation that nothing can have.
             InputError: too few of the films can be read for a pilot.
         """
         if not self.plan:
             if self.plan_deviation is not None:
                 raise UsageError("--plan-deviation is for --plan")
             return False
+        if self.plan_deviation is not None and not 0 < self.plan_deviation < math.inf:
+            raise UsageError(f"--plan-deviation is {self.plan_deviation:g}; give a number of dB above 0")
         if folder is None or recipe.design != "paired":
             raise UsageError("--plan is for paired designs of a folder of films (--sources FOLDER --design paired)")
         # Methods and statistics that the command line should not wait for.
