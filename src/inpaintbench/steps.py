@@ -14,6 +14,8 @@ MASK_LEVELS = "mask_levels"
 AXIS_CLIPS = "axis_clips"
 # Levels of items on the axes of a paired design.
 AXES_OF_ITEMS = "axes"
+# Beginnings of names of attributes there: the level that an item has on an axis, and the group that differs in it alone.
+LEVEL_OF, PAIR_OF = "axis.", "pair."
 # Attributes of holes.
 MEASURED_MASKS = "measure.masks"
 # Attributes that say nothing of clips and sources, though there are most of them.

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from inpaintbench.recipes.paired import FACT, GROUP_OF, LEVEL_OF
-from inpaintbench.steps import AXES_OF_ITEMS
+from inpaintbench.recipes.paired import FACT
+from inpaintbench.steps import AXES_OF_ITEMS, LEVEL_OF, PAIR_OF
 from inpaintbench.types import Attribute, Corruption, Item, Slice
 from inpaintbench.workspace import Workspace
 
@@ -41,7 +41,7 @@ def write(
     for group, of_levels in groups.items():
         for level, row in of_levels.items():
             places.append(Attribute(row.corruption_id, f"{LEVEL_OF}{axis.name}", level, None, "axis", "1"))
-            places.append(Attribute(row.corruption_id, f"{GROUP_OF}{axis.name}", group, None, "axis", "1"))
+            places.append(Attribute(row.corruption_id, f"{PAIR_OF}{axis.name}", group, None, "axis", "1"))
             members.setdefault(level, []).append(item_of[row.corruption_id])
     workspace.write_table("attributes", AXES_OF_ITEMS, places, Attribute)
     rule = f"{LEVEL_OF}{axis.name}"

@@ -22,7 +22,7 @@ from inpaintbench.masks.axes.vary import vary
 from inpaintbench.masks.generators.blob_motion import PRESETS
 from inpaintbench.recipes import stages
 from inpaintbench.recipes.promised import promised_levels
-from inpaintbench.steps import AXES_OF_ITEMS, MASK_LEVELS
+from inpaintbench.steps import AXES_OF_ITEMS, LEVEL_OF, MASK_LEVELS, PAIR_OF
 from inpaintbench.tables import to_records
 from inpaintbench.types import Attribute, Clip, Corruption, Item, Plain, Slice, content_id, hash_of
 from inpaintbench.workspace import Workspace
@@ -30,8 +30,8 @@ from inpaintbench.workspace import Workspace
 # Those of blobs, and the one that needs clips whose camera is still.
 USUAL_AXES = ("size", "pose", "displacement", "camera_path")
 OF_STILL_CLIPS = ("camera_path",)
-# Name of the fact of a dataset that lists its axes, and of an item's attributes: its level on one, and who shares all else.
-FACT, LEVEL_OF, GROUP_OF = "axes", "axis.", "pair."
+# Name of the fact of a dataset that lists its axes.
+FACT = "axes"
 
 
 @dataclass(frozen=True)
@@ -279,7 +279,7 @@ def _places(versions: Sequence[_Version]) -> Iterator[Attribute]:
     for one in versions:
         group, version = content_id(one.base.clip_id, one.base.corruption_id), AXES.get(one.axis).version
         yield Attribute(one.corruption_id, f"{LEVEL_OF}{one.axis}", one.level, None, "axis", version)
-        yield Attribute(one.corruption_id, f"{GROUP_OF}{one.axis}", group, None, "axis", version)
+        yield Attribute(one.corruption_id, f"{PAIR_OF}{one.axis}", group, None, "axis", version)
 
 
 def measure_step(axis: str) -> str:

@@ -14,7 +14,8 @@ from inpaintbench.masks.axes import AXES
 from inpaintbench.masks.axes.presets import PresetAxis
 from inpaintbench.pages.words import count
 from inpaintbench.recipes.devil import DevilRecipe
-from inpaintbench.recipes.paired import FACT, GROUP_OF
+from inpaintbench.recipes.paired import FACT
+from inpaintbench.steps import PAIR_OF
 from inpaintbench.types import Dataset
 
 # PSNR in the hole, dB, of two methods that come with the program on 18 real films (`bench/diagnosis.py`): of the difference of a
@@ -114,7 +115,7 @@ def can_tell(dataset: Dataset) -> list[Telling]:
     groups: dict[str, dict[str, str]] = {name: {} for name in axes}
     for item in dataset.items:
         for name in axes:
-            if (group := item["attributes"].get(f"{GROUP_OF}{name}")) is not None:
+            if (group := item["attributes"].get(f"{PAIR_OF}{name}")) is not None:
                 groups[name][str(group)] = source_of[item["item_id"]]
     natural: dict[str, dict[str, Sequence[str]]] = defaultdict(dict)
     for part in dataset.slices:

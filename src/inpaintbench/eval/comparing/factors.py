@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from inpaintbench.claims import too_few
 from inpaintbench.manifest import Rows, mapping_of
+from inpaintbench.steps import LEVEL_OF, PAIR_OF
 from inpaintbench.types import Dataset, Slice
 
 if TYPE_CHECKING:
@@ -22,8 +23,6 @@ Array = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
 Kind = Literal["paired", "measured", "labelled"]
 
-# Beginnings of the names of attributes: the level that an item has on an axis, and the group of items that differ in it alone.
-LEVEL_OF, PAIR_OF = "axis.", "pair."
 # Share of a measured attribute's spread that those before it explain, from which on their effects cannot be told apart: errors
 # are more than twice as large then.
 _MOST_SHARED = 0.8

@@ -18,6 +18,7 @@ from inpaintbench.eval.report.significance import p_words
 from inpaintbench.eval.report.tables import Results
 from inpaintbench.pages import Cell, Column, Method, Row, Sentence, Table
 from inpaintbench.pages.words import count, interval, number, signed, span
+from inpaintbench.steps import LEVEL_OF, PAIR_OF
 
 # Axes whose items have a video in any case, and items that no factor explains.
 _MOST_GROUPS, _MOST_UNEXPLAINED = 6, 3
@@ -182,7 +183,7 @@ def groups(results: Results, axis: str) -> list[Group]:
     found: dict[str, dict[str, str]] = {}
     for row in results.dataset.items:
         facts = row.get("attributes", {})
-        if (group := facts.get(f"pair.{axis}")) is not None and (level := facts.get(f"axis.{axis}")) is not None:
+        if (group := facts.get(PAIR_OF + axis)) is not None and (level := facts.get(LEVEL_OF + axis)) is not None:
             found.setdefault(str(group), {})[str(level)] = row["item_id"]
     return [Group(axis, items) for items in found.values()]
 
