@@ -102,7 +102,7 @@ def test_build_devil_plans_without_a_workspace_and_says_what_it_cannot_plan(tmp_
     planned = run_here(*asked, "--plan", "--plan-deviation", "2.5")
     assert planned.returncode == 0
     assert "There are 7 films, which find " in planned.stdout + planned.stderr
-    for words, said in {
+    refusals: dict[tuple[str, ...], str] = {
         ("--plan", "--design", "slices"): "--plan is for paired designs of a folder of films",
         ("--plan-deviation", "2.5"): "--plan-deviation is for --plan",
         ("--plan",): "a pilot needs 3 films",
@@ -110,7 +110,8 @@ def test_build_devil_plans_without_a_workspace_and_says_what_it_cannot_plan(tmp_
             ("--plan", f"--plan-deviation={given}"): f"--plan-deviation is {given}; give a number of dB above 0"
             for given in ("inf", "nan", "0", "-1")
         },
-    }.items():
+    }
+    for words, said in refusals.items():
         refused = run_here(*asked, *words)
         assert refused.returncode in (1, 2)
         assert said in refused.stderr
