@@ -55,7 +55,7 @@ def test_what_is_told_is_a_sentence_with_its_interval_and_its_pairs(places: list
     assert "24 pairs of 12 sources" in words
     assert "steady loses" not in words
     assert "2 of 9 effects by it more than chance" in words
-    assert "left out: hole.hole_fraction: told by the pairs of the axis size" in words
+    assert "left out: hole.hole_fraction: changed by the axis size, whose pairs tell what that does" in words
     every = call(*places, "--all").output
     assert every.count(" of 12 sources") == 9
     words = " ".join(every.replace("│", " ").split())

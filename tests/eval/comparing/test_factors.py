@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
+
 import numpy as np
 import pytest
 from tests.eval.diagnosis.made import (
@@ -20,7 +22,11 @@ from tests.eval.diagnosis.made import (
     with_attributes,
 )
 
-from inpaintbench.eval.comparing.factors import Factors, factors_of
+from inpaintbench.eval.comparing.factors import MEASURED, Factors, factors_of
+from inpaintbench.masks.axes import AXES as MADE_AXES
+from inpaintbench.masks.generators.imperfect_mask import agreement
+from inpaintbench.masks.measure import MaskMeasurements
+from inpaintbench.recipes import decaption, fingerprint, humans, removal
 from inpaintbench.types import Dataset
 
 
@@ -40,7 +46,7 @@ def test_each_level_of_an_axis_is_put_against_the_first_over_whole_pairs() -> No
     assert all(low.removesuffix("base") == high.removesuffix("size") for low, high in pairs)
     assert found.steps[0].factor.label == "size of the hole"
     assert [(factor.name, factor.step) for factor in found.all] == [("size", "low to high"), ("speed", "one to two or four")]
-    assert found.left_out[SIZE] == "told by the pairs of the axis size"  # the axis changes the number
+    assert found.left_out[SIZE] == "changed by the axis size, whose pairs tell what that does"  # the axis changes the number
     assert not found.columns
 
 
@@ -117,3 +123,62 @@ def test_slices_are_labels_unless_their_number_is_told_or_an_axis_makes_them() -
     assert found.beside.shape == (len(ids), 1)  # items that have no label may differ from both
     assert found.left_out["camera_motion"] == f"told by the number that it is cut from, {CAMERA}"
     assert found.left_out["few"].startswith("2 sources")
+
+
+def test_what_films_show_by_themselves_is_not_missing_in_versions_of_their_clips() -> None:
+    rng = np.random.default_rng(5)
+    items: Attributes = {}
+    for film in range(12):
+        own = {CAMERA: float(rng.uniform(0, 0.02)), SIZE: float(rng.uniform(0.01, 0.2))}
+        items[f"f{film:02}-base"] = {**own, "axis.speed": "one", "pair.speed": f"v{film}"}
+        for level in ("two", "four"):
+            items[f"f{film:02}-{level}"] = {SIZE: own[SIZE], "axis.speed": level, "pair.speed": f"v{film}"}
+    low, high = ([f"f{film:02}-base" for film in films] for films in (range(6), range(6, 12)))
+    made = with_attributes(items, axes=AXES[1:], slices={"crowd-low": low, "crowd-high": high, "all": sorted(items)})
+    versions = replace(made, items=tuple(
+        {**row, "generator_parameters": {} if str(row["item_id"]).endswith("base") else {"of_clip": "cut"}} for row in made.items
+    ))  # fmt: skip
+    found = of(versions, items)
+    assert [(factor.name, factor.kind) for factor, _ in found.columns] == [
+        (CAMERA, "measured"), (SIZE, "measured"), ("crowd", "labelled"),
+    ]  # fmt: skip
+    assert not found.left_out
+    assert [name for name, known in zip(sorted(items), found.known, strict=True) if known] == [*low, *high]
+    # Items of one clip, of which none is a version of another: there the number is missing.
+    assert of(made, items).left_out[CAMERA] == "known, with all before it, of 12 of 36 items"
+
+
+def test_attributes_have_the_names_that_builds_give_them_and_the_axes_that_change_them() -> None:
+    full = np.ones((1, 2, 2), np.bool_)
+    leaves = [MADE_AXES.get(name)() for name in MADE_AXES]
+    of_axes = {
+        name for leaf in leaves for level in leaf.levels for name in leaf.facts(level, frames=20, height=64, width=96)
+    }  # fmt: skip
+    facts = {*of_axes, *agreement(full, full), "share_of_frames", "known_psnr_db"}
+    known = {f"mask.axis_{name}" for name in facts} | {f"hole.{field.name}" for field in fields(MaskMeasurements)}
+    named = {one.name for one in MEASURED if one.name.startswith(("mask.axis_", "hole."))}
+    assert named <= known
+    assert "mask.axis_frame_step" in named
+    recipes = {recipe.AXIS.name for recipe in (decaption, fingerprint, humans, removal)}
+    assert {name for one in MEASURED for name in one.of} <= {*MADE_AXES, *recipes, "camera_motion", "bg_scene_motion"}
+    assert not {one.name for one in MEASURED} & {"effect_levels", "effect_fraction"}  # holes' facts have a prefix
+
+
+@pytest.mark.parametrize(("axis", "levels", "changed"), [
+    ("effect_strength", ("none", "low", "high"), "mask.effect_levels"),
+    ("mask_error", ("eroded", "exact", "dilated"), "mask.axis_mask_iou"),
+    ("mask_error", ("eroded", "exact", "dilated"), SIZE),
+    ("blocks_kept", ("one", "half", "all"), "mask.joints_hidden"),
+    ("degradation", ("half", "usual", "twice"), "degradation.wear_rms"),
+])  # fmt: skip
+def test_what_an_axis_changes_does_not_stand_beside_it(axis: str, levels: tuple[str, ...], changed: str) -> None:
+    rng = np.random.default_rng(6)
+    items: Attributes = {
+        f"f{film:02}-{level}": {f"axis.{axis}": level, f"pair.{axis}": f"{film}", changed: place + float(rng.uniform())}
+        for film in range(12)
+        for place, level in enumerate(levels)
+    }
+    made = with_attributes(items, axes=[{"name": axis, "levels": list(levels), "property": axis, "truth": "the clip"}])
+    found = of(made, items)
+    assert [factor.name for factor in found.all] == [axis]
+    assert found.left_out == {changed: f"changed by the axis {axis}, whose pairs tell what that does"}

@@ -139,6 +139,35 @@ def test_a_curve_goes_through_the_means_of_steps_of_enough_sources() -> None:
     assert len(camera.at) <= 5  # the camera is its film's, but for a little, and every step has to have six of the twenty
 
 
+def test_what_an_axis_changes_has_a_curve_all_the_same() -> None:
+    items = paired_items()
+    for name, own in items.items():
+        if name.endswith(("two", "four")):  # as builds do: the unchanged item has no fact of its axes
+            own["mask.axis_frame_step"] = 2.0 if name.endswith("two") else 4.0
+    values = noise(np.random.default_rng(18), items, ["a"])
+    values["a"][[name.endswith("four") for name in sorted(items)]] -= 6
+    found = diagnose(results_of(with_attributes(items, axes=AXES), values))
+    assert {one.factor.name for one in found.effects} == {"size", "speed"}
+    curves = {one.factor.name: one for one in found.curves}
+    assert set(curves) == {SIZE, "mask.axis_frame_step"}
+    assert curves["mask.axis_frame_step"].at == (1.0, 2.0, 4.0)
+    first, _, last = curves["mask.axis_frame_step"].mean
+    assert first - last == pytest.approx(6, abs=0.5)
+    of_base = {name: at for name, at, _ in curves["mask.axis_frame_step"].points if name.endswith("base")}
+    assert of_base.keys() == {name for name in items if name.endswith("base")}
+    assert curves[SIZE].at == pytest.approx((0.02, 0.08))
+
+
+def test_attributes_that_say_the_same_have_one_curve() -> None:
+    rng = np.random.default_rng(19)
+    items = measured_items(rng)
+    for own in items.values():
+        own["mask.overlay_fraction"] = own[SIZE]
+    found = diagnose(results_of(with_attributes(items), noise(rng, items, ["a"])))
+    assert "mask.overlay_fraction" in found.left_out
+    assert {one.factor.name for one in found.curves} == {CAMERA, SIZE, POSE}
+
+
 def test_factors_that_hurt_together_are_confirmed_on_the_other_half_and_no_others() -> None:
     rng = np.random.default_rng(4)
     items = measured_items(rng, films=40)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from weakref import WeakKeyDictionary
@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.claims import too_few
-from inpaintbench.manifest import Rows, mapping_of
+from inpaintbench.manifest import JSON_COLUMNS, Rows, mapping_of
 from inpaintbench.steps import LEVEL_OF, PAIR_OF
 from inpaintbench.types import Dataset, Slice
 
@@ -32,6 +32,7 @@ _SOURCES_OF_SLOPES, _SOURCES_EACH = 9, 3
 # Sources that decide a slope alike, by Kish's number: Student's t of fewer is so wide that nothing is ever told, and all other
 # intervals, which hold beside this one, were wider for it.
 _EFFECTIVE_SOURCES = 4
+_SAME = "others that are told say nearly the same of these items"
 
 
 class _Measured(NamedTuple):
@@ -42,31 +43,55 @@ class _Measured(NamedTuple):
     unit: str = ""
     scale: float = 1.0
     """Values in ``unit`` for one in the attribute's own."""
-    of: str = ""
-    """The axis or the slices that are made by it."""
+    of: tuple[str, ...] = ()
+    """The axes that change it, and the slices that are cut from it."""
     skewed: bool = False
     """Taken as the logarithm of the value and the median of all: large ones by how many times as large they are, since else a few
     decide a slope alone, and small ones as they are, since a tenth of nearly nothing is noise."""
+    unchanged: float | None = None
+    """Its value of items on an axis in ``of`` that have none stated: those of which nothing is changed."""
 
 
 _PERCENT = 100.0
+# Axes that close the hole in some frames.
+_CLOSED = ("hole_duration", "whole_frames")
 MEASURED = (
-    _Measured("camera_motion_per_frame", "camera motion", "% of the view a frame", _PERCENT, "camera_motion", skewed=True),
-    _Measured("camera_motion_per_second", "camera motion", "% of the view a second", _PERCENT, "camera_motion", skewed=True),
-    _Measured("camera_motion", "camera motion", "% of the view", _PERCENT, "camera_motion", skewed=True),
-    _Measured("hole.hole_fraction", "size of the hole", "% of the frame", _PERCENT, "size", skewed=True),
-    _Measured("hole.centroid_displacement_pixels", "displacement of the hole", "pixels", of="displacement"),
-    _Measured("hole.pose_change", "change of the hole's shape", of="pose"),
-    _Measured("bg_scene_motion", "background scene motion", "% of the view", _PERCENT, "bg_scene_motion", skewed=True),
-    _Measured("hole.centroid_speed_pixels_per_frame", "speed of the hole", "pixels a frame", of="displacement"),
-    _Measured("mask.mask_iou", "agreement of the mask with the exact one", of="mask_error"),
-    _Measured("mask.overlay_fraction", "size of the overlay", "% of the frame", _PERCENT, "size", skewed=True),
-    _Measured("mask.joints_hidden", "hidden joints"),
-    _Measured("degradation.wear_rms", "wear of the print", "%", _PERCENT),
-    _Measured("effect_levels", "strength of the side effect", "levels", of="effect"),
-    _Measured("effect_fraction", "size of the side effect", "% of the frame", _PERCENT, skewed=True),
+    _Measured("camera_motion_per_frame", "camera motion", "% of the view a frame", _PERCENT, ("camera_motion",), skewed=True),
+    _Measured("camera_motion_per_second", "camera motion", "% of the view a second", _PERCENT, ("camera_motion",), skewed=True),
+    _Measured("camera_motion", "camera motion", "% of the view", _PERCENT, ("camera_motion",), skewed=True),
+    _Measured(
+        "hole.hole_fraction", "size of the hole", "% of the frame", _PERCENT, ("size", *_CLOSED, "mask_error", "blocks_kept"),
+        skewed=True,
+    ),
+    _Measured(
+        "hole.centroid_displacement_pixels", "displacement of the hole", "pixels",
+        of=("displacement", "hole_duration", "resolution"),
+    ),
+    _Measured("hole.pose_change", "change of the hole's shape", of=("pose", "speed", *_CLOSED)),
+    _Measured("bg_scene_motion", "background scene motion", "% of the view", _PERCENT, ("bg_scene_motion",), skewed=True),
+    _Measured(
+        "hole.centroid_speed_pixels_per_frame", "speed of the hole", "pixels a frame",
+        of=("displacement", "speed", *_CLOSED, "resolution"),
+    ),
+    _Measured("mask.mask_iou", "agreement of the mask with the exact one"),
+    _Measured("mask.overlay_fraction", "size of the overlay", "% of the frame", _PERCENT, skewed=True),
+    _Measured("mask.joints_hidden", "hidden joints", of=("blocks_kept",)),
+    _Measured("degradation.wear_rms", "wear of the print", "%", _PERCENT, ("degradation",)),
+    _Measured("mask.effect_levels", "strength of the side effect", "levels", of=("effect_strength",)),
+    _Measured(
+        "mask.effect_fraction", "size of the side effect", "% of the frame", _PERCENT, ("effect_strength",), skewed=True
+    ),
     _Measured("warp_valid_share", "what optical flow explains", "% of the pixels", _PERCENT),
-)
+    _Measured(
+        "mask.axis_camera_widths_per_frame", "motion of the camera path", "% of the view a frame", _PERCENT, ("camera_path",)
+    ),
+    _Measured("mask.axis_frame_step", "distance of neighbouring frames", "frames of the film", of=("speed",), unchanged=1.0),
+    _Measured("mask.axis_share_of_frames", "frames with a hole", "%", _PERCENT, _CLOSED, unchanged=1.0),
+    _Measured("mask.axis_mask_iou", "agreement of the mask with what is missing", of=("mask_error",), unchanged=1.0),
+    _Measured("mask.axis_noise_levels", "noise of the known pixels", "levels", of=("known_noise",), unchanged=0.0),
+    _Measured("mask.axis_blur_pixels", "blur of the known pixels", "pixels", of=("known_blur",), unchanged=0.0),
+    _Measured("mask.axis_known_psnr_db", "PSNR of the known pixels", "dB", of=("known_noise", "known_blur", "known_compression")),
+)  # fmt: skip
 """In the order in which they are taken where several say the same."""
 
 
@@ -107,8 +132,9 @@ class Factors:
     columns: tuple[tuple[Factor, Array], ...]
     """Of measured and labelled factors, ``float64[items]``, NaN where unknown: a measured one in standard deviations from its
     mean, a labelled one -1/2 (low), 1/2 (high) or 0 (neither)."""
-    measured: Mapping[str, Array]
-    """Of measured factors in their own unit."""
+    measured: tuple[tuple[Factor, Array], ...]
+    """Of every measured attribute that differs, the ones that an axis changes too, ``float64[items]`` in its own unit; none that
+    says nearly the same as another."""
     beside: Array
     """``float64[items, k]``: what else a regression holds constant, levels of axes and whether an item has a label at all."""
     left_out: Mapping[str, str]
@@ -154,7 +180,9 @@ class _Finder:
         self.labels = {str(axis["name"]): str(axis.get("property", axis["name"])) for axis in axes}
         self.groups: dict[str, dict[str, dict[str, int]]] = {name: {} for name in self.levels}
         self.numbers = {one.name: np.full(len(self.sources), math.nan) for one in MEASURED}
-        for place, attributes in enumerate(attributes_of(results.dataset)):
+        self.as_cut = np.ones(len(self.sources), np.bool_)
+        for place, (attributes, parameters) in enumerate(_facts_of(results.dataset)):
+            self.as_cut[place] = "of_clip" not in parameters
             for name, values in self.numbers.items():
                 value = attributes.get(name)
                 if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
@@ -163,27 +191,35 @@ class _Finder:
                 level, group = attributes.get(LEVEL_OF + name), attributes.get(PAIR_OF + name)
                 if level is not None and group is not None:
                     groups.setdefault(str(group), {})[str(level)] = place
+        for one in MEASURED:
+            if one.unchanged is not None:
+                of_axes = (own for axis in one.of for own in self.groups.get(axis, {}).values())
+                values, places = self.numbers[one.name], [place for own in of_axes for place in own.values()]
+                values[places] = np.where(np.isnan(values[places]), one.unchanged, values[places])
 
     def found(self) -> Factors:
         """Measured attributes first, since a label that is cut from a told one says nothing more."""
         steps = tuple(self._steps())
         self.beside = [*self._levels()]
-        raw: dict[str, Array] = {}
+        measured: list[tuple[Factor, Array]] = []
         covered = dict.fromkeys(self.levels, "")
         for one in MEASURED:
             values = self.numbers[one.name]
-            if one.of in self.levels and not np.isnan(values).all():
-                self.left_out[one.name] = f"told by the pairs of the axis {one.of}"
-            elif self._measured(one, values) is not None:
-                raw[one.name] = values
-                covered.setdefault(one.of, f"told by the number that it is cut from, {one.name}")
+            if (own := _measured(one, values)) is None:
+                continue
+            if axis := next((name for name in one.of if name in self.levels), None):
+                self.left_out[one.name] = f"changed by the axis {axis}, whose pairs tell what that does"
+            elif self._kept(*own) is not None:
+                covered |= {name: f"told by the number that it is cut from, {one.name}" for name in one.of if name not in covered}
+            if self.left_out.get(one.name) != _SAME:
+                measured.append((own[0], values))
         for pair in self.results.pairs:
             if (why := covered.get(pair.attribute)) is not None:
                 self.left_out |= {pair.attribute: why} if why else {}
             elif (column := self._labelled(pair.attribute, pair.low, pair.high)) is not None and not column.all():
                 self.beside.append((column == 0).astype(np.float64))
         beside = np.stack(self.beside, axis=1) if self.beside else np.zeros((len(self.sources), 0))
-        return Factors(steps, tuple(self.columns), raw, beside, self.left_out)
+        return Factors(steps, tuple(self.columns), tuple(measured), beside, self.left_out)
 
     def _steps(self) -> Iterator[Step]:
         for name, (first, *others) in self.levels.items():
@@ -207,20 +243,6 @@ class _Finder:
                 if column.any():
                     yield column
 
-    def _measured(self, one: _Measured, values: Array) -> Array | None:
-        there = ~np.isnan(values)
-        if not there.any() or np.ptp(values[there]) == 0:
-            return None  # no item has it, or all the same: nothing to be told, and nobody misses it
-        # Where more than half are 0 the mean takes the place of the median.
-        skewed = one.skewed and values[there].min() >= 0  # labels that people give may be anything
-        typical = float(np.median(values[there]) or values[there].mean()) if skewed else 0.0
-        scaled = np.log(values + typical) if skewed else values
-        mean, deviation = float(scaled[there].mean()), float(scaled[there].std())
-        ends = mean - deviation / 2, mean + deviation / 2
-        low, high = (max(0.0, math.exp(end) - typical) for end in ends) if skewed else ends
-        words = f"{one.scale * low:.3g} to {one.scale * high:.3g} {one.unit}".strip()
-        return self._kept(Factor(one.name, "measured", (), words, one.label), (scaled - mean) / deviation)
-
     def _labelled(self, name: str, low: Slice, high: Slice) -> Array | None:
         column = np.zeros(len(self.sources))
         for part, value in ((low, -0.5), (high, 0.5)):
@@ -243,8 +265,11 @@ class _Finder:
         """Reason against a column beside those that are taken in; None where there is none."""
         taken = [known for _, known in self.columns]
         used = ~np.any([np.isnan(one) for one in (column, *taken)], axis=0)
-        if 2 * used.sum() < len(column):
-            return f"known, with all before it, of {used.sum():,} of {len(column):,} items"
+        # What films show by themselves is measured on the clips that are cut from them.
+        share = used[self.as_cut]
+        if 2 * share.sum() < len(share):
+            of = "items" if self.as_cut.all() else "items whose clip is as it was cut"
+            return f"known, with all before it, of {share.sum():,} of {len(share):,} {of}"
         n_sources = len(np.unique(self.sources[used]))
         if n_sources < _SOURCES_OF_SLOPES:
             return f"{n_sources} sources: a slope needs at least {_SOURCES_OF_SLOPES}"
@@ -256,14 +281,34 @@ class _Finder:
         others = np.stack([np.ones(len(own)), *(one[used] for one in (*self.beside, *taken))], axis=1)
         rest = own - others @ np.linalg.lstsq(others, own, rcond=None)[0]
         if rest @ rest < (1 - _MOST_SHARED) * (own @ own):
-            return "others that are told say nearly the same of these items"
+            return _SAME
         decided = np.bincount(self.sources[used], rest**2)
         effective = float(decided.sum() ** 2 / (decided**2).sum())
         return f"a few sources decide it, as if there were {effective:.1f}" if effective < _EFFECTIVE_SOURCES else None
 
 
-def attributes_of(dataset: Dataset) -> Iterable[Mapping[str, Any]]:
-    """Attributes of the items in their order, made one by one."""
+def _measured(one: _Measured, values: Array) -> tuple[Factor, Array] | None:
+    """A measured attribute in standard deviations from its mean; None where no item has it, or all the same: nobody misses it."""
+    there = ~np.isnan(values)
+    if not there.any() or np.ptp(values[there]) == 0:
+        return None
+    # Where more than half are 0 the mean takes the place of the median.
+    skewed = one.skewed and values[there].min() >= 0  # labels that people give may be anything
+    typical = float(np.median(values[there]) or values[there].mean()) if skewed else 0.0
+    scaled = np.log(values + typical) if skewed else values
+    mean, deviation = float(scaled[there].mean()), float(scaled[there].std())
+    ends = mean - deviation / 2, mean + deviation / 2
+    low, high = (max(0.0, math.exp(end) - typical) for end in ends) if skewed else ends
+    words = f"{one.scale * low:.3g} to {one.scale * high:.3g} {one.unit}".strip()
+    return Factor(one.name, "measured", (), words, one.label), (scaled - mean) / deviation
+
+
+def _facts_of(dataset: Dataset) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    """Attributes of the items in their order and the parameters that made them, item by item."""
     if not isinstance(dataset.items, Rows):
-        return (row.get("attributes", {}) for row in dataset.items)
-    return (mapping_of(text) for batch in dataset.items.batches(["attributes"]) for text in batch["attributes"].to_pylist())
+        yield from ((row.get("attributes", {}), row.get("generator_parameters", {})) for row in dataset.items)
+        return
+    for batch in dataset.items.batches(JSON_COLUMNS):
+        for texts in zip(*(batch[name].to_pylist() for name in JSON_COLUMNS), strict=True):
+            attributes, parameters = map(mapping_of, texts)
+            yield attributes, parameters

@@ -44,11 +44,11 @@ def _diagnosed(results: Results) -> Diagnosis:
     curves: list[Curve] = []
     explained: list[Explained] = []
     unexplained: list[Unexplained] = []
-    for quantity in usual_quantities(results.quantities, results.protocol) if factors.all else ():
+    for quantity in usual_quantities(results.quantities, results.protocol) if factors.all or factors.measured else ():
         if quantity.ranked and not quantity.of_sets:
             columns = Columns(results, quantity, source_numbers(results))
             curves += _curves(results, factors, columns)
-            shares, far = _expected(results, factors, columns)
+            shares, far = _expected(results, factors, columns) if factors.all else ([], [])
             explained += shares
             unexplained += far
     return Diagnosis(
@@ -65,10 +65,9 @@ def _effect(found: Effect, factor: Factor) -> FactorEffect:
 
 
 def _curves(results: Results, factors: Factors, columns: Columns) -> Iterator[Curve]:
-    measured = [factor for factor in factors.all if factor.kind == "measured"]
-    for factor in measured:
+    for factor, values in factors.measured:
         for method in results.contenders:
-            yield from _curve(results, factor, factors.measured[factor.name], columns, method)
+            yield from _curve(results, factor, values, columns, method)
 
 
 def _curve(results: Results, factor: Factor, attribute: Array, columns: Columns, method: str) -> Iterator[Curve]:
