@@ -183,8 +183,16 @@ def test_an_axis_that_no_clip_allows_is_left_out_with_the_reason(tmp_path: Path)
     assert [part.name for part in dataset.slices if not part.name.startswith("camera_motion")] == ["size-low", "size-high"]
 
 
+def test_what_is_published_of_a_film_has_had_its_turns() -> None:
+    sources = {f"{film}-{clip}": film for film in "abcd" for clip in range(6)}
+    there = [f"a-{clip}" for clip in range(4)]
+    more = paired.in_turn(list(sources), sources, 10, key=(0,), there=there)
+    assert Counter(sources[clip] for clip in more) == {"b": 2, "c": 2, "d": 2}
+    assert not paired.in_turn(list(sources), sources, 4, key=(0,), there=there)
+
+
 def test_axes_of_still_clips_take_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(paired, "OF_STILL_CLIPS", ("pose",))
+    monkeypatch.setattr(AXES.get("pose"), "needs_still_camera", True)
     sources = {"a": "a", "b": "b", "c": "c"}
     drawn = paired.draw(
         {}, every=list(sources), still={"b"}, sources=sources, axes=["pose", "size"], per_slice=2, seed=0, members={}

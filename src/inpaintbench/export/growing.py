@@ -74,6 +74,11 @@ class Published:
         """Slice -> ids of the clips in it."""
         return {part.name: {_cut_clip(self.rows[item]) for item in part.item_ids} for part in self.dataset.slices}
 
+    @property
+    def films(self) -> dict[str, str]:
+        """Id of a clip as it was cut -> source of its items."""
+        return {_cut_clip(row): frozen.source_of(row) for row in self.dataset.items}
+
     def values(self, name: str) -> dict[str, Any]:
         """Clip id -> its value of an attribute; clips without a value are not there."""
         values = {row["clip_id"]: row["attributes"].get(name) for row in self.dataset.items}

@@ -271,7 +271,7 @@ class DevilRecipe(BaseModel):
             if self.masks_per_clip > 1:
                 raise ValueError("masks_per_clip: a slice of other clips holds each under one mask; give --design paired")
             if self.axes:
-                raise ValueError("axes: versions of a clip are what --design paired makes, and the design is slices")
+                raise ValueError("axes: give --design paired, which makes versions of a clip; slices are of other clips")
             return self
         if self.behaviour != "corrected":
             raise ValueError("design: what was published has slices of other clips; a paired design is corrected")
@@ -639,7 +639,10 @@ def draw(recipe: DevilRecipe, workspace: Workspace) -> paired.Drawn:
     return paired.draw(
         {attribute: levels for attribute, levels in of_clips.items() if attribute in wanted},
         every=[name for name in names if name in chosen], still=chosen.intersection(still.to_pylist()),
-        sources=dict(zip(clips["clip_id"].to_pylist(), leakage.sources_of(workspace, clips).to_pylist(), strict=True)),
+        sources={
+            **(published.films if published else {}),
+            **dict(zip(clips["clip_id"].to_pylist(), leakage.sources_of(workspace, clips).to_pylist(), strict=True)),
+        },
         axes=recipe.axes_of_pairs, per_slice=recipe.per_slice, seed=recipe.seed, members=published.members if published else {},
     )  # fmt: skip
 

@@ -29,7 +29,6 @@ from inpaintbench.workspace import Workspace
 
 # Those of blobs, and the one that needs clips whose camera is still.
 USUAL_AXES = ("size", "pose", "displacement", "camera_path")
-OF_STILL_CLIPS = ("camera_path",)
 # Name of the fact of a dataset that lists its axes.
 FACT = "axes"
 
@@ -75,38 +74,47 @@ def draw(
         for level, labelled in levels.items():
             name, there = f"{attribute}-{level}", members.get(f"{attribute}-{level}", ())
             left = [clip for clip in labelled if clip not in there]
-            drawn.labelled[name] = in_turn(left, sources, per_slice - len(there), key=(seed, name))
+            drawn.labelled[name] = in_turn(left, sources, per_slice, key=(seed, name), there=there)
             if not drawn.labelled[name] and not there:
                 drawn.left_out[name] = f"no clip is labelled {attribute}_level '{level}'"
     chosen = set(itertools.chain(*drawn.labelled.values()))
     for axis in axes:
-        of_axis = AXES.get(axis).levels
-        there, usable = members.get(f"{axis}-{of_axis[0]}", ()), still if axis in OF_STILL_CLIPS else every
+        leaf = AXES.get(axis)
+        there, usable = members.get(f"{axis}-{leaf.levels[0]}", ()), still if leaf.needs_still_camera else every
         # A published item has no place in an axis that it was not made for.
         left = [clip for clip in usable if clip not in published]
-        drawn.axes[axis] = in_turn(left, sources, per_slice - len(there), key=(seed, "axis"), first=chosen)
+        drawn.axes[axis] = in_turn(left, sources, per_slice, key=(seed, "axis"), first=chosen, there=there)
         chosen.update(drawn.axes[axis])
         if not drawn.axes[axis] and not there:
             why = "no clip is left" if usable else "no clip has a still camera"
-            drawn.left_out.update((f"{axis}-{level}", why) for level in of_axis)
+            drawn.left_out.update((f"{axis}-{level}", why) for level in leaf.levels)
     return drawn
 
 
 def in_turn(
-    clips: Sequence[str], sources: Mapping[str, str], most: int, *, key: Sequence[Any], first: Set[str] = frozenset()
+    clips: Sequence[str],
+    sources: Mapping[str, str],
+    most: int,
+    *,
+    key: Sequence[Any],
+    first: Set[str] = frozenset(),
+    there: Collection[str] = (),
 ) -> list[str]:
-    """At most ``most`` clips, by turns from every film, so that none has more than an even share and one more.
+    """Fill up to ``most`` clips, by turns from every film, so that none has more than an even share and one more.
 
     A film with many clips beside films with few does not fill up what these lack: a mean would be of that film.
 
     Args:
         clips: to choose from.
         sources: clip id -> its film.
-        most: how many.
+        most: how many, with those that are ``there``.
         key: of the hashes by which clips of a film, and films, come one before the other.
         first: clips that come before others of their film, as their films do before others.
+        there: clips that have been taken already; they are not given once more, but had the first turns of their films.
     """
     of_film: dict[str, list[str]] = {}
+    for clip in sorted(there):
+        of_film.setdefault(sources[clip], []).append(clip)
     for clip in sorted(clips, key=lambda clip: (clip not in first, hash_of(*key, clip))):
         of_film.setdefault(sources[clip], []).append(clip)
     films = sorted(of_film, key=lambda film: (first.isdisjoint(of_film[film]), hash_of(*key, film)))
@@ -116,7 +124,7 @@ def in_turn(
         if turn * len(of_film) > len(taken) + 1:
             break
         taken += [clip for clip in row if clip is not None]
-    return taken[: max(most, 0)]
+    return [clip for clip in taken if clip not in there][: max(most - len(there), 0)]
 
 
 def corrupt(recipe: Any, executor: Executor, workspace: Workspace, drawn: Drawn) -> None:

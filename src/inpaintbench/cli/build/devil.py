@@ -67,12 +67,11 @@ FLICKR_OPTIONS = (
 )  # fmt: skip
 # Options that the demo takes, besides its own.
 RUNNING_OPTIONS = ("workers", "max_failures", "retry_rejected", "ray", "memory")
-# Seven photographs, each filmed from a tripod and by a moving camera: twelve pairs are the fewest with which both axes of the
-# demo come out as more than chance, and no two films of a slice of camera motion show the same photograph.
-DEMO_CLIPS = 14
-DEMO_PER_SLICE = 12
+# Seven photographs, each filmed from a tripod and by a moving camera, are seven sources. With all of these films both axes come
+# out as more than chance.
+DEMO_CLIPS = DEMO_PER_SLICE = 14
 DEMO_FRAMES = 48
-DEMO_SLICES = ("camera_motion", "size")
+DEMO_AXES = ("size", "camera_path")
 DEMO_SIZE = (288, 160)
 
 
@@ -146,8 +145,8 @@ def build_devil(
     published: Growing = Published(),
     running: Anywhere = Running(),
 ) -> None:  # fmt: skip
-    """Videos with blob masks in ten slices, as DEVIL has them. Footage is yours or from Flickr; run it again to go on after an
-    interruption.
+    """Videos with blob masks: pairs that differ in one property, or ten slices as DEVIL has them. Footage is yours or from
+    Flickr; run it again to go on after an interruption.
 
     Example: inpaintbench build devil --sources FOLDER --out WORKSPACE --per-slice 20
     """
@@ -276,7 +275,8 @@ def demo_recipe() -> tuple[devil.DevilRecipe, SourceSpec]:
     """The recipe and the source of `demo`."""
     width, height = DEMO_SIZE
     recipe = devil.DevilRecipe(
-        name="inpaintbench demo", width=width, height=height, design="paired", per_slice=DEMO_PER_SLICE, sliced_by=DEMO_SLICES,
+        name="inpaintbench demo", width=width, height=height, design="paired", per_slice=DEMO_PER_SLICE,
+        axes=DEMO_AXES, sliced_by=DEMO_AXES[:1],
         level_share=0.5, clip_frames=DEMO_FRAMES,
     )  # fmt: skip
     constants = {"count": DEMO_CLIPS, "width": width, "height": height, "frames": DEMO_FRAMES, "stills_and_pans": True}

@@ -20,6 +20,7 @@ from inpaintbench.curation.sources.moving_water import Shoreline, fill, lay_shor
 from inpaintbench.curation.sources.photographs import PHOTOGRAPHS
 from inpaintbench.curation.sources.virtual_camera import MOTIONS, Image, Transforms
 from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.frozen import GROUP
 from inpaintbench.ranges import AtLeastOne, Seed, Side, Whole
 from inpaintbench.types import Frames, Hole, content_id, item_rng
 
@@ -310,5 +311,10 @@ class EmbeddedSources(SourceLeaf):
             content=content_id(self.version, photograph.sha256, payload),
             payload=payload,
             **photograph.credits(),
-            known={"bg_scene_motion_level": "high" if share else "low", "bg_scene_motion": round(share, 4)},
+            known={
+                "bg_scene_motion_level": "high" if share else "low",
+                "bg_scene_motion": round(share, 4),
+                # Two films of one photograph are one source.
+                **({GROUP: shot.photograph} if self.stills_and_pans else {}),
+            },
         )

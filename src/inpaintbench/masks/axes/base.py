@@ -23,7 +23,7 @@ class Axis(Leaf, ABC):
     """
 
     levels: tuple[str, ...]
-    """Levels in the order of ``property``, the least first."""
+    """Levels, that with which the others are compared first, in the order of ``property`` where there is one."""
     base_level: str | None = None
     """Level that the unchanged item of the clip already has; None where every level is made."""
     changes: ClassVar[Changes]

@@ -11,13 +11,14 @@ from inpaintbench.masks.generators.imperfect_mask import ImperfectMask, Kind
 from inpaintbench.types import Hole
 from inpaintbench.view import ItemView
 
-KINDS: Mapping[str, Kind | None] = {"eroded": "erode", "exact": None, "dilated": "dilate"}
+# The exact one first: levels are compared with the first.
+KINDS: Mapping[str, Kind | None] = {"exact": None, "eroded": "erode", "dilated": "dilate"}
 # Intersection over union with the exact mask, which detectors and trackers reach: the middle, 0.8, is aimed at.
 IOU = (0.7, 0.9)
 
 
 class MaskError(Axis):
-    """A mask that is too small, exact or too large, by as many pixels as bring its IoU with the exact one to about .8.
+    """A mask that is exact, too small or too large, by as many pixels as bring its IoU with the exact one to about .8.
 
     What is missing stays missing: under a mask that is too small its rim shows in the fill value.
     """

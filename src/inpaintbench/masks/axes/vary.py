@@ -48,7 +48,7 @@ class Varied(NamedTuple):
 
 
 def vary(
-    executor: Executor, axis: str, bases: Sequence[tuple[Clip, Corruption]], *, seed: int, form: str = "near-lossless",
+    executor: Executor, axis: str, bases: Sequence[tuple[Clip, Corruption]], *, seed: int, form: str = "lossless",
     names: Mapping[str, str] = MappingProxyType({}),
 ) -> Varied:  # fmt: skip
     """Make every level of an axis but the one that the unchanged items have.
@@ -58,7 +58,8 @@ def vary(
         axis: of ``AXES``, but none of presets.
         bases: unchanged items: a clip and its hole, whose input is the truth with the hole filled.
         seed: of what is drawn.
-        form: of new clips, one of ``video.CLIP_FORMS``.
+        form: of new clips, one of ``video.CLIP_FORMS``; what loses anything would smooth these clips a second time, and not those
+            of the unchanged items.
         names: clip id -> what people call the clip.
 
     Raises:
