@@ -22,6 +22,7 @@ NOTHING_FOLLOWS = {
     "annotate screen", "annotate status", "annotate plan", "annotate agreement", "annotate ranking", "annotate report",
     "annotate resolve", "annotate import", "annotate backup", "annotate restore",
     "eval check", "eval verify", "eval score-folders", "eval table", "eval figure", "eval export", "eval analysis", "eval rank",
+    "eval diagnose",
     "eval editboard",
     "eval transcript", "eval compare", "eval align", "eval reinpaint score", "eval reinpaint grid", "eval reinpaint stability",
     "eval reinpaint selection", "eval reinpaint paper", "eval list",

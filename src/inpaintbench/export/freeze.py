@@ -164,7 +164,8 @@ def freeze(
     )  # fmt: skip
     versions = {"inpaintbench": inpaintbench.__version__} | {package: installed_version(package) for package in _VERSIONED}
     dataset = Dataset(
-        name=name, recipe=stated(recipe), items=(), slices=tuple(slices), left_out=dict(left_out), files={}, versions=versions,
+        name=name, recipe=stated(recipe), items=(), slices=tuple(slices), left_out=dict(sorted(left_out.items())), files={},
+        versions=versions,
         about=about, version=version, removed=tuple(removed), facts=stated(facts or {}),
     )  # fmt: skip
     with replacing(target, what="export ") as folder, _scratch(target) as scratch:
