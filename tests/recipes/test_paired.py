@@ -181,6 +181,7 @@ def test_an_axis_that_no_clip_allows_is_left_out_with_the_reason(tmp_path: Path)
     assert set(dataset.left_out) == {"resolution-full", "resolution-half", "resolution-quarter"}
     assert set(dataset.left_out.values()) == {"a quarter of 96x64 is 24x16, and sides of 64 are asked for"}
     assert [part.name for part in dataset.slices if not part.name.startswith("camera_motion")] == ["size-low", "size-high"]
+    assert [axis["name"] for axis in dataset.facts["axes"]] == ["size"]
 
 
 def test_what_is_published_of_a_film_has_had_its_turns() -> None:

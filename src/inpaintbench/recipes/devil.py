@@ -770,7 +770,11 @@ def export(recipe: DevilRecipe, workspace: Workspace, *, target: Path | None = N
     people = [step for step in workspace.steps("attributes") if step.startswith(f"{ANNOTATED}.")]
     steps = (*measured, MEASURED_MASKS, KNOWN, LABELS, *people, LEVELS, MASK_LEVELS, imperfect.STEP, AXES_OF_ITEMS)
     steps = (*steps, *map(paired.measure_step, recipe.axes_of_pairs))
-    facts = {paired.FACT: paired.facts(recipe.axes_of_pairs)} if recipe.axes_of_pairs else {}
+    names = workspace.columns("slices", Slice, columns=["name"])["name"].to_pylist()
+    there = {str(name).rsplit("-", 1)[0] for name in names}
+    # Whatever a benchmark that is added to has, it keeps.
+    axes = [axis for axis in recipe.axes_of_pairs if axis in there or appended(workspace)]
+    facts = {paired.FACT: paired.facts(axes)} if axes else {}
     return stages.export(stages.Publication(recipe, steps, leaves_of(recipe, rates), facts=facts), workspace, target=target)
 
 
