@@ -26,7 +26,9 @@ def build(films: Path, out: Path, *more: str) -> Any:
     """The recipe of what `build devil` makes of the films."""
     done = run_here("build", "devil", "--sources", films, "--out", out, "--size", "160x96", "--per-slice", *more)
     assert done.returncode == 0, done.stderr
-    return frozen.load(out / "exports" / "devil").recipe
+    dataset = frozen.load(out / "exports" / "devil")
+    assert not dataset.left_out.keys() & {part.name for part in dataset.slices if len(part.item_ids)}
+    return dataset.recipe
 
 
 @pytest.mark.long

@@ -45,6 +45,8 @@ class Drawn:
     """Slice without clips -> the reason."""
     films: Mapping[str, str] = field(default_factory=dict)
     """Clip id -> its film."""
+    published: Set[str] = frozenset()
+    """Slices that hold published items already."""
 
     @property
     def unchanged(self) -> list[str]:
@@ -69,7 +71,10 @@ def draw(
         seed: of the order in which films and their clips take turns.
         members: published slice -> clips in it: it is filled up to ``per_slice`` with others.
     """
-    drawn, published = Drawn(films=sources), {clip for clips in members.values() for clip in clips}
+    drawn, published = (
+        Drawn(films=sources, published={name for name, there in members.items() if there}),
+        {clip for clips in members.values() for clip in clips},
+    )
     for attribute, levels in of_clips.items():
         for level, labelled in levels.items():
             name, there = f"{attribute}-{level}", members.get(f"{attribute}-{level}", ())
@@ -267,7 +272,8 @@ def _write(
         members[name] = [items[unchanged[clip].corruption_id].item_id for clip in clip_ids if clip in unchanged]
     rules = dict(_rules(drawn))
     slices = [Slice(name, rule, tuple(members[name])) for name, rule in rules.items() if members.get(name)]
-    left_out = {name: drawn.left_out.get(name, "no mask could be rendered") for name in rules if not members.get(name)}
+    empty = [name for name in rules if not members.get(name) and name not in drawn.published]
+    left_out = {name: drawn.left_out.get(name, "no mask could be rendered") for name in empty}
     workspace.write_table("attributes", AXES_OF_ITEMS, list(_places(versions)), Attribute)
     stages.write_items(workspace, list(items.values()), slices, left_out, empty="not one mask could be rendered")
 

@@ -7,7 +7,7 @@ import scipy.stats
 
 from inpaintbench.claims import effective_degrees, students_t
 from inpaintbench.eval.comparing.factor_effects import regression_on
-from inpaintbench.eval.comparing.simultaneous import FIRST_SHARE, MOST_ENUMERATED_SOURCES, _normal, _students, simultaneous
+from inpaintbench.eval.comparing.simultaneous import FIRST_SHARE, LEVEL, MOST_ENUMERATED_SOURCES, _normal, _students, simultaneous
 
 Numbers = npt.NDArray[np.float64]
 
@@ -208,3 +208,14 @@ def test_sizes_of_students_t_are_those_of_a_normal_number_as_rare() -> None:
         assert found[0] == pytest.approx(size, rel=0.07)
         assert found[1:] == pytest.approx(size, rel=0.02)
         assert _normal(_students(np.full(4, size), degrees), degrees) == pytest.approx(size)
+
+
+@pytest.mark.parametrize("sources", [6, 7, 8, 10, 14])
+def test_an_interval_leaves_zero_out_where_p_says_so_and_nowhere_else(sources: int) -> None:
+    rng = np.random.default_rng(sources)
+    for _ in range(40):
+        values = rng.normal(rng.uniform(0, 2, 5), 1, (sources, 5))
+        estimates = values.mean(axis=0)
+        without = (values.sum(axis=0) - values) / (sources - 1)
+        found = simultaneous(estimates, without, alike=["one kind"] * 5)
+        np.testing.assert_array_equal(np.abs(estimates) > found.reach, found.p < 1 - LEVEL)

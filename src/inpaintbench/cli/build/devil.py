@@ -145,8 +145,8 @@ def build_devil(
     published: Growing = Published(),
     running: Anywhere = Running(),
 ) -> None:  # fmt: skip
-    """Videos with blob masks: pairs that differ in one property, or ten slices as DEVIL has them. Footage is yours or from
-    Flickr; run it again to go on after an interruption.
+    """Videos with blob masks, in pairs or in DEVIL's ten slices. Footage is yours or from Flickr; run it again to go on after an
+    interruption.
 
     Example: inpaintbench build devil --sources FOLDER --out WORKSPACE --per-slice 20
     """

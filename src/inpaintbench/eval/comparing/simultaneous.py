@@ -10,6 +10,7 @@ it speaks where there is nothing, and how often it finds what is there.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -103,7 +104,7 @@ def simultaneous(
         p = np.where(early, declared, np.minimum(1, rest))
         opened = least < 1 - LEVEL
         levels = (LEVEL if opened else 1 - (1 - LEVEL) * (1 - FIRST_SHARE), 1 - (1 - LEVEL) * FIRST_SHARE)
-    bounds = [float(np.quantile(sizes, level, method="higher")) for sizes, level in zip((every, own), levels, strict=True)]
+    bounds = [_bound(sizes, level) for sizes, level in zip((every, own), levels, strict=True)]
     # Of few sources that count unequally even a single estimate strays farther than flips of their signs can show.
     narrowest = np.where(alike_all, 0.0, stdtrit(degrees, (1 + LEVEL) / 2))
     reach = np.maximum(_students(np.where(early, bounds[not early.all()], bounds[0]), rarity), narrowest)
@@ -166,6 +167,19 @@ def _exceeded(sizes: Array, ratios: Array) -> Array:
     """How often a draw reaches each ratio, the study itself counted as one of them (Phipson and Smyth, 2010)."""
     reached = len(sizes) - np.searchsorted(sizes, ratios * (1 - 1e-12))
     return np.asarray((1 + reached) / (1 + len(sizes)), np.float64)
+
+
+def _bound(sizes: Array, level: float) -> float:
+    """The size beyond which ``_exceeded`` is below 1 - ``level``: an interval leaves 0 out where the p says so, and nowhere else.
+
+    Of so few flips that no size would do, the largest.
+
+    Args:
+        sizes: of the draws, ascending.
+        level: confidence level, 0..1.
+    """
+    most = math.ceil((1 - level) * (1 + len(sizes)) - 1e-9) - 2  # draws that may reach it, the study itself being one more
+    return float(sizes[len(sizes) - 1 - max(most, 0)])
 
 
 @lru_cache(maxsize=16)
