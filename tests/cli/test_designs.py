@@ -11,6 +11,7 @@ from program import run_here
 from skimage import data
 
 from inpaintbench import frozen, video
+from inpaintbench.eval.protocols import usual
 
 
 @pytest.fixture(scope="module")
@@ -28,6 +29,7 @@ def build(films: Path, out: Path, *more: str) -> Any:
     assert done.returncode == 0, done.stderr
     dataset = frozen.load(out / "exports" / "devil")
     assert not dataset.left_out.keys() & {part.name for part in dataset.slices if len(part.item_ids)}
+    assert [one["name"] for one in dataset.facts["protocols"] if one["usual"]] == [usual(dataset)]
     return dataset.recipe
 
 

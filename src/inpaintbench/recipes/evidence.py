@@ -14,7 +14,9 @@ from inpaintbench.annotate.study import Study
 from inpaintbench.curation.calibration import calibrate_judged
 from inpaintbench.curation.facts import Facts
 from inpaintbench.curation.judging import stored_selection, unasked
+from inpaintbench.export.growing import appended
 from inpaintbench.frozen import GROUP
+from inpaintbench.manifest import column
 from inpaintbench.recipes.leakage import SAME_AS, not_looked_for
 from inpaintbench.steps import ALIKE
 from inpaintbench.types import Answer, Attribute, Clip, Corruption, Dataset, Download, Plain, Selection, Source
@@ -142,7 +144,9 @@ def protocols(workspace: Workspace, recipe: Any) -> list[dict[str, Any]]:
 
     kind = str(recipe.kind)
     stored = workspace.columns("corruptions", Corruption, columns=["hole"])["hole"]
-    holes = stored.null_count < len(stored)
+    published = appended(workspace)
+    # Where nothing new is added there are none here.
+    holes = stored.null_count < len(stored) or (published is not None and any(column(published.dataset, "hole_file_name")))
     first = usual(_described(recipe, kind, holes=holes))
     own = f"{kind}/corrected"
     names = list(dict.fromkeys([first, *([own] if own in PROTOCOLS else [])]))
