@@ -89,7 +89,8 @@ def test_slices_of_what_films_show_hold_each_clip_once_and_unchanged(benchmark: 
 
 
 def test_unchanged_items_are_shared_by_axes_and_slices(benchmark: tuple[Path, Dataset]) -> None:
-    _, dataset = benchmark
+    root, dataset = benchmark
+    assert "| `pose` | low, high | change of the hole's shape | the clip |" in (root / "README.md").read_text()
     labelled = sum(len(part.item_ids) for part in dataset.slices if part.name.startswith("camera_motion-"))
     # One version more for each of two axes of six of these clips.
     assert len(dataset.items) == labelled + 6 + 6

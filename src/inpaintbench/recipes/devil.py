@@ -775,7 +775,9 @@ def export(recipe: DevilRecipe, workspace: Workspace, *, target: Path | None = N
     # Whatever a benchmark that is added to has, it keeps.
     axes = [axis for axis in recipe.axes_of_pairs if axis in there or appended(workspace)]
     facts = {paired.FACT: paired.facts(axes)} if axes else {}
-    return stages.export(stages.Publication(recipe, steps, leaves_of(recipe, rates), facts=facts), workspace, target=target)
+    about = paired.about(axes) if axes else ""
+    publication = stages.Publication(recipe, steps, leaves_of(recipe, rates), about=about, facts=facts)
+    return stages.export(publication, workspace, target=target)
 
 
 def build(recipe: DevilRecipe, source: SourceSpec, executor: Executor, workspace: Workspace) -> tuple[Path, Dataset]:

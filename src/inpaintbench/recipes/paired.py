@@ -301,6 +301,21 @@ def measure_step(axis: str) -> str:
     return f"measure.axis.{axis}"
 
 
+def about(axes: Sequence[str]) -> str:
+    """What the card says of axes, in Markdown."""
+    rows = [(fact["name"], ", ".join(fact["levels"]), fact["property"], fact["truth"]) for fact in facts(axes)]
+    return "\n".join([
+        "Items of one clip differ in one property alone.",
+        "",
+        f"Those with the same `{PAIR_OF}AXIS` among their attributes differ on that axis alone, `{LEVEL_OF}AXIS` is their level,"
+        " and the slices `AXIS-LEVEL` hold the same clips.",
+        "",
+        "| axis | levels | what differs | scored against |",
+        "|---|---|---|---|",
+        *(f"| `{name}` | {levels} | {differs} | {truth} |" for name, levels, differs, truth in rows),
+    ])  # fmt: skip
+
+
 def facts(axes: Iterable[str]) -> list[Plain]:
     """What a dataset says of its axes."""
     leaves = ((name, AXES.get(name)) for name in axes)
