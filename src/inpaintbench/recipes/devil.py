@@ -727,7 +727,8 @@ def _splits(recipe: DevilRecipe, workspace: Workspace, clip_ids: pa.Array) -> pa
     """Return the split of each of some clips, ``string[n]``."""
     clips = workspace.columns("clips", Clip, columns=["clip_id", "source_id"])
     clips = clips.filter(pc.is_in(clips["clip_id"], value_set=clip_ids)).combine_chunks()
-    split_of = stages.split_of(recipe, workspace, dict(zip(*(column.to_pylist() for column in clips.columns), strict=True)))
+    groups = leakage.sources_of(workspace, clips, step=KNOWN).to_pylist()
+    split_of = stages.split_of(recipe, workspace, dict(zip(clips["clip_id"].to_pylist(), groups, strict=True)))
     known = flat(clips["clip_id"])
     return texts(map(split_of.__getitem__, _each(known))).take(pc.index_in(clip_ids, value_set=known))
 

@@ -20,9 +20,9 @@ from inpaintbench.masks.axes.base import Axis
 from inpaintbench.masks.axes.presets import PresetAxis
 from inpaintbench.masks.axes.vary import vary
 from inpaintbench.masks.generators.blob_motion import PRESETS
-from inpaintbench.recipes import stages
+from inpaintbench.recipes import leakage, stages
 from inpaintbench.recipes.promised import promised_levels
-from inpaintbench.steps import AXES_OF_ITEMS, LEVEL_OF, MASK_LEVELS, PAIR_OF
+from inpaintbench.steps import AXES_OF_ITEMS, KNOWN, LEVEL_OF, MASK_LEVELS, PAIR_OF
 from inpaintbench.tables import to_records
 from inpaintbench.types import Attribute, Clip, Corruption, Item, Plain, Slice, content_id, hash_of
 from inpaintbench.workspace import Workspace
@@ -259,8 +259,8 @@ def _write(
     pieces = [(one.clip_id, one.corruption_id, one.base.clip_id) for one in versions]
     pieces += [(clip, base.corruption_id, clip) for clip, base in unchanged.items()]
     rows = workspace.columns("clips", Clip, columns=["clip_id", "source_id"], where=("clip_id", {piece[2] for piece in pieces}))
-    source_of = dict(zip(rows["clip_id"].to_pylist(), rows["source_id"].to_pylist(), strict=True))
-    split_of = stages.split_of(recipe, workspace, source_of)
+    groups = leakage.sources_of(workspace, rows.combine_chunks(), step=KNOWN).to_pylist()
+    split_of = stages.split_of(recipe, workspace, dict(zip(rows["clip_id"].to_pylist(), groups, strict=True)))
     items = {
         corruption: Item(content_id(clip, corruption), clip, corruption, split_of[cut_clip])
         for clip, corruption, cut_clip in pieces
