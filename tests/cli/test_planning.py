@@ -163,3 +163,18 @@ def test_a_build_says_before_it_renders_which_slices_and_axes_will_tell_nothing(
     assert said.count("warning") == 2
     warn_of_few_films(devil.DevilRecipe(behaviour="as-published"), Workspace(tmp_path))
     assert capsys.readouterr().err == ""
+
+
+def test_a_plan_for_a_folder_without_films_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    done = run_here(
+        "build", "devil", "--sources", tmp_path / "empty", "--out", tmp_path / "out", "--plan", "--plan-deviation", "2"
+    )
+    assert done.returncode == 1
+    assert done.stderr.strip() == "inpaintbench: no films: the source folder holds no video files"
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_wrong_axis_is_told_with_the_nearest(tmp_path: Path) -> None:
+    done = run_here("masks", "preview", "camera_pth", "--out", tmp_path / "sheet.png")
+    assert "did you mean 'camera_path'?" in done.stderr

@@ -111,7 +111,10 @@ def test_a_parameter_is_varied_over_panels(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("masks", "preview", "brush_bx", "--out", "x.html"), "unknown mask generator 'brush_bx', did you mean 'brush_box'?"),
+        (
+            ("masks", "preview", "brush_bx", "--out", "x.html"),
+            "unknown mask generator or axis 'brush_bx', did you mean 'brush_box'?",
+        ),
         (("masks", "preview", "patches", "--out", "x.html", "--set", "ratio"), "'ratio' is not NAME=VALUE"),
         (("masks", "preview", "patches", "--out", "x.html", "--set", "sise=3"), "cannot be built"),
         (("masks", "preview", "brush_box", "--out", "x.html", "--set", "area=[0.5,0.2]"), "area"),

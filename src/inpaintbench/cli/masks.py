@@ -14,6 +14,7 @@ from inpaintbench.cli.commands import group
 from inpaintbench.cli.console import InWorkspace, Processes, Running, constant
 from inpaintbench.cli.options import argument, bundle, option, read_option
 from inpaintbench.cli.recipe_options import NONE_GIVEN, Given, of_recipe
+from inpaintbench.cli.words import check_name
 from inpaintbench.errors import InputError
 from inpaintbench.masks.axes import AXES
 from inpaintbench.masks.gallery import quantity_of, write_gallery
@@ -148,6 +149,7 @@ def preview(
 
     Example: inpaintbench masks preview brush_box --set preset=thick-256 --count 12 --out masks.html
     """
+    check_name("mask generator or axis", generator, [*GENERATORS, *AXES])
     if generator in AXES and generator not in GENERATORS:
         if constants or vary or images is not None:
             raise InputError(f"the axis {generator} has no constants and its own films: leave --set, --vary and --images out")

@@ -13,6 +13,7 @@ from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import bundle, option
 from inpaintbench.curation.sources.base import unquoted_path
 from inpaintbench.curation.sources.folder import FolderSource
+from inpaintbench.errors import InputError
 from inpaintbench.export.growing import appended
 from inpaintbench.pages.words import count
 from inpaintbench.recipes.options import SELECTION
@@ -44,7 +45,7 @@ class Plan:
 
         Raises:
             UsageError: it is asked of a benchmark that it says nothing of, or with a deviation that nothing can have.
-            InputError: too few of the films can be read for a pilot.
+            InputError: there are no films, or too few that can be read for a pilot.
         """
         if not self.plan:
             if self.plan_deviation is not None:
@@ -60,6 +61,8 @@ class Plan:
 
         leaf = FolderSource(folder=str(folder))
         films = [Path(unquoted_path(piece.payload["path"])) for piece in leaf.footage()]
+        if not films:
+            raise InputError("no films: the source folder holds no video files")
         deviation, basis = self.plan_deviation, "Given"
         if deviation is None:
             found = pilot(films, seed=recipe.seed)
