@@ -197,7 +197,9 @@ def test_presets_differ_in_the_label_of_their_axis_alone(name: str) -> None:
     found = {}
     for level in leaf.levels:
         preset = leaf.flipped(PRESET, level)
-        hole = generate("devil_blobs", leaf.parameters(preset), seed=0, draw="c", frames=90, height=240, width=416).hole
+        hole = generate(
+            "devil_blobs", {"preset": preset, "paired": True}, seed=0, draw="c", frames=90, height=240, width=416
+        ).hole
         assert hole is not None
         found[level] = measured_labels(measure(hole), width=416, height=240)
         assert found[level] == labels_of(preset)

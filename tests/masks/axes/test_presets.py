@@ -24,7 +24,7 @@ def axis(name: str) -> PresetAxis:
 
 
 def drawn(name: str, preset: str, *, draw: str = "clip", frames: int = 90) -> Hole:
-    parameters = axis(name).parameters(preset)
+    parameters = {"preset": preset, "paired": True}
     hole = generate("devil_blobs", parameters, seed=0, draw=draw, frames=frames, height=480, width=832).hole
     assert hole is not None
     return hole

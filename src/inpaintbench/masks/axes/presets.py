@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from inpaintbench.masks.axes.base import Axis, known_level
 from inpaintbench.masks.measure import labels_of
 
@@ -11,7 +9,7 @@ from inpaintbench.masks.measure import labels_of
 class PresetAxis(Axis):
     """One attribute of a blob's preset, low or high; what it draws is rendered by the generator ``devil_blobs``.
 
-    Blobs that are drawn with ``parameters`` and the same seed and stream take the same random numbers in every preset, and these
+    Blobs that are drawn ``paired`` with the same seed and stream take the same random numbers in every preset, and these
     are such that all eight blobs have the labels of their presets by measurement.
     """
 
@@ -26,11 +24,6 @@ class PresetAxis(Axis):
         """
         labels = labels_of(preset) | {self.name: known_level(self, level)}
         return "_".join(f"{name}-{label}" for name, label in labels.items())
-
-    def parameters(self, preset: str) -> dict[str, Any]:
-        """Parameters of ``devil_blobs`` for a blob that is one of a pair."""
-        labels_of(preset)
-        return {"preset": preset, "paired": True}
 
 
 class Size(PresetAxis):
