@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
-from inpaintbench.catalogue import Catalogue
 from inpaintbench.cli.masks import app
+from inpaintbench.masks.generators import GENERATORS
 from inpaintbench.masks.generators.base import Drawn, Generator
 
 
@@ -28,8 +28,7 @@ class Faded(Generator):
 
 @pytest.fixture(autouse=True)
 def faded(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = Catalogue.get
-    monkeypatch.setattr(Catalogue, "get", lambda self, name: self.admit(Faded) if name == "faded" else known(self, name))
+    monkeypatch.setattr(GENERATORS, "_addresses", {**GENERATORS.addresses(), "faded": f"{__name__}:Faded"})
 
 
 def preview(*arguments: str) -> Result:
