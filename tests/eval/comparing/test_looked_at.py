@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.eval.diagnosis.made import AXES, noise, paired_items, results_of, with_attributes
 from tests.eval.report.hand_made import dataset, score, scores
 
 from inpaintbench.eval.comparing.looked_at import Effect, effects_of, looked_at
@@ -100,3 +101,25 @@ def test_leads_of_two_methods_within_slices_alone() -> None:
     assert [(one.kind, one.one, one.other, one.within) for one in found] == [
         ("lead", "m", "o", part.name) for part in parts if part.name != "few"
     ]
+
+
+def test_what_pairs_tell_is_not_looked_at_a_second_time_between_the_slices_of_their_axis() -> None:
+    attributes = paired_items(films=8)
+    of_level = {level: [item for item, own in attributes.items() if own.get("axis.size") == level] for level in ("low", "high")}
+    films = [[item for item in attributes if item[:3] in own] for own in (("f00", "f01", "f02"), ("f05", "f06", "f07"))]
+    slices = {f"size-{level}": items for level, items in of_level.items()} | {"hour-low": [*films[0], *of_level["low"]]}
+    slices |= {"hour-high": [*films[1], *of_level["high"]]}
+    made = with_attributes(attributes, axes=AXES, slices=slices)
+    given = noise(np.random.default_rng(6), attributes, ["m", "n", "part"])
+    results = results_of(made, given)
+    found = looked_at(results)
+    assert set(of(found, "change")) == {(name, "hour") for name in given}
+    paired = {(one.one, one.other): one for one in found if one.factor and one.factor.name == "size"}
+    assert {names for names in paired if not names[1]} == {(name, "") for name in given}
+    low, high = (results.summary(part, "m", PSNR).mean or 0 for part in results.slices[:2])
+    assert paired["m", ""].value == pytest.approx(high - low)
+    # Of a method without a claim by pairs, as it lacks an item of another axis, the slices still tell.
+    few = [one for one in results.scores if (one.method, one.item_id) != ("part", "f00-0-four")]
+    found = looked_at(Results(made, few, protocol=CORRECTED))
+    assert ("part", "size") in of(found, "change")
+    assert ("m", "size") not in of(found, "change")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.eval.report.diagnosed import METHODS, decibels_of, paired_dataset
 from tests.eval.report.hand_made import dataset, scores
 from tests.eval.report.set_metrics import learned_metrics, results_with_sets
 
@@ -87,6 +89,20 @@ def test_changes_and_slices_are_told_beside_everything_else_with_the_sizes_that_
     found = of(one=lambda at: 20 + 5 * (at % 3), two=lambda at: 20 + 5 * (at % 3) + (at > 8))
     assert found["Hardest slice"].answer == found["Strongest sensitivity"].answer == ("No clear one",)
     assert "could be chance" in plain(found["Strongest sensitivity"].detail)
+
+
+def test_a_change_between_slices_of_an_axis_is_what_its_pairs_tell() -> None:
+    made, known = paired_dataset(), scores(decibels_of(METHODS))
+    found = {one.question: one for one in findings(Results(made, known, protocol=CORRECTED), PSNR)}["Strongest sensitivity"]
+    assert found.told
+    assert plain(found.answer).startswith("temporal_median loses ")
+    assert plain(found.detail).startswith("when path of the camera goes from still to fast, p ")
+    assert found.basis == "6 pairs of 6 sources"
+    level = scores({name: {row["item_id"]: 30.0 + at + wave(at * place) for place, row in enumerate(made.items)}
+                    for at, name in enumerate(METHODS)})  # fmt: skip
+    found = {one.question: one for one in findings(Results(made, level, protocol=CORRECTED), PSNR)}["Strongest sensitivity"]
+    assert plain(found.answer) == "No clear one"
+    assert re.search(r"could be chance: .* when (size of the hole|path of the camera) goes from ", plain(found.detail))
 
 
 def test_a_slice_of_too_few_items_is_never_the_hardest() -> None:

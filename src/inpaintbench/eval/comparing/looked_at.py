@@ -1,15 +1,15 @@
 """Everything of a run that is looked at for a finding, with one correction for all of it.
 
-Looked at are, of each quantity that ranks methods: the change of each method from a low to a high slice, each slice against the
-items outside of it, the lead of each method over each other, and what each factor does to each method and to each such lead
-(`factor_effects`). What is told of them (findings, headline, leads, diagnosis, on pages and in files) is what `simultaneous`
-leaves of them.
+Looked at are, of each quantity that ranks methods: the change of each method from a low to a high slice, unless pairs tell it,
+each slice against the items outside of it, the lead of each method over each other, and what each factor does to each method and
+to each such lead (`factor_effects`). What is told of them (findings, headline, leads, diagnosis, on pages and in files) is what
+`simultaneous` leaves of them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Literal, NamedTuple
 from weakref import WeakKeyDictionary
@@ -35,8 +35,9 @@ class Effect(NamedTuple):
     """One number that was looked at, with its interval and p among all of them."""
 
     kind: Kind
-    """``"change"``: high slice less low one; ``"slice"``: its items less all others, mean over methods; ``"lead"``: one method
-    less another over the same items; ``"factor"``: what a factor does to a method, or to the lead of one over another."""
+    """``"change"``: high slice less low one, where no pairs tell it; ``"slice"``: its items less all others, mean over methods;
+    ``"lead"``: one method less another over the same items; ``"factor"``: what a factor does to a method, or to the lead of one
+    over another."""
     quantity: Quantity
     one: str
     """Method of a change or a factor's effect, or the first of a lead; name of the slice."""
@@ -127,8 +128,11 @@ def effects_of(
     for quantity in results.quantities if quantities is None else quantities:
         if quantity.ranked and not quantity.of_sets:
             columns = Columns(results, quantity, sources)
-            found += _of_quantity(results, quantity, columns, inside, within, pairs)
-            found += (_of_factor(quantity, own) for own in (factor_effects.of(columns) if factor_effects else ()))
+            of_factors = list(factor_effects.of(columns)) if factor_effects else []
+            # Slices of an axis hold the items of its pairs: their difference is the same effect, and would count twice.
+            in_pairs = {(one.factor.name, one.method) for one in of_factors if one.factor.kind == "paired" and not one.other}
+            found += _of_quantity(results, quantity, columns, inside, within, pairs, in_pairs)
+            found += (_of_factor(quantity, one) for one in of_factors)
     if not found:
         return []
     effects = [effect for effect, _, _ in found]
@@ -145,12 +149,12 @@ def effects_of(
 
 def _of_quantity(
     results: Results, quantity: Quantity, columns: Columns, inside: dict[str, Inside],
-    within: Sequence[Slice], pairs: Sequence[tuple[str, str]] | None,
+    within: Sequence[Slice], pairs: Sequence[tuple[str, str]] | None, in_pairs: Container[tuple[str, str]],
 ) -> Iterator[tuple[Effect, Array, Array]]:  # fmt: skip
     if pairs is None:
         for pair in results.pairs:
             for method in results.contenders:
-                if not results.unfit_change(pair, method, quantity):
+                if (pair.attribute, method) not in in_pairs and not results.unfit_change(pair, method, quantity):
                     low, high = (columns.mean(method, inside[part.name]) for part in (pair.low, pair.high))
                     yield from _apart(Effect("change", quantity, method, pair.attribute, "", 0.0, (0, 0), (0, 0)), low, high)
         for part in results.slices:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from inpaintbench.claims import ENOUGH_SOURCES
@@ -69,7 +69,10 @@ def _both(one: tuple[int, int], other: tuple[int, int]) -> str:
 
 def effects(results: Results, quantity: Quantity, kind: Kind) -> list[Effect]:
     """Effects of one kind by one quantity, those of the largest size that is sure first, then the least explained by chance."""
-    found = [effect for effect in looked_at(results) if effect.quantity == quantity and effect.kind == kind]
+    return _surest_first(effect for effect in looked_at(results) if effect.quantity == quantity and effect.kind == kind)
+
+
+def _surest_first(found: Iterable[Effect]) -> list[Effect]:
     return sorted(found, key=lambda one: (not one.told, -one.surely if one.told else one.p, one.one, one.other))
 
 
@@ -187,13 +190,18 @@ def moved_words(effect: Effect | FactorEffect) -> str:
 
 
 def when_words(change: Effect) -> str:
-    """The attribute of a change from low to high."""
-    return f"when {name_label(change.other).lower()} goes from low to high"
+    """The attribute of a change from low to high, or the step of an axis."""
+    if change.factor is None:
+        return f"when {name_label(change.other).lower()} goes from low to high"
+    return f"when {change.factor.label} goes from {' to '.join(change.levels)}".replace("_", " ")
 
 
 def _most_sensitive(results: Results, quantity: Quantity) -> Finding | None:
-    """The change of who is fit for comparison that is largest by what its interval leaves, of those beyond chance."""
-    found = effects(results, quantity, "change")
+    """The change of who is fit for comparison that is largest by what its interval leaves, of those beyond chance: between
+    slices, and of an axis within its pairs."""
+    found = _surest_first(
+        effect for effect in looked_at(results) if effect.quantity == quantity and (effect.kind == "change" or _of_axis(effect))
+    )
     if not found:
         pairs = [
             part
@@ -203,11 +211,17 @@ def _most_sensitive(results: Results, quantity: Quantity) -> Finding | None:
         ]
         return _too_few_in_slices(SENSITIVITY, results, quantity, pairs) if pairs and not quantity.of_sets else None
     most = found[0]
-    basis = _both(*zip(most.n, most.n_sources, strict=True))
+    (low, high) = zip(most.n, most.n_sources, strict=True)
+    basis = f"{count(low[0], 'pair')} of {count(low[1], 'source')}" if most.factor else _both(low, high)
     if not most.told:
         detail = ("the surest could be chance: ", *change_words(most), f" {when_words(most)}, p {p_words(most.p)}")
         return Finding(SENSITIVITY, ("No clear one",), detail, basis, told=False)
     return Finding(SENSITIVITY, change_words(most), (f"{when_words(most)}, p {p_words(most.p)}",), basis)
+
+
+def _of_axis(effect: Effect) -> bool:
+    """Return whether it is what an axis does to a method."""
+    return effect.factor is not None and effect.factor.kind == "paired" and not effect.other
 
 
 def _coverage(results: Results, quantity: Quantity) -> Finding:
