@@ -222,7 +222,8 @@ def sliced(rng: np.random.Generator, world: World, film_of: Places, per_slice: i
              for levels in product(("low", "high"), repeat=3)}  # fmt: skip
     presets, names = list(named), [f"{place:04}" for place in range(len(film_of))]
     pairs = plan(
-        {}, all_clips=names, presets=named, per_slice=per_slice, behaviour="corrected", seed=int(rng.integers(1 << 31))
+        {}, all_clips=names, presets=named, per_slice=per_slice, behaviour="corrected", seed=int(rng.integers(1 << 31)),
+        sources={name: str(film) for name, film in zip(names, film_of, strict=True)},
     ).pairs  # fmt: skip
     signs = np.array([[0.5 if named[name][axis] == "high" else -0.5 for axis in AXES] for name in presets])
     slopes = np.stack([nested(rng, world.slopes[axis], film_of, 0.0) for axis in AXES])

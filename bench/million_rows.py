@@ -77,9 +77,7 @@ class Keeps(Nobody):
 
     def holes_of(self) -> Callable[[str], str]:
         """Return what gives the row of a rendered hole."""
-        requests = devil._Requests(
-            self.recipe, devil._plan(self.recipe, *devil._clips_by_level(self.workspace), members={}).pairs, self.workspace
-        )
+        requests = devil._Requests(self.recipe, devil._plan(self.recipe, self.workspace).pairs, self.workspace)
         place_of = {name: place for place, name in enumerate(requests.corruption_ids())}
 
         def row(name: str) -> str:

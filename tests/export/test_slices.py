@@ -176,6 +176,53 @@ def test_presets_take_turns() -> None:
         assert max(counts.values()) - min(counts.values()) <= 1
 
 
+FILMS = {f"{film}-{number}": str(film) for film, count in enumerate((1, 40, 3, 3, 5, 4, 60, 2)) for number in range(count)}
+
+
+def of_films(sources: dict[str, str], *, per_slice: int, members: dict[str, list[str]] | None = None) -> Plan:
+    clips = sorted(sources)
+    levels = {"camera_motion": {"low": clips[::2], "high": clips[1::2]}}
+    return plan(
+        levels, all_clips=clips, presets=LABELS, per_slice=per_slice, behaviour="corrected", seed=1, sources=sources,
+        members=members or {},
+    )  # fmt: skip
+
+
+@given(st.lists(st.integers(1, 30), min_size=1, max_size=12), st.integers(1, 60))
+def test_no_film_has_more_of_a_corrected_slice_than_an_even_share_and_one_more(counts: list[int], per_slice: int) -> None:
+    sources = {f"{film}-{number}": str(film) for film, count in enumerate(counts) for number in range(count)}
+    pairs = of(of_films(sources, per_slice=per_slice), "size-low")
+    taken = Counter(sources[pair.clip_id] for pair in pairs)
+    assert len(taken) == min(len(counts), per_slice)
+    assert len({pair.clip_id for pair in pairs}) == len(pairs) <= per_slice
+    assert max(taken.values()) <= len(pairs) / min(len(counts), len(pairs)) + 1
+
+
+def test_presets_are_balanced_where_films_take_turns() -> None:
+    made = of_films({f"{film}-{number}": str(film) for film in range(20) for number in range(30)}, per_slice=100)
+    for name in made.rules:
+        counts = Counter(pair.preset for pair in of(made, name))
+        assert max(counts.values()) - min(counts.values()) <= 2
+
+
+def test_a_corrected_slice_that_grows_counts_what_films_have_of_it() -> None:
+    members = {"size-low": [f"6-{number}" for number in range(4)]}
+    more = Counter(FILMS[pair.clip_id] for pair in of(of_films(FILMS, per_slice=16, members=members), "size-low"))
+    assert "6" not in more
+    assert sum(more.values()) == 12
+    assert more["1"] <= 3
+
+
+def test_as_published_takes_clips_whatever_film_they_are_of() -> None:
+    levels, clips = {"camera_motion": {"low": CLIPS[:150], "high": CLIPS[-150:]}}, CLIPS
+    one = dict.fromkeys(CLIPS, "one")
+    made = [
+        plan(levels, all_clips=clips, presets=LABELS, per_slice=150, behaviour="as-published", seed=0, sources=sources)
+        for sources in (one, {})
+    ]
+    assert list(made[0].pairs) == list(made[1].pairs)
+
+
 def test_the_slice_of_everything_holds_everything() -> None:
     made = everything(["i2", "i1"])
     assert (made.name, made.rule, made.item_ids) == ("all", "every item", ("i2", "i1"))

@@ -17,6 +17,7 @@ from footage import build_command as command
 from footage import contents, write_labels, write_sources
 
 from inpaintbench import frozen, video
+from inpaintbench.cli.build.planning import warn_of_few_films
 from inpaintbench.curation import measuring
 from inpaintbench.curation.rules import Rule
 from inpaintbench.curation.sources.folder import FolderSource
@@ -197,6 +198,27 @@ def test_pairs_whose_holes_are_there_ask_for_nothing(embedded: Workspace, monkey
     with LocalExecutor(embedded, workers=0) as executor:
         devil.corrupt(devil.DevilRecipe(width=208, height=120, per_slice=2), executor, embedded)
     assert {path: path.read_bytes() for path in (embedded.path / "tables").rglob("*.parquet")} == tables
+
+
+def test_which_clips_a_slice_holds_is_known_before_it_is_rendered(
+    embedded: Workspace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recipe = devil.DevilRecipe(width=208, height=120, per_slice=2)
+    drawn, clip_of = devil.draw(recipe, embedded), {item.item_id: item.clip_id for item in embedded.table("items", Item)}
+    slices = {part.name: [clip_of[item] for item in part.item_ids] for part in embedded.table("slices", Slice)}
+    assert drawn.labelled == slices
+    assert {drawn.films[clip] for clips in slices.values() for clip in clips} <= {
+        row.source_id for row in embedded.table("sources", Source)
+    }
+    warn_of_few_films(recipe, embedded)
+    few = (
+        "warning: --per-slice 2 gives no slice or axis more than 2 sources: an interval, rank or lead needs at least 6; give more"
+    )
+    assert " ".join(capsys.readouterr().err.split()) == few
+    warn_of_few_films(recipe.model_copy(update={"per_slice": 20}), embedded)
+    said = " ".join(capsys.readouterr().err.split())
+    assert said.count("warning: camera_motion-low will tell nothing: 1 of 8 films has clips for it") == 1
+    assert "size-low" not in said
 
 
 def test_promised_mask_labels_are_what_the_masks_measure(embedded: Workspace) -> None:

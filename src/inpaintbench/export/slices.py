@@ -5,17 +5,20 @@ the clips with that label and masks of all presets; a slice of a mask attribute 
 presets with that label.
 
 Which mask a clip gets follows from the clip and its preset alone, and which preset from the clip and the slice, never from other
-clips: a slice that takes all of its clips is only added to by further footage.
+clips: a slice that takes all of its clips is only added to by further footage. Which clips a slice takes goes by turns from all
+films, or it would be about the film with the most clips.
 """
 
 from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from types import MappingProxyType
-from typing import NamedTuple, overload
+from typing import NamedTuple, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +26,10 @@ import numpy.typing as npt
 from inpaintbench.types import Slice, canonical_json
 
 LEVELS = ("low", "high")
+
+# Clips of a film among which a rare kind may come first: twice the number of presets.
+_NEXT = 16
+Clip = TypeVar("Clip")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +107,7 @@ def plan(
     seed: int,
     masks_per_preset: int = 1000,
     members: Mapping[str, Collection[str]] = MappingProxyType({}),
+    sources: Mapping[str, str] = MappingProxyType({}),
 ) -> Plan:
     """Pair clips and masks for all slices.
 
@@ -112,8 +120,10 @@ def plan(
         seed: of the hashes.
         masks_per_preset: how many numbered masks each preset offers.
         members: slice -> clips that are in it already: it is filled up to ``per_slice`` with others, and these get no pair.
+        sources: clip -> its film, of all and of ``members``; a clip that is not there is a film of its own. Corrected slices take
+            clips by turns from all films.
     """
-    draw = _published if behaviour == "as-published" else _ByContent(all_clips, seed)
+    draw = _published if behaviour == "as-published" else _ByContent(all_clips, seed, sources)
     counts: dict[str, int] = {}
     chosen: list[str] = []
     masks: list[_Masks] = []
@@ -129,7 +139,7 @@ def plan(
         others = [clip for clip in clips if clip not in there] if there else clips
         lacking = max(per_slice - len(there), 0)
         own, drawn = draw(
-            name, others, names, per_slice=lacking, per_preset=masks_per_preset, shuffle=shuffle_clips, there=len(there)
+            name, others, names, per_slice=lacking, per_preset=masks_per_preset, shuffle=shuffle_clips, there=sorted(there)
         )
         counts[name], chosen = len(own), chosen + own
         masks.append(drawn)
@@ -137,6 +147,39 @@ def plan(
     indices = np.concatenate([np.empty(0, np.int32), *(drawn.indices for drawn in masks)])
     reverse = np.concatenate([np.empty(0, np.bool_), *(drawn.reverse for drawn in masks)])
     return Plan(Pairs(counts, chosen, of_masks, indices, reverse), rules, left_out)
+
+
+def by_turns(
+    films: Iterable[Sequence[Clip]], *, kind_of: Callable[[Clip], int] = lambda _: 0, there: Container[Clip] = ()
+) -> Iterator[Clip]:
+    """Take one clip of each film, then another of each that has more, until some film would have an even share and two more.
+
+    A film with many clips beside films with few does not fill up what these lack: a mean would be of that film.
+
+    Args:
+        films: clips of each, those that come first in front; films in the order in which they take turns.
+        kind_of: kind of a clip. Kinds are taken about equally often, where films have clips to choose from.
+        there: clips that have been taken already, the first of their films: they have had the turns of these, and are not given.
+    """
+    left = [list(reversed(own)) for own in films]
+    count, taken, kinds = len(left), 0, Counter[int]()
+    for turn in itertools.count():
+        if not left or turn * count > taken + 1:
+            return
+        taken += len(left)
+        row: list[tuple[int, Clip]] = []
+        for own in left:
+            clip = own.pop() if len(own) == 1 or own[-1] in there else own.pop(_rarest(own, kind_of, kinds))
+            kinds[kind_of(clip)] += 1
+            row.append((kinds[kind_of(clip)], clip))
+        # Kinds come by turns too, for whoever takes a part of these.
+        yield from (clip for _, clip in sorted(row, key=itemgetter(0)) if clip not in there)
+        left = [own for own in left if own]
+
+
+def _rarest(own: Sequence[Clip], kind_of: Callable[[Clip], int], kinds: Mapping[int, int]) -> int:
+    """Place, from the end, of the last clip whose kind has been taken least, among those at the end."""
+    return -min(range(1, min(len(own), _NEXT) + 1), key=lambda place: kinds[kind_of(own[-place])])
 
 
 def _slices(
@@ -165,13 +208,14 @@ class _Masks(NamedTuple):
 
 
 def _published(
-    name: str, clips: Sequence[str], presets: Sequence[str], *, per_slice: int, per_preset: int, shuffle: bool, there: int
-) -> tuple[list[str], _Masks]:
+    name: str, clips: Sequence[str], presets: Sequence[str], *, per_slice: int, per_preset: int, shuffle: bool,
+    there: Sequence[str],
+) -> tuple[list[str], _Masks]:  # fmt: skip
     # Seed 0 every time: lists of equal length are taken in the same order and reversed at the same places. Only the list of
     # all clips was ever shuffled. `name` has no say here.
     del name
     order, reverse = legacy_order(len(presets) * per_preset)
-    order, reverse = order[there:], reverse[there:]
+    order, reverse = order[len(there) :], reverse[len(there) :]
     chosen = [clips[place] for place in legacy_order(len(clips))[0]] if shuffle else list(clips)
     count = min(len(chosen), per_slice, len(order))
     masks = np.array(order[:count], np.int32)
@@ -185,10 +229,11 @@ class _ByContent:
     Args:
         clips: ids of all that may be paired.
         seed: another one pairs otherwise.
+        sources: clip -> its film.
     """
 
-    def __init__(self, clips: Sequence[str], seed: int) -> None:
-        self._all, self._hashes_of_all, self._seed = clips, _hashes(clips), seed
+    def __init__(self, clips: Sequence[str], seed: int, sources: Mapping[str, str]) -> None:
+        self._all, self._hashes_of_all, self._seed, self._sources = clips, _hashes(clips), seed, sources
 
     def __call__(
         self,
@@ -199,18 +244,17 @@ class _ByContent:
         per_slice: int,
         per_preset: int,
         shuffle: bool,
-        there: int,
+        there: Sequence[str],
     ) -> tuple[list[str], _Masks]:
-        del shuffle, there  # a hash has no order that shuffling could change
+        del shuffle  # a hash has no order that shuffling could change
         hashes = self._hashes_of_all if clips is self._all else _hashes(clips)
+        if there:
+            hashes = np.concatenate([hashes, _hashes(there)])
         of_preset = (self._drawn(hashes, "preset", name) % np.uint64(len(presets))).astype(np.int64)
-        order = self._drawn(hashes, "clip", name)
-        first = [_smallest(order, np.flatnonzero(of_preset == number), per_slice) for number in range(len(presets))]
-        # Clips take turns by preset, so that every preset is there about equally often: a slice must differ from its counterpart
-        # in one attribute only. Within a preset the order of two clips is theirs alone.
-        places = np.concatenate(first)
-        turn = np.concatenate([np.arange(len(own)) for own in first])
-        chosen = places[np.lexsort((order[places], turn))][:per_slice]
+        films = self._films(name, [*clips, *there], self._drawn(hashes, "clip", name), there=len(there))
+        # Presets are there about equally often: a slice must differ from its counterpart in one attribute only.
+        taken = by_turns(films, kind_of=of_preset.tolist().__getitem__, there=range(len(clips), len(hashes)))
+        chosen = np.fromiter(itertools.islice(taken, per_slice), np.int64)
         indices, reverse = np.empty(len(chosen), np.int32), np.empty(len(chosen), np.bool_)
         for number, preset in enumerate(presets):
             places = np.flatnonzero(of_preset[chosen] == number)
@@ -219,6 +263,18 @@ class _ByContent:
             reverse[places] = self._drawn(own, "reverse", preset) & np.uint64(1)
         of_presets = [presets[number] for number in of_preset[chosen].tolist()]
         return [clips[place] for place in chosen.tolist()], _Masks(of_presets, indices, reverse)
+
+    def _films(self, name: str, clips: Sequence[str], order: npt.NDArray[np.uint64], *, there: int) -> Iterator[list[int]]:
+        """Places of the clips of each film by ``order``, of the last ``there`` in front; films as it is drawn for the slice."""
+        number_of: dict[str, int] = {}
+        films = np.fromiter(
+            (number_of.setdefault(self._sources.get(clip, clip), len(number_of)) for clip in clips), np.int64, len(clips)
+        )
+        turn = self._drawn(_hashes(list(number_of)), "film", name)[films]
+        places = np.lexsort((order, np.arange(len(clips)) < len(clips) - there, films, turn))
+        begins = np.flatnonzero(np.diff(films[places], prepend=-1))
+        for begin, end in itertools.pairwise([*begins.tolist(), len(clips)]):
+            yield places[begin:end].tolist()
 
     def _drawn(self, hashes: npt.NDArray[np.uint64], what: str, name: str) -> npt.NDArray[np.uint64]:
         """Numbers of 64 bits, one a hash, that differ with ``what`` and ``name`` as if they were drawn."""
@@ -230,16 +286,6 @@ class _ByContent:
             mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
         mixed ^= mixed >> np.uint64(31)
         return mixed
-
-
-def _smallest(order: npt.NDArray[np.uint64], places: npt.NDArray[np.int64], most: int) -> npt.NDArray[np.int64]:
-    """Places of the ``most`` smallest numbers among those at ``places``, ascending."""
-    numbers = order[places]
-    if most < len(places):
-        nearest = np.argpartition(numbers, most)[:most]
-        places, numbers = places[nearest], numbers[nearest]
-    found: npt.NDArray[np.int64] = places[np.argsort(numbers)]
-    return found
 
 
 def _hashes(names: Sequence[str]) -> npt.NDArray[np.uint64]:

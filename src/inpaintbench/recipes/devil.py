@@ -2,7 +2,7 @@
 
 Three stages, each reading the tables of the one before: ``curate`` (sources -> clips -> labels), ``corrupt`` (pairs -> holes ->
 items and slices), ``export`` (a frozen dataset). Two behaviours: ``as-published`` repeats the released code's choices, defects
-included; ``corrected`` draws every slice independently and normalises camera motion by time.
+included; ``corrected`` draws every slice independently and by turns from all films, and normalises camera motion by time.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, overload
 
@@ -163,6 +163,13 @@ class DevilRecipe(BaseModel):
             "clips with a scene score above 0.3 are dropped; objects only where `--foreground-limit` or people say so; of own "
             "footage also fades, dissolves, stills and black frames, unless as published",
             "other clips are kept",
+        ),
+        Deviation(
+            "clips of a slice",
+            "the first 150 of one shuffle, whatever film they are of",
+            "by turns from all films: none has more than an even share and one more, and presets are there about equally often",
+            "a mean is of all films rather than of the one with most clips; it compares with none that was printed",
+            {"behaviour": "corrected"},
         ),
         Deviation(
             "items of a slice",
@@ -598,28 +605,22 @@ def corrupt(recipe: DevilRecipe, executor: Executor, workspace: Workspace, *, ma
     ``masks`` is the folder of the saved masks of a recipe that uses those.
     """
     require(workspace.columns("attributes", Attribute, step=LEVELS, columns=["name"]), LABELS, "curation select")
-    names, of_clips = _clips_by_level(workspace)
-    # Masks of the name of a film make an item that people gave.
-    if recipe.behaviour == "corrected" and (recipe.saved_masks is None or recipe.masks_by_turn):
-        labelled = {clip for levels in of_clips.values() for clips in levels.values() for clip in clips}
-        chosen = set(leakage.once(workspace, sorted(names, key=lambda name: name not in labelled)))
-        names = [name for name in names if name in chosen]
     if recipe.saved_masks is not None:
+        names, of_clips = _drawn_from(recipe, workspace)
         clips = {clip.clip_id: clip for clip in workspace.table("clips", Clip)}
         own_masks.corrupt(recipe, executor, workspace, [clips[name] for name in names], masks, of_clips)
         return
-    published = appended(workspace)
     if recipe.design == "paired":
         paired.corrupt(recipe, executor, workspace, draw(recipe, workspace))
         return
     if AXES_OF_ITEMS in workspace.steps("attributes"):  # of an earlier build with another design
         workspace.write_table("attributes", AXES_OF_ITEMS, [], Attribute)
-    plan = _plan(recipe, names, of_clips, members=published.members if published else {})
+    plan = _plan(recipe, workspace)
     requests = _Requests(recipe, plan.pairs, workspace)
     ids = texts(requests.corruption_ids())
     rendered = render.render(executor, requests, ids=ids)
     _write_items(recipe, workspace, plan, ids, rendered=flat(rendered.columns("corruption_id")["corruption_id"]))
-    del requests, ids, plan, names, of_clips
+    del requests, ids, plan
     measured = render.measure_all(executor, rendered)
     workspace.write_rows("attributes", MASK_LEVELS, promised_levels(rendered, measured))
     if recipe.imperfect:
@@ -627,24 +628,43 @@ def corrupt(recipe: DevilRecipe, executor: Executor, workspace: Workspace, *, ma
 
 
 def draw(recipe: DevilRecipe, workspace: Workspace) -> paired.Drawn:
-    """Return the clips of each slice and axis of a paired design, of a workspace with labels."""
-    names, of_clips = _clips_by_level(workspace)
-    labelled = {clip for levels in of_clips.values() for clips in levels.values() for clip in clips}
-    chosen = set(leakage.once(workspace, sorted(names, key=lambda name: name not in labelled)))
-    clips = workspace.columns("clips", Clip, columns=["clip_id", "source_id"], where=("clip_id", chosen)).combine_chunks()
+    """Return the clips of each slice and axis of corrected blobs, of a workspace with labels."""
+    names, of_clips = _drawn_from(recipe, workspace)
+    if recipe.design == "slices":
+        plan = _plan(recipe, workspace)
+        ids = iter(plan.pairs.clip_ids)
+        drawn = {name: list(islice(ids, count)) for name, count in plan.pairs.counts.items()}
+        return paired.Drawn(drawn, left_out=plan.left_out, films=_films(workspace, names))
     motion = recipe.motion_attribute(_rates(workspace))
     moves = workspace.columns("attributes", Attribute, where=("name", [motion]), columns=["subject_id", "value"])
     still = flat(moves["subject_id"]).filter(pc.fill_null(pc.less(flat(moves["value"]), LEAST_HIGH[motion]), False))
     wanted, published = recipe.sliced_by or SLICED_BY, appended(workspace)
     return paired.draw(
         {attribute: levels for attribute, levels in of_clips.items() if attribute in wanted},
-        every=[name for name in names if name in chosen], still=chosen.intersection(still.to_pylist()),
-        sources={
-            **(published.films if published else {}),
-            **dict(zip(clips["clip_id"].to_pylist(), leakage.sources_of(workspace, clips).to_pylist(), strict=True)),
-        },
+        every=names, still=set(names).intersection(still.to_pylist()), sources=_films(workspace, names),
         axes=recipe.axes_of_pairs, per_slice=recipe.per_slice, seed=recipe.seed, members=published.members if published else {},
     )  # fmt: skip
+
+
+def _drawn_from(recipe: DevilRecipe, workspace: Workspace) -> tuple[list[str], dict[str, dict[str, list[str]]]]:
+    """Return ``_clips_by_level``, of clips that show the same but one, unless it is as published or people gave the masks."""
+    names, of_clips = _clips_by_level(workspace)
+    # Masks of the name of a film make an item that people gave.
+    if recipe.behaviour == "corrected" and (recipe.saved_masks is None or recipe.masks_by_turn):
+        labelled = {clip for levels in of_clips.values() for clips in levels.values() for clip in clips}
+        chosen = set(leakage.once(workspace, sorted(names, key=lambda name: name not in labelled)))
+        names = [name for name in names if name in chosen]
+    return names, of_clips
+
+
+def _films(workspace: Workspace, clip_ids: Collection[str]) -> dict[str, str]:
+    """Return the source of each of some clips, and of published ones."""
+    clips = workspace.columns("clips", Clip, columns=["clip_id", "source_id"], where=("clip_id", set(clip_ids))).combine_chunks()
+    published = appended(workspace)
+    return {
+        **(published.films if published else {}),
+        **dict(zip(clips["clip_id"].to_pylist(), leakage.sources_of(workspace, clips).to_pylist(), strict=True)),
+    }
 
 
 def _write_imperfect(recipe: DevilRecipe, executor: Executor, workspace: Workspace, exact: Sequence[Corruption]) -> None:
@@ -815,14 +835,9 @@ def _clips_by_level(workspace: Workspace) -> tuple[list[str], dict[str, dict[str
     return by_name, of_clips
 
 
-def _plan(
-    recipe: DevilRecipe,
-    names: Sequence[str],
-    of_clips: Mapping[str, Mapping[str, Sequence[str]]],
-    *,
-    members: Mapping[str, Collection[str]],
-) -> slices.Plan:
-    wanted = recipe.sliced_by or SLICED_BY
+def _plan(recipe: DevilRecipe, workspace: Workspace) -> slices.Plan:
+    names, of_clips = _drawn_from(recipe, workspace)
+    wanted, published = recipe.sliced_by or SLICED_BY, appended(workspace)
     return slices.plan(
         {attribute: levels for attribute, levels in of_clips.items() if attribute in wanted},
         all_clips=names,
@@ -831,5 +846,6 @@ def _plan(
         behaviour=recipe.behaviour,
         seed=recipe.seed,
         masks_per_preset=recipe.masks_per_preset,
-        members=members,
+        members=published.members if published else {},
+        sources=_films(workspace, names) if recipe.behaviour == "corrected" else {},
     )

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from inpaintbench.executors.base import Executor
+from inpaintbench.export.slices import by_turns
 from inpaintbench.masks import render
 from inpaintbench.masks.axes import AXES
 from inpaintbench.masks.axes.base import Axis
@@ -107,8 +108,6 @@ def in_turn(
 ) -> list[str]:
     """Fill up to ``most`` clips, by turns from every film, so that none has more than an even share and one more.
 
-    A film with many clips beside films with few does not fill up what these lack: a mean would be of that film.
-
     Args:
         clips: to choose from.
         sources: clip id -> its film.
@@ -123,13 +122,8 @@ def in_turn(
     for clip in sorted(clips, key=lambda clip: (clip not in first, hash_of(*key, clip))):
         of_film.setdefault(sources[clip], []).append(clip)
     films = sorted(of_film, key=lambda film: (first.isdisjoint(of_film[film]), hash_of(*key, film)))
-    turns = list(itertools.zip_longest(*(of_film[film] for film in films)))
-    taken: list[str] = []
-    for turn, row in enumerate(turns):
-        if turn * len(of_film) > len(taken) + 1:
-            break
-        taken += [clip for clip in row if clip is not None]
-    return [clip for clip in taken if clip not in there][: max(most - len(there), 0)]
+    taken = by_turns([of_film[film] for film in films], there=there)
+    return list(itertools.islice(taken, max(most - len(there), 0)))
 
 
 def corrupt(recipe: Any, executor: Executor, workspace: Workspace, drawn: Drawn) -> None:

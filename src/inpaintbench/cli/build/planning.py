@@ -101,6 +101,9 @@ def warn_of_few_films(recipe: DevilRecipe, workspace: Workspace) -> None:
 
     if recipe.behaviour != "corrected" or recipe.saved_masks is not None or appended(workspace):
         return
+    if (few := too_few(recipe.per_slice)) is not None:
+        console.warn(f"warning: --per-slice {recipe.per_slice} gives no slice or axis more than {few}; give more")
+        return
     drawn = devil.draw(recipe, workspace)
     films = {
         name: len({drawn.films[clip] for clip in clips}) for name, clips in {**drawn.labelled, **drawn.axes}.items() if clips
