@@ -20,8 +20,8 @@ import numpy as np
 from scipy.stats import kendalltau
 from voted_studies import study_of
 
-from inpaintbench.annotate.desk.records import Vote
-from inpaintbench.annotate.screening import RULES
+from inpaintbench.annotate.records import Vote
+from inpaintbench.annotate.rules import RULES
 from inpaintbench.annotate.screening.screen import proposals
 from inpaintbench.annotate.statistics.exclusions import results_of
 from inpaintbench.annotate.study import RuleSpec, Study

@@ -21,7 +21,6 @@ LAYERS = (
         "regions",
         "benchmarks",
         "catalogue",
-        "contract",
         "view",
         "compute",
         "deviations",
@@ -37,6 +36,7 @@ LAYERS = (
     {"executors", "models", "pages"},
     {"curation", "masks", "annotate", "export", "eval"},
     {"recipes"},
+    {"contracts"},
     {"cli", "__main__"},
 )
 ROOMS = LAYERS[4]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from inpaintbench.annotate.desk.state import Vote
+from inpaintbench.annotate.records import Vote
 from inpaintbench.annotate.study import Study, StudyFile, StudyTask, parse_study, study_id, task_id
 
 OF_CLIPS = {"workspace": "W"}

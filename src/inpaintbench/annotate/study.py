@@ -14,21 +14,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from inpaintbench.annotate.crowd import Codes, Crowd, Link, Qualify
 from inpaintbench.annotate.questions import QUESTIONS
 from inpaintbench.annotate.questions.base import Form, Question
-from inpaintbench.annotate.screening import RULES
+from inpaintbench.annotate.rules import RULES
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InpaintBenchError, InputError
 from inpaintbench.files import read_text, write_atomically
 from inpaintbench.types import canonical_json, content_id
-
-if TYPE_CHECKING:
-    from inpaintbench.annotate.screening.base import ScreeningRule
 
 # Of `study.json`; another one is refused.
 FORMAT_VERSION = 1
@@ -153,6 +150,18 @@ class RuleSpec(BaseModel):
         """Arguments of the rule's class."""
         return dict(self.model_extra or {})
 
+    def built(self, name: str) -> Any:
+        """The rule ``name`` with these constants: a ``screening.base.ScreeningRule``.
+
+        Raises:
+            UnknownNameError: no such rule.
+            InputError: constants that it does not take.
+        """
+        try:
+            return RULES.get(name)(**self.constants)
+        except TypeError as error:
+            raise InputError(f"screening rule {name!r} cannot be built with {self.constants}: {error}") from error
+
 
 class Viewing(_Strict):
     """What must be seen of a candidate's picture for an answer to be taken; the page says how to get there."""
@@ -201,7 +210,7 @@ class StudyFile(_Strict):
     def _rules_exist(self) -> StudyFile:
         for name, spec in self.screening.items():
             try:
-                rule = build_rule(name, spec)
+                rule = spec.built(name)
             except InpaintBenchError as error:
                 raise ValueError(f"screening: {error}") from error
             if spec.auto and rule.only_proposes:
@@ -334,21 +343,6 @@ def build_question(spec: QuestionSpec) -> Question:
     except TypeError as error:
         raise InputError(f"question {spec.leaf!r} cannot be built with {spec.constants}: {error}") from error
     return question
-
-
-def build_rule(name: str, spec: RuleSpec) -> ScreeningRule:
-    """The screening rule of ``name`` with the study's constants.
-
-    Raises:
-        UnknownNameError: no such rule.
-        InputError: constants that it does not take.
-    """
-    leaf = RULES.get(name)
-    try:
-        rule: ScreeningRule = leaf(**spec.constants)
-    except TypeError as error:
-        raise InputError(f"screening rule {name!r} cannot be built with {spec.constants}: {error}") from error
-    return rule
 
 
 def read_study_file(path: Path) -> StudyFile:

@@ -14,7 +14,7 @@ from inpaintbench.cli.commands import group
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import argument, option
 from inpaintbench.cli.words import check_constants
-from inpaintbench.contract import outcomes
+from inpaintbench.contracts import outcomes
 from inpaintbench.errors import InpaintBenchError, InputError
 
 # Kinds with a contract -> their catalogue.
@@ -55,7 +55,7 @@ def check(
         built = admitted(**_SHARED.get(leaves.kind, {}), **given)
     except TypeError as error:
         raise UsageError(f"{leaves.kind} {address!r} cannot be built with {given}: {error}") from error
-    checks = importlib.import_module(f"{str(leaves.base).partition(':')[0].removesuffix('.base')}.contract").CHECKS
+    checks = importlib.import_module(f"inpaintbench.contracts.{leaves.kind.replace(' ', '_')}").CHECKS
     results = list(outcomes(checks, built))
     rows = [(row.check, _word(row.fault, row.skipped), row.fault or row.skipped or "") for row in results]
     console.print_table(f"{leaves.kind} {built.name}", ["what", "found", "why"], rows)

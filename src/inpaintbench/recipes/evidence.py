@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from inpaintbench.annotate.desk.state import Vote
+from inpaintbench.annotate.records import Vote
 from inpaintbench.annotate.statistics.agreement import part_agreements
 from inpaintbench.annotate.study import Study
 from inpaintbench.curation.calibration import calibrate_judged

@@ -14,9 +14,9 @@ from rater_world import METHODS, Clock, MemoryJournal, answer_to, given_to, make
 from inpaintbench.annotate.desk.assign import BLOCK, _drawn_kinds, next_task, seats, still_to_come
 from inpaintbench.annotate.desk.coverage import Coverage
 from inpaintbench.annotate.desk.desk import Desk
-from inpaintbench.annotate.desk.records import RaterRecord
 from inpaintbench.annotate.desk.state import State
 from inpaintbench.annotate.events import Event, Purpose
+from inpaintbench.annotate.records import RaterRecord
 from inpaintbench.annotate.study import Study
 
 NO_CHECKS = {"gold_share": 0.0, "repeat_share": 0.0}

@@ -11,10 +11,11 @@ import pytest
 from rater_world import Clock, answer_to, make_study
 
 from inpaintbench.annotate.desk.desk import Desk
-from inpaintbench.annotate.desk.state import Vote, votes
+from inpaintbench.annotate.desk.state import votes
 from inpaintbench.annotate.journal import Journal
 from inpaintbench.annotate.outcomes.judgements import Imported, import_judgements
 from inpaintbench.annotate.outcomes.resolve import labels
+from inpaintbench.annotate.records import Vote
 
 CHECKS = {"gold_share": 0.0, "repeat_share": 0.0}
 STUDY = make_study([{"leaf": "scene_motion", "must_watch": False, "raters_per_task": 2}], subjects=3, checks=CHECKS)

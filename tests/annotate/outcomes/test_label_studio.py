@@ -16,11 +16,11 @@ from studies_made import write_study
 
 from inpaintbench import video
 from inpaintbench.annotate.desk.desk import Desk
-from inpaintbench.annotate.desk.records import Submission, Vote
 from inpaintbench.annotate.desk.state import votes
 from inpaintbench.annotate.journal import Journal
 from inpaintbench.annotate.outcomes.judgements import Imported, export_judgements, import_judgements, write_gold
 from inpaintbench.annotate.outcomes.label_studio import order_of, write_media
+from inpaintbench.annotate.records import Submission, Vote
 from inpaintbench.annotate.study import Study, StudyTask
 from inpaintbench.errors import InputError
 

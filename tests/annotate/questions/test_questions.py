@@ -10,7 +10,7 @@ import pytest
 
 from inpaintbench.annotate.outcomes.preferences import preferences
 from inpaintbench.annotate.outcomes.resolve import labels
-from inpaintbench.annotate.questions import QUESTIONS, contract
+from inpaintbench.annotate.questions import QUESTIONS
 from inpaintbench.annotate.questions.base import SHOWN, Form, Option, Part, Question, checked
 from inpaintbench.annotate.questions.best_of import BestOf
 from inpaintbench.annotate.questions.keep_reject import KeepReject
@@ -19,7 +19,8 @@ from inpaintbench.annotate.questions.pairwise import Pairwise
 from inpaintbench.annotate.questions.scene_motion import SceneMotion
 from inpaintbench.annotate.statistics.standings import shares_of
 from inpaintbench.annotate.study import QuestionSpec, build_question
-from inpaintbench.contract import Check, ContractError
+from inpaintbench.contracts import Check, ContractError
+from inpaintbench.contracts import question as contract
 from inpaintbench.errors import InputError
 
 

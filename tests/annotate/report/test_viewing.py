@@ -12,8 +12,8 @@ from program import run_here
 from rater_world import answer_to
 
 from inpaintbench.annotate.desk.desk import Desk
-from inpaintbench.annotate.desk.records import Vote
 from inpaintbench.annotate.journal import Journal
+from inpaintbench.annotate.records import Vote
 from inpaintbench.annotate.report.records import Material
 from inpaintbench.annotate.report.viewing import condition, viewing_parts
 from inpaintbench.errors import InputError

@@ -11,17 +11,17 @@ import numpy as np
 import pytest
 from voted_studies import OF_PREDICTIONS, Ballot, grades_with_two_strange_raters, study_of
 
-from inpaintbench.annotate.desk.records import Standing, Vote
+from inpaintbench.annotate.records import Standing, Vote
 from inpaintbench.annotate.report.left_out import left_out_parts
 from inpaintbench.annotate.report.material import material_of
-from inpaintbench.annotate.screening import RULES
+from inpaintbench.annotate.rules import RULES
 from inpaintbench.annotate.screening.base import Panel
 from inpaintbench.annotate.screening.bt500 import FarGrades, far_grades, rejected
 from inpaintbench.annotate.screening.circular_triads import consistence, triads_of
 from inpaintbench.annotate.screening.screen import proposals, stated_rules
 from inpaintbench.annotate.screening.straight_lining import longest_run_below
 from inpaintbench.annotate.statistics.exclusions import results_of
-from inpaintbench.annotate.study import RuleSpec, Study, StudyFile, build_rule
+from inpaintbench.annotate.study import RuleSpec, Study, StudyFile
 from inpaintbench.errors import InputError
 
 METHODS = ("deep", "flow", "patch", "vary")
@@ -42,7 +42,7 @@ def grades() -> Study:
 
 
 def flagged(name: str, study: Study, votes: Sequence[Vote], **constants: Any) -> dict[str, str]:
-    rule = build_rule(name, RuleSpec(**constants))
+    rule = RuleSpec(**constants).built(name)
     return {finding.rater_id: finding.reason for finding in rule.findings(Panel(study, votes))}
 
 
@@ -263,10 +263,10 @@ def test_rules_that_are_no_reason_by_themselves_only_propose(rule: str) -> None:
 def test_a_rule_takes_no_strange_constants() -> None:
     for name in RULES:
         with pytest.raises(InputError, match=f"screening rule '{name}' cannot be built"):
-            build_rule(name, RuleSpec(strange=1))
+            RuleSpec(strange=1).built(name)
     for name, constants in {"side_bias": {"p": 2}, "failed_gold": {"least": 0}, "straight_lining": {"least": 1.5}}.items():
         with pytest.raises(InputError, match="choose a"):
-            build_rule(name, RuleSpec(**constants))
+            RuleSpec(**constants).built(name)
 
 
 def test_a_study_states_its_rules_and_gets_proposals_in_their_order() -> None:

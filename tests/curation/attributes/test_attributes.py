@@ -8,10 +8,10 @@ import pytest
 from laid_out import everywhere
 from worlds import luma, pan_clip
 
-from inpaintbench.contract import Check
+from inpaintbench.contracts import Check
+from inpaintbench.contracts.attribute import CHECKS
 from inpaintbench.curation.attributes import ATTRIBUTES
 from inpaintbench.curation.attributes.base import AttributeLeaf
-from inpaintbench.curation.attributes.contract import CHECKS
 from inpaintbench.view import ItemView
 
 

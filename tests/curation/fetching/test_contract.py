@@ -11,8 +11,9 @@ from datasets import Dataset
 from web_footage import clip_bytes, write_list
 from web_server import Answer, WebServer
 
-from inpaintbench.contract import outcomes
-from inpaintbench.curation.fetching import FETCHERS, contract
+from inpaintbench.contracts import fetcher as contract
+from inpaintbench.contracts import outcomes
+from inpaintbench.curation.fetching import FETCHERS
 from inpaintbench.curation.fetching.base import Candidate, Fetched, Fetcher
 from inpaintbench.curation.fetching.urls import UrlList
 from inpaintbench.download import Limits

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from tests.worlds import pan_clip
 
-from inpaintbench.contract import Check, NotChecked
+from inpaintbench.contracts import Check, NotChecked
+from inpaintbench.contracts.method import CHECKS
 from inpaintbench.eval.adapters.checking import findings
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.methods.base import Method
-from inpaintbench.eval.methods.contract import CHECKS
 from inpaintbench.eval.scoring.check import made_view, tried
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView

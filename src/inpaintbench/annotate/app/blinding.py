@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from inpaintbench.annotate.desk.cards import letter
-from inpaintbench.annotate.desk.records import Standing, Vote
+from inpaintbench.annotate.records import Standing, Vote
 from inpaintbench.annotate.study import Proxy, Study, StudyTask
 from inpaintbench.types import content_id
 

@@ -16,8 +16,8 @@ from inpaintbench.pages.words import moment
 if TYPE_CHECKING:
     from inpaintbench.annotate.app.blinding import View
     from inpaintbench.annotate.desk.desk import Desk
-    from inpaintbench.annotate.desk.records import Exclusion, Vote
     from inpaintbench.annotate.journal.accounts import Rater
+    from inpaintbench.annotate.records import Exclusion, Vote
     from inpaintbench.annotate.study import Study
 
 # Answers that the list offers: the newest of those asked for.

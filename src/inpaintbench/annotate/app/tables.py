@@ -14,8 +14,8 @@ from inpaintbench.pages.words import DASH, count, duration, moment, percent
 
 if TYPE_CHECKING:
     from inpaintbench.annotate.app.blinding import View
-    from inpaintbench.annotate.desk.records import Exclusion, Submission, Vote
     from inpaintbench.annotate.journal.accounts import Rater
+    from inpaintbench.annotate.records import Exclusion, Submission, Vote
     from inpaintbench.annotate.study import Study, StudyTask
 
 RATER_COLUMNS = (

@@ -11,9 +11,9 @@ from itertools import islice
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.annotate.desk.records import Lease
 from inpaintbench.annotate.desk.state import State
 from inpaintbench.annotate.events import Event
+from inpaintbench.annotate.records import Lease
 from inpaintbench.types import item_rng
 
 # Tasks that compete by coverage alone: (question, pair of candidates); no candidates for questions that are not about pairs.

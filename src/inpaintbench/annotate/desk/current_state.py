@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from inpaintbench.annotate.desk.coverage import Coverage
 from inpaintbench.annotate.desk.pairs import Finish, InformationGain
-from inpaintbench.annotate.desk.records import Comparison, Vote
 from inpaintbench.annotate.desk.screen import Screen
 from inpaintbench.annotate.desk.snapshot import STEP, WORTH, packed, stored_state
 from inpaintbench.annotate.events import Event, Kind
+from inpaintbench.annotate.records import Comparison, Vote
 from inpaintbench.annotate.study import Study
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from inpaintbench.annotate.desk.assign import QUEUE, Assignment, next_task
 from inpaintbench.annotate.desk.current_state import Append, Live
-from inpaintbench.annotate.desk.records import Lease
+from inpaintbench.annotate.records import Lease
 from inpaintbench.types import content_id
 
 

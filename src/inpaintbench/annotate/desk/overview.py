@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from inpaintbench.annotate.desk.coverage import Coverage
-from inpaintbench.annotate.desk.records import Exclusion, Share
 from inpaintbench.annotate.desk.state import BROKEN, State
 from inpaintbench.annotate.desk.submissions import ANSWER, COUNTED, UNDONE
+from inpaintbench.annotate.records import Exclusion, Share
 
 # Seconds of the window of the pace.
 HOUR = 3600.0

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from inpaintbench.annotate.desk.records import Comparison
 from inpaintbench.annotate.desk.state import State
+from inpaintbench.annotate.records import Comparison
 from inpaintbench.annotate.study import Study
 
 # Votes of a question between two looks at whether its ranking is stable: a look takes seconds with many votes.

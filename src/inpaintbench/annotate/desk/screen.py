@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from inpaintbench.annotate.desk.records import Vote
 from inpaintbench.annotate.desk.state import State
+from inpaintbench.annotate.records import Vote
 from inpaintbench.annotate.study import Study
 
 if TYPE_CHECKING:

@@ -16,10 +16,10 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
-from inpaintbench.annotate.desk import records
-from inpaintbench.annotate.desk.records import RaterRecord
+from inpaintbench.annotate import records
 from inpaintbench.annotate.desk.state import State
 from inpaintbench.annotate.desk.submissions import known_of, number_of
+from inpaintbench.annotate.records import RaterRecord
 from inpaintbench.annotate.study import Study
 from inpaintbench.errors import InpaintBenchError
 

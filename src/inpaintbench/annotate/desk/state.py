@@ -16,7 +16,10 @@ from typing import Literal
 
 import numpy as np
 
-from inpaintbench.annotate.desk.records import (
+from inpaintbench.annotate.desk.submissions import COUNTED, PURPOSES, UNDONE, Submissions
+from inpaintbench.annotate.events import Event, Purpose
+from inpaintbench.annotate.questions.pairwise import TIE
+from inpaintbench.annotate.records import (
     RECENT_TASKS,
     SOON_SECONDS,
     Comparison,
@@ -30,9 +33,6 @@ from inpaintbench.annotate.desk.records import (
     Visit,
     Vote,
 )
-from inpaintbench.annotate.desk.submissions import COUNTED, PURPOSES, UNDONE, Submissions
-from inpaintbench.annotate.events import Event, Purpose
-from inpaintbench.annotate.questions.pairwise import TIE
 from inpaintbench.annotate.study import Study, StudyTask
 from inpaintbench.errors import InputError
 

@@ -21,8 +21,8 @@ from inpaintbench.files import write_atomically
 from inpaintbench.types import canonical_json, content_id
 
 if TYPE_CHECKING:
-    from inpaintbench.annotate.desk.records import Submission, Vote
     from inpaintbench.annotate.journal import Journal, Writer
+    from inpaintbench.annotate.records import Submission, Vote
 
 # Judgements stored in one transaction, so that raters who are at work need not wait for long.
 _AT_ONCE = 200

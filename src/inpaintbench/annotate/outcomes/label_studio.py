@@ -24,8 +24,8 @@ from inpaintbench.files import copy_file, read_text, write_atomically
 from inpaintbench.types import content_id, item_rng
 
 if TYPE_CHECKING:
-    from inpaintbench.annotate.desk.records import Submission, Vote
     from inpaintbench.annotate.questions.base import Form
+    from inpaintbench.annotate.records import Submission, Vote
     from inpaintbench.annotate.study import Study, StudyTask, Tile
 
 SUFFIX = ".json"

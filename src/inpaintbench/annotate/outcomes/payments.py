@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Literal
 
 from inpaintbench.annotate.crowd import Crowd, Outcome, PlatformName
 from inpaintbench.annotate.desk.attendance import timed_out
-from inpaintbench.annotate.desk.records import Exclusion, RaterRecord, Share, Visit
 from inpaintbench.annotate.desk.state import State
+from inpaintbench.annotate.records import Exclusion, RaterRecord, Share, Visit
 from inpaintbench.pages.words import count
 from inpaintbench.table_files import FORMULA
 

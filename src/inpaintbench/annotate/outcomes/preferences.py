@@ -6,10 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from inpaintbench.annotate.desk.records import Vote
-from inpaintbench.annotate.outcomes.resolve import PRODUCER, counted, overlapping
+from inpaintbench.annotate.outcomes.resolve import PRODUCER, overlapping
 from inpaintbench.annotate.questions.base import Kind, Question
 from inpaintbench.annotate.questions.pairwise import BOTH_BAD, TIE
+from inpaintbench.annotate.records import Vote, first_votes
 from inpaintbench.annotate.study import Study, StudyTask
 from inpaintbench.errors import InputError
 from inpaintbench.types import Plain, Prediction, Score, content_id
@@ -32,7 +32,7 @@ def preferences(study: Study, votes: Iterable[Vote]) -> list[Score]:
 
     Two at a time: ``(wins + ties / 2) / comparisons`` of the method on the item; votes that both are bad are in neither number.
     One of several: how often it was chosen. One alone: the mean of ``Question.number``, which is the mean grade, the mean share
-    or the share of votes that call it good. Votes count as in ``resolve.counted``; those of gold
+    or the share of votes that call it good. Votes count as in ``records.first_votes``; those of gold
     tasks, chosen for being clear, only where a method has no other task on the item. A method without any has None and why.
     ``details`` holds the counts that votes of the item come to, so that nobody needs the journal:
 
@@ -49,7 +49,7 @@ def preferences(study: Study, votes: Iterable[Vote]) -> list[Score]:
         InputError: a vote on a task that the study does not have.
     """
     by_key: dict[Key, list[Heard]] = {}
-    of_task = counted(study, votes, gold=True)
+    of_task = first_votes(study, votes, gold=True)
     tasks = [task for task in study.tasks if study.question_of[task.question].subject != "clip"]
     ordinary = {key for task in tasks if not task.gold for key in _keys(task)}
     for task in tasks:

@@ -22,8 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from inpaintbench.annotate.desk.records import Vote
 from inpaintbench.annotate.questions.base import Question, number
+from inpaintbench.annotate.records import Vote, first_votes
 from inpaintbench.annotate.study import Study, StudyTask
 from inpaintbench.errors import InputError
 from inpaintbench.types import Answer, Attribute
@@ -151,27 +151,6 @@ class Resolved:
     """Question -> clips that raters agree to call unclear; the answer stands, no attribute follows."""
 
 
-def counted(study: Study, votes: Iterable[Vote], *, gold: bool) -> dict[str, list[Vote]]:
-    """Task id -> the votes that count: of each rater the first.
-
-    Args:
-        study: whose votes they are.
-        votes: answers that stand, in order.
-        gold: with those of gold tasks, which are chosen for being clear.
-
-    Raises:
-        InputError: a vote on a task that the study does not have.
-    """
-    first: dict[str, dict[str, Vote]] = {}
-    for vote in votes:
-        task = study.task_of.get(vote.task_id)
-        if task is None:
-            raise InputError(f"a vote of rater {vote.rater_id!r} is about task {vote.task_id!r}, which the study does not have")
-        if gold or not task.gold:
-            first.setdefault(vote.task_id, {}).setdefault(vote.rater_id, vote)
-    return {task_id: list(of_raters.values()) for task_id, of_raters in first.items()}
-
-
 def labels(study: Study, votes: Iterable[Vote], *, least_agreement: float = 0.5) -> Resolved:
     """Attributes and answers of the clips of ``study``, in the order of its tasks.
 
@@ -185,7 +164,7 @@ def labels(study: Study, votes: Iterable[Vote], *, least_agreement: float = 0.5)
     """
     if not 0 <= least_agreement <= 1:
         raise InputError(f"the least agreement is {least_agreement}, choose a share of 0 to 1")
-    of_task = counted(study, votes, gold=True)
+    of_task = first_votes(study, votes, gold=True)
     unanswered = {label: 0 for label, question in study.question_of.items() if question.subject == "clip"}
     against_gold, unsure = dict.fromkeys(unanswered, 0), dict.fromkeys(unanswered, 0)
     attributes: list[Attribute] = []

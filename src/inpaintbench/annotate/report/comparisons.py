@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from inpaintbench.annotate.desk.records import Vote
 from inpaintbench.annotate.questions.pairwise import BOTH_BAD, TIE
+from inpaintbench.annotate.records import Vote
 from inpaintbench.annotate.report.agreeing import agreement_panel, disputed_panel
 from inpaintbench.annotate.report.facts import Outcomes, Proportion, left_choices, outcomes, place_choices, selection
 from inpaintbench.annotate.report.parts import heat

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from inpaintbench.annotate.desk.records import Vote
 from inpaintbench.annotate.events import ANCHORED
 from inpaintbench.annotate.questions.base import Part, Question, number
+from inpaintbench.annotate.records import Vote
 from inpaintbench.annotate.report.agreeing import agreement_panel, confusion_parts, disputed_panel, ordered_colours
 from inpaintbench.annotate.report.facts import Proportion
 from inpaintbench.annotate.report.parts import count_bars, heat, per_hundred

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from inpaintbench.annotate.desk.records import Standing
 from inpaintbench.annotate.events import Event
+from inpaintbench.annotate.records import Standing
 from inpaintbench.annotate.report.records import Material
 from inpaintbench.annotate.screening.screen import proposals
 from inpaintbench.annotate.statistics.exclusions import results_of

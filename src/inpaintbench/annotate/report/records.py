@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from inpaintbench.annotate.desk.records import Exclusion, Stated, Vote
 from inpaintbench.annotate.events import Event
 from inpaintbench.annotate.questions.base import SHOWN
+from inpaintbench.annotate.records import Exclusion, Stated, Vote
 from inpaintbench.annotate.screening.screen import Proposal
 from inpaintbench.annotate.statistics.exclusions import Change, Results, changes
 from inpaintbench.annotate.study import Study, StudyTask

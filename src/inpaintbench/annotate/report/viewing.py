@@ -10,7 +10,7 @@ from dataclasses import replace
 from statistics import median
 from typing import Any
 
-from inpaintbench.annotate.desk.records import Standing, Vote
+from inpaintbench.annotate.records import Standing, Vote
 from inpaintbench.annotate.report.records import Material
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.annotate.desk.records import Vote
 from inpaintbench.annotate.questions.base import Kind
+from inpaintbench.annotate.records import Vote
 from inpaintbench.annotate.study import Study
 from inpaintbench.catalogue import Leaf
 from inpaintbench.errors import InputError

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from inpaintbench.annotate.desk.records import Vote
-from inpaintbench.annotate.screening import RULES
+from inpaintbench.annotate.records import Vote
+from inpaintbench.annotate.rules import RULES
 from inpaintbench.annotate.screening.base import Panel
-from inpaintbench.annotate.study import Study, build_rule
+from inpaintbench.annotate.study import Study
 
 
 class Proposal(NamedTuple):
@@ -32,7 +32,7 @@ def proposals(study: Study, votes: Sequence[Vote], *, auto_only: bool = False) -
         auto_only: leave out rules that only propose.
     """
     panel = Panel(study, votes)
-    rules = [(name, spec, build_rule(name, spec)) for name, spec in study.file.screening.items() if spec.auto or not auto_only]
+    rules = [(name, spec, spec.built(name)) for name, spec in study.file.screening.items() if spec.auto or not auto_only]
     return [
         Proposal(finding.rater_id, name, finding.reason, spec.auto, not rule.only_proposes)
         for name, spec, rule in rules

@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.annotate.desk.records import Vote
 from inpaintbench.annotate.questions.base import Scale
+from inpaintbench.annotate.records import Vote
 from inpaintbench.annotate.statistics.ratings import Answers, Scheme, asked_parts, counted
 from inpaintbench.annotate.study import Study
 from inpaintbench.claims import jackknife_reach, too_few

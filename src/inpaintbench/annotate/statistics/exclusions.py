@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal, NamedTuple
 
-from inpaintbench.annotate.desk.records import Vote
+from inpaintbench.annotate.records import Vote
 from inpaintbench.annotate.statistics.ranking import Ranking
 from inpaintbench.annotate.statistics.standings import rankings_of, shares_of
 from inpaintbench.annotate.study import Study

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.annotate.desk.records import Vote
 from inpaintbench.annotate.questions.base import Question, Scale, number
 from inpaintbench.annotate.questions.pairwise import BOTH_BAD, TIE
+from inpaintbench.annotate.records import Vote
 from inpaintbench.annotate.study import Study
 from inpaintbench.errors import InputError
 

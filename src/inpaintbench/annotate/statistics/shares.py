@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.annotate.desk.records import Vote
 from inpaintbench.annotate.questions.base import Question
+from inpaintbench.annotate.records import Vote
 from inpaintbench.annotate.statistics.design import Reals
 from inpaintbench.annotate.statistics.ranking import TIED, WON, Comparison
 from inpaintbench.claims import Estimate, clustered_mean, jackknife_reach, share_interval, students_t, too_few

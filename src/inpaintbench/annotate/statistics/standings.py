@@ -6,10 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from inpaintbench.annotate.desk.state import Vote
-from inpaintbench.annotate.outcomes.resolve import counted
 from inpaintbench.annotate.questions.base import Subject
 from inpaintbench.annotate.questions.pairwise import BOTH_BAD, TIE
+from inpaintbench.annotate.records import Vote, first_votes
 from inpaintbench.annotate.statistics.ranking import Comparison, Ranking, rank
 from inpaintbench.annotate.statistics.shares import (
     choices_of,
@@ -26,7 +25,7 @@ from inpaintbench.claims import Estimate
 def comparisons_of(study: Study, votes: Iterable[Vote], label: str) -> dict[str, list[Comparison]]:
     """Item -> the comparisons of one pairwise question: of each rater the first answer to a task, and none of gold tasks."""
     comparisons: dict[str, list[Comparison]] = defaultdict(list)
-    for of_task in counted(study, votes, gold=False).values():
+    for of_task in first_votes(study, votes, gold=False).values():
         for vote in of_task:
             if vote.question == label:
                 comparisons[vote.subject_id].append(_comparison(vote))
@@ -53,7 +52,7 @@ def shares_of(study: Study, votes: Sequence[Vote]) -> dict[str, dict[str, Estima
     """Question that picks one of several, or grades, -> method -> selection frequency or mean opinion; answered ones alone."""
     shares: dict[str, dict[str, Estimate]] = {}
     by_label: dict[str, list[Vote]] = defaultdict(list)
-    for of_task in counted(study, votes, gold=False).values():
+    for of_task in first_votes(study, votes, gold=False).values():
         for vote in of_task:
             by_label[vote.question].append(vote)
     level = study.file.stop.level

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from inpaintbench.annotate.desk.records import Vote
+from inpaintbench.annotate.records import Vote
 from inpaintbench.annotate.study import Study, load
 from inpaintbench.cli.options import argument, option
 from inpaintbench.errors import InputError, MissingExtraError

@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
-from inpaintbench.annotate.desk.state import Vote
 from inpaintbench.annotate.outcomes.judgements import export_judgements, import_judgements, write_gold
 from inpaintbench.annotate.outcomes.label_studio import write_media
 from inpaintbench.annotate.outcomes.preferences import METRIC, preferences, write_preferences
 from inpaintbench.annotate.outcomes.resolve import labels, step_of, write_labels
 from inpaintbench.annotate.questions.base import Kind
+from inpaintbench.annotate.records import Vote
 from inpaintbench.annotate.report.material import events_read, material_of
 from inpaintbench.annotate.report.page import write_report
 from inpaintbench.annotate.report.viewing import seen_so

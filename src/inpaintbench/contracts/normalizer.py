@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from inpaintbench import contract
-from inpaintbench.contract import Check, moving_texture, require
+from inpaintbench import contracts
+from inpaintbench.contracts import Check, moving_texture, require
 from inpaintbench.curation.normalizers.base import Normalizer
 from inpaintbench.errors import Rejected
 
@@ -15,7 +15,7 @@ _ASPECTS = (1.0, 1.0667, 0.9)
 
 def states_its_facts(normalizer: Normalizer) -> None:
     """Name, version, documentation, and what it does in a few words."""
-    contract.states_its_facts(normalizer)
+    contracts.states_its_facts(normalizer)
     require(normalizer.describe(), "it describes itself in no words")
 
 
@@ -23,7 +23,7 @@ def gives_frames_and_leaves_its_input_alone(normalizer: Normalizer) -> None:
     """``uint8[H, W, 3]`` for frames of any size and pixels of any shape, the same each time, or a reason."""
     for height, width in _SIZES:
         frame = moving_texture(1, height=height, width=width)[0]
-        contract.read_only(frame)
+        contracts.read_only(frame)
         for aspect in _ASPECTS:
             try:
                 first, second = (normalizer.apply(frame, pixel_aspect=aspect) for _ in range(2))

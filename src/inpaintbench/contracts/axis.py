@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from inpaintbench import contract
-from inpaintbench.contract import Check, NotChecked, moving_texture, read_only, require, wandering_hole
+from inpaintbench import contracts
+from inpaintbench.contracts import Check, NotChecked, moving_texture, read_only, require, wandering_hole
 from inpaintbench.errors import Rejected
 from inpaintbench.masks.axes.base import Axis
 from inpaintbench.types import Frames, Hole
@@ -20,7 +20,7 @@ _FPS = 24.0
 
 def states_its_facts(axis: Axis) -> None:
     """Name, version, documentation, what it changes, and levels that can stand in names of slices."""
-    contract.states_its_facts(axis, "levels", "changes", "property", "truth")
+    contracts.states_its_facts(axis, "levels", "changes", "property", "truth")
     require(len(axis.levels) >= 2 and len(set(axis.levels)) == len(axis.levels), f"{axis.levels} are no two levels or more")
     for level in axis.levels:
         require(level.isidentifier(), f"the level {level!r} stands in names of slices: letters, digits and _ alone")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from inpaintbench import contract
+from inpaintbench import contracts
 from inpaintbench.compute import Compute
-from inpaintbench.contract import Check, NotChecked, moving_texture, require
+from inpaintbench.contracts import Check, NotChecked, moving_texture, require
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.flows.base import Flow, Motion
 from inpaintbench.types import Frames
@@ -22,14 +22,14 @@ _BATCH_PIXELS = 0.05
 
 def states_its_facts(flow: Flow) -> None:
     """Name, version, documentation, and its weights or None."""
-    contract.states_its_facts(flow, "weights")
+    contracts.states_its_facts(flow, "weights")
     require(flow.weights is None or isinstance(flow.weights, str), f"its weights are {flow.weights!r}, not a name or None")
 
 
 def gives_a_motion_for_each_pixel_and_leaves_the_frames_alone(flow: Flow) -> None:
     """Finite ``float32[N, H, W, 2]``, for one pair and for several."""
     frames = _frames()
-    contract.read_only(frames)
+    contracts.read_only(frames)
     for pairs in (1, 2):
         motion = _motion(flow, frames[:pairs], frames[1 : pairs + 1])
         expected = (pairs, HEIGHT, WIDTH, 2)

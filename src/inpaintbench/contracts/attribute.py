@@ -7,8 +7,8 @@ from itertools import product
 
 import numpy as np
 
-from inpaintbench import contract
-from inpaintbench.contract import Check, NotChecked, moving_texture, require
+from inpaintbench import contracts
+from inpaintbench.contracts import Check, NotChecked, moving_texture, require
 from inpaintbench.curation.attributes.base import AttributeLeaf
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.models import weights
@@ -21,7 +21,7 @@ _CONTENTS = ("flat", "black", "noise")
 
 def states_its_facts(attribute: AttributeLeaf) -> None:
     """Name, version, documentation, unit, direction, cost, and the parts of a clip that it reads."""
-    contract.states_its_facts(attribute, "unit", "cost", "needs")
+    contracts.states_its_facts(attribute, "unit", "cost", "needs")
     require(attribute.direction, "it does not say what a higher value means (direction)")
     require(attribute.cost > 0, f"its cost is {attribute.cost}; state its time as a multiple of decoding the clip")
     foreign = set(attribute.needs) - set(PARTS)
@@ -70,7 +70,7 @@ def _measured(attribute: AttributeLeaf, frames: Frames) -> float | str:
         except NotMeasurable as error:
             raise NotChecked(str(error)) from error
     luma = np.ascontiguousarray(frames[..., 1])  # any plane of the right kind: nothing here depends on colours
-    contract.read_only(frames, luma)
+    contracts.read_only(frames, luma)
     return attribute.measure(ItemView.of_arrays(truth=frames, luma=luma).declaring(attribute.name, attribute.needs))
 
 

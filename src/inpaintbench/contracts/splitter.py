@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from inpaintbench import video
-from inpaintbench.contract import Check, moving_texture, require, states_its_facts
+from inpaintbench.contracts import Check, moving_texture, require, states_its_facts
 from inpaintbench.curation.splitters.base import Splitter
 from inpaintbench.errors import Rejected
 

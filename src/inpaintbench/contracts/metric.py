@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from inpaintbench import contract
-from inpaintbench.contract import Check, NotChecked, moving_texture, noisy, require, wandering_hole
+from inpaintbench import contracts
+from inpaintbench.contracts import Check, NotChecked, moving_texture, noisy, require, wandering_hole
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.base import Measurement, Metric
 from inpaintbench.regions import dilate
@@ -20,14 +20,14 @@ FRAMES, HEIGHT, WIDTH = 6, 120, 136
 
 def states_its_facts(metric: Metric) -> None:
     """Name, version, documentation, unit, direction, decimals and needs; an order of methods by one number."""
-    contract.states_its_facts(metric, "unit", "higher_is_better", "decimals", "needs")
+    contracts.states_its_facts(metric, "unit", "higher_is_better", "decimals", "needs")
     require(isinstance(metric.higher_is_better, bool), f"higher_is_better is {metric.higher_is_better!r}, not True or False")
 
 
 def answers_once_for_each_region_and_leaves_its_input_alone(metric: Metric) -> None:
     """In the order of its regions, each with a value that is no NaN, features or a reason."""
     parts = _parts()
-    contract.read_only(*(part for part in parts.values() if isinstance(part, np.ndarray)))
+    contracts.read_only(*(part for part in parts.values() if isinstance(part, np.ndarray)))
     measurements = _measured(metric, parts)
     require(tuple(measurements) == metric.regions, f"it answers for {tuple(measurements)}, its regions are {metric.regions}")
     for region, measurement in measurements.items():

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Any, Literal
 
 from inpaintbench.annotate.crowd import Outcome
 from inpaintbench.annotate.events import Purpose
-from inpaintbench.annotate.study import Checks
+from inpaintbench.annotate.study import Checks, Study
+from inpaintbench.errors import InputError
 from inpaintbench.types import content_id
 
 # (left candidate, right candidate, outcome, cluster).
@@ -297,3 +298,24 @@ class RaterRecord:
 def _median(seconds: Sequence[float | None]) -> float | None:
     known = [value for value in seconds if value is not None]
     return median(known) if known else None
+
+
+def first_votes(study: Study, votes: Iterable[Vote], *, gold: bool) -> dict[str, list[Vote]]:
+    """Task id -> the votes that count: of each rater the first.
+
+    Args:
+        study: whose votes they are.
+        votes: answers that stand, in order.
+        gold: with those of gold tasks, which are chosen for being clear.
+
+    Raises:
+        InputError: a vote on a task that the study does not have.
+    """
+    first: dict[str, dict[str, Vote]] = {}
+    for vote in votes:
+        task = study.task_of.get(vote.task_id)
+        if task is None:
+            raise InputError(f"a vote of rater {vote.rater_id!r} is about task {vote.task_id!r}, which the study does not have")
+        if gold or not task.gold:
+            first.setdefault(vote.task_id, {}).setdefault(vote.rater_id, vote)
+    return {task_id: list(of_raters.values()) for task_id, of_raters in first.items()}

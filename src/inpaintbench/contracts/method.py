@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from inpaintbench import contract, view
-from inpaintbench.contract import Check, NotChecked, moving_texture, require, wandering_hole
+from inpaintbench import contracts, view
+from inpaintbench.contracts import Check, NotChecked, moving_texture, require, wandering_hole
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.methods.base import Method
 from inpaintbench.types import Frames, Hole
@@ -18,7 +18,7 @@ _PARTS = ("input", "hole", "object_mask", "prompts")
 
 def states_its_facts(method: Method) -> None:
     """Name, version, documentation; and it needs no truth."""
-    contract.states_its_facts(method, "needs")
+    contracts.states_its_facts(method, "needs")
     foreign = {*method.needs, *method.uses} - set(_PARTS)
     require(not foreign, f"it needs {', '.join(sorted(foreign))}; a method may see {', '.join(_PARTS)}")
 
@@ -27,7 +27,7 @@ def gives_frames_of_the_input_and_leaves_the_input_alone(method: Method) -> None
     """``uint8`` of the input's shape, in memory of their own."""
     hole = _hole()
     frames = _corrupted(_world(), hole)
-    contract.read_only(frames, hole)
+    contracts.read_only(frames, hole)
     filled = _filled(method, frames, hole)
     require(filled.dtype == np.uint8, f"it gives {filled.dtype}, not uint8")
     _require_shape(filled, frames)

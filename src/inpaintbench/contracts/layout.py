@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from inpaintbench import contract, video
-from inpaintbench.contract import Check, NotChecked, moving_texture, require, wandering_hole
+from inpaintbench import contracts, video
+from inpaintbench.contracts import Check, NotChecked, moving_texture, require, wandering_hole
 from inpaintbench.errors import InputError
 from inpaintbench.export.layouts.base import CLIPS, KINDS, PICTURES, Chosen, Layout, Written
 from inpaintbench.files import file_sha256
@@ -22,7 +22,7 @@ _ITEMS = 2
 
 def states_its_facts(layout: Layout) -> None:
     """Name, version, documentation, what kinds of items it takes, and what lies where."""
-    contract.states_its_facts(layout, "takes", "about")
+    contracts.states_its_facts(layout, "takes", "about")
     foreign = set(layout.takes) - set(KINDS)
     require(layout.takes and not foreign, f"it takes {', '.join(sorted(foreign)) or 'nothing'}; choose from {', '.join(KINDS)}")
 

@@ -1,6 +1,6 @@
 """Rules that every leaf of a kind has to keep, as checks that `inpaintbench leaf check` and the tests run on any leaf.
 
-A kind's checks are functions of a built leaf, ``CHECKS`` of the module ``contract`` beside its base class. Each is named for
+A kind's checks are functions of a built leaf, ``CHECKS`` of the module here that is called as the kind. Each is named for
 what it checks and raises ``ContractError`` where the leaf does something else.
 """
 

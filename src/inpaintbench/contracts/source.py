@@ -7,7 +7,7 @@ import tempfile
 from itertools import islice
 from pathlib import Path
 
-from inpaintbench.contract import Check, NotChecked, require, states_its_facts
+from inpaintbench.contracts import Check, NotChecked, require, states_its_facts
 from inpaintbench.curation.sources.base import Footage, SourceLeaf
 
 # Pieces of footage that are obtained; others are looked at without.

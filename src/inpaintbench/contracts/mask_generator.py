@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from inpaintbench import contract
-from inpaintbench.contract import Check, NotChecked, require
+from inpaintbench import contracts
+from inpaintbench.contracts import Check, NotChecked, require
 from inpaintbench.errors import Rejected
 from inpaintbench.masks.generators.base import Drawn, Generator
 from inpaintbench.view import PARTS, ItemView
@@ -19,7 +19,7 @@ _SEEDS = 3
 
 def states_its_facts(generator: Generator) -> None:
     """Name, version, documentation, and the parts of a clip that it reads."""
-    contract.states_its_facts(generator, "needs")
+    contracts.states_its_facts(generator, "needs")
     foreign = set(generator.needs) - set(PARTS)
     require(not foreign, f"it needs {', '.join(sorted(foreign))}; choose from {', '.join(PARTS)}")
 

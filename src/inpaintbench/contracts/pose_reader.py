@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from inpaintbench import contract
-from inpaintbench.contract import Check, ContractError, require
+from inpaintbench import contracts
+from inpaintbench.contracts import Check, ContractError, require
 from inpaintbench.curation.poses.base import PoseReader
 from inpaintbench.errors import InputError
 
@@ -19,7 +19,7 @@ _CONTENTS = {"nothing": b"", "noise": np.random.default_rng(0).bytes(2000), "oth
 
 def states_its_facts(reader: PoseReader) -> None:
     """Name, version, documentation, how its pictures were used, and the coordinate of the first pixel."""
-    contract.states_its_facts(reader, "whole", "first_pixel")
+    contracts.states_its_facts(reader, "whole", "first_pixel")
     require(isinstance(reader.whole, bool), f"its whole is {reader.whole!r}, not True or False")
     require(reader.first_pixel in (0, 1), f"its first_pixel is {reader.first_pixel!r}; files count from 0 or 1")
 

@@ -8,8 +8,8 @@ from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 
-from inpaintbench import contract
-from inpaintbench.contract import Check, NotChecked, require
+from inpaintbench import contracts
+from inpaintbench.contracts import Check, NotChecked, require
 from inpaintbench.curation.fetching.base import Candidate, Fetcher, Licence
 from inpaintbench.download import Limits
 from inpaintbench.errors import Gone, InputError, NetworkError, Rejected
@@ -23,7 +23,7 @@ LIMITS = Limits(most_bytes=64 << 20, seconds=120.0, tries=1)
 
 def states_its_facts(fetcher: Fetcher) -> None:
     """Name, version, documentation, and the kind of its files."""
-    contract.states_its_facts(fetcher, "media")
+    contracts.states_its_facts(fetcher, "media")
     require(fetcher.media in ("video", "image"), f"its media is {fetcher.media!r}, not 'video' or 'image'")
 
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations, islice, product
 from pathlib import Path
 
-from inpaintbench import contract
-from inpaintbench.annotate.desk.state import Vote
+from inpaintbench import contracts
 from inpaintbench.annotate.outcomes.preferences import preferences
 from inpaintbench.annotate.outcomes.resolve import labels
 from inpaintbench.annotate.questions.base import PLAYER_KEYS, SHOWN, Form, Question, Subject, candidate, checked
+from inpaintbench.annotate.records import Vote
 from inpaintbench.annotate.report.page import write_report
 from inpaintbench.annotate.report.records import Material
 from inpaintbench.annotate.statistics.agreement import krippendorff_alpha, raw_agreement
@@ -19,7 +19,7 @@ from inpaintbench.annotate.statistics.ranking import plain
 from inpaintbench.annotate.statistics.ratings import answers_of, scheme_of
 from inpaintbench.annotate.statistics.standings import dimensions_of, rankings_of, shares_of
 from inpaintbench.annotate.study import QuestionSpec, Study, StudyFile, StudyTask, Subjects, study_id, task_id
-from inpaintbench.contract import Check, ContractError, require
+from inpaintbench.contracts import Check, ContractError, require
 from inpaintbench.errors import InputError
 
 LABEL = "asked"
@@ -34,7 +34,7 @@ _MOST_FORMS = 5000
 
 def states_its_facts(question: Question) -> None:
     """Name, version, documentation, what it shows and what its answers are."""
-    contract.states_its_facts(question, "subject", "kind")
+    contracts.states_its_facts(question, "subject", "kind")
     fitting = {"pair": ("pair",), "set": ("best",)}.get(question.subject, ("grade", "share", "label"))
     require(question.kind in fitting, f"its answers about {question.subject!r} are {question.kind!r}, not {' or '.join(fitting)}")
 

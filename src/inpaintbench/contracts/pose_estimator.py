@@ -7,9 +7,9 @@ from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 
-from inpaintbench import contract, video
+from inpaintbench import contracts, video
 from inpaintbench.compute import Compute
-from inpaintbench.contract import Check, NotChecked, require
+from inpaintbench.contracts import Check, NotChecked, require
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.poses.base import JOINT_NAMES, Of, Picture, PoseEstimator
 from inpaintbench.types import Joint
@@ -20,7 +20,7 @@ ITEM = "item"
 
 def states_its_facts(estimator: PoseEstimator) -> None:
     """Name, version, documentation, and joints that it can find, each once and by a known name."""
-    contract.states_its_facts(estimator, "joint_names")
+    contracts.states_its_facts(estimator, "joint_names")
     foreign = [name for name in estimator.joint_names if name not in JOINT_NAMES]
     require(not foreign, f"it finds {', '.join(foreign)}; joints are {', '.join(JOINT_NAMES)}")
     require(len(set(estimator.joint_names)) == len(estimator.joint_names), f"it names a joint twice: {estimator.joint_names}")
@@ -67,7 +67,7 @@ def _person() -> Picture:
 
 def _joints(estimator: PoseEstimator, of: Of) -> tuple[Joint, ...]:
     picture = _person().copy()
-    contract.read_only(picture)
+    contracts.read_only(picture)
     try:
         joints = estimator.estimate(picture, item_id=ITEM, of=of, compute=Compute())
     except NotMeasurable as error:
