@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -67,23 +68,72 @@ def read_rows(path: Path, *, called: str = "table", known: Collection[str] = ())
 
 def _from_csv(path: Path, known: Collection[str]) -> Iterator[tuple[str, dict[str, Any]]]:
     with open_text(path, newline="") as file:
-        first = file.readline()
-        columns = [name.strip() for name in next(csv.reader([first], delimiter=_delimiter(first, known)), [])]
-        if twice := [name for name in columns if name and columns.count(name) > 1]:
-            raise InputError(f"{path.name} has two columns {twice[0]!r}; keep one")
-        lines = csv.reader(file, delimiter=_delimiter(first, known))
-        for cells in lines:
-            place = f"line {lines.line_num + 1}"
-            if len(cells) > len(columns):
-                raise InputError(f"{path.name} {place} has {len(cells)} fields, the first line only {len(columns)}")
-            if any(cells):
-                yield place, {name: _plain(cell) for name, cell in zip(columns, cells, strict=False)}
+        columns, lines = _divided(file, path.name, known)
+        for place, cells in lines:
+            yield place, {name: _plain(cell) for name, cell in zip(columns, cells, strict=False)}
 
 
-def _delimiter(heads: str, known: Collection[str]) -> str:
-    if known:
-        return max(_DELIMITERS, key=lambda sign: len({name.strip().strip('"') for name in heads.split(sign)} & {*known}))
-    return max(_DELIMITERS, key=heads.count)
+@dataclass(frozen=True)
+class Line:
+    """One line of a CSV file that is not empty."""
+
+    where: str
+    """``labels.csv line 4``, as an editor counts."""
+    fields: dict[str, str]
+    """Column -> text without blanks around it, empty where the line ends before."""
+
+
+def read_lines(path: Path, *, kind: str, needed: Sequence[str]) -> list[Line]:
+    """The lines of a CSV file that people filled in, with commas, semicolons or tabs; the first line names its columns.
+
+    Args:
+        path: the file, UTF-8.
+        kind: what people call its content, such as ``labels``.
+        needed: columns that have to be there.
+
+    Raises:
+        InputError: not readable, a column is missing or there twice, or a line has more fields than the first.
+    """
+    try:
+        with open_text(path, newline="") as file:
+            columns, lines = _divided(file, path.name, needed)
+            if missing := [column for column in needed if column not in columns]:
+                raise InputError(f"{kind} {str(path)!r} have no column {missing[0]!r}; needed are {', '.join(needed)}")
+            return [
+                Line(f"{path.name} {place}", {name: text.strip() for name, text in zip_longest(columns, cells, fillvalue="")})
+                for place, cells in lines
+            ]
+    except UnicodeDecodeError as error:
+        raise InputError(f"{kind} {str(path)!r} is not {error.encoding.upper()}: save it as CSV UTF-8") from error
+    except (OSError, csv.Error) as error:
+        raise InputError(f"{kind} {str(path)!r} cannot be read: {reason_of(error)}") from error
+
+
+def _divided(file: TextIO, name: str, known: Collection[str]) -> tuple[list[str], Iterator[tuple[str, list[str]]]]:
+    """The columns that the first line names, and place and cells of each further line that holds anything."""
+    first = file.readline()
+    sign = max(
+        _DELIMITERS,
+        key=lambda sign: len({head.strip().strip('"') for head in first.split(sign)} & {*known}) if known else first.count(sign),
+    )
+    columns = [head.strip() for head in next(csv.reader([first], delimiter=sign), [])]
+    if twice := [column for column in columns if column and columns.count(column) > 1]:
+        raise InputError(f"{name} has two columns {twice[0]!r}; keep one")
+    return columns, _lines(file, name, columns, sign)
+
+
+def _lines(file: TextIO, name: str, columns: Sequence[str], sign: str) -> Iterator[tuple[str, list[str]]]:
+    reader, end = csv.reader(file, delimiter=sign), 1
+    for cells in reader:
+        place, end = f"line {end + 1}", reader.line_num + 1  # a field in quotes may span several lines
+        while len(cells) > len(columns) and not cells[-1].strip():
+            cells.pop()
+        if len(cells) > len(columns):
+            raise InputError(
+                f"{name} {place} has {len(cells)} fields, {len(columns)} expected: put a text with {sign!r} in double quotes"
+            )
+        if any(cell.strip() for cell in cells):
+            yield place, cells
 
 
 def _plain(cell: str) -> str:

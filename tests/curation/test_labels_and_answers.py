@@ -43,10 +43,10 @@ def test_quoted_delimiters_belong_to_the_path(workspace: Workspace, tmp_path: Pa
 def test_a_path_with_a_comma_that_is_not_quoted_is_told_as_such(workspace: Workspace, tmp_path: Path) -> None:
     file = tmp_path / "labels.csv"
     file.write_text('subject,name,value\n\n"c05",a,"of two\nlines"\nsub dir/B, gross.mp4,b,c\n')
-    with pytest.raises(InputError, match=r"^labels.csv line 5 has 4 fields, 3 expected: put a path with ',' in double quotes$"):
+    with pytest.raises(InputError, match=r"^labels.csv line 5 has 4 fields, 3 expected: put a text with ',' in double quotes$"):
         import_labels(fill(workspace), file)
     file.write_text("clip;answer\nc05;keep;no\n")
-    with pytest.raises(InputError, match=r"^labels.csv line 2 has 3 fields, 2 expected: put a path with ';' in double quotes$"):
+    with pytest.raises(InputError, match=r"^labels.csv line 2 has 3 fields, 2 expected: put a text with ';' in double quotes$"):
         import_answers(workspace, file)
 
 
@@ -70,7 +70,7 @@ def test_empty_fields_at_the_ends_of_lines_do_no_harm(workspace: Workspace, tmp_
         (b"subjekt;name;value\n", "have no column 'subject'; needed are subject, name, value"),
         (b"", "have no column 'subject'"),
         ("subject,name,value\ns\u00e4,b,c\n".encode("cp1252"), "is not UTF-8: save it as CSV UTF-8"),
-        (b"subject,subject,name,value\n", "have the column 'subject' twice"),
+        (b"subject,subject,name,value\n", "has two columns 'subject'; keep one"),
     ],
 )
 def test_a_file_that_is_none_is_told(workspace: Workspace, tmp_path: Path, text: bytes, sentence: str) -> None:

@@ -247,10 +247,10 @@ def test_files_that_are_none_are_one_sentence(tmp_path: Path) -> None:
         export_judgements(comparing(), [], tmp_path / "a.txt" / "votes.csv")
 
 
-def test_the_line_of_a_row_with_line_breaks_is_where_it_ends(tmp_path: Path) -> None:
+def test_the_line_of_a_row_with_line_breaks_is_where_it_begins(tmp_path: Path) -> None:
     path = tmp_path / "votes.csv"
     path.write_text('rater,question,subject_id,choice,seconds\n"an\nn",best_of,i2,a,1\n')
-    with pytest.raises(InputError, match="line 3: rater_id"):
+    with pytest.raises(InputError, match="line 2: rater_id"):
         read_judgements(path, comparing(), at=0.0)
 
 

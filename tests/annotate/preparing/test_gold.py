@@ -54,7 +54,7 @@ def test_other_programs_write_other_delimiters(tmp_path: Path, delimiter: str) -
         ("id1,better,a,a|d", "gold.csv line 3: unknown method 'd', choose from a, b, c"),
         ("id1,water,50,a", "gold.csv line 3: method 'a', but the question shows none"),
         ("id3,water,0", "gold.csv line 3 says again what gold.csv line 2 says of 'id3'; keep one of both"),
-        ("id1,water,50,,", "gold.csv line 3 has 5 fields, 4 expected"),
+        ("id1,water,50,,b", "gold.csv line 3 has 5 fields, 4 expected: put a text with ',' in double quotes"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, row: str, told: str) -> None:
@@ -64,12 +64,12 @@ def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, row: str, told: str
 
 
 def test_files_that_are_none_are_told(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="has no column 'answers'; needed are subject, question, answers"):
+    with pytest.raises(InputError, match="have no column 'answers'; needed are subject, question, answers"):
         lines(tmp_path, head="subject,question,answer")
-    with pytest.raises(InputError, match=r"gold file '.*none\.csv' cannot be read as CSV: .*No such file"):
+    with pytest.raises(InputError, match=r"gold answers '.*none\.csv' cannot be read: .*No such file"):
         read_gold(tmp_path / "none.csv", subjects=SUBJECTS, asked=ASKED)
     (tmp_path / "binary.csv").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(InputError, match="cannot be read as CSV"):
+    with pytest.raises(InputError, match="save it as CSV UTF-8"):
         read_gold(tmp_path / "binary.csv", subjects=SUBJECTS, asked=ASKED)
 
 

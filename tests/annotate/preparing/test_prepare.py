@@ -329,7 +329,7 @@ def test_a_study_that_cannot_be_is_told_and_leaves_nothing(world: Path, benchmar
             "the study's workspace cannot be used: .* is not a workspace",
         ),
         (study_file(world, PAIRS, subjects={"dataset": "nowhere", "runs": ["run"]}), "is not a frozen dataset"),
-        (study_file(world, PAIRS, subjects=SUBJECTS, checks={"gold": "none.csv"}), "gold file .* cannot be read"),
+        (study_file(world, PAIRS, subjects=SUBJECTS, checks={"gold": "none.csv"}), "gold answers .* cannot be read"),
         (clip_study(benchmark, suggested_by="no_such"), "has no attribute 'no_such' to suggest answers with"),
     ]
     for file, told in wrong:

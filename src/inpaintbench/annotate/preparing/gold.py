@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from inpaintbench.annotate.preparing.subjects import StudySubject
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError
-from inpaintbench.files import read_text
+from inpaintbench.table_files import read_lines
 
 NEEDED = ("subject", "question", "answers")
 CANDIDATES, TOLERANCE = "candidates", "tolerance"
-# Signs that spreadsheets of different languages put between cells.
-_DELIMITERS = (",", ";", "\t")
 _BETWEEN = "|"
 
 
@@ -74,35 +71,14 @@ def read_gold(path: Path, *, subjects: Sequence[StudySubject], asked: Mapping[st
             study does not have, or says again what is right; the text tells the line.
     """
     lines: dict[tuple[str, str, tuple[str, ...]], Gold] = {}
-    for where, fields in _lines(path):
+    for row in read_lines(path, kind="gold answers", needed=NEEDED):
+        where, fields = row.where, row.fields
         line = _line(where, fields, subjects=subjects, asked=asked)
         key = (line.subject_id, line.question, line.candidates)
         if key in lines:
             raise InputError(f"{where} says again what {lines[key].where} says of {fields['subject']!r}; keep one of both")
         lines[key] = line
     return list(lines.values())
-
-
-def _lines(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
-    try:
-        text = read_text(path)
-        rows = csv.reader(text.splitlines(keepends=True), delimiter=_delimiter(text.partition("\n")[0]))
-        columns = [name.strip() for name in next(rows, [])]
-        if missing := [name for name in NEEDED if name not in columns]:
-            raise InputError(f"gold file {str(path)!r} has no column {missing[0]!r}; needed are {', '.join(NEEDED)}")
-        for fields in rows:
-            if any(field.strip() for field in fields):
-                where = f"{path.name} line {rows.line_num}"
-                if len(fields) > len(columns):
-                    raise InputError(f"{where} has {len(fields)} fields, {len(columns)} expected")
-                padded = [*fields, *[""] * (len(columns) - len(fields))]
-                yield where, {name: field.strip() for name, field in zip(columns, padded, strict=True)}
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"gold file {str(path)!r} cannot be read as CSV: {error}") from error
-
-
-def _delimiter(first: str) -> str:
-    return max(_DELIMITERS, key=lambda sign: len({name.strip().strip('"') for name in first.split(sign)} & set(NEEDED)))
 
 
 def _line(where: str, fields: Mapping[str, str], *, subjects: Sequence[StudySubject], asked: Mapping[str, Asked]) -> Gold:

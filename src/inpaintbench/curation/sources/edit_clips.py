@@ -15,13 +15,13 @@ import numpy.typing as npt
 
 from inpaintbench import video
 from inpaintbench.catalogue import unknown_name
-from inpaintbench.curation.sheets import Line, read_lines
 from inpaintbench.curation.sources.base import PARTS, Footage, SourceLeaf, quoted_path, unquoted_path
 from inpaintbench.curation.sources.edit_folders import Found, faults_of, locate, order_notes, read_mask
 from inpaintbench.curation.sources.sidecars import Origin, Sidecars
 from inpaintbench.errors import InputError, MediaError, Rejected
 from inpaintbench.files import read_text
 from inpaintbench.ranges import Positive, Whole
+from inpaintbench.table_files import Line, read_lines
 from inpaintbench.types import EDIT_TASKS, content_id
 
 # Columns; `source_prompt` and `object` may be there too.
