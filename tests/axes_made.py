@@ -13,8 +13,8 @@ from inpaintbench import video
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.masks import render
 from inpaintbench.masks.axes import AXES
-from inpaintbench.masks.axes.presets import PresetAxis
-from inpaintbench.masks.axes.vary import Varied, vary
+from inpaintbench.masks.axes.presets import PresetAxis, paired_blob
+from inpaintbench.masks.axis_versions import Varied, vary
 from inpaintbench.types import Clip, Corruption, Frames, Hole
 from inpaintbench.workspace import Workspace
 
@@ -66,5 +66,5 @@ def world(folder: Path, truth: Frames | None = None, *, start: int = 96) -> Worl
         height=encoded.height, frames=len(frames), blob=blob, yuv_sha256=encoded.yuv_sha256, rgb_sha256=encoded.rgb_sha256,
         encode_crf=encoded.crf, encode_psnr_db=encoded.psnr_db,
     )  # fmt: skip
-    request = render.MaskRequest(clip, "devil_blobs", {"preset": PRESET, "paired": True}, 0, draw=clip.clip_id)
+    request = render.MaskRequest(clip, "devil_blobs", paired_blob(PRESET), 0, draw=clip.clip_id)
     return World(executor, clip, render.render(executor, [request]).records[0])

@@ -57,8 +57,6 @@ KINDS = {
         "GENERATORS",
         {
             "base",
-            "blob_motion",
-            "blob_presets",
             "blob_raster",
             "arguments",
             "brush_presets",
@@ -66,7 +64,7 @@ KINDS = {
             "motion",
         },
     ),
-    "inpaintbench.masks.axes": ("AXES", {"base", "vary"}),
+    "inpaintbench.masks.axes": ("AXES", {"base"}),
     "inpaintbench.export.layouts": ("LAYOUTS", {"base", "convert", "pictures", "readme"}),
     "inpaintbench.annotate.questions": ("QUESTIONS", {"base"}),
     "inpaintbench.annotate.screening": ("inpaintbench.annotate.rules:RULES", {"base", "screen"}),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import inpaintbench
@@ -116,3 +117,18 @@ def test_only_video_opens_videos_and_images() -> None:
 def test_decoding_never_passes_interpolation_flags() -> None:
     for path in (ROOT / "video").glob("*.py"):
         assert "interpolation=" not in path.read_text().split('"""', 2)[2], path.name
+
+
+def test_the_parts_of_masks_can_be_read_one_after_the_other() -> None:
+    room = ROOT / "masks"
+    parts = {path.stem for path in room.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+    needs: dict[str, set[str]] = {}
+    for path in room.rglob("*.py"):
+        part = path.relative_to(room).parts[0].removesuffix(".py")
+        for node, _ in imports_in(path):
+            module = node.module or "" if isinstance(node, ast.ImportFrom) else ""
+            names = [f"{module}.{alias.name}" for alias in node.names]
+            others = {name.split(".")[2] for name in names if name.startswith("inpaintbench.masks.")}
+            needs.setdefault(part, set()).update(others & parts - {part})
+    order = list(TopologicalSorter(needs).static_order())
+    assert order.index("axes") < order.index("generators") < order.index("axis_versions")

@@ -12,8 +12,8 @@ from PIL import Image
 from program import run_here
 
 from inpaintbench import frozen
+from inpaintbench.masks.blob_motion import PRESETS
 from inpaintbench.masks.generators import GENERATORS
-from inpaintbench.masks.generators.blob_motion import PRESETS
 
 TOLD_SOMETHING = ("saved_masks", "given_blocks", "devil_blobs")
 OF_A_PARENT = ("imperfect_mask", "own_mask", "varied")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inpaintbench.export.slices import Pair, Plan, by_bin, by_value, everything, legacy_order, plan
-from inpaintbench.masks.generators.blob_motion import PRESETS
+from inpaintbench.masks.blob_motion import PRESETS
 from inpaintbench.masks.measure import labels_of
 
 LABELS = {preset: labels_of(preset) for preset in PRESETS}

@@ -15,8 +15,8 @@ from PIL import Image
 from inpaintbench.catalogue import Catalogue
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.masks.axes import AXES
+from inpaintbench.masks.blob_motion import PRESETS
 from inpaintbench.masks.generators import GENERATORS
-from inpaintbench.masks.generators.blob_motion import PRESETS
 from inpaintbench.recipes.preview import EXAMPLES, Backdrop, axis_panels, backdrops, check, guessed, panels
 
 SQUARE = np.zeros((32, 32), np.uint8)

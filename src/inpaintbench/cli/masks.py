@@ -17,9 +17,9 @@ from inpaintbench.cli.recipe_options import NONE_GIVEN, Given, of_recipe
 from inpaintbench.cli.words import check_name
 from inpaintbench.errors import InputError
 from inpaintbench.masks.axes import AXES
+from inpaintbench.masks.blob_motion import PRESETS, find_preset
 from inpaintbench.masks.gallery import quantity_of, write_gallery
 from inpaintbench.masks.generators import GENERATORS
-from inpaintbench.masks.generators.blob_motion import PRESETS, find_preset
 from inpaintbench.masks.measure import check_labels, labels_of, measure
 from inpaintbench.masks.render import build, generate
 from inpaintbench.pages.words import count as counted

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench import regions
-from inpaintbench.masks.generators.blob_motion import CANVAS, find_preset
+from inpaintbench.masks.blob_motion import CANVAS, find_preset
 from inpaintbench.types import Hole
 
 # Distance in time of two holes whose shapes are compared.

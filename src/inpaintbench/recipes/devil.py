@@ -36,7 +36,7 @@ from inpaintbench.lazily import lazily
 from inpaintbench.manifest import dataset_id
 from inpaintbench.masks import removal, render
 from inpaintbench.masks.axes import AXES
-from inpaintbench.masks.generators.blob_motion import PRESETS
+from inpaintbench.masks.blob_motion import PRESETS
 from inpaintbench.masks.measure import labels_of
 from inpaintbench.recipes import imperfect, leakage, look_alikes, own_masks, paired, saved_pairs, stages
 from inpaintbench.recipes.benchmark import MOVING

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.executors.base import Executor
 from inpaintbench.masks import render
-from inpaintbench.masks.generators.imperfect_mask import FIXED, KINDS
+from inpaintbench.masks.mask_errors import FIXED, KINDS
 from inpaintbench.recipes import stages
 from inpaintbench.recipes.options import MASKS, Option
 from inpaintbench.types import Attribute, Clip, Corruption, Item, Slice, content_id

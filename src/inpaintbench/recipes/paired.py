@@ -18,9 +18,9 @@ from inpaintbench.export.slices import by_turns
 from inpaintbench.masks import render
 from inpaintbench.masks.axes import AXES
 from inpaintbench.masks.axes.base import Axis
-from inpaintbench.masks.axes.presets import PresetAxis
-from inpaintbench.masks.axes.vary import vary
-from inpaintbench.masks.generators.blob_motion import PRESETS
+from inpaintbench.masks.axes.presets import PresetAxis, paired_blob
+from inpaintbench.masks.axis_versions import vary
+from inpaintbench.masks.blob_motion import PRESETS
 from inpaintbench.recipes import leakage, stages
 from inpaintbench.recipes.promised import promised_levels
 from inpaintbench.steps import AXES_OF_ITEMS, KNOWN, LEVEL_OF, MASK_LEVELS, PAIR_OF
@@ -211,7 +211,7 @@ class _Blobs:
     def _request(self, place: _Place, preset: str) -> render.MaskRequest:
         clip_id, number = place
         drawn = hash_of(self._seed, "blob", clip_id, *([number] if number else []))
-        parameters = {"preset": preset, "paired": True, "index": drawn // 2 % self._most, "reverse": bool(drawn % 2)}
+        parameters = paired_blob(preset, index=drawn // 2 % self._most, reverse=bool(drawn % 2))
         return render.MaskRequest(self._clips[clip_id], "devil_blobs", parameters, self._seed)
 
 

@@ -29,13 +29,13 @@ from inpaintbench.fingerprints.records import CLASSES, Elastic, Print
 from inpaintbench.masks import render
 from inpaintbench.masks.axes import AXES
 from inpaintbench.masks.axes.base import Axis
-from inpaintbench.masks.axes.presets import PresetAxis
-from inpaintbench.masks.axes.vary import input_of
+from inpaintbench.masks.axes.presets import PresetAxis, paired_blob
+from inpaintbench.masks.axis_versions import input_of
+from inpaintbench.masks.blob_motion import PRESETS
 from inpaintbench.masks.gallery import Panel, Tile
 from inpaintbench.masks.gallery.facts import value_text
 from inpaintbench.masks.generators import GENERATORS
 from inpaintbench.masks.generators.base import Drawn
-from inpaintbench.masks.generators.blob_motion import PRESETS
 from inpaintbench.masks.overlays.raster import over
 from inpaintbench.types import Frames, Joint, Plain, item_rng
 
@@ -142,8 +142,9 @@ def _version(leaf: Axis, level: str, backdrop: Backdrop, *, number: int, seed: i
         truth = np.broadcast_to(truth[:1], truth.shape)
     frames, height, width = truth.shape[:3]
     preset = leaf.flipped(AXIS_BLOB, level) if isinstance(leaf, PresetAxis) else AXIS_BLOB
-    blob = {"preset": preset, "paired": True}
-    missing = render.generate("devil_blobs", blob, seed=seed, draw=str(number), frames=frames, height=height, width=width).hole
+    missing = render.generate(
+        "devil_blobs", paired_blob(preset), seed=seed, draw=str(number), frames=frames, height=height, width=width
+    ).hole
     assert missing is not None, "blobs are holes"
     truth, fps = leaf.clip(level, truth, FPS) or (truth, FPS)
     hole = leaf.hole(level, missing, item_rng(seed, "preview axis", str(number)))

@@ -10,7 +10,7 @@ import pyarrow as pa
 from inpaintbench.executors.base import Outcome
 from inpaintbench.lazily import lazily
 from inpaintbench.masks import render
-from inpaintbench.masks.generators.blob_motion import PRESETS
+from inpaintbench.masks.blob_motion import PRESETS
 from inpaintbench.masks.measure import labels_of
 from inpaintbench.tables import flat, last_places, schema_of
 from inpaintbench.types import Attribute

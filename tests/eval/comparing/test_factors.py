@@ -24,7 +24,7 @@ from tests.eval.diagnosis.made import (
 
 from inpaintbench.eval.comparing.factors import MEASURED, Factors, factors_of
 from inpaintbench.masks.axes import AXES as MADE_AXES
-from inpaintbench.masks.generators.imperfect_mask import agreement
+from inpaintbench.masks.mask_errors import agreement
 from inpaintbench.masks.measure import MaskMeasurements
 from inpaintbench.recipes import decaption, fingerprint, humans, removal
 from inpaintbench.types import Dataset

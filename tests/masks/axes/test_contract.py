@@ -17,8 +17,8 @@ from made_once import once
 
 from inpaintbench.masks.axes import AXES
 from inpaintbench.masks.axes.base import Axis
-from inpaintbench.masks.axes.presets import PresetAxis
-from inpaintbench.masks.axes.vary import Varied, known_psnr, made_levels
+from inpaintbench.masks.axes.presets import PresetAxis, paired_blob
+from inpaintbench.masks.axis_versions import Varied, known_psnr, made_levels
 from inpaintbench.masks.measure import labels_of, measure, measured_labels
 from inpaintbench.masks.render import generate
 from inpaintbench.types import Frames, Hole
@@ -197,9 +197,7 @@ def test_presets_differ_in_the_label_of_their_axis_alone(name: str) -> None:
     found = {}
     for level in leaf.levels:
         preset = leaf.flipped(PRESET, level)
-        hole = generate(
-            "devil_blobs", {"preset": preset, "paired": True}, seed=0, draw="c", frames=90, height=240, width=416
-        ).hole
+        hole = generate("devil_blobs", paired_blob(preset), seed=0, draw="c", frames=90, height=240, width=416).hole
         assert hole is not None
         found[level] = measured_labels(measure(hole), width=416, height=240)
         assert found[level] == labels_of(preset)

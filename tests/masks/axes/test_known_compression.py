@@ -6,7 +6,7 @@ import numpy as np
 from axes_made import film
 
 from inpaintbench.masks.axes.known_compression import KnownCompression
-from inpaintbench.masks.axes.vary import known_psnr
+from inpaintbench.masks.axis_versions import known_psnr
 
 
 def test_odd_sides_stay_and_errors_are_those_of_a_codec() -> None:

@@ -9,7 +9,7 @@ import pytest
 from axes_made import world
 
 from inpaintbench.masks.axes.mask_error import IOU
-from inpaintbench.masks.generators.imperfect_mask import agreement
+from inpaintbench.masks.mask_errors import agreement
 
 
 def test_levels_are_nested_and_the_missing_rim_is_shown_in_the_fill_value(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ import pytest
 
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.masks.axes import AXES
-from inpaintbench.masks.axes.presets import PresetAxis
-from inpaintbench.masks.generators.blob_motion import PRESETS
+from inpaintbench.masks.axes.presets import PresetAxis, paired_blob
+from inpaintbench.masks.blob_motion import PRESETS
 from inpaintbench.masks.generators.devil_blobs import DevilBlobs
 from inpaintbench.masks.measure import centroid_path, labels_of, measure, measured_labels
 from inpaintbench.masks.render import generate
@@ -24,7 +24,7 @@ def axis(name: str) -> PresetAxis:
 
 
 def drawn(name: str, preset: str, *, draw: str = "clip", frames: int = 90) -> Hole:
-    parameters = {"preset": preset, "paired": True}
+    parameters = paired_blob(preset)
     hole = generate("devil_blobs", parameters, seed=0, draw=draw, frames=frames, height=480, width=832).hole
     assert hole is not None
     return hole

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageDraw
 
-from inpaintbench.masks.generators.blob_motion import CANVAS, PRESETS, trajectory
+from inpaintbench.masks.blob_motion import CANVAS, PRESETS, trajectory
 from inpaintbench.masks.generators.blob_raster import Canvas, cover_size, render, sampling
 
 

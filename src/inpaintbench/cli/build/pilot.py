@@ -21,6 +21,7 @@ from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.metrics.mse import masked_errors
 from inpaintbench.eval.metrics.psnr import DecibelRule
 from inpaintbench.eval.protocols.decibel_variants import CEILING_DECIBELS
+from inpaintbench.masks.axes.presets import paired_blob
 from inpaintbench.masks.generators.devil_blobs import DevilBlobs
 from inpaintbench.types import Frames, Hole, item_rng
 from inpaintbench.view import ItemView, composite
@@ -99,7 +100,7 @@ def blob(levels: Sequence[int], *, rng: np.random.Generator, frames: int) -> Hol
     """A blob of the preset of these levels, 0 or 1; equal random numbers give blobs that differ in their presets alone."""
     preset = "_".join(f"{axis}-{LEVELS[level]}" for axis, level in zip(PRESET_AXES, levels, strict=True))
     view = ItemView(item_id=_STEP, frames=frames, height=SIZE[1], width=SIZE[0], fps=30.0, parts={})
-    hole = DevilBlobs(preset=preset, paired=True).generate(view, rng).hole
+    hole = DevilBlobs(**paired_blob(preset)).generate(view, rng).hole
     assert hole is not None
     return hole
 

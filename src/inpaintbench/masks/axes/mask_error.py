@@ -7,9 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from inpaintbench.masks.axes.base import Axis
-from inpaintbench.masks.generators.imperfect_mask import ImperfectMask, Kind
+from inpaintbench.masks.mask_errors import Kind, spoilt
 from inpaintbench.types import Hole
-from inpaintbench.view import ItemView
 
 # The exact one first: levels are compared with the first.
 KINDS: Mapping[str, Kind | None] = {"exact": None, "eroded": "erode", "dilated": "dilate"}
@@ -40,6 +39,4 @@ class MaskError(Axis):
         kind = KINDS[level]
         if kind is None:
             return hole
-        made = ImperfectMask(kind=kind, iou=IOU).generate(ItemView.of_arrays(object_mask=hole), rng).hole
-        assert made is not None, "a spoilt mask is a hole"
-        return made
+        return spoilt(hole, kind, amount=None, iou=IOU, rng=rng)[0]

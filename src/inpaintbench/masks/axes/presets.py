@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from inpaintbench.masks.axes.base import Axis, known_level
 from inpaintbench.masks.measure import labels_of
+
+
+def paired_blob(preset: str, **drawn: Any) -> dict[str, Any]:
+    """Parameters of ``devil_blobs`` with which all presets take the same random numbers; others say what is ``drawn``."""
+    return {"preset": preset, "paired": True, **drawn}
 
 
 class PresetAxis(Axis):

@@ -11,8 +11,8 @@ import numpy as np
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.deviations import Deviation
 from inpaintbench.errors import InputError, Rejected, UnknownNameError
+from inpaintbench.masks.blob_motion import CANVAS, PRESETS, Streams, Trajectory, find_preset, trajectory
 from inpaintbench.masks.generators.base import Drawn, Generator
-from inpaintbench.masks.generators.blob_motion import CANVAS, PRESETS, Streams, Trajectory, find_preset, trajectory
 from inpaintbench.masks.generators.blob_raster import render
 from inpaintbench.masks.measure import (
     EXPECTED_INTERVALS,

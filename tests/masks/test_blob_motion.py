@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inpaintbench.errors import InputError, UnknownNameError
-from inpaintbench.masks.generators.blob_motion import PRESETS, BlobPreset, _reflect, find_preset, trajectory
+from inpaintbench.masks.blob_motion import PRESETS, BlobPreset, _reflect, find_preset, trajectory
 
 # points n | head speed | head acceleration | brush | gap | start speed | p | A | D | k | kick
 PUBLISHED = {

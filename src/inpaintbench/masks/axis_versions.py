@@ -20,8 +20,8 @@ from inpaintbench.executors.base import Executor, Outcome, Step, Task
 from inpaintbench.frozen import filled
 from inpaintbench.masks.axes import AXES
 from inpaintbench.masks.axes.base import Axis
-from inpaintbench.masks.generators.imperfect_mask import agreement
 from inpaintbench.masks.generators.varied import Varied as Generator
+from inpaintbench.masks.mask_errors import agreement
 from inpaintbench.masks.render import generate, hole_sha256
 from inpaintbench.steps import AXIS_CLIPS as TABLE
 from inpaintbench.types import Clip, Corruption, Frames, Hole, Plain, content_id, item_rng
