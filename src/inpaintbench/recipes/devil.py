@@ -177,7 +177,7 @@ class DevilRecipe(BaseModel):
             "other random masks",
             "the same clips at every level of an axis, with one property of each changed, by turns from all films; slices of "
             "camera motion and of motion behind it hold each clip once, unchanged",
-            "a difference between levels rests on the same clips: its interval is 38 to 45 % as wide as that of as many items in "
+            "a difference between levels rests on the same clips: its interval is 42 to 48 % as wide as that of as many items in "
             "slices (`bench/diagnosis.py`); means of a slice compare with none that were printed",
             {"design": "paired"},
         ),
