@@ -14,7 +14,7 @@ os.environ["OMP_NUM_THREADS"] = "1"
 
 import numpy as np
 
-from inpaintbench.eval.comparing.permutation import like_best, paired, told_from
+from inpaintbench.eval.values.permutation import like_best, paired, told_from
 
 TABLES, QUICK = 1000, 100
 METHODS, SOURCES, SHAPES = (2, 4, 8), (8, 12, 24), ("normal", "skewed")

@@ -20,9 +20,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.eval.comparing.permutation import LEVEL
 from inpaintbench.eval.comparing.simultaneous import simultaneous
-from inpaintbench.eval.comparing.statistics import summarise
+from inpaintbench.eval.values.permutation import LEVEL
+from inpaintbench.eval.values.statistics import summarise
 
 SOURCES, METHODS, PAIRS = (12, 24), (2, 4, 8), (2, 5, 12)
 SHAPES = {"normal": 0.0, "log-normal, 1": 1.0}

@@ -19,7 +19,7 @@ import cv2
 from damaged_places import DAMAGES, METHODS, PLACES, Field, films, prints, ranking_metrics
 
 from inpaintbench.eval.protocols import PROTOCOLS
-from inpaintbench.eval.report.tables import Results
+from inpaintbench.eval.results.tables import Results
 
 # With four methods eight sources are the fewest that a test tells apart after its correction.
 FILMS = 8

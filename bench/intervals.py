@@ -18,7 +18,7 @@ import numpy.typing as npt
 from inpaintbench.annotate.statistics.agreement import krippendorff_alpha
 from inpaintbench.annotate.statistics.ratings import Scheme
 from inpaintbench.annotate.statistics.shares import Correlation, dimension_correlations
-from inpaintbench.eval.comparing.statistics import summarise
+from inpaintbench.eval.values.statistics import summarise
 
 SOURCES = (6, 10, 20, 50)
 ITEMS = {"4 each": (4,), "1 to 8": (1, 2, 3, 4, 6, 8), "one in six has half": (1, 1, 2, 3, 5, 12)}
@@ -203,7 +203,7 @@ def main() -> None:
     studies, of_raters = (20, 5) if quick else (STUDIES, STUDIES // 2)
     print("## Intervals of means over items\n")
     print(
-        f"How often the 95 % interval of `eval/comparing/statistics.py` holds the true mean, per cent of {studies:,} studies\n"
+        f"How often the 95 % interval of `eval/values/statistics.py` holds the true mean, per cent of {studies:,} studies\n"
         "a cell (one standard error: 0.5). In brackets what percentiles of a bootstrap over sources hold, and what the mean ±\n"
         "1.96 standard errors of items taken for independent holds; then the median width over that of an exact interval.\n"
         "Below six sources nothing gives an interval.\n"

@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.eval.comparing.factor_effects import regression_on
-from inpaintbench.eval.comparing.permutation import LEVEL
 from inpaintbench.eval.comparing.simultaneous import simultaneous
+from inpaintbench.eval.values.permutation import LEVEL
 
 FILMS, SHAPES, METHODS, RUNS = (12, 18, 24, 50), {"normal": 0.0, "log-normal, 1": 1.0}, 3, 500
 Array = npt.NDArray[np.float64]

@@ -21,8 +21,8 @@ from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.metrics.base import Measurement
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.report.quantity import Quantity
-from inpaintbench.eval.report.tables import Results
+from inpaintbench.eval.results.quantity import Quantity
+from inpaintbench.eval.results.tables import Results
 from inpaintbench.types import Dataset, Frames, Hole, Score
 from inpaintbench.view import ItemView
 

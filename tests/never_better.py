@@ -17,11 +17,11 @@ import numpy as np
 from every_metric import RANDOM, built, constants_of, measured, measured_here, moving_picture, view_of, wandering_hole
 
 from inpaintbench.compute import Shared
-from inpaintbench.eval.comparing.permutation import paired
-from inpaintbench.eval.comparing.statistics import InfiniteRule, rank, summarise
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.metrics.base import Features, Measurement
 from inpaintbench.eval.protocols import PROTOCOLS
+from inpaintbench.eval.values.permutation import paired
+from inpaintbench.eval.values.statistics import InfiniteRule, rank, summarise
 from inpaintbench.types import Frames, Hole
 
 EXACT = "exact"

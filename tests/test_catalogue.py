@@ -68,7 +68,7 @@ KINDS = {
     "inpaintbench.export.layouts": ("LAYOUTS", {"base", "convert", "pictures", "readme"}),
     "inpaintbench.annotate.questions": ("QUESTIONS", {"base"}),
     "inpaintbench.annotate.screening": ("inpaintbench.annotate.rules:RULES", {"base", "screen"}),
-    "inpaintbench.eval.methods": ("METHODS", {"base", "text_spans"}),
+    "inpaintbench.eval.methods": ("METHODS", {"base", "text_spans", "trained"}),
     "inpaintbench.eval.metrics": ("METRICS", {"base", "families"}),
 }
 

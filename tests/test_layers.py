@@ -7,6 +7,8 @@ from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
+import pytest
+
 import inpaintbench
 
 ROOT = Path(inpaintbench.__file__).parent
@@ -92,6 +94,25 @@ def test_no_module_is_imported_by_what_it_imports() -> None:
         for name in free:
             del left[name]
     assert not left, f"imported in a circle: {', '.join(sorted(left))}"
+
+
+@pytest.mark.parametrize("room", sorted(ROOMS - {"masks"} | {"recipes", "cli", "video", "models", "executors"}))
+def test_folders_of_a_room_stand_on_floors(room: str) -> None:
+    """What stands directly in a room can be put in an order in which each imports only from those before it."""
+    wanted: dict[str, set[str]] = {}
+    for path in (ROOT / room).rglob("*.py"):
+        here = path.relative_to(ROOT / room).parts[0].removesuffix(".py")
+        for node, _ in imports_in(path):
+            module = node.module or "" if isinstance(node, ast.ImportFrom) else ""
+            if f"{module}.".startswith(f"inpaintbench.{room}."):
+                names = module.split(".")[2:3] or [alias.name for alias in node.names]
+                wanted.setdefault(here, set()).update(names)
+    there = {path.stem for path in (ROOT / room).iterdir()} - {"__init__"}
+    left = {name: wanted.get(name, set()) & there - {name} for name in there}
+    while free := [name for name, others in left.items() if not others & left.keys()]:
+        for name in free:
+            del left[name]
+    assert not left, f"in {room} these import each other: {', '.join(sorted(left))}"
 
 
 def _imported(name: str, modules: set[str]) -> set[str]:

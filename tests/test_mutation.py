@@ -16,7 +16,7 @@ PLANTED = [
     ("annotate/statistics/stopping", "(math.log(share + (0)) + miss)"),
     ("eval/leaderboard/verify", "((claim is None) and (not _same("),
     ("eval/metrics/effect_removed", "LEAST_LEVELS = (1.0 / 3)"),
-    ("eval/report/tables", "method: ((count) <= 1) for method"),
+    ("eval/results/tables", "method: ((count) <= 1) for method"),
     ("annotate/screening/bt500", "((side) > (limit))"),
     ("eval/metrics/xpsnr", "_FAST = (31)"),
 ]

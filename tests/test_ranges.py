@@ -13,10 +13,10 @@ from pydantic import TypeAdapter, ValidationError
 from inpaintbench.catalogue import Catalogue, attribute_at
 from inpaintbench.cli.leaf import CATALOGUES
 from inpaintbench.errors import InputError
+from inpaintbench.eval.adapters.fitting import Padding
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.metrics.base import Metric
 from inpaintbench.eval.protocols import PROTOCOLS
-from inpaintbench.eval.scoring.fitting import Padding
 
 # What a value can be wrapped in where a constant is a list, a list of lists or a mapping.
 WRAPPED = (lambda value: value, lambda value: [value, value], lambda value: [[value] * 4], lambda value: {"left": value})

@@ -25,9 +25,9 @@ from inpaintbench.cli.options import expanded
 from inpaintbench.cli.reporting import analysis
 from inpaintbench.cli.table import export, figure, table
 from inpaintbench.errors import InputError
-from inpaintbench.eval.comparing.permutation import BOLD
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.scoring.run_state import NOT_RUN, remember_scored
+from inpaintbench.eval.values.permutation import BOLD
 from inpaintbench.files import file_sha256
 from inpaintbench.steps import score_step
 from inpaintbench.types import Prediction, Score

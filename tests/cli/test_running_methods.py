@@ -91,7 +91,7 @@ def with_callables(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delitem(sys.modules, "mine_for_run", raising=False)
     (tmp_path / "mine_for_run.py").write_text(MINE)
     monkeypatch.chdir(tmp_path)
-    address = "inpaintbench.eval.adapters.python_callable:PythonCallable"
+    address = "inpaintbench.eval.methods.python_callable:PythonCallable"
     monkeypatch.setattr(METHODS, "_addresses", METHODS.addresses() | {"python_callable": address})
 
 

@@ -10,7 +10,7 @@ from never_better import CLAIMS, EXEMPT
 
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS
-from inpaintbench.eval.report.tables import Results
+from inpaintbench.eval.results.tables import Results
 
 # With four methods eight sources are the fewest that a test tells apart after its correction.
 ENOUGH = 8

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from tests.worlds import pan_clip
 
-from inpaintbench.eval.comparing.permutation import paired
-from inpaintbench.eval.comparing.statistics import rank, summarise
 from inpaintbench.eval.metrics.base import Metric
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.decibel_variants import CEILING_DECIBELS
+from inpaintbench.eval.values.permutation import paired
+from inpaintbench.eval.values.statistics import rank, summarise
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
 

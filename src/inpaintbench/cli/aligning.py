@@ -33,8 +33,8 @@ from inpaintbench.eval.data_files import read_table
 from inpaintbench.eval.hub import frozen_or_hub
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.report.agreement import FOLDER
-from inpaintbench.eval.report.between_items import exposure_sentences
-from inpaintbench.eval.report.tables import Results
+from inpaintbench.eval.results.between_items import exposure_sentences
+from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.run_folder import bind, scores_of
 from inpaintbench.eval.scoring.run_state import references_in
 from inpaintbench.types import Dataset, Score

@@ -15,12 +15,12 @@ from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import argument, option
 from inpaintbench.cli.run_folder import kept_between_items, opened, scorable
 from inpaintbench.cli.words import pick
-from inpaintbench.eval.comparing.two_methods import HEADS, compare, csv_bytes, markdown, telling, text_rows
 from inpaintbench.eval.protocols import PROTOCOLS, usual
-from inpaintbench.eval.report.between_items import exposure_sentences
 from inpaintbench.eval.report.figures import versus_figure
-from inpaintbench.eval.report.quantity import Quantity
-from inpaintbench.eval.report.tables import Results, in_reading_order
+from inpaintbench.eval.report.two_methods import HEADS, compare, csv_bytes, markdown, telling, text_rows
+from inpaintbench.eval.results.between_items import exposure_sentences
+from inpaintbench.eval.results.quantity import Quantity
+from inpaintbench.eval.results.tables import Results, in_reading_order
 from inpaintbench.eval.scoring.effort import Effort
 from inpaintbench.eval.scoring.run_folder import bind, check_scored, scored_methods, scores_of
 from inpaintbench.eval.scoring.run_state import not_run_words, references_in

@@ -21,8 +21,8 @@ from inpaintbench.eval.editboard.scoring import FOLDER, Measuring, cautions, kee
 from inpaintbench.eval.editboard.transcript import Told, transcript_of
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.report.between_items import exposure_sentences
-from inpaintbench.eval.report.tables import Results
+from inpaintbench.eval.results.between_items import exposure_sentences
+from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.run_folder import bind, scores_of
 from inpaintbench.eval.scoring.run_state import references_in
 from inpaintbench.eval.scoring.score import SCORING_SECONDS

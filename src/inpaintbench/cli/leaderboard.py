@@ -22,7 +22,7 @@ from inpaintbench.files import write_atomically
 
 if TYPE_CHECKING:
     from inpaintbench.eval.leaderboard.board import Entry
-    from inpaintbench.eval.report.tables import Results
+    from inpaintbench.eval.results.tables import Results
 
 
 def submit(

@@ -18,7 +18,7 @@ from inpaintbench.eval.comparing.ranking import Column, MeanPlaces, RunStandings
 from inpaintbench.eval.poses.matching import METRIC as JOINTS_METRIC
 from inpaintbench.eval.poses.matching import joint_means
 from inpaintbench.eval.published import PrintedTable, chalearn_joints, chalearn_table, chalearn_tables, paper_tables
-from inpaintbench.eval.report.tables import Results
+from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.parts import named
 from inpaintbench.pages.words import DASH, number
 

@@ -8,7 +8,7 @@ from inpaintbench import frozen
 from inpaintbench.cli import console
 from inpaintbench.errors import InputError
 from inpaintbench.eval.protocols import PROTOCOLS, usual
-from inpaintbench.eval.report.tables import Results
+from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.effort import Effort
 from inpaintbench.eval.scoring.parts import held_back_words, open_part
 from inpaintbench.eval.scoring.run_folder import bind, scores_of

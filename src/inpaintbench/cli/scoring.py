@@ -21,7 +21,7 @@ from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.reinpainting.leaves import submetric_of
 from inpaintbench.eval.reinpainting.setting import inpaints_again
 from inpaintbench.eval.reinpainting.step import SECONDS
-from inpaintbench.eval.report.tables import unmeasured_metrics
+from inpaintbench.eval.results.tables import unmeasured_metrics
 from inpaintbench.eval.scoring.precision import TF32_BOUND, Difference, from_float32, takes_tf32
 from inpaintbench.eval.scoring.run_folder import bind, predicted
 from inpaintbench.eval.scoring.run_state import asked, check_any_value, check_undamaged, not_run_words, without_value

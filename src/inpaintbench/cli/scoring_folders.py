@@ -10,10 +10,10 @@ from inpaintbench.cli import console
 from inpaintbench.cli.console import AsJson, print_json
 from inpaintbench.cli.evaluate_options import Networks, OfNetworks, SomeMetrics
 from inpaintbench.cli.options import option
-from inpaintbench.eval.comparing.statistics import summarise
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.scoring.score_arrays import ItemScore, score_folders
+from inpaintbench.eval.values.statistics import summarise
 from inpaintbench.pages.words import interval, number
 
 

@@ -17,11 +17,11 @@ from inpaintbench.eval.diagnosis.diagnose import diagnose
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.report.effects import effects_table
 from inpaintbench.eval.report.figures import paper_figure
-from inpaintbench.eval.report.labels import metric_title, quantity_label
 from inpaintbench.eval.report.page import default_quantity
-from inpaintbench.eval.report.quantity import Quantity, quantities_in, standing
 from inpaintbench.eval.report.score_table import score_table
-from inpaintbench.eval.report.tables import Results
+from inpaintbench.eval.results.labels import metric_title, quantity_label
+from inpaintbench.eval.results.quantity import Quantity, quantities_in, standing
+from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.run_state import asked, without_value
 from inpaintbench.eval.scoring.scores import Scores
 from inpaintbench.files import without_controls, write_atomically

@@ -13,14 +13,14 @@ from tests.eval.report.hand_made import FINGERPRINT, SLICES, VALUES, dataset, sc
 
 from inpaintbench.claims import too_few
 from inpaintbench.errors import InputError
-from inpaintbench.eval.analysis.chart import scale
 from inpaintbench.eval.analysis.files import ranked_rows
 from inpaintbench.eval.analysis.means import ABSENT, Cell, Means, Measure, means_of, published_means
 from inpaintbench.eval.analysis.tables import difficulty, improvements, over_slices, places, ranking, table_1, table_2
 from inpaintbench.eval.analysis.write import PAGE, write_analysis
 from inpaintbench.eval.protocols.devil import AS_PUBLISHED, CORRECTED
-from inpaintbench.eval.report.quantity import Quantity, usual_quantities
-from inpaintbench.eval.report.tables import Results
+from inpaintbench.eval.results.quantity import Quantity, usual_quantities
+from inpaintbench.eval.results.tables import Results
+from inpaintbench.pages.chart import scale
 
 FEW = too_few(2)
 ERROR = Measure("error", "Error", "", 2, higher_is_better=False)

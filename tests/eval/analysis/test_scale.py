@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from inpaintbench.eval.analysis.chart import Mark, Panel, Reference, chart, scale
 from inpaintbench.pages import save_chart
+from inpaintbench.pages.chart import Mark, Panel, Reference, chart, scale
 
 
 @pytest.mark.parametrize("values", [[58.92, 58.919999999999995], [0.0, 0.0], [5.0], [-3.0, -3.0 - 1e-14], [1e-12, 2e-12]])

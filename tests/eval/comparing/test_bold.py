@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 
-from inpaintbench.eval.comparing.permutation import like_best, paired, told_from
-from inpaintbench.eval.comparing.statistics import share_first
+from inpaintbench.eval.values.permutation import like_best, paired, told_from
+from inpaintbench.eval.values.statistics import share_first
 
 SOURCES = [f"source {number}" for number in range(8)]
 

@@ -19,7 +19,6 @@ from inpaintbench.eval.alignment.page import write_alignment
 from inpaintbench.eval.alignment.reading import Answers, Measured
 from inpaintbench.eval.analysis.means import means_of
 from inpaintbench.eval.analysis.write import write_analysis
-from inpaintbench.eval.comparing.two_methods import compare, csv_bytes, markdown, text_rows
 from inpaintbench.eval.leaderboard.board import Board, Entry
 from inpaintbench.eval.leaderboard.card import Card
 from inpaintbench.eval.leaderboard.contents import Header
@@ -27,8 +26,9 @@ from inpaintbench.eval.leaderboard.unpack import Submission
 from inpaintbench.eval.leaderboard.write import write_site
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.report.rank_table import rank_tables, ranks_lead
-from inpaintbench.eval.report.tables import Results
+from inpaintbench.eval.report.two_methods import compare, csv_bytes, markdown, text_rows
 from inpaintbench.eval.report.write import write_report
+from inpaintbench.eval.results.tables import Results
 from inpaintbench.types import Dataset, Score, Slice
 
 METHODS = {"good": 30.0, "fair": 25.0, "bad": 20.0}

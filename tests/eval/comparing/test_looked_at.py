@@ -12,8 +12,8 @@ from tests.eval.report.hand_made import dataset, score, scores
 from inpaintbench.eval.comparing.looked_at import Effect, effects_of, looked_at
 from inpaintbench.eval.comparing.simultaneous import FIRST_SHARE
 from inpaintbench.eval.protocols.devil import AS_PUBLISHED, CORRECTED
-from inpaintbench.eval.report.quantity import Quantity
-from inpaintbench.eval.report.tables import Results
+from inpaintbench.eval.results.quantity import Quantity
+from inpaintbench.eval.results.tables import Results
 
 PSNR, SSIM = Quantity("psnr", "hole"), Quantity("ssim", "hole")
 LOW, HIGH = [f"{letter}{at}" for letter in "abcdefg" for at in (1, 2)], [f"{letter}1" for letter in "ghijklm"]

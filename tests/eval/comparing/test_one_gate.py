@@ -22,7 +22,6 @@ from inpaintbench.eval.analysis.tables import best as best_of_analysis
 from inpaintbench.eval.analysis.tables import over_methods
 from inpaintbench.eval.analysis.tables import places as places_of_analysis
 from inpaintbench.eval.comparing.ranking import RunStandings, ranked_quantities
-from inpaintbench.eval.comparing.two_methods import compare
 from inpaintbench.eval.leaderboard.board import Board, Entry
 from inpaintbench.eval.leaderboard.card import Card
 from inpaintbench.eval.leaderboard.contents import Header
@@ -32,13 +31,14 @@ from inpaintbench.eval.leaderboard.tables import score_table as board_table
 from inpaintbench.eval.leaderboard.unpack import Submission
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.protocols.devil import CORRECTED
-from inpaintbench.eval.report.cautions import cautions
 from inpaintbench.eval.report.findings import SENSITIVITY, findings
-from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.rank_table import rank_tables
 from inpaintbench.eval.report.records import summary_rows
 from inpaintbench.eval.report.score_table import score_table
-from inpaintbench.eval.report.tables import Results, pair_slices
+from inpaintbench.eval.report.two_methods import compare
+from inpaintbench.eval.results.cautions import cautions
+from inpaintbench.eval.results.quantity import Quantity
+from inpaintbench.eval.results.tables import Results, pair_slices
 from inpaintbench.types import SliceScore
 
 PSNR, KID = Quantity("psnr", "hole"), Quantity("kid", "frame")

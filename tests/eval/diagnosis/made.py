@@ -10,7 +10,7 @@ import numpy.typing as npt
 from tests.eval.report.hand_made import dataset, scores
 
 from inpaintbench.eval.protocols.devil import CORRECTED
-from inpaintbench.eval.report.tables import Results
+from inpaintbench.eval.results.tables import Results
 from inpaintbench.types import Dataset, Plain
 
 CAMERA, SIZE, POSE = "camera_motion_per_frame", "hole.hole_fraction", "hole.pose_change"

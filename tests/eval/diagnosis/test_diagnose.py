@@ -22,14 +22,14 @@ from tests.eval.diagnosis.made import (
     with_attributes,
 )
 
-from inpaintbench.eval.comparing.two_methods import compare, markdown
 from inpaintbench.eval.diagnosis.diagnose import diagnose
 from inpaintbench.eval.diagnosis.files import EFFECT_COLUMNS, effect_rows, effects_csv, plain
 from inpaintbench.eval.diagnosis.records import FactorEffect
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.report.figures import paper_figure, versus_figure
 from inpaintbench.eval.report.page import parts_of, render
-from inpaintbench.eval.report.quantity import Quantity
+from inpaintbench.eval.report.two_methods import compare, markdown
+from inpaintbench.eval.results.quantity import Quantity
 
 PSNR = Quantity("psnr", "hole")
 Key = tuple[str, str, str, str]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from inpaintbench.eval.comparing.factors import Factor
 from inpaintbench.eval.diagnosis.records import FactorEffect
-from inpaintbench.eval.report.quantity import Quantity
+from inpaintbench.eval.results.quantity import Quantity
 
 SIZE = Factor("size", "paired", ("low", "high"), "low to high")
 

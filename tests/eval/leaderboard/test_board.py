@@ -27,7 +27,7 @@ from inpaintbench.eval.leaderboard.unpack import read_submission
 from inpaintbench.eval.leaderboard.verify import Verdict, _compared, check_agrees, verify
 from inpaintbench.eval.leaderboard.write import COLUMNS, board_csv, board_json
 from inpaintbench.eval.protocols import PROTOCOLS
-from inpaintbench.eval.report.quantity import Quantity
+from inpaintbench.eval.results.quantity import Quantity
 from inpaintbench.pages.papers import comma_separated, latex
 from inpaintbench.tables import UNEXPECTED
 from inpaintbench.types import Score

@@ -9,10 +9,10 @@ from tests.eval.methods.contract import MethodContract
 
 from inpaintbench import video
 from inpaintbench.errors import InputError
+from inpaintbench.eval.adapters.fitting import grey_view
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.methods.oriented_gabor import OrientedGabor
 from inpaintbench.eval.protocols import PROTOCOLS
-from inpaintbench.eval.scoring.fitting import grey_view
 from inpaintbench.fingerprints.elastic import elastic_field, warp
 from inpaintbench.fingerprints.fingers import draw_finger
 from inpaintbench.fingerprints.impressions import draw_impression, impress

@@ -11,8 +11,8 @@ from PIL import Image
 from skimage.metrics import mean_squared_error, peak_signal_noise_ratio, structural_similarity
 
 from inpaintbench import video
+from inpaintbench.eval.adapters.fitting import grey_view
 from inpaintbench.eval.protocols import PROTOCOLS
-from inpaintbench.eval.scoring.fitting import grey_view
 from inpaintbench.video import nearest
 from inpaintbench.view import ItemView
 

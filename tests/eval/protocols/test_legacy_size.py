@@ -15,11 +15,11 @@ from skimage.metrics import structural_similarity
 
 from inpaintbench import video
 from inpaintbench.errors import MediaError
-from inpaintbench.eval.comparing.statistics import summarise
+from inpaintbench.eval.adapters.fitting import measured_view
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.protocols.e2fgvi import LEGACY
-from inpaintbench.eval.scoring.fitting import measured_view
 from inpaintbench.eval.scoring.score import Predicted, score
+from inpaintbench.eval.values.statistics import summarise
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.regions import dilate_by_cross
 from inpaintbench.types import Frames, Hole, Score

@@ -12,7 +12,7 @@ from footage import write_sources
 
 from inpaintbench import frozen
 from inpaintbench.eval.metrics.psnr import decibels
-from inpaintbench.eval.protocols.reinpaint import CORRECTED
+from inpaintbench.eval.reinpainting.protocol import CORRECTED
 from inpaintbench.eval.reinpainting.second_masks import Patches, patch_mask, second_hole
 from inpaintbench.eval.reinpainting.setting import setting_of
 from inpaintbench.eval.reinpainting.step import inpaint_again_all, natural

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from tests.eval.report.hand_made import dataset
 
-from inpaintbench.eval.comparing.permutation import BOLD
-from inpaintbench.eval.protocols.reinpaint import AS_PUBLISHED
 from inpaintbench.eval.reinpainting.grid import grid_of, write_grid
+from inpaintbench.eval.reinpainting.protocol import AS_PUBLISHED
 from inpaintbench.eval.reinpainting.rows import summary
 from inpaintbench.eval.reinpainting.second_masks import Patches
 from inpaintbench.eval.reinpainting.setting import setting_of
 from inpaintbench.eval.reinpainting.step import First
 from inpaintbench.eval.scoring.predict import MethodSpec
+from inpaintbench.eval.values.permutation import BOLD
 from inpaintbench.types import Score
 
 VALUES = {"exact": {"a1": math.inf, "b1": 30.0}, "spoilt": {"a1": 40.0, "b1": 30.0}}

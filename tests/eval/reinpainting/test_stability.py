@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from inpaintbench.eval.comparing.statistics import summarise
 from inpaintbench.eval.reinpainting.leaves import metric_of
 from inpaintbench.eval.reinpainting.setting import Setting
 from inpaintbench.eval.reinpainting.stability import images
 from inpaintbench.eval.reinpainting.step import natural
 from inpaintbench.eval.scoring.predict import MethodSpec
+from inpaintbench.eval.values.statistics import summarise
 from inpaintbench.types import Dataset, Score
 
 CLIPS = 4

@@ -15,13 +15,13 @@ from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval.metrics.psnr import decibels
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.decibel_variants import CEILING_DECIBELS
-from inpaintbench.eval.protocols.reinpaint import AS_PUBLISHED, CORRECTED
 from inpaintbench.eval.reinpainting.fills import FILLS
+from inpaintbench.eval.reinpainting.protocol import AS_PUBLISHED, CORRECTED
 from inpaintbench.eval.reinpainting.rows import store, with_variants
 from inpaintbench.eval.reinpainting.second_masks import Patches
 from inpaintbench.eval.reinpainting.setting import Setting, setting_of
 from inpaintbench.eval.reinpainting.step import First, inpaint_again_all, natural
-from inpaintbench.eval.report.tables import Results
+from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.predict import MethodSpec
 from inpaintbench.eval.scoring.run_state import is_stale
 from inpaintbench.executors.local import LocalExecutor

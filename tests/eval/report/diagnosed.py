@@ -14,8 +14,8 @@ from tests.eval.report.hand_made import dataset, scores
 from inpaintbench.eval.comparing.factors import Factor
 from inpaintbench.eval.diagnosis.records import Curve, Diagnosis, Explained, FactorEffect, Together, Unexplained
 from inpaintbench.eval.protocols.devil import CORRECTED
-from inpaintbench.eval.report.quantity import Quantity
-from inpaintbench.eval.report.tables import Results
+from inpaintbench.eval.results.quantity import Quantity
+from inpaintbench.eval.results.tables import Results
 from inpaintbench.types import Dataset
 
 PSNR, MSE = Quantity("psnr", "hole"), Quantity("mse", "hole")

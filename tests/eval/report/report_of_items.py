@@ -11,7 +11,7 @@ from tests.eval.report.hand_made import FlatMedia, dataset, scores
 
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.report import ReportFiles, write_report
-from inpaintbench.eval.report.tables import Results
+from inpaintbench.eval.results.tables import Results
 from inpaintbench.types import Dataset, Score
 
 FRAMES = 12

@@ -11,8 +11,8 @@ from tests.eval.report.hand_made import copied, copied_slices, dataset
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.protocols.devil import CORRECTED
-from inpaintbench.eval.report.quantity import metric_leaf
-from inpaintbench.eval.report.tables import Results
+from inpaintbench.eval.results.quantity import metric_leaf
+from inpaintbench.eval.results.tables import Results
 from inpaintbench.types import Score, SliceScore
 
 

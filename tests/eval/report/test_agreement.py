@@ -14,8 +14,8 @@ from inpaintbench.eval.alignment.reading import Answers, Ballot, measured_of
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.report.agreement import FOLDER, Agreement, judge_sentences
 from inpaintbench.eval.report.page import parts_of
-from inpaintbench.eval.report.quantity import Quantity
-from inpaintbench.eval.report.tables import Results
+from inpaintbench.eval.results.quantity import Quantity
+from inpaintbench.eval.results.tables import Results
 
 PSNR = Quantity("psnr", "hole")
 

@@ -16,7 +16,7 @@ from tests.eval.report.report_of_items import METHODS, SLICES, make_report
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.report import ReportFiles
 from inpaintbench.eval.report.page import parts_of, render
-from inpaintbench.eval.report.tables import Results
+from inpaintbench.eval.results.tables import Results
 
 LONG, SECOND, THIRD = METHODS
 PLOTS = ("difficulty", "sensitivity", "scatter")

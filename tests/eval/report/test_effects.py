@@ -19,8 +19,8 @@ from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.report import effect_plots, effects, figures, headline, page
 from inpaintbench.eval.report.figures import paper_figure, versus_figure
 from inpaintbench.eval.report.gallery import Choice
-from inpaintbench.eval.report.quantity import Quantity
-from inpaintbench.eval.report.tables import Results
+from inpaintbench.eval.results.quantity import Quantity
+from inpaintbench.eval.results.tables import Results
 from inpaintbench.pages import method_styles
 from inpaintbench.pages.panels import plain
 from inpaintbench.pages.papers import comma_separated, latex

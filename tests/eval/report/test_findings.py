@@ -14,8 +14,8 @@ from tests.eval.report.set_metrics import learned_metrics, results_with_sets
 
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.report.findings import TOO_FEW, Finding, findings
-from inpaintbench.eval.report.quantity import Quantity
-from inpaintbench.eval.report.tables import Results
+from inpaintbench.eval.results.quantity import Quantity
+from inpaintbench.eval.results.tables import Results
 from inpaintbench.pages.panels import plain
 
 __all__ = ["learned_metrics"]

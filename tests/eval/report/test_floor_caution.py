@@ -9,10 +9,10 @@ from tests.eval.report.hand_made import dataset, scores
 
 from inpaintbench.eval.analysis.means import means_of
 from inpaintbench.eval.protocols.devil import CORRECTED
-from inpaintbench.eval.report.cautions import LEAST_EFFECT, cautions, floor_sentences, untold
-from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.records import report_json
-from inpaintbench.eval.report.tables import Results
+from inpaintbench.eval.results.cautions import LEAST_EFFECT, cautions, floor_sentences, untold
+from inpaintbench.eval.results.quantity import Quantity
+from inpaintbench.eval.results.tables import Results
 
 ITEMS = [f"{source}{take}" for source in "abcdefg" for take in (1, 2)]
 FLOOR = {item: 10.0 + place for place, item in enumerate(ITEMS)}

@@ -15,8 +15,8 @@ from inpaintbench import video
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.report import ReportFiles, write_report
 from inpaintbench.eval.report.headline import headline
-from inpaintbench.eval.report.quantity import Quantity
-from inpaintbench.eval.report.tables import Results
+from inpaintbench.eval.results.quantity import Quantity
+from inpaintbench.eval.results.tables import Results
 from inpaintbench.pages.panels import plain
 
 LOW, HIGH = [f"{letter}1" for letter in "abcdef"], [f"{letter}1" for letter in "ghijkl"]

@@ -26,9 +26,9 @@ from inpaintbench.eval.report.gallery import Choice, add_asked, add_standouts, s
 from inpaintbench.eval.report.items import attributes_of, held_quantities, item_data, items_part, source_name
 from inpaintbench.eval.report.overview import commands_of, manifest_sha256
 from inpaintbench.eval.report.page import parts_of, render
-from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.significance import leads_of
-from inpaintbench.eval.report.tables import Results
+from inpaintbench.eval.results.quantity import Quantity
+from inpaintbench.eval.results.tables import Results
 from inpaintbench.types import Dataset
 from inpaintbench.view import ItemView
 

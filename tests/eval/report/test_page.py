@@ -16,14 +16,12 @@ from tests.eval.report.hand_made import COUNTING, SLICES, VALUES, copied, copied
 from tests.eval.report.reading import cell, column, strong
 from tests.eval.report.set_metrics import learned_metrics, protocol, rows
 
-from inpaintbench.eval.comparing.permutation import BOLD
 from inpaintbench.eval.metrics.base import INAPPLICABLE
 from inpaintbench.eval.protocols.devil import AS_PUBLISHED, CORRECTED
 from inpaintbench.eval.protocols.fingerprint import AS_PUBLISHED as FINGERPRINT
 from inpaintbench.eval.report import notes, overview
 from inpaintbench.eval.report.figures import paper_figure
 from inpaintbench.eval.report.findings import findings, with_unit
-from inpaintbench.eval.report.labels import metric_title
 from inpaintbench.eval.report.page import default_quantity, parts_of, render
 from inpaintbench.eval.report.plots import (
     difficulty_chart,
@@ -36,13 +34,15 @@ from inpaintbench.eval.report.plots import (
     steps_rows,
     steps_table,
 )
-from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.rank_table import RankTable, rank_tables, ranks_lead
 from inpaintbench.eval.report.records import report_json
 from inpaintbench.eval.report.score_table import failure_rows, score_table
 from inpaintbench.eval.report.stepped import compared
-from inpaintbench.eval.report.tables import Results, in_reading_order, pair_slices, step_series
+from inpaintbench.eval.results.labels import metric_title
+from inpaintbench.eval.results.quantity import Quantity
+from inpaintbench.eval.results.tables import Results, in_reading_order, pair_slices, step_series
 from inpaintbench.eval.scoring.run_state import NOT_RUN
+from inpaintbench.eval.values.permutation import BOLD
 from inpaintbench.pages import Link, Table, method_styles, page
 from inpaintbench.pages.panels import plain
 from inpaintbench.pages.plots import specification

@@ -24,17 +24,17 @@ from tests.eval.report.set_metrics import (
 
 from inpaintbench.eval.analysis.means import means_of
 from inpaintbench.eval.analysis.write import write_analysis
-from inpaintbench.eval.report.cautions import cautions, set_sizes, set_warning
 from inpaintbench.eval.report.exhibits import figures
 from inpaintbench.eval.report.findings import findings
 from inpaintbench.eval.report.gallery import choose_items, make_exhibits
-from inpaintbench.eval.report.labels import metric_label
 from inpaintbench.eval.report.page import default_quantity, parts_of, render
 from inpaintbench.eval.report.plots import difficulty_rows
-from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.records import report_json, summary_csv
 from inpaintbench.eval.report.score_table import score_table
-from inpaintbench.eval.report.tables import Results, pair_slices
+from inpaintbench.eval.results.cautions import cautions, set_sizes, set_warning
+from inpaintbench.eval.results.labels import metric_label
+from inpaintbench.eval.results.quantity import Quantity
+from inpaintbench.eval.results.tables import Results, pair_slices
 
 __all__ = ["learned_metrics"]
 pytestmark = pytest.mark.usefixtures("learned_metrics")

@@ -8,13 +8,13 @@ from tests.eval.report.hand_made import SLICES, VALUES, dataset, score, scores
 from tests.eval.report.reading import cell
 from tests.eval.report.set_metrics import learned_metrics, results_with_sets
 
-from inpaintbench.eval.comparing.permutation import paired
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.report.page import parts_of, render
-from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.records import report_json
 from inpaintbench.eval.report.significance import Leads, leads
-from inpaintbench.eval.report.tables import Results
+from inpaintbench.eval.results.quantity import Quantity
+from inpaintbench.eval.results.tables import Results
+from inpaintbench.eval.values.permutation import paired
 from inpaintbench.pages import Cell
 
 __all__ = ["learned_metrics"]

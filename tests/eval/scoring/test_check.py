@@ -34,11 +34,11 @@ from inpaintbench.eval.adapters.checking import (
     looked_at,
     made_clip,
 )  # fmt: skip
-from inpaintbench.eval.adapters.python_callable import PythonCallable
+from inpaintbench.eval.adapters.fitting import to_levels, value_range_of
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.methods.command import Command
+from inpaintbench.eval.methods.python_callable import PythonCallable
 from inpaintbench.eval.scoring.check import made_view, tried
-from inpaintbench.eval.scoring.fitting import to_levels, value_range_of
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
 

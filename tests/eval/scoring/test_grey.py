@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 from PIL import Image
 
-from inpaintbench.eval.scoring.fitting import grey, grey_view
+from inpaintbench.eval.adapters.fitting import grey, grey_view
 from inpaintbench.view import ItemView
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inpaintbench.errors import InputError
-from inpaintbench.eval.scoring.fitting import Padding
+from inpaintbench.eval.adapters.fitting import Padding
 
 SIDE = st.integers(1, 40)
 DIVISOR = st.integers(1, 50)

@@ -26,10 +26,10 @@ from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.report.gallery import add_standouts, choose_items
 from inpaintbench.eval.report.plots import difficulty_rows, sensitivity_rows
-from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.significance import leads_of
-from inpaintbench.eval.report.tables import Results, pair_slices
 from inpaintbench.eval.report.write import write_report
+from inpaintbench.eval.results.quantity import Quantity
+from inpaintbench.eval.results.tables import Results, pair_slices
 from inpaintbench.eval.scoring.run_state import REFERENCE, references_in, remember
 from inpaintbench.types import Dataset, Score
 from inpaintbench.workspace import Workspace

@@ -16,12 +16,12 @@ from inpaintbench import video
 from inpaintbench.cli import app
 from inpaintbench.compute import Compute
 from inpaintbench.errors import InputError, VerifyError
-from inpaintbench.eval.comparing.statistics import summarise
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.report.media import PredictionMedia
 from inpaintbench.eval.scoring.predict import MethodSpec, predict
 from inpaintbench.eval.scoring.run_state import check_undamaged
 from inpaintbench.eval.scoring.score import Predicted, score, score_all
+from inpaintbench.eval.values.statistics import summarise
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.types import Dataset, Frames, Plain, Prediction, Score
 from inpaintbench.workspace import Workspace

@@ -26,9 +26,9 @@ from inpaintbench.eval.reinpainting.rows import Selected, agreement, chosen_by_p
 from inpaintbench.eval.reinpainting.seeded import under_seeds
 from inpaintbench.eval.reinpainting.setting import PAPER_MASKS, Setting, setting_of
 from inpaintbench.eval.reinpainting.step import SECONDS, First, inpaint_again_all
-from inpaintbench.eval.report.labels import metric_label, place_label, quantity_label
-from inpaintbench.eval.report.quantity import Quantity, metric_leaf
-from inpaintbench.eval.report.tables import one_fingerprint
+from inpaintbench.eval.results.labels import metric_label, place_label, quantity_label
+from inpaintbench.eval.results.quantity import Quantity, metric_leaf
+from inpaintbench.eval.results.tables import one_fingerprint
 from inpaintbench.eval.scoring.run_folder import bind, scores_of
 from inpaintbench.eval.scoring.run_state import references_in
 from inpaintbench.pages.words import percent

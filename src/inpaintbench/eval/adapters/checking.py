@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.errors import InputError
-from inpaintbench.eval.scoring.fitting import to_levels
+from inpaintbench.eval.adapters.fitting import to_levels
 from inpaintbench.types import Frames, Hole, Plain
 
 # The item id of the clip that is made for a check; its sides, which few divisors divide; frames that are no 4n + 1.

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.adapters.exchange import Fit
+from inpaintbench.eval.adapters.fitting import Divisor, Padding
 from inpaintbench.eval.adapters.layouts import Layout, Task
-from inpaintbench.eval.scoring.fitting import Divisor, Padding
 from inpaintbench.pages.words import count
 
 

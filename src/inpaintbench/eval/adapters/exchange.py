@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from inpaintbench import video
 from inpaintbench.errors import MediaError, NotMeasurable
+from inpaintbench.eval.adapters.fitting import Padding
 from inpaintbench.eval.adapters.layouts import Layout
-from inpaintbench.eval.scoring.fitting import Padding
 from inpaintbench.types import Frames, Hole, Prompts
 
 # Places that numbers stand for.

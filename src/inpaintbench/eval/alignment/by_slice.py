@@ -15,7 +15,7 @@ from inpaintbench.eval.alignment.bootstrap import BOOTSTRAP_95, Bootstrap, Estim
 from inpaintbench.eval.alignment.matching import differences, matched, matches, pair_shares
 from inpaintbench.eval.alignment.reading import Measured
 from inpaintbench.eval.alignment.votes import Votes
-from inpaintbench.eval.comparing.permutation import MOST_ENUMERATED_SOURCES, PairTest, holm, paired
+from inpaintbench.eval.values.permutation import MOST_ENUMERATED_SOURCES, PairTest, holm, paired
 from inpaintbench.pages.words import count
 
 # Name of the slice of all items; one of a dataset's own that is called so is passed over.

@@ -10,10 +10,10 @@ import lazy_loader
 from inpaintbench.eval.alignment.align import Dimension, Line
 from inpaintbench.eval.alignment.bootstrap import correlation_words, rate_words
 from inpaintbench.eval.alignment.win_ratios import Point
-from inpaintbench.eval.analysis.chart import looks, titled
-from inpaintbench.eval.report.labels import metric_label, quantity_label
-from inpaintbench.eval.report.quantity import Quantity
+from inpaintbench.eval.results.labels import metric_label, quantity_label
+from inpaintbench.eval.results.quantity import Quantity
 from inpaintbench.pages import method_styles
+from inpaintbench.pages.chart import looks, titled
 from inpaintbench.pages.words import count
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from inpaintbench.eval.alignment.values import PREFERENCE, Value, measure_name, 
 from inpaintbench.eval.data_files import Row, read_table
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.report.quantity import Quantity, usual_quantities
+from inpaintbench.eval.results.quantity import Quantity, usual_quantities
 from inpaintbench.types import Score, SliceScore
 
 TIE = "tie"

@@ -10,13 +10,13 @@ from importlib import resources
 from typing import Any, NamedTuple
 
 from inpaintbench.claims import ENOUGH_SOURCES, too_few
-from inpaintbench.eval.comparing.permutation import BOLD
-from inpaintbench.eval.report.between_items import exposure_sentences
-from inpaintbench.eval.report.cautions import again_sentences, cautions, diagnostic_note, set_sizes
-from inpaintbench.eval.report.labels import metric_label, name_label, place_label, quantity_label
-from inpaintbench.eval.report.quantity import Quantity, metric_leaf, quantities_in, standing
 from inpaintbench.eval.report.score_table import counts
-from inpaintbench.eval.report.tables import Results, in_reading_order, split_level
+from inpaintbench.eval.results.between_items import exposure_sentences
+from inpaintbench.eval.results.cautions import cautions, diagnostic_note, protocol_cautions, set_sizes
+from inpaintbench.eval.results.labels import metric_label, name_label, place_label, quantity_label
+from inpaintbench.eval.results.quantity import Quantity, metric_leaf, quantities_in, standing
+from inpaintbench.eval.results.tables import Results, in_reading_order, split_level
+from inpaintbench.eval.values.permutation import BOLD
 from inpaintbench.pages.words import count
 from inpaintbench.types import Slice
 
@@ -232,7 +232,7 @@ def means_of(results: Results, *, region: str | None = None) -> Means:
             *_fewer_items(results, quantities),
             *_missing_slices(results),
             *_unmeasured(results, quantities),
-            *again_sentences(results),
+            *protocol_cautions(results),
             *exposure_sentences(results),
             *filter(None, (diagnostic_note(results, quantity) for quantity in quantities)),
             *(sentence for quantity in quantities for sentence in cautions(results, quantity)),

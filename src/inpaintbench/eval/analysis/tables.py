@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from inpaintbench.eval.analysis.means import Cell, Means, Measure, Pair
-from inpaintbench.eval.comparing.statistics import best_of, rank, relative_improvement, spread_of
+from inpaintbench.eval.values.statistics import best_of, rank, relative_improvement, spread_of
 
 
 class Line(NamedTuple):

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from inpaintbench.eval.comparing.simultaneous import difference
 
 if TYPE_CHECKING:
-    from inpaintbench.eval.report.quantity import Quantity
-    from inpaintbench.eval.report.tables import Results
+    from inpaintbench.eval.results.quantity import Quantity
+    from inpaintbench.eval.results.tables import Results
 
 Array = npt.NDArray[np.float64]
 Inside = npt.NDArray[np.bool_]

@@ -20,7 +20,7 @@ from inpaintbench.eval.comparing.simultaneous import difference
 from inpaintbench.eval.comparing.slopes import Regression, of_same_items
 
 if TYPE_CHECKING:
-    from inpaintbench.eval.report.tables import Results
+    from inpaintbench.eval.results.tables import Results
 
 
 class FactorEstimate(NamedTuple):

@@ -17,7 +17,7 @@ from inpaintbench.steps import LEVEL_OF, PAIR_OF
 from inpaintbench.types import Dataset, Slice
 
 if TYPE_CHECKING:
-    from inpaintbench.eval.report.tables import Results
+    from inpaintbench.eval.results.tables import Results
 
 Array = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]

@@ -20,13 +20,13 @@ from inpaintbench.claims import too_few
 from inpaintbench.eval.comparing.columns import Array, Columns, Inside, Mean
 from inpaintbench.eval.comparing.factor_effects import FactorEffects, FactorEstimate
 from inpaintbench.eval.comparing.factors import Factor, source_numbers
-from inpaintbench.eval.comparing.permutation import LEVEL
 from inpaintbench.eval.comparing.simultaneous import difference, simultaneous
+from inpaintbench.eval.values.permutation import LEVEL
 from inpaintbench.types import Slice
 
 if TYPE_CHECKING:
-    from inpaintbench.eval.report.quantity import Quantity
-    from inpaintbench.eval.report.tables import Results
+    from inpaintbench.eval.results.quantity import Quantity
+    from inpaintbench.eval.results.tables import Results
 
 Kind = Literal["change", "slice", "lead", "factor"]
 

@@ -10,14 +10,14 @@ from inpaintbench.catalogue import unknown_name
 from inpaintbench.claims import too_few
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval.comparing.looked_at import effects_of, looked_at, told_leads
-from inpaintbench.eval.comparing.permutation import BOLD
-from inpaintbench.eval.comparing.statistics import rank, share_first
 from inpaintbench.eval.metrics import METRICS
-from inpaintbench.eval.report.between_items import exposure_sentences
-from inpaintbench.eval.report.cautions import size_words
-from inpaintbench.eval.report.labels import place_label
-from inpaintbench.eval.report.quantity import Quantity, exploratory, usual_quantities
-from inpaintbench.eval.report.tables import Results
+from inpaintbench.eval.results.between_items import exposure_sentences
+from inpaintbench.eval.results.cautions import size_words
+from inpaintbench.eval.results.labels import place_label
+from inpaintbench.eval.results.quantity import Quantity, exploratory, usual_quantities
+from inpaintbench.eval.results.tables import Results
+from inpaintbench.eval.values.permutation import BOLD
+from inpaintbench.eval.values.statistics import rank, share_first
 from inpaintbench.regions import ALL_REGIONS
 from inpaintbench.types import Slice
 

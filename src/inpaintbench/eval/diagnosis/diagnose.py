@@ -18,10 +18,10 @@ from inpaintbench.eval.comparing.simultaneous import simultaneous
 from inpaintbench.eval.comparing.slopes import of_same_items
 from inpaintbench.eval.diagnosis.records import Curve, Diagnosis, Explained, FactorEffect, Unexplained
 from inpaintbench.eval.diagnosis.together import together
-from inpaintbench.eval.report.quantity import usual_quantities
+from inpaintbench.eval.results.quantity import usual_quantities
 
 if TYPE_CHECKING:
-    from inpaintbench.eval.report.tables import Results
+    from inpaintbench.eval.results.tables import Results
 
 # Steps of a curve at most, and points that are drawn with it.
 _MOST_STEPS, _MOST_POINTS = 8, 500

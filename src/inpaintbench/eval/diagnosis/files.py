@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from inpaintbench.eval.data_files import csv_bytes
 from inpaintbench.eval.diagnosis.records import Diagnosis, FactorEffect
-from inpaintbench.eval.report.quantity import standing
+from inpaintbench.eval.results.quantity import standing
 
 if TYPE_CHECKING:
     from inpaintbench.eval.protocols.base import Protocol

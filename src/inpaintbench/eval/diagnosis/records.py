@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from inpaintbench.eval.comparing.factors import Factor
-from inpaintbench.eval.comparing.permutation import LEVEL
+from inpaintbench.eval.values.permutation import LEVEL
 
 if TYPE_CHECKING:
-    from inpaintbench.eval.report.quantity import Quantity
+    from inpaintbench.eval.results.quantity import Quantity
 
 
 class FactorEffect(NamedTuple):

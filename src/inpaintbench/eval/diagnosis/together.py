@@ -17,13 +17,13 @@ from inpaintbench.claims import jackknife_error, too_few
 from inpaintbench.eval.comparing.columns import Array, Columns, Inside
 from inpaintbench.eval.comparing.factor_effects import regression_on
 from inpaintbench.eval.comparing.factors import Factor, Factors, Step, factors_of, source_numbers
-from inpaintbench.eval.comparing.permutation import LEVEL
 from inpaintbench.eval.comparing.simultaneous import simultaneous
 from inpaintbench.eval.diagnosis.records import Together
-from inpaintbench.eval.report.quantity import Quantity, first_shown
+from inpaintbench.eval.results.quantity import Quantity, first_shown
+from inpaintbench.eval.values.permutation import LEVEL
 
 if TYPE_CHECKING:
-    from inpaintbench.eval.report.tables import Results
+    from inpaintbench.eval.results.tables import Results
 
 # Size of an effect in standard errors from which the first half proposes it.
 _LEAST_RATIO = 2.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from inpaintbench.eval.diagnosis.records import Diagnosis, Explained, FactorEffect, Together, Unexplained
-from inpaintbench.eval.report.labels import quantity_label
-from inpaintbench.eval.report.quantity import Quantity, metric_leaf
+from inpaintbench.eval.results.labels import quantity_label
+from inpaintbench.eval.results.quantity import Quantity, metric_leaf
 from inpaintbench.pages.words import count, number, signed
 
 

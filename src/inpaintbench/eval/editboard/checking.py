@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from inpaintbench.errors import MissingExtraError
+from inpaintbench.eval.adapters.fitting import sizes_in_words
 from inpaintbench.eval.editboard import media
 from inpaintbench.eval.editboard.manifest import Edit
 from inpaintbench.eval.editboard.media import Looked, Wanted
 from inpaintbench.eval.metrics import METRICS
-from inpaintbench.eval.scoring.fitting import sizes_in_words
 from inpaintbench.models.clip import MOST_TOKENS, tokens
 
 Kind = Literal["fault", "gap", "note"]

@@ -14,7 +14,7 @@ from inpaintbench.eval.editboard import files, plots
 from inpaintbench.eval.editboard.transcript import FOOT, TASKS, Gap, Transcript
 from inpaintbench.eval.editboard.transcript import Cell as Mean
 from inpaintbench.eval.metrics import METRICS
-from inpaintbench.eval.report.labels import metric_arrow, metric_label
+from inpaintbench.eval.results.labels import metric_arrow, metric_label
 from inpaintbench.files import replacing
 from inpaintbench.pages import Cell, Column, Link, Row, Table, figure, method_styles, page, save_chart
 from inpaintbench.pages.words import DASH, count, number

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import lazy_loader
 
-from inpaintbench.eval.analysis.chart import looks, scale, titled
 from inpaintbench.eval.editboard.transcript import TASKS, Transcript
 from inpaintbench.eval.metrics import METRICS
-from inpaintbench.eval.report.labels import metric_arrow, place_label, quantity_arrow, quantity_label
-from inpaintbench.eval.report.quantity import Quantity
+from inpaintbench.eval.results.labels import metric_arrow, place_label, quantity_arrow, quantity_label
+from inpaintbench.eval.results.quantity import Quantity
 from inpaintbench.pages import MethodStyle, method_styles
+from inpaintbench.pages.chart import looks, scale, titled
 from inpaintbench.pages.words import number
 
 if TYPE_CHECKING:

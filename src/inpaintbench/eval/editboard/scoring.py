@@ -26,7 +26,7 @@ from inpaintbench.eval.editboard.page import write_transcript
 from inpaintbench.eval.editboard.transcript import Told, transcript_of
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.report.tables import unmeasured_metrics
+from inpaintbench.eval.results.tables import unmeasured_metrics
 from inpaintbench.eval.scoring.score import SCORING_SECONDS
 from inpaintbench.executors.base import Executor, Step, Task, task_key
 from inpaintbench.models import torch_networks, weights

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 from inpaintbench.claims import too_few
 from inpaintbench.errors import InputError
-from inpaintbench.eval.comparing.permutation import BOLD, like_best, paired, told_from
-from inpaintbench.eval.comparing.statistics import summarise
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.report.labels import metric_label, place_label
+from inpaintbench.eval.results.labels import metric_label, place_label
+from inpaintbench.eval.values.permutation import BOLD, like_best, paired, told_from
+from inpaintbench.eval.values.statistics import summarise
 from inpaintbench.types import EDIT_TASKS, Plain, Score
 
 FOOT = f"Bold: the best mean of all models by the metric of the column{BOLD.removeprefix('Bold: the best mean of its column')}"

@@ -11,17 +11,17 @@ from typing import NamedTuple
 from inpaintbench import frozen
 from inpaintbench.claims import too_few
 from inpaintbench.eval.comparing.looked_at import effects_of, told_leads
-from inpaintbench.eval.comparing.permutation import PairTest
 from inpaintbench.eval.comparing.ranking import Column, decimal, shared, standings_of_places
-from inpaintbench.eval.comparing.statistics import Summary, best_of
 from inpaintbench.eval.leaderboard.unpack import Submission
 from inpaintbench.eval.leaderboard.verify import Verdict
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.report.labels import quantity_label
-from inpaintbench.eval.report.quantity import Quantity
-from inpaintbench.eval.report.tables import REFERENCE, REGION_ORDER, Results, in_reading_order
+from inpaintbench.eval.results.labels import quantity_label
+from inpaintbench.eval.results.quantity import Quantity
+from inpaintbench.eval.results.tables import REFERENCE, REGION_ORDER, Results, in_reading_order
 from inpaintbench.eval.scoring.effort import Effort
 from inpaintbench.eval.scoring.repeating import DEPENDS, ON_ORDER
+from inpaintbench.eval.values.permutation import PairTest
+from inpaintbench.eval.values.statistics import Summary, best_of
 from inpaintbench.manifest import column
 from inpaintbench.types import Dataset, Slice
 

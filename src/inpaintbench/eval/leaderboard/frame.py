@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from inpaintbench.eval.leaderboard.board import Board, Entry
-from inpaintbench.eval.report.between_items import between_items_tags
 from inpaintbench.eval.report.effort_table import form_tags
+from inpaintbench.eval.results.between_items import between_items_tags
 from inpaintbench.pages import Link, method_styles
 from inpaintbench.pages import page as whole_page
 from inpaintbench.pages.tables import Cell, Tag

@@ -7,21 +7,21 @@ from collections import Counter
 from typing import NamedTuple
 
 from inpaintbench.claims import ENOUGH_SOURCES
-from inpaintbench.eval.comparing.permutation import LEVEL
-from inpaintbench.eval.comparing.statistics import INTERVAL
-from inpaintbench.eval.comparing.statistics import LEVEL as INTERVAL_LEVEL
 from inpaintbench.eval.leaderboard.board import UNMEASURED, Board, Entry
 from inpaintbench.eval.leaderboard.board import Row as BoardRow
 from inpaintbench.eval.leaderboard.clips import Clips
 from inpaintbench.eval.leaderboard.frame import CARD_TITLES, Sister, links, page, tags
 from inpaintbench.eval.leaderboard.tables import score_notes, score_table, slice_matrix
 from inpaintbench.eval.report.effort_table import ceiling_words, known_words, memory_words, time_words
-from inpaintbench.eval.report.labels import metric_title, region_label, slice_label
 from inpaintbench.eval.report.notes import Definition, constants_table, metric_notes, slice_table
 from inpaintbench.eval.report.page import GALLERY_SCRIPTS, gallery_parts
-from inpaintbench.eval.report.quantity import exploratory, metric_leaf
-from inpaintbench.eval.report.tables import REFERENCE, split_level
+from inpaintbench.eval.results.labels import metric_title, region_label, slice_label
+from inpaintbench.eval.results.quantity import exploratory, metric_leaf
+from inpaintbench.eval.results.tables import REFERENCE, split_level
 from inpaintbench.eval.scoring.repeating import WORDS
+from inpaintbench.eval.values.permutation import LEVEL
+from inpaintbench.eval.values.statistics import INTERVAL
+from inpaintbench.eval.values.statistics import LEVEL as INTERVAL_LEVEL
 from inpaintbench.pages import Cell, Column, Row, Table, data_uri
 from inpaintbench.pages import page as whole_page
 from inpaintbench.pages.tables import simple

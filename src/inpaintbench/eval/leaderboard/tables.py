@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from inpaintbench.eval.comparing.permutation import BOLD, LEVEL
 from inpaintbench.eval.leaderboard.board import Board, Cell, Row
 from inpaintbench.eval.leaderboard.frame import method_cell
-from inpaintbench.eval.report.between_items import exposure_sentences, shown_to
-from inpaintbench.eval.report.cautions import size_words
 from inpaintbench.eval.report.effort_table import memory_words, time_words
-from inpaintbench.eval.report.labels import metric_label, quantity_arrow, region_label, slice_label
-from inpaintbench.eval.report.quantity import Quantity, exploratory, metric_leaf
-from inpaintbench.eval.report.tables import split_level
+from inpaintbench.eval.results.between_items import exposure_sentences, shown_to
+from inpaintbench.eval.results.cautions import size_words
+from inpaintbench.eval.results.labels import metric_label, quantity_arrow, region_label, slice_label
+from inpaintbench.eval.results.quantity import Quantity, exploratory, metric_leaf
+from inpaintbench.eval.results.tables import split_level
+from inpaintbench.eval.values.permutation import BOLD, LEVEL
 from inpaintbench.pages import tables as shown
 from inpaintbench.pages.tables import Column, Table, Tag
 from inpaintbench.pages.words import DASH, count, interval, method_class, number, percent

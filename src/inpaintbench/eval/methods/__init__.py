@@ -36,7 +36,7 @@ METHODS: Catalogue[type[Method]] = Catalogue(
         "edit_shift": "inpaintbench.eval.methods.edit_shift:EditShift",
         "edit_flicker": "inpaintbench.eval.methods.edit_flicker:EditFlicker",
         "saved_folder": "inpaintbench.eval.methods.saved_folder:SavedFolder",
-        "python_callable": "inpaintbench.eval.adapters.python_callable:PythonCallable",
+        "python_callable": "inpaintbench.eval.methods.python_callable:PythonCallable",
         "command": "inpaintbench.eval.methods.command:Command",
         "http_endpoint": "inpaintbench.eval.methods.http_endpoint:HttpEndpoint",
     },

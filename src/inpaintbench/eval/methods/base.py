@@ -14,9 +14,9 @@ import numpy as np
 
 from inpaintbench.catalogue import Leaf
 from inpaintbench.eval.adapters.departures import Shape
+from inpaintbench.eval.adapters.fitting import Divisor
 from inpaintbench.eval.adapters.layouts import Task
 from inpaintbench.eval.adapters.usage import Usage
-from inpaintbench.eval.scoring.fitting import Divisor
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView, composite_in_place
 

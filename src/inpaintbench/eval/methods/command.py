@@ -17,12 +17,12 @@ from pathlib import Path
 from inpaintbench.errors import InputError, NotMeasurable
 from inpaintbench.eval.adapters.departures import Shape, departures
 from inpaintbench.eval.adapters.exchange import Fit, filled, read_output, write_edit, write_input, write_texts
+from inpaintbench.eval.adapters.fitting import Divisor
 from inpaintbench.eval.adapters.frames_rule import FramesRule, joined
 from inpaintbench.eval.adapters.layouts import READ, SUFFIX, TOLD, WRITTEN, Layout, Task, layout_of
 from inpaintbench.eval.adapters.starting import scratch_folder, start
 from inpaintbench.eval.adapters.usage import both, has_card
 from inpaintbench.eval.methods.base import Method
-from inpaintbench.eval.scoring.fitting import Divisor
 from inpaintbench.ranges import Duration, Seed, Whole
 from inpaintbench.types import Frames, Hole, Prompts
 from inpaintbench.view import ItemView

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from inpaintbench.eval.adapters.fitting import Divisor
 from inpaintbench.eval.methods.base import where_judged
-from inpaintbench.eval.scoring.fitting import Divisor
-from inpaintbench.eval.training.checkpoint import TrainedMethod, levels_of
+from inpaintbench.eval.methods.trained import TrainedMethod
+from inpaintbench.eval.training.checkpoint import levels_of
 from inpaintbench.eval.training.networks import FRAME_DIVISOR, shares
 from inpaintbench.models.torch_networks import on_device
 from inpaintbench.types import Frames

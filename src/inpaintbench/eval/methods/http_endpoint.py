@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from inpaintbench.errors import NotMeasurable
+from inpaintbench.eval.adapters.fitting import Divisor, value_range_of
 from inpaintbench.eval.adapters.posting import Refused, checked_address, posted
 from inpaintbench.eval.adapters.usage import Usage
 from inpaintbench.eval.methods.base import Method
-from inpaintbench.eval.scoring.fitting import Divisor, value_range_of
 from inpaintbench.ranges import Duration
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView

@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from inpaintbench.compute import Compute, Device
 from inpaintbench.errors import InputError, NotMeasurable
+from inpaintbench.eval.adapters.fitting import Divisor
 from inpaintbench.eval.methods.base import Method
-from inpaintbench.eval.scoring.fitting import Divisor
 from inpaintbench.files import file_sha256
 from inpaintbench.models import torch_networks
 from inpaintbench.types import Frames

@@ -11,10 +11,10 @@ import numpy.typing as npt
 from inpaintbench import video
 from inpaintbench.compute import Device
 from inpaintbench.errors import InputError, NotMeasurable
+from inpaintbench.eval.adapters.fitting import Divisor
 from inpaintbench.eval.methods.base import where_judged
 from inpaintbench.eval.methods.context_encoder import content
-from inpaintbench.eval.scoring.fitting import Divisor
-from inpaintbench.eval.training.checkpoint import TrainedMethod
+from inpaintbench.eval.methods.trained import TrainedMethod
 from inpaintbench.eval.training.networks import CONTEXT_PIXELS
 from inpaintbench.models.torch_networks import on_device, torch
 from inpaintbench.models.vgg import vgg_19

@@ -8,7 +8,8 @@ import numpy as np
 from PIL import Image
 
 from inpaintbench.eval.methods.base import where_judged
-from inpaintbench.eval.training.checkpoint import TrainedMethod, levels_of
+from inpaintbench.eval.methods.trained import TrainedMethod
+from inpaintbench.eval.training.checkpoint import levels_of
 from inpaintbench.eval.training.networks import halved, shares
 from inpaintbench.models.torch_networks import on_device
 from inpaintbench.types import Frames

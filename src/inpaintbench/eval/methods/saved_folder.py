@@ -10,8 +10,8 @@ from pathlib import Path
 
 from inpaintbench import video
 from inpaintbench.errors import InputError, MediaError, NotMeasurable
+from inpaintbench.eval.adapters.fitting import sizes_in_words
 from inpaintbench.eval.methods.base import Method
-from inpaintbench.eval.scoring.fitting import sizes_in_words
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 

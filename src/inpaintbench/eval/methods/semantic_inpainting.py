@@ -11,7 +11,8 @@ import numpy.typing as npt
 from inpaintbench import video
 from inpaintbench.errors import InputError
 from inpaintbench.eval.methods.base import where_judged
-from inpaintbench.eval.training.checkpoint import TrainedMethod, levels_of
+from inpaintbench.eval.methods.trained import TrainedMethod
+from inpaintbench.eval.training.checkpoint import levels_of
 from inpaintbench.eval.training.networks import MANIFOLD_PIXELS, shares, small_pictures
 from inpaintbench.models.torch_networks import on_device, torch
 from inpaintbench.ranges import Amount, AtLeastOne, Seed

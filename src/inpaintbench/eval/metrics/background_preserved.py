@@ -10,11 +10,11 @@ from typing import Literal, Unpack, get_args
 import numpy as np
 
 from inpaintbench.catalogue import known_name
-from inpaintbench.eval.comparing.statistics import InfiniteRule, mean_of
 from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric, Where, region_pixels
 from inpaintbench.eval.metrics.mse import masked_errors
 from inpaintbench.eval.metrics.psnr import Averaged, DecibelRule
 from inpaintbench.eval.metrics.ssim import Ssim
+from inpaintbench.eval.values.statistics import InfiniteRule, mean_of
 from inpaintbench.ranges import Amount, Positive
 from inpaintbench.types import Frames, Hole, Plain
 from inpaintbench.view import ItemView

@@ -14,9 +14,9 @@ import scipy.fft
 from inpaintbench import regions
 from inpaintbench.deviations import Deviation
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval.comparing.statistics import InfiniteRule, mean_of
 from inpaintbench.eval.metrics.base import Measurement, Metric, Where, region_pixels
 from inpaintbench.eval.metrics.psnr import Averaged, DecibelRule
+from inpaintbench.eval.values.statistics import InfiniteRule, mean_of
 from inpaintbench.ranges import Amount, Offset, Positive, Seed, Side
 from inpaintbench.types import item_rng
 from inpaintbench.view import ItemView

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Literal, NamedTuple, Unpack, get_args
 
 from inpaintbench.catalogue import known_name
-from inpaintbench.eval.comparing.statistics import InfiniteRule, check_infinite_rule, mean_of
 from inpaintbench.eval.metrics.base import Measurement, Metric, Where, mean_over_clip
 from inpaintbench.eval.metrics.mse import frame_errors
+from inpaintbench.eval.values.statistics import InfiniteRule, check_infinite_rule, mean_of
 from inpaintbench.ranges import Amount, Positive
 from inpaintbench.view import ItemView
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, get_args
 
 from inpaintbench.deviations import Deviation
-from inpaintbench.eval.metrics.base import Measurement, mean_over_clip
-from inpaintbench.eval.scoring.fitting import sizes_in_words
+from inpaintbench.eval.adapters.fitting import sizes_in_words
+from inpaintbench.eval.values.measurement import Measurement, mean_over_clip
 from inpaintbench.types import Frames
 from inpaintbench.video.images import gif_frames
 from inpaintbench.view import ItemView

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.compute import Shared
-from inpaintbench.eval.metrics.base import Features
 from inpaintbench.eval.passes.changed_windows import changed_windows
+from inpaintbench.eval.values.measurement import Features
 from inpaintbench.models import torch_networks, weights
 from inpaintbench.models.inception import FEATURES, WEIGHTS, inception
 from inpaintbench.types import Frames

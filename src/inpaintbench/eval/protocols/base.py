@@ -11,9 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, 
 
 from inpaintbench.catalogue import known_name
 from inpaintbench.deviations import Deviation, holding
-from inpaintbench.eval.comparing.statistics import InfiniteRule, check_infinite_rule
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.metrics.base import Metric, check_regions
+from inpaintbench.eval.values.statistics import InfiniteRule, check_infinite_rule
 from inpaintbench.models import weights
 from inpaintbench.types import Plain, canonical_json
 
@@ -81,6 +81,8 @@ class Protocol(BaseModel):
     """Way in which `eval rank` brings mean places to one decimal; no score depends on it."""
     follows: str = Field("", exclude=True)
     """The publication whose numbers it is to give, and which form of it; empty for protocols that follow none."""
+    cautions: str = Field("", exclude=True)
+    """``module:function`` of sentences that readers of its tables have to know, given the ``results.tables.Results``."""
     deviations: tuple[Deviation, ...] = Field((), exclude=True)
     """Differences from what it follows, beside what its metrics state of themselves: see ``all_deviations``."""
 

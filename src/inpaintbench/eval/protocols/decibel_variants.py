@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from inpaintbench.eval.comparing.statistics import InfiniteRule
+from inpaintbench.eval.values.statistics import InfiniteRule
 
 Constants = Mapping[str, float | str | None]
 

@@ -20,16 +20,16 @@ from typing import NamedTuple
 
 from inpaintbench import frozen
 from inpaintbench.claims import too_few
-from inpaintbench.eval.comparing.permutation import BOLD, Values, like_best, paired, told_from
-from inpaintbench.eval.comparing.statistics import mean_of
 from inpaintbench.eval.data_files import csv_bytes
 from inpaintbench.eval.reinpainting.engine import OBJECTIVES, REGION, SUBMETRICS
 from inpaintbench.eval.reinpainting.leaves import DIAGNOSTIC, metric_of
 from inpaintbench.eval.reinpainting.second_masks import Patches
 from inpaintbench.eval.reinpainting.setting import Setting
-from inpaintbench.eval.report.labels import place_label
+from inpaintbench.eval.results.labels import place_label
 from inpaintbench.eval.scoring.parts import everything
 from inpaintbench.eval.scoring.predict import MethodSpec
+from inpaintbench.eval.values.permutation import BOLD, Values, like_best, paired, told_from
+from inpaintbench.eval.values.statistics import mean_of
 from inpaintbench.files import write_atomically
 from inpaintbench.pages.words import number
 from inpaintbench.types import Dataset, Score

@@ -13,14 +13,14 @@ from typing import NamedTuple
 from inpaintbench import frozen
 from inpaintbench.claims import too_few
 from inpaintbench.eval.alignment.selection import best_of_row, shares_of
-from inpaintbench.eval.comparing.statistics import mean_of, summarise
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.reinpainting.engine import REGION, SUBMETRICS, excess, per_known_area
 from inpaintbench.eval.reinpainting.grid import HIGHER, bins_of, named
 from inpaintbench.eval.reinpainting.leaves import EXCESS, KNOWN, SECOND
 from inpaintbench.eval.reinpainting.step import First
-from inpaintbench.eval.report.labels import place_label
+from inpaintbench.eval.results.labels import place_label
 from inpaintbench.eval.scoring.run_state import digest, is_stale, remember_scored
+from inpaintbench.eval.values.statistics import mean_of, summarise
 from inpaintbench.pages.words import number
 from inpaintbench.steps import score_step
 from inpaintbench.types import Dataset, Score

@@ -13,8 +13,6 @@ import lazy_loader
 
 from inpaintbench import frozen
 from inpaintbench.errors import InputError
-from inpaintbench.eval.analysis.chart import Mark, Panel, chart
-from inpaintbench.eval.comparing.statistics import summarise
 from inpaintbench.eval.data_files import csv_bytes
 from inpaintbench.eval.reinpainting.engine import OBJECTIVES, SUBMETRICS
 from inpaintbench.eval.reinpainting.leaves import metric_of, submetric_of
@@ -23,8 +21,10 @@ from inpaintbench.eval.reinpainting.seeded import NORMAL, PATCHES, takes_seed
 from inpaintbench.eval.reinpainting.seeded import seeded as under_seed
 from inpaintbench.eval.reinpainting.setting import Setting, with_patches
 from inpaintbench.eval.reinpainting.step import First, natural
+from inpaintbench.eval.values.statistics import summarise
 from inpaintbench.files import write_atomically
 from inpaintbench.pages import save_chart
+from inpaintbench.pages.chart import Mark, Panel, chart
 from inpaintbench.pages.colours import DASHES, MARKERS, PALETTE, MethodStyle
 from inpaintbench.pages.words import count, number
 from inpaintbench.types import Dataset, Score, item_rng

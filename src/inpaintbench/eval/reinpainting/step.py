@@ -14,6 +14,7 @@ from inpaintbench import frozen, video
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.compute import Compute, Shared
 from inpaintbench.errors import InputError, MediaError, UnknownNameError, VerifyError
+from inpaintbench.eval.adapters.fitting import fitted
 from inpaintbench.eval.metrics.base import Measurement
 from inpaintbench.eval.reinpainting import engine, fills
 from inpaintbench.eval.reinpainting.engine import REGION
@@ -21,7 +22,6 @@ from inpaintbench.eval.reinpainting.fills import BLEND, FILLS, NATURAL, NOISE, N
 from inpaintbench.eval.reinpainting.leaves import metric_of
 from inpaintbench.eval.reinpainting.second_masks import mean_area, patch_of, second_hole
 from inpaintbench.eval.reinpainting.setting import Setting, checked
-from inpaintbench.eval.scoring.fitting import fitted
 from inpaintbench.eval.scoring.predict import build
 from inpaintbench.eval.scoring.run_state import DAMAGED, NOT_RUN
 from inpaintbench.eval.scoring.score_item import proofs_of, proved_prediction

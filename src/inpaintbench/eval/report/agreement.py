@@ -9,8 +9,8 @@ from typing import Any
 
 from inpaintbench.eval.alignment.bootstrap import Estimate, rate_words
 from inpaintbench.eval.alignment.values import digests, measure_name, values_of
-from inpaintbench.eval.report.labels import quantity_label
-from inpaintbench.eval.report.quantity import Quantity
+from inpaintbench.eval.results.labels import quantity_label
+from inpaintbench.eval.results.quantity import Quantity
 from inpaintbench.pages.words import count
 from inpaintbench.types import Score, SliceScore
 

@@ -12,10 +12,10 @@ from inpaintbench.eval.diagnosis.words import rests_on, when_words
 from inpaintbench.eval.report.findings import moved_words
 from inpaintbench.eval.report.gallery import Choice
 from inpaintbench.eval.report.items import attribute_label
-from inpaintbench.eval.report.labels import quantity_label, quantity_title
-from inpaintbench.eval.report.quantity import Quantity, metric_leaf
 from inpaintbench.eval.report.significance import p_words
-from inpaintbench.eval.report.tables import Results
+from inpaintbench.eval.results.labels import quantity_label, quantity_title
+from inpaintbench.eval.results.quantity import Quantity, metric_leaf
+from inpaintbench.eval.results.tables import Results
 from inpaintbench.pages import Cell, Column, Method, Row, Sentence, Table
 from inpaintbench.pages.words import count, interval, number, signed, span
 from inpaintbench.steps import LEVEL_OF, PAIR_OF

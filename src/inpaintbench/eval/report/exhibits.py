@@ -14,10 +14,10 @@ from inpaintbench.eval.report.frame_values import rounded
 from inpaintbench.eval.report.gallery import Exhibit
 from inpaintbench.eval.report.headline import Headline
 from inpaintbench.eval.report.items import six_digits
-from inpaintbench.eval.report.labels import quantity_label, slice_label
 from inpaintbench.eval.report.proxy import MASK, OUTLINE
-from inpaintbench.eval.report.quantity import Quantity, metric_leaf
-from inpaintbench.eval.report.tables import Results, in_reading_order, split_step
+from inpaintbench.eval.results.labels import quantity_label, slice_label
+from inpaintbench.eval.results.quantity import Quantity, metric_leaf
+from inpaintbench.eval.results.tables import Results, in_reading_order, split_step
 from inpaintbench.pages import Sentence, Tagged, data_uri
 from inpaintbench.pages.words import count
 from inpaintbench.types import Plain

@@ -11,11 +11,11 @@ from inpaintbench.eval.diagnosis.diagnose import diagnose
 from inpaintbench.eval.report import effect_plots, plots
 from inpaintbench.eval.report.findings import with_unit
 from inpaintbench.eval.report.items import attributes_of
-from inpaintbench.eval.report.labels import metric_title, place_label, quantity_title
 from inpaintbench.eval.report.plots import PlotRow
-from inpaintbench.eval.report.quantity import Quantity, exploratory
 from inpaintbench.eval.report.stepped import compared
-from inpaintbench.eval.report.tables import Results, in_reading_order, pair_slices, step_series
+from inpaintbench.eval.results.labels import metric_title, place_label, quantity_title
+from inpaintbench.eval.results.quantity import Quantity, exploratory
+from inpaintbench.eval.results.tables import Results, in_reading_order, pair_slices, step_series
 from inpaintbench.pages import MethodStyle, method_styles
 from inpaintbench.pages.plots import for_paper
 from inpaintbench.types import Slice

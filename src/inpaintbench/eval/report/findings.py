@@ -9,10 +9,10 @@ from typing import NamedTuple
 from inpaintbench.claims import ENOUGH_SOURCES
 from inpaintbench.eval.comparing.looked_at import Effect, Kind, looked_at
 from inpaintbench.eval.diagnosis.records import FactorEffect
-from inpaintbench.eval.report.labels import name_label, quantity_label, slice_label
-from inpaintbench.eval.report.quantity import Quantity, metric_leaf
 from inpaintbench.eval.report.significance import leads_of, p_words
-from inpaintbench.eval.report.tables import Results, split_step
+from inpaintbench.eval.results.labels import name_label, quantity_label, slice_label
+from inpaintbench.eval.results.quantity import Quantity, metric_leaf
+from inpaintbench.eval.results.tables import Results, split_step
 from inpaintbench.pages import Link, Method, Sentence, Tagged
 from inpaintbench.pages.words import count, number
 from inpaintbench.types import Slice

@@ -10,10 +10,10 @@ from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 from inpaintbench.errors import InpaintBenchError
+from inpaintbench.eval.adapters.fitting import grey_view
 from inpaintbench.eval.metrics.base import Metric
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.report.quantity import Quantity
-from inpaintbench.eval.scoring.fitting import grey_view
+from inpaintbench.eval.results.quantity import Quantity
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
 

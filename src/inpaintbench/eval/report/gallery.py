@@ -17,8 +17,8 @@ from inpaintbench import regions
 from inpaintbench.errors import InputError
 from inpaintbench.eval.report.frame_values import Recipe, frame_values
 from inpaintbench.eval.report.proxy import Layout, Tiles, encode, poster
-from inpaintbench.eval.report.quantity import Quantity
-from inpaintbench.eval.report.tables import Results
+from inpaintbench.eval.results.quantity import Quantity
+from inpaintbench.eval.results.tables import Results
 from inpaintbench.types import Frames, Hole, Slice
 
 _THREADS = 2

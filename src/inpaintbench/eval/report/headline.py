@@ -21,10 +21,10 @@ from inpaintbench.eval.report.effects import (
 )
 from inpaintbench.eval.report.findings import change_words, effects, standing_note, when_words, with_unit
 from inpaintbench.eval.report.gallery import Choice
-from inpaintbench.eval.report.labels import name_label, quantity_label
-from inpaintbench.eval.report.quantity import Quantity, standing
 from inpaintbench.eval.report.significance import p_words
-from inpaintbench.eval.report.tables import Results
+from inpaintbench.eval.results.labels import name_label, quantity_label
+from inpaintbench.eval.results.quantity import Quantity, standing
+from inpaintbench.eval.results.tables import Results
 from inpaintbench.pages import Sentence
 from inpaintbench.pages.words import count
 from inpaintbench.types import Plain, Slice

@@ -12,9 +12,9 @@ from urllib.parse import quote, unquote_to_bytes
 from inpaintbench.claims import too_few
 from inpaintbench.eval.report.frame_values import rounded
 from inpaintbench.eval.report.gallery import finite_values, spread
-from inpaintbench.eval.report.labels import metric_label, name_label, quantity_label, quantity_title, region_label
-from inpaintbench.eval.report.quantity import Quantity, metric_leaf
-from inpaintbench.eval.report.tables import Results, in_reading_order
+from inpaintbench.eval.results.labels import metric_label, name_label, quantity_label, quantity_title, region_label
+from inpaintbench.eval.results.quantity import Quantity, metric_leaf
+from inpaintbench.eval.results.tables import Results, in_reading_order
 from inpaintbench.pages import Cell, Column, Row, Table
 from inpaintbench.pages.words import count, number
 from inpaintbench.types import Plain

@@ -9,8 +9,8 @@ from typing import TypedDict
 
 from inpaintbench import frozen, video
 from inpaintbench.errors import MediaError
+from inpaintbench.eval.adapters.fitting import fitted
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.scoring.fitting import fitted
 from inpaintbench.types import Dataset, Frames, Hole, Prediction
 from inpaintbench.view import composite_in_place
 from inpaintbench.workspace import Blobs

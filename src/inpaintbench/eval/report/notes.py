@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from inpaintbench.claims import ENOUGH_SOURCES
-from inpaintbench.eval.comparing.statistics import INTERVAL, LEVEL
-from inpaintbench.eval.report.between_items import LEAD, between_items_notes
-from inpaintbench.eval.report.labels import metric_title, slice_label
-from inpaintbench.eval.report.quantity import metric_leaf
-from inpaintbench.eval.report.tables import Results, in_reading_order, pair_slices, split_level
+from inpaintbench.eval.results.between_items import LEAD, between_items_notes
+from inpaintbench.eval.results.labels import metric_title, slice_label
+from inpaintbench.eval.results.quantity import metric_leaf
+from inpaintbench.eval.results.tables import Results, in_reading_order, pair_slices, split_level
+from inpaintbench.eval.values.statistics import INTERVAL, LEVEL
 from inpaintbench.pages import Cell, Column, Row, Table
 from inpaintbench.pages.tables import simple
 from inpaintbench.pages.words import count

@@ -9,8 +9,8 @@ from collections.abc import Collection, Sequence
 from inpaintbench import manifest
 from inpaintbench.claims import ENOUGH_SOURCES, too_few
 from inpaintbench.eval.methods import METHODS
-from inpaintbench.eval.report.labels import metric_label, quantity_label, region_label
-from inpaintbench.eval.report.tables import NOT_SCORED, Results
+from inpaintbench.eval.results.labels import metric_label, quantity_label, region_label
+from inpaintbench.eval.results.tables import NOT_SCORED, Results
 from inpaintbench.eval.scoring.run_state import NOT_RUN
 from inpaintbench.pages import Link, Sentence
 from inpaintbench.pages.words import count

@@ -6,29 +6,29 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from inpaintbench import pages
-from inpaintbench.eval.comparing.permutation import LEVEL
 from inpaintbench.eval.diagnosis.diagnose import diagnose
 from inpaintbench.eval.diagnosis.records import Diagnosis
 from inpaintbench.eval.diagnosis.words import explained_words, left_out_words, together_words
 from inpaintbench.eval.report import effect_plots, effects, notes, overview, plots
 from inpaintbench.eval.report import exhibits as shown
 from inpaintbench.eval.report.agreement import Agreement, judge_sentences
-from inpaintbench.eval.report.between_items import exposure_sentences
-from inpaintbench.eval.report.cautions import again_sentences, cautions
 from inpaintbench.eval.report.effort_table import EFFORT_LEAD, effort_table, task_notes
 from inpaintbench.eval.report.findings import SENSITIVITY, Finding, findings, standing_note
 from inpaintbench.eval.report.gallery import Exhibit
 from inpaintbench.eval.report.headline import Headline, headline
 from inpaintbench.eval.report.items import item_data, items_part
-from inpaintbench.eval.report.labels import REGION_LABELS, metric_arrow, quantity_title, region_label
 from inpaintbench.eval.report.overview import commands_of, facts_of, unfinished
 from inpaintbench.eval.report.plots import difficulty_table, improvement_table, steps_notes, steps_table
-from inpaintbench.eval.report.quantity import Quantity, first_shown
 from inpaintbench.eval.report.rank_table import rank_tables, ranks_lead
 from inpaintbench.eval.report.score_table import failure_rows, score_table
 from inpaintbench.eval.report.significance import leads
 from inpaintbench.eval.report.stepped import Compared, compared
-from inpaintbench.eval.report.tables import Results, pair_slices, step_series
+from inpaintbench.eval.results.between_items import exposure_sentences
+from inpaintbench.eval.results.cautions import cautions, protocol_cautions
+from inpaintbench.eval.results.labels import REGION_LABELS, metric_arrow, quantity_title, region_label
+from inpaintbench.eval.results.quantity import Quantity, first_shown
+from inpaintbench.eval.results.tables import Results, pair_slices, step_series
+from inpaintbench.eval.values.permutation import LEVEL
 from inpaintbench.pages import Link, MethodStyle, method_styles
 from inpaintbench.pages.plots import LIGHT, PAPER_LEGEND, drawing_script, specification
 
@@ -87,7 +87,7 @@ def parts_of(results: Results, exhibits: Sequence[Exhibit], *, title: str, frame
         "warnings": overview.warnings(results),
         "unfinished": unfinished(results),
         "notes": [overview.precision_note(results), overview.claims_note(results), *exposure_sentences(results)],
-        "again": again_sentences(results),
+        "again": protocol_cautions(results),
         "unmeasured": overview.unmeasured_notes(results),
         "unmeasured_summary": overview.unmeasured_summary(results),
         "headline": finding,

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import lazy_loader
 
 from inpaintbench.claims import ENOUGH_SOURCES, too_few
-from inpaintbench.eval.comparing.statistics import Summary
 from inpaintbench.eval.report.findings import with_unit
-from inpaintbench.eval.report.labels import name_label, quantity_label, quantity_title, slice_label
-from inpaintbench.eval.report.quantity import Quantity, metric_leaf
 from inpaintbench.eval.report.stepped import Compared
-from inpaintbench.eval.report.tables import Pair, Results, Series, in_reading_order, pair_slices, split_level
+from inpaintbench.eval.results.labels import name_label, quantity_label, quantity_title, slice_label
+from inpaintbench.eval.results.quantity import Quantity, metric_leaf
+from inpaintbench.eval.results.tables import Pair, Results, Series, in_reading_order, pair_slices, split_level
+from inpaintbench.eval.values.statistics import Summary
 from inpaintbench.pages import Cell, Column, MethodStyle, Row, Table
 from inpaintbench.pages.plots import WIDTH, method_colour, method_shape
 from inpaintbench.pages.words import count, number, signed_percent

@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from inpaintbench.claims import ENOUGH_SOURCES, too_few
-from inpaintbench.eval.comparing.permutation import BOLD
-from inpaintbench.eval.report.labels import name_label, quantity_title
-from inpaintbench.eval.report.quantity import Quantity
-from inpaintbench.eval.report.tables import Results, group_slices, pair_slices
+from inpaintbench.eval.results.labels import name_label, quantity_title
+from inpaintbench.eval.results.quantity import Quantity
+from inpaintbench.eval.results.tables import Results, group_slices, pair_slices
+from inpaintbench.eval.values.permutation import BOLD
 from inpaintbench.pages.words import count
 from inpaintbench.types import Slice
 

@@ -7,17 +7,17 @@ from dataclasses import asdict
 from typing import Any
 
 from inpaintbench.eval.comparing.looked_at import looked_at
-from inpaintbench.eval.comparing.statistics import INTERVAL
 from inpaintbench.eval.data_files import canonical_bytes, csv_bytes
 from inpaintbench.eval.diagnosis.diagnose import diagnose
 from inpaintbench.eval.diagnosis.files import effects_csv, plain
-from inpaintbench.eval.report.cautions import again_sentences, contradictions, set_sizes, untold
 from inpaintbench.eval.report.gallery import Exhibit
 from inpaintbench.eval.report.overview import manifest_sha256
-from inpaintbench.eval.report.quantity import standing, usual_quantities
 from inpaintbench.eval.report.significance import leads_of
-from inpaintbench.eval.report.tables import Results, in_reading_order, pair_slices
+from inpaintbench.eval.results.cautions import contradictions, protocol_cautions, set_sizes, untold
+from inpaintbench.eval.results.quantity import standing, usual_quantities
+from inpaintbench.eval.results.tables import Results, in_reading_order, pair_slices
 from inpaintbench.eval.scoring.effort import ItemEffort
+from inpaintbench.eval.values.statistics import INTERVAL
 from inpaintbench.types import Plain, Slice, canonical_json
 
 SCORE_COLUMNS = ("method", "item_id", "metric", "region", "protocol", "fingerprint", "value", "reason", "details")
@@ -136,7 +136,7 @@ def report_json(results: Results, exhibits: Sequence[Exhibit], *, title: str) ->
         "diagnosis": plain(diagnose(results), results.protocol),
         "diagnostic": {one.metric: one.diagnostic for one in results.quantities if one.diagnostic},
         "contradictions": [row for quantity in results.quantities for row in contradictions(results, quantity)],
-        "self_consistency": again_sentences(results),
+        "self_consistency": protocol_cautions(results),
         "floor_caution": [asdict(one) for quantity in results.quantities for one in untold(results, quantity)],
         "gallery": [
             {"item_id": exhibit.choice.item_id, "slices": exhibit.choice.reasons, "labels": exhibit.choice.labels}

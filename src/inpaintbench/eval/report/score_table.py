@@ -7,14 +7,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from inpaintbench.eval.comparing.permutation import BOLD
-from inpaintbench.eval.comparing.statistics import LEVEL, Summary
-from inpaintbench.eval.report.between_items import between_items_tags, exposure_sentences, shown_to
-from inpaintbench.eval.report.cautions import diagnostic_note, size_words
 from inpaintbench.eval.report.effort_table import form_tags
-from inpaintbench.eval.report.labels import metric_title, place_label, quantity_label, slice_label
-from inpaintbench.eval.report.quantity import Quantity, exploratory, metric_leaf
-from inpaintbench.eval.report.tables import UNEXPOSED, Results, in_reading_order, split_step
+from inpaintbench.eval.results.between_items import between_items_tags, exposure_sentences, shown_to
+from inpaintbench.eval.results.cautions import diagnostic_note, size_words
+from inpaintbench.eval.results.labels import metric_title, place_label, quantity_label, slice_label
+from inpaintbench.eval.results.quantity import Quantity, exploratory, metric_leaf
+from inpaintbench.eval.results.tables import UNEXPOSED, Results, in_reading_order, split_step
+from inpaintbench.eval.values.permutation import BOLD
+from inpaintbench.eval.values.statistics import LEVEL, Summary
 from inpaintbench.pages import Cell, Column, Row, Table
 from inpaintbench.pages.words import count, interval, number, percent
 from inpaintbench.types import Slice

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from inpaintbench.eval.comparing.looked_at import Effect, looked_at
-from inpaintbench.eval.comparing.permutation import PairTest
-from inpaintbench.eval.report.labels import quantity_label
-from inpaintbench.eval.report.quantity import Quantity, metric_leaf
-from inpaintbench.eval.report.tables import Results
+from inpaintbench.eval.results.labels import quantity_label
+from inpaintbench.eval.results.quantity import Quantity, metric_leaf
+from inpaintbench.eval.results.tables import Results
+from inpaintbench.eval.values.permutation import PairTest
 from inpaintbench.pages import Cell, Column, Row, Table
 from inpaintbench.pages.words import count, signed
 

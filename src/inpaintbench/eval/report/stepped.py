@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from inpaintbench.eval.report.quantity import Quantity
-from inpaintbench.eval.report.tables import Results, Series
+from inpaintbench.eval.results.quantity import Quantity
+from inpaintbench.eval.results.tables import Results, Series
 from inpaintbench.types import content_id
 
 # A step that has less than this share of the subjects of the fullest one is left out, so that the others need not wait for it.

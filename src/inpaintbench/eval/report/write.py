@@ -18,7 +18,7 @@ from inpaintbench.eval.report.media import how_shown
 from inpaintbench.eval.report.page import BESIDE_NOTE, INLINE_NOTE, default_quantity, parts_of, render
 from inpaintbench.eval.report.proxy import MASK, OUTLINE
 from inpaintbench.eval.report.records import diagnosis_csv, efforts_csv, report_json, scores_csv, summary_csv
-from inpaintbench.eval.report.tables import Results
+from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.effort import Effort
 from inpaintbench.files import replacing, write_atomically
 from inpaintbench.pages import data_uri

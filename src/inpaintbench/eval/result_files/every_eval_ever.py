@@ -12,10 +12,10 @@ from typing import Any, Literal, get_args
 
 import inpaintbench
 from inpaintbench.errors import InputError
-from inpaintbench.eval.comparing.statistics import INTERVAL, LEVEL
-from inpaintbench.eval.report.labels import quantity_label
-from inpaintbench.eval.report.quantity import Quantity, exploratory, metric_leaf
-from inpaintbench.eval.report.tables import Results
+from inpaintbench.eval.results.labels import quantity_label
+from inpaintbench.eval.results.quantity import Quantity, exploratory, metric_leaf
+from inpaintbench.eval.results.tables import Results
+from inpaintbench.eval.values.statistics import INTERVAL, LEVEL
 from inpaintbench.manifest import own_hash
 from inpaintbench.types import Slice
 

@@ -23,12 +23,12 @@ from inpaintbench import frozen, video
 from inpaintbench.benchmarks import benchmark_of
 from inpaintbench.errors import InputError
 from inpaintbench.eval.adapters.departures import Shape
+from inpaintbench.eval.adapters.fitting import Padding, to_levels
 from inpaintbench.eval.adapters.layouts import Task
 from inpaintbench.eval.adapters.lossy import ceiling_db
 from inpaintbench.eval.adapters.said import words_kept
 from inpaintbench.eval.adapters.usage import card_peak_mebibytes, forget_card_peak, machine
 from inpaintbench.eval.methods import METHODS
-from inpaintbench.eval.scoring.fitting import Padding, to_levels
 from inpaintbench.eval.scoring.repeating import (
     APART,
     STATELESS,

@@ -11,10 +11,10 @@ import numpy as np
 from inpaintbench import video
 from inpaintbench.compute import Compute, Shared
 from inpaintbench.errors import InputError, MediaError
+from inpaintbench.eval.adapters.fitting import sizes_in_words
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.scoring.fitting import sizes_in_words
 from inpaintbench.eval.scoring.score_item import measurable_view, measurements_of
 from inpaintbench.eval.scoring.scores import Scores
 from inpaintbench.types import Frames, Hole

@@ -19,10 +19,10 @@ import numpy as np
 from inpaintbench import frozen, video
 from inpaintbench.compute import Compute, Shared
 from inpaintbench.errors import InpaintBenchError, MediaError, Unavailable, VerifyError, is_disk_error
+from inpaintbench.eval.adapters.fitting import fitted, grey_view, measured_view
 from inpaintbench.eval.metrics.base import INAPPLICABLE, Features, Measurement, Metric
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.scoring.fitting import fitted, grey_view, measured_view
 from inpaintbench.eval.scoring.run_state import DAMAGED, PROOFS
 from inpaintbench.models import torch_networks
 from inpaintbench.regions import masks_of

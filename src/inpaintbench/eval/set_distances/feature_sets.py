@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from inpaintbench.claims import jackknife_error, students_t, too_few
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval.metrics.base import Features
+from inpaintbench.eval.values.measurement import Features
 from inpaintbench.types import Plain
 
 Matrix = npt.NDArray[np.float64]

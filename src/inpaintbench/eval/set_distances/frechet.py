@@ -16,9 +16,9 @@ import scipy.linalg
 from inpaintbench.claims import too_few
 from inpaintbench.deviations import Deviation
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval.metrics.base import Comparison, Features
 from inpaintbench.eval.set_distances import feature_sets
 from inpaintbench.eval.set_distances.feature_sets import Extent, Matrix, Spread, Vectors
+from inpaintbench.eval.values.measurement import Comparison, Features
 
 
 class Moments:

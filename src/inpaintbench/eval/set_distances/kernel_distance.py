@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval.metrics.base import Comparison, Features
 from inpaintbench.eval.set_distances import feature_sets
 from inpaintbench.eval.set_distances.feature_sets import Extent, Matrix, Vectors, blocks
+from inpaintbench.eval.values.measurement import Comparison, Features
 from inpaintbench.types import Plain, item_rng
 
 # The cubic kernel of Binkowski et al.

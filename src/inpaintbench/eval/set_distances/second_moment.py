@@ -13,9 +13,9 @@ from typing import Literal
 import numpy as np
 
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval.metrics.base import Comparison, Features
 from inpaintbench.eval.set_distances import feature_sets
 from inpaintbench.eval.set_distances.feature_sets import Matrix, Vectors
+from inpaintbench.eval.values.measurement import Comparison, Features
 
 Estimate = Literal["biased", "unbiased"]
 

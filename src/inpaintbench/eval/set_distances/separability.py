@@ -20,9 +20,9 @@ import scipy.optimize
 
 from inpaintbench.deviations import Deviation
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval.metrics.base import Comparison, Features
 from inpaintbench.eval.set_distances import feature_sets
 from inpaintbench.eval.set_distances.feature_sets import Extent, Matrix, Vectors, blocks
+from inpaintbench.eval.values.measurement import Comparison, Features
 from inpaintbench.types import Plain
 
 # Share of the objective by which a further step could still lower it when the search ends.

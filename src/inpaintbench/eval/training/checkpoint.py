@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -13,14 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from inpaintbench.compute import Compute, Device
 from inpaintbench.errors import InputError, NotMeasurable
-from inpaintbench.eval.methods.base import Method
 from inpaintbench.eval.training.networks import named, settled
 from inpaintbench.files import file_sha256, write_atomically
 from inpaintbench.models import torch_networks
 from inpaintbench.types import Frames
-from inpaintbench.view import ItemView
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -116,40 +111,6 @@ def _trained(folder: str, name: str, width: int, digest: str, device: str) -> An
         reason = str(error).splitlines()[-1].strip().rstrip(".")
         raise InputError(f"{PARAMETERS} in {folder!r} holds no {name} of width {width}: {reason}") from error
     return made.eval().requires_grad_(False).to(device)
-
-
-class TrainedMethod(Method):
-    """A method whose parameters ``eval train`` wrote; its name is the network's, unless it names another.
-
-    Args:
-        checkpoint: folder with ``network.pt`` and ``network.json``.
-        device: "auto", "cpu" or "cuda".
-
-    Raises:
-        InputError: no such folder, damaged parameters, or those of another network. MissingExtraError: PyTorch is not installed.
-    """
-
-    network: str = ""
-    """Name of the network where that is not the method's."""
-
-    def __init__(self, *, checkpoint: str, device: Device = "auto") -> None:
-        self._compute = Compute(device=device)
-        self._device = torch_networks.device_of(self._compute)
-        self._checkpoint, self._facts = checkpoint, read_facts(checkpoint, wanted=self.network or self.name)
-        trained(checkpoint, self._facts, device=str(self._device))  # what cannot be read is told before anything runs
-        self.version = f"{type(self).version}+{self._facts.sha256[:16]}"
-
-    @contextmanager
-    def running(self, view: ItemView) -> Iterator[tuple[Any, Any]]:
-        """The network and its device, for an item that it has not learnt from.
-
-        Raises:
-            NotMeasurable: it has.
-        """
-        if view.item_id in self._facts.items:
-            raise NotMeasurable("the network has learnt from this item, so its answer would say nothing")
-        with torch_networks.running(self._compute) as device:
-            yield trained(self._checkpoint, self._facts, device=str(self._device)), device
 
 
 def levels_of(found: Tensor) -> Frames:

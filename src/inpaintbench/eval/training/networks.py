@@ -16,7 +16,7 @@ from PIL import Image
 from inpaintbench import video
 from inpaintbench.catalogue import attribute_at, unknown_name
 from inpaintbench.errors import InputError, UnknownNameError
-from inpaintbench.eval.scoring.fitting import Padding
+from inpaintbench.eval.adapters.fitting import Padding
 from inpaintbench.models.torch_networks import torch
 from inpaintbench.types import Frames, Hole
 

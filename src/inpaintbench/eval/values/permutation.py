@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.claims import too_few
-from inpaintbench.eval.comparing.statistics import InfiniteRule
+from inpaintbench.eval.values.statistics import InfiniteRule
 from inpaintbench.types import item_rng
 
 # Sources up to which every flip is enumerated: 2^13, since flipping all of them changes no size.

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from inpaintbench.eval.alignment.plots import label_of
-from inpaintbench.eval.report.labels import quantity_arrow, quantity_label, quantity_title, slice_label
-from inpaintbench.eval.report.quantity import Quantity
+from inpaintbench.eval.results.labels import quantity_arrow, quantity_label, quantity_title, slice_label
+from inpaintbench.eval.results.quantity import Quantity
 
 
 @pytest.mark.parametrize(

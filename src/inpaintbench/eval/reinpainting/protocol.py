@@ -17,6 +17,7 @@ from inpaintbench.eval.reinpainting.leaves import EXCESS, KNOWN, ORIGINAL, SECON
 
 # Nothing is measured there: D compares whole frames.
 _BAND_RADIUS_PIXELS = 8
+_CAUTIONS = "inpaintbench.eval.reinpainting.cautions:again_sentences"
 
 
 def _metrics(kinds: Sequence[str], *, psnr: Mapping[str, Constant], composited: bool) -> Mapping[str, Mapping[str, Constant]]:
@@ -36,6 +37,7 @@ AS_PUBLISHED = Protocol(
     regions=("frame",),
     band_radius_pixels=_BAND_RADIUS_PIXELS,
     primary=("lpips", "frame"),
+    cautions=_CAUTIONS,
     metrics=_metrics((SECOND, ORIGINAL), psnr=mean_of_decibels("count"), composited=False),
     follows="the paper of re-inpainting self-consistency (2024); no code was published",
     deviations=(
@@ -94,5 +96,6 @@ CORRECTED = Protocol(
     band_radius_pixels=_BAND_RADIUS_PIXELS,
     # D can be bettered by damage, so that it ranks nobody by itself.
     primary=("lpips", "frame"),
+    cautions=_CAUTIONS,
     metrics=_metrics((SECOND, KNOWN, EXCESS, ORIGINAL), psnr=POOLED, composited=True),
 )

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inpaintbench.errors import UnknownNameError
-from inpaintbench.eval.comparing.statistics import (
+from inpaintbench.eval.metrics import METRICS
+from inpaintbench.eval.values.statistics import (
     check_infinite_rule,
     mean_of,
     rank,
@@ -19,7 +20,6 @@ from inpaintbench.eval.comparing.statistics import (
     spread_of,
     summarise,
 )
-from inpaintbench.eval.metrics import METRICS
 
 finite = st.floats(-1e6, 1e6)
 measured = st.one_of(st.none(), st.just(math.inf), finite)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from inpaintbench.eval.comparing.permutation import MOST_ENUMERATED_SOURCES, PairTest, holm, paired
+from inpaintbench.eval.values.permutation import MOST_ENUMERATED_SOURCES, PairTest, holm, paired
 
 
 def test_enumeration_is_brute_force_over_sources() -> None:

@@ -18,10 +18,10 @@ from inpaintbench.eval.comparing.looked_at import effects_of
 from inpaintbench.eval.comparing.ranking import RunStandings, ranked_quantities
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.report import write_report
-from inpaintbench.eval.report.between_items import exposure_sentences, shown_to
-from inpaintbench.eval.report.quantity import Quantity
 from inpaintbench.eval.report.score_table import score_table
-from inpaintbench.eval.report.tables import Results
+from inpaintbench.eval.results.between_items import exposure_sentences, shown_to
+from inpaintbench.eval.results.quantity import Quantity
+from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.effort import Effort
 from inpaintbench.frozen import SHOWN
 from inpaintbench.pages.papers import comma_separated, latex

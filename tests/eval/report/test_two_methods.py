@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from inpaintbench.eval.comparing import two_methods
-from inpaintbench.eval.comparing.permutation import settled
-from inpaintbench.eval.comparing.two_methods import Difference
+from inpaintbench.eval.report import two_methods
+from inpaintbench.eval.report.two_methods import Difference
+from inpaintbench.eval.values.permutation import settled
 
 ROW = Difference(
     "psnr", "hole", "all", 30.0, 29.0, 1.0, None, None, 0.01, 0.02, n=8, n_sources=8, wins=8, ties=0, losses=0, reason=None

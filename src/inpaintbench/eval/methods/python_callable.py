@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from inpaintbench.errors import InputError
+from inpaintbench.eval.adapters.fitting import Divisor, value_range_of
 from inpaintbench.eval.methods.base import Method
-from inpaintbench.eval.scoring.fitting import Divisor, value_range_of
 from inpaintbench.types import Frames, canonical_json
 from inpaintbench.view import ItemView
 

@@ -15,8 +15,15 @@ from inpaintbench import frozen
 from inpaintbench.claims import too_few
 from inpaintbench.compute import RANDOM_WEIGHTS
 from inpaintbench.errors import InputError
-from inpaintbench.eval.comparing.permutation import LEVEL, PairTest, like_best, paired, told_from
-from inpaintbench.eval.comparing.statistics import (
+from inpaintbench.eval.metrics.base import INAPPLICABLE
+from inpaintbench.eval.protocols.base import Protocol
+from inpaintbench.eval.results.quantity import Quantity
+from inpaintbench.eval.scoring.effort import Effort
+from inpaintbench.eval.scoring.parts import everything
+from inpaintbench.eval.scoring.repeating import DEPENDS, ON_ORDER
+from inpaintbench.eval.scoring.run_state import NOT_RUN
+from inpaintbench.eval.values.permutation import LEVEL, PairTest, like_best, paired, told_from
+from inpaintbench.eval.values.statistics import (
     InfiniteRule,
     Spread,
     Summary,
@@ -27,13 +34,6 @@ from inpaintbench.eval.comparing.statistics import (
     spread_of,
     summarise,
 )
-from inpaintbench.eval.metrics.base import INAPPLICABLE
-from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.report.quantity import Quantity
-from inpaintbench.eval.scoring.effort import Effort
-from inpaintbench.eval.scoring.parts import everything
-from inpaintbench.eval.scoring.repeating import DEPENDS, ON_ORDER
-from inpaintbench.eval.scoring.run_state import NOT_RUN
 from inpaintbench.manifest import column
 from inpaintbench.regions import OBJECT_REGIONS
 from inpaintbench.types import Dataset, Score, Slice, SliceScore

@@ -11,16 +11,16 @@ from dataclasses import dataclass, replace
 
 from inpaintbench.claims import ENOUGH_SOURCES
 from inpaintbench.eval.comparing.looked_at import effects_of
-from inpaintbench.eval.comparing.permutation import LEVEL, paired, settled
-from inpaintbench.eval.comparing.statistics import summarise
 from inpaintbench.eval.diagnosis.diagnose import diagnose
-from inpaintbench.eval.report.between_items import exposure_sentences
 from inpaintbench.eval.report.effects import quantity_words, versus_table
-from inpaintbench.eval.report.labels import quantity_label
-from inpaintbench.eval.report.quantity import Quantity, metric_leaf, standing
-from inpaintbench.eval.report.tables import SEED, Results
+from inpaintbench.eval.results.between_items import exposure_sentences
+from inpaintbench.eval.results.labels import quantity_label
+from inpaintbench.eval.results.quantity import Quantity, metric_leaf, standing
+from inpaintbench.eval.results.tables import SEED, Results
 from inpaintbench.eval.scoring.parts import ALL_ITEMS
 from inpaintbench.eval.scoring.run_state import NOT_RUN
+from inpaintbench.eval.values.permutation import LEVEL, paired, settled
+from inpaintbench.eval.values.statistics import summarise
 from inpaintbench.pages import Cell
 from inpaintbench.types import Slice
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.report.quantity import Quantity, exploratory, metric_leaf
-from inpaintbench.eval.report.tables import split_step, split_value
+from inpaintbench.eval.results.quantity import Quantity, exploratory, metric_leaf
+from inpaintbench.eval.results.tables import split_step, split_value
 
 REGION_LABELS = {
     "hole": "hole", "band": "boundary band", "frame": "whole frame", "effect": "side effects of the object",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inpaintbench import frozen
-from inpaintbench.eval.report.tables import Results
+from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.effort import Effort
 from inpaintbench.eval.scoring.repeating import APART, DEPENDS, ON_ORDER, STATELESS, UNWATCHED, WORDS, beware_words
 from inpaintbench.pages.tables import Tag
