@@ -189,20 +189,23 @@ def apart(low: Study, high: Study) -> Study:
     return Study(high.estimates - low.estimates, high.without - low.without, (low.shares + high.shares) / 2, low.alike)
 
 
-def paired(rng: np.random.Generator, world: World, film_of: Places, *, shape: float = 0.0) -> list[Study]:
-    """Each clip has an item of a preset drawn for it, and one more for each axis of the presets, flipped there."""
-    base, found = drawn(rng, world.level.rest, shape, len(film_of)), []
+def paired(rng: np.random.Generator, world: World, film_of: Places, *, masks: int = 1, shape: float = 0.0) -> list[Study]:
+    """Each clip has an item of a preset drawn for each of its masks, and one more for each axis of the presets, flipped there."""
+    of_masks = np.repeat(film_of, masks)
+    base, found = drawn(rng, world.level.rest, shape, len(of_masks)), []
     for axis in AXES:
-        turned = np.where(rng.random(len(film_of)) < 0.5, 1, -1)[:, None]
-        masks = turned * (drawn(rng, world.level.rest, shape, len(film_of)) - base)
-        found.append(mean_of(nested(rng, world.slopes[axis], film_of, shape) + masks, film_of, int(film_of.max()) + 1))
+        turned = np.where(rng.random(len(of_masks)) < 0.5, 1, -1)[:, None]
+        own = turned * (drawn(rng, world.level.rest, shape, len(of_masks)) - base)
+        clips = np.repeat(nested(rng, world.slopes[axis], film_of, shape), masks, axis=0)
+        found.append(mean_of(clips + own, of_masks, int(film_of.max()) + 1))
     return found
 
 
-def changed(rng: np.random.Generator, parts: Nested, film_of: Places, *, shape: float = 0.0) -> Study:
-    """Each clip has a pair of an axis on which its hole stays."""
-    values = nested(rng, parts, film_of, shape) + drawn(rng, parts.rest, shape, len(film_of))
-    return mean_of(values, film_of, int(film_of.max()) + 1)
+def changed(rng: np.random.Generator, parts: Nested, film_of: Places, *, masks: int = 1, shape: float = 0.0) -> Study:
+    """Each clip has a pair of an axis on which its hole stays, of each of its masks."""
+    of_masks = np.repeat(film_of, masks)
+    clips = np.repeat(nested(rng, parts, film_of, shape), masks, axis=0)
+    return mean_of(clips + drawn(rng, parts.rest, shape, len(of_masks)), of_masks, int(film_of.max()) + 1)
 
 
 def every_preset(rng: np.random.Generator, world: World, film_of: Places) -> list[Study]:
@@ -259,6 +262,8 @@ DESIGNS = ((12, 2, 4), (12, 2, 2), (12, 4, 8), (24, 1, 1), (24, 1, 4), (24, 2, 2
 """Films, clips of each in the paired design, and clips of each that slices are drawn from."""
 MAIN = DESIGNS[0]
 PLANTED = 1.0
+MASKS = (1, 2, 4)
+"""Of a clip, tried for what further ones are worth."""
 RUNS = 500
 
 
@@ -350,16 +355,25 @@ def coverage_lines(world: World, runs: int) -> Iterator[str]:
     yield f"Told where there is nothing in at most {most:.1f} %; 5 % and two standard errors are {5 + twice:.1f} %."
 
 
-def planted_lines(world: World, runs: int) -> Iterator[str]:
+class Planted(NamedTuple):
+    """Axis -> studies in which an effect on it was told."""
+
+    found: dict[str, int]
+    wrong: dict[str, int]
+    """With the other sign."""
+
+
+def planted(world: World, runs: int, masks: int) -> Planted:
     """An effect of 1 dB on the first method by one axis, among all axes, where there is nothing else."""
     films, own, _ = MAIN
     film_of, names = clips_of(films, (own,)), [*AXES, *world.changes]
-    yield "| axis | found | wrong sign | promised by the formula | least effect found in 80 % | films that find 1 dB |"
-    yield "|---|---|---|---|---|---|"
     found, wrong = dict.fromkeys(names, 0), dict.fromkeys(names, 0)
     rng = np.random.default_rng(films)
     for _ in range(runs):
-        made = [*paired(rng, world, film_of), *(changed(rng, parts, film_of) for parts in world.changes.values())]
+        made = [
+            *paired(rng, world, film_of, masks=masks),
+            *(changed(rng, parts, film_of, masks=masks) for parts in world.changes.values()),
+        ]
         for place, name in enumerate(names):
             study = together([
                 one._replace(estimates=one.estimates + shift, without=one.without + shift)
@@ -370,14 +384,47 @@ def planted_lines(world: World, runs: int) -> Iterator[str]:
             told = study.found.p[at] < 1 - LEVEL
             found[name] += bool(told and study.estimates[at] > 0)
             wrong[name] += bool(told and study.estimates[at] < 0)
+    return Planted(found, wrong)
+
+
+def planted_lines(world: World, runs: int) -> Iterator[str]:
+    """How often 1 dB is found, beside what the formula promises; then with further masks of each clip."""
+    films, own, _ = MAIN
+    of_masks = {masks: planted(world, runs, masks) for masks in MASKS}
+    (found, wrong), names = of_masks[1], [*AXES, *world.changes]
+    yield "| axis | found | wrong sign | promised by the formula | least effect found in 80 % | films that find 1 dB |"
+    yield "|---|---|---|---|---|---|"
     for name in names:
         parts = world.pairs[name]
-        spread = Deviations(float(np.sqrt(parts.films[0, 0])), float(np.sqrt(parts.clips[0, 0] + parts.rest[0, 0])))
-        design = Design(own, len(names) * 3, declared=1.0)
+        spread = Deviations(*(float(np.sqrt(part[0, 0])) for part in parts))
+        design = Design(own, 1, len(names) * 3, declared=1.0)
         least, films_needed = least_effect(films, spread, design), needed(PLANTED, spread, design).films
         promised = 100 * power_of(PLANTED, films, spread, design)
         shares = f"{100 * found[name] / runs:.1f} % | {wrong[name]} of {runs} | {promised:.0f} %"
         yield f"| {name} | {shares} | {least:.1f} dB | {films_needed} |"
+    yield f"\n### Further masks of each of {films * own} clips of {films} films\n"
+    yield f"| masks | items | half-width: {' | '.join([*AXES, 'window, fast'])} |"
+    yield "|---" * (2 + len(AXES) + 1) + "|"
+    for masks in MASKS:
+        widths = [", ".join(f"{value:.2f}" for value in pair) for pair in half_widths(world, max(runs // 5, 5), masks)]
+        yield f"| {masks} | {films * own * masks * (1 + len(AXES))} | {' | '.join(widths)} |"
+    yield f"\n| masks | {PLANTED:g} dB found: {' | '.join(names)} | wrong sign |"
+    yield "|---" * (1 + len(names) + 1) + "|"
+    for masks, (found, wrong) in of_masks.items():
+        shares = " | ".join(f"{100 * found[name] / runs:.1f} %" for name in names)
+        yield f"| {masks} | {shares} | {sum(wrong.values())} of {runs * len(names):,} |"
+
+
+def half_widths(world: World, runs: int, masks: int) -> Array:
+    """``float64[axes of presets and a fast window, methods]``, each looked at with the others of its kind."""
+    films, own, _ = MAIN
+    film_of, rng = clips_of(films, (own,)), np.random.default_rng([films, own])
+    reach = np.zeros((len(AXES) + 1, len(PAIR)))
+    for _ in range(runs):
+        still = [changed(rng, world.changes[f"window, {speed}"], film_of, masks=masks) for speed in ("slow", "fast")]
+        presets = of_methods(together(paired(rng, world, film_of, masks=masks)).found.reach)
+        reach += np.concatenate([presets, of_methods(together(still).found.reach)[-1:]]) / runs
+    return reach
 
 
 def written(world: World) -> str:

@@ -3,7 +3,7 @@
 The films of the test assets that show one scene for long enough are halved, by turns in the order of their names; each half
 becomes a benchmark with the default options, and every effect that one half tells is looked for in the other.
 
-python bench/real_films.py [--quick] [--size WxH] [--frames N] [--per-slice N]
+python bench/real_films.py [--quick] [--size WxH] [--frames N] [--per-slice N] [--masks-per-clip N]
 """
 
 from __future__ import annotations
@@ -55,6 +55,7 @@ def told_by(some: list[Path], scratch: Path, options: argparse.Namespace) -> tup
         design="paired", width=width, height=height, rules=devil.rules_of_footage([]),
         clip_frames=options.frames or usual["clip_frames"].default, per_slice=options.per_slice or usual["per_slice"].default,
         shortest_clip_frames=min(options.frames or 45, 45),
+        masks_per_clip=options.masks_per_clip or usual["masks_per_clip"].default,
     )  # fmt: skip
     workspace = Workspace(scratch / "workspace")
     begun = time.perf_counter()
@@ -94,6 +95,7 @@ def main() -> int:
     parser.add_argument("--size", type=_size, default=(480, 270))
     parser.add_argument("--frames", type=int, help="of a clip; by default as the recipe has it")
     parser.add_argument("--per-slice", type=int, help="clips of an axis; by default as the recipe has it")
+    parser.add_argument("--masks-per-clip", type=int, help="by default as the recipe has it")
     parser.add_argument("--keep", type=Path, help="folder for workspaces and runs, which is used again")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
@@ -110,9 +112,12 @@ def main() -> int:
     first, second = (effects for effects, _ in halves)
     sizes = [words for _, words in halves]
     width, height = options.size
-    frames, clips = (given or "the usual number of" for given in (options.frames, options.per_slice))
+    frames, clips, masks = (
+        given or "the usual number of" for given in (options.frames, options.per_slice, options.masks_per_clip)
+    )
     print(
-        f"{len(every)} films in halves, {width}x{height}, {frames} frames a clip, {clips} clips an axis; {', '.join(METHODS)}; "
+        f"{len(every)} films in halves, {width}x{height}, {frames} frames a clip, {clips} clips an axis, {masks} masks a clip; "
+        f"{', '.join(METHODS)}; "
         f"PSNR in the hole. First half: {sizes[0]}; second: {sizes[1]}. Confirmed: told of one half, of the same sign in the "
         "other, and the intervals meet.\n"
     )

@@ -21,7 +21,7 @@ from inpaintbench.recipes.paired import Drawn
 from inpaintbench.types import Dataset, Hole, Slice
 from inpaintbench.workspace import Workspace
 
-AXES = telling.Axes(effects=3, items_of_clip=4)
+AXES = telling.Axes(("size", "camera_path"), effects=3, items_of_clip=5)
 
 
 def film(path: Path, seed: int, frames: int = 34) -> Path:
@@ -46,7 +46,8 @@ def test_a_pilot_takes_films_that_can_be_read_and_writes_nothing(tmp_path: Path,
     before = sorted(tmp_path.iterdir())
     found = pilot([*films, tmp_path / "broken.mp4", short], seed=1)
     assert (found.films, found.items) == (3, 3 * CLIPS_OF_FILM * 4)
-    assert found.deviation > 0
+    assert list(found.deviations) == list(PRESET_AXES)
+    assert found.deviations["size"] > 0 == found.deviations["pose"]  # of bars, which have no poses
     assert sorted(tmp_path.iterdir()) == before
     said = r"needs 3 films of at least 32 frames that can be read, and of 2 tried 0 can; give --plan-deviation"
     with pytest.raises(InputError, match=said):
@@ -56,7 +57,7 @@ def test_a_pilot_takes_films_that_can_be_read_and_writes_nothing(tmp_path: Path,
 @pytest.mark.long
 def test_a_pilot_with_blobs_finds_that_large_holes_scatter(tmp_path: Path) -> None:
     found = pilot([film(tmp_path / f"{seed}.mp4", seed) for seed in range(3)], seed=1)
-    assert 0.1 < found.deviation < 20
+    assert all(0.1 < deviation < 20 for deviation in found.deviations.values())
 
 
 def test_blobs_of_one_stream_differ_in_their_preset_alone() -> None:
@@ -66,46 +67,69 @@ def test_blobs_of_one_stream_differ_in_their_preset_alone() -> None:
     assert PRESET_AXES[0] == "size"
 
 
-def test_a_deviation_is_shared_between_films_and_pairs_and_nothing_is_lost() -> None:
-    found = telling.split(2.5)
-    assert np.hypot(found.films, found.items) == pytest.approx(2.5)
-    assert 0 < found.films < found.items
+def test_a_deviation_is_of_an_axis_and_shared_as_on_real_films_and_nothing_is_lost() -> None:
+    given = telling.deviations_of(AXES, given=2.5)
+    assert given["size"] == given["camera_path"] == telling.shared(2.5, telling.OTHER_AXES)
+    assert np.hypot.reduce(given["size"]) == pytest.approx(2.5)
+    found = telling.deviations_of(AXES, pilot={"size": 7.0})
+    assert np.hypot.reduce(found["size"]) == pytest.approx(7.0)
+    assert found["size"].films / found["size"].masks == pytest.approx(1.2 / 3.3)
+    assert found["camera_path"] == telling.MEASURED["camera_path"]
 
 
-def test_a_plan_says_how_many_films_find_what_and_what_there_is_finds() -> None:
-    given, one, half, own = telling.plan_words(16, 2.0, AXES, basis="Given")
-    assert given == (
-        "Given: differences between two items of a clip scatter by 2.0 dB; shared as on real films, 0.7 dB between "
-        "films and 1.9 dB within one."
-    )
-    design = Design(4, effects_of(AXES.effects, telling.METHODS))
-    films = needed(1, telling.split(2.0), design).films
-    assert films is not None
-    assert f", or {films} films with 4 clips of each ({films * 16:,} items), or " in one
-    assert one.startswith("To find 1 dB in 80% of benchmarks: ")
-    assert half.startswith("To find 0.5 dB in 80% of benchmarks: ")
-    least = least_effect(16, telling.split(2.0), design)
-    assert own.startswith("There are 16 films, which find ")
-    assert f", {least:.1f} dB with 4 clips of each, " in own
-    assert telling.plan_words(5, 2.0, AXES, basis="")[-1] == (
-        "There are 5 films: nothing can be told (5 sources: an interval, rank or lead needs at least 6)."
-    )
-    assert telling.plan_words(9, 900, AXES, basis="")[1].endswith("benchmarks: no number of films.")
+def test_a_plan_says_how_many_films_find_what_and_what_there_is_finds_with_further_masks() -> None:
+    deviations = telling.deviations_of(AXES, pilot={"size": 2.0})
+    size, path = telling.plan_rows(telling.Footage(16, 40), deviations, AXES, masks=1)
+    assert (size[:2], path[:2]) == (["size", "2.0 dB"], ["camera_path", "4.3 dB"])
+    assert len(size) == len(path) == len(telling.plan_heads())
+    effects = effects_of(AXES.effects, telling.METHODS)
+    films = [needed(1, deviations["size"], Design(clips, 1, effects)).films for clips in (2, 4, 8)]
+    assert size[2] == ", ".join(map(str, films))
+    least = [least_effect(16, deviations["size"], Design(2.5, masks, effects)) for masks in (1, 2, 4)]
+    assert size[4:] == [f"{one:.1f} dB" for one in least]
+    masked, _ = telling.plan_rows(telling.Footage(16, 40), deviations, AXES, masks=4)
+    assert masked[4:] == size[4:]
+    assert masked[2] == ", ".join(str(needed(1, deviations["size"], Design(clips, 4, effects)).films) for clips in (2, 4, 8))
+    hopeless, _ = telling.plan_rows(telling.Footage(5, 9), telling.deviations_of(AXES, given=900), AXES, masks=1)
+    assert hopeless[2:] == ["-, -, -", "-, -, -", "-", "-", "-"]
+
+
+def test_a_plan_says_what_there_is_and_what_more_masks_cost() -> None:
+    assert telling.plan_words(telling.Footage(16, 40), AXES, refused={}) == [
+        "There are 16 films with 40 clips; rules and copies may leave fewer.",
+        "camera_path takes clips of a still camera alone.",
+        "One mask a clip makes at most 200 items, --masks-per-clip 4 at most 800: films tell more than clips, and clips more "
+        "than masks.",
+    ]
+    few = telling.plan_words(telling.Footage(5, 9), AXES, refused={"a.mp4": "the file is empty (0 bytes)", "b.mp4": "no"})
+    assert few[1:3] == [
+        "2 more films without a clip, such as a.mp4: the file is empty (0 bytes).",
+        "Of so few nothing can be told (5 sources: an interval, rank or lead needs at least 6).",
+    ]
 
 
 def test_build_devil_plans_without_a_workspace_and_says_what_it_cannot_plan(tmp_path: Path) -> None:
     films, out = tmp_path / "films", tmp_path / "workspace"
     films.mkdir()
-    for seed in range(7):
-        (films / f"{seed}.mp4").touch()
+    film(films / "0.mp4", 0, frames=200)
+    for seed in range(1, 7):
+        film(films / f"{seed}.mp4", seed, frames=50)
+    film(films / "short.mp4", 7, frames=44)
+    (films / "torn.mp4").touch()
     asked = ["build", "devil", "--sources", films, "--out", out]
     planned = run_here(*asked, "--plan", "--plan-deviation", "2.5")
     assert planned.returncode == 0
-    assert "There are 7 films, which find " in planned.stdout + planned.stderr
+    said = planned.stdout + planned.stderr
+    # Of the long one two: a film has no more than an even share and one more.
+    assert "There are 7 films with 8 clips; " in said
+    assert "2 more films without a clip, such as short.mp4: 44 frames decode, a clip needs at least 45." in said
+    assert "Pairs are taken to scatter by 2.5 dB; " in said
+    rows = [line for line in said.splitlines() if " size " in line or " camera_path " in line]
+    assert len(rows) == 2
+    assert all("2.5 dB" in row for row in rows)
     refusals: dict[tuple[str, ...], str] = {
         ("--plan", "--design", "slices"): "--plan is for paired designs of a folder of films",
         ("--plan-deviation", "2.5"): "--plan-deviation is for --plan",
-        ("--plan",): "a pilot needs 3 films",
         **{
             ("--plan", f"--plan-deviation={given}"): f"--plan-deviation is {given}; give a number of dB above 0"
             for given in ("inf", "nan", "0", "-1")
@@ -115,17 +139,21 @@ def test_build_devil_plans_without_a_workspace_and_says_what_it_cannot_plan(tmp_
         refused = run_here(*asked, *words)
         assert refused.returncode in (1, 2)
         assert said in refused.stderr
+    for path in films.glob("?.mp4"):
+        path.unlink()
+    refused = run_here(*asked, "--plan")
+    assert refused.stderr.strip() == "inpaintbench: no clips from 2 films: short.mp4: 44 frames decode, a clip needs at least 45"
     assert not out.exists()
 
 
-def dataset(films: int) -> Dataset:
-    """Two clips of each film with a pair of sizes, and slices of camera motion of half of the films each."""
+def dataset(films: int, masks: int = 1) -> Dataset:
+    """Two clips of each film with a pair of sizes for each mask, and slices of camera motion of half of the films each."""
     rows = [
         {
-            "item_id": f"{film}-{clip}-{level}", "clip_id": f"{film}-{clip}", "source_id": f"film {film}",
-            "attributes": {"axis.size": level, "pair.size": f"{film}-{clip}"},
+            "item_id": f"{film}-{clip}-{mask}-{level}", "clip_id": f"{film}-{clip}", "source_id": f"film {film}",
+            "attributes": {"axis.size": level, "pair.size": f"{film}-{clip}-{mask}"}, "generator_parameters": {},
         }
-        for film in range(films) for clip in range(2) for level in ("low", "high")
+        for film in range(films) for clip in range(2) for mask in range(masks) for level in ("low", "high")
     ]  # fmt: skip
     ids = [str(row["item_id"]) for row in rows]
     slices = [Slice("all", "", tuple(ids)), *(Slice(f"size-{level}", "", tuple(own for own in ids if own.endswith(level)))
@@ -143,6 +171,10 @@ def test_a_finished_benchmark_says_of_each_axis_and_slice_what_it_can_tell() -> 
     assert size.least is not None
     assert motion.least is not None
     assert 2 < size.least < motion.least
+    masked, _ = telling.can_tell(dataset(12, masks=4))
+    assert masked[:3] == ("size", 12, 96)
+    assert masked.least is not None
+    assert size.least / 2 < masked.least < size.least  # clips and films differ too
     few = telling.can_tell(dataset(10))
     assert [row.least is None for row in few] == [False, True]
 

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import hazards
@@ -11,10 +12,11 @@ import numpy as np
 import pytest
 
 from inpaintbench import video
+from inpaintbench.curation.footage import clips_foreseen
 from inpaintbench.curation.normalizers.cover import Cover
 from inpaintbench.curation.sources.folder import FolderSource
 from inpaintbench.curation.splitters.windows import Windows
-from inpaintbench.errors import InputError, Rejected, RunError
+from inpaintbench.errors import InpaintBenchError, InputError, Rejected, RunError
 from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.files import display_name
@@ -31,6 +33,13 @@ def curate(folder: Path, workspace: Workspace, *, workers: int = 0, recipe: devi
         devil.curate(recipe, [SourceSpec("folder", {"folder": str(folder)})], executor, workspace)
 
 
+def foreseen(path: Path) -> int:
+    try:
+        return clips_foreseen(str(path), splitter=SMALL.cutting.splitter, fps=None, hdr="exclude")
+    except InpaintBenchError:
+        return 0
+
+
 def test_every_hazard_is_clips_or_a_row_with_a_reason_and_the_run_goes_on(tmp_path: Path, workspace: Workspace) -> None:
     folder = tmp_path / "sources"
     folder.mkdir()
@@ -39,7 +48,7 @@ def test_every_hazard_is_clips_or_a_row_with_a_reason_and_the_run_goes_on(tmp_pa
     curate(folder, workspace, workers=2)
     names = {row.uri: display_name(row.uri) for row in workspace.table("sources", Source)}
     of_source = {row.source_id: names[row.uri] for row in workspace.table("sources", Source)}
-    clips = {of_source[clip.source_id] for clip in workspace.table("clips", Clip)}
+    clips = Counter(of_source[clip.source_id] for clip in workspace.table("clips", Clip))
     refused = {display_name(row.name): row.reason for row in workspace.table("rejected", Rejection)}
     for name, (_, reason) in hazards.HAZARDS.items():
         shown = name.replace("\n", "%0A")
@@ -47,6 +56,7 @@ def test_every_hazard_is_clips_or_a_row_with_a_reason_and_the_run_goes_on(tmp_pa
             assert shown in clips
         else:
             assert reason in refused[shown]
+        assert foreseen(folder / name) == clips.get(shown, 0)
     assert not set(clips) & set(refused)
     for clip in workspace.table("clips", Clip):
         path = workspace.blobs.path(clip.blob)

@@ -21,6 +21,7 @@ from inpaintbench.curation.normalizers import NORMALIZERS
 from inpaintbench.curation.sources import SOURCES
 from inpaintbench.curation.sources.base import PARTS, Footage, SourceLeaf, media_of, open_path, parts_by_footage, shared_parts
 from inpaintbench.curation.splitters import SPLITTERS
+from inpaintbench.curation.splitters.base import Splitter
 from inpaintbench.errors import InpaintBenchError, MediaError, Rejected
 from inpaintbench.executors.base import Executor, Outcome, Rejection, Step, Task
 from inpaintbench.files import file_sha256
@@ -356,12 +357,9 @@ def _clips(
     (splitter_name, _, splitting), (normalizer_name, _, normalising) = parameters["splitter"], parameters["normalizer"]
     splitter = SPLITTERS.get(splitter_name)(**splitting)
     normalizer = NORMALIZERS.get(normalizer_name)(**normalising)
-    if facts.hdr != "none" and parameters["hdr"] == "exclude":
-        raise Rejected(f"is of high dynamic range ({facts.hdr}); `--hdr tone_map` takes it")
     retimed = None if video.is_image(path) else parameters["fps"]
     fps = float(retimed or facts.fps)
-    count = video.frames_at(facts.duration_seconds, fps) if retimed else facts.frames
-    spans = list(splitter.spans(path, frames=count, fps=fps, retimed=bool(retimed)))
+    spans = _spans(path, facts, splitter, retimed=retimed, hdr=parameters["hdr"])
     coming = video.upright_frames(path, fps=retimed, hdr=parameters["hdr"], decoder=decoder)
     frames = _Normalised(coming, normalizer, facts.pixel_aspect)
     for start, end in spans:
@@ -377,6 +375,28 @@ def _clips(
             rgb_sha256=encoded.rgb_sha256, encode_crf=encoded.crf, encode_psnr_db=encoded.psnr_db,
             encoder=encoded.encoder,
         )  # fmt: skip
+
+
+def _spans(path: str, facts: video.Probe, splitter: Splitter, *, retimed: float | None, hdr: str) -> list[tuple[int, int]]:
+    if facts.hdr != "none" and hdr == "exclude":
+        raise Rejected(f"is of high dynamic range ({facts.hdr}); `--hdr tone_map` takes it")
+    count = video.frames_at(facts.duration_seconds, retimed) if retimed else facts.frames
+    return list(splitter.spans(path, frames=count, fps=float(retimed or facts.fps), retimed=bool(retimed)))
+
+
+def clips_foreseen(path: str, *, splitter: Plain, fps: float | None, hdr: str) -> int:
+    """Number of clips that a film promises: by its packets, or by its frames where these do not say.
+
+    Rules and damaged frames may leave fewer.
+
+    Raises:
+        Rejected: it gives none.
+        MediaError: it cannot be read.
+    """
+    decoder = video.ProbingDecoder(path)
+    facts = decoder.foreseen() or decoder.probe()
+    leaf = SPLITTERS.get(splitter["name"])(**without_name(splitter))
+    return len(_spans(path, facts, leaf, retimed=fps, hdr=hdr))
 
 
 class _Normalised:

@@ -72,12 +72,12 @@ class Published:
     @property
     def members(self) -> dict[str, set[str]]:
         """Slice -> ids of the clips in it."""
-        return {part.name: {_cut_clip(self.rows[item]) for item in part.item_ids} for part in self.dataset.slices}
+        return {part.name: {cut_clip(self.rows[item]) for item in part.item_ids} for part in self.dataset.slices}
 
     @property
     def films(self) -> dict[str, str]:
         """Id of a clip as it was cut -> source of its items."""
-        return {_cut_clip(row): frozen.source_of(row) for row in self.dataset.items}
+        return {cut_clip(row): frozen.source_of(row) for row in self.dataset.items}
 
     def values(self, name: str) -> dict[str, Any]:
         """Clip id -> its value of an attribute; clips without a value are not there."""
@@ -108,13 +108,13 @@ class Published:
                 copy_file(frozen.proved(self.folder, row, "truth").path, blob)
 
 
-def _cut_clip(row: Plain) -> str:
+def cut_clip(row: Plain) -> str:
     """The clip that an item shows as it was cut from a film."""
     return str(row["generator_parameters"].get("of_clip", row["clip_id"]))
 
 
 def _is_version(row: Plain) -> bool:
-    return _cut_clip(row) != str(row["clip_id"])
+    return cut_clip(row) != str(row["clip_id"])
 
 
 def check_addable(folder: Path) -> None:

@@ -42,8 +42,8 @@ _STEP = "pilot"
 class Pilot(NamedTuple):
     """What a pilot measured."""
 
-    deviation: float
-    """Standard deviation of the difference of one pair, PSNR in the hole, over all axes and both methods, dB."""
+    deviations: dict[str, float]
+    """Axis of a preset -> standard deviation of the difference of one pair, PSNR in the hole, over both methods, dB."""
     films: int
     items: int
 
@@ -66,7 +66,8 @@ def pilot(films: Sequence[Path], *, seed: int) -> Pilot:
     values = np.array(changes)
     # Around the mean of each axis and method. How much of it is between films so few films cannot say.
     variances = values.reshape(-1, *values.shape[2:]).var(axis=0, ddof=1)
-    return Pilot(float(variances.mean()) ** 0.5, len(values), values.shape[0] * values.shape[1] * (1 + len(PRESET_AXES)))
+    deviations = dict(zip(PRESET_AXES, np.sqrt(variances.mean(axis=1)).tolist(), strict=True))
+    return Pilot(deviations, len(values), values.shape[0] * values.shape[1] * (1 + len(PRESET_AXES)))
 
 
 def _of_film(path: Path, *, seed: int) -> npt.NDArray[np.float64] | None:

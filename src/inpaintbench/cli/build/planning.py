@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,9 +12,10 @@ from inpaintbench.claims import tells_nothing, too_few
 from inpaintbench.cli import console
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import bundle, option
+from inpaintbench.curation.footage import clips_foreseen
 from inpaintbench.curation.sources.base import unquoted_path
 from inpaintbench.curation.sources.folder import FolderSource
-from inpaintbench.errors import InputError
+from inpaintbench.errors import InpaintBenchError, InputError
 from inpaintbench.export.growing import appended
 from inpaintbench.pages.words import count
 from inpaintbench.recipes.options import SELECTION
@@ -21,6 +23,7 @@ from inpaintbench.types import Dataset
 from inpaintbench.workspace import Workspace
 
 if TYPE_CHECKING:
+    from inpaintbench.cli.build.telling import Footage
     from inpaintbench.recipes.devil import DevilRecipe
 
 
@@ -35,7 +38,7 @@ class Plan:
     plan_deviation: Annotated[
         float | None,
         option(
-            "With --plan: by how much differences of two items of a clip scatter, above 0, without a pilot.",
+            "With --plan: by how much differences of two items of a clip scatter on every axis, above 0, without a pilot.",
             metavar="DB",
         ),
     ] = None
@@ -55,25 +58,66 @@ class Plan:
             raise UsageError(f"--plan-deviation is {self.plan_deviation:g}; give a number of dB above 0")
         if folder is None or recipe.design != "paired":
             raise UsageError("--plan is for paired designs of a folder of films (--sources FOLDER --design paired)")
-        # Methods and statistics that the command line should not wait for.
-        from inpaintbench.cli.build.pilot import METHODS_TRIED, pilot
-        from inpaintbench.cli.build.telling import axes_of, plan_words
-
-        leaf = FolderSource(folder=str(folder))
-        films = [Path(unquoted_path(piece.payload["path"])) for piece in leaf.footage()]
-        if not films:
-            raise InputError("no films: the source folder holds no video files")
-        deviation, basis = self.plan_deviation, "Given"
-        if deviation is None:
-            found = pilot(films, seed=recipe.seed)
-            what = f"{' and '.join(METHODS_TRIED)} on {count(found.items, 'item')} of {found.films} of these films"
-            deviation, basis = found.deviation, f"Pilot ({what})"
-        for line in plan_words(len(films), deviation, axes_of(recipe), basis=basis):
+        for line in _plan(recipe, folder, self.plan_deviation):
             console.say(line)
         return True
 
 
 Planning = Annotated[Plan, bundle(Plan, panel=SELECTION)]
+
+
+def _plan(recipe: DevilRecipe, folder: Path, deviation: float | None) -> Iterator[str]:
+    """Print the table of films that find an effect, and yield what is said of it."""
+    # Methods and statistics that the command line should not wait for.
+    from inpaintbench.cli.build import telling
+    from inpaintbench.cli.build.pilot import METHODS_TRIED, pilot
+    from inpaintbench.eval.comparing.power import POWER
+
+    leaf = FolderSource(folder=str(folder))
+    films = [Path(unquoted_path(piece.payload["path"])) for piece in leaf.footage()]
+    if not films:
+        raise InputError("no films: the source folder holds no video files")
+    clips, refused = _clips_foreseen(recipe, films)
+    if not clips:
+        name, why = next(iter(refused.items()))
+        raise InputError(f"no clips from {count(len(films), 'film')}: {name}: {why}")
+    axes, masks = telling.axes_of(recipe), recipe.masks_per_clip
+    if deviation is None:
+        tried = pilot(list(clips), seed=recipe.seed)
+        deviations = telling.deviations_of(axes, pilot=tried.deviations)
+        others = ", other axes as on 18 real films" if set(axes.names) - tried.deviations.keys() else ""
+        what = f"{' and '.join(METHODS_TRIED)} on {count(tried.items, 'item')} of {tried.films} of these films"
+        basis = f"Pairs scatter as in a pilot ({what}){others}"
+    else:
+        deviations, basis = telling.deviations_of(axes, given=deviation), f"Pairs are taken to scatter by {deviation:g} dB"
+    footage = _footage(recipe, clips)
+    title = f"Films that find an effect in {POWER:.0%} of benchmarks, {count(masks, 'mask')} a clip"
+    console.print_table(title, telling.plan_heads(), telling.plan_rows(footage, deviations, axes, masks=masks))
+    yield f"{basis}; how much of it is between films, clips and masks is as on real films."
+    yield from telling.plan_words(footage, axes, refused=refused)
+
+
+def _clips_foreseen(recipe: DevilRecipe, films: Sequence[Path]) -> tuple[dict[Path, int], dict[str, str]]:
+    """Film -> how many clips it promises, and the name of a film that gives none -> why."""
+    cutting = recipe.cutting
+    clips: dict[Path, int] = {}
+    refused: dict[str, str] = {}
+    for path in films:
+        try:
+            clips[path] = clips_foreseen(str(path), splitter=cutting.splitter, fps=cutting.fps, hdr=cutting.hdr)
+        except InpaintBenchError as error:
+            refused[path.name] = str(error)
+    return clips, refused
+
+
+def _footage(recipe: DevilRecipe, clips: Mapping[Path, int]) -> Footage:
+    """What an axis would take of these films, by turns."""
+    from inpaintbench.cli.build.telling import Footage
+    from inpaintbench.recipes.paired import in_turn
+
+    film_of = {f"{path} {place}": str(path) for path, own in clips.items() for place in range(own)}
+    taken = in_turn(list(film_of), film_of, recipe.per_slice, key=(recipe.seed, "axis"))
+    return Footage(len({film_of[clip] for clip in taken}), len(taken))
 
 
 def say_what_it_tells(dataset: Dataset) -> None:

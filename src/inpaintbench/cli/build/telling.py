@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from inpaintbench import frozen
 from inpaintbench.claims import too_few
-from inpaintbench.eval.comparing.power import POWER, Design, Deviations, effects_of, least_effect, needed
+from inpaintbench.eval.comparing.power import Design, Deviations, effects_of, least_effect, needed
+from inpaintbench.export.growing import cut_clip
 from inpaintbench.masks.axes import AXES
 from inpaintbench.masks.axes.presets import PresetAxis
 from inpaintbench.pages.words import count
@@ -21,18 +23,18 @@ from inpaintbench.types import Dataset
 # PSNR in the hole, dB, of two methods that come with the program on 18 real films (`bench/diagnosis.py`): of the difference of a
 # pair, by axis, and of the score of an item.
 MEASURED = {
-    "size": Deviations(1.2, 3.4),
-    "pose": Deviations(0.5, 3.3),
-    "displacement": Deviations(0.7, 4.2),
-    "camera_path": Deviations(2.0, 3.8),
-    "hole_duration": Deviations(0.9, 3.1),
-    "known_noise": Deviations(0.1, 0.4),
+    "size": Deviations(1.2, 1.0, 3.3),
+    "pose": Deviations(0.5, 0.7, 3.3),
+    "displacement": Deviations(0.7, 2.7, 3.3),
+    "camera_path": Deviations(2.0, 0.3, 3.8),
+    "hole_duration": Deviations(0.9, 0.9, 3.0),
+    "known_noise": Deviations(0.1, 0.1, 0.4),
 }
 # Over all of these, for other axes.
-OTHER_AXES = Deviations(1.1, 3.2)
-ITEMS = Deviations(3.0, 4.6)
-# Methods that a benchmark is taken to compare; effects wanted, dB; clips of a film that are tried.
-METHODS, WANTED, CLIPS_TRIED = 3, (1.0, 0.5), (2, 4, 8)
+OTHER_AXES = Deviations(1.1, 1.3, 3.0)
+ITEMS = Deviations(3.0, 1.9, 4.1)
+# Methods that a benchmark is taken to compare; effects wanted, dB; clips of a film and masks of a clip that are tried.
+METHODS, WANTED, CLIPS_TRIED, MASKS_TRIED = 3, (1.0, 0.5), (2, 4, 8), (1, 2, 4)
 # Pairs of slices of what films show by themselves: camera motion, background scene motion.
 _NATURAL = 2
 
@@ -40,60 +42,101 @@ _NATURAL = 2
 class Axes(NamedTuple):
     """What is made of each clip."""
 
+    names: tuple[str, ...]
     effects: int
     """Steps of the axes, each from the first level, and pairs of natural slices."""
     items_of_clip: int
-    """The clip as it is, and every version of it."""
+    """The clip as it is, and every version of it, under one mask."""
+
+
+class Footage(NamedTuple):
+    """What there is to make it of."""
+
+    films: int
+    clips: int
+    """That an axis takes of them."""
 
 
 def axes_of(recipe: DevilRecipe) -> Axes:
     """What a paired design makes of each clip, where all of its axes can be made."""
     axes = [AXES.get(name) for name in recipe.axes_of_pairs]
     made = sum(len(axis.levels) - (axis.base_level is not None or issubclass(axis, PresetAxis)) for axis in axes)
-    return Axes(sum(len(axis.levels) - 1 for axis in axes) + _NATURAL, 1 + made)
+    return Axes(recipe.axes_of_pairs, sum(len(axis.levels) - 1 for axis in axes) + _NATURAL, 1 + made)
 
 
-def split(deviation: float) -> Deviations:
-    """A deviation of differences of pairs, dB, shared between films and pairs as that of the measured films is."""
-    whole = math.hypot(*OTHER_AXES)
-    return Deviations(deviation * OTHER_AXES.films / whole, deviation * OTHER_AXES.items / whole)
+def shared(deviation: float, like: Deviations) -> Deviations:
+    """A deviation of differences of pairs, dB, shared between films, clips and masks as another is."""
+    return Deviations(*(deviation * part / math.hypot(*like) for part in like))
 
 
-def plan_words(films: int, deviation: float, axes: Axes, *, basis: str) -> list[str]:
-    """Lines on how many films and items find the effects that are wanted, and on what the films that there are find.
+def deviations_of(
+    axes: Axes, *, pilot: Mapping[str, float] = MappingProxyType({}), given: float | None = None
+) -> dict[str, Deviations]:
+    """Of each axis: as a pilot found it, or one that is given for all; else as on real films."""
+    if given is not None:
+        return dict.fromkeys(axes.names, shared(given, OTHER_AXES))
+    measured = {name: MEASURED.get(name, OTHER_AXES) for name in axes.names}
+    return {name: shared(pilot[name], own) if name in pilot else own for name, own in measured.items()}
+
+
+def plan_rows(footage: Footage, deviations: Mapping[str, Deviations], axes: Axes, *, masks: int) -> list[list[str]]:
+    """A row for each axis, with the cells of ``plan_heads``.
 
     Args:
-        films: how many there are.
-        deviation: of the difference of a pair, dB.
+        footage: of the benchmark.
+        deviations: of the difference of a pair, by axis, dB.
         axes: of the benchmark.
-        basis: where the deviation comes from, in a few words.
+        masks: of a clip.
     """
-    deviations = split(deviation)
-    of_films, of_items = (f"{part:.1f} dB" for part in deviations)
-    lines = [
-        f"{basis}: differences between two items of a clip scatter by {deviation:.1f} dB; shared as on real films, "
-        f"{of_films} between films and {of_items} within one."
-    ]
-    for effect in WANTED:
-        ways = []
-        for clips in CLIPS_TRIED:
-            found = needed(effect, deviations, _design(clips, axes.effects)).films
-            if found is not None:
-                ways.append(f"{found} films with {clips} clips of each ({found * clips * axes.items_of_clip:,} items)")
-        lines.append(
-            f"To find {effect:g} dB in {POWER:.0%} of benchmarks: {', or '.join(ways) if ways else 'no number of films'}."
-        )
-    own = [(clips, least_effect(films, deviations, _design(clips, axes.effects))) for clips in CLIPS_TRIED]
-    if (few := too_few(films)) is not None:
-        lines.append(f"There are {count(films, 'film')}: nothing can be told ({few}).")
-    else:
-        ways = [f"{least:.1f} dB with {clips} clips of each" for clips, least in own if least is not None]
-        lines.append(f"There are {count(films, 'film')}, which find {', '.join(ways)}; rules and copies may leave fewer.")
+    rows = []
+    for name in axes.names:
+        own = deviations[name]
+        films = [[needed(effect, own, _design(clips, masks, axes.effects)).films for clips in CLIPS_TRIED] for effect in WANTED]
+        least = [
+            least_effect(footage.films, own, _design(footage.clips / footage.films, tried, axes.effects)) for tried in MASKS_TRIED
+        ]
+        rows.append([
+            name, f"{math.hypot(*own):.1f} dB", *(", ".join("-" if one is None else f"{one:,}" for one in of) for of in films),
+            *("-" if one is None else f"{one:.1f} dB" for one in least),
+        ])  # fmt: skip
+    return rows
+
+
+def plan_heads() -> list[str]:
+    """Heads of the columns of ``plan_rows``."""
+    clips = f"{', '.join(map(str, CLIPS_TRIED[:-1]))} or {CLIPS_TRIED[-1]}"
+    tried = [f"yours find, {count(masks, 'mask')} a clip" for masks in MASKS_TRIED]
+    return ["axis", "a pair scatters by", *(f"films of {clips} clips that find {effect:g} dB" for effect in WANTED), *tried]
+
+
+def plan_words(footage: Footage, axes: Axes, *, refused: Mapping[str, str]) -> list[str]:
+    """Sentences on what there is, and on what makes more of it.
+
+    Args:
+        footage: of the benchmark.
+        axes: of it.
+        refused: film that gives no clip -> why.
+    """
+    films, items = count(footage.films, "film"), footage.clips * axes.items_of_clip
+    lines = [f"There are {films} with {count(footage.clips, 'clip')}; rules and copies may leave fewer."]
+    if refused:
+        name, why = next(iter(refused.items()))
+        lines.append(f"{count(len(refused), 'more film')} without a clip, such as {name}: {why}.")
+    if (few := too_few(footage.films)) is not None:
+        lines.append(f"Of so few nothing can be told ({few}).")
+    for name in axes.names:
+        if AXES.get(name).needs_still_camera:
+            lines.append(f"{name} takes clips of a still camera alone.")
+    most = MASKS_TRIED[-1]
+    lines.append(
+        f"One mask a clip makes at most {items:,} items, --masks-per-clip {most} at most {most * items:,}: films tell more than "
+        "clips, and clips more than masks."
+    )
     return lines
 
 
-def _design(per_film: float, effects: int) -> Design:
-    return Design(per_film, effects_of(effects, METHODS))
+def _design(clips: float, masks: float, effects: int) -> Design:
+    return Design(clips, masks, effects_of(effects, METHODS))
 
 
 class Telling(NamedTuple):
@@ -112,11 +155,11 @@ def can_tell(dataset: Dataset) -> list[Telling]:
     source_of = frozen.sources_of(dataset)
     levels_of = {str(axis["name"]): len(axis["levels"]) for axis in dataset.facts.get(FACT, ())}
     axes = list(levels_of)
-    groups: dict[str, dict[str, str]] = {name: {} for name in axes}
+    groups: dict[str, dict[str, tuple[str, str]]] = {name: {} for name in axes}
     for item in dataset.items:
         for name in axes:
             if (group := item["attributes"].get(f"{PAIR_OF}{name}")) is not None:
-                groups[name][str(group)] = source_of[item["item_id"]]
+                groups[name][str(group)] = source_of[item["item_id"]], cut_clip(item)
     natural: dict[str, dict[str, Sequence[str]]] = defaultdict(dict)
     for part in dataset.slices:
         name, _, level = part.name.rpartition("-")
@@ -125,15 +168,16 @@ def can_tell(dataset: Dataset) -> list[Telling]:
     both = {name: levels for name, levels in natural.items() if len(levels) == 2}
     effects, found = sum(levels_of.values()) - len(axes) + len(both), []
     for name, own in groups.items():
-        films = len(set(own.values()))
-        found.append(_telling(name, films, len(own), MEASURED.get(name, OTHER_AXES), effects))
+        films, clips = len({film for film, _ in own.values()}), len(set(own.values()))
+        found.append(_telling(name, films, clips, len(own), MEASURED.get(name, OTHER_AXES), effects))
     # Of two slices of other items: the difference of two independent means.
     apart = Deviations(*(math.sqrt(2) * deviation for deviation in ITEMS))
     for name, levels in both.items():
-        films = min(len({source_of[item] for item in ids}) for ids in levels.values())
-        found.append(_telling(name, films, min(map(len, levels.values())), apart, effects))
+        films, n = min(len({source_of[item] for item in ids}) for ids in levels.values()), min(map(len, levels.values()))
+        found.append(_telling(name, films, n, n, apart, effects))
     return found
 
 
-def _telling(name: str, films: int, n: int, deviations: Deviations, effects: int) -> Telling:
-    return Telling(name, films, n, least_effect(films, deviations, _design(n / films, effects)) if films else None)
+def _telling(name: str, films: int, clips: int, n: int, deviations: Deviations, effects: int) -> Telling:
+    least = least_effect(films, deviations, _design(clips / films, n / clips, effects)) if films else None
+    return Telling(name, films, n, least)

@@ -30,15 +30,19 @@ class Deviations(NamedTuple):
 
     films: float
     """Of what it is in each film, between films."""
-    items: float
-    """Of one difference around what its film has: clips, masks and what else chance draws."""
+    clips: float
+    """Of what it is in each clip of a film, between them."""
+    masks: float
+    """Of one difference around what its clip has: masks and what else chance draws."""
 
 
 class Design(NamedTuple):
     """How much is measured, and how much is looked at."""
 
-    per_film: float
-    """Differences of a film that the effect is the mean of, such as pairs of an axis."""
+    clips: float
+    """Of a film."""
+    masks: float
+    """Of a clip: differences that the effect is the mean of, such as pairs of an axis."""
     effects: int
     """Looked at together; see ``effects_of``."""
     declared: float = FIRST_SHARE
@@ -105,7 +109,8 @@ def needed(effect: float, deviations: Deviations, design: Design, *, power: floa
 
 def _error(films: int, deviations: Deviations, design: Design) -> float:
     """Standard error of the mean over films."""
-    return math.sqrt((deviations.films**2 + deviations.items**2 / design.per_film) / films)
+    of_clip = deviations.clips**2 + deviations.masks**2 / design.masks
+    return math.sqrt((deviations.films**2 + of_clip / design.clips) / films)
 
 
 def _bound(films: int, design: Design) -> float:
