@@ -14,12 +14,14 @@ from inpaintbench.compute import Compute
 from inpaintbench.errors import InputError
 from inpaintbench.eval.scoring.predict import MethodSpec, predict
 from inpaintbench.eval.scoring.score import score_all
+from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.export.verify import verify
 from inpaintbench.masks.axes import AXES
 from inpaintbench.recipes import devil, paired
 from inpaintbench.recipes.devil import DevilRecipe
 from inpaintbench.recipes.stages import SourceSpec
+from inpaintbench.steps import AXES_OF_ITEMS
 from inpaintbench.types import Dataset, Prediction, Score
 from inpaintbench.workspace import Workspace
 
@@ -204,6 +206,35 @@ def test_axes_of_still_clips_take_no_others(monkeypatch: pytest.MonkeyPatch) -> 
     assert "b" in drawn.axes["size"]
     none = paired.draw({}, every=["a"], still=set(), sources=sources, axes=["pose"], per_slice=2, seed=0, members={})
     assert none.left_out == {f"pose-{level}": "no clip has a still camera" for level in AXES.get("pose").levels}
+
+
+def confirmed(dataset: Dataset) -> list[bool]:
+    """Of each item on an axis, whether the hole is measured as the axis has it."""
+    return [
+        row["attributes"][f"{axis}_level_measured"] == level
+        for axis in ("size", "pose")
+        for group in groups_of(dataset, axis).values()
+        for level, row in group.items()
+    ]
+
+
+def test_a_pair_is_measured_as_its_levels_say(benchmark: tuple[Path, Dataset]) -> None:
+    # Of blobs in 12 frames a third are not as limber or stiff as their presets; they are drawn again.
+    assert all(confirmed(benchmark[1]))
+    assert len(confirmed(benchmark[1])) == 2 * 2 * 6
+
+
+@pytest.mark.long
+def test_a_pair_that_no_draw_gives_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paired, "_DRAWS", 1)
+    small = SourceSpec("embedded", {**FILMS.constants, "count": 8})
+    root, once = built(tmp_path / "workspace", source=small)
+    assert all(confirmed(once))
+    refused = Counter(row.reason for row in Workspace(root.parents[1]).table("rejected", Rejection, step=AXES_OF_ITEMS))
+    why = {axis: f"in 1 draws the {AXES.get(axis).property} is not measured as low and high" for axis in ("size", "pose")}
+    assert refused.keys() <= set(why.values())
+    assert refused[why["pose"]]
+    assert len({refused[reason] + len(groups_of(once, axis)) for axis, reason in why.items()}) == 1
 
 
 @pytest.mark.long

@@ -615,6 +615,7 @@ def corrupt(recipe: DevilRecipe, executor: Executor, workspace: Workspace, *, ma
         return
     if AXES_OF_ITEMS in workspace.steps("attributes"):  # of an earlier build with another design
         workspace.write_table("attributes", AXES_OF_ITEMS, [], Attribute)
+        workspace.write_table("rejected", AXES_OF_ITEMS, [], Rejection)
     plan = _plan(recipe, workspace)
     requests = _Requests(recipe, plan.pairs, workspace)
     ids = texts(requests.corruption_ids())

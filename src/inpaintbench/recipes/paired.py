@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, S
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from inpaintbench.executors.base import Executor
+from inpaintbench.executors.base import Executor, Outcome, Rejection
 from inpaintbench.export.slices import by_turns
 from inpaintbench.masks import render
 from inpaintbench.masks.axes import AXES
@@ -32,6 +32,8 @@ from inpaintbench.workspace import Workspace
 USUAL_AXES = ("size", "pose", "displacement", "camera_path")
 # Name of the fact of a dataset that lists its axes.
 FACT = "axes"
+# How often the blobs of a clip are drawn until measurement confirms the levels of its axes.
+_DRAWS = 8
 
 
 @dataclass(frozen=True)
@@ -140,38 +142,47 @@ def corrupt(recipe: Any, executor: Executor, workspace: Workspace, drawn: Drawn)
     Raises:
         RunError: not one item could be made.
     """
-    wanted = list(dict.fromkeys([*drawn.unchanged, *itertools.chain(*drawn.axes.values())]))
-    rows = workspace.columns("clips", Clip, where=("clip_id", set(wanted)))
+    turns = range(recipe.masks_per_clip)
+    of_axes = {name: [_Place(*one) for one in itertools.product(clip_ids, turns)] for name, clip_ids in drawn.axes.items()}
+    first = {clip: _Place(clip, 0) for clip in drawn.unchanged}
+    places = list(dict.fromkeys([*first.values(), *itertools.chain(*of_axes.values())]))
+    rows = workspace.columns("clips", Clip, where=("clip_id", {place.clip_id for place in places}))
     clips = {clip.clip_id: clip for clip in to_records(rows, Clip)}
     names = stages.clip_names(workspace, list(clips.values()))
-    blobs = _Blobs(clips, drawn.films, recipe.seed, recipe.masks_per_preset)
-    turns = range(recipe.masks_per_clip)
     axes = {name: AXES.get(name)() for name in drawn.axes}
     presets = {name: axis for name, axis in axes.items() if isinstance(axis, PresetAxis)}
-    asked = {one: blobs.base(one) for one in itertools.product(wanted, turns)}
-    of_axes = {name: list(itertools.product(clip_ids, turns)) for name, clip_ids in drawn.axes.items()}
-    flips = [blobs.flipped(one, axis, level) for name, axis in presets.items() for one in of_axes[name] for level in axis.levels]
-    rendered = render.render(executor, [*asked.values(), *flips])
-    workspace.write_rows("attributes", MASK_LEVELS, promised_levels(rendered, render.measure_all(executor, rendered)))
+    blobs = _Blobs(clips, drawn.films, recipe.seed, recipe.masks_per_preset)
+    own_axes: dict[_Place, list[PresetAxis]] = {place: [] for place in places}
+    for name, axis in presets.items():
+        for place in of_axes[name]:
+            own_axes[place].append(axis)
+    rendered, measured, unconfirmed = _drawn_blobs(executor, blobs, own_axes)
+    workspace.write_rows("attributes", MASK_LEVELS, promised_levels(rendered, measured))
     made = {row.corruption_id: row for row in rendered.records}
-    bases = {one: made[request.corruption_id] for one, request in asked.items() if request.corruption_id in made}
+    bases = {place: made[one] for place in places if (one := blobs.base(place).corruption_id) in made}
     versions: list[_Version] = []
     refused: dict[str, str] = {}
+    doubted: list[Rejection] = []
     for name, axis in axes.items():
-        chosen = {one: bases[one] for one in of_axes[name] if one in bases}
+        chosen = {place: bases[place] for place in of_axes[name] if place in bases}
         if name in presets:
+            why = f"in {_DRAWS} draws the {axis.property} is not measured as {' and '.join(axis.levels)}"
+            for place in [place for place in chosen if name in unconfirmed[place]]:
+                refused[name] = why
+                doubted.append(Rejection(chosen.pop(place).corruption_id, AXES_OF_ITEMS, names[place.clip_id], why))
             found = _of_presets(presets[name], chosen, blobs, made)
         else:
-            given = [(clips[clip], base) for (clip, _), base in chosen.items()]
+            given = [(clips[place.clip_id], base) for place, base in chosen.items()]
             varied = vary(executor, name, given, seed=recipe.seed, names=names)
             render.measure_all(executor, varied.outcome, name=measure_step(name))
             found = _of_varied(axis, list(chosen.values()), varied.corruptions)
             if varied.refused:
                 refused[name] = varied.refused[0]
         versions += _complete(axis, found)
-    why = {f"{name}-{level}": reason for name, reason in refused.items() for level in axes[name].levels}
-    drawn = replace(drawn, left_out={**why, **drawn.left_out})
-    _write(recipe, workspace, drawn, versions, {clip: bases[clip, 0] for clip in drawn.unchanged if (clip, 0) in bases})
+    workspace.write_table("rejected", AXES_OF_ITEMS, doubted, Rejection)
+    why_not = {f"{name}-{level}": reason for name, reason in refused.items() for level in axes[name].levels}
+    drawn = replace(drawn, left_out={**why_not, **drawn.left_out})
+    _write(recipe, workspace, drawn, versions, {clip: bases[place] for clip, place in first.items() if place in bases})
 
 
 class _Version(NamedTuple):
@@ -185,8 +196,11 @@ class _Version(NamedTuple):
     corruption_id: str
 
 
-# A clip and the number of its blob.
-_Place = tuple[str, int]
+class _Place(NamedTuple):
+    """A clip and the number of its blob."""
+
+    clip_id: str
+    number: int
 
 
 class _Blobs:
@@ -194,6 +208,8 @@ class _Blobs:
 
     def __init__(self, clips: Mapping[str, Clip], films: Mapping[str, str], seed: int, masks_per_preset: int) -> None:
         self._clips, self._films, self._seed, self._most = clips, films, seed, masks_per_preset
+        self.draws: dict[_Place, int] = {}
+        """Place -> how often its blobs have been drawn again."""
 
     def base(self, place: _Place) -> render.MaskRequest:
         """The blob of an unchanged item."""
@@ -205,14 +221,56 @@ class _Blobs:
 
     def _preset(self, place: _Place) -> str:
         # By film, so that clips of one film differ in what they show. Eight blobs have eight presets: 3 and 8 share no factor.
-        clip_id, number = place
-        return sorted(PRESETS)[(hash_of(self._seed, "preset", self._films[clip_id]) + 3 * number) % len(PRESETS)]
+        return sorted(PRESETS)[(hash_of(self._seed, "preset", self._films[place.clip_id]) + 3 * place.number) % len(PRESETS)]
 
     def _request(self, place: _Place, preset: str) -> render.MaskRequest:
-        clip_id, number = place
-        drawn = hash_of(self._seed, "blob", clip_id, *([number] if number else []))
+        again = [f"again {draw}"] if (draw := self.draws.get(place, 0)) else []
+        drawn = hash_of(self._seed, "blob", place.clip_id, *([place.number] if place.number else []), *again)
         parameters = paired_blob(preset, index=drawn // 2 % self._most, reverse=bool(drawn % 2))
-        return render.MaskRequest(self._clips[clip_id], "devil_blobs", parameters, self._seed)
+        return render.MaskRequest(self._clips[place.clip_id], "devil_blobs", parameters, self._seed)
+
+
+def _drawn_blobs(
+    executor: Executor, blobs: _Blobs, own_axes: Mapping[_Place, Sequence[PresetAxis]]
+) -> tuple[Outcome, Outcome, dict[_Place, list[str]]]:
+    """Render the blobs of clips, and draw those again that are not measured as axes have them.
+
+    A blob is drawn so that it is as its preset promises at 832x480 over 90 frames; in other clips it may be otherwise.
+
+    Returns:
+        The corruptions, what is measured of them, and of each place the axes whose levels measurement does not confirm; of all
+        draws, those with the fewest such axes.
+    """
+    fewest: dict[_Place, tuple[int, int]] = {}
+    for number in range(_DRAWS + 1):
+        asked = [blobs.base(place) for place in own_axes]
+        asked += [blobs.flipped(place, axis, level) for place, own in own_axes.items() for axis in own for level in axis.levels]
+        rendered = render.render(executor, asked)
+        measured = render.measure_all(executor, rendered)
+        unconfirmed = _unconfirmed(measured, blobs, own_axes)
+        tried = {place: blobs.draws.get(place, 0) for place in own_axes}
+        for place, doubts in unconfirmed.items():
+            fewest[place] = min(fewest.get(place, (len(PRESETS), 0)), (len(doubts), tried[place]))
+        blobs.draws = {place: number + 1 if doubts and number + 1 < _DRAWS else draw for place, (doubts, draw) in fewest.items()}
+        if blobs.draws == tried:
+            break
+    return rendered, measured, unconfirmed
+
+
+def _unconfirmed(measured: Outcome, blobs: _Blobs, own_axes: Mapping[_Place, Sequence[PresetAxis]]) -> dict[_Place, list[str]]:
+    """Of each place the axes of which a level is not measured as it is."""
+    levels: dict[str, dict[str, str | None]] = {}
+    for name in {axis.name for own in own_axes.values() for axis in own}:
+        rows = measured.columns("subject_id", "value_text", where=("name", [f"{name}_level_measured"]))
+        levels[name] = dict(zip(rows["subject_id"].to_pylist(), rows["value_text"].to_pylist(), strict=True))
+    return {
+        place: [
+            axis.name
+            for axis in own
+            if any(levels[axis.name].get(blobs.flipped(place, axis, level).corruption_id) != level for level in axis.levels)
+        ]
+        for place, own in own_axes.items()
+    }
 
 
 def _has_unchanged(axis: type[Axis]) -> bool:
