@@ -12,6 +12,8 @@ from skimage import data
 
 from inpaintbench import frozen, video
 from inpaintbench.eval.protocols import usual
+from inpaintbench.recipes.settings import recall
+from inpaintbench.workspace import Workspace
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +44,23 @@ def test_what_is_built_anew_is_paired_and_what_is_gone_on_with_keeps_its_design(
     assert "design" not in build(films, tmp_path / "old", "2", "--replace")
     assert "design" not in build(films, tmp_path / "published", "1", "--behaviour", "as-published")
     assert "design" not in build(films, tmp_path / "spoilt", "1", "--imperfect", "hull")
+
+
+@pytest.mark.long
+def test_what_grows_keeps_its_axes_and_may_get_more(films: Path, tmp_path: Path) -> None:
+    chosen = ("--axis", "size", "--axis", "hole_duration", "--masks-per-clip", "2")
+    assert build(films, tmp_path / "new", "1", *chosen)["axes"] == ["size", "hole_duration"]
+    kept = build(films, tmp_path / "new", "2", "--append")
+    assert (kept["design"], kept["axes"], kept["masks_per_clip"]) == ("paired", ["size", "hole_duration"], 2)
+    more = build(films, tmp_path / "new", "2", "--append", "--axis", "whole_frames")
+    assert more["axes"] == ["size", "hole_duration", "whole_frames"]
+    # The staged way, in a workspace of other footage.
+    cut = run_here("curation", "clips", "--sources", films, "--out", tmp_path / "other", "--size", "160x96", "--per-slice", "3")
+    assert cut.returncode == 0, cut.stderr
+    assert run_here("curation", "select", tmp_path / "other").returncode == 0
+    paired = run_here("masks", "pair", tmp_path / "other", "--append-to", tmp_path / "new" / "exports" / "devil")
+    assert paired.returncode == 0, paired.stderr
+    assert recall(Workspace(tmp_path / "other")).axes == ("size", "hole_duration", "whole_frames")
 
 
 def test_designs_that_do_not_go_together_are_one_sentence(films: Path, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from skimage import data
 from tests.eval.leaderboard.made import run_methods, submit
 
 from inpaintbench import frozen, video
+from inpaintbench.cli.build.planning import warn_of_few_films
 from inpaintbench.errors import InputError, VerifyError
 from inpaintbench.eval.leaderboard.gather import gather
 from inpaintbench.eval.protocols import PROTOCOLS
@@ -24,6 +25,7 @@ from inpaintbench.export.diff import difference, only_adds
 from inpaintbench.export.layout import media_names
 from inpaintbench.export.verify import verify
 from inpaintbench.frozen import EARLIER
+from inpaintbench.manifest import SHOWN
 from inpaintbench.recipes.dataset_table import DatasetTable
 from inpaintbench.recipes.decaption import DecaptionRecipe
 from inpaintbench.recipes.devil import DevilRecipe, label
@@ -37,7 +39,7 @@ from inpaintbench.recipes.removal import RemovalRecipe
 from inpaintbench.recipes.settings import build, corrupt, export, export_apart, own_export, remember
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.recipes.versions import Asked, manifest_folder
-from inpaintbench.types import Dataset, Score
+from inpaintbench.types import Clip, Dataset, Score
 from inpaintbench.workspace import Workspace
 
 STEPS = (3, 5, 6, 8)
@@ -172,6 +174,47 @@ def test_three_steps_of_growth_keep_every_item_hole_and_truth(world: World, tmp_
     assert verify(folder, decoder=None).problems == []
     again = made(workspace, recipe, source, append=True)
     assert (again.items, again.slices, again.version) == (old.items, old.slices, old.version)
+
+
+@pytest.mark.long
+def test_an_axis_that_comes_later_is_drawn_for_published_clips_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def source(count: int) -> SourceSpec:
+        return SourceSpec("embedded", {"count": count, "width": 96, "height": 64, "frames": 16, "stills_and_pans": True})
+
+    recipe = DevilRecipe(
+        width=96, height=64, clip_frames=16, shortest_clip_frames=16, level_share=0.5, per_slice=8, design="paired",
+        axes=("size",), sliced_by=("camera_motion",),
+    )  # fmt: skip
+    first = made(tmp_path / "workspace", recipe, source(6))
+    grown = recipe.model_copy(update={"axes": ("size", "pose", "hole_duration")})
+    second = made(tmp_path / "workspace", grown, source(8), append=True)
+    rows = {row["item_id"]: row for row in second.items}
+    for row in first.items:
+        # Further inputs of the same clip show more of it.
+        assert {**rows[row["item_id"]], SHOWN: row[SHOWN]} == dict.fromkeys(rows[row["item_id"]]) | row
+    assert only_adds(difference(first, second))
+    assert [axis["name"] for axis in second.facts["axes"]] == ["size", "pose", "hole_duration"]
+    old = {row["item_id"] for row in first.items}
+    clips = {row["clip_id"] for row in first.items}
+    for axis, levels in (("pose", 2), ("hole_duration", 3)):
+        groups: dict[str, list[Any]] = {}
+        for row in second.items:
+            if group := row["attributes"].get(f"pair.{axis}"):
+                groups.setdefault(group, []).append(row)
+        assert {len({row["attributes"][f"axis.{axis}"] for row in rows}) for rows in groups.values()} == {levels}
+        assert {len(rows) for rows in groups.values()} == {levels}
+        assert clips <= {row["clip_id"] for rows in groups.values() for row in rows}
+        assert not old & {row["item_id"] for rows in groups.values() for row in rows}
+    again = made(tmp_path / "workspace", grown, source(8), append=True)
+    assert (again.items, again.slices) == (second.items, second.slices)
+    with pytest.raises(InputError, match="axes was"):
+        made(tmp_path / "workspace", recipe, source(8), append=True)
+    workspace = Workspace(tmp_path / "workspace")
+    (step,) = workspace.steps("clips")
+    workspace.write_table("clips", step, workspace.table("clips", Clip, step=step)[1:], Clip)
+    warn_of_few_films(grown.model_copy(update={"axes": (*grown.axes, "whole_frames")}), workspace)
+    said = " ".join(capsys.readouterr().out.split())
+    assert said == "whole_frames will be without 1 published clip, whose films are not among the sources"
 
 
 @pytest.mark.long

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from inpaintbench import video
 from inpaintbench.cli import console
-from inpaintbench.cli.build.running import Published, make_recipe
+from inpaintbench.cli.build.running import Published, keep_design, make_recipe
 from inpaintbench.cli.commands import group
 from inpaintbench.cli.console import InWorkspace, Processes, Running, constant
 from inpaintbench.cli.options import argument, bundle, option, read_option
@@ -38,7 +38,7 @@ from inpaintbench.recipes.preview import (
     panels,
     shows_prints,
 )
-from inpaintbench.recipes.settings import begin, corrupt, leave_out_published, own_export, recall, stages_of
+from inpaintbench.recipes.settings import begin, corrupt, leave_out_published, own_export, recall, remember, stages_of
 from inpaintbench.types import Corruption, Item
 from inpaintbench.workspace import Workspace
 
@@ -66,6 +66,8 @@ def pair(
     with running.on(opened) as executor:
         recipe = recall(opened)
         if append_to := published.folder(own_export(recipe, opened)):
+            recipe = keep_design(recipe, append_to)
+            remember(opened, recipe)
             begin(recipe, opened, append_to)
             leave_out_published(opened)
             stages_of(recipe).label(recipe, executor, opened)  # by the thresholds of what is published

@@ -142,7 +142,9 @@ def append_to(workspace: Workspace, folder: Path, recipe: Plain, *, usual: Plain
         raise InputError(f"{str(folder)!r} {lacks}; add to the whole one")
     usual, recipe = stated(usual), stated(recipe)
     before = dict(usual) | {name: value for name, value in dataset.recipe.items() if name != "leaves"}
-    for name in sorted({*before, *recipe} - MAY_DIFFER):
+    axes = {axis["name"] for axis in dataset.facts.get("axes", ())}
+    more_axes = {"axes"} if axes and axes <= set(recipe.get("axes", ())) else set()
+    for name in sorted({*before, *recipe} - MAY_DIFFER - more_axes):
         if canonical_json(before.get(name)) != canonical_json(recipe.get(name)):
             was, now = (json.dumps(value) for value in (before.get(name), recipe.get(name)))
             raise InputError(f"--append keeps the recipe of {dataset_id(dataset)}, and {name} was {was}, not {now}")

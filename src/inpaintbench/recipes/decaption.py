@@ -55,6 +55,7 @@ class DecaptionRecipe(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     kind: ClassVar[str] = "decaption"
+    kept_by_growth: ClassVar[tuple[str, ...]] = ("paired",)
     follows: ClassVar[str] = "ChaLearn LAP 2018, track 2: its paper and the files of its kit"
     deviations: ClassVar[tuple[Deviation, ...]] = (
         Deviation(

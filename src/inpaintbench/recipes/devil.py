@@ -131,6 +131,8 @@ class DevilRecipe(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     kind: ClassVar[str] = "devil"
+    kept_by_growth: ClassVar[tuple[str, ...]] = ("design", "axes", "masks_per_clip", "sliced_by")
+    """Fields that what adds to a published dataset takes from it, where they are not stated."""
     follows: ClassVar[str] = "the released code of DEVIL, CVPR 2022"
     deviations: ClassVar[tuple[Deviation, ...]] = (
         Deviation(

@@ -67,6 +67,7 @@ class FingerprintRecipe(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     kind: ClassVar[str] = "fingerprint"
+    kept_by_growth: ClassVar[tuple[str, ...]] = ("paired",)
     follows: ClassVar[str] = "ChaLearn LAP 2018, track 3: its paper, its released degradation, and Anguli, which made its prints"
     deviations: ClassVar[tuple[Deviation, ...]] = (
         Deviation(

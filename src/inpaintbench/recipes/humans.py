@@ -42,6 +42,7 @@ class HumansRecipe(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     kind: ClassVar[str] = "humans"
+    kept_by_growth: ClassVar[tuple[str, ...]] = ("paired",)
     follows: ClassVar[str] = "the paper of ChaLearn LAP 2018, track 1; its kit was not published"
     deviations: ClassVar[tuple[Deviation, ...]] = (
         Deviation(

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from inpaintbench.executors.base import Executor, Outcome, Rejection
+from inpaintbench.export.growing import appended
 from inpaintbench.export.slices import by_turns
 from inpaintbench.masks import render
 from inpaintbench.masks.axes import AXES
@@ -50,12 +51,16 @@ class Drawn:
     """Clip id -> its film."""
     published: Set[str] = frozenset()
     """Slices that hold published items already."""
+    known: Set[str] = frozenset()
+    """Clips with published items. On an axis that the published dataset does not have they are under a blob of their own, since
+    the rows of published items stay as they are."""
 
     @property
     def unchanged(self) -> list[str]:
         """Clips with an item of which nothing is changed."""
-        of_axes = (clips for axis, clips in self.axes.items() if _has_unchanged(AXES.get(axis)))
-        return list(dict.fromkeys(itertools.chain(*self.labelled.values(), *of_axes)))
+        of_axes = itertools.chain(*(clips for axis, clips in self.axes.items() if _has_unchanged(AXES.get(axis))))
+        new = (clip for clip in of_axes if clip not in self.known)
+        return list(dict.fromkeys(itertools.chain(*self.labelled.values(), new)))
 
 
 def draw(
@@ -74,10 +79,8 @@ def draw(
         seed: of the order in which films and their clips take turns.
         members: published slice -> clips in it: it is filled up to ``per_slice`` with others.
     """
-    drawn, published = (
-        Drawn(films=sources, published={name for name, there in members.items() if there}),
-        {clip for clips in members.values() for clip in clips},
-    )
+    published = {clip for clips in members.values() for clip in clips}
+    drawn = Drawn(films=sources, published={name for name, there in members.items() if there}, known=published)
     for attribute, levels in of_clips.items():
         for level, labelled in levels.items():
             name, there = f"{attribute}-{level}", members.get(f"{attribute}-{level}", ())
@@ -89,8 +92,8 @@ def draw(
     for axis in axes:
         leaf = AXES.get(axis)
         there, usable = members.get(f"{axis}-{leaf.levels[0]}", ()), still if leaf.needs_still_camera else every
-        # A published item has no place in an axis that it was not made for.
-        left = [clip for clip in usable if clip not in published]
+        # A published clip that is not on a published axis had its turn.
+        left = [clip for clip in usable if not there or clip not in published]
         drawn.axes[axis] = in_turn(left, sources, per_slice, key=(seed, "axis"), first=chosen, there=there)
         chosen.update(drawn.axes[axis])
         if not drawn.axes[axis] and not there:
@@ -143,7 +146,10 @@ def corrupt(recipe: Any, executor: Executor, workspace: Workspace, drawn: Drawn)
         RunError: not one item could be made.
     """
     turns = range(recipe.masks_per_clip)
-    of_axes = {name: [_Place(*one) for one in itertools.product(clip_ids, turns)] for name, clip_ids in drawn.axes.items()}
+    of_axes = {
+        name: [_Place(clip, number, name if clip in drawn.known else "") for clip, number in itertools.product(clip_ids, turns)]
+        for name, clip_ids in drawn.axes.items()
+    }
     first = {clip: _Place(clip, 0) for clip in drawn.unchanged}
     places = list(dict.fromkeys([*first.values(), *itertools.chain(*of_axes.values())]))
     rows = workspace.columns("clips", Clip, where=("clip_id", {place.clip_id for place in places}))
@@ -153,9 +159,11 @@ def corrupt(recipe: Any, executor: Executor, workspace: Workspace, drawn: Drawn)
     presets = {name: axis for name, axis in axes.items() if isinstance(axis, PresetAxis)}
     blobs = _Blobs(clips, drawn.films, recipe.seed, recipe.masks_per_preset)
     own_axes: dict[_Place, list[PresetAxis]] = {place: [] for place in places}
-    for name, axis in presets.items():
+    for name, preset in presets.items():
         for place in of_axes[name]:
-            own_axes[place].append(axis)
+            own_axes[place].append(preset)
+    if published := appended(workspace):
+        blobs.recall([place for place in first.values() if place.clip_id in drawn.known], published.rows)
     rendered, measured, unconfirmed = _drawn_blobs(executor, blobs, own_axes)
     workspace.write_rows("attributes", MASK_LEVELS, promised_levels(rendered, measured))
     made = {row.corruption_id: row for row in rendered.records}
@@ -201,6 +209,8 @@ class _Place(NamedTuple):
 
     clip_id: str
     number: int
+    axis: str = ""
+    """The only one that the blob is for; none where it is for all axes of the clip."""
 
 
 class _Blobs:
@@ -210,6 +220,14 @@ class _Blobs:
         self._clips, self._films, self._seed, self._most = clips, films, seed, masks_per_preset
         self.draws: dict[_Place, int] = {}
         """Place -> how often its blobs have been drawn again."""
+
+    def recall(self, places: Iterable[_Place], item_ids: Container[str]) -> None:
+        """Draw for ``places`` what published items show."""
+        for place in places:
+            for draw in reversed(range(_DRAWS)):
+                self.draws[place] = draw
+                if content_id(place.clip_id, self.base(place).corruption_id) in item_ids:
+                    break
 
     def base(self, place: _Place) -> render.MaskRequest:
         """The blob of an unchanged item."""
@@ -225,7 +243,8 @@ class _Blobs:
 
     def _request(self, place: _Place, preset: str) -> render.MaskRequest:
         again = [f"again {draw}"] if (draw := self.draws.get(place, 0)) else []
-        drawn = hash_of(self._seed, "blob", place.clip_id, *([place.number] if place.number else []), *again)
+        further = [part for part in (place.number, place.axis) if part]
+        drawn = hash_of(self._seed, "blob", place.clip_id, *further, *again)
         parameters = paired_blob(preset, index=drawn // 2 % self._most, reverse=bool(drawn % 2))
         return render.MaskRequest(self._clips[place.clip_id], "devil_blobs", parameters, self._seed)
 

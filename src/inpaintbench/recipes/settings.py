@@ -6,7 +6,7 @@ import inspect
 import json
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from inpaintbench.errors import InputError
 from inpaintbench.executors.base import Executor, Rejection
 from inpaintbench.export import growing
 from inpaintbench.files import write_atomically
+from inpaintbench.manifest import MANIFEST, load
 from inpaintbench.recipes import RECIPES, dataset_table, leakage, own_slices
 from inpaintbench.recipes.dataset_table import SILENT, DatasetTable
 from inpaintbench.recipes.stages import SourceSpec, check_sources, own_slices_of
@@ -148,6 +149,24 @@ def begin(recipe: BaseModel, workspace: Workspace, append_to: Path | None) -> No
         return
     resolved = json.loads(_text(recipe))
     growing.append_to(workspace, append_to, resolved, usual=type(recipe)().model_dump(mode="json"))
+
+
+def kept_by_growth(recipe: type[BaseModel], stated: Mapping[str, Any], folder: Path | None) -> dict[str, Any]:
+    """Choices of a published dataset that what adds to it keeps, where it states no others; stated axes come to those there are.
+
+    Args:
+        recipe: of both.
+        stated: fields of what is added.
+        folder: of the dataset; None = what is built adds to none.
+    """
+    if folder is None or not (folder / MANIFEST).is_file():
+        return {}
+    published = load(folder).recipe
+    before = {name: published[name] for name in getattr(recipe, "kept_by_growth", ()) if name in published}
+    kept = {name: value for name, value in before.items() if name not in stated}
+    if before.get("design") == "paired" and stated.get("axes"):
+        kept["axes"] = (*recipe(**before).axes_of_pairs, *stated["axes"])  # type: ignore[attr-defined]
+    return kept
 
 
 def leave_out_published(workspace: Workspace) -> None:

@@ -44,11 +44,20 @@ from inpaintbench.curation.sheets import import_labels, read_labels
 from inpaintbench.download import Limits
 from inpaintbench.executors.base import Executor
 from inpaintbench.export.growing import check_addable
-from inpaintbench.manifest import MANIFEST, load
 from inpaintbench.recipes import dataset_table, devil
 from inpaintbench.recipes.dataset_table import SILENT, DatasetTable
 from inpaintbench.recipes.options import FOOTAGE, SELECTION, read_size
-from inpaintbench.recipes.settings import FILE, begin, check, corrupt, export, leave_out_published, recall, remember
+from inpaintbench.recipes.settings import (
+    FILE,
+    begin,
+    check,
+    corrupt,
+    export,
+    kept_by_growth,
+    leave_out_published,
+    recall,
+    remember,
+)
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.recipes.versions import Asked
 from inpaintbench.steps import LABELS
@@ -168,16 +177,17 @@ def build_devil(
     )  # fmt: skip
     of_masks = saving.choices(by_turn=bool(given.get("masks_by_turn")))
     append_to = published.folder(out / "exports" / devil.DevilRecipe.kind)
-    design = _usual_design(given, out, append_to, own=source == "folder" and not of_masks)
+    design = _usual_design(given, out, own=source == "folder" and not of_masks)
     chosen = {
-        "design": design,
+        **({} if append_to else {"design": design}),
         "review": online,
         "rules": found,
         **cuts.choices(sized="width" in given),
         **of_masks,
         **describing.choices,
     }
-    recipe = make_recipe(devil.DevilRecipe, {**chosen, **given})
+    stated = {**chosen, **given}
+    recipe = make_recipe(devil.DevilRecipe, stated | kept_by_growth(devil.DevilRecipe, stated, append_to))
     if planning.tell(recipe, sources if source == "folder" else None):
         return
     before: Callable[[Executor], object] | None = None
@@ -197,10 +207,8 @@ def build_devil(
     told(*made)
 
 
-def _usual_design(given: Mapping[str, Any], out: Path, append_to: Path | None, *, own: bool) -> str:
-    """The design where nobody asks for one: that of what is gone on with or added to, else pairs of ``own`` footage."""
-    if append_to is not None and (append_to / MANIFEST).is_file():
-        return str(load(append_to).recipe.get("design", "slices"))
+def _usual_design(given: Mapping[str, Any], out: Path, *, own: bool) -> str:
+    """The design where nobody asks for one: that of what is gone on with, else pairs of ``own`` footage."""
     if given.get("behaviour") == "as-published" or given.get("imperfect") or not own:
         return "slices"
     begun = recall(Workspace(out)) if (out / FILE).is_file() else None

@@ -16,10 +16,11 @@ from inpaintbench.curation.footage import clips_foreseen
 from inpaintbench.curation.sources.base import unquoted_path
 from inpaintbench.curation.sources.folder import FolderSource
 from inpaintbench.errors import InpaintBenchError, InputError
-from inpaintbench.export.growing import appended
+from inpaintbench.export.growing import Published, appended
+from inpaintbench.masks.axes import AXES
 from inpaintbench.pages.words import count
 from inpaintbench.recipes.options import SELECTION
-from inpaintbench.types import Dataset
+from inpaintbench.types import Clip, Dataset
 from inpaintbench.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -143,7 +144,10 @@ def warn_of_few_films(recipe: DevilRecipe, workspace: Workspace) -> None:
     """
     from inpaintbench.recipes import devil
 
-    if recipe.behaviour != "corrected" or recipe.saved_masks is not None or appended(workspace):
+    if published := appended(workspace):
+        _say_who_is_not_here(recipe, published, workspace)
+        return
+    if recipe.behaviour != "corrected" or recipe.saved_masks is not None:
         return
     if (few := too_few(recipe.per_slice)) is not None:
         console.warn(f"warning: --per-slice {recipe.per_slice} gives no slice or axis more than {few}; give more")
@@ -154,3 +158,14 @@ def warn_of_few_films(recipe: DevilRecipe, workspace: Workspace) -> None:
     }
     for sentence in tells_nothing(films, films=len(set(drawn.films.values()))):
         console.warn(f"warning: {sentence}")
+
+
+def _say_who_is_not_here(recipe: DevilRecipe, published: Published, workspace: Workspace) -> None:
+    """Say how many published clips cannot be on axes that the published dataset does not have."""
+    members = published.members
+    further = [axis for axis in recipe.axes_of_pairs if not members.get(f"{axis}-{AXES.get(axis).levels[0]}")]
+    gone = set(published.films).difference(workspace.columns("clips", Clip, columns=["clip_id"])["clip_id"].to_pylist())
+    if further and gone:
+        console.say(
+            f"{' and '.join(further)} will be without {count(len(gone), 'published clip')}, whose films are not among the sources"
+        )

@@ -26,7 +26,7 @@ from inpaintbench.recipes.dataset_table import SILENT, DatasetTable, make_table,
 from inpaintbench.recipes.leakage import alike, not_looked_for
 from inpaintbench.recipes.options import DATASET, FOOTAGE
 from inpaintbench.recipes.own_slices import make_slices
-from inpaintbench.recipes.settings import build, check
+from inpaintbench.recipes.settings import build, check, kept_by_growth
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.recipes.versions import Asked
 from inpaintbench.steps import MASK_LEVELS, PAIR
@@ -139,6 +139,13 @@ def make_recipe(kind: type[Recipe], chosen: Mapping[str, Any]) -> Recipe:
         raise UsageError(f"{where}: {reason} (got {given!r})" if where else reason) from error
 
 
+def keep_design(recipe: Recipe, append_to: Path | None) -> Recipe:
+    """The recipe with the design of the dataset that it adds to, where it states none of its own."""
+    stated = recipe.model_dump(exclude_unset=True)
+    kept = kept_by_growth(type(recipe), stated, append_to)
+    return make_recipe(type(recipe), stated | kept) if kept else recipe
+
+
 def one_of(sources: object, demo: bool, option: str) -> None:
     """Raise ``UsageError`` unless there are either sources or a demo."""
     if bool(sources) == demo:
@@ -175,6 +182,7 @@ class Build:
         check_target(own)
         if append_to:
             check_addable(append_to)
+        recipe = keep_design(recipe, append_to)
         given: dict[str, Any] = {name: path for name, path in corrupting.items() if path}
         check(recipe, sources, **given)
         workspace = Workspace(out)
