@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -45,6 +46,38 @@ def test_every_slice_loads_and_verifies(benchmark: tuple[Workspace, Path, Datase
     hole = np.asarray(row["hole"])
     assert 0.2 < (hole == 255).mean() <= 0.4
     assert [np.asarray(second).shape for second in row["second_hole"]] == [(128, 128)] * 4
+
+
+@pytest.mark.parametrize("frames", [1, pytest.param(5, marks=pytest.mark.long)])
+def test_paired_holes_of_a_picture_grow_by_the_same_strokes_under_the_same_patches(tmp_path: Path, frames: int) -> None:
+    films = SourceSpec("embedded", {"count": 4, "width": 128, "height": 128, "frames": frames})
+    recipe = RECIPE.model_copy(update={"paired": True, "clip_frames": frames, "motion": "tube" if frames > 1 else "static"})
+    _, folder, dataset = built(tmp_path / "workspace", recipe, films if frames > 1 else PHOTOGRAPHS)
+    (axis,) = dataset.facts["axes"]
+    assert (axis["name"], axis["levels"]) == ("hole_area", [f"up_to_{edge}_percent" for edge in (20, 40, 60)])
+    groups: dict[str, dict[str, dict]] = {}
+    for row in dataset.items:
+        groups.setdefault(row["attributes"]["pair.hole_area"], {})[row["attributes"]["axis.hole_area"]] = row
+    assert len(groups) * 3 == len(dataset.items)
+    assert len(groups) >= 3
+    slices = {part.name: len(part.item_ids) for part in dataset.slices}
+    assert [slices[f"hole_area-{level}"] for level in axis["levels"]] == [len(groups)] * 3
+    for rows in groups.values():
+        in_order = [rows[level] for level in axis["levels"]]
+        holes = [video.read_hole(folder / row["hole_file_name"]) for row in in_order]
+        assert len({row["truth_rgb_sha256"] for row in in_order}) == 1
+        assert len({row["attributes"]["mask.kind"] for row in in_order}) == 1
+        # The last stroke of each is painted smaller, so that it may stick out of the next hole.
+        for small, large in pairwise(holes):
+            assert (small & large).sum() >= 0.9 * small.sum()
+        patches = [[video.read_hole(folder / name) for name in row["second_hole_file_names"]] for row in in_order]
+        for (first, then), (ones, others) in zip(pairwise(holes), pairwise(patches), strict=True):
+            known = ~first & ~then  # what either hole hides is not inpainted again
+            alike = np.array([[bool((one[known] == other[known]).all()) for other in others] for one in ones])
+            assert (alike.sum(axis=0) == 1).all()
+            assert (alike.sum(axis=1) == 1).all()
+    with pytest.raises(ValidationError, match="rejection draws other shapes for each bin"):
+        ReinpaintRecipe(paired=True, reach="rejection")
 
 
 def test_holes_lie_in_their_bins_and_second_holes_outside_the_first(benchmark: tuple[Workspace, Path, Dataset]) -> None:

@@ -1,7 +1,8 @@
 """Re-inpainting self-consistency (2024): pictures x brush or box holes in area bins, with patch masks for the second pass.
 
-Every picture gets one hole in each area bin. On top of each hole lie ``second_masks`` patch masks that take only pixels which the
-first hole left known; a method's first result is inpainted again under them.
+Every picture gets one hole in each area bin, each of other shapes or, paired, with more and more of the same. On top of each hole
+lie ``second_masks`` patch masks that take only pixels which the first hole left known; a method's first result is inpainted again
+under them.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from inpaintbench.export import slices
 from inpaintbench.export.growing import appended
 from inpaintbench.masks import render
 from inpaintbench.masks.generators.brush_shapes import PRESETS
-from inpaintbench.recipes import saved_pairs, stages
+from inpaintbench.recipes import levels, saved_pairs, stages
 from inpaintbench.recipes.options import (
     BY_TURN,
     CLIPS,
@@ -36,7 +37,7 @@ from inpaintbench.recipes.options import (
     write_edges,
 )
 from inpaintbench.recipes.stages import SourceSpec, require
-from inpaintbench.steps import KNOWN, MEASURED_MASKS
+from inpaintbench.steps import AXES_OF_ITEMS, KNOWN, MEASURED_MASKS
 from inpaintbench.types import Clip, Corruption, Dataset, Item, content_id, hash_of
 from inpaintbench.workspace import Workspace
 
@@ -49,6 +50,7 @@ class ReinpaintRecipe(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     kind: ClassVar[str] = "reinpaint"
+    kept_by_growth: ClassVar[tuple[str, ...]] = ("paired",)
     follows: ClassVar[str] = "the paper of re-inpainting self-consistency (2024); no code was published"
     deviations: ClassVar[tuple[Deviation, ...]] = (
         Deviation(
@@ -94,7 +96,20 @@ class ReinpaintRecipe(BaseModel):
     motion: Annotated[Literal["static", "drifting", "tube"], Option(MASKS)] = Field(
         "static", description="Of both masks in videos: static, drifting or tube."
     )
+    paired: Annotated[bool, Option(MASKS, "--paired/--no-paired")] = Field(
+        False,
+        exclude_if=lambda paired: not paired,
+        description="Fill the bins of a picture with more and more of the same strokes or boxes, under the same patches.",
+    )
     splits: HeldOut = TEST_ALONE
+
+    @model_validator(mode="after")
+    def _holes_are_grown(self) -> ReinpaintRecipe:
+        if self.paired and self.saved_masks is not None:
+            raise ValueError("paired: saved masks are taken as they are; give one of the two")
+        if self.paired and self.reach == "rejection":
+            raise ValueError("paired: rejection draws other shapes for each bin; give --reach grow")
+        return self
 
     @model_validator(mode="after")
     def _ascending_edges(self) -> ReinpaintRecipe:
@@ -116,7 +131,13 @@ class ReinpaintRecipe(BaseModel):
     @property
     def first_constants(self) -> dict[str, Any]:
         """Constants of the first masks, less their bin."""
-        return {"preset": self.preset, "reach": self.reach, "motion": self.motion}
+        shared = {"paired": True} if self.paired else {}
+        return {"preset": self.preset, "reach": self.reach, "motion": self.motion, **shared}
+
+    @property
+    def levels(self) -> dict[tuple[float, float], str]:
+        """Area bin -> its level on the axis of a paired design, such as ``up_to_20_percent``."""
+        return {(low, high): f"up_to_{100 * high:g}_percent" for low, high in pairwise(self.area_edges)}
 
     @property
     def second_constants(self) -> dict[str, Any]:
@@ -211,7 +232,7 @@ def _drawn(recipe: ReinpaintRecipe, clips: Sequence[Clip]) -> list[render.MaskRe
 
 
 def _second(recipe: ReinpaintRecipe, clip: Clip, first: Corruption, number: int) -> render.MaskRequest:
-    draw = content_id(first.corruption_id, number)
+    draw = content_id(clip.clip_id if recipe.paired else first.corruption_id, number)
     return render.MaskRequest(
         clip, "patches", recipe.second_constants, recipe.seed, draw=draw, parent_id=first.corruption_id, parent_hole=first.hole
     )
@@ -232,10 +253,28 @@ def _write_items(recipe: ReinpaintRecipe, workspace: Workspace, holes: Sequence[
     in_bins, no_bins = slices.by_bin(areas, "hole area", name="area", edges=recipe.area_edges, percent=True)
     of_kinds, no_kinds = slices.by_value(kinds, "mask kind", name="kind", wanted=KINDS if recipe.saved_masks is None else [SAVED])
     everything = slices.everything(list(areas))
+    of_levels = levels.write(workspace, _axis(recipe), _by_area(recipe, holes), list(items.values()))
     stages.write_items(
-        workspace, list(items.values()), [everything, *in_bins, *of_kinds], {**no_bins, **no_kinds},
+        workspace, list(items.values()), [everything, *in_bins, *of_kinds, *of_levels], {**no_bins, **no_kinds},
         empty="not one hole could be made; `inpaintbench curation rejected` says why",
     )  # fmt: skip
+
+
+def _axis(recipe: ReinpaintRecipe) -> levels.LevelsOf:
+    return levels.LevelsOf("hole_area", tuple(recipe.levels.values()), "share of the picture that is missing", "the picture")
+
+
+def _by_area(recipe: ReinpaintRecipe, holes: Sequence[Corruption]) -> dict[str, dict[str, Corruption]]:
+    """Clip id -> level -> its hole, in a paired design; clips without a hole in some bin are left out."""
+    of: dict[str, dict[str, Corruption]] = {}
+    for hole in holes if recipe.paired else ():
+        low, high = hole.parameters["area"]
+        of.setdefault(hole.clip_id, {})[recipe.levels[low, high]] = hole
+    return {
+        clip: {level: own[level] for level in recipe.levels.values()}
+        for clip, own in of.items()
+        if len(own) == len(recipe.levels)
+    }
 
 
 def leaves_of(recipe: ReinpaintRecipe) -> dict[str, list[str]]:
@@ -249,9 +288,10 @@ def export(recipe: ReinpaintRecipe, workspace: Workspace, *, target: Path | None
     holes = "Holes of brush strokes or boxes in bins of area." if recipe.saved_masks is None else "Holes made elsewhere."
     publication = stages.Publication(
         recipe,
-        attribute_steps=(KNOWN, MEASURED_MASKS, "measure.second"),
+        attribute_steps=(KNOWN, MEASURED_MASKS, "measure.second", AXES_OF_ITEMS),
         leaves=leaves_of(recipe),
         about=f"{holes} `second_hole` lists the patch masks of the second pass: inpaint,"
         " then inpaint the result again under each of them, and compare.",
+        facts=levels.facts(workspace, _axis(recipe)),
     )
     return stages.export(publication, workspace, target=target)

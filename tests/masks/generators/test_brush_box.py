@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 import cv2
@@ -17,6 +17,7 @@ from inpaintbench.errors import InputError, Rejected, UnknownNameError
 from inpaintbench.masks.generators.base import Drawn
 from inpaintbench.masks.generators.brush_box import PRESETS, BrushBox
 from inpaintbench.masks.generators.brush_shapes import Box, Stroke, boxes, strokes
+from inpaintbench.masks.render import generate
 from inpaintbench.view import ItemView
 
 BINS = ([0.0, 0.2], [0.2, 0.4], [0.4, 0.6])
@@ -284,3 +285,25 @@ def test_growing_gives_up_when_shapes_do_not_get_there(monkeypatch: pytest.Monke
     monkeypatch.setattr("inpaintbench.masks.generators.brush_box.MOST_SHAPES", 3)
     with pytest.raises(Rejected, match="3 shapes of preset 'thin-512' did not reach the area bin 80-90 % on a 128x128 frame"):
         draw(BrushBox(preset="thin-512", area=[0.8, 0.9]))
+
+
+def test_paired_masks_of_other_bins_have_the_same_strokes() -> None:
+    def hole(area: tuple[float, float], seed: int, *, paired: bool = True) -> np.ndarray:
+        constants = {"preset": "medium-256", "area": area, **({"paired": True} if paired else {})}
+        made = generate("brush_box", constants, seed=seed, frames=1, height=96, width=96).hole
+        assert made is not None
+        return made
+
+    bins = ((0.0, 0.2), (0.2, 0.4), (0.4, 0.6))
+    inside, apart = [], []
+    for seed in range(12):
+        paired, others = [hole(area, seed) for area in bins], [hole(area, seed, paired=False) for area in bins]
+        assert all(low < one.mean() <= high for one, (low, high) in zip(paired, bins, strict=True))
+        inside += [(small & large).sum() / small.sum() for small, large in pairwise(paired)]
+        apart += [(small & large).sum() / small.sum() for small, large in pairwise(others)]
+    assert np.mean(inside) > 0.97
+    assert np.mean(apart) < 0.8
+    with pytest.raises(InputError, match="rejection draws other shapes"):
+        BrushBox(area=(0.0, 0.2), reach="rejection", paired=True)
+    with pytest.raises(InputError, match="give an area"):
+        BrushBox(paired=True)

@@ -42,6 +42,9 @@ class BrushBox(Generator):
     It keeps ``brush_probability`` and spreads areas over the whole bin, thick presets more over its upper part (a stroke beyond
     the target but inside the bin stays); ``rejection`` favours the kind and the end of the bin that the preset prefers.
 
+    ``paired`` masks of other bins have the same random numbers: one kind, the same strokes or boxes one after the other, and a
+    target at the same place of its bin. The larger hole has more of them; the last one of each is painted smaller.
+
     Strokes are as wide as stated. LaMa hands its widths to OpenCV, which paints about a pixel more (thin-256: 10 % more area).
 
     Facts: ``kind`` (``brush`` or ``box``), ``strokes`` (of either kind), ``area_fraction``, ``draws`` (whole masks drawn).
@@ -82,11 +85,21 @@ class BrushBox(Generator):
         motion: str = "static",
         speed_pixels_per_frame: Pixels = 2.0,
         tube_frames: AtLeastOne = 8,
+        paired: bool = False,
     ) -> None:
         """``area``: ``[low, high]`` in shares of the frame; ``brush_probability``: None for LaMa's.
 
         ``scale_to_clip`` multiplies lengths by min(height, width) / 256 or / 512, the size that the preset is made for.
+
+        ``paired``: with random numbers that all bins share.
         """
+        if paired and reach == "rejection":
+            raise InputError("paired: rejection draws other shapes for each bin; give reach 'grow'")
+        if paired and area is None:
+            raise InputError("paired: masks differ in their bin, so give an area")
+        self.paired = paired
+        if paired:
+            self.same_draw = ("area",)
         self.preset_name = choice("brush preset", preset, PRESETS)
         self.preset = PRESETS[preset]
         self.area = None if area is None else _bin(area)
@@ -110,7 +123,14 @@ class BrushBox(Generator):
         height, width = view.height, view.width
         scale = min(height, width) / self.preset.image_size if self.scale_to_clip else 1.0
         window = self._window(height, width, scale)
-        return self.motion.track(lambda: self._frame(height, width, scale, window, rng), frames=view.frames, rng=rng)
+        if not self.paired:
+            return self.motion.track(lambda: self._frame(height, width, scale, window, rng), frames=view.frames, rng=rng)
+        # A stream for each mask: a larger hole, which draws more shapes, leaves the next mask as it is.
+        streams = np.random.default_rng(rng.integers(2**63))
+        return self.motion.track(
+            lambda: self._frame(height, width, scale, window, np.random.default_rng(streams.integers(2**63))),
+            frames=view.frames, rng=rng,
+        )  # fmt: skip
 
     def _window(self, height: int, width: int, scale: float) -> tuple[int, int, int]:
         """Least and largest number of hole pixels of a mask, and the largest that boxes can cover."""
@@ -138,7 +158,12 @@ class BrushBox(Generator):
         canvas = np.zeros((height, width), dtype=np.uint8)
         kind, shapes, _ = self._shapes(height, width, scale, rng)
         least, most, room = window
-        target = int(rng.integers(least, min(most, room) if kind == "box" else most, endpoint=True))
+        largest = min(most, room) if kind == "box" else most
+        # A whole number of another range may take another number of draws.
+        if self.paired:
+            target = least + math.floor(rng.random() * (largest - least + 1))
+        else:
+            target = int(rng.integers(least, largest, endpoint=True))
         if self._spare is None or self._spare.shape != canvas.shape:
             self._spare = np.empty_like(canvas)
         grown = _grow(canvas, self._spare, shapes, target=target, most=most)
