@@ -29,11 +29,11 @@ from inpaintbench import video
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.protocols.decibel_variants import mean_of_decibels
 from inpaintbench.eval.protocols.ssim_variants import SSIM_VARIANTS
-from inpaintbench.eval.reinpainting import engine, fills
-from inpaintbench.eval.reinpainting.second_masks import Patches, patch_mask, second_hole
 from inpaintbench.masks.generators.brush_box import BrushBox
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
+from inpaintbench.wings.reinpaint import engine, fills
+from inpaintbench.wings.reinpaint.second_masks import Patches, patch_mask, second_hole
 
 METRICS = {"psnr": mean_of_decibels("count"), "ssim": SSIM_VARIANTS["uniform_7"]}
 HIGHER = {"psnr": True, "ssim": True}

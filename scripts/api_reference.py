@@ -69,7 +69,7 @@ PUBLIC: Sequence[tuple[str, str, Sequence[str]]] = (
         [
             "inpaintbench.catalogue:Leaf", "inpaintbench.eval.methods.base:Method", "inpaintbench.eval.metrics.base:Metric",
             "inpaintbench.eval.metrics.base:SingleRegionMetric", "inpaintbench.eval.metrics.base:SetMetric",
-            "inpaintbench.eval.metrics.base:Measurement", "inpaintbench.eval.protocols.base:Protocol",
+            "inpaintbench.eval.values.measurement:Measurement", "inpaintbench.eval.protocols.base:Protocol",
             "inpaintbench.masks.generators.base:Generator", "inpaintbench.masks.generators.base:Drawn",
             "inpaintbench.curation.attributes.base:AttributeLeaf", "inpaintbench.curation.sources.base:SourceLeaf",
             "inpaintbench.curation.splitters.base:Splitter", "inpaintbench.curation.normalizers.base:Normalizer",

@@ -14,7 +14,7 @@ PLANTED = [
     ("export/slices", "((low) <= (number) <= (high))"),
     ("curation/bars", "SYMMETRY * looks[0].size[side // (3)]"),
     ("annotate/statistics/stopping", "(math.log(share + (0)) + miss)"),
-    ("eval/leaderboard/verify", "((claim is None) and (not _same("),
+    ("wings/leaderboard/verify", "((claim is None) and (not _same("),
     ("eval/metrics/effect_removed", "LEAST_LEVELS = (1.0 / 3)"),
     ("eval/results/tables", "method: ((count) <= 1) for method"),
     ("annotate/screening/bt500", "((side) > (limit))"),

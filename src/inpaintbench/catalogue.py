@@ -1,16 +1,20 @@
 """Name -> leaf, imported only when asked for, with suggestions for misspelt names.
 
-A room lists its leaves as ``Catalogue("metric", {"psnr": "inpaintbench.eval.metrics.psnr:Psnr"})``. Packages outside this
-one add leaves through entry points in the group ``inpaintbench.<kind>`` (spaces as ``_``); reusing a name is an error, not an
-override.
+A room lists its leaves as ``Catalogue("metric", {"psnr": "inpaintbench.eval.metrics.psnr:Psnr"})``. What serves one paper or one
+kind of user stands in a folder of ``inpaintbench.wings``, which states in ``JOINS`` what it adds to which kind: deleting the
+folder takes away that and nothing else. Packages outside this one add leaves through entry points in the group
+``inpaintbench.<kind>`` (spaces as ``_``); reusing a name is an error, not an override.
 """
 
 from __future__ import annotations
 
 import difflib
 import importlib
+import pkgutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from inpaintbench.deviations import Deviation
@@ -65,9 +69,9 @@ class Catalogue(Generic[T_co]):
         return name in self.addresses()
 
     def addresses(self) -> dict[str, str]:
-        """Every name with its ``module:Class`` address; own leaves first, then those of other packages."""
+        """Every name with its ``module:Class`` address; own leaves first, then those of the wings and of other packages."""
         if self._addresses is None:  # looked up once: scanning the installed packages takes 20 ms
-            addresses = dict(self._own)
+            addresses = {**self._own, **joined(self.kind)}
             for point in entry_points(group=f"inpaintbench.{self.kind.replace(' ', '_')}"):
                 if point.name in addresses:
                     raise InpaintBenchError(
@@ -99,6 +103,14 @@ class Catalogue(Generic[T_co]):
             names = {name: getattr(leaf, name) for name in ("__module__", "__qualname__", "__doc__")}
             self._admitted[key] = type(leaf.__name__, (leaf, *base.bases_for(leaf)), names)
         return self._admitted[key]  # type: ignore[no-any-return]
+
+
+@lru_cache
+def joined(kind: str) -> dict[str, str]:
+    """Name -> address of what the wings add to a kind, such as ``metric`` or ``command of eval``, wing by wing."""
+    wings = [info.name for info in pkgutil.iter_modules([str(Path(__file__).parent / "wings")])]
+    joins = [importlib.import_module(f"{__package__}.wings.{name}").JOINS for name in wings]
+    return {name: address for one in joins for name, address in one.get(kind, {}).items()}
 
 
 def attribute_at(address: str) -> Any:

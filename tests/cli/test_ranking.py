@@ -19,11 +19,11 @@ from inpaintbench.cli.ranking import rank
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval.protocols.decaption import AS_PUBLISHED as DECAPTION
 from inpaintbench.eval.protocols.fingerprint import CORRECTED
-from inpaintbench.eval.reinpainting.protocol import AS_PUBLISHED as LEAVES_OUT
 from inpaintbench.eval.scoring.run_state import REFERENCE, remember
 from inpaintbench.files import file_sha256
 from inpaintbench.steps import score_step
 from inpaintbench.types import Score
+from inpaintbench.wings.reinpaint.protocol import AS_PUBLISHED as LEAVES_OUT
 from inpaintbench.workspace import Workspace
 
 app = typer.Typer()

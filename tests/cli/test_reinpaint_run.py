@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from program import run_here
-from tests.eval.leaderboard.made import card
-from tests.eval.reinpainting.again_world import World, built_once
+from tests.wings.leaderboard.made import card
+from tests.wings.reinpaint.again_world import World, built_once
 
 from inpaintbench import frozen
 from inpaintbench.eval.protocols import PROTOCOLS, usual

@@ -25,7 +25,6 @@ from inpaintbench.cli.checking import check_method
 from inpaintbench.cli.evaluate_options import any_method, label_of, program_constants
 from inpaintbench.cli.options import expanded
 from inpaintbench.cli.predicting import predict
-from inpaintbench.cli.reinpaint.options import second_spec
 from inpaintbench.cli.running_methods import list_layouts, run
 from inpaintbench.errors import InputError, RunError, UnknownNameError
 from inpaintbench.eval.adapters.checking import MADE, Checked
@@ -39,6 +38,7 @@ from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.frozen import load
 from inpaintbench.types import Prediction, Slice
+from inpaintbench.wings.reinpaint.commands.options import second_spec
 from inpaintbench.workspace import Workspace
 
 app = typer.Typer()

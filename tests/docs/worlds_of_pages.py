@@ -17,8 +17,8 @@ from PIL import Image
 from tests.docs import things
 from tests.docs.pages import ROOT, blocks_of, words_of
 from tests.docs.things import RECIPES, Maker, copied, program, run_of
-from tests.eval.editboard.given import world, write_list
-from tests.eval.leaderboard.made import card
+from tests.wings.editboard.given import world, write_list
+from tests.wings.leaderboard.made import card
 
 from inpaintbench import frozen
 from inpaintbench.annotate.study import load

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 from tests.browser_checks import OpenPage, serious_findings
-from tests.eval.alignment.test_write import made as alignment
 from tests.eval.analysis.test_analysis_tables import two_slices as means
-from tests.eval.editboard.test_transcript import published as transcript
+from tests.wings.align.test_write import made as alignment
+from tests.wings.editboard.test_transcript import published as transcript
 
-from inpaintbench.eval.alignment.page import write_alignment
 from inpaintbench.eval.analysis.write import write_analysis
-from inpaintbench.eval.editboard.page import write_transcript
+from inpaintbench.wings.align.page import write_alignment
+from inpaintbench.wings.editboard.page import write_transcript
 
 # Texts of names, as broken by `wbr`, that stand on several lines.
 BROKEN = """(names) => names.flatMap((name) => [...name.childNodes]).filter((part) => {

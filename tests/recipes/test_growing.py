@@ -12,12 +12,11 @@ from typing import Any
 import pytest
 from footage import write_sources
 from skimage import data
-from tests.eval.leaderboard.made import run_methods, submit
+from tests.wings.leaderboard.made import run_methods, submit
 
 from inpaintbench import frozen, video
 from inpaintbench.cli.build.planning import warn_of_few_films
 from inpaintbench.errors import InputError, VerifyError
-from inpaintbench.eval.leaderboard.gather import gather
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.export import removed
@@ -40,6 +39,7 @@ from inpaintbench.recipes.settings import build, corrupt, export, export_apart, 
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.recipes.versions import Asked, manifest_folder
 from inpaintbench.types import Clip, Dataset, Score
+from inpaintbench.wings.leaderboard.gather import gather
 from inpaintbench.workspace import Workspace
 
 STEPS = (3, 5, 6, 8)

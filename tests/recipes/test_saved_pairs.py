@@ -16,7 +16,6 @@ from inpaintbench import video
 from inpaintbench.cli.build.cutting import SAVED_DEFAULTS, TURN_DEFAULTS
 from inpaintbench.errors import InputError
 from inpaintbench.eval.protocols import PROTOCOLS
-from inpaintbench.eval.reinpainting.setting import checked, setting_of
 from inpaintbench.eval.scoring.predict import MethodSpec
 from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.local import LocalExecutor
@@ -25,6 +24,7 @@ from inpaintbench.recipes.saved_pairs import by_name, by_turn
 from inpaintbench.recipes.settings import build
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.types import Clip, Dataset
+from inpaintbench.wings.reinpaint.setting import checked, setting_of
 from inpaintbench.workspace import Workspace
 
 FRAMES, HEIGHT, WIDTH, SIDE = 8, 48, 96, 32

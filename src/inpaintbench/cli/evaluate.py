@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inpaintbench.catalogue import joined
 from inpaintbench.cli.commands import group
 
 app = group(
@@ -20,16 +21,11 @@ app = group(
         "diagnose": "inpaintbench.cli.diagnosing:diagnose_command",
         "analysis": "inpaintbench.cli.reporting:analysis",
         "rank": "inpaintbench.cli.ranking:rank",
-        "editboard": "inpaintbench.cli.editboard:editboard",
-        "transcript": "inpaintbench.cli.editboard:transcript",
         "compare": "inpaintbench.cli.comparing:compare_command",
-        "submit": "inpaintbench.cli.leaderboard:submit",
         "results": "inpaintbench.cli.handing_on:hand_on",
-        "leaderboard": "inpaintbench.cli.leaderboard:leaderboard",
-        "align": "inpaintbench.cli.aligning:align_command",
-        "reinpaint": "inpaintbench.cli.reinpaint:app",
         "layouts": "inpaintbench.cli.running_methods:list_layouts",
         "list": "inpaintbench.cli.listing:list_leaves",
+        **joined("command of eval"),
     },
     help="Run methods on a frozen dataset, score them, report.",
 )

@@ -16,7 +16,7 @@ from inpaintbench.errors import UnknownNameError
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS
-from inpaintbench.eval.reinpainting.applicable import Applicable
+from inpaintbench.eval.protocols.applicable import Applicable
 
 KINDS = ("methods", "metrics", "protocols")
 Row = dict[str, Any]

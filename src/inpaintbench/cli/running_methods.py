@@ -13,14 +13,11 @@ from inpaintbench.cli.evaluate_options import InDataset, Named, ProtocolName, Ru
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import argument, option
 from inpaintbench.cli.predicting import LAYOUT_HELP, Besides, Wanted, predict_and_tell, raise_for
-from inpaintbench.cli.reinpaint.options import second_spec
-from inpaintbench.cli.reinpaint.scoring import score as score_again
 from inpaintbench.cli.reporting import report as write_report
 from inpaintbench.cli.scoring import score
 from inpaintbench.eval.adapters.layouts import layout_of, layouts
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.protocols import PROTOCOLS, usual
-from inpaintbench.eval.reinpainting.setting import PAPER_MASKS, USUAL_SECOND, inpaints_again
 from inpaintbench.eval.scoring.run_folder import check_reportable
 
 
@@ -35,7 +32,7 @@ def run(
         str | None,
         option(
             "With --report, for benchmarks of re-inpainting: what inpaints results again (F2).",
-            default=USUAL_SECOND,
+            default="that of `eval reinpaint`",
             among=METHODS,
             metavar="METHOD[,NAME=VALUE]",
         ),
@@ -44,7 +41,7 @@ def run(
         int | None,
         option(
             "With --report, for benchmarks of re-inpainting: how often a result is inpainted again (K).",
-            default=f"{PAPER_MASKS}, or as many as the dataset publishes",
+            default="that of `eval reinpaint`",
             min=1,
         ),
     ] = None,
@@ -69,16 +66,16 @@ def run(
     specs = [any_method(text, program=program) for text in method]
     wanted = replace(wanted, slices=tuple(only or ()))
     chosen = protocol or usual(frozen.load(dataset))
-    again = report and inpaints_again(PROTOCOLS.get(chosen))
-    if (second or second_masks) and not again:
+    scorer = PROTOCOLS.get(chosen).its_scorer() if report else None
+    if (second or second_masks) and scorer is None:
         raise UsageError("--second and --second-masks are for --report of a benchmark of re-inpainting")
-    if second:
-        second_spec(second)
+    if second and scorer:
+        scorer.check_second(second)
     if report:
         check_reportable(dataset, wanted.slices)  # before anything is predicted
     failed = predict_and_tell(dataset, run, specs, wanted, running)
-    if again:
-        score_again(dataset, run, protocol=chosen, second=second or USUAL_SECOND, masks=second_masks, running=running)
+    if scorer:
+        scorer.score(dataset, run, protocol=chosen, second=second, second_masks=second_masks, running=running)
     elif report:
         score(dataset, run, protocol=chosen, running=running)
     if report:

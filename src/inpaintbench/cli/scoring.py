@@ -13,14 +13,10 @@ from inpaintbench.cli.console import Locally, Running
 from inpaintbench.cli.evaluate_options import InDataset, Networks, OfNetworks, ProtocolName, Run, SomeMetrics
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import option
-from inpaintbench.cli.reinpaint.scoring import score as score_again
 from inpaintbench.cli.run_folder import opened, scorable
 from inpaintbench.compute import Compute
 from inpaintbench.eval import poses
 from inpaintbench.eval.protocols import PROTOCOLS, usual
-from inpaintbench.eval.reinpainting.leaves import submetric_of
-from inpaintbench.eval.reinpainting.setting import inpaints_again
-from inpaintbench.eval.reinpainting.step import SECONDS
 from inpaintbench.eval.results.tables import unmeasured_metrics
 from inpaintbench.eval.scoring.precision import TF32_BOUND, Difference, from_float32, takes_tf32
 from inpaintbench.eval.scoring.run_folder import bind, predicted
@@ -53,13 +49,12 @@ def score(
     loaded = scorable(dataset)
     protocol = protocol or usual(loaded)
     PROTOCOLS.get(protocol).build_metrics(metric)  # misspelt names are told before any work
-    if inpaints_again(PROTOCOLS.get(protocol)):
+    if scorer := PROTOCOLS.get(protocol).its_scorer():
         if networks.device != "auto" or networks.precision not in ("auto", "fp32") or pose is not None:
-            raise UsageError(f"{protocol} has no --pose, and re-inpainting runs its networks in fp32 on the device that is there")
-        score_again(
-            dataset, run, protocol=protocol, metric=[submetric_of(name) for name in metric or ()] or None,
-            random_weights=networks.random_weights, time_limit=SECONDS if time_limit == SCORING_SECONDS else time_limit,
-            running=running,
+            raise UsageError(f"{protocol} has no --pose, and runs its networks in fp32 on the device that is there")
+        scorer.score(
+            dataset, run, protocol=protocol, metric=metric, random_weights=networks.random_weights, running=running,
+            seconds=None if time_limit == SCORING_SECONDS else time_limit,
         )  # fmt: skip
         return
     compute = networks.compute

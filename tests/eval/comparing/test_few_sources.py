@@ -10,26 +10,26 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.eval.alignment.planted_answers import ballot
 from tests.eval.report.hand_made import FlatMedia, dataset, score
+from tests.wings.align.planted_answers import ballot
 
 import inpaintbench
-from inpaintbench.eval.alignment.align import align
-from inpaintbench.eval.alignment.page import write_alignment
-from inpaintbench.eval.alignment.reading import Answers, Measured
 from inpaintbench.eval.analysis.means import means_of
 from inpaintbench.eval.analysis.write import write_analysis
-from inpaintbench.eval.leaderboard.board import Board, Entry
-from inpaintbench.eval.leaderboard.card import Card
-from inpaintbench.eval.leaderboard.contents import Header
-from inpaintbench.eval.leaderboard.unpack import Submission
-from inpaintbench.eval.leaderboard.write import write_site
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.report.rank_table import rank_tables, ranks_lead
 from inpaintbench.eval.report.two_methods import compare, csv_bytes, markdown, text_rows
 from inpaintbench.eval.report.write import write_report
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.types import Dataset, Score, Slice
+from inpaintbench.wings.align.align import align
+from inpaintbench.wings.align.page import write_alignment
+from inpaintbench.wings.align.reading import Answers, Measured
+from inpaintbench.wings.leaderboard.board import Board, Entry
+from inpaintbench.wings.leaderboard.card import Card
+from inpaintbench.wings.leaderboard.contents import Header
+from inpaintbench.wings.leaderboard.unpack import Submission
+from inpaintbench.wings.leaderboard.write import write_site
 
 METHODS = {"good": 30.0, "fair": 25.0, "bad": 20.0}
 WORDS = "5 sources: an interval, rank or lead needs at least 6"

@@ -22,13 +22,6 @@ from inpaintbench.eval.analysis.tables import best as best_of_analysis
 from inpaintbench.eval.analysis.tables import over_methods
 from inpaintbench.eval.analysis.tables import places as places_of_analysis
 from inpaintbench.eval.comparing.ranking import RunStandings, ranked_quantities
-from inpaintbench.eval.leaderboard.board import Board, Entry
-from inpaintbench.eval.leaderboard.card import Card
-from inpaintbench.eval.leaderboard.contents import Header
-from inpaintbench.eval.leaderboard.pages import _facts as front_facts
-from inpaintbench.eval.leaderboard.tables import score_notes as board_notes
-from inpaintbench.eval.leaderboard.tables import score_table as board_table
-from inpaintbench.eval.leaderboard.unpack import Submission
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.report.findings import SENSITIVITY, findings
@@ -40,6 +33,13 @@ from inpaintbench.eval.results.cautions import cautions
 from inpaintbench.eval.results.quantity import Quantity
 from inpaintbench.eval.results.tables import Results, pair_slices
 from inpaintbench.types import SliceScore
+from inpaintbench.wings.leaderboard.board import Board, Entry
+from inpaintbench.wings.leaderboard.card import Card
+from inpaintbench.wings.leaderboard.contents import Header
+from inpaintbench.wings.leaderboard.pages import _facts as front_facts
+from inpaintbench.wings.leaderboard.tables import score_notes as board_notes
+from inpaintbench.wings.leaderboard.tables import score_table as board_table
+from inpaintbench.wings.leaderboard.unpack import Submission
 
 PSNR, KID = Quantity("psnr", "hole"), Quantity("kid", "frame")
 LETTERS = "abcdefghijkl"

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.eval.reinpainting.paper_tables import TABLE_5
+from tests.wings.reinpaint.paper_tables import TABLE_5
 from typer.testing import CliRunner
 
 from inpaintbench.cli import app

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from inpaintbench.eval.alignment.plots import label_of
 from inpaintbench.eval.results.labels import quantity_arrow, quantity_label, quantity_title, slice_label
 from inpaintbench.eval.results.quantity import Quantity
+from inpaintbench.wings.align.plots import label_of
 
 
 @pytest.mark.parametrize(

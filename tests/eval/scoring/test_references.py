@@ -10,18 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.eval.alignment.planted_answers import ballot
 from tests.eval.report.hand_made import FlatMedia, dataset, score
+from tests.wings.align.planted_answers import ballot
 
-from inpaintbench.eval.alignment.reading import Answers, without
 from inpaintbench.eval.analysis.means import means_of
 from inpaintbench.eval.analysis.tables import over_methods, places
 from inpaintbench.eval.analysis.write import write_analysis
-from inpaintbench.eval.leaderboard.board import Board, Entry
-from inpaintbench.eval.leaderboard.card import Card
-from inpaintbench.eval.leaderboard.contents import Header, header_bytes, read_header
-from inpaintbench.eval.leaderboard.unpack import Submission
-from inpaintbench.eval.leaderboard.write import write_site
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.report.gallery import add_standouts, choose_items
@@ -32,6 +26,12 @@ from inpaintbench.eval.results.quantity import Quantity
 from inpaintbench.eval.results.tables import Results, pair_slices
 from inpaintbench.eval.scoring.run_state import REFERENCE, references_in, remember
 from inpaintbench.types import Dataset, Score
+from inpaintbench.wings.align.reading import Answers, without
+from inpaintbench.wings.leaderboard.board import Board, Entry
+from inpaintbench.wings.leaderboard.card import Card
+from inpaintbench.wings.leaderboard.contents import Header, header_bytes, read_header
+from inpaintbench.wings.leaderboard.unpack import Submission
+from inpaintbench.wings.leaderboard.write import write_site
 from inpaintbench.workspace import Workspace
 
 PSNR = Quantity("psnr", "frame")

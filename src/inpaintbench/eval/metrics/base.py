@@ -40,6 +40,8 @@ class Metric(Leaf, ABC):
         band_radius_pixels: reach of the boundary band on both sides of the hole's border.
     """
 
+    label: str = ""
+    """Printed name, where it is not made of ``name``."""
     unit: str = ""
     """``"dB"``, say; empty for a pure number."""
     higher_is_better: bool

@@ -20,6 +20,7 @@ class ClipSimilarity(ClipMetric):
     """
 
     name = "clip_similarity"
+    label = "CLIP similarity"
     deviations = (SINGLE_PRECISION,)
     version = "1"
     needs = ("prediction", "prompts")

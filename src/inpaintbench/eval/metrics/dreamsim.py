@@ -37,6 +37,7 @@ class DreamSim(Metric):
     """
 
     name = "dreamsim"
+    label = "DreamSim"
     follows = "DreamSim (MIT)"
     brings = "its adapters (MIT), `INPAINTBENCH_DREAMSIM`"
     version = "1"

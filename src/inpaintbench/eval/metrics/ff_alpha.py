@@ -51,6 +51,7 @@ class FfAlpha(FlowMetric):
     """
 
     name = "ff_alpha"
+    label = "FF-alpha"
     deviations = (
         Deviation(
             "valid share",

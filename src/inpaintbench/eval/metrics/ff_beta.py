@@ -45,6 +45,7 @@ class FfBeta(FlowMetric):
     """
 
     name = "ff_beta"
+    label = "FF-beta"
     deviations = (OTHER_FLOW,)
     version = "2"
     diagnostic = "it asks for motion alone, which a blurred clip can keep better than a sharp one, and an unchanged one best"

@@ -30,6 +30,7 @@ class Flicker(FramePairs):
     """
 
     name = "flicker"
+    label = "Flicker"
     version = "1"
     diagnostic = "an error that stays the same is steady, and it does not ask how large the error is"
 

@@ -25,6 +25,7 @@ class HoleSharpness(SingleRegionMetric):
     """
 
     name = "hole_sharpness"
+    label = "Sharpness"
     version = "2"
     higher_is_better = True
     ranked = False

@@ -35,6 +35,7 @@ class Jedi(SetMetric):
     """
 
     name = "jedi"
+    label = "JEDi"
     follows = "JEDi (Apache-2.0)"
     brings = "a program with V-JEPA ViT-H (CC-BY-NC-4.0), `INPAINTBENCH_JEDI`"
     version = "1"

@@ -42,6 +42,7 @@ class Judge(SingleRegionMetric):
     """
 
     name = "judge"
+    label = "Judge"
     version = "2"
     higher_is_better = True
     decimals = 3

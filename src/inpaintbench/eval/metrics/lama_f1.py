@@ -36,6 +36,7 @@ class LamaF1(TogetherMetric, SetMetric):
     """
 
     name = "lama_f1"
+    label = "LaMa F1"
     deviations = (
         Deviation(
             "1 - LPIPS, where LPIPS is above 1",

@@ -28,6 +28,7 @@ class PIds(InceptionSets):
     """
 
     name = "p_ids"
+    label = "P-IDS"
     deviations = (separability.MACHINE,)
     version = "1"
     diagnostic = "a tie with the truth is a loss, so that a perfect copy scores 0"

@@ -55,6 +55,7 @@ class Pcons(Metric):
     """
 
     name = "pcons"
+    label = "PCons"
     deviations = (
         Deviation(
             "frames without a hole",

@@ -111,6 +111,7 @@ class RcS(_Coherence):
     """
 
     name = "rc_s"
+    label = "RC-S"
     higher_is_better = True
     bounds = (0.0, 1.0)
 
@@ -149,6 +150,7 @@ class RcT(_Coherence):
     """
 
     name = "rc_t"
+    label = "RC-T"
     higher_is_better = False
     bounds = (0.0, 40.0)
     fewest_frames = 2

@@ -57,6 +57,7 @@ class Remove(SingleRegionMetric):
     """
 
     name = "remove"
+    label = "ReMOVE"
     follows = "ReMOVE (MIT)"
     brings = "a program with the image encoder of SAM ViT-H (Apache-2.0), `INPAINTBENCH_REMOVE`"
     version = "1"

@@ -24,6 +24,7 @@ class UIds(InceptionSets):
     """
 
     name = "u_ids"
+    label = "U-IDS"
     deviations = (separability.MACHINE,)
     version = "1"
     diagnostic = (

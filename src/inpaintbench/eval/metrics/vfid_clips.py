@@ -31,6 +31,7 @@ class VfidClips(I3dSets):
     """
 
     name = "vfid_clips"
+    label = "VFID-clips"
     deviations = (ROOT_OF_COVARIANCES, SHORT_CLIPS)
     version = "1"
 

@@ -45,6 +45,7 @@ class WarpError(FlowMetric):
     """
 
     name = "warp_error"
+    label = "Warping error"
     deviations = (
         Deviation(
             "optical flow",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
@@ -15,7 +16,7 @@ from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.metrics.base import Metric, check_regions
 from inpaintbench.eval.values.statistics import InfiniteRule, check_infinite_rule
 from inpaintbench.models import weights
-from inpaintbench.types import Plain, canonical_json
+from inpaintbench.types import Dataset, Plain, canonical_json
 
 Constant = bool | int | float | str | None
 # Fields that came after the first scores were published.
@@ -81,8 +82,10 @@ class Protocol(BaseModel):
     """Way in which `eval rank` brings mean places to one decimal; no score depends on it."""
     follows: str = Field("", exclude=True)
     """The publication whose numbers it is to give, and which form of it; empty for protocols that follow none."""
-    cautions: str = Field("", exclude=True)
-    """``module:function`` of sentences that readers of its tables have to know, given the ``results.tables.Results``."""
+    scorer: str = Field("", exclude=True)
+    """Module that scores under it in place of `eval score`, for metrics that run methods again: its functions ``score`` (the
+    command), ``mark`` (behind the fingerprint, of what a run chooses where nothing was chosen) and ``cautions`` (sentences that
+    readers of its tables have to know); empty for all that look once at a prediction."""
     deviations: tuple[Deviation, ...] = Field((), exclude=True)
     """Differences from what it follows, beside what its metrics state of themselves: see ``all_deviations``."""
 
@@ -123,6 +126,20 @@ class Protocol(BaseModel):
     @field_serializer("missing", when_used="json")
     def _infinity_as_text(self, missing: Mapping[str, float]) -> dict[str, float | str]:
         return {name: value if math.isfinite(value) else str(value) for name, value in missing.items()}
+
+    @property
+    def command(self) -> str:
+        """Words of the command that scores under it."""
+        return next((command for name in self.metrics if (command := METRICS.get(name).command)), "eval score")
+
+    def its_scorer(self) -> Any:
+        """The module ``scorer``; None where there is none."""
+        return importlib.import_module(self.scorer) if self.scorer else None
+
+    def fingerprint_of(self, dataset: Dataset) -> str:
+        """The fingerprint of scores of a dataset for which nothing was chosen."""
+        scorer = self.its_scorer()
+        return self.fingerprint + (scorer.mark(self, dataset) if scorer else "")
 
     @property
     def fingerprint(self) -> str:

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from inpaintbench import pages
+from inpaintbench.catalogue import attribute_at, joined
 from inpaintbench.eval.diagnosis.diagnose import diagnose
 from inpaintbench.eval.diagnosis.records import Diagnosis
 from inpaintbench.eval.diagnosis.words import explained_words, left_out_words, together_words
 from inpaintbench.eval.report import effect_plots, effects, notes, overview, plots
 from inpaintbench.eval.report import exhibits as shown
-from inpaintbench.eval.report.agreement import Agreement, judge_sentences
 from inpaintbench.eval.report.effort_table import EFFORT_LEAD, effort_table, task_notes
 from inpaintbench.eval.report.findings import SENSITIVITY, Finding, findings, standing_note
 from inpaintbench.eval.report.gallery import Exhibit
@@ -24,7 +24,7 @@ from inpaintbench.eval.report.score_table import failure_rows, score_table
 from inpaintbench.eval.report.significance import leads
 from inpaintbench.eval.report.stepped import Compared, compared
 from inpaintbench.eval.results.between_items import exposure_sentences
-from inpaintbench.eval.results.cautions import cautions, protocol_cautions
+from inpaintbench.eval.results.cautions import cautions, judge_sentences, protocol_cautions
 from inpaintbench.eval.results.labels import REGION_LABELS, metric_arrow, quantity_title, region_label
 from inpaintbench.eval.results.quantity import Quantity, first_shown
 from inpaintbench.eval.results.tables import Results, pair_slices, step_series
@@ -53,9 +53,7 @@ def parts_of(results: Results, exhibits: Sequence[Exhibit], *, title: str, frame
     default = default_quantity(results)
     diagnosis = diagnose(results)
     finding = headline(results, default)
-    agreement = Agreement()
-    if results.run:
-        agreement = Agreement.of_run(results.run, results.fingerprint, results.scores, compared=results.slice_scores)
+    beside = [attribute_at(address)(results) for address in joined("sentences beside scores").values()]
     styles = method_styles(results.methods, results.aside)
     items = items_part(results, shown.shown_items(exhibits), default=default)
     sensitive, steps = bool(pair_slices(results.slices)), compared(results, step_series(results.slices))
@@ -125,7 +123,7 @@ def parts_of(results: Results, exhibits: Sequence[Exhibit], *, title: str, frame
             (
                 quantity,
                 cautions(results, quantity),
-                [*judge_sentences(results.scores, quantity), *agreement.sentences(quantity)],
+                [*judge_sentences(results.scores, quantity), *(sentence for said_of in beside for sentence in said_of(quantity))],
                 score_table(results, quantity),
             )
             for quantity in results.quantities

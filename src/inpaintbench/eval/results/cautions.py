@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from inpaintbench.catalogue import attribute_at
 from inpaintbench.eval.results.labels import quantity_label
 from inpaintbench.eval.results.quantity import Quantity
 from inpaintbench.eval.results.tables import NO_PRIMARY, Results, in_reading_order
 from inpaintbench.pages.words import number
-from inpaintbench.types import SliceScore
+from inpaintbench.types import Score, SliceScore
 
 
 def cautions(results: Results, quantity: Quantity) -> list[str]:
@@ -165,6 +165,18 @@ def caution_sentences(results: Results, quantity: Quantity) -> list[str]:
 
 
 def protocol_cautions(results: Results) -> list[str]:
-    """What the protocol itself has to say of its numbers: see ``Protocol.cautions``; plain text, names between backquotes."""
-    address = results.protocol.cautions
-    return list(attribute_at(address)(results)) if address else []
+    """What a protocol with a scorer of its own has to say of its numbers; plain text, names between backquotes."""
+    scorer = results.protocol.its_scorer()
+    return scorer.cautions(results) if scorer else []
+
+
+def judge_sentences(scores: Iterable[Score], quantity: Quantity) -> list[str]:
+    """Which model gave the answers of a judge, and with which seed; empty for other metrics."""
+    if quantity.metric != "judge":
+        return []
+    asked = {
+        (row.details["model"], row.details["seed"])
+        for row in scores
+        if (row.metric, row.region) == quantity and {"model", "seed"} <= row.details.keys()
+    }
+    return [f"The judge was {model} (seed {seed})." for model, seed in sorted(asked)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.results.quantity import Quantity, exploratory, metric_leaf
 from inpaintbench.eval.results.tables import split_step, split_value
@@ -15,52 +16,17 @@ _PLACES = {
     "effect": "in its side effects", "rest": "in the rest",
 }  # fmt: skip
 _SHORT_REGIONS = {"band": "band", "frame": "frame"}
-_SPELLINGS = {
-    "pcons": "PCons",
-    "vfid_clips": "VFID-clips",
-    "p_ids": "P-IDS",
-    "u_ids": "U-IDS",
-    "warp_error": "Warping error",
-    "flicker": "Flicker",
-    "lama_f1": "LaMa F1",
-    "hole_sharpness": "Sharpness",
-    "dssim": "DSSIM",
-    "wnjd": "WNJD",
-    "par": "PAR",
-    "xpsnr": "XPSNR",
-    "cmmd": "CMMD",
-    "dreamsim": "DreamSim",
-    "judge": "Judge",
-    "remove": "ReMOVE",
-    "cfd": "CFD",
-    "jedi": "JEDi",
-    "fvmd": "FVMD",
-    "dover": "DOVER",
-    "rc_s": "RC-S",
-    "rc_t": "RC-T",
-    "musiq": "MUSIQ",
-    "ff_alpha": "FF-alpha",
-    "ff_beta": "FF-beta",
-    "clip_similarity": "CLIP similarity",
-}
 _ACRONYMS = ("ssim", "psnr", "lpips", "fid")
-_AGAIN = {
-    "reinpaint_known_": "Re-inpainting by known area, ",
-    "reinpaint_excess_": "Re-inpainting over natural, ",
-    "reinpaint_original_": "Re-inpainting from the original, ",
-    "reinpaint_": "Re-inpainting ",
-}
 _BACKGROUND = "bg_"
 
 
 def metric_label(metric: str) -> str:
     """Printed name of a metric: ``PSNR`` for ``psnr``."""
-    for prefix, words in _AGAIN.items():
-        if metric.startswith(prefix):
-            return words + metric_label(metric.removeprefix(prefix))
+    if metric in METRICS and (label := metric_leaf(metric).label):
+        return label
     first, dash, rest = metric.partition("_")
-    if metric in _SPELLINGS or not dash:
-        return _SPELLINGS.get(metric, metric.upper())
+    if not dash:
+        return metric.upper()
     return f"{first.upper()} {rest.replace('_', ' ')}" if first in _ACRONYMS else name_label(metric)
 
 

@@ -12,7 +12,6 @@ import numpy as np
 from inpaintbench import frozen, video
 from inpaintbench.compute import Compute
 from inpaintbench.errors import InpaintBenchError
-from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.scoring.precision import numbers
 from inpaintbench.types import Dataset, Plain
@@ -46,7 +45,7 @@ def estimate(dataset: Dataset, root: Path) -> Estimate | None:
     metrics = [name for name in protocol.metrics if name not in networks]
     row = dict(dataset.items[0])
     truth, hole = row.get("truth_file_name"), row.get("hole_file_name")
-    if not (metrics and truth and hole) or any(METRICS.get(name).command for name in protocol.metrics):
+    if not (metrics and truth and hole) or protocol.scorer:
         return None
     with tempfile.TemporaryDirectory(prefix="inpaintbench-") as folder:
         prediction, short, open_part = (Path(folder, name) for name in ("prediction.mkv", "truth.mkv", "hole.mp4"))

@@ -9,6 +9,7 @@ from pathlib import Path
 from inpaintbench import frozen
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.scoring.parts import held_back_words, items_of_slices
 from inpaintbench.eval.scoring.run_state import check_undamaged, is_stale, is_truth_of, remember_inputs
 from inpaintbench.eval.scoring.scores import Scores
@@ -87,7 +88,7 @@ def scores_of(
         VerifyError: there are none of some item because its bytes are damaged.
         WorkspaceError: a table is damaged.
     """
-    command = ["eval", "reinpaint" if protocol.startswith("reinpaint/") else "score"]
+    command = (PROTOCOLS.get(protocol).command if protocol in PROTOCOLS else "eval score").split()
     rows = [row for row in workspace.table("scores", Score) if row.protocol == protocol]
     rows = [row for row in rows if methods is None or row.method in methods]
     if not rows:

@@ -8,7 +8,7 @@ clips cut from one video resemble each other, and treating them as independent w
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from operator import mul
 from typing import Literal, NamedTuple, get_args
@@ -255,3 +255,18 @@ def relative_improvement(low: float | None, high: float | None, *, higher_is_bet
         return None
     share = (high - low) / low
     return share if higher_is_better else -share
+
+
+def best_of_row(values: Mapping[str, float | None], *, higher_is_better: bool) -> dict[str, float]:
+    """Best methods of one row of results, each with an equal part of the row; empty where a value is missing."""
+    known = {method: value for method, value in values.items() if value is not None}
+    if not known or len(known) < len(values):
+        return {}
+    best = max(known.values()) if higher_is_better else min(known.values())
+    winners = [method for method, value in known.items() if value == best]
+    return {method: 1 / len(winners) for method in winners}
+
+
+def shares_of(rows: Collection[Mapping[str, float]], methods: Iterable[str]) -> dict[str, float]:
+    """Method -> mean of its parts over rows, 0..1; empty without rows."""
+    return {method: sum(parts.get(method, 0.0) for parts in rows) / len(rows) for method in methods} if rows else {}

@@ -1,0 +1,174 @@
+"""Matching rate of EditBoard (AAAI 2025, section on human alignment): how often people choose what a metric prefers.
+
+An answer matches when the person chose the metric's winner, or called the two hard to distinguish while their values differ by
+less than a threshold. The paper prints no thresholds, so each must be given. Equal values have no winner: whoever prefers one of
+the two then does not match. How far people agree with each other is what a metric can be expected to reach.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from inpaintbench.errors import InputError, NotMeasurable
+from inpaintbench.wings.align.bootstrap import BOOTSTRAP_95, Bootstrap, Estimate, Floats, Sample, rate
+from inpaintbench.wings.align.reading import Measured
+from inpaintbench.wings.align.values import Value
+from inpaintbench.wings.align.votes import FIRST, SECOND, TIED, Votes
+
+
+@dataclass(frozen=True)
+class Matched:
+    """Agreement of a metric with the answers of one dimension."""
+
+    rate: Estimate
+    """Over all answers; needs a threshold."""
+    decided: Estimate
+    """Over the answers that prefer one of the two; no threshold plays a part."""
+    not_compared: int
+    """Answers about pairs of which the metric lacks a value."""
+
+
+def difference(one: float, other: float) -> float:
+    """One value less the other, 0 for two equal infinities."""
+    return 0.0 if one == other else one - other
+
+
+def differences(votes: Votes, values: Value, *, higher_is_better: bool) -> Floats:
+    """``float64[pairs]``, above 0 where the metric prefers the first method of a pair, NaN where it lacks a value."""
+    sign = 1.0 if higher_is_better else -1.0
+    both = ((values.get((pair.item, pair.first)), values.get((pair.item, pair.second))) for pair in votes.pairs)
+    return np.array(
+        [math.nan if one is None or other is None else sign * difference(one, other) for one, other in both], np.float64
+    )
+
+
+def tie_threshold(votes: Votes, values: Value, *, quantile: float) -> float:
+    """A quantile of the absolute differences between the values of the pairs that people compared, each pair once.
+
+    Pairs that lack a value or whose difference is infinite are left out.
+
+    Raises:
+        InputError: ``quantile`` is not in 0..1.
+        NotMeasurable: no pair has a finite difference.
+    """
+    if not 0 <= quantile <= 1:
+        raise InputError(f"the quantile of a tie threshold is {quantile:g}, it must lie in 0..1")
+    found = np.abs(differences(votes, values, higher_is_better=True))
+    found = found[np.isfinite(found)]
+    if not len(found):
+        raise NotMeasurable("no pair that was compared has finite values of both methods")
+    return float(np.quantile(found, quantile))
+
+
+def matches(votes: Votes, difference_of_pair: Floats, *, tie_eps: float) -> Floats:
+    """``float64[n]``, 1 where an answer matches, 0 where not, NaN where the metric lacks a value."""
+    if not tie_eps >= 0:
+        raise InputError(f"the tie threshold is {tie_eps:g}, it must be 0 or more")
+    found = difference_of_pair[votes.pair]
+    hit = np.where(votes.choice == FIRST, found > 0, found < 0)
+    hit = np.where(votes.choice == TIED, np.abs(found) < tie_eps, hit)
+    return np.where(np.isnan(found), np.nan, hit.astype(np.float64))
+
+
+def matched(votes: Votes, measured: Measured, metric: str, *, tie_eps: float, bootstrap: Bootstrap = BOOTSTRAP_95) -> Matched:
+    """The matching rate of one metric.
+
+    Args:
+        votes: of one dimension.
+        measured: holds the metric.
+        metric: its name.
+        tie_eps: in the metric's unit; a difference below it counts as hard to distinguish. With 0 no tie of people matches.
+        bootstrap: of the intervals.
+
+    Raises:
+        InputError: ``tie_eps`` is negative or NaN.
+    """
+    found = differences(votes, measured.values[metric], higher_is_better=measured.higher_is_better[metric])
+    hits = matches(votes, found, tie_eps=tie_eps)
+    known = ~np.isnan(hits)
+    decided = known & np.isin(votes.choice, (FIRST, SECOND))
+    return Matched(
+        rate(_sample(votes, hits, known), bootstrap),
+        rate(_sample(votes, hits, decided), bootstrap),
+        round(float(votes.count[~known].sum())),
+    )
+
+
+def _sample(votes: Votes, hits: Floats, kept: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> Sample:
+    raters = None if votes.rater is None else votes.rater[kept]
+    return Sample(hits[kept] * votes.count[kept], votes.count[kept], votes.source[kept], raters)
+
+
+def pair_shares(votes: Votes, hits: Floats) -> tuple[Mapping[int, float], Mapping[int, float]]:
+    """Place of a pair -> the share of its answers that match, and place -> how many answers it has."""
+    kept = ~np.isnan(hits)
+    size = len(votes.pairs)
+    of = np.bincount(votes.pair[kept], weights=votes.count[kept], minlength=size)
+    hit = np.bincount(votes.pair[kept], weights=(hits * votes.count)[kept], minlength=size)
+    places = np.flatnonzero(of > 0).tolist()
+    return {place: float(hit[place] / of[place]) for place in places}, {place: float(of[place]) for place in places}
+
+
+@dataclass(frozen=True)
+class Ceiling:
+    """Agreement of raters under one dimension."""
+
+    rater_against_others: Estimate
+    """Share of answers that say what most of the other raters of the pair said; where k answers are equally frequent among the
+    others, one of them counts 1 / k."""
+    decided_against_others: Estimate
+    """``rater_against_others`` over preferences alone; stands beside ``Matched.decided``."""
+    two_raters: Estimate
+    """Chance that another rater of the same pair, drawn at random, gave the same answer."""
+    attainable: float | None
+    """The largest matching rate that any metric could have on these answers: each pair's winner is the one that more people
+    chose, and its values lie within the threshold, so that ties match too."""
+    ties: float | None
+    """Share of answers that call the two hard to distinguish."""
+
+
+def ceiling(votes: Votes, bootstrap: Bootstrap = BOOTSTRAP_95) -> Ceiling:
+    """Agreement of the raters of ``votes``; pairs with a single answer tell nothing of it."""
+    tally = votes.tally()
+    total = float(tally.sum())
+    best = float((np.maximum(tally[:, FIRST], tally[:, SECOND]) + tally[:, TIED]).sum())
+    preferences = tally * np.array([1.0, 1.0, 0.0])
+    return Ceiling(
+        rater_against_others=_rate(votes, _as_most(tally), bootstrap),
+        decided_against_others=_rate(votes, _as_most(preferences), bootstrap, decided=True),
+        two_raters=_rate(votes, _as_another(tally), bootstrap),
+        attainable=best / total if total else None,
+        ties=float(tally[:, TIED].sum()) / total if total else None,
+    )
+
+
+def _as_most(tally: Floats) -> Floats:
+    """``float64[pairs, 3]``: the share of the commonest answers of the others that each answer is, NaN without others."""
+    found = np.full(tally.shape, np.nan)
+    for choice in range(3):
+        others = tally.copy()
+        others[:, choice] -= 1
+        most = others.max(axis=1)
+        common = (others == most[:, None]).sum(axis=1)
+        there = (tally[:, choice] > 0) & (most > 0)
+        found[there, choice] = ((others[:, choice] == most) / common)[there]
+    return found
+
+
+def _as_another(tally: Floats) -> Floats:
+    """``float64[pairs, 3]``: the share of the others that gave the same answer, NaN without others."""
+    others = tally.sum(axis=1, keepdims=True) - 1
+    found = np.full(tally.shape, np.nan)
+    np.divide(tally - 1, others, out=found, where=np.broadcast_to(others > 0, tally.shape) & (tally > 0))
+    return found
+
+
+def _rate(votes: Votes, share: Floats, bootstrap: Bootstrap, *, decided: bool = False) -> Estimate:
+    hits = share[votes.pair, votes.choice]
+    known = ~np.isnan(hits) & ((votes.choice != TIED) | (not decided))
+    estimate = rate(_sample(votes, hits, known), bootstrap)
+    return estimate if estimate.n else estimate._replace(reason="no pair has answers of two raters")

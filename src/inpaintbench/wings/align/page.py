@@ -1,0 +1,213 @@
+"""The folder of an alignment: tables, figures, and one HTML page with everything, which opens from disk and asks for nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import lazy_loader
+
+from inpaintbench.claims import too_few
+from inpaintbench.errors import InputError
+from inpaintbench.files import replacing
+from inpaintbench.pages import Cell, Column, Link, Row, Table, figure, page, save_chart
+from inpaintbench.pages.words import DASH, count, number
+from inpaintbench.wings.align import files, plots
+from inpaintbench.wings.align.align import DEFINITION, Alignment, Dimension, Line
+from inpaintbench.wings.align.bootstrap import Estimate, interval_words, rate_words, share
+from inpaintbench.wings.align.plots import label_of
+from inpaintbench.wings.align.selection import Column as Chosen
+from inpaintbench.wings.align.selection import Selection
+from inpaintbench.wings.align.win_ratios import KINDS
+
+if TYPE_CHECKING:
+    import altair
+else:
+    altair = lazy_loader.load("altair")  # takes a quarter of a second, and most commands draw nothing
+
+# Every name that a folder of an alignment may hold; a folder with another is somebody's own and never replaced.
+PAGE = "alignment.html"
+_TABLES = "matching|correlations|win_ratios|raters|slices|comparisons|selection"
+_OURS = re.compile(rf"alignment\.(html|json|md)|({_TABLES})\.csv|(rates|scatter)-\d+-[A-Za-z0-9_.-]*\.(svg|pdf)")
+_HEADS = ("Matching rate", "Preferences alone", *(kind.capitalize() for kind in KINDS), "Tie threshold", "Left out")
+
+
+def write_alignment(folder: Path, found: Alignment) -> Path:
+    """Write a page, tables as CSV, all of it as JSON and Markdown, and figures as SVG and PDF.
+
+    Equal input gives equal bytes. An earlier alignment in the folder is replaced as a whole.
+
+    Returns:
+        The path of the page.
+
+    Raises:
+        InputError: the folder holds something else than an alignment.
+    """
+    if folder.exists() and not (folder.is_dir() and all(map(_is_ours, folder.iterdir()))):
+        raise InputError(f"{str(folder)!r} holds something else than an alignment; choose another folder")
+    data = {**files.tables(found), "alignment.json": files.as_json(found), "alignment.md": files.as_markdown(found)}
+    figures = {dimension.name: _figures(place, found) for place, dimension in enumerate(found.dimensions)}
+    text = render(found, figures, list(data))
+    with replacing(folder, what="alignment ") as made:
+        (made / PAGE).write_text(text, encoding="utf-8")
+        for name, content in data.items():
+            (made / name).write_bytes(content)
+        for charts in figures.values():
+            for name, chart in charts.items():
+                for kind in ("svg", "pdf"):
+                    save_chart(chart, made / f"{name}.{kind}")
+    return folder / PAGE
+
+
+def _figures(place: int, found: Alignment) -> dict[str, altair.TopLevelMixin]:
+    """Name -> chart."""
+    dimension = found.dimensions[place]
+    if not dimension.lines:
+        return {}
+    name = f"{place + 1}-{re.sub(r'[^A-Za-z0-9_.-]', '_', dimension.name)[:80]}"
+    drawn: dict[str, altair.TopLevelMixin] = {f"rates-{name}": plots.rates_figure(dimension)}
+    if any(line.points for line in dimension.lines):
+        drawn[f"scatter-{name}"] = plots.scatter_figure(dimension)
+    return drawn
+
+
+def _is_ours(path: Path) -> bool:
+    return path.is_file() and _OURS.fullmatch(path.name) is not None
+
+
+def render(found: Alignment, figures: Mapping[str, Mapping[str, altair.TopLevelMixin]], names: Sequence[str]) -> str:
+    """The page as text.
+
+    Args:
+        found: everything.
+        figures: dimension -> charts by the names of their files without an ending.
+        names: of the files with data.
+    """
+    return page(
+        "wings/align/page.html",
+        title=found.title,
+        links=[
+            Link("#overview", "Overview"),
+            *(Link(f"#d{place}", one.name) for place, one in enumerate(found.dimensions)),
+            Link("#definitions", "Definitions"),
+        ],
+        overview=_overview(found),
+        notes=found.notes,
+        files=names,
+        dimensions=[_dimension(dimension, figures.get(dimension.name, {})) for dimension in found.dimensions],
+        definition=DEFINITION,
+        gaps=[
+            *(f"{label_of(name)} is not measured: {reason}." for name, reason in found.unmeasured.items()),
+            *(f"Left out: {n:,} {why}." for why, n in found.left_out.items()),
+        ],
+    )
+
+
+def _overview(found: Alignment) -> Table | None:
+    metrics = list(dict.fromkeys(line.metric for dimension in found.dimensions for line in dimension.lines))
+    rows = []
+    for dimension in found.dimensions:
+        if not dimension.lines:
+            continue
+        rates = {line.metric: line.matched.rate for line in dimension.lines}
+        better = dimension.verdicts[0].better
+        cells = [_rate(rates.get(metric), told=metric in better) for metric in metrics]
+        against = dimension.ceiling.rater_against_others if dimension.ceiling else None
+        rows.append(Row((Cell(dimension.name), *cells, _rate(against))))
+    heads = [*map(label_of, metrics), "A rater against the others"]
+    return _table("Matching rates", ["Asked"], heads, rows) if metrics else None
+
+
+def _dimension(of: Dimension, figures: Mapping[str, altair.TopLevelMixin]) -> dict[str, object]:
+    """Fields of the template for one dimension."""
+    better = of.verdicts[0].better if of.lines else ()
+    drawn = [
+        figure(chart, label=f"{kind} under {of.name}", files=[f"{name}.{ending}" for ending in ("svg", "pdf")])
+        for (name, chart), kind in zip(figures.items(), ("Matching rates", "Win ratios"), strict=False)
+    ]
+    lines = _table("Metrics", ["Metric"], _HEADS, [_line(line, told=line.metric in better) for line in of.lines])
+    return {
+        "name": of.name,
+        "asked": of.asked,
+        "verdict": of.verdicts[0].sentence(label_of) if of.verdicts else "",
+        "agreement": _agreement(of) if of.ceiling else "",
+        "lines": lines if of.lines else None,
+        "figures": drawn,
+        "slices": _slices(of) if len(of.verdicts) > 1 else None,
+        "selection": _selection(of.selection) if of.selection else None,
+        "unmeasured": [f"{label_of(name)} has no number here: {reason}." for name, reason in of.unmeasured.items()],
+    }
+
+
+def _agreement(of: Dimension) -> str:
+    assert of.ceiling is not None
+    against, two = of.ceiling.rater_against_others, of.ceiling.two_raters
+    if against.value is None:
+        return f"No ceiling: {against.reason or ''}."
+    return (
+        f"Ceiling: a rater says what most of the others say in {rate_words(against)} of the answers, and the same as one other "
+        f"rater in {rate_words(two)}. No metric could match more than {share(of.ceiling.attainable)} of them. "
+        f"{share(of.ceiling.ties)} are ties."
+    )
+
+
+def _line(one: Line, *, told: bool) -> Row:
+    rates = [_rate(one.matched.rate, told=told), _rate(one.matched.decided)]
+    correlations = [
+        _cell(number(estimate.value, 2), estimate, percent=False) for estimate in map(one.correlations.get, KINDS) if estimate
+    ]
+    threshold = Cell(f"{one.threshold.value:.4g}", below=one.threshold.origin.partition(" of ")[0])
+    left_out = Cell(f"{one.matched.not_compared:,}" if one.matched.not_compared else DASH)
+    return Row((Cell(label_of(one.metric)), *rates, *correlations, threshold, left_out))
+
+
+def _rate(estimate: Estimate | None, *, told: bool = False) -> Cell:
+    """A rate in per cent; ``told``: a test told the metric from another, so it may stand out."""
+    return Cell(DASH) if estimate is None else _cell(share(estimate.value), estimate, percent=True, strong=told)
+
+
+def _cell(words: str, estimate: Estimate, *, percent: bool, strong: bool = False) -> Cell:
+    title = f"n {estimate.n:,}, {count(estimate.n_sources, 'source')}" + (f"; {estimate.reason}" if estimate.reason else "")
+    return Cell(words, below=interval_words(estimate, percent=percent).strip(), title=title, strong=strong)
+
+
+def _slices(of: Dimension) -> Table:
+    metrics = [line.metric for line in of.lines]
+    rows = []
+    for verdict in of.verdicts:
+        cells = [_rate(verdict.rates.get(metric), told=metric in verdict.better) for metric in metrics]
+        n = max((rate.n for rate in verdict.rates.values()), default=0)
+        rows.append(Row((Cell(verdict.slice), Cell(f"{n:,}"), *cells, Cell(verdict.sentence(label_of)))))
+    return _table("Which metric to trust where", ["Slice"], ["Answers", *map(label_of, metrics)], rows, ["Verdict"])
+
+
+def _selection(of: Selection) -> Table:
+    columns = of.columns.values()
+    rows = [Row((Cell(method), *(_share(column, method) for column in columns))) for method in of.methods]
+    rates = [_rate(column.rate) for column in columns]
+    rows.append(Row((Cell("Answers that choose the metric's best"), *rates)))
+    told = [Cell(column.rows, below=_lost(column)) for column in columns]
+    rows.append(Row((Cell("Rows of results"), *told)))
+    title = "Selection frequencies: the best of a row"
+    return _table(title, ["Method"], ["People", *map(label_of, of.metrics)], rows)
+
+
+def _share(column: Chosen, method: str) -> Cell:
+    value = column.shares.get(method)
+    best = value is not None and value == max(column.shares.values()) and not too_few(column.n_sources)
+    return Cell(share(value), strong=best)
+
+
+def _lost(column: Chosen) -> str:
+    return ", ".join(f"{n} {what}" for n, what in ((column.left_out, "left out"), (column.tied, "tied")) if n)
+
+
+def _table(label: str, first: Sequence[str], numbers: Sequence[str], rows: Sequence[Row], last: Sequence[str] = ()) -> Table:
+    columns = [
+        *map(Column, first),
+        *(Column(head, numeric=True) for head in numbers),
+        *(Column(head, wide=True) for head in last),
+    ]
+    return Table(tuple(columns), tuple(rows), label=label)

@@ -1,0 +1,137 @@
+"""Figures of one dimension: matching rates with their ceiling, and win ratios of people and metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import lazy_loader
+
+from inpaintbench.eval.results.labels import metric_label, quantity_label
+from inpaintbench.eval.results.quantity import Quantity
+from inpaintbench.pages import method_styles
+from inpaintbench.pages.chart import looks, titled
+from inpaintbench.pages.words import count
+from inpaintbench.wings.align.align import Dimension, Line
+from inpaintbench.wings.align.bootstrap import correlation_words, rate_words
+from inpaintbench.wings.align.win_ratios import Point
+
+if TYPE_CHECKING:
+    import altair
+else:
+    altair = lazy_loader.load("altair")  # takes a quarter of a second, and most commands draw nothing
+
+# Pixels: height of a row, width of its plot, side of a scatter plot; and how many of these stand side by side.
+_ROW, _PLOT, _SIDE, _ACROSS = 40, 340, 210, 4
+# Ratios between the sides of a scatter plot and 0 or 1.
+_INSET = 0.08
+# Most ratios that the points of neighbouring methods are apart.
+_ASIDE = 0.045
+# What is counted, its colour, and its pixels below the middle of its row.
+_KINDS = (("all answers", "#0072B2", -6), ("preferences alone", "#E69F00", 7))
+
+
+def label_of(metric: str) -> str:
+    """``PSNR in the hole`` for ``psnr/hole``; the name alone where a table states no region."""
+    name, _, region = metric.partition("/")
+    return quantity_label(Quantity(name, region)) if region else metric_label(name)
+
+
+def rates_figure(dimension: Dimension) -> altair.LayerChart | altair.FacetChart:
+    """Matching rate of each metric with its interval, over all answers and over preferences alone, beside the ceilings."""
+    lines = _ranked(dimension.lines)
+    labels = [label_of(line.metric) for line in lines]
+    data = [row for line in lines for row in _rates(line)]
+    data += [{"metric": label_of(line.metric), "words": rate_words(line.matched.rate)} for line in lines]
+    ceilings = list(_ceilings(dimension))
+    axis = altair.Axis(format="%", tickCount=5, labelFlush=False, grid=True, ticks=False, domain=False)
+    x = altair.X("rate:Q", title=None, scale=altair.Scale(domain=[0, 1]), axis=axis)
+    names = altair.Axis(ticks=False, domain=False, labelColor="var(--ink)")
+    y = altair.Y("metric:N", title=None, scale=altair.Scale(domain=labels), axis=names)
+    kinds = altair.Scale(domain=[name for name, _, _ in _KINDS], range=[of for _, of, _ in _KINDS])
+    colour = altair.Color("name:N", scale=kinds, legend=altair.Legend(title=None, orient="top", symbolOpacity=1))
+    told = altair.Description("told:N")
+    layers: list[altair.Chart] = []
+    for name, _, down in _KINDS:
+        of = altair.Chart().transform_filter(f"datum.name == '{name}' && !datum.ceiling")
+        whisker = of.mark_rule(strokeWidth=2.2, yOffset=down, aria=False)
+        layers.append(whisker.encode(altair.X("low:Q"), y, colour, x2="high:Q"))
+        for filled, when in ((True, "!datum.few"), (False, "datum.few")):
+            dot = of.transform_filter(when).mark_point(size=80, filled=filled, strokeWidth=2, opacity=1, yOffset=down)
+            layers.append(dot.encode(x, y, colour, description=told))
+    dashed = altair.Chart().transform_filter("datum.ceiling").mark_rule(strokeDash=[4, 3], strokeWidth=1.6)
+    words = altair.Chart().transform_filter("datum.words").mark_text(align="left", color="var(--soft)", aria=False)
+    layers += [dashed.encode(x, colour, description=told), words.encode(y, x=altair.value(_PLOT + 14), text="words:N")]
+    told_of_lines = ["Dashed lines: how often a rater says what most of the others say."] if ceilings else []
+    title = titled(f"Matching rates: {dimension.name}", told_of_lines, width=_PLOT + 300)
+    whole = altair.layer(*layers, data=altair.InlineData(values=[*data, *ceilings]), title=title)
+    return whole.properties(width=_PLOT, height=_ROW * len(lines))
+
+
+def _ranked(lines: Sequence[Line]) -> list[Line]:
+    return sorted(lines, key=lambda one: (one.matched.rate.value is None, -(one.matched.rate.value or 0.0), one.metric))
+
+
+def _rates(one: Line) -> Iterator[dict[str, object]]:
+    told = (
+        f"{label_of(one.metric)}: all answers {rate_words(one.matched.rate)}, preferences alone "
+        f"{rate_words(one.matched.decided)}, n {one.matched.rate.n}"
+    )
+    for (name, _, _), estimate in zip(_KINDS, (one.matched.rate, one.matched.decided), strict=True):
+        if estimate.value is not None:
+            rates = {"rate": estimate.value, "low": estimate.low, "high": estimate.high, "few": estimate.few}
+            yield {"metric": label_of(one.metric), "name": name, "told": told, **rates}
+
+
+def _ceilings(dimension: Dimension) -> Iterator[dict[str, object]]:
+    if dimension.ceiling is None:
+        return
+    both = (dimension.ceiling.rater_against_others, dimension.ceiling.decided_against_others)
+    for (name, _, _), one in zip(_KINDS, both, strict=True):
+        if one.value is not None:
+            yield {"ceiling": True, "name": name, "rate": one.value, "told": f"a rater against the others: {rate_words(one)}"}
+
+
+def scatter_figure(dimension: Dimension) -> altair.ConcatChart:
+    """Win ratio of every method on every item, by the metric across and by people upwards; a plot for each metric."""
+    lines = [one for one in _ranked(dimension.lines) if one.points]
+    methods = sorted({point.method for one in lines for point in one.points})
+    data = [
+        {"metric": one.metric, "name": point.method, "told": _told(point), "people": point.people,
+         "across": point.metric + _aside(methods, point.method)}
+        for one in lines for point in one.points
+    ]  # fmt: skip
+    scale = altair.Scale(domain=[-_INSET, 1 + _INSET], nice=False)
+    axis = altair.Axis(values=[0, 0.5, 1], grid=True, ticks=False, domain=False)
+    colour, shape = looks(method_styles(methods))
+    plots = []
+    for one in lines:
+        line = altair.Chart(altair.InlineData(values=[{"across": 0, "people": 0}, {"across": 1, "people": 1}]))
+        points = altair.Chart().transform_filter(altair.FieldEqualPredicate(field="metric", equal=one.metric))
+        heading = altair.TitleParams(
+            label_of(one.metric), subtitle=f"Spearman {correlation_words(one.correlations['spearman'])}", fontSize=13, offset=8
+        )
+        x, y = altair.X("across:Q", title=None, scale=scale, axis=axis), altair.Y("people:Q", title=None, scale=scale, axis=axis)
+        drawn = (
+            line.mark_line(color="var(--strong-line)", strokeWidth=1, aria=False).encode(x, y),
+            points.mark_point(filled=True, size=60, opacity=0.8).encode(x, y, colour, shape, description="told:N"),
+        )
+        plots.append(altair.layer(*drawn, title=heading).properties(width=_SIDE, height=_SIDE))
+    across = min(_ACROSS, len(plots))
+    title = titled(
+        f"Win ratios: {dimension.name}",
+        ["A dot for each method and item, those of each method moved a little aside. Across: the metric. Upwards: people."],
+        width=across * (_SIDE + 40),
+    )
+    return altair.concat(*plots, data=altair.InlineData(values=data), columns=across, title=title)
+
+
+def _told(point: Point) -> str:
+    return (
+        f"{point.method} on {point.item}: people {point.people:.2f}, metric {point.metric:.2f}, {count(point.answers, 'answer')}"
+    )
+
+
+def _aside(methods: Sequence[str], method: str) -> float:
+    """Shift of a method's points to the right in ratios, so that equal ratios of several stay apart."""
+    return (methods.index(method) - (len(methods) - 1) / 2) * min(_ASIDE, 0.13 / len(methods))

@@ -1,0 +1,18 @@
+"""EditBoard, AAAI 2025, from a list of edited videos: what is wrong with it, its scores, the transcript and its plots."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+JOINS: Mapping[str, Mapping[str, str]] = {
+    "protocol": {
+        "editboard/as-published": "inpaintbench.wings.editboard.protocol:AS_PUBLISHED",
+        "editboard/as-published-gif": "inpaintbench.wings.editboard.protocol:AS_PUBLISHED_GIF",
+        "editboard/paper": "inpaintbench.wings.editboard.protocol:PAPER",
+        "editboard/corrected": "inpaintbench.wings.editboard.protocol:CORRECTED",
+    },
+    "command of eval": {
+        "editboard": "inpaintbench.wings.editboard.commands:editboard",
+        "transcript": "inpaintbench.wings.editboard.commands:transcript",
+    },
+}

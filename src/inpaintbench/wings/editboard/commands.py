@@ -1,0 +1,156 @@
+"""`eval editboard` and `eval transcript`: EditBoard's metrics and transcript, of a list of edited videos or of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated
+
+from inpaintbench import frozen
+from inpaintbench.cli import console
+from inpaintbench.cli.console import InShard, Locally, Running
+from inpaintbench.cli.evaluate_options import InDataset, Networks, OfNetworks, ProtocolName, Run, SomeMetrics
+from inpaintbench.cli.options import option
+from inpaintbench.cli.run_folder import kept_between_items, opened
+from inpaintbench.cli.words import check_name
+from inpaintbench.errors import InputError, RunError
+from inpaintbench.eval.protocols import PROTOCOLS, usual
+from inpaintbench.eval.protocols.base import Protocol
+from inpaintbench.eval.results.between_items import exposure_sentences
+from inpaintbench.eval.results.tables import Results
+from inpaintbench.eval.scoring.run_folder import bind, scores_of
+from inpaintbench.eval.scoring.run_state import references_in
+from inpaintbench.eval.scoring.score import SCORING_SECONDS
+from inpaintbench.pages.words import count
+from inpaintbench.wings.editboard.checking import Checked, Finding
+from inpaintbench.wings.editboard.manifest import Edit, read_manifest
+from inpaintbench.wings.editboard.page import write_transcript
+from inpaintbench.wings.editboard.scoring import FOLDER, Measuring, cautions, keep_apart, settings_of
+from inpaintbench.wings.editboard.transcript import Told, transcript_of
+from inpaintbench.workspace import Workspace
+
+_PREFIX = "editboard/"
+_OURS = [name for name in PROTOCOLS if name.startswith(_PREFIX)]
+_MOST_NOTES = 20
+
+
+def editboard(
+    manifest: Annotated[
+        Path,
+        option(
+            "The edited videos: .csv, .jsonl, .json or .parquet with original_video_path, edited_video_path, "
+            "semantic_mask_path, source_prompt, target_prompt, and perhaps task, model, id."
+        ),
+    ],
+    out: Annotated[Path, option("Folder for scores and transcript; the same command goes on where it was.")],
+    protocol: Annotated[str, option(f"One of: {', '.join(_OURS)}.", among=_OURS)] = "editboard/as-published",
+    metric: SomeMetrics = None,
+    side: Annotated[
+        int | None,
+        option(
+            "Squash all videos to squares of this side in pixels; EditBoard takes 512.", default="as they are", min=16, max=4096
+        ),
+    ] = None,
+    dry_run: Annotated[bool, option("Check everything and measure nothing.", "--dry-run")] = False,
+    keep_going: Annotated[bool, option("Leave out edits that cannot be scored, and say so.", "--keep-going")] = False,
+    networks: OfNetworks = Networks(),
+    time_limit: Annotated[float, option("Seconds for one edit.", min=1)] = SCORING_SECONDS,
+    running: Locally = Running(),
+    shard: InShard = None,
+) -> None:
+    """Score edited videos by EditBoard's nine metrics. They come from a list; the transcript of every model is written.
+
+    Example: inpaintbench eval editboard --manifest edits.csv --out RUN --dry-run
+    """
+    check_name("protocol for edits", protocol, _OURS)
+    measuring = Measuring.of(PROTOCOLS.get(protocol), metric, networks.compute, side_pixels=side, seconds=time_limit)
+    listed = read_manifest(manifest)
+    if listed.faults:
+        _stop(manifest, listed.faults)
+    keep_apart(out, listed.edits)
+    if (out / "dataset.sha256").exists():
+        raise InputError(f"{str(out)!r} is the run folder of a frozen benchmark; choose another --out")
+    workspace = Workspace(out, shard=console.parse_shard(shard))
+    with running.on(workspace) as executor:
+        own = [edit for edit in listed.edits if workspace.takes(str(edit.original or edit.edited))]
+        checked, findings = measuring.checked(executor, own, listed.folder)
+        _tell(findings)
+        spoilt = [item for item in checked if item.fault]
+        if spoilt and (dry_run or not keep_going):
+            raise InputError(_refusal(manifest, spoilt, len(own)))
+        console.say(f"{manifest.name}: {_in_words(own)}")
+        if dry_run:
+            console.say("Nothing is wrong with them; nothing was measured.")
+            for sentence in measuring.lacking():
+                console.say(sentence)
+            return
+        scored = measuring.score(executor, checked)
+        if workspace.shard is None:
+            for sentence in measuring.write(out, manifest.stem, listed.folder, checked, scored.rows):
+                console.say(sentence)
+    if scored.failures:
+        raise RunError(f"{count(scored.failures, 'edit')} failed; the same command tries them again")
+
+
+def _tell(findings: Sequence[Finding]) -> None:
+    """All faults; of the rest, each sentence once with the places that it is true of."""
+    for finding in findings:
+        if finding.kind == "fault":
+            console.warn(str(finding))
+    places: dict[str, list[str]] = {}
+    for finding in findings:
+        if finding.kind != "fault":
+            places.setdefault(finding.text, []).append(finding.where)
+    for text, where in list(places.items())[:_MOST_NOTES]:
+        more = f" and {len(where) - 1} more" if len(where) > 1 else ""
+        console.warn(f"{where[0]}{more}: {text}")
+    if len(places) > _MOST_NOTES:
+        console.warn(f"and {len(places) - _MOST_NOTES} more notes")
+
+
+def _stop(manifest: Path, faults: Sequence[str]) -> None:
+    for fault in faults:
+        console.warn(fault)
+    raise InputError(f"{count(len(faults), 'fault')} in {str(manifest)!r}; nothing was measured")
+
+
+def _refusal(manifest: Path, spoilt: Sequence[Checked], total: int) -> str:
+    which = "it" if len(spoilt) == 1 else "them"
+    some = f"{len(spoilt)} of {count(total, 'edit')} in {str(manifest)!r}"
+    return f"{some} cannot be scored; nothing was measured: mend {which}, or give --keep-going to leave {which} out"
+
+
+def _in_words(edits: Sequence[Edit]) -> str:
+    models, originals = {edit.model for edit in edits}, {edit.original for edit in edits if edit.original}
+    return f"{count(len(edits), 'edit')} by {count(len(models), 'model')} of {count(len(originals), 'original')}"
+
+
+def transcript(
+    dataset: InDataset,
+    run: Run,
+    protocol: ProtocolName = None,
+    out: Annotated[Path | None, option("Folder for the transcript.", default="RUN/transcript")] = None,
+) -> None:
+    """Write the transcript of methods on a benchmark of edits. It has each metric in each task, with its figures.
+
+    Example: inpaintbench eval transcript DATASET --run RUN
+    """
+    workspace, loaded = opened(run), frozen.load(dataset)
+    if not any(map(frozen.is_edit, loaded.items)):
+        raise InputError(f"{loaded.name!r} has no edits, so there is no transcript of it; use `inpaintbench eval report`")
+    bind(workspace, dataset)
+    name = protocol or usual(loaded)
+    with console.writing(workspace):
+        rows, _ = scores_of(workspace, loaded, dataset, name)
+        told_of: Mapping[str, Told] = {row["item_id"]: Told(row["task"], frozen.source_of(row)) for row in loaded.items}
+        facts = {(row.method, row.item_id): told_of[row.item_id] for row in rows}
+        chosen: Protocol = PROTOCOLS.get(name)
+        settings = settings_of(chosen, sorted({row.metric for row in rows if row.value is not None}))
+        references, efforts = references_in(workspace), kept_between_items(workspace)
+        results = Results(loaded, rows, protocol=chosen, references=references, efforts=efforts)
+        transcript = transcript_of(
+            rows, facts, title=loaded.name, settings=settings, references=references,
+            notes=[*cautions(rows[0].fingerprint), *exposure_sentences(results)],
+        )  # fmt: skip
+        page = write_transcript((out or workspace.path / FOLDER).absolute(), transcript)
+    console.say(f"Transcript: {page.resolve()}")

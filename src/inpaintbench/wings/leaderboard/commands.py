@@ -1,0 +1,230 @@
+"""`eval submit` and `eval leaderboard`: scores of one method packed up, and a site made of many such files."""
+
+from __future__ import annotations
+
+import datetime
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from inpaintbench import frozen
+from inpaintbench.cli import completing, console
+from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, dataset_argument, label_of
+from inpaintbench.cli.exits import UsageError
+from inpaintbench.cli.options import argument, option
+from inpaintbench.cli.run_folder import opened, results_of
+from inpaintbench.errors import InputError
+from inpaintbench.eval.protocols import PROTOCOLS, usual
+from inpaintbench.eval.scoring.repeating import beware_words
+from inpaintbench.eval.scoring.run_folder import bind, check_scored, scored_methods, scores_of
+from inpaintbench.files import write_atomically
+
+if TYPE_CHECKING:
+    from inpaintbench.eval.results.tables import Results
+    from inpaintbench.wings.leaderboard.board import Entry
+
+
+def submit(
+    dataset: Annotated[Path | None, dataset_argument("none, with --new-card")] = None,
+    run: Annotated[Path | None, option("Folder with the scores.", default="none, with --new-card")] = None,
+    method: Annotated[
+        str | None,
+        option(
+            "Which of its methods.",
+            default="the only one that was scored",
+            metavar="LABEL",
+            parser=label_of,
+            autocompletion=completing.labels,
+        ),
+    ] = None,
+    card: Annotated[Path | None, option("The method card, TOML.", default="none, with --new-card")] = None,
+    out: Annotated[Path | None, option("The file to write.", default="LABEL.zip")] = None,
+    protocol: ProtocolName = None,
+    predictions: Annotated[
+        bool, option("Put in the predictions, so that others can measure some again.", "--predictions")
+    ] = False,
+    new_card: Annotated[
+        Path | None, option("Write an empty method card there, and nothing else.", "--new-card", metavar="FILE")
+    ] = None,
+    to_hub: Annotated[
+        str | None,
+        option(
+            "Open a pull request with the scores on this model of the Hub, with --repo.", default="none", metavar="OWNER/MODEL"
+        ),
+    ] = None,
+    repo: Annotated[str | None, option("The dataset on the Hub, for --to-hub.", default="none", metavar="OWNER/NAME")] = None,
+    revision: Annotated[
+        str | None, option("Its commit that was scored, as `export push` prints it.", default="not stated")
+    ] = None,
+) -> None:
+    """Pack one method's scores for a leaderboard. Hashes and its method card go with them.
+
+    Example: inpaintbench eval submit DATASET --run RUN --method mine --card card.toml --out mine.zip
+    """
+    from inpaintbench.wings.leaderboard.card import MOST_BYTES, template
+    from inpaintbench.wings.leaderboard.pack import pack
+
+    if new_card is not None:
+        if new_card.exists():
+            raise InputError(f"{str(new_card)!r} is there already; give --new-card another name")
+        write_atomically(new_card, template())
+        console.say(f"wrote {console.shown(new_card)}: fill it in, then give it as --card")
+        return
+    if dataset is None or run is None or card is None:
+        raise UsageError("give a dataset, --run and --card, or --new-card FILE for a card to fill in")
+    if bool(to_hub) != bool(repo):
+        raise UsageError("--to-hub names a model and --repo the dataset on the Hub; give both or neither")
+    if not card.is_file():
+        raise InputError(f"no method card {str(card)!r}; `inpaintbench eval submit --new-card {card}` writes one to fill in")
+    with card.open("rb") as file:
+        described = file.read(MOST_BYTES + 1)
+    loaded, workspace = frozen.load(dataset), opened(run)
+    name = protocol or usual(loaded)
+    PROTOCOLS.get(name)
+    with workspace.locked():
+        bind(workspace, dataset)
+        scored = scored_methods(workspace, name)
+        if method is None and len(scored) > 1:
+            raise UsageError(f"{str(run)!r} holds scores of {', '.join(scored)}; choose one with --method")
+        if method is not None:
+            check_scored(method, scored)
+        label = method or (scored[0] if scored else "")
+        scores, sets = scores_of(workspace, loaded, dataset, name, methods=[label] if label else None)
+        target = out or Path(f"{label}.zip")
+        made = pack(
+            target, workspace=workspace, root=dataset, protocol=name, method=label, card=described, scores=scores,
+            slice_scores=sets, with_predictions=predictions,
+        )  # fmt: skip
+    missing = len(loaded.items) - len(made.header.predictions)
+    said = f", {missing} of {len(loaded.items)} items without a prediction" if missing else ""
+    if lacking := len(made.header.predictions) - len(made.header.measured):
+        console.say(f"what the scores of {lacking} items were measured of is not recorded; `eval score` again records it")
+    inside = f"{len(made.blobs)} predictions, " if predictions else ""
+    beware = beware_words(made.header.effort.get("between_items", ""))
+    told = "; ".join(filter(None, (f"{inside}{len(made.scores)} scores of {label}{said}", f"it {beware}" * bool(beware))))
+    console.say(f"wrote {console.shown(target)}: {told}")
+    console.say(f"submission {made.identity}")
+    if to_hub and repo:
+        _propose(results_of(run, dataset, name), label, model=to_hub, repository=repo, revision=revision)
+    console.tell_next("eval", "leaderboard", dataset, target.parent, "--out", "SITE")
+
+
+def _propose(results: Results, method: str, *, model: str, repository: str, revision: str | None) -> None:
+    """Open a pull request with a method's scores on its model's repository."""
+    from inpaintbench.eval.result_files.hub_results import lacks, lacks_words, results_path, results_yaml
+    from inpaintbench.export.publishing.client import check_name
+    from inpaintbench.export.publishing.client import opened as opened_on_hub
+
+    check_name(repository)
+    today = f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}"
+    data = results_yaml(results, method, repository=repository, revision=revision, date=today)
+    if reasons := lacks(results, method):
+        console.say(lacks_words(method, reasons))
+    with opened_on_hub(model, kind="model") as hub:
+        hub.require_token()
+        address = hub.propose(f"Scores on {repository}", {results_path(repository): data})
+    console.say(f"pull request {address}")
+
+
+def leaderboard(
+    dataset: InDataset,
+    folder: Annotated[Path, argument("Folder with submissions, *.zip.", metavar="SUBMISSIONS")],
+    out: Annotated[Path, option("Folder for the site.")],
+    protocol: ProtocolName = None,
+    earlier: Annotated[
+        list[Path] | None,
+        option(
+            "Take scores on this earlier version of the dataset too, and compare all on the items in common; may be given again.",
+            default="none",
+            metavar="FOLDER",
+        ),
+    ] = None,
+    fingerprint: Annotated[str | None, option("Take scores with this fingerprint.", default="the protocol's own")] = None,
+    verify: Annotated[int, option("Measure N items of each submission again.", min=0, metavar="N")] = 0,
+    unmeasured: Annotated[
+        bool, option("Give places to submissions too whose pixels are not measured again here.", "--place-unmeasured")
+    ] = False,
+    seed: Annotated[int | None, option("Chooses these items.", default="drawn anew, so that nobody can know it", min=0)] = None,
+    workers: Annotated[int, option("Processes that measure again; 0 = this one.", min=0)] = 1,
+    clips: Annotated[
+        int, option("Show N items with every method's clip, from predictions that submissions brought.", min=0, metavar="N")
+    ] = 0,
+    title: Annotated[str | None, option("Of the site.", default="the dataset's name")] = None,
+    introduction: Annotated[str, option("A sentence below the title.")] = "",
+    space: Annotated[
+        str | None,
+        option(
+            "Write the README.md of a static Hugging Face Space too, for this dataset of the Hub.",
+            default="none",
+            metavar="OWNER/NAME",
+        ),
+    ] = None,
+) -> None:
+    """Make a static site from submissions. A bad one is listed with its reason and left out.
+
+    Example: inpaintbench eval leaderboard DATASET SUBMISSIONS --verify 5 --out site
+    """
+    from inpaintbench.export.publishing.client import check_name as check_hub_name
+    from inpaintbench.wings.leaderboard.board import UNMEASURED
+    from inpaintbench.wings.leaderboard.clips import clips_of
+    from inpaintbench.wings.leaderboard.gather import Sample, gather
+    from inpaintbench.wings.leaderboard.write import checked_place, write_site
+
+    checked_place(out)
+    if space is not None:
+        check_hub_name(space)
+    loaded = frozen.load(dataset)
+    chosen = PROTOCOLS.get(protocol or usual(loaded))
+    drawn = secrets.randbits(32) if seed is None else seed
+    with console.progress() as shown:
+        sample = Sample(verify, drawn, workers) if verify else None
+        taken = fingerprint or chosen.fingerprint_of(loaded)
+        board = gather(
+            folder,
+            root=dataset,
+            protocol=chosen,
+            earlier=earlier or (),
+            fingerprint=taken,
+            sample=sample,
+            trusted=unmeasured,
+            progress=shown,
+        )
+    shown_clips = clips_of(board, root=dataset, items=clips) if clips else None
+    page = write_site(out, board, title=title, introduction=introduction, hub_dataset=space, clips=shown_clips)
+    everything, region = board.slices[0], board.regions[0]
+    rows = [
+        (
+            row.place or "–",
+            row.entry.label,
+            row.mean_text,
+            row.entry.submission.path.name,
+            row.entry.version,
+            _verified(row.entry),
+        )
+        for row in board.rows(everything, region)
+    ]
+    console.print_table(
+        f"{chosen.name}, {region}, all items", ["place", "method", "mean place", "file", "scored on", "measured again"], rows
+    )
+    aside: dict[str, list[str]] = {}
+    for entry in board.entries:
+        if entry.aside and not entry.submission.header.reference:
+            aside.setdefault(entry.aside, []).append(entry.label)
+    for reason, labels in aside.items():
+        way_out = "; --verify N measures some items again, --place-unmeasured takes the submitters' word"
+        console.say(f"no place for {', '.join(labels)}: {reason}{way_out * (reason == UNMEASURED)}")
+    for left_out in board.refused:
+        console.say(f"left out: {left_out.name}: {left_out.reason}")
+    if verify:
+        console.say(f"measured again with --verify {verify} --seed {drawn}")
+    console.say(f"Leaderboard: {page.resolve()}")
+    console.tell_next("view", page.parent)
+
+
+def _verified(entry: Entry) -> str:
+    verdict = entry.verdict
+    if verdict is None:
+        return "no"
+    if verdict.agrees:
+        return f"{verdict.values} numbers of {entry.part_measured or len(verdict.items)} items agree"
+    return verdict.reason or "nothing could be measured here"

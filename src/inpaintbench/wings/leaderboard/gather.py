@@ -1,0 +1,127 @@
+"""Collection of the submissions in a folder of files that strangers sent."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from inpaintbench import frozen
+from inpaintbench.errors import InputError
+from inpaintbench.eval.protocols.base import Protocol
+from inpaintbench.files import file_sha256
+from inpaintbench.frozen import dataset_id
+from inpaintbench.types import Dataset
+from inpaintbench.wings.leaderboard.board import Board, Entry, Refused
+from inpaintbench.wings.leaderboard.checking import check, missing_items
+from inpaintbench.wings.leaderboard.common import common_part, within
+from inpaintbench.wings.leaderboard.unpack import Submission, read_submission
+from inpaintbench.wings.leaderboard.verify import Verdict, check_agrees, verify
+
+
+class Sample(NamedTuple):
+    """Sample of the items that are measured again."""
+
+    items: int
+    """Items of each submission."""
+    seed: int
+    workers: int = 1
+
+
+def gather(
+    folder: Path,
+    *,
+    root: Path,
+    protocol: Protocol,
+    earlier: Sequence[Path] = (),
+    fingerprint: str | None = None,
+    sample: Sample | None = None,
+    trusted: bool = False,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> Board:
+    """Every ``*.zip`` in a folder, by name; one that cannot stand is left out with its reason.
+
+    Args:
+        folder: with the submissions.
+        root: folder of the dataset.
+        protocol: of the leaderboard.
+        earlier: folders with manifests of earlier versions of the dataset. A submission on one of them stands where it has items
+            in common with the dataset; all submissions are then compared on the items that all their versions have in common.
+        fingerprint: the protocol's own by default; another for one precision or pose estimator.
+        sample: measure some items again; None = not at all, and then no submission competes unless it is ``trusted``.
+        trusted: those too compete whose pixels were not measured again.
+        progress: told after every file.
+
+    Raises:
+        InputError: no submission is there, or none can stand; their versions have no item in common.
+        RunError: the processes that measure again cannot work, which is no submission's fault.
+    """
+    paths = sorted(folder.glob("*.zip")) if folder.is_dir() else []
+    if not paths:
+        raise InputError(f"no submission (*.zip) in {str(folder)!r}; `inpaintbench eval submit` makes one")
+    dataset, manifest = frozen.load(root), file_sha256(root / frozen.MANIFEST)
+    versions = {manifest: dataset} | {file_sha256(one / frozen.MANIFEST): frozen.load(one) for one in earlier}
+    entries: list[Entry] = []
+    refused: list[Refused] = []
+    for done, path in enumerate(paths, 1):
+        try:
+            submission = read_submission(path)
+            same = next((entry for entry in entries if entry.submission.identity == submission.identity), None)
+            if same:
+                raise InputError(f"it is the same as {same.submission.path.name}")
+            wanted = fingerprint or protocol.fingerprint
+            own = submission.header.manifest_sha256 if submission.header.manifest_sha256 in versions else manifest
+            if own == manifest and (known := frozen.version_of(dataset, submission.header.manifest_sha256)):
+                raise InputError(f"it is of {known}, an earlier version; give the folder with that manifest as --earlier")
+            check(submission, versions[own], manifest_sha256=own, protocol=protocol, fingerprint=wanted)
+            submission = within(submission, versions[own], common_part(dataset, [versions[own]]))
+            verdict = _verdict(submission, dataset, root, protocol, sample) if sample else None
+            entries.append(Entry(submission.header.method, submission, {}, verdict, dataset_id(versions[own]), trusted))
+        except InputError as error:
+            refused.append(Refused(_shown(path.name), _shown(str(error))))
+        if progress:
+            progress("submissions", done, len(paths))
+    if not entries:
+        first = refused[0]
+        raise InputError(f"none of {len(paths)} submissions in {str(folder)!r} can stand; {first.name}: {first.reason}")
+    used = [versions[sha256] for sha256 in dict.fromkeys(entry.submission.header.manifest_sha256 for entry in entries)]
+    common = common_part(dataset, used)
+    compared = []
+    for entry in entries:
+        submission = within(entry.submission, versions[entry.submission.header.manifest_sha256], common)
+        compared.append(replace(entry, submission=submission, missing=missing_items(submission, common)))
+    return Board(common, protocol, _told_apart(compared), refused, items=len(dataset.items))
+
+
+def _verdict(submission: Submission, dataset: Dataset, root: Path, protocol: Protocol, sample: Sample) -> Verdict:
+    with tempfile.TemporaryDirectory() as place:
+        found = verify(
+            submission, dataset, root=root, protocol=protocol, items=sample.items, seed=sample.seed, folder=Path(place) / "run",
+            workers=sample.workers,
+        )  # fmt: skip
+    check_agrees(found)
+    return found
+
+
+def _told_apart(entries: list[Entry]) -> list[Entry]:
+    """Entries with the file's name behind a label that several submissions chose."""
+    counts = Counter(entry.label for entry in entries)
+    taken = {label for label, count in counts.items() if count == 1}
+    found = []
+    for entry in entries:
+        label = entry.label
+        if counts[label] > 1:
+            label = f"{label} ({_shown(entry.submission.path.stem)})"
+            while label in taken:
+                label += "*"
+            taken.add(label)
+        found.append(replace(entry, label=label))
+    return found
+
+
+def _shown(text: str) -> str:
+    """Text that can be written into a page: strangers' files may have any name and hold any letter."""
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)

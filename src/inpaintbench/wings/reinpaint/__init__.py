@@ -1,0 +1,27 @@
+"""Re-inpainting self-consistency: a result is inpainted again under patches of its known pixels, and the two are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+JOINS: Mapping[str, Mapping[str, str]] = {
+    "metric": {
+        "reinpaint_psnr": "inpaintbench.wings.reinpaint.leaves:ReinpaintPsnr",
+        "reinpaint_ssim": "inpaintbench.wings.reinpaint.leaves:ReinpaintSsim",
+        "reinpaint_lpips": "inpaintbench.wings.reinpaint.leaves:ReinpaintLpips",
+        "reinpaint_original_psnr": "inpaintbench.wings.reinpaint.leaves:ReinpaintOriginalPsnr",
+        "reinpaint_original_ssim": "inpaintbench.wings.reinpaint.leaves:ReinpaintOriginalSsim",
+        "reinpaint_original_lpips": "inpaintbench.wings.reinpaint.leaves:ReinpaintOriginalLpips",
+        "reinpaint_known_psnr": "inpaintbench.wings.reinpaint.leaves:ReinpaintKnownPsnr",
+        "reinpaint_known_ssim": "inpaintbench.wings.reinpaint.leaves:ReinpaintKnownSsim",
+        "reinpaint_known_lpips": "inpaintbench.wings.reinpaint.leaves:ReinpaintKnownLpips",
+        "reinpaint_excess_psnr": "inpaintbench.wings.reinpaint.leaves:ReinpaintExcessPsnr",
+        "reinpaint_excess_ssim": "inpaintbench.wings.reinpaint.leaves:ReinpaintExcessSsim",
+        "reinpaint_excess_lpips": "inpaintbench.wings.reinpaint.leaves:ReinpaintExcessLpips",
+    },
+    "protocol": {
+        "reinpaint/as-published": "inpaintbench.wings.reinpaint.protocol:AS_PUBLISHED",
+        "reinpaint/corrected": "inpaintbench.wings.reinpaint.protocol:CORRECTED",
+    },
+    "command of eval": {"reinpaint": "inpaintbench.wings.reinpaint.commands:app"},
+}

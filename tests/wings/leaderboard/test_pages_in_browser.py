@@ -1,0 +1,88 @@
+"""Every kind of page of the site by axe-core, in light and dark; sorting and a narrow window go well with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.browser_checks import OpenPage, serious_findings
+from tests.wings.leaderboard.made import PROTOCOL
+
+from inpaintbench.eval.protocols import PROTOCOLS
+from inpaintbench.wings.leaderboard.clips import clips_of
+from inpaintbench.wings.leaderboard.gather import gather
+from inpaintbench.wings.leaderboard.write import write_site
+
+
+@pytest.fixture(scope="module")
+def site(world: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The front page of three methods of which nothing was measured again, with two items or so to look at."""
+    board = gather(world / "submissions", root=world / "data", protocol=PROTOCOLS.get(PROTOCOL), trusted=True)
+    clips = clips_of(board, root=world / "data", items=2)
+    return write_site(tmp_path_factory.mktemp("pages") / "site", board, clips=clips)
+
+
+def one_of_each_kind(front: Path) -> list[Path]:
+    """The front page, that of the clips, a page of a slice and a page of a method: one from each folder below."""
+    found: dict[Path, Path] = {}
+    for path in sorted(front.parent.glob("*/*.html")):
+        found.setdefault(path.parent, path)
+    return [*sorted(front.parent.glob("*.html")), *found.values()]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(browser: Any, site: Path, scheme: str) -> None:
+    pages = one_of_each_kind(site)
+    assert site in pages
+    assert len(pages) == 4
+    for path in pages:
+        tab = OpenPage(browser, path.as_uri(), color_scheme=scheme)
+        assert serious_findings(tab.page, colours_only=scheme == "dark") == [], path.name
+        assert (tab.complaints, tab.fetched(site.parent)) == ([], [])
+        tab.context.close()
+
+
+def test_after_sorting_in_a_narrow_window_all_is_still_well(browser: Any, site: Path) -> None:
+    tab = OpenPage(browser, site.as_uri(), viewport={"width": 390, "height": 844})
+    heads = tab.page.locator(".standings:visible th", has_text="SSIM")
+    place = [words.startswith("SSIM") for words in tab.page.locator(".standings:visible thead th").all_inner_texts()].index(True)
+    heads.locator("button").click()
+    values = [
+        float(row.locator(":scope > *").nth(place).get_attribute("data-value"))
+        for row in tab.page.locator(".standings:visible tbody tr").all()
+    ]
+    assert len(values) == 3
+    assert values == sorted(values, reverse=True)
+    assert heads.get_attribute("aria-sort") == "descending"
+    assert tab.sticks_out() <= 0
+    assert tab.complaints == []
+    tab.context.close()
+
+
+def test_on_paper_a_place_and_its_mean_stand_beside_each_other(browser: Any, site: Path) -> None:
+    tab = OpenPage(browser, site.as_uri(), viewport={"width": 703, "height": 1000})
+    tab.page.emulate_media(media="print")
+    for cell in tab.page.locator(".standings:visible td.place", has=tab.page.locator("small")).all():
+        text = "const text = new Range(); text.{}; return text.getBoundingClientRect().toJSON();"
+        parts = ("selectNode(cell.firstChild)", "selectNode(cell.querySelector('small'))", "selectNodeContents(cell)")
+        place, mean, whole = (cell.evaluate(f"(cell) => {{ {text.format(part)} }}") for part in parts)
+        assert place["right"] <= mean["left"]
+        assert abs(place["bottom"] - mean["bottom"]) < 2
+        assert whole["height"] <= cell.bounding_box()["height"]
+    tab.context.close()
+
+
+def test_clips_of_two_methods_meet_under_a_wipe_and_one_that_brought_none_says_so(browser: Any, site: Path) -> None:
+    tab = OpenPage(browser, site.as_uri())
+    tab.page.get_by_role("link", name="Clips").click()
+    figure = tab.page.locator(".exhibit:visible")
+    assert figure.count() == 1
+    assert figure.locator(".tile canvas").count() == 4  # truth, input, and two of three methods
+    assert figure.locator(".absent").count() == 1
+    tab.page.get_by_role("button", name="Wipe").click()
+    sides = tab.page.locator(".wipe select")
+    assert tab.page.locator(".wipe-stage canvas").is_visible()
+    assert sides.nth(0).input_value() != sides.nth(1).input_value()
+    assert tab.complaints == []
+    tab.context.close()
