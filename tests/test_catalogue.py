@@ -90,8 +90,8 @@ def test_every_leaf_file_is_listed_and_every_listed_leaf_is_a_documented_class(p
 
 
 def test_an_unknown_name_gets_a_suggestion() -> None:
-    leaves = Catalogue("metric", {"psnr": "a:B", "ssim": "a:C"})
-    with pytest.raises(UnknownNameError, match=r"unknown metric 'pnsr', did you mean 'psnr'\?"):
+    leaves = Catalogue("number", {"psnr": "a:B", "ssim": "a:C"})
+    with pytest.raises(UnknownNameError, match=r"unknown number 'pnsr', did you mean 'psnr'\?"):
         leaves.get("pnsr")
     with pytest.raises(UnknownNameError, match="choose from psnr, ssim"):
         leaves.get("something else entirely")

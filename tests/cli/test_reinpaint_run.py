@@ -71,7 +71,7 @@ def test_score_report_analysis_and_rank_take_the_protocol_of_the_benchmark(world
         assert done.returncode == 0, done.stderr
     refused = run_here("eval", "score", *place, "--precision", "bf16")
     assert refused.returncode == 2
-    assert "re-inpainting runs its networks in fp32" in refused.stderr
+    assert "runs its networks in fp32" in refused.stderr
 
 
 def test_the_leaderboard_takes_scores_of_the_usual_setting(world: World, tmp_path: Path) -> None:

@@ -136,9 +136,9 @@ def test_files_carry_sizes() -> None:
 
 
 def test_metrics_are_called_as_people_write_them() -> None:
-    names = ("vfid_clips", "p_ids", "lpips", "ssim_gaussian_11", "temporal_difference", "warp_error")
+    names = ("u_ids", "p_ids", "lpips", "ssim_gaussian_11", "temporal_difference", "warp_error")
     assert [metric_label(name) for name in names] == [
-        "VFID-clips", "P-IDS", "LPIPS", "SSIM gaussian 11", "Temporal difference", "Warping error"
+        "U-IDS", "P-IDS", "LPIPS", "SSIM gaussian 11", "Temporal difference", "Warping error"
     ]  # fmt: skip
 
 

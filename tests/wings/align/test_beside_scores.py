@@ -10,9 +10,10 @@ from tests.eval.report.hand_made import SLICES, VALUES, dataset, scores
 
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.report.page import parts_of
+from inpaintbench.eval.results.cautions import judge_sentences
 from inpaintbench.eval.results.quantity import Quantity
 from inpaintbench.eval.results.tables import Results
-from inpaintbench.wings.align.agreement import FOLDER, Agreement, judge_sentences
+from inpaintbench.wings.align.agreement import FOLDER, Agreement
 from inpaintbench.wings.align.align import align
 from inpaintbench.wings.align.page import write_alignment
 from inpaintbench.wings.align.reading import Answers, Ballot, measured_of

@@ -27,6 +27,7 @@ class SecondMoment(VfidClips):
     """
 
     name = "second_moment"
+    label = "Second moment"
     version = "1"
     decimals = 6
 
