@@ -66,6 +66,15 @@ compile_bytecode() {
     "$VENV/bin/python" -m compileall -q -j 0 "$VENV/lib" src >/dev/null || true
 }
 
+# Once here, in a few seconds; else each of the demo's processes does it, where Python is told to write no bytecode.
+compile_what_the_demo_imports() {
+    "$VENV/bin/python" -m compileall -q -j 0 src >/dev/null || true
+    for module in altair av cv2 datasets httpx2 jinja2 pebble PIL.ImageDraw pyarrow.parquet pydantic rich.progress scipy.fft scipy.ndimage \
+        scipy.optimize scipy.sparse.csgraph scipy.stats skimage.data skimage.morphology typer.rich_utils vl_convert; do
+        echo "import $module"
+    done | PYTHONDONTWRITEBYTECODE="" "$VENV/bin/python" - || true
+}
+
 lock() {
     compile="$UV pip compile --quiet --universal --generate-hashes --no-header --no-annotate --python-version 3.11 --upgrade"
     $compile --extra all --extra docs --extra dev pyproject.toml -o requirements.lock
@@ -88,6 +97,7 @@ venv) ;;
 demo)
     if [ ! -e "$VENV/.full" ]; then
         install requirements-demo.lock
+        compile_what_the_demo_imports
         # The demo does not need the installer, a twentieth of its size; the next verb that does brings it back.
         if [ -x "$VENV/bin/uv" ]; then "$VENV/bin/python" -m pip uninstall --quiet --yes uv; fi
     fi

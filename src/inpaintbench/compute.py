@@ -68,6 +68,11 @@ class Shared:
         self._cache: dict[Hashable, Any] = {}
         self._lock = threading.RLock()  # parts are decoded in parallel, and `make` may itself call `once`
 
+    @property
+    def identity(self) -> str:
+        """Identity of the true frames as measured, which other items of their clip share; empty where they have none."""
+        return "" if self._folder is None else self._truth_id
+
     def once(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """Return the cached value of ``key``; the first call computes it with ``make``."""
         with self._lock:

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import cv2
 import numpy as np
 import pytest
 from tests.eval.flows.test_dis import texture
 
-from inpaintbench.compute import Compute
+from inpaintbench.compute import Compute, Shared
 from inpaintbench.eval.flows.dis import Dis
 from inpaintbench.eval.passes import flow_pairs as module
 from inpaintbench.eval.passes.flow_pairs import flow_pairs
@@ -55,3 +58,32 @@ def test_a_multiple_that_fits_changes_nothing() -> None:
 
 def test_one_frame_has_no_pair() -> None:
     assert list(flow_pairs(ItemView.of_arrays(truth=sliding(frames=1)), flow="dis", size_multiple=1)) == []
+
+
+@pytest.mark.parametrize(("kept_bytes", "same", "times"), [(1 << 20, True, 1), (1 << 20, False, 2), (1, True, 2)])
+def test_the_flow_of_a_short_clip_is_estimated_once_for_its_items(
+    kept_bytes: int, same: bool, times: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    estimated = []
+    usual = Dis.flow
+
+    def counted(self: Dis, one: Any, other: Any, compute: Compute) -> Any:
+        estimated.append(len(one))
+        return usual(self, one, other, compute)
+
+    monkeypatch.setattr(Dis, "flow", counted)
+    monkeypatch.setattr(module, "_KEPT_BYTES", kept_bytes)
+    module._KEPT.clear()
+    truth, other = sliding(), sliding() if same else sliding()[::-1]
+    found = [
+        list(
+            flow_pairs(
+                ItemView.of_arrays(truth=frames, shared=Shared(truth_id=name, folder=tmp_path)), flow="dis", size_multiple=1
+            )
+        )
+        for frames, name in ((truth, "a clip"), (other, "a clip" if same else "another"))
+    ]
+    assert sum(estimated) == times * 2 * 4  # pairs, there and back
+    monkeypatch.undo()
+    expected = list(flow_pairs(ItemView.of_arrays(truth=other), flow="dis", size_multiple=1))
+    np.testing.assert_array_equal([pair[1:] for pair in found[1]], [pair[1:] for pair in expected])

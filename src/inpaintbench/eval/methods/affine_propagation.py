@@ -82,16 +82,18 @@ class AffinePropagation(Method):
         ring = regions.dilate(missing[None], radius=_RING_PIXELS - 1)[0] & ~missing
         ring[::2] = ring[:, ::2] = False  # a quarter of it tells as much
         places, levels = np.flatnonzero(ring), pixels[ring].astype(np.int16)  # of the ring, whose pixels nobody lends
+        left = np.count_nonzero(missing)
         for lender in lenders:
             gained = missing & lender.shown
-            if gained.any():
+            if count := np.count_nonzero(gained):
                 lent = lender.pixels()
                 judged = lender.shown.ravel()[places]
                 shift = self._brightness_shift(lent.reshape(-1, 3)[places[judged]], levels[judged])
                 if shift is not None:
-                    pixels[gained] = np.clip(lent[gained] + shift, 0, 255)
-                    missing &= ~gained
-            if not missing.any():
+                    pixels[gained] = np.minimum(np.maximum(lent[gained] + shift, 0), 255)
+                    missing ^= gained
+                    left -= count
+            if not left:
                 return
 
     def _brightness_shift(self, lent: npt.NDArray[np.uint8], levels: npt.NDArray[np.int16]) -> npt.NDArray[np.int16] | None:

@@ -35,15 +35,17 @@ class Mse(Metric):
 
 
 def frame_errors(view: ItemView, *, regions: tuple[str, ...], band_radius_pixels: int) -> dict[str, list[float]]:
-    """For each region the mean squared error (0..1) of every frame that has a pixel of it, in order."""
-    return {
-        region: masked_errors(
-            view.truth,
-            view.composite,
-            None if region == "frame" else region_pixels(view, region, band_radius_pixels=band_radius_pixels),
-        )
-        for region in regions
-    }
+    """For each region the mean squared error (0..1) of every frame that has a pixel of it, in order.
+
+    Worked out once for all metrics; not to be written to.
+    """
+
+    def errors(region: str) -> list[float]:
+        pixels = None if region == "frame" else region_pixels(view, region, band_radius_pixels=band_radius_pixels)
+        key = ("squared errors", region, band_radius_pixels)
+        return view.shared.once_of((view.truth, view.composite), key, lambda: masked_errors(view.truth, view.composite, pixels))
+
+    return {region: errors(region) for region in regions}
 
 
 def masked_errors(one: Frames, other: Frames, masks: Hole | None) -> list[float]:

@@ -178,7 +178,7 @@ def smallest_squared_difference(patch: Picture, window: Picture) -> int:
     spectra = scipy.fft.rfft2(planes)
     products = scipy.fft.irfft2((spectra[:3] * spectra[3:].conj()).sum(axis=0), shape)
     differences = _energies(window, size=size) - 2 * np.rint(products[: height - size + 1, : width - size + 1])
-    return int(differences.min() + np.square(patch, dtype=np.int64).sum())
+    return int(differences.min()) + round(cv2.norm(patch, cv2.NORM_L2SQR))
 
 
 def _energies(window: Picture, *, size: int) -> npt.NDArray[np.floating]:

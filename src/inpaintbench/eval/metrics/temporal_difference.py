@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import NamedTuple
 
 import cv2
-import numpy as np
-import numpy.typing as npt
 
 from inpaintbench.eval.metrics.base import Measurement, mean_over_clip
 from inpaintbench.eval.metrics.families import FramePairs, mean_level, missing_pair, shared_pixels
@@ -46,19 +45,23 @@ class TemporalDifference(FramePairs):
         Raises:
             NotMeasurable: there is one frame only.
         """
-        pairs: dict[str, list[Pair]] = {region: [] for region in self.regions}
+        key = ("amounts of change", self.regions, self.band_radius_pixels)
+        truth = view.shared.once_of((view.truth,), key, lambda: self._amounts(view, view.truth))
+        composite = self._amounts(view, view.composite)
+        return {
+            region: _over_clip([Pair(*both) for both in zip(truth[region], composite[region], strict=True)], region)
+            for region in self.regions
+        }
+
+    def _amounts(self, view: ItemView, frames: Frames) -> dict[str, list[float]]:
+        """For each region the mean absolute change of every pair of frames that share a pixel of it."""
+        amounts: dict[str, list[float]] = {region: [] for region in self.regions}
         shared = shared_pixels(view, regions=self.regions, band_radius_pixels=self.band_radius_pixels)
-        for index, masks in enumerate(shared):
-            changes = _change(view.truth, index), _change(view.composite, index)
+        for masks, (before, after) in zip(shared, pairwise(frames), strict=True):
+            change = cv2.absdiff(after, before)
             for region, pixels in masks.items():
-                pairs[region].append(Pair(*(mean_level(change, pixels) for change in changes)))
-        return {region: _over_clip(differences, region) for region, differences in pairs.items()}
-
-
-def _change(frames: Frames, index: int) -> npt.NDArray[np.uint8]:
-    """Absolute difference of the frame and the next one in grey levels, ``uint8[H, W, 3]``."""
-    change: npt.NDArray[np.uint8] = cv2.absdiff(frames[index + 1], frames[index])
-    return change
+                amounts[region].append(mean_level(change, pixels))
+        return amounts
 
 
 def _over_clip(pairs: Sequence[Pair], region: str) -> Measurement:

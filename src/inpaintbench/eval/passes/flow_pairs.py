@@ -25,6 +25,10 @@ Field = npt.NDArray[np.float32]
 
 # Flow that is estimated at once: about ten pairs of 832x480 both ways, twenty one way.
 _HELD_BYTES = 64 << 20
+# Flow of the clip that was measured last, and the most that it may take: 40 pairs of 832x480, or of an edit's source, with masks,
+# 113 of 512x512.
+_KEPT: dict[tuple[Any, ...], list[FlowPair]] = {}
+_KEPT_BYTES = 256 << 20
 
 
 class FlowPair(NamedTuple):
@@ -38,10 +42,10 @@ class FlowPair(NamedTuple):
 
 
 def flow_pairs(view: ItemView, *, flow: str, size_multiple: int) -> Iterator[FlowPair]:
-    """The flow of all pairs of neighbouring true frames, in order; no more than a few pairs are held.
+    """The flow of all pairs of neighbouring true frames, in order.
 
-    Nothing is remembered, since the flow of a clip is several times as large as the clip: who measures several methods shows
-    each pair to all of them before the next.
+    Who measures several methods shows each pair to all of them before the next. The flow of a short clip is kept for its other
+    items; that of a long one, which is several times as large as the clip, is held a few pairs at a time.
 
     Args:
         view: gives the truth and says how networks run.
@@ -52,8 +56,19 @@ def flow_pairs(view: ItemView, *, flow: str, size_multiple: int) -> Iterator[Flo
     Raises:
         NotMeasurable: the flow cannot be estimated here, or is not finite.
     """
+    pair_bytes = view.height * view.width * 2 * 2 * 4
+    if not view.shared.identity or pair_bytes * (view.frames - 1) > _KEPT_BYTES:
+        yield from _estimated(view, flow=flow, size_multiple=size_multiple, at_once=max(1, _HELD_BYTES // pair_bytes))
+        return
+    key = (view.shared.identity, view.shared.compute, flow, size_multiple)
+    if key not in _KEPT:
+        _KEPT.clear()  # before another clip's takes as much again
+        _KEPT[key] = list(_estimated(view, flow=flow, size_multiple=size_multiple, at_once=max(1, _HELD_BYTES // pair_bytes)))
+    yield from _KEPT[key]
+
+
+def _estimated(view: ItemView, *, flow: str, size_multiple: int, at_once: int) -> Iterator[FlowPair]:
     leaf: Flow = FLOWS.get(flow)()
-    at_once = max(1, _HELD_BYTES // (view.height * view.width * 2 * 2 * 4))
     for begin in range(0, view.frames - 1, at_once):
         frames = view.truth[begin : begin + at_once + 1]
         forward, backward = (
@@ -80,9 +95,6 @@ Levels = npt.NDArray[Any]
 # `uint8[H, W, 3]` RGB.
 Picture = npt.NDArray[Any]
 Mask = Literal["luma_at_most", "channels_below"]
-
-# Flow and masks that are kept of an item: 113 pairs of 512x512; of longer clips they are estimated anew for each metric.
-_KEPT_BYTES = 256 << 20
 
 
 class SourcePair(NamedTuple):
