@@ -54,7 +54,7 @@ def test_a_method_and_a_metric_from_outside_predict_and_score(site: Path, tmp_pa
     place = (tmp_path / "data", "--run", tmp_path / "run")
     assert "mirror: 2 predictions, 0 failed" in call(site, "eval", "predict", *place, "--method", "mirror", "--workers", 1)
     printed = call(site, "eval", "score", *place, "--protocol", "outside", "--workers", 0)
-    assert "4 scores under outside, 0 without a value" in printed
+    assert "2 items scored under outside, 0 without a value" in printed
     found = {(row.item_id, row.metric): row.value for row in Workspace(tmp_path / "run").table("scores", Score)}
     for row in dataset.items:
         truth, hole = frozen.truth_and_hole(tmp_path / "data", row)

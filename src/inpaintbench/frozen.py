@@ -205,6 +205,7 @@ def scoring_views(
     predictions: Sequence[Callable[[], Frames]],
     shared: Shared | None = None,
     known_from: str = "truth",
+    object_is_hole: bool = False,
 ) -> list[ItemView]:
     """Views of an item for metrics, one for each prediction: input, truth, hole, composite, prediction, joints of people, prompts
     of an edit, masks of an object and of its effects.
@@ -218,13 +219,14 @@ def scoring_views(
         predictions: each decodes one.
         shared: cache of all views of the item.
         known_from: part of the view that a composite has its known pixels from, ``truth`` or ``input``.
+        object_is_hole: the hole of an item without an object mask is its object, too.
     """
     hole = _cached(lambda: hole_of(root, row))
     truth = _cached(lambda: truth_of(root, row))
     given = _cached(lambda: corrupted(root, row, hole, truth=truth))
     shared = shared or Shared()
     parts = {"hole": hole, "input": given} | ({} if is_unpaired(row) else {"truth": truth}) | _edit_parts(root, row)
-    parts |= _masks(root, row, ("object_mask", "effect_mask"))
+    parts |= ({"object_mask": hole} if object_is_hole else {}) | _masks(root, row, ("object_mask", "effect_mask"))
     if joints := row.get("attributes", {}).get("joints"):
         parts["joints"] = lambda: tuple(Joint(**joint) for joint in joints)
     known = given if known_from == "input" or is_unpaired(row) else truth

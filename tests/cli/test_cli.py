@@ -127,8 +127,7 @@ def test_scores_come_from_a_dataset_alone_and_a_failed_item_hides_no_other(datas
     assert made.returncode == 0, made.stderr
     items = len(frozen.load(dataset).items)
     failed = int(re.search(r"(\d+) failed", done.stdout).group(1))  # type: ignore[union-attr]
-    assert f"{items * 3} scores under devil/corrected, " in made.stdout
-    assert int(re.search(r"(\d+) without", made.stdout).group(1)) >= failed * 3  # type: ignore[union-attr]
+    assert f"{items} items scored under devil/corrected, {failed} without a value" in made.stdout
 
 
 @pytest.fixture

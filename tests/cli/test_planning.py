@@ -210,3 +210,15 @@ def test_a_plan_for_a_folder_without_films_is_one_sentence(tmp_path: Path) -> No
 def test_a_wrong_axis_is_told_with_the_nearest(tmp_path: Path) -> None:
     done = run_here("masks", "preview", "camera_pth", "--out", tmp_path / "sheet.png")
     assert "did you mean 'camera_path'?" in done.stderr
+
+
+def test_who_stops_a_plan_is_not_told_that_it_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    film(tmp_path / "films.mp4", 1)
+
+    def stopped(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pilots, "pilot", stopped)
+    ended = run_here("build", "devil", "--sources", tmp_path, "--out", tmp_path / "w", "--plan")
+    assert (ended.returncode, "keeps nothing" in ended.stderr, "goes on" in ended.stderr) == (130, True, False), ended.stderr
+    assert not (tmp_path / "w").exists()

@@ -55,7 +55,7 @@ def test_a_lower_precision_says_how_far_it_is_off(words: tuple[str, ...], tmp_pa
     done = run_here(*words, *options, "--precision", "bf16")
     assert done.returncode == 0, done.stderr
     counts, *lines, follows = done.stdout.splitlines()
-    assert counts == "28 scores under devil/corrected, 0 without a value"
+    assert counts == "2 items scored under devil/corrected, 0 without a value"
     number = r"[\d.e-]+"
     assert follows.startswith("Next: inpaintbench eval report ")
     assert len(lines) == 2

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from inpaintbench import frozen, video
 from inpaintbench.compute import Compute
 from inpaintbench.errors import InputError
+from inpaintbench.eval.protocols import usual
 from inpaintbench.eval.scoring.predict import MethodSpec, predict
 from inpaintbench.eval.scoring.score import score_all
 from inpaintbench.executors.base import Rejection
@@ -126,6 +127,25 @@ def test_every_axis_gives_items_that_verify_and_score(tmp_path: Path) -> None:
     assert all(values[row["item_id"], "psnr"] is not None for row in dataset.items)
 
 
+def test_masks_that_are_not_exact_are_scored_where_the_exact_hole_is(tmp_path: Path) -> None:
+    recipe = RECIPE.model_copy(update={"axes": ("mask_error",), "sliced_by": ("camera_motion",)})
+    root, dataset = built(tmp_path / "workspace", recipe)
+    assert usual(dataset) == "devil/mask_error"
+    with LocalExecutor(Workspace(tmp_path / "run"), workers=0) as executor:
+        predict(executor, dataset, root=root, method=MethodSpec("telea", "telea"))
+        score_all(executor, dataset, root, ["telea"], usual(dataset), ["psnr"], Compute())
+        scores = executor.workspace.table("scores", Score)
+    values = {(one.item_id, one.region): one.value for one in scores}
+    pairs = groups_of(dataset, "mask_error")
+    assert len(pairs) >= 2
+    for levels in pairs.values():
+        exact, eroded = (levels[name]["item_id"] for name in ("exact", "eroded"))
+        assert values[exact, "object"] == values[exact, "hole"] is not None
+        # Black stays in its rim, which is not in the given mask.
+        assert values[eroded, "object"] < values[eroded, "hole"]
+        assert values[eroded, "object"] < values[exact, "object"]
+
+
 @pytest.mark.parametrize("workers", [pytest.param(2, marks=pytest.mark.long)])
 def test_worker_counts_leave_the_same_files(tmp_path: Path, workers: int) -> None:
     one, other = (built(tmp_path / str(count), workers=count)[1] for count in (1, workers))
@@ -152,6 +172,7 @@ def test_another_design_in_the_same_workspace_leaves_nothing_of_the_first(tmp_pa
         ({"imperfect": ("hull",)}, "--axis mask_error"),
         ({"axes": ("siez",)}, "did you mean 'size'"),
         ({"design": "slices", "masks_per_clip": 2}, "give --design paired"),
+        ({"axes": ("resolution",), "width": 240, "height": 136}, "a quarter of 240x136 is 60x34, and sides of 64 are asked for"),
     ],
 )
 def test_what_does_not_go_together_is_refused(choices: dict[str, Any], words: str) -> None:

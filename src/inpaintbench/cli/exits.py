@@ -4,7 +4,7 @@
 1  the work failed, or the data are wrong
 2  the command was called wrongly: unknown names, bad values, options that do not go together
 3  a run waits for people's answers; nothing is wrong
-130  stopped by Ctrl-C or SIGTERM; the same command goes on
+130  stopped by Ctrl-C or SIGTERM; the same command goes on, or says that it begins anew
 """
 
 from __future__ import annotations
@@ -26,10 +26,16 @@ class UsageError(InputError):
     """The command was called wrongly, which its arguments alone show."""
 
 
+class StoppedError(InpaintBenchError):
+    """Ctrl-C or SIGTERM stopped what keeps nothing, so that the same command begins anew."""
+
+
 def status_of(error: BaseException) -> int:
     """The exit status for an error that ended a command."""
     if isinstance(error, Waiting):
         return WAITING
+    if isinstance(error, StoppedError):
+        return STOPPED
     return WRONG_USE if isinstance(error, UsageError | UnknownNameError) else FAILED
 
 

@@ -14,7 +14,7 @@ from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import argument, option
 from inpaintbench.cli.predicting import LAYOUT_HELP, Besides, Wanted, predict_and_tell, raise_for
 from inpaintbench.cli.reporting import report as write_report
-from inpaintbench.cli.scoring import score
+from inpaintbench.cli.scoring import score_and_tell
 from inpaintbench.eval.adapters.layouts import layout_of, layouts
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.protocols import PROTOCOLS, usual
@@ -77,7 +77,7 @@ def run(
     if scorer:
         scorer.score(dataset, run, protocol=chosen, second=second, second_masks=second_masks, running=running)
     elif report:
-        score(dataset, run, protocol=chosen, running=running)
+        score_and_tell(dataset, run, protocol=chosen, running=running)
     if report:
         write_report(dataset, run, protocol=chosen)
     else:

@@ -20,9 +20,10 @@ from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.results.tables import unmeasured_metrics
 from inpaintbench.eval.scoring.precision import TF32_BOUND, Difference, from_float32, takes_tf32
 from inpaintbench.eval.scoring.run_folder import bind, predicted
-from inpaintbench.eval.scoring.run_state import asked, check_any_value, check_undamaged, not_run_words, without_value
+from inpaintbench.eval.scoring.run_state import asked, check_any_value, check_undamaged, items_without_value, not_run_words
 from inpaintbench.eval.scoring.score import SCORING_SECONDS, score_all
 from inpaintbench.models import torch_networks
+from inpaintbench.pages.words import count
 from inpaintbench.steps import predict_step
 from inpaintbench.types import Dataset, Prediction, Score
 from inpaintbench.workspace import Workspace
@@ -46,6 +47,18 @@ def score(
 
     Example: inpaintbench eval score DATASET --run RUN --metric psnr --metric ssim
     """
+    score_and_tell(
+        dataset, run, protocol=protocol, metric=metric, networks=networks, pose=pose, time_limit=time_limit, running=running
+    )
+    if not inpaints_again(PROTOCOLS.get(protocol or usual(scorable(dataset)))):
+        console.tell_next("eval", "report", dataset, "--run", run)
+
+
+def score_and_tell(
+    dataset: Path, run: Path, *, protocol: str | None = None, metric: list[str] | None = None, networks: Networks = Networks(),
+    pose: str | None = None, time_limit: float = SCORING_SECONDS, running: Running = Running(),
+) -> None:  # fmt: skip
+    """Do what `eval score` does, and say what came of it."""
     loaded = scorable(dataset)
     protocol = protocol or usual(loaded)
     PROTOCOLS.get(protocol).build_metrics(metric)  # misspelt names are told before any work
@@ -67,18 +80,20 @@ def score(
     with running.on(workspace) as executor:
         score_all(executor, loaded, dataset, predicted(workspace), protocol, metric, compute, seconds=time_limit)
     rows = asked(row for row in workspace.table("scores", Score) if row.protocol == protocol)
-    console.say(f"{len(rows)} scores under {protocol}, {without_value(rows)} without a value")
+    unmeasured = unmeasured_metrics(rows)
+    items = len({row.item_id for row in rows})
+    lacking = items_without_value(rows, unmeasured=[name for names in unmeasured.values() for name in names])
+    console.say(f"{count(items, 'item')} scored under {protocol}, {lacking} without a value")
     for method in predicted(workspace):
         if words := not_run_words(workspace, loaded, method):
             console.say(words)
-    for reason, names in unmeasured_metrics(rows).items():
+    for reason, names in unmeasured.items():
         console.say(f"not measured: {', '.join(names)}: {reason}")
     if networks.precision not in ("auto", "fp32"):
         for difference in _differences(workspace, loaded, dataset, protocol, metric, compute):
             console.say(_in_words(difference))
     check_undamaged(rows, run)
     check_any_value(rows)
-    console.tell_next("eval", "report", dataset, "--run", run)
 
 
 def _chosen(

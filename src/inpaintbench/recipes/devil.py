@@ -28,7 +28,7 @@ from inpaintbench.curation.judging import refuse_unasked, select_clips
 from inpaintbench.curation.rules import Rule
 from inpaintbench.curation.sheets import KEEP_REJECT
 from inpaintbench.deviations import Deviation
-from inpaintbench.errors import InputError, RunError, Waiting
+from inpaintbench.errors import InputError, Rejected, RunError, Waiting
 from inpaintbench.executors.base import Executor, Rejection
 from inpaintbench.export import slices
 from inpaintbench.export.growing import appended
@@ -36,6 +36,7 @@ from inpaintbench.lazily import lazily
 from inpaintbench.manifest import dataset_id
 from inpaintbench.masks import removal, render
 from inpaintbench.masks.axes import AXES
+from inpaintbench.masks.axes.resolution import Resolution
 from inpaintbench.masks.blob_motion import PRESETS
 from inpaintbench.masks.measure import labels_of
 from inpaintbench.recipes import imperfect, leakage, look_alikes, own_masks, paired, saved_pairs, stages
@@ -288,6 +289,11 @@ class DevilRecipe(BaseModel):
             raise ValueError("design: pairs differ in the hole that is drawn, and saved masks are taken as they are")
         if self.imperfect:
             raise ValueError("imperfect: in a paired design imperfect masks are an axis, --axis mask_error")
+        if "resolution" in self.axes and (self.normalizer or {}).get("name", "cover") in ("cover", "contain", "stretch"):
+            try:
+                Resolution.check_size(width=self.width, height=self.height)
+            except Rejected as error:
+                raise ValueError(f"axes: resolution takes larger clips: {error}") from None
         return self
 
     @model_validator(mode="after")

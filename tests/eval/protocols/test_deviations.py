@@ -14,7 +14,8 @@ from inpaintbench.recipes.published import PUBLISHED, all_deviations
 
 FREE = (
     "judge/removal", "judge/inpainting", "judge/editing", "judge/decaption",
-    "decaption/text", "devil/imperfect", "fingerprint/ridges", "no-reference/koniq", "no-reference/spaq", "removal/paired",
+    "decaption/text", "devil/imperfect", "devil/mask_error",
+    "fingerprint/ridges", "no-reference/koniq", "no-reference/spaq", "removal/paired",
     "removal/pasted", "removal/unpaired",
 )  # fmt: skip
 """Protocols of this program, without a publication to differ from."""

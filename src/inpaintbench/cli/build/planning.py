@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from inpaintbench.claims import tells_nothing, too_few
 from inpaintbench.cli import console
-from inpaintbench.cli.exits import UsageError
+from inpaintbench.cli.exits import StoppedError, UsageError
 from inpaintbench.cli.options import bundle, option
 from inpaintbench.curation.footage import clips_foreseen
 from inpaintbench.curation.sources.base import unquoted_path
@@ -50,6 +50,7 @@ class Plan:
         Raises:
             UsageError: it is asked of a benchmark that it says nothing of, or with a deviation that nothing can have.
             InputError: there are no films, or too few that can be read for a pilot.
+            StoppedError: somebody stopped it.
         """
         if not self.plan:
             if self.plan_deviation is not None:
@@ -59,8 +60,11 @@ class Plan:
             raise UsageError(f"--plan-deviation is {self.plan_deviation:g}; give a number of dB above 0")
         if folder is None or recipe.design != "paired":
             raise UsageError("--plan is for paired designs of a folder of films (--sources FOLDER --design paired)")
-        for line in _plan(recipe, folder, self.plan_deviation):
-            console.say(line)
+        try:
+            for line in _plan(recipe, folder, self.plan_deviation):
+                console.say(line)
+        except KeyboardInterrupt:
+            raise StoppedError("stopped; a plan builds and keeps nothing, and the same command begins it anew") from None
         return True
 
 

@@ -43,7 +43,9 @@ def frame_errors(view: ItemView, *, regions: tuple[str, ...], band_radius_pixels
     def errors(region: str) -> list[float]:
         pixels = None if region == "frame" else region_pixels(view, region, band_radius_pixels=band_radius_pixels)
         key = ("squared errors", region, band_radius_pixels)
-        return view.shared.once_of((view.truth, view.composite), key, lambda: masked_errors(view.truth, view.composite, pixels))
+        both = view.truth, view.composite
+        found: list[float] = view.shared.once_of(both, key, lambda: masked_errors(*both, pixels))
+        return found
 
     return {region: errors(region) for region in regions}
 

@@ -18,6 +18,7 @@ PROTOCOLS: Catalogue[Protocol] = Catalogue(
         "devil/as-published": "inpaintbench.eval.protocols.devil:AS_PUBLISHED",
         "devil/corrected": "inpaintbench.eval.protocols.devil:CORRECTED",
         "devil/imperfect": "inpaintbench.eval.protocols.devil:IMPERFECT",
+        "devil/mask_error": "inpaintbench.eval.protocols.devil:MASK_ERROR",
         "e2fgvi-legacy": "inpaintbench.eval.protocols.e2fgvi:LEGACY",
         "e2fgvi": "inpaintbench.eval.protocols.video_inpainting:E2FGVI",
         "propainter": "inpaintbench.eval.protocols.video_inpainting:PROPAINTER",
@@ -62,5 +63,7 @@ def usual(dataset: Dataset) -> str:
         return benchmark.protocol
     if dataset.recipe.get("imperfect"):
         return "devil/imperfect"
+    if any(axis["name"] == "mask_error" for axis in dataset.facts.get("axes", ())):
+        return "devil/mask_error"
     # Nothing is inpainted again without second masks.
     return "devil/corrected" if any(map(frozen.has_hole, dataset.items)) else "fingerprint/corrected"

@@ -20,7 +20,7 @@ from inpaintbench.types import Dataset, Plain, canonical_json
 
 Constant = bool | int | float | str | None
 # Fields that came after the first scores were published.
-_LATER = ("missing", "size", "hole_dilations", "known_from", "resample", "by_item")
+_LATER = ("missing", "size", "hole_dilations", "known_from", "resample", "by_item", "object_is_hole")
 # The same of constants of metrics, with what metrics did before they could be said.
 _LATER_CONSTANTS: Mapping[str, Constant] = {
     "averaged": "decibels",
@@ -54,6 +54,8 @@ class Protocol(BaseModel):
     """Known pixels are laid around the prediction before anything is measured; False: predictions are measured as given."""
     known_from: Literal["truth", "input"] = "truth"
     """Part that known pixels come from. In the input of an item whose object is to be removed they still show its shadow, say."""
+    object_is_hole: bool = False
+    """The hole of an item without an object mask is exact, and stands for its object; False: nothing is measured there."""
     polarity: Literal["true_is_hole"] = "true_is_hole"
     colours: Literal["rgb_full_range", "grey"] = "rgb_full_range"
     """Three channels of 0..255, or their ITU-R 601 luma in whole levels (Pillow's mode L); measured as 0..1."""

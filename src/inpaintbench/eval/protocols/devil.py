@@ -120,3 +120,6 @@ IMPERFECT = CORRECTED.model_copy(
         "metrics": {name: CORRECTED.metrics[name] for name in ("psnr", "ssim", "mse", "flicker", "warp_error", "lpips")},
     }
 )
+
+# Of pairs whose masks differ: the exact hole of every item, whether its mask is exact or not.
+MASK_ERROR = IMPERFECT.model_copy(update={"name": "devil/mask_error", "object_is_hole": True})

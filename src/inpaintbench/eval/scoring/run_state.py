@@ -6,12 +6,13 @@ import hashlib
 import json
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from inpaintbench.errors import RunError, VerifyError, WorkspaceError
+from inpaintbench.eval.metrics.base import INAPPLICABLE
 from inpaintbench.executors.base import Rejection, Step
 from inpaintbench.files import write_atomically
 from inpaintbench.ledgers import is_sealed, is_whole, sealed
@@ -238,6 +239,12 @@ def check_any_value(rows: Sequence[Score]) -> None:
         reasons = Counter(row.reason or "no reason is known" for row in rows).most_common(1)
         why = f": {reasons[0][0]}" if reasons else ": no method was run on an item that was to be scored"
         raise RunError(f"{len(rows)} of {len(rows)} scores have no value{why}")
+
+
+def items_without_value(rows: Iterable[Score], *, unmeasured: Collection[str]) -> int:
+    """Return how many items lack a value by some metric for some method; ``unmeasured`` metrics have none of any."""
+    lacking = (row for row in rows if row.metric not in unmeasured and not row.details.get(INAPPLICABLE))
+    return len({row.item_id for row in lacking if row.value is None and row.features is None})
 
 
 def without_value(rows: Iterable[Score]) -> int:

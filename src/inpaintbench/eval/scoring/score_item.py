@@ -128,7 +128,16 @@ def _score_held(
 def _without(row: Plain, protocol: Protocol) -> dict[str, Measurement]:
     """The regions of a protocol that an item has no mask of, or no pixel, each with what is said of it."""
     lacking = {
-        region: next((mask for mask in masks_of(region) if region != "rest" and not row.get(f"{mask}_file_name")), None)
+        region: next(
+            (
+                mask
+                for mask in masks_of(region)
+                if region != "rest"
+                and not row.get(f"{mask}_file_name")
+                and not (mask == "object_mask" and protocol.object_is_hole)
+            ),
+            None,
+        )
         for region in protocol.regions
     }
     without = {region: _inapplicable(f"this item has no {mask.replace('_', ' ')}") for region, mask in lacking.items() if mask}
@@ -242,7 +251,7 @@ def _readable(jobs: Sequence[Job], *, protocol: Protocol, blobs: Blobs) -> Views
 
     views = iter(frozen.scoring_views(
         jobs[0][0]["root"], row, predictions=[partial(prediction, payload) for payload in given], shared=shared,
-        known_from=protocol.known_from,
+        known_from=protocol.known_from, object_is_hole=protocol.object_is_hole,
     ))  # fmt: skip
     wanted = [
         (failure or next(views), bool(payload.get("full_frames"))) for failure, (payload, _) in zip(failures, jobs, strict=True)

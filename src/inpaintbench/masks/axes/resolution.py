@@ -25,6 +25,12 @@ class Resolution(Axis):
     property = "resolution"
     truth = "the clip, resampled"
 
+    @staticmethod
+    def check_size(*, width: int, height: int) -> None:
+        """Raise ``Rejected`` where a quarter of a clip of this size is too small."""
+        if min(least := _size(height, width, min(SCALES, key=SCALES.__getitem__))) < LEAST_SIDE:
+            raise Rejected(f"a quarter of {width}x{height} is {least[0]}x{least[1]}, and sides of {LEAST_SIDE} are asked for")
+
     def clip(self, level: str, frames: Frames, fps: float) -> tuple[Frames, float]:
         """The frames at another size, even on both sides.
 
@@ -32,8 +38,7 @@ class Resolution(Axis):
             Rejected: a quarter of them is too small.
         """
         height, width = frames.shape[1:3]
-        if min(least := _size(height, width, min(SCALES, key=SCALES.__getitem__))) < LEAST_SIDE:
-            raise Rejected(f"a quarter of {width}x{height} is {least[0]}x{least[1]}, and sides of {LEAST_SIDE} are asked for")
+        self.check_size(width=width, height=height)
         return _resampled(frames, _size(height, width, level)), fps
 
     def hole(self, level: str, hole: Hole, rng: np.random.Generator) -> Hole:  # noqa: ARG002 - leaf signature
