@@ -213,7 +213,7 @@ def test_a_wrong_axis_is_told_with_the_nearest(tmp_path: Path) -> None:
 
 
 def test_who_stops_a_plan_is_not_told_that_it_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    film(tmp_path / "films.mp4", 1)
+    film(tmp_path / "films.mp4", 1, frames=60)
 
     def stopped(*_: object, **__: object) -> None:
         raise KeyboardInterrupt

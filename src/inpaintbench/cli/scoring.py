@@ -50,7 +50,7 @@ def score(
     score_and_tell(
         dataset, run, protocol=protocol, metric=metric, networks=networks, pose=pose, time_limit=time_limit, running=running
     )
-    if not inpaints_again(PROTOCOLS.get(protocol or usual(scorable(dataset)))):
+    if PROTOCOLS.get(protocol or usual(scorable(dataset))).its_scorer() is None:
         console.tell_next("eval", "report", dataset, "--run", run)
 
 
