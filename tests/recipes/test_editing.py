@@ -15,6 +15,8 @@ from PIL import Image
 from program import run_here
 
 from inpaintbench import frozen, video
+from inpaintbench.curation.nearer import window
+from inpaintbench.curation.normalizers.cover import Cover
 from inpaintbench.errors import InputError, RunError, UndeclaredNeedError, UnknownNameError
 from inpaintbench.eval.methods.edit_flicker import EditFlicker
 from inpaintbench.eval.methods.edit_recolour import EditRecolour
@@ -28,7 +30,7 @@ from inpaintbench.recipes.editing import QUESTION, EditingRecipe, warnings
 from inpaintbench.recipes.settings import build, corrupt, export
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.recipes.versions import Asked
-from inpaintbench.types import EDIT_TASKS, Answer, Clip, Dataset, Frames, Hole, Plain
+from inpaintbench.types import EDIT_TASKS, Answer, Attribute, Clip, Dataset, Frames, Hole, Plain
 from inpaintbench.workspace import Workspace
 
 SIDE = 128
@@ -67,6 +69,47 @@ def test_every_task_is_a_slice_that_loads_and_verifies(benchmark: tuple[Workspac
     assert not (folder / "inputs").exists()
     assert 0.7 < row["attributes"]["warp_valid_share"] <= 1
     assert row["encode_crf"] == 0
+
+
+def test_paired_objects_are_shown_as_they_are_and_from_nearer(tmp_path: Path) -> None:
+    large = SourceSpec("embedded_edits", {"count": 12, "side": 256, "frames": 4})
+    recipe = RECIPE.model_copy(update={"paired": True})
+    workspace, folder, dataset = built(tmp_path / "workspace", recipe, large, workers=0)
+    (axis,) = dataset.facts["axes"]
+    assert (axis["name"], axis["levels"]) == ("object_size", ["small", "large"])
+    groups: dict[str, dict[str, Plain]] = {}
+    for row in dataset.items:
+        if group := row["attributes"].get("pair.object_size"):
+            groups.setdefault(group, {})[row["attributes"]["axis.object_size"]] = row
+    assert len(groups) >= 2
+    slices = {part.name: set(part.item_ids) for part in dataset.slices}
+    for level in axis["levels"]:
+        assert slices[f"object_size-{level}"] == {of[level]["item_id"] for of in groups.values()}
+    films = workspace.table("axis_clips", Clip, step="axis_clips.large")
+    masks = {row.subject_id: str(row.blob) for row in workspace.table("attributes", Attribute, step="object_masks.large")}
+    for of in groups.values():
+        small, near = of["small"], of["large"]
+        for same in ("task", "source_prompt", "target_prompt", "source_id", "split", "width", "height", "frames", "fps"):
+            assert small[same] == near[same]
+        assert near["generator_parameters"]["of_clip"] == small["clip_id"]
+        shares = [row["attributes"]["object_fraction"] for row in (small, near)]
+        mask = video.read_hole(folder / near["object_mask_file_name"])
+        assert mask.mean() == pytest.approx(shares[1])
+        assert near["attributes"]["warp_valid_share"] > 0.5
+        # A window of the film, which is at least as large as the clip, holds all of the object.
+        (film,) = (row for row in films if row.source_id == near["source_id"])
+        rows, columns = window(video.read_hole(workspace.blobs.path(masks[film.clip_id])))
+        assert 128 <= rows.stop - rows.start == columns.stop - columns.start <= 181
+        assert shares[1] == pytest.approx(shares[0] * (256 / (rows.stop - rows.start)) ** 2, rel=0.05)
+        whole, seen = (video.read_frames(path) for path in (workspace.blobs.path(film.blob), folder / near["truth_file_name"]))
+        for frame, own in zip(whole[:, rows, columns], seen, strict=True):
+            assert (Cover(width=128, height=128).apply(frame, pixel_aspect=1.0) == own).all()
+    unpaired = built(tmp_path / "unpaired", RECIPE, large, workers=0)[2]
+    assert {row["item_id"] for row in unpaired.items} == {row["item_id"] for row in dataset.items} - slices["object_size-large"]
+    reasons = {row.reason for row in workspace.table("rejected", Rejection)}
+    assert "its object does not stay within half of the area of the frame, so it cannot be shown from nearer" in reasons
+    with pytest.raises(ValueError, match="nobody shows them from nearer"):
+        EditingRecipe(paired=True, behaviour="as-published")
 
 
 def test_a_method_sees_the_clip_both_prompts_and_the_mask_if_it_says_so(benchmark: tuple[Workspace, Path, Dataset]) -> None:

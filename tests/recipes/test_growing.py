@@ -95,6 +95,11 @@ def editing(count: int, folder: Path) -> tuple[Any, SourceSpec]:
     return EditingRecipe(side=128), SourceSpec("embedded_edits", {"count": count, "side": 128, "frames": 3})
 
 
+def editing_paired(count: int, folder: Path) -> tuple[Any, SourceSpec]:
+    # The fourth thing is the only one that leaves room for a nearer view.
+    return EditingRecipe(side=128, paired=True), SourceSpec("embedded_edits", {"count": count, "side": 256, "frames": 3})
+
+
 def removal(count: int, folder: Path) -> tuple[Any, SourceSpec]:
     recipe = RemovalRecipe(frames=4, size=(96, 80))
     return recipe, recipe.rendered(4 * count)
@@ -146,7 +151,7 @@ def growing_pictures(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Sou
 
 
 FAST = [reinpaint]
-DEAR = [devil, humans, as_published, decaption, fingerprint, editing, removal, devil_imperfect, removal_imperfect]
+DEAR = [devil, humans, as_published, decaption, fingerprint, editing, editing_paired, removal, devil_imperfect, removal_imperfect]
 
 
 @pytest.mark.parametrize("world", [*FAST, *(pytest.param(one, marks=pytest.mark.long) for one in DEAR)])

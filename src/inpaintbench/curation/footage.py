@@ -233,8 +233,9 @@ def _probe_rows(source_id: str, path: str, probed: video.Probe) -> list[Attribut
 def cut(
     executor: Executor, sources: Sequence[Source], where: Mapping[str, Plain], attributes: Sequence[Attribute],
     *, splitter: Plain, normalizer: Plain, fps: float | None = None, form: str = "near-lossless", hdr: str = "exclude",
+    name: str = "cut", table: str = "clips",
 ) -> Outcome:  # fmt: skip
-    """Split, normalise and encode sources into the table ``clips``.
+    """Split, normalise and encode sources into the table ``clips``, or another ``table``.
 
     Args:
         executor: who does the work.
@@ -246,9 +247,12 @@ def cut(
         fps: bring videos to this constant rate, by timestamps; by default they keep theirs.
         form: one of ``video.CLIP_FORMS``.
         hdr: ``exclude`` refuses films of high dynamic range, ``tone_map`` brings them to the standard one.
+        name: of the step.
+        table: that gets the clips.
     """
     how = {"splitter": splitter, "normalizer": normalizer, "fps": fps, "form": form, "hdr": hdr}
-    return executor.run(*_cutting(sources, where, attributes, how))
+    step, tasks = _cutting(sources, where, attributes, how)
+    return executor.run(replace(step, name=name, table=table), tasks)
 
 
 def probe_and_cut(

@@ -54,7 +54,7 @@ def fit_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribut
         raise Rejected(f"has {len(levels)} masks, but the clip shows frames up to {clip.end_frame}")
     leaf = normalizer_of(parameters)
     inside = (levels == number) if number is not None else (levels > 0)
-    mask = np.stack([_fitted(plane, leaf) for plane in inside[clip.start_frame : clip.end_frame]])
+    mask = np.stack([fitted(plane, leaf) for plane in inside[clip.start_frame : clip.end_frame]])
     if mask.shape[1:] != (clip.height, clip.width):
         raise Rejected(
             f"has masks of another shape: they become {mask.shape[2]}x{mask.shape[1]}, the clip is {clip.width}x{clip.height}"
@@ -65,7 +65,8 @@ def fit_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribut
     return [Attribute(clip.clip_id, attribute_name(payload["variant"]), float(mask.mean()), None, OBJECT_MASKS, VERSION, blob)]
 
 
-def _fitted(inside: Hole, leaf: Normalizer) -> Hole:
+def fitted(inside: Hole, leaf: Normalizer) -> Hole:
+    """A mask ``bool[H, W]`` scaled and cropped as frames are, by the filter that scales these."""
     white = np.repeat((inside.astype(np.uint8) * 255)[..., None], 3, axis=2)
-    fitted: Hole = leaf.apply(white, pixel_aspect=1.0)[..., 0] > 127
-    return fitted
+    made: Hole = leaf.apply(white, pixel_aspect=1.0)[..., 0] > 127
+    return made

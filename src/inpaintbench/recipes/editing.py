@@ -9,25 +9,28 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from inpaintbench import video
 from inpaintbench.catalogue import unknown_name
-from inpaintbench.curation import fitting, measuring, object_masks
+from inpaintbench.curation import fitting, footage, measuring, nearer, object_masks
 from inpaintbench.curation.attributes.warp_valid_share import ENOUGH, WarpValidShare
+from inpaintbench.curation.nearer import ZOOM
+from inpaintbench.curation.sources.base import located
 from inpaintbench.curation.sources.edit_clips import EDITS, MASK_TASKS, OBJECT_MASK
 from inpaintbench.deviations import Deviation
 from inpaintbench.errors import InputError
 from inpaintbench.executors.base import Executor, Rejection
 from inpaintbench.export import slices
-from inpaintbench.recipes import stages
+from inpaintbench.recipes import levels, stages
 from inpaintbench.recipes.options import CLIPS, DATASET, TEST_ALONE, Behaviour, HeldOut, Option
 from inpaintbench.recipes.stages import SourceSpec, require
-from inpaintbench.steps import KNOWN, OBJECT_MASKS
+from inpaintbench.steps import AXES_OF_ITEMS, AXIS_CLIPS, KNOWN, LEVEL_OF, OBJECT_MASKS
 from inpaintbench.types import EDIT, EDIT_TASKS, Answer, Attribute, Clip, Corruption, Dataset, Item, Plain, Source, content_id
 from inpaintbench.workspace import Workspace
 
@@ -36,6 +39,13 @@ VERSION = "1"
 QUESTION = "source_prompt"
 # In a task. Source: EditBoard, AAAI 2025.
 FEWEST_CLIPS = 10
+# The axis of a paired design: the same clip as it is, and from nearer.
+SMALL, LARGE = "small", "large"
+AXIS = levels.LevelsOf("object_size", (SMALL, LARGE), "share of the frame that the object covers", "the clip")
+# Steps of the footage that nearer clips are cut from and of its masks, and of the masks of nearer clips.
+_LARGE, _LARGE_MASKS, _NEARER = f"{AXIS_CLIPS}.large", f"{OBJECT_MASKS}.large", f"{OBJECT_MASKS}.nearer"
+# Of a nearer clip, the clip that it shows: name and step.
+_SHOWS = "nearer_of"
 
 
 class EditingRecipe(BaseModel):
@@ -43,6 +53,7 @@ class EditingRecipe(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     kind: ClassVar[str] = "editing"
+    kept_by_growth: ClassVar[tuple[str, ...]] = ("paired",)
     follows: ClassVar[str] = "the paper of EditBoard, AAAI 2025; its videos and prompts were not published"
     deviations: ClassVar[tuple[Deviation, ...]] = (
         Deviation(
@@ -68,6 +79,11 @@ class EditingRecipe(BaseModel):
     )
     mask_tasks: tuple[str, ...] = MASK_TASKS
     """Tasks whose items carry an object mask; without one they are refused."""
+    paired: Annotated[bool, Option(DATASET, "--paired/--no-paired")] = Field(
+        False,
+        exclude_if=lambda paired: not paired,
+        description="Show objects from nearer, too, where footage has twice the side and they stay in half of the frame.",
+    )
     captioner: Annotated[str | None, Option(DATASET)] = Field(
         None, description="Attribute whose text says what a clip shows where the prompts do not."
     )
@@ -83,6 +99,17 @@ class EditingRecipe(BaseModel):
             if task not in EDIT_TASKS:
                 raise ValueError(unknown_name("task", task, list(EDIT_TASKS)))
         return tasks
+
+    @model_validator(mode="after")
+    def _nothing_is_squashed(self) -> EditingRecipe:
+        if self.paired and self.behaviour == "as-published":
+            raise ValueError("paired: published frames are squashed, and nobody shows them from nearer; give one of the two")
+        return self
+
+    @property
+    def large(self) -> dict[str, Any]:
+        """Normalizer of the frames that nearer ones are cut from, which enlarges nothing."""
+        return {"name": "cover", "width": ZOOM * self.side, "height": ZOOM * self.side, "most_enlargement": 1}
 
     @property
     def normalizer(self) -> dict[str, Any]:
@@ -106,7 +133,12 @@ class _Edit:
 def curate(recipe: EditingRecipe, sources: Sequence[SourceSpec], executor: Executor, workspace: Workspace) -> None:
     """Square clips, exact to the normalised frames: whole frames are judged, and edits may come from the same originals."""
     cutting = stages.Cutting.without_loss(recipe.normalizer, frames=recipe.frames, shortest=2)
-    stages.curate(cutting, sources, executor, workspace)
+    made = stages.curate(cutting, sources, executor, workspace)
+    if recipe.paired:
+        footage.cut(
+            executor, made.sources, located(made.sources, made.footage), (), splitter=cutting.splitter,
+            normalizer=recipe.large, form=cutting.form, name=_LARGE, table=AXIS_CLIPS,
+        )  # fmt: skip
 
 
 def check(recipe: EditingRecipe) -> None:
@@ -120,9 +152,6 @@ def check(recipe: EditingRecipe) -> None:
 def label(recipe: EditingRecipe, executor: Executor, workspace: Workspace) -> None:
     """Measure how well flow explains each clip, object masks at its size, and what it shows if a captioner is to say so."""
     clips = _clips(workspace)
-    measuring.measure(executor, clips, leaf=WarpValidShare.name)
-    if recipe.captioner:
-        measuring.measure(executor, clips, leaf=recipe.captioner)
     parts = {row.source_id: row for row in workspace.table("sources", Source)}
     wanted = {
         (edit.clip.clip_id, edit.object): fitting.Wanted(edit.clip, str(source.parts[OBJECT_MASK]), edit.object, source.uri)
@@ -130,6 +159,45 @@ def label(recipe: EditingRecipe, executor: Executor, workspace: Workspace) -> No
         if edit.task in recipe.mask_tasks and OBJECT_MASK in (source := parts[edit.clip.source_id]).parts
     }
     object_masks.fit(executor, list(wanted.values()), normalizer=recipe.normalizer)
+    nearer_ones = _from_nearer(recipe, executor, workspace, list(wanted.values())) if recipe.paired else []
+    measuring.measure(executor, [*clips, *nearer_ones], leaf=WarpValidShare.name)
+    if recipe.captioner:
+        measuring.measure(executor, clips, leaf=recipe.captioner)
+
+
+def _from_nearer(recipe: EditingRecipe, executor: Executor, workspace: Workspace, wanted: Sequence[fitting.Wanted]) -> list[Clip]:
+    """Film what is wanted from nearer, with its masks; the clips."""
+    spans = {(row.source_id, row.start_frame, row.end_frame): row for row in workspace.table(AXIS_CLIPS, Clip, step=_LARGE)}
+    large = {one.clip.clip_id: row for one in wanted if (row := spans.get(_span(one.clip))) is not None}
+    fitted = fitting.fit(
+        executor, [replace(one, clip=large[one.clip.clip_id]) for one in wanted if one.clip.clip_id in large], step=_LARGE_MASKS,
+        version=object_masks.VERSION, function=object_masks.fit_one, attribute=object_masks.attribute_name,
+        normalizer=recipe.large,
+    )  # fmt: skip
+    masks = {(row.subject_id, row.name): str(row.blob) for row in fitted.records}
+    asked: dict[str, nearer.Wanted] = {}
+    names: dict[str, list[str]] = {}
+    for one in wanted:
+        name, of = object_masks.attribute_name(one.variant), large.get(one.clip.clip_id)
+        if of is not None and (mask := masks.get((of.clip_id, name))) is not None:
+            clip_id = nearer.clip_id_of(one.clip, mask)
+            asked[clip_id] = nearer.Wanted(one.clip, of, mask, one.name)
+            names.setdefault(clip_id, []).append(name)
+    made = nearer.film(executor, list(asked.values()), step=AXIS.name).records
+    rows, shows = [], []
+    for clip in made:
+        hole = nearer.mask_of(video.read_hole(workspace.blobs.proved(asked[clip.clip_id].mask)))
+        blob, _ = workspace.blobs.put(video.suffix_for(clip.frames), partial(video.write_hole, hole=hole, fps=clip.fps))
+        of_mask = (None, OBJECT_MASKS, object_masks.VERSION, blob)
+        rows += [Attribute(clip.clip_id, name, float(hole.mean()), *of_mask) for name in names[clip.clip_id]]
+        shows.append(Attribute(clip.clip_id, _SHOWS, asked[clip.clip_id].clip.clip_id, None, OBJECT_MASKS, nearer.VERSION))
+    workspace.write_table("attributes", _NEARER, rows, Attribute)
+    workspace.write_table("attributes", _SHOWS, shows, Attribute)
+    return made
+
+
+def _span(clip: Clip) -> tuple[str, int, int]:
+    return clip.source_id, clip.start_frame, clip.end_frame
 
 
 def _clips(workspace: Workspace) -> list[Clip]:
@@ -153,6 +221,7 @@ def corrupt(recipe: EditingRecipe, executor: Executor, workspace: Workspace) -> 
     require(clips, "clips", "build editing")
     masks = _masks(workspace)
     prompts, names = _told(recipe, workspace), stages.clip_names(workspace, clips)
+    near, groups = _nearer_clips(workspace) if recipe.paired else {}, dict[str, dict[str, Corruption]]()
     made, refused = [], []
     for edit in _edits(workspace, clips):
         mask = masks.get((edit.clip.clip_id, object_masks.attribute_name(edit.object)))
@@ -162,17 +231,25 @@ def corrupt(recipe: EditingRecipe, executor: Executor, workspace: Workspace) -> 
             reason = f"has no object mask, which {edit.task} needs"
             refused.append(Rejection(edit.clip.clip_id, EDITS, names[edit.clip.clip_id], reason))
             continue
-        made.append(_corruption(edit, edit.source_prompt or prompts.get(edit.clip.clip_id), mask))
+        said = edit.source_prompt or prompts.get(edit.clip.clip_id)
+        made.append(_corruption(edit, said, mask))
+        if mask and (clip := near.get((edit.clip.clip_id, object_masks.attribute_name(edit.object)))) is not None:
+            mask = masks[clip.clip_id, object_masks.attribute_name(edit.object)]
+            of = {SMALL: made[-1], LARGE: _corruption(replace(edit, clip=clip), said, mask, of_clip=edit.clip.clip_id)}
+            groups[of[SMALL].corruption_id] = of
+            made.append(of[LARGE])
     workspace.write_table("rejected", EDITS, list(dict.fromkeys(refused)), Rejection)
     workspace.write_table("corruptions", EDITS, sorted(made, key=lambda row: row.corruption_id), Corruption)
     source_of = {clip.clip_id: clip.source_id for clip in clips}
-    split_of = stages.split_of(recipe, workspace, {row.clip_id: source_of[row.clip_id] for row in made})
+    cut = {row.corruption_id: str(row.parameters.get("of_clip", row.clip_id)) for row in made}
+    split_of = stages.split_of(recipe, workspace, {clip: source_of[clip] for clip in cut.values()})
     items = {
-        row.corruption_id: Item(content_id(row.clip_id, row.corruption_id), row.clip_id, row.corruption_id, split_of[row.clip_id])
-        for row in made
+        name: Item(content_id(row.clip_id, name), row.clip_id, name, split_of[cut[name]])
+        for name, row in {row.corruption_id: row for row in made}.items()
     }
     tasks = {items[row.corruption_id].item_id: (str(row.parameters["task"]),) for row in made}
     parts, left_out = slices.by_value(tasks, "task", name="task", wanted=EDIT_TASKS)
+    parts += levels.write(workspace, AXIS, groups, list(items.values()))
     stages.write_items(
         workspace, list(items.values()), [slices.everything(list(tasks)), *parts], left_out,
         empty="not one edit can be asked for; `inpaintbench curation rejected` says why",
@@ -182,10 +259,18 @@ def corrupt(recipe: EditingRecipe, executor: Executor, workspace: Workspace) -> 
 def _masks(workspace: Workspace) -> dict[tuple[str, str], tuple[str, str]]:
     """(clip, attribute) -> the mask's blob and the hash of what it decodes to."""
     masks = {}
-    for row in workspace.table("attributes", Attribute, step=OBJECT_MASKS):
+    for row in (row for step in (OBJECT_MASKS, _NEARER) for row in workspace.table("attributes", Attribute, step=step)):
         hole = video.read_hole(workspace.blobs.proved(str(row.blob)))
         masks[row.subject_id, row.name] = (str(row.blob), hashlib.sha256(hole.tobytes()).hexdigest())
     return masks
+
+
+def _nearer_clips(workspace: Workspace) -> dict[tuple[str, str], Clip]:
+    """(clip, name of the attribute of an object's mask) -> the clip from nearer."""
+    clips = {clip.clip_id: clip for clip in workspace.table(AXIS_CLIPS, Clip, step=f"{AXIS_CLIPS}.{AXIS.name}")}
+    shows = {row.subject_id: str(row.value) for row in workspace.table("attributes", Attribute, step=_SHOWS)}
+    rows = workspace.table("attributes", Attribute, step=_NEARER)
+    return {(shows[row.subject_id], row.name): clips[row.subject_id] for row in rows}
 
 
 def _told(recipe: EditingRecipe, workspace: Workspace) -> dict[str, str]:
@@ -198,11 +283,15 @@ def _told(recipe: EditingRecipe, workspace: Workspace) -> dict[str, str]:
     return prompts | {row.subject_id: row.answer for row in answers if row.answer}
 
 
-def _corruption(edit: _Edit, source_prompt: str | None, mask: tuple[str, str] | None) -> Corruption:
+def _corruption(
+    edit: _Edit, source_prompt: str | None, mask: tuple[str, str] | None, *, of_clip: str | None = None
+) -> Corruption:
     clip, (blob, digest) = edit.clip, mask or (None, None)
     asked: dict[str, Any] = {"task": edit.task, "source_prompt": source_prompt, "target_prompt": edit.target_prompt}
     if blob and edit.object is not None:
         asked["object"] = edit.object
+    if of_clip is not None:
+        asked["of_clip"] = of_clip
     return Corruption(
         corruption_id=content_id(clip.clip_id, EDIT, VERSION, asked, digest), clip_id=clip.clip_id, generator=EDIT,
         parameters=asked, seed=0, parent_id=None, hole=None, hole_sha256=None, input=clip.blob, input_sha256=clip.rgb_sha256,
@@ -224,10 +313,11 @@ def export(recipe: EditingRecipe, workspace: Workspace, *, target: Path | None =
     """Items and slices to a frozen dataset folder, by default ``WORKSPACE/exports/editing``."""
     publication = stages.Publication(
         recipe,
-        attribute_steps=(OBJECT_MASKS, *map(measuring.step_of, leaves_of(recipe)["attribute"])),
+        attribute_steps=(OBJECT_MASKS, _NEARER, AXES_OF_ITEMS, *map(measuring.step_of, leaves_of(recipe)["attribute"])),
         leaves=leaves_of(recipe),
         about=_ABOUT,
         hole_is_given=False,
+        facts=levels.facts(workspace, AXIS),
     )
     return stages.export(publication, workspace, target=target)
 
@@ -242,9 +332,9 @@ _ABOUT = (
 
 def warnings(rows: Sequence[Plain]) -> list[str]:
     """Warnings for readers of a dataset's scores, from its rows, a sentence each."""
-    notes = []
+    notes, as_filmed = [], [row for row in rows if row["attributes"].get(f"{LEVEL_OF}{AXIS.name}") != LARGE]
     for task in dict.fromkeys(row["task"] for row in rows):
-        clips = len({row["clip_id"] for row in rows if row["task"] == task})
+        clips = len({row["clip_id"] for row in as_filmed if row["task"] == task})
         if clips < FEWEST_CLIPS:
             notes.append(
                 f"{task} has {_counted(clips, 'clip')}, fewer than the {FEWEST_CLIPS} of the paper: its means will be unsure"

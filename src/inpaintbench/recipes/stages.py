@@ -520,10 +520,9 @@ def _check_up_to_date(workspace: Workspace, items: pa.Table) -> None:
     dropped = judged.filter(pc.invert(judged["keep"]))["clip_id"]
     of_clips = items["clip_id"].combine_chunks()
     if derived := set(derived_clips(workspace)["clip_id"].to_pylist()).intersection(of_clips.to_pylist()):
-        # A version stands and falls with the clip that it was made of, which its corruption's parent hides a part of.
+        # A version stands and falls with the clip that it was made of.
         versions = to_records(workspace.columns("corruptions", Corruption, where=("clip_id", derived)), Corruption)
-        clip_of = dict(zip(holes["corruption_id"].to_pylist(), holes["clip_id"].to_pylist(), strict=True))
-        made_of = {row.clip_id: clip_of.get(row.parameters["parent"], "") for row in versions}
+        made_of = {row.clip_id: row.parameters["of_clip"] for row in versions}
         of_clips = pa.array([made_of.get(clip, clip) for clip in of_clips.to_pylist()], pa.string())
     there = pc.and_(
         pc.is_in(items["corruption_id"], value_set=holes["corruption_id"].combine_chunks()),

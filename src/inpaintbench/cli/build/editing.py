@@ -12,6 +12,7 @@ from inpaintbench.cli.build.running import Build, Building, Demo, Out, Owned, Ow
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import option
 from inpaintbench.cli.recipe_options import NONE_GIVEN, Given, of_recipe
+from inpaintbench.curation.nearer import ZOOM
 from inpaintbench.curation.sources.edit_clips import EditClips
 from inpaintbench.recipes.editing import EditingRecipe, warnings
 from inpaintbench.recipes.options import FOOTAGE
@@ -46,9 +47,12 @@ def build_editing(
         raise UsageError("the demo has prompts and masks of its own; for yours give --clips FOLDER")
     if licence is not None:
         owning = replace(owning, footage_licence=licence)
-    small = {"name": "Video editing demo", "side": DEMO_SIDE} if demo else {}
+    # The demo's films have 256 pixels a side at most.
+    side = 256 // ZOOM if given.get("paired") else DEMO_SIDE
+    small = {"name": "Video editing demo", "side": side} if demo else {}
     recipe = build.recipe(EditingRecipe, small, given)
-    source = SourceSpec("embedded_edits", {"side": min(max(recipe.side, 128), 256)})
+    filmed = recipe.large["width"] if recipe.paired else recipe.side
+    source = SourceSpec("embedded_edits", {"side": min(max(filmed, 128), 256)})
     if clips is not None:
         constants: dict[str, Any] = {
             "folder": str(clips), "prompts": str(prompts), "masks": None if masks is None else str(masks), "fps": fps,
