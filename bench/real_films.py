@@ -32,6 +32,7 @@ LEFT_OUT = {
 }  # fmt: skip
 CLEAREST = 8
 """Effects that are shown where fewer are told."""
+TOO_FEW = "too few films"
 Effect = tuple[str, str, str, str | None]
 """Factor, step, method and the one whose effect is subtracted."""
 
@@ -123,31 +124,38 @@ def main() -> int:
     )
     print("| factor | step | method | first half, dB | p | second half, dB | p | told by | confirmed |")
     print("|---|---|---|---|---|---|---|---|---|")
-    both = sorted(first.keys() & second.keys(), key=lambda of: min(half[of]["p_corrected"] for half in (first, second)))
+    halves_of = {of: [half[of] for half in (first, second) if of in half] for of in [*first, *second]}
     named = {"first": first, "second": second}
-    told = {of: [name for name, half in named.items() if half[of]["told"]] for of in both}
-    for factor, step, method, other in both[: max(sum(map(bool, told.values())), CLEAREST)]:
-        of = (factor, step, method, other)
+    told = {of: [name for name, half in named.items() if of in half and half[of]["told"]] for of in halves_of}
+    clearest = sorted(halves_of, key=lambda of: min(row["p_corrected"] for row in halves_of[of]))
+    for of in clearest[: max(sum(map(bool, told.values())), CLEAREST)]:
+        factor, step, method, other = of
         cells = [factor, step, f"{method} less {other}" if other else method,
-                 *(text for half in (first, second) for text in (_interval(half[of]), f"{half[of]['p_corrected']:.3f}")),
-                 " and ".join(told[of]), ("yes" if _agree(first[of], second[of]) else "no") if told[of] else ""]  # fmt: skip
+                 *(text for half in (first, second) for text in _cells(half.get(of))),
+                 " and ".join(told[of]), _confirmed(halves_of[of]) if told[of] else ""]  # fmt: skip
         print(f"| {' | '.join(cells)} |")
     print()
     for name, half in named.items():
-        own = [of for of, row in half.items() if row["told"]]
-        agreeing = sum(of in told and _agree(first[of], second[of]) for of in own)
+        own = [_confirmed(halves_of[of]) for of, row in half.items() if row["told"]]
+        lacking = f", which has too few films for {own.count(TOO_FEW)}" if TOO_FEW in own else ""
         words = f"{len(own)} of {len(half)} effects told of the {name} half (asked: 4)"
-        print(f"{words}, {agreeing} of them confirmed by the other.\n")
+        print(f"{words}, {own.count('yes')} of them confirmed by the other{lacking}.\n")
     return 0
 
 
-def _agree(one: dict[str, Any], other: dict[str, Any]) -> bool:
+def _confirmed(rows: list[dict[str, Any]]) -> str:
+    """Whether an effect of both halves, or of the only one that has it, is confirmed."""
+    if len(rows) < 2:
+        return TOO_FEW
+    one, other = rows
     meet = one["interval_low"] <= other["interval_high"] and other["interval_low"] <= one["interval_high"]
-    return bool(meet and (one["value"] > 0) == (other["value"] > 0))
+    return "yes" if meet and (one["value"] > 0) == (other["value"] > 0) else "no"
 
 
-def _interval(row: dict[str, Any]) -> str:
-    return f"{row['value']:+.1f} ({row['interval_low']:+.1f} to {row['interval_high']:+.1f})"
+def _cells(row: dict[str, Any] | None) -> tuple[str, str]:
+    if row is None:
+        return "", ""
+    return f"{row['value']:+.1f} ({row['interval_low']:+.1f} to {row['interval_high']:+.1f})", f"{row['p_corrected']:.3f}"
 
 
 if __name__ == "__main__":
