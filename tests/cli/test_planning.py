@@ -79,7 +79,7 @@ def test_a_deviation_is_of_an_axis_and_shared_as_on_real_films_and_nothing_is_lo
 
 def test_a_plan_says_how_many_films_find_what_and_what_there_is_finds_with_further_masks() -> None:
     deviations = telling.deviations_of(AXES, pilot={"size": 2.0})
-    size, path = telling.plan_rows(telling.Footage(16, 40), deviations, AXES, masks=1)
+    size, path = telling.plan_rows(telling.Footage(16, 40, 1), deviations, AXES)
     assert (size[:2], path[:2]) == (["size", "2.0 dB"], ["camera_path", "4.3 dB"])
     assert len(size) == len(path) == len(telling.plan_heads())
     effects = effects_of(AXES.effects, telling.METHODS)
@@ -87,21 +87,21 @@ def test_a_plan_says_how_many_films_find_what_and_what_there_is_finds_with_furth
     assert size[2] == ", ".join(map(str, films))
     least = [least_effect(16, deviations["size"], Design(2.5, masks, effects)) for masks in (1, 2, 4)]
     assert size[4:] == [f"{one:.1f} dB" for one in least]
-    masked, _ = telling.plan_rows(telling.Footage(16, 40), deviations, AXES, masks=4)
+    masked, _ = telling.plan_rows(telling.Footage(16, 40, 4), deviations, AXES)
     assert masked[4:] == size[4:]
     assert masked[2] == ", ".join(str(needed(1, deviations["size"], Design(clips, 4, effects)).films) for clips in (2, 4, 8))
-    hopeless, _ = telling.plan_rows(telling.Footage(5, 9), telling.deviations_of(AXES, given=900), AXES, masks=1)
+    hopeless, _ = telling.plan_rows(telling.Footage(5, 9, 1), telling.deviations_of(AXES, given=900), AXES)
     assert hopeless[2:] == ["-, -, -", "-, -, -", "-", "-", "-"]
 
 
 def test_a_plan_says_what_there_is_and_what_more_masks_cost() -> None:
-    assert telling.plan_words(telling.Footage(16, 40), AXES, refused={}) == [
+    assert telling.plan_words(telling.Footage(16, 40, 3.75), AXES, refused={}) == [
         "There are 16 films with 40 clips; rules and copies may leave fewer.",
         "camera_path takes clips of a still camera alone.",
-        "One mask a clip makes at most 200 items, --masks-per-clip 4 at most 800: films tell more than clips, and clips more "
+        "One mask a clip makes at most 200 items, 3.8 at most 750 (--masks-per-clip): films tell more than clips, and clips more "
         "than masks.",
     ]
-    few = telling.plan_words(telling.Footage(5, 9), AXES, refused={"a.mp4": "the file is empty (0 bytes)", "b.mp4": "no"})
+    few = telling.plan_words(telling.Footage(5, 9, 4), AXES, refused={"a.mp4": "the file is empty (0 bytes)", "b.mp4": "no"})
     assert few[1:3] == [
         "2 more films without a clip, such as a.mp4: the file is empty (0 bytes).",
         "Of so few nothing can be told (5 sources: an interval, rank or lead needs at least 6).",

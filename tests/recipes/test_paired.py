@@ -28,7 +28,7 @@ from inpaintbench.workspace import Workspace
 
 FILMS = SourceSpec("embedded", {"count": 12, "width": 96, "height": 64, "frames": 12, "stills_and_pans": True})
 RECIPE = DevilRecipe(
-    width=96, height=64, clip_frames=12, shortest_clip_frames=12, level_share=0.5, per_slice=6, design="paired",
+    width=96, height=64, clip_frames=12, shortest_clip_frames=12, level_share=0.5, per_slice=6, masks_per_clip=1, design="paired",
     sliced_by=("camera_motion", "size", "pose"),
 )  # fmt: skip
 
@@ -180,6 +180,14 @@ def test_what_does_not_go_together_is_refused(choices: dict[str, Any], words: st
         DevilRecipe(**{"design": "paired", **choices})
 
 
+def test_further_masks_fill_up_what_clips_lack_and_no_clip_has_more_than_asked() -> None:
+    clips = ["a", "b", "c"]
+    for wanted in (-1, 2, 3):
+        assert paired.under_masks(clips, most=4, wanted=wanted) == [("a", 0), ("b", 0), ("c", 0)]
+    assert paired.under_masks(clips, most=4, wanted=5) == [("a", 0), ("b", 0), ("c", 0), ("a", 1), ("b", 1)]
+    assert Counter(clip for clip, _ in paired.under_masks(clips, most=2, wanted=150)) == dict.fromkeys(clips, 2)
+
+
 @given(
     counts=st.lists(st.integers(1, 12), min_size=1, max_size=12), most=st.integers(0, 60), seed=st.integers(0, 3),
 )  # fmt: skip
@@ -279,12 +287,14 @@ def test_who_remembers_what_other_items_show_gains_nothing(
     assert sum(scores["remembering"]) / len(dataset.items) <= sum(scores["fallback"]) / len(dataset.items) + 0.2
 
 
-def test_further_blobs_of_a_clip_are_pairs_of_their_own(tmp_path: Path, benchmark: tuple[Path, Dataset]) -> None:
-    _, one = benchmark
-    _, more = built(tmp_path, RECIPE.model_copy(update={"masks_per_clip": 2}))
+def test_further_blobs_of_a_clip_are_pairs_of_their_own(tmp_path: Path) -> None:
+    small = SourceSpec("embedded", {**FILMS.constants, "count": 4})
+    one, more = (
+        built(tmp_path / str(masks), RECIPE.model_copy(update={"masks_per_clip": masks}), source=small)[1] for masks in (1, 2)
+    )
     assert {row["item_id"] for row in one.items} < {row["item_id"] for row in more.items}
     for axis in ("size", "pose"):
-        assert len(groups_of(more, axis)) == 2 * len(groups_of(one, axis))
+        assert (len(groups_of(one, axis)), len(groups_of(more, axis))) == (4, 6)
         for versions in groups_of(more, axis).values():
             assert len({row["generator_parameters"]["index"] for row in versions.values()}) == 1
     members = [{part.name: set(part.item_ids) for part in dataset.slices} for dataset in (one, more)]

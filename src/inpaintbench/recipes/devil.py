@@ -216,11 +216,11 @@ class DevilRecipe(BaseModel):
     per_slice: Annotated[int, Option(SELECTION)] = Field(150, ge=1, description="Pairs of clip and mask wanted in each slice.")
     masks_per_preset: int = Field(1000, ge=1)
     masks_per_clip: Annotated[int, Option(MASKS)] = Field(
-        1,
+        4,
         ge=1,
         le=8,
-        exclude_if=(1).__eq__,
-        description="Blobs of each clip, in paired designs: more films tell more, then more blobs.",
+        exclude_if=(4).__eq__,
+        description="Most blobs of a clip, in paired designs: further ones where there are fewer clips than pairs wanted.",
     )
     sliced_by: Annotated[
         tuple[str, ...], AfterValidator(_sliced), Option(SELECTION, shown="all five", repeatable=True, names=SLICED_BY)
@@ -278,7 +278,7 @@ class DevilRecipe(BaseModel):
     @model_validator(mode="after")
     def _pairs_are_of_blobs(self) -> DevilRecipe:
         if self.design == "slices":
-            if self.masks_per_clip > 1:
+            if "masks_per_clip" in self.model_fields_set and self.masks_per_clip > 1:
                 raise ValueError("masks_per_clip: a slice of other clips holds each under one mask; give --design paired")
             if self.axes:
                 raise ValueError("axes: give --design paired, which makes versions of a clip; slices are of other clips")

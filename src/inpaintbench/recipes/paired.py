@@ -132,7 +132,8 @@ def in_turn(
 
 
 def corrupt(recipe: Any, executor: Executor, workspace: Workspace, drawn: Drawn) -> None:
-    """Make the items: of each clip one unchanged, and versions of it for each axis that it is in, under every one of its blobs.
+    """Make the items: of each clip one unchanged, and versions of it for each axis that it is in, under every one of its blobs
+    there.
 
     A clip of which a level cannot be made is not in that axis; the reason stands in ``rejected``.
 
@@ -145,11 +146,13 @@ def corrupt(recipe: Any, executor: Executor, workspace: Workspace, drawn: Drawn)
     Raises:
         RunError: not one item could be made.
     """
-    turns = range(recipe.masks_per_clip)
-    of_axes = {
-        name: [_Place(clip, number, name if clip in drawn.known else "") for clip, number in itertools.product(clip_ids, turns)]
-        for name, clip_ids in drawn.axes.items()
-    }
+    published = appended(workspace)
+    there = {part.name: len(part.item_ids) for part in published.dataset.slices} if published else {}
+    of_axes: dict[str, list[_Place]] = {}
+    for name, clip_ids in drawn.axes.items():
+        wanted = recipe.per_slice - there.get(f"{name}-{AXES.get(name).levels[0]}", 0)
+        turns = under_masks(clip_ids, most=recipe.masks_per_clip, wanted=wanted)
+        of_axes[name] = [_Place(clip, number, name if clip in drawn.known else "") for clip, number in turns]
     first = {clip: _Place(clip, 0) for clip in drawn.unchanged}
     places = list(dict.fromkeys([*first.values(), *itertools.chain(*of_axes.values())]))
     rows = workspace.columns("clips", Clip, where=("clip_id", {place.clip_id for place in places}))
@@ -162,7 +165,7 @@ def corrupt(recipe: Any, executor: Executor, workspace: Workspace, drawn: Drawn)
     for name, preset in presets.items():
         for place in of_axes[name]:
             own_axes[place].append(preset)
-    if published := appended(workspace):
+    if published:
         blobs.recall([place for place in first.values() if place.clip_id in drawn.known], published.rows)
     rendered, measured, unconfirmed = _drawn_blobs(executor, blobs, own_axes)
     workspace.write_rows("attributes", MASK_LEVELS, promised_levels(rendered, measured))
@@ -211,6 +214,12 @@ class _Place(NamedTuple):
     number: int
     axis: str = ""
     """The only one that the blob is for; none where it is for all axes of the clip."""
+
+
+def under_masks(clip_ids: Sequence[str], *, most: int, wanted: int) -> list[tuple[str, int]]:
+    """Clips, each with the number of a blob: all of them once, then by turns under further ones until there are as many as
+    ``wanted``, or ``most`` of every clip."""
+    return [(clip, number) for number in range(most) for clip in clip_ids][: max(wanted, len(clip_ids))]
 
 
 class _Blobs:

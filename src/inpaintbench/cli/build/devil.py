@@ -284,7 +284,7 @@ def demo_recipe() -> tuple[devil.DevilRecipe, SourceSpec]:
     width, height = DEMO_SIZE
     recipe = devil.DevilRecipe(
         name="inpaintbench demo", width=width, height=height, design="paired", per_slice=DEMO_PER_SLICE,
-        axes=DEMO_AXES, sliced_by=DEMO_AXES[:1],
+        masks_per_clip=1, axes=DEMO_AXES, sliced_by=DEMO_AXES[:1],
         level_share=0.5, clip_frames=DEMO_FRAMES,
     )  # fmt: skip
     constants = {"count": DEMO_CLIPS, "width": width, "height": height, "frames": DEMO_FRAMES, "stills_and_pans": True}

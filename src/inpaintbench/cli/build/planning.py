@@ -86,7 +86,7 @@ def _plan(recipe: DevilRecipe, folder: Path, deviation: float | None) -> Iterato
     if not clips:
         name, why = next(iter(refused.items()))
         raise InputError(f"no clips from {count(len(films), 'film')}: {name}: {why}")
-    axes, masks = telling.axes_of(recipe), recipe.masks_per_clip
+    axes, footage = telling.axes_of(recipe), _footage(recipe, clips)
     if deviation is None:
         tried = pilot(list(clips), seed=recipe.seed)
         deviations = telling.deviations_of(axes, pilot=tried.deviations)
@@ -95,9 +95,8 @@ def _plan(recipe: DevilRecipe, folder: Path, deviation: float | None) -> Iterato
         basis = f"Pairs scatter as in a pilot ({what}){others}"
     else:
         deviations, basis = telling.deviations_of(axes, given=deviation), f"Pairs are taken to scatter by {deviation:g} dB"
-    footage = _footage(recipe, clips)
-    title = f"Films that find an effect in {POWER:.0%} of benchmarks, {count(masks, 'mask')} a clip"
-    console.print_table(title, telling.plan_heads(), telling.plan_rows(footage, deviations, axes, masks=masks))
+    title = f"Films that find an effect in {POWER:.0%} of benchmarks, {footage.masks:.2g} masks a clip"
+    console.print_table(title, telling.plan_heads(), telling.plan_rows(footage, deviations, axes))
     yield f"{basis}; how much of it is between films, clips and masks is as on real films."
     yield from telling.plan_words(footage, axes, refused=refused)
 
@@ -118,11 +117,12 @@ def _clips_foreseen(recipe: DevilRecipe, films: Sequence[Path]) -> tuple[dict[Pa
 def _footage(recipe: DevilRecipe, clips: Mapping[Path, int]) -> Footage:
     """What an axis would take of these films, by turns."""
     from inpaintbench.cli.build.telling import Footage
-    from inpaintbench.recipes.paired import in_turn
+    from inpaintbench.recipes.paired import in_turn, under_masks
 
     film_of = {f"{path} {place}": str(path) for path, own in clips.items() for place in range(own)}
     taken = in_turn(list(film_of), film_of, recipe.per_slice, key=(recipe.seed, "axis"))
-    return Footage(len({film_of[clip] for clip in taken}), len(taken))
+    pairs = under_masks(taken, most=recipe.masks_per_clip, wanted=recipe.per_slice)
+    return Footage(len({film_of[clip] for clip in taken}), len(taken), len(pairs) / len(taken))
 
 
 def say_what_it_tells(dataset: Dataset) -> None:

@@ -55,6 +55,8 @@ class Footage(NamedTuple):
     films: int
     clips: int
     """That an axis takes of them."""
+    masks: float
+    """Of a clip."""
 
 
 def axes_of(recipe: DevilRecipe) -> Axes:
@@ -79,22 +81,22 @@ def deviations_of(
     return {name: shared(pilot[name], own) if name in pilot else own for name, own in measured.items()}
 
 
-def plan_rows(footage: Footage, deviations: Mapping[str, Deviations], axes: Axes, *, masks: int) -> list[list[str]]:
+def plan_rows(footage: Footage, deviations: Mapping[str, Deviations], axes: Axes) -> list[list[str]]:
     """A row for each axis, with the cells of ``plan_heads``.
 
     Args:
         footage: of the benchmark.
         deviations: of the difference of a pair, by axis, dB.
         axes: of the benchmark.
-        masks: of a clip.
     """
     rows = []
+    own_clips = footage.clips / footage.films
     for name in axes.names:
         own = deviations[name]
-        films = [[needed(effect, own, _design(clips, masks, axes.effects)).films for clips in CLIPS_TRIED] for effect in WANTED]
-        least = [
-            least_effect(footage.films, own, _design(footage.clips / footage.films, tried, axes.effects)) for tried in MASKS_TRIED
+        films = [
+            [needed(effect, own, _design(clips, footage.masks, axes.effects)).films for clips in CLIPS_TRIED] for effect in WANTED
         ]
+        least = [least_effect(footage.films, own, _design(own_clips, masks, axes.effects)) for masks in MASKS_TRIED]
         rows.append([
             name, f"{math.hypot(*own):.1f} dB", *(", ".join("-" if one is None else f"{one:,}" for one in of) for of in films),
             *("-" if one is None else f"{one:.1f} dB" for one in least),
@@ -127,10 +129,9 @@ def plan_words(footage: Footage, axes: Axes, *, refused: Mapping[str, str]) -> l
     for name in axes.names:
         if AXES.get(name).needs_still_camera:
             lines.append(f"{name} takes clips of a still camera alone.")
-    most = MASKS_TRIED[-1]
     lines.append(
-        f"One mask a clip makes at most {items:,} items, --masks-per-clip {most} at most {most * items:,}: films tell more than "
-        "clips, and clips more than masks."
+        f"One mask a clip makes at most {items:,} items, {footage.masks:.2g} at most {items * footage.masks:,.0f} "
+        "(--masks-per-clip): films tell more than clips, and clips more than masks."
     )
     return lines
 
