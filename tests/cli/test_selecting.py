@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import typer
+from scoring_probes import write_items
 from selection_world import RULES, fill, kept_ids
 from typer.testing import CliRunner, Result
 
@@ -163,6 +165,39 @@ def test_why_prints_the_trail(workspace: Workspace, capsys: pytest.CaptureFixtur
         assert words in told
     selecting.why(workspace.path, "c11")
     assert "It is in no item." in capsys.readouterr().out
+
+
+def test_why_tells_of_items_that_were_published_before(
+    workspace: Workspace, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(workspace)
+    items = write_items(tmp_path / "data", count=2, frames=(2, 2)).items
+    facts = {
+        "start_frame": 3,
+        "end_frame": 5,
+        "generator": "devil_blobs",
+        "licence": "CC0",
+        "split": "test",
+        "attributes": {"axis.size": "low"},
+    }
+    rows = [{**row, **facts, "clip_id": f"old clip {n}", "source_uri": f"old/film {n}.mp4"} for n, row in enumerate(items)]
+    row = rows[0]
+    with pytest.raises(InputError, match="no clip is called"):
+        selecting.why(workspace.path, row["item_id"])
+    monkeypatch.setattr(selecting, "appended", lambda _: SimpleNamespace(dataset=SimpleNamespace(items=rows)))
+    for name in (row["item_id"], row["clip_id"], row["source_uri"], f"{row['source_uri']}:{row['start_frame']}"):
+        selecting.why(workspace.path, name)
+        told = capsys.readouterr().out
+        for words in (
+            f"item {row['item_id']}: published before, clip {row['clip_id']}",
+            row["licence"],
+            row["generator"],
+            "axis.size",
+        ):
+            assert words in told
+        assert rows[1]["item_id"] not in told
+    with pytest.raises(InputError, match="no clip is called"):
+        selecting.why(workspace.path, "nothing")
 
 
 def test_the_funnel_is_written_into_the_workspace(workspace: Workspace) -> None:

@@ -23,13 +23,14 @@ from inpaintbench.curation.what_if import what_if as ask
 from inpaintbench.curation.why import Trail, find_clip, margin, trail, unit_and_direction
 from inpaintbench.errors import InputError, RunError, Waiting
 from inpaintbench.executors.base import Rejection, is_note
+from inpaintbench.export.growing import appended
 from inpaintbench.files import display_name, write_atomically
 from inpaintbench.pages.words import percent, percents
 from inpaintbench.recipes.devil import FLICKR_RULES, OWN_FOOTAGE_RULES, DevilRecipe, in_place, switched_off
 from inpaintbench.recipes.leakage import not_looked_for
 from inpaintbench.recipes.settings import recall, remember, stages_of
 from inpaintbench.steps import LEVELS
-from inpaintbench.types import Attribute
+from inpaintbench.types import Attribute, Plain
 from inpaintbench.workspace import Workspace
 
 _NO_RULES = Path("none")
@@ -200,7 +201,10 @@ def _tell_what_if(workspace: Workspace, expression: str, page: Path) -> None:
 
 def why(
     workspace: InWorkspace,
-    clip: Annotated[str, argument("A clip's id or its beginning, the path of its source, or SOURCE:FRAME.")],
+    clip: Annotated[
+        str,
+        argument("A clip's id or its beginning, the path of its source, or SOURCE:FRAME; of what is added to, an item's id too."),
+    ],
     as_json: AsJson = False,
 ) -> None:
     """Print the whole trail of a clip. It tells where it is from, what was measured, what was decided, and where it ended.
@@ -208,14 +212,11 @@ def why(
     Example: inpaintbench curation why WORKSPACE "holiday.mp4:250"
     """
     opened = Workspace(workspace, create=False)
-    refusals = [row for row in opened.table("rejected", Rejection) if clip in (row.name, display_name(row.name))]
-    refused = [row for row in refusals if not is_note(row.step)]
-    if refused and as_json:
-        print_json({"name": clip, "refused": [{"step": row.step, "reason": row.reason} for row in refused]})
-    elif refused:
-        for row in refused:
-            console.say(f"{clip} gave no clip: refused by {row.step}: {row.reason}")
-    if refused:
+    if _tell_refusals(opened, clip, as_json=as_json):
+        return
+    published = _published_items(opened, clip)
+    if published and not _is_cut_here(opened, clip):
+        _tell_published(published, as_json=as_json)
         return
     story = trail(opened, find_clip(opened, clip))
     if as_json:
@@ -236,6 +237,62 @@ def why(
         more = f" and {rest} more" if rest > 0 else ""
         console.say(f"Duplicates of it: {', '.join(story.copies[:_COPIES_SHOWN])}{more}")
     _print_endings(story)
+    if published:
+        _tell_published(published, as_json=False)
+
+
+def _tell_refusals(workspace: Workspace, name: str, *, as_json: bool) -> bool:
+    """Say why footage called ``name`` gave no clip; False where none was refused."""
+    refusals = [row for row in workspace.table("rejected", Rejection) if name in (row.name, display_name(row.name))]
+    refused = [row for row in refusals if not is_note(row.step)]
+    if refused and as_json:
+        print_json({"name": name, "refused": [{"step": row.step, "reason": row.reason} for row in refused]})
+    elif refused:
+        for row in refused:
+            console.say(f"{name} gave no clip: refused by {row.step}: {row.reason}")
+    return bool(refused)
+
+
+def _published_items(workspace: Workspace, name: str) -> list[Plain]:
+    """Rows of the dataset that the workspace adds to whose item, clip or source is called ``name``."""
+    added_to = appended(workspace)
+    if added_to is None or not name:
+        return []
+    source, _, frame = name.rpartition(":")
+    return [
+        row
+        for row in added_to.dataset.items
+        if row["item_id"].startswith(name) or row["clip_id"].startswith(name) or name in _names(row)
+        or (source in _names(row) and frame.isdecimal() and row["start_frame"] <= int(frame) < row["end_frame"])
+    ]  # fmt: skip
+
+
+def _names(row: Plain) -> tuple[str, ...]:
+    return row["source_uri"], display_name(row["source_uri"])
+
+
+def _is_cut_here(workspace: Workspace, name: str) -> bool:
+    try:
+        find_clip(workspace, name)
+    except InputError:
+        return False
+    return True
+
+
+def _tell_published(rows: Sequence[Plain], *, as_json: bool) -> None:
+    """What the published dataset itself says of its items."""
+    if as_json:
+        print_json({"published": rows})
+        return
+    for row in rows:
+        span = f"frames {row['start_frame']}..{row['end_frame'] - 1} of {display_name(row['source_uri'])}"
+        console.say(f"item {row['item_id']}: published before, clip {row['clip_id']}, {span}")
+        facts = {name: row.get(name) for name in ("generator", "split", "licence", "author", "page_url")} | dict(
+            row["attributes"]
+        )
+        console.print_table(
+            "As published", ["name", "value"], [(name, value) for name, value in facts.items() if value is not None]
+        )
 
 
 def _print_origin(trail: Trail) -> None:

@@ -189,17 +189,21 @@ def groups(results: Results, axis: str) -> list[Group]:
 
 
 def shown_groups(results: Results, diagnosis: Diagnosis, quantity: Quantity) -> list[Group]:
-    """Of each axis the whole group that is nearest to the mean effects of all methods, so that no extreme is chosen.
+    """Of each axis a whole group on which its effect can be seen.
 
-    Axes with the largest effects that are told come first, and only so many are shown.
+    Of the half of all groups that is nearest to the mean effects of all methods, so that no extreme is chosen, it is the one on
+    which the method with the surest effect scores worst: where scores are high, nothing is to be seen.
+
+    Axes of which something is told are all shown, those with the largest effects first; others while there are few.
     """
+    told = {effect.factor for effect in told_effects(diagnosis, quantity)}
     of_axis: dict[Factor, list[FactorEffect]] = {}
     for effect in own_effects(diagnosis, quantity):
         if effect.factor.kind == "paired":
             of_axis.setdefault(effect.factor, []).append(effect)
     order = sorted(of_axis, key=lambda factor: -max(surely(one) if one.told else 0.0 for one in of_axis[factor]))
     chosen = []
-    for factor in order[:_MOST_GROUPS]:
+    for factor in (factor for place, factor in enumerate(order) if factor in told or place < _MOST_GROUPS):
         off = [
             (distance, place, group)
             for place, group in enumerate(groups(results, factor.name))
@@ -207,8 +211,24 @@ def shown_groups(results: Results, diagnosis: Diagnosis, quantity: Quantity) -> 
             and (distance := _distance(results, group, of_axis[factor])) is not None
         ]
         if off:
-            chosen.append(min(off)[2])
+            surest = max(of_axis[factor], key=lambda one: (one.told, surely(one), abs(one.value)))
+            near = [group for *_, group in sorted(off)[: -(-len(off) // 2)]]
+            chosen.append(min(near, key=lambda group: _worst(results, group, surest)))
     return chosen
+
+
+def _worst(results: Results, group: Group, effect: FactorEffect) -> float:
+    """Score of the effect's method at the worse of its levels, larger is better."""
+    score = results.value(effect.method, group.items[effect.low_level if effect.better else effect.high_level], effect.quantity)
+    return (score or 0.0) if effect.quantity.higher_is_better else -(score or 0.0)
+
+
+def without_clips(results: Results, diagnosis: Diagnosis, quantity: Quantity) -> str:
+    """A sentence on the axes whose clips are not on the page; empty where all are."""
+    shown = {group.axis for group in shown_groups(results, diagnosis, quantity)}
+    axes = dict.fromkeys(one.factor for one in own_effects(diagnosis, quantity) if one.factor.kind == "paired")
+    lacking = [factor_label(factor) for factor in axes if factor.name not in shown]
+    return f"No clips are on this page of: {'; '.join(lacking)}." if lacking else ""
 
 
 def _distance(results: Results, group: Group, effects: Sequence[FactorEffect]) -> float | None:
@@ -248,7 +268,7 @@ def add_groups(results: Results, choices: Sequence[Choice], diagnosis: Diagnosis
     for group in shown_groups(results, diagnosis, quantity):
         for level, item_id in group.items.items():
             label = f"{labels[group.axis]}: {level.replace('_', ' ')}"
-            reason = "of the items that differ in nothing else it is nearest to the mean effect"
+            reason = "of the pairs near the mean effects it shows the effect most"
             known.setdefault(item_id, Choice(item_id)).labels[label] = reason
     for label, item_id, reason in _unexplained(diagnosis, quantity):
         known.setdefault(item_id, Choice(item_id)).labels[label] = reason

@@ -56,9 +56,9 @@ def headline(results: Results, quantity: Quantity) -> Headline | None:
     """The largest of what is sure and more than chance: of an axis on a method, else of a low against a high slice, else of a
     measured attribute, else a difference between methods in such an effect; None where nothing is.
 
-    An axis is shown on the pair of items nearest to its mean effects. A change between slices is shown on the item of each that
-    is nearest to the slice's mean, so that no extreme is chosen; where the slices hold items of one exact hole, on the pair of
-    them that is.
+    An axis is shown on a pair of items near its mean effects on which the effect can be seen: see ``shown_groups``. A change
+    between slices is shown on the item of each that is nearest to the slice's mean, so that no extreme is chosen; where the
+    slices hold items of one exact hole, on the pair of them that is.
     """
     diagnosis = diagnose(results)
     kicker = _LABEL if standing(quantity, results.protocol) == "primary" else f"Exploratory {_LABEL.lower()}"
@@ -85,7 +85,7 @@ def _effect_reasons(results: Results, effect: FactorEffect, quantity: Quantity) 
     paired = effect.factor.kind == "paired"
     how = "pairs that differ in nothing else" if paired else "by a regression on everything that was measured of the items"
     rule = "effects of axes" if paired and not effect.other else "effects"
-    pair = "the pair nearest to the mean effects of all methods"
+    pair = "the pair with the worst score, of the half of all pairs that is nearest to the mean effects of all methods"
     ends = "of the third of the items with the least and with the most of it, those nearest to the means"
     clips = f" The clips are {pair if paired else ends}."
     return (

@@ -118,7 +118,7 @@ def parts_of(results: Results, exhibits: Sequence[Exhibit], *, title: str, frame
         ]
         if diagnosis.curves
         else [],
-        "not_told": left_out_words(diagnosis),
+        "not_told": [*left_out_words(diagnosis), *filter(None, [effects.without_clips(results, diagnosis, default)])],
         "scores": [
             (
                 quantity,
