@@ -150,3 +150,24 @@ def test_without_a_finding_the_page_says_so_and_shows_the_surest_pair_as_what_co
 
 def test_nothing_went_wrong(tab: Tab, report: ReportFiles) -> None:
     assert (tab.complaints, tab.fetched(report)) == ([], [])
+
+
+def test_long_labels_are_broken_and_not_cut_on_a_phone(browser: Any, report: ReportFiles) -> None:
+    phone = browser.new_page(viewport={"width": 390, "height": 844})
+    phone.goto(report.page.as_uri())
+    phone.wait_for_selector(MARKS)
+    words = "Agreement of the mask with what is missing of the object"
+    phone.evaluate(
+        "words => { for (const row of page.data.rows.fingerprint) row.line = row.line?.replace('Size of the hole', words); }",
+        words,
+    )
+    phone.set_viewport_size({"width": 380, "height": 844})
+    label = "[data-plot=fingerprint] .role-axis-label text"
+    phone.wait_for_function("label => [...document.querySelectorAll(label)].some(one => one.textContent.includes('Agreement'))",
+                            arg=label)  # fmt: skip
+    shown = [one.text_content() for one in phone.locator(label).all()]
+    assert not any("…" in one for one in shown)
+    assert any(one.replace(" ", "").startswith(words.replace(" ", "")) for one in shown)
+    lefts = "label => [...document.querySelectorAll(label)].map(one => one.getBoundingClientRect().left)"
+    assert min(phone.evaluate(lefts, label)) >= 0
+    phone.close()

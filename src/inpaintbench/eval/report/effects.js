@@ -24,8 +24,11 @@
     const labels = [...new Set(rows.map((row) => row.line).filter(Boolean))];
     const dense = labels.length > 9 && figure.clientWidth > 900;
     const longest = Math.max(...labels.flatMap((label) => (dense ? label.length : label.split("\n").map((words) => words.length))));
-    // On a phone long labels are cut; tip and table have all of them.
     const limit = dense ? 360 : figure.clientWidth < 560 ? 172 : 240;
+    // Long labels go on in a further row, and all lines have the room of the one with the most rows.
+    const broken = Object.fromEntries(labels.map((label) => [label, label.split("\n").flatMap((row) => folded(row, Math.floor(limit / LETTER)))]));
+    const tall = Math.max(2, ...Object.values(broken).map((rows) => rows.length));
+    for (const rows of Object.values(broken)) rows.unshift(...Array(Math.floor((tall - rows.length) / 2)).fill(""));
     const room = figure.clientWidth - Math.min(limit, LETTER * longest) - 24;
     // A panel is no narrower than the name above it, which is bold.
     const least = Math.max(128, ...panels.map((name) => 16 + 1.15 * LETTER * name.length));
@@ -34,11 +37,22 @@
     const width = Math.max(110, Math.min(panels.length > 1 ? 340 : 620, room / columns - 16));
     const { config, ...chart } = JSON.parse(JSON.stringify(data.charts.fingerprint), (name, part) => {
       if (part && Object.hasOwn(part, "reverse")) return { ...part, reverse: !data.higher[key()] };
-      if (part && Object.hasOwn(part, "labelLineHeight")) return { ...part, labelLimit: limit, ...(dense ? { labelExpr: "replace(datum.label, '\\n', ', ')", labelOffset: 0 } : {}) };
-      return dense && name === "step" ? 26 : part;
+      if (part && Object.hasOwn(part, "labelLineHeight")) return { ...part, labelLimit: limit, ...(dense ? { labelExpr: "replace(datum.label, '\\n', ', ')", labelOffset: 0 } : { labelExpr: `${JSON.stringify(broken)}[datum.label]`, labelOffset: -7 * (tall - 1) }) };
+      if (name === "step" && typeof part === "number") return dense ? 26 : part + 14 * (tall - 2);
+      return part;
     });
     const apart = columns < panels.length ? { resolve: { axis: { x: "independent" } } } : {};
     return { ...chart, ...apart, config, columns, facet: { ...chart.facet, sort: panels }, spec: { ...chart.spec, width }, title: { text: data.changes[key()], fontSize: 13, fontWeight: 500, color: "var(--soft)", offset: 4 } };
+  }
+
+  // Rows of at most so many letters, broken between words.
+  function folded(words, most) {
+    const rows = [""];
+    for (const word of words.split(" ")) {
+      if (rows.at(-1) && `${rows.at(-1)} ${word}`.length > most) rows.push(word);
+      else rows[rows.length - 1] = `${rows.at(-1)} ${word}`.trim();
+    }
+    return rows;
   }
 
   async function drawFingerprints() {
