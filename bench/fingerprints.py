@@ -22,24 +22,30 @@ import numpy as np
 import numpy.typing as npt
 from scipy.ndimage import gaussian_filter, map_coordinates
 
-from inpaintbench.curation.sources.fingerprints import REACH_PIXELS, STRENGTH_PIXELS
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.protocols import PROTOCOLS
-from inpaintbench.fingerprints import growth
-from inpaintbench.fingerprints.density import ridge_period
-from inpaintbench.fingerprints.estimation import estimate_orientation, measure_periods
-from inpaintbench.fingerprints.fingers import draw_finger, mirrored
-from inpaintbench.fingerprints.geometry import orientation_in_truth
-from inpaintbench.fingerprints.impressions import draw_impression, printed
-from inpaintbench.fingerprints.master import master, masters
-from inpaintbench.fingerprints.minutiae import find_minutiae
-from inpaintbench.fingerprints.orientation import orientation
-from inpaintbench.fingerprints.poincare import orientation_rmsd, print_area, recovered_class, shrunk, singular_points
-from inpaintbench.fingerprints.records import CLASSES, Elastic, Finger, Print
-from inpaintbench.masks.generators import fingerprint_degradation
-from inpaintbench.masks.generators.fingerprint_degradation import FingerprintDegradation
 from inpaintbench.types import item_rng
 from inpaintbench.view import ItemView
+from inpaintbench.wings.chalearn.fingerprints import growth
+from inpaintbench.wings.chalearn.fingerprints.density import ridge_period
+from inpaintbench.wings.chalearn.fingerprints.estimation import estimate_orientation, measure_periods
+from inpaintbench.wings.chalearn.fingerprints.fingers import draw_finger, mirrored
+from inpaintbench.wings.chalearn.fingerprints.geometry import orientation_in_truth
+from inpaintbench.wings.chalearn.fingerprints.impressions import draw_impression, printed
+from inpaintbench.wings.chalearn.fingerprints.master import master, masters
+from inpaintbench.wings.chalearn.fingerprints.minutiae import find_minutiae
+from inpaintbench.wings.chalearn.fingerprints.orientation import orientation
+from inpaintbench.wings.chalearn.fingerprints.poincare import (
+    orientation_rmsd,
+    print_area,
+    recovered_class,
+    shrunk,
+    singular_points,
+)
+from inpaintbench.wings.chalearn.fingerprints.records import CLASSES, Elastic, Finger, Print
+from inpaintbench.wings.chalearn.generators import fingerprint_degradation
+from inpaintbench.wings.chalearn.generators.fingerprint_degradation import FingerprintDegradation
+from inpaintbench.wings.chalearn.sources.fingerprints import REACH_PIXELS, STRENGTH_PIXELS
 
 Picture = npt.NDArray[np.uint8]
 BORDER = 40

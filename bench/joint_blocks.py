@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator
 import cv2
 import numpy as np
 
-from inpaintbench.masks.generators.joint_blocks import JointBlocks
 from inpaintbench.types import Joint
 from inpaintbench.view import ItemView
+from inpaintbench.wings.chalearn.generators.joint_blocks import JointBlocks
 
 HEIGHT, WIDTH, MARGIN = 700, 500, 100
 JOINTS = 16

@@ -19,19 +19,19 @@ import numpy as np
 from skimage.metrics import structural_similarity
 
 from inpaintbench import frozen
-from inpaintbench.eval.methods.frame_autoencoder import FrameAutoencoder
-from inpaintbench.eval.methods.patch_autoencoder import PatchAutoencoder
-from inpaintbench.eval.methods.residual_encoder import ResidualEncoder
 from inpaintbench.eval.scoring import predict
-from inpaintbench.eval.training.networks import named
-from inpaintbench.eval.training.train import Limits, Trained, train
 from inpaintbench.executors.local import LocalExecutor
-from inpaintbench.recipes.decaption import DecaptionRecipe
-from inpaintbench.recipes.fingerprint import FingerprintRecipe
 from inpaintbench.recipes.settings import build
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.types import Dataset, Frames, Plain
 from inpaintbench.view import ItemView
+from inpaintbench.wings.chalearn.decaption import DecaptionRecipe
+from inpaintbench.wings.chalearn.fingerprint import FingerprintRecipe
+from inpaintbench.wings.chalearn.methods.frame_autoencoder import FrameAutoencoder
+from inpaintbench.wings.chalearn.methods.patch_autoencoder import PatchAutoencoder
+from inpaintbench.wings.chalearn.methods.residual_encoder import ResidualEncoder
+from inpaintbench.wings.chalearn.training.networks import named
+from inpaintbench.wings.chalearn.training.train import Limits, Trained, train
 from inpaintbench.workspace import Workspace
 
 SPLITS = {"train": 0.7, "test": 0.3}

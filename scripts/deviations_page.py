@@ -8,7 +8,7 @@ from typing import Any
 from inpaintbench.deviations import Deviation
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.recipes.devil import DevilRecipe
-from inpaintbench.recipes.published import PUBLISHED, all_deviations
+from inpaintbench.recipes.published import all_deviations, published
 
 INTRODUCTION = """# Deviations from the publications
 
@@ -29,7 +29,7 @@ def page() -> str:
         _section(f"`{name}`", one.follows, "What it measures", one.all_deviations()) for name, one in protocols if one.follows
     ]
     building = [
-        _section(f"`{_command(recipe)}`", recipe.follows, "What it makes", all_deviations(recipe)) for recipe in PUBLISHED
+        _section(f"`{_command(recipe)}`", recipe.follows, "What it makes", all_deviations(recipe)) for recipe in published()
     ]
     pairs = [("", one) for one in DevilRecipe.deviations if one.where.get("design") == "paired"]
     paired = _section("`build devil --design paired`", "no publication, and departs from DEVIL besides", "What it makes", pairs)

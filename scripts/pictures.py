@@ -21,11 +21,11 @@ import numpy as np
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from inpaintbench.curation.sources.fingerprints import FingerprintSource
-from inpaintbench.fingerprints.impressions import printed
-from inpaintbench.fingerprints.master import master
-from inpaintbench.masks.generators.fingerprint_degradation import FingerprintDegradation
 from inpaintbench.view import ItemView
+from inpaintbench.wings.chalearn.fingerprints.impressions import printed
+from inpaintbench.wings.chalearn.fingerprints.master import master
+from inpaintbench.wings.chalearn.generators.fingerprint_degradation import FingerprintDegradation
+from inpaintbench.wings.chalearn.sources.fingerprints import FingerprintSource
 
 DOCS = Path(__file__).parent.parent / "docs"
 SHEETS = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import json
 import os
@@ -18,15 +17,13 @@ from tiny_networks import add_tiny_clip, shorten_dino
 from inpaintbench.catalogue import Catalogue, attribute_at
 from inpaintbench.cli.leaf import CATALOGUES
 from inpaintbench.compute import Compute, Shared
-from inpaintbench.contracts import Check, outcomes
+from inpaintbench.contracts import Check, checks_of, outcomes
 from inpaintbench.contracts import metric as contract_of_metrics
 from inpaintbench.contracts.attribute import CHECKS as OF_ATTRIBUTES
 from inpaintbench.contracts.axis import CHECKS as OF_AXES
 from inpaintbench.contracts.flow import CHECKS as OF_FLOWS
 from inpaintbench.contracts.mask_generator import CHECKS as OF_GENERATORS
 from inpaintbench.contracts.method import CHECKS as OF_METHODS
-from inpaintbench.contracts.pose_estimator import CHECKS as OF_POSES
-from inpaintbench.contracts.pose_estimator import ITEM
 from inpaintbench.contracts.splitter import CHECKS as OF_SPLITTERS
 from inpaintbench.curation.attributes.base import AttributeLeaf
 from inpaintbench.curation.splitters.base import Splitter
@@ -35,12 +32,14 @@ from inpaintbench.eval.flows.dis import Dis
 from inpaintbench.eval.methods.base import Method
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric
-from inpaintbench.eval.poses.base import PoseEstimator
-from inpaintbench.eval.poses.stored import Stored
 from inpaintbench.masks.axes.base import Axis
 from inpaintbench.masks.generators.base import Drawn, Generator
 from inpaintbench.types import Frames, Hole, Joint
 from inpaintbench.view import ItemView
+from inpaintbench.wings.chalearn.contracts.pose_estimator import CHECKS as OF_POSES
+from inpaintbench.wings.chalearn.contracts.pose_estimator import ITEM
+from inpaintbench.wings.chalearn.poses.base import PoseEstimator
+from inpaintbench.wings.chalearn.poses.stored import Stored
 
 TRIED_ELSEWHERE = ("attribute", "fetcher", "method", "metric", "question")
 """Beside their other tests, or below with constants."""
@@ -68,7 +67,7 @@ def test_every_shipped_leaf_keeps_the_contract_of_its_kind(kind: str, name: str,
     if assets := os.environ.get("INPAINTBENCH_TEST_ASSETS"):
         monkeypatch.setenv("INPAINTBENCH_WEIGHTS", f"{assets}/weights")
     catalogue: Catalogue[Any] = attribute_at(CATALOGUES[kind])
-    checks = importlib.import_module(f"inpaintbench.contracts.{catalogue.kind.replace(' ', '_')}").CHECKS
+    checks = checks_of(catalogue.kind)
     leaf = catalogue.get(name)()
     assert leaf.name == name
     found = list(outcomes(checks, leaf))

@@ -31,7 +31,6 @@ LAYERS = (
         "manifest",
         "streaming",
         "steps",
-        "fingerprints",
         "download",
         "http_client",
         "claims",

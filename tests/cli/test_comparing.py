@@ -28,13 +28,13 @@ from inpaintbench.cli.options import expanded
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.protocols.e2fgvi import LEGACY as BY_FRAMES
-from inpaintbench.eval.protocols.fingerprint import AS_PUBLISHED as WORST_FOR_MISSING
 from inpaintbench.eval.report.two_methods import Difference
 from inpaintbench.eval.scoring import run_state
 from inpaintbench.eval.scoring.run_state import NOT_RUN
 from inpaintbench.files import file_sha256
 from inpaintbench.steps import score_step
 from inpaintbench.types import Prediction, Score, SliceScore
+from inpaintbench.wings.chalearn.protocols.fingerprint import AS_PUBLISHED as WORST_FOR_MISSING
 from inpaintbench.workspace import Workspace
 
 app = typer.Typer()

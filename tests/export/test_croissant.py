@@ -19,8 +19,8 @@ from inpaintbench import frozen, video
 from inpaintbench.export import croissant
 from inpaintbench.export.layout import configs
 from inpaintbench.manifest import is_table
-from inpaintbench.recipes.reinpaint import ReinpaintRecipe
 from inpaintbench.recipes.stages import SourceSpec
+from inpaintbench.wings.reinpaint.recipe import ReinpaintRecipe
 
 
 @pytest.fixture(scope="module")

@@ -16,9 +16,9 @@ from inpaintbench.export.documents import is_document, sealed
 from inpaintbench.export.publishing.part import limited
 from inpaintbench.export.publishing.plan import plan
 from inpaintbench.manifest import is_table
-from inpaintbench.recipes.reinpaint import ReinpaintRecipe
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.types import Dataset
+from inpaintbench.wings.reinpaint.recipe import ReinpaintRecipe
 
 
 @pytest.fixture(scope="module")

@@ -18,10 +18,10 @@ from inpaintbench.export.documents import is_document, sealed
 from inpaintbench.export.gathering import Placed, Tables, of_records
 from inpaintbench.export.thin_rows import ThinRows
 from inpaintbench.manifest import MANIFEST, Rows
-from inpaintbench.recipes.humans import HumansRecipe
-from inpaintbench.recipes.reinpaint import ReinpaintRecipe
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Source
+from inpaintbench.wings.chalearn.humans import HumansRecipe
+from inpaintbench.wings.reinpaint.recipe import ReinpaintRecipe
 
 
 def thin(dataset: Dataset) -> Dataset:

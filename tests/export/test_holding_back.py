@@ -24,12 +24,12 @@ from inpaintbench.export.holding_back import hold_back
 from inpaintbench.export.layout import media_names
 from inpaintbench.export.layouts.convert import convert
 from inpaintbench.export.verify import verify
-from inpaintbench.recipes.decaption import DecaptionRecipe
-from inpaintbench.recipes.fingerprint import FingerprintRecipe
-from inpaintbench.recipes.humans import HumansRecipe
-from inpaintbench.recipes.reinpaint import ReinpaintRecipe
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.types import Dataset, Plain
+from inpaintbench.wings.chalearn.decaption import DecaptionRecipe
+from inpaintbench.wings.chalearn.fingerprint import FingerprintRecipe
+from inpaintbench.wings.chalearn.humans import HumansRecipe
+from inpaintbench.wings.reinpaint.recipe import ReinpaintRecipe
 
 SEED = 831_407_265_911_730_264
 FINGERS = FingerprintRecipe(

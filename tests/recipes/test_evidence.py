@@ -8,9 +8,9 @@ from selection_world import fill
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.recipes.devil import DevilRecipe
 from inpaintbench.recipes.evidence import AGREEMENT, Agreement, evidence, protocols, raters
-from inpaintbench.recipes.fingerprint import FingerprintRecipe
-from inpaintbench.recipes.reinpaint import ReinpaintRecipe
 from inpaintbench.types import Answer, Corruption
+from inpaintbench.wings.chalearn.fingerprint import FingerprintRecipe
+from inpaintbench.wings.reinpaint.recipe import ReinpaintRecipe
 from inpaintbench.workspace import Workspace
 
 

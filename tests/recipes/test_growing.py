@@ -26,20 +26,20 @@ from inpaintbench.export.verify import verify
 from inpaintbench.frozen import EARLIER
 from inpaintbench.manifest import SHOWN
 from inpaintbench.recipes.dataset_table import DatasetTable
-from inpaintbench.recipes.decaption import DecaptionRecipe
 from inpaintbench.recipes.devil import DevilRecipe, label
-from inpaintbench.recipes.editing import EditingRecipe
-from inpaintbench.recipes.fingerprint import FingerprintRecipe
-from inpaintbench.recipes.humans import HumansRecipe
 from inpaintbench.recipes.merging import merge
 from inpaintbench.recipes.own_slices import make_slices
-from inpaintbench.recipes.reinpaint import ReinpaintRecipe
 from inpaintbench.recipes.removal import RemovalRecipe
 from inpaintbench.recipes.settings import build, corrupt, export, export_apart, own_export, remember
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.recipes.versions import Asked, manifest_folder
 from inpaintbench.types import Clip, Dataset, Score
+from inpaintbench.wings.chalearn.decaption import DecaptionRecipe
+from inpaintbench.wings.chalearn.fingerprint import FingerprintRecipe
+from inpaintbench.wings.chalearn.humans import HumansRecipe
+from inpaintbench.wings.editboard.recipe import EditingRecipe
 from inpaintbench.wings.leaderboard.gather import gather
+from inpaintbench.wings.reinpaint.recipe import ReinpaintRecipe
 from inpaintbench.workspace import Workspace
 
 STEPS = (3, 5, 6, 8)

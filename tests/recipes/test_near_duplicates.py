@@ -19,10 +19,12 @@ from inpaintbench.curation.rules import Rule
 from inpaintbench.errors import InputError
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.models import weights
-from inpaintbench.recipes import decaption, devil, leakage, look_alikes, reinpaint, settings
+from inpaintbench.recipes import devil, leakage, look_alikes, settings
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.steps import ALIKE, KNOWN, LABELS, LEVELS
 from inpaintbench.types import Attribute, Clip, Frames, Item, Source
+from inpaintbench.wings.chalearn import decaption
+from inpaintbench.wings.reinpaint import recipe as reinpaint
 from inpaintbench.workspace import Workspace
 
 FILMS = 3

@@ -19,11 +19,11 @@ from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.scoring.predict import MethodSpec
 from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.local import LocalExecutor
-from inpaintbench.recipes.reinpaint import ReinpaintRecipe
 from inpaintbench.recipes.saved_pairs import by_name, by_turn
 from inpaintbench.recipes.settings import build
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.types import Clip, Dataset
+from inpaintbench.wings.reinpaint.recipe import ReinpaintRecipe
 from inpaintbench.wings.reinpaint.setting import checked, setting_of
 from inpaintbench.workspace import Workspace
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from inpaintbench.catalogue import Catalogue, Leaf, attribute_at, unknown_name
+from inpaintbench.catalogue import Catalogue, Leaf, attribute_at, joined, unknown_name
 from inpaintbench.cli import console
 from inpaintbench.cli.commands import group
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import argument, option
 from inpaintbench.cli.words import check_constants
-from inpaintbench.contracts import outcomes
+from inpaintbench.contracts import checks_of, outcomes
 from inpaintbench.errors import InpaintBenchError, InputError
 
 # Kinds with a contract -> their catalogue.
@@ -28,11 +27,10 @@ CATALOGUES: Mapping[str, str] = {
     "method": "inpaintbench.eval.methods:METHODS",
     "metric": "inpaintbench.eval.metrics:METRICS",
     "normalizer": "inpaintbench.curation.normalizers:NORMALIZERS",
-    "pose estimator": "inpaintbench.eval.poses:POSES",
-    "pose reader": "inpaintbench.curation.poses:POSE_READERS",
     "question": "inpaintbench.annotate.questions:QUESTIONS",
     "source": "inpaintbench.curation.sources:SOURCES",
     "splitter": "inpaintbench.curation.splitters:SPLITTERS",
+    **joined("kind of leaf"),
 }
 # What a kind's leaves are built with besides their constants.
 _SHARED: Mapping[str, Mapping[str, Any]] = {"metric": {"regions": ("frame", "hole", "band"), "band_radius_pixels": 8}}
@@ -55,7 +53,7 @@ def check(
         built = admitted(**_SHARED.get(leaves.kind, {}), **given)
     except TypeError as error:
         raise UsageError(f"{leaves.kind} {address!r} cannot be built with {given}: {error}") from error
-    checks = importlib.import_module(f"inpaintbench.contracts.{leaves.kind.replace(' ', '_')}").CHECKS
+    checks = checks_of(leaves.kind)
     results = list(outcomes(checks, built))
     rows = [(row.check, _word(row.fault, row.skipped), row.fault or row.skipped or "") for row in results]
     console.print_table(f"{leaves.kind} {built.name}", ["what", "found", "why"], rows)

@@ -27,16 +27,14 @@ from inpaintbench.recipes.devil import DevilRecipe
 from inpaintbench.recipes.options import read_size
 from inpaintbench.recipes.preview import (
     AXIS_FRAMES,
-    PRINT_SIZE,
     SIZE,
     axis_panels,
     backdrops,
     check,
     films,
     guessed,
-    on_photographs,
+    own_stills,
     panels,
-    shows_prints,
 )
 from inpaintbench.recipes.settings import begin, corrupt, leave_out_published, own_export, recall, remember, stages_of
 from inpaintbench.types import Corruption, Item
@@ -138,7 +136,7 @@ def preview(
         list[str] | None, option("A constant with a panel for each value: area=[0,0.2];[0.2,0.4].", metavar="NAME=VALUE;VALUE")
     ] = None,
     count: Annotated[int, option("Masks of each setting.", min=1, max=200)] = 8,
-    size: Annotated[str | None, option("Size of the pictures.", default=f"{SIZE}, prints {PRINT_SIZE}", metavar="WxH")] = None,
+    size: Annotated[str | None, option("Size of the pictures.", default=f"{SIZE}, prints 275x400", metavar="WxH")] = None,
     frames: Annotated[int, option("Length; above 1 over films.", min=1, max=250)] = 1,
     seed: Annotated[int, option("Of the masks.")] = 0,
     images: Annotated[
@@ -160,12 +158,13 @@ def preview(
         return
     leaf = GENERATORS.get(generator)
     settings, where = settings_of(constants or (), vary or ()), dict[str, Any]()
-    if images is not None and shows_prints(generator):
-        settings, where = on_photographs(settings, images)
+    stills = own_stills(generator)
+    if images is not None and stills:
+        settings, where = stills.over_photographs(settings, images)
     for chosen in settings:
         check(generator, chosen, where=where)  # what cannot be built is told before any picture is made
     _make_room_for(out)
-    width, height = read_option(read_size, size or (PRINT_SIZE if shows_prints(generator) else SIZE))
+    width, height = read_option(read_size, size or (stills.size if stills else SIZE))
     if "timed_text" in leaf.needs and frames == 1:
         frames = TEXT_FRAMES
     shown = backdrops(generator, width=width, height=height, frames=frames, count=count, seed=seed, images=images)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
+from inpaintbench.catalogue import attribute_at, joined
 from inpaintbench.cli import console
 from inpaintbench.cli.console import Locally, Running
 from inpaintbench.cli.evaluate_options import InDataset, Networks, OfNetworks, ProtocolName, Run, SomeMetrics
@@ -15,7 +16,6 @@ from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import option
 from inpaintbench.cli.run_folder import opened, scorable
 from inpaintbench.compute import Compute
-from inpaintbench.eval import poses
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.results.tables import unmeasured_metrics
 from inpaintbench.eval.scoring.precision import TF32_BOUND, Difference, from_float32, takes_tf32
@@ -72,7 +72,7 @@ def score_and_tell(
         return
     compute = networks.compute
     if pose is not None:
-        compute = replace(compute, pose=pose, pose_identity=poses.identity(pose))
+        compute = replace(compute, pose=pose, pose_identity=_identity_of("pose", pose))
     workspace = opened(run)
     bind(workspace, dataset)
     if networks.precision == "auto" and torch_networks.on_card(compute):
@@ -94,6 +94,14 @@ def score_and_tell(
             console.say(_in_words(difference))
     check_undamaged(rows, run)
     check_any_value(rows)
+
+
+def _identity_of(choice: str, value: str) -> str:
+    """What changes whenever a chosen program or file does; wings know their choices."""
+    of_choice = joined("identity of a choice")
+    if choice not in of_choice:
+        raise UsageError(f"--{choice} is of metrics that are not installed here")
+    return str(attribute_at(of_choice[choice])(value))
 
 
 def _chosen(

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import cv2
 import numpy as np
 
+from inpaintbench.catalogue import attribute_at, joined
 from inpaintbench.errors import InpaintBenchError
 from inpaintbench.types import Frames, Hole
 
@@ -41,6 +42,13 @@ def require(kept: object, sentence: str) -> None:
     """Raise ``ContractError`` with the text ``sentence`` unless ``kept`` is true."""
     if not kept:
         raise ContractError(sentence)
+
+
+def checks_of(kind: str) -> Sequence[Check]:
+    """The checks of a kind of leaf."""
+    own = f"{__name__}.{kind.replace(' ', '_')}:CHECKS"
+    checks: Sequence[Check] = attribute_at(joined("contract").get(kind, own))
+    return checks
 
 
 def outcomes(checks: Sequence[Check], leaf: object) -> Iterator[Outcome]:

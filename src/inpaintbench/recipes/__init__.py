@@ -7,5 +7,5 @@ from typing import Any
 from inpaintbench.catalogue import Catalogue
 
 # Of the module of a recipe, of its command under `build` and, in capitals, of what ``about`` says of it.
-NAMES = ("devil", "reinpaint", "humans", "decaption", "fingerprint", "editing", "removal", "benchmark")
+NAMES = ("devil", "removal", "benchmark")
 RECIPES: Catalogue[Any] = Catalogue("recipe", {name: f"inpaintbench.recipes.{name}:{name.capitalize()}Recipe" for name in NAMES})

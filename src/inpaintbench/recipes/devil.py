@@ -858,3 +858,7 @@ def _plan(recipe: DevilRecipe, workspace: Workspace) -> slices.Plan:
         members=published.members if published else {},
         sources=_films(workspace, names) if recipe.behaviour == "corrected" else {},
     )
+
+
+# The form that comes nearest to the publication; what that leaves open is stated as a deviation.
+AS_PUBLISHED = DevilRecipe(behaviour="as-published")

@@ -6,26 +6,21 @@ import inspect
 import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from inpaintbench import video
-from inpaintbench.catalogue import unknown_name
+from inpaintbench.catalogue import attribute_at, joined, unknown_name
 from inpaintbench.curation.normalizers.cover import Cover
 from inpaintbench.curation.sources import SOURCES, embedded
 from inpaintbench.curation.sources.photographs import PHOTOGRAPHS
 from inpaintbench.curation.timed_text.invented import invented_timed_text
 from inpaintbench.errors import InputError, MediaError, Rejected
-from inpaintbench.fingerprints.elastic import REACH_SHARE, STRENGTH_SHARE
-from inpaintbench.fingerprints.fingers import draw_finger
-from inpaintbench.fingerprints.impressions import draw_impression, printed
-from inpaintbench.fingerprints.master import master
-from inpaintbench.fingerprints.records import CLASSES, Elastic, Print
 from inpaintbench.masks import render
 from inpaintbench.masks.axes import AXES
 from inpaintbench.masks.axes.base import Axis
@@ -40,14 +35,12 @@ from inpaintbench.masks.overlays.raster import over
 from inpaintbench.types import Frames, Joint, Plain, item_rng
 
 FPS = 25.0
-# Of pictures, and of prints, where nobody asks for another.
-SIZE, PRINT_SIZE = "256x256", "275x400"
+# Of pictures, where nobody asks for another.
+SIZE = "256x256"
 NOWHERE: Plain = MappingProxyType({})
 # Length of films that axes are shown on, and the blob that they change: large, stiff, and near where it was.
 AXIS_FRAMES, AXIS_BLOB = 48, "size-high_pose-low_displacement-low"
 _LONGEST_VALUE = 40
-_MOST_PRINTS = 24
-_SEEDS = 2**31
 # What a constant that has no default can be.
 EXAMPLES: Mapping[tuple[str, str], str] = {
     ("devil_blobs", "preset"): f"one of {', '.join(PRESETS)}",
@@ -65,14 +58,23 @@ class Backdrop:
     """Facts of the view, for generators that need them: ``joints``, ``timed_text``, ``undistorted``, ``print``."""
 
 
-def shows_prints(generator: str) -> bool:
-    """Return whether a generator is shown over prints: it needs to know one."""
-    return not {"undistorted", "print"}.isdisjoint(GENERATORS.get(generator).needs)
+class Stills(NamedTuple):
+    """Still pictures that generators are shown over which need a part of the view that no film or photograph has."""
+
+    size: str
+    """Usual one, ``WxH``."""
+    make: Callable[[int, int, int, int], list[Backdrop]]
+    """From how many, width, height and seed."""
+    over_photographs: Callable[[Sequence[Plain], Path], tuple[list[dict[str, Any]], dict[str, Any]]]
+    """From settings and the user's folder: the settings of a generator that lays them on photographs, and where those lie."""
+    refused: str
+    """Why several frames do not do; ``{generator}`` and ``{frames}`` stand in it."""
 
 
-def on_photographs(settings: Sequence[Plain], folder: Path) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """The settings of a generator that lays prints on the user's photographs, and the constant that says where those lie."""
-    return [{"backgrounds": "photographs", **constants} for constants in settings], {"folder": str(folder)}
+def own_stills(generator: str) -> Stills | None:
+    """What a generator with needs of its own is shown over; None for all others."""
+    of_need = joined("backdrop")
+    return next((attribute_at(of_need[need]) for need in GENERATORS.get(generator).needs if need in of_need), None)
 
 
 def check(generator: str, constants: Plain, *, where: Plain = NOWHERE) -> None:
@@ -206,10 +208,10 @@ def backdrops(
             ``images`` where pictures do not do, or several frames of prints.
     """
     needs = GENERATORS.get(generator).needs
-    if shows_prints(generator):
+    if stills := own_stills(generator):
         if frames > 1:
-            raise InputError(f"{generator} degrades prints, which are still pictures: leave --frames {frames} out")
-        return [_print(number, width, height, seed) for number in range(min(count, _MOST_PRINTS))]
+            raise InputError(stills.refused.format(generator=generator, frames=frames))
+        return stills.make(count, width, height, seed)
     if images is not None and (unfit := _why_no_pictures(needs, frames)):
         raise InputError(f"--images cannot be used: {unfit.format(generator=generator, frames=frames)}")
     if "joints" in needs:
@@ -240,18 +242,6 @@ def _people(count: int, seed: int) -> Iterator[Backdrop]:
         for piece in leaf.footage():
             truth = video.read_frames(leaf.obtain(piece.payload, scratch))
             yield Backdrop(piece.name, truth, {"joints": tuple(Joint(**joint) for joint in piece.data["joints"])})
-
-
-def _print(number: int, width: int, height: int, seed: int) -> Backdrop:
-    """A print at 500 pixels per inch, of each class in turn."""
-    rng = item_rng(seed, "preview print", str(number))
-    ridges, pressed, warped = (int(seed) for seed in rng.integers(_SEEDS, size=3))
-    kind, side = CLASSES[number % len(CLASSES)], max(width, height)
-    finger = draw_finger(rng, finger_class=kind, width=width, height=height, seed=ridges)
-    impression = draw_impression(rng, finger=finger, number=0, seed=pressed)
-    record = Print(finger, impression, Elastic(warped, strength=STRENGTH_SHARE * side, reach=REACH_SHARE * side))
-    undistorted, truth = (np.repeat(picture[None, ..., None], 3, axis=3) for picture in printed(master(finger), record))
-    return Backdrop(kind.replace("_", " "), truth, {"undistorted": undistorted, "print": asdict(record)})
 
 
 def _pictures(images: Path | None, cover: Cover, count: int) -> Iterator[Backdrop]:

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from inpaintbench.deviations import Deviation, holding
-from inpaintbench.recipes import settings, stages
-from inpaintbench.recipes.decaption import DecaptionRecipe
-from inpaintbench.recipes.devil import DevilRecipe
-from inpaintbench.recipes.editing import EditingRecipe
-from inpaintbench.recipes.fingerprint import FingerprintRecipe
-from inpaintbench.recipes.humans import HumansRecipe
-from inpaintbench.recipes.reinpaint import ReinpaintRecipe
+from inpaintbench.recipes import RECIPES, settings, stages
 
-# Recipes without a choice of behaviours leave open, and state as deviations, what was not published.
-PUBLISHED: tuple[Any, ...] = (
-    DevilRecipe(behaviour="as-published"),
-    ReinpaintRecipe(),
-    HumansRecipe(),
-    DecaptionRecipe(behaviour="as-published", form="challenge"),
-    FingerprintRecipe(behaviour="as-published"),
-    EditingRecipe(behaviour="as-published"),
-)
+
+def published() -> list[Any]:
+    """The recipes that follow a publication, each in the form ``AS_PUBLISHED`` of its module, in the order of ``RECIPES``."""
+    modules = [sys.modules[RECIPES.get(name).__module__] for name in RECIPES]
+    return [module.AS_PUBLISHED for module in modules if hasattr(module, "AS_PUBLISHED")]
 
 
 def all_deviations(recipe: Any) -> list[tuple[str, Deviation]]:

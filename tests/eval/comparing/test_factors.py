@@ -26,8 +26,9 @@ from inpaintbench.eval.comparing.factors import MEASURED, Factors, factors_of
 from inpaintbench.masks.axes import AXES as MADE_AXES
 from inpaintbench.masks.mask_errors import agreement
 from inpaintbench.masks.measure import MaskMeasurements
-from inpaintbench.recipes import decaption, fingerprint, humans, removal
+from inpaintbench.recipes import removal
 from inpaintbench.types import Dataset
+from inpaintbench.wings.chalearn import decaption, fingerprint, humans
 
 
 def of(made: Dataset, attributes: Attributes) -> Factors:

@@ -10,7 +10,7 @@ from inpaintbench.deviations import Deviation, holding
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.recipes.published import PUBLISHED, all_deviations
+from inpaintbench.recipes.published import all_deviations, published
 
 FREE = (
     "judge/removal", "judge/inpainting", "judge/editing", "judge/decaption",
@@ -52,7 +52,7 @@ def test_what_published_numbers_would_be_mistaken_for_is_stated() -> None:
     assert {"frames without a hole", "PCons over `frame` and `band`"} <= set(devil["pcons"])
     assert {"valid share", "pairs without a valid pixel"} <= set(editboard["ff_alpha"])
     assert "precision of CLIP" in editboard["clip_similarity"]
-    built = {recipe.kind: [(leaf, one.what) for leaf, one in all_deviations(recipe)] for recipe in PUBLISHED}
+    built = {recipe.kind: [(leaf, one.what) for leaf, one in all_deviations(recipe)] for recipe in published()}
     assert ("", "candidates for a label of camera motion") in built["devil"]
     assert ("camera_motion", "features of camera motion") in built["devil"]
     assert ("devil_blobs", "rasteriser") in built["devil"]
@@ -60,7 +60,7 @@ def test_what_published_numbers_would_be_mistaken_for_is_stated() -> None:
 
 def everything() -> list[tuple[str, Deviation]]:
     of_protocols = [(name, one) for name in PROTOCOLS for _, one in PROTOCOLS.get(name).all_deviations()]
-    return of_protocols + [(recipe.kind, one) for recipe in PUBLISHED for _, one in all_deviations(recipe)]
+    return of_protocols + [(recipe.kind, one) for recipe in published() for _, one in all_deviations(recipe)]
 
 
 def test_every_text_fits_a_cell_of_a_table() -> None:

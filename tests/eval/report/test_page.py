@@ -18,7 +18,6 @@ from tests.eval.report.set_metrics import learned_metrics, protocol, rows
 
 from inpaintbench.eval.metrics.base import INAPPLICABLE
 from inpaintbench.eval.protocols.devil import AS_PUBLISHED, CORRECTED
-from inpaintbench.eval.protocols.fingerprint import AS_PUBLISHED as FINGERPRINT
 from inpaintbench.eval.report import notes, overview
 from inpaintbench.eval.report.figures import paper_figure
 from inpaintbench.eval.report.findings import findings, with_unit
@@ -48,6 +47,7 @@ from inpaintbench.pages.panels import plain
 from inpaintbench.pages.plots import specification
 from inpaintbench.pages.words import method_class, signed_percent
 from inpaintbench.types import Score, Slice, content_id
+from inpaintbench.wings.chalearn.protocols.fingerprint import AS_PUBLISHED as FINGERPRINT
 
 __all__ = ["learned_metrics"]
 PSNR = Quantity("psnr", "hole")

@@ -14,13 +14,13 @@ import pytest
 from built import built
 
 from inpaintbench.recipes.benchmark import BenchmarkRecipe
-from inpaintbench.recipes.decaption import DecaptionRecipe
-from inpaintbench.recipes.editing import EditingRecipe
-from inpaintbench.recipes.fingerprint import FingerprintRecipe
-from inpaintbench.recipes.humans import HumansRecipe
-from inpaintbench.recipes.reinpaint import ReinpaintRecipe
 from inpaintbench.recipes.removal import RemovalRecipe
 from inpaintbench.recipes.stages import SourceSpec
+from inpaintbench.wings.chalearn.decaption import DecaptionRecipe
+from inpaintbench.wings.chalearn.fingerprint import FingerprintRecipe
+from inpaintbench.wings.chalearn.humans import HumansRecipe
+from inpaintbench.wings.editboard.recipe import EditingRecipe
+from inpaintbench.wings.reinpaint.recipe import ReinpaintRecipe
 
 _FINGERS = FingerprintRecipe(fingers=2, impressions=1, law="uniform")
 _REMOVAL = RemovalRecipe(size=(96, 80), frames=3)

@@ -11,9 +11,9 @@ from built import built
 
 from inpaintbench.eval.scoring.predict import MethodSpec, predict
 from inpaintbench.executors.local import LocalExecutor
-from inpaintbench.recipes.reinpaint import ReinpaintRecipe
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.types import Dataset, Prediction
+from inpaintbench.wings.reinpaint.recipe import ReinpaintRecipe
 from inpaintbench.wings.reinpaint.step import First
 from inpaintbench.workspace import Workspace
 

@@ -14,9 +14,9 @@ from inpaintbench import frozen
 from inpaintbench.eval.metrics.psnr import decibels
 from inpaintbench.eval.scoring.predict import MethodSpec
 from inpaintbench.executors.local import LocalExecutor
-from inpaintbench.recipes.reinpaint import ReinpaintRecipe
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.wings.reinpaint.protocol import CORRECTED
+from inpaintbench.wings.reinpaint.recipe import ReinpaintRecipe
 from inpaintbench.wings.reinpaint.second_masks import Patches, patch_mask, second_hole
 from inpaintbench.wings.reinpaint.setting import setting_of
 from inpaintbench.wings.reinpaint.step import inpaint_again_all, natural

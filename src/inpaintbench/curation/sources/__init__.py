@@ -15,8 +15,6 @@ SOURCES: Catalogue[type[SourceLeaf]] = Catalogue(
         "embedded": "inpaintbench.curation.sources.embedded:EmbeddedSources",
         "embedded_photographs": "inpaintbench.curation.sources.embedded_photographs:EmbeddedPhotographs",
         "drawn_people": "inpaintbench.curation.sources.drawn_people:DrawnPeople",
-        "fingerprints": "inpaintbench.curation.sources.fingerprints:FingerprintSource",
-        "people": "inpaintbench.curation.sources.people:PeopleSource",
         "fetched": "inpaintbench.curation.sources.fetched:FetchedSource",
         "edit_clips": "inpaintbench.curation.sources.edit_clips:EditClips",
         "embedded_edits": "inpaintbench.curation.sources.embedded_edits:EmbeddedEdits",

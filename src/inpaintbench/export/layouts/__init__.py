@@ -16,7 +16,6 @@ LAYOUTS: Catalogue[type[Layout]] = Catalogue(
         "webdataset": "inpaintbench.export.layouts.webdataset:Webdataset",
         "devil": "inpaintbench.export.layouts.devil:Devil",
         "devil_sets": "inpaintbench.export.layouts.devil:DevilSets",
-        "chalearn": "inpaintbench.export.layouts.chalearn:Chalearn",
         "editboard": "inpaintbench.export.layouts.editboard:Editboard",
         "fiftyone": "inpaintbench.export.layouts.fiftyone:Fiftyone",
         "reinpaint": "inpaintbench.export.layouts.reinpaint:Reinpaint",

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 JOINS: Mapping[str, Mapping[str, str]] = {
+    "recipe": {"reinpaint": "inpaintbench.wings.reinpaint.recipe:ReinpaintRecipe"},
+    "benchmark": {"reinpaint": "inpaintbench.wings.reinpaint.about:REINPAINT"},
+    "command of build": {"reinpaint": "inpaintbench.wings.reinpaint.build:build_reinpaint"},
     "metric": {
         "reinpaint_psnr": "inpaintbench.wings.reinpaint.leaves:ReinpaintPsnr",
         "reinpaint_ssim": "inpaintbench.wings.reinpaint.leaves:ReinpaintSsim",

@@ -1,0 +1,80 @@
+"""ChaLearn LAP inpainting (2018): people with hidden joints, subtitles to be removed, fingerprints, and baselines to train."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+JOINS: Mapping[str, Mapping[str, str]] = {
+    "source": {
+        "fingerprints": "inpaintbench.wings.chalearn.sources.fingerprints:FingerprintSource",
+        "people": "inpaintbench.wings.chalearn.sources.people:PeopleSource",
+    },
+    "mask generator": {
+        "joint_blocks": "inpaintbench.wings.chalearn.generators.joint_blocks:JointBlocks",
+        "fingerprint_degradation": "inpaintbench.wings.chalearn.generators.fingerprint_degradation:FingerprintDegradation",
+    },
+    "method": {
+        "decaption_median": "inpaintbench.wings.chalearn.methods.decaption_median:DecaptionMedian",
+        "oriented_gabor": "inpaintbench.wings.chalearn.methods.oriented_gabor:OrientedGabor",
+        "frame_autoencoder": "inpaintbench.wings.chalearn.methods.frame_autoencoder:FrameAutoencoder",
+        "patch_autoencoder": "inpaintbench.wings.chalearn.methods.patch_autoencoder:PatchAutoencoder",
+        "residual_encoder": "inpaintbench.wings.chalearn.methods.residual_encoder:ResidualEncoder",
+        "context_encoder": "inpaintbench.wings.chalearn.methods.context_encoder:ContextEncoder",
+        "semantic_inpainting": "inpaintbench.wings.chalearn.methods.semantic_inpainting:SemanticInpainting",
+        "neural_patches": "inpaintbench.wings.chalearn.methods.neural_patches:NeuralPatches",
+    },
+    "metric": {
+        "wnjd": "inpaintbench.wings.chalearn.metrics.wnjd:Wnjd",
+        "residual_text": "inpaintbench.wings.chalearn.metrics.residual_text:ResidualText",
+        "minutiae": "inpaintbench.wings.chalearn.metrics.minutiae:Minutiae",
+        "minutiae_precision": "inpaintbench.wings.chalearn.metrics.minutiae:MinutiaePrecision",
+        "minutiae_recall": "inpaintbench.wings.chalearn.metrics.minutiae:MinutiaeRecall",
+        "orientation_rmsd": "inpaintbench.wings.chalearn.metrics.orientation_rmsd:OrientationRmsd",
+        "ridge_frequency_error": "inpaintbench.wings.chalearn.metrics.ridge_frequency_error:RidgeFrequencyError",
+    },
+    "protocol": {
+        "humans/as-published": "inpaintbench.wings.chalearn.protocols.humans:AS_PUBLISHED",
+        "humans/corrected": "inpaintbench.wings.chalearn.protocols.humans:CORRECTED",
+        "decaption/as-published": "inpaintbench.wings.chalearn.protocols.decaption:AS_PUBLISHED",
+        "decaption/corrected": "inpaintbench.wings.chalearn.protocols.decaption:CORRECTED",
+        "decaption/text": "inpaintbench.wings.chalearn.protocols.decaption:TEXT",
+        "fingerprint/as-published": "inpaintbench.wings.chalearn.protocols.fingerprint:AS_PUBLISHED",
+        "fingerprint/corrected": "inpaintbench.wings.chalearn.protocols.fingerprint:CORRECTED",
+        "fingerprint/ridges": "inpaintbench.wings.chalearn.protocols.fingerprint:RIDGES",
+    },
+    "layout": {
+        "chalearn": "inpaintbench.wings.chalearn.layout:Chalearn",
+    },
+    "command of eval": {
+        "train": "inpaintbench.wings.chalearn.commands.training:train",
+        "rank": "inpaintbench.wings.chalearn.commands.ranking:rank",
+    },
+    "recipe": {
+        "humans": "inpaintbench.wings.chalearn.humans:HumansRecipe",
+        "decaption": "inpaintbench.wings.chalearn.decaption:DecaptionRecipe",
+        "fingerprint": "inpaintbench.wings.chalearn.fingerprint:FingerprintRecipe",
+    },
+    "benchmark": {
+        "humans": "inpaintbench.wings.chalearn.about:HUMANS",
+        "decaption": "inpaintbench.wings.chalearn.about:DECAPTION",
+        "fingerprint": "inpaintbench.wings.chalearn.about:FINGERPRINT",
+    },
+    "command of build": {
+        "humans": "inpaintbench.wings.chalearn.commands.humans:build_humans",
+        "decaption": "inpaintbench.wings.chalearn.commands.decaption:build_decaption",
+        "fingerprint": "inpaintbench.wings.chalearn.commands.fingerprint:build_fingerprint",
+    },
+    "kind of leaf": {
+        "pose reader": "inpaintbench.wings.chalearn.annotated_people:POSE_READERS",
+        "pose estimator": "inpaintbench.wings.chalearn.poses:POSES",
+    },
+    "contract": {
+        "pose reader": "inpaintbench.wings.chalearn.contracts.pose_reader:CHECKS",
+        "pose estimator": "inpaintbench.wings.chalearn.contracts.pose_estimator:CHECKS",
+    },
+    "identity of a choice": {"pose": "inpaintbench.wings.chalearn.poses:identity"},
+    "backdrop": {
+        "print": "inpaintbench.wings.chalearn.backdrops:PRINTS",
+        "undistorted": "inpaintbench.wings.chalearn.backdrops:PRINTS",
+    },
+}

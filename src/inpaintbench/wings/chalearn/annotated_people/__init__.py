@@ -1,0 +1,23 @@
+"""Readers of pose annotations in the files that their makers published."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from inpaintbench.catalogue import Catalogue
+
+if TYPE_CHECKING:
+    from inpaintbench.wings.chalearn.annotated_people.base import PoseReader
+
+POSE_READERS: Catalogue[type[PoseReader]] = Catalogue(
+    "pose reader",
+    {
+        "bbc_pose": "inpaintbench.wings.chalearn.annotated_people.bbc_pose:BbcPoseReader",
+        "coco": "inpaintbench.wings.chalearn.annotated_people.coco:CocoReader",
+        "flic": "inpaintbench.wings.chalearn.annotated_people.flic:FlicReader",
+        "lsp": "inpaintbench.wings.chalearn.annotated_people.lsp:LspReader",
+        "mpii": "inpaintbench.wings.chalearn.annotated_people.mpii:MpiiReader",
+        "synchronic": "inpaintbench.wings.chalearn.annotated_people.synchronic:SynchronicReader",
+    },
+    base="inpaintbench.wings.chalearn.annotated_people.base:PoseReader",
+)

@@ -1,0 +1,1 @@
+"""Commands of the challenges: their benchmarks, training, and ranking as they ranked."""

@@ -1,0 +1,152 @@
+"""`eval rank`: methods by the mean of their places, from a run's scores or as the ChaLearn challenges printed them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, get_args
+
+from inpaintbench.cli import completing, console
+from inpaintbench.cli.console import AsJson, print_json
+from inpaintbench.cli.evaluate_options import ProtocolName, SomeMetrics, dataset_argument
+from inpaintbench.cli.exits import UsageError
+from inpaintbench.cli.options import option
+from inpaintbench.cli.run_folder import results_of
+from inpaintbench.cli.words import check_name
+from inpaintbench.errors import InputError
+from inpaintbench.eval.comparing.ranking import Column, MeanPlaces, RunStandings, Standing, decimal, ranked_quantities
+from inpaintbench.eval.results.tables import Results
+from inpaintbench.eval.scoring.parts import named
+from inpaintbench.pages.words import DASH, number
+from inpaintbench.wings.chalearn.poses.matching import METRIC as JOINTS_METRIC
+from inpaintbench.wings.chalearn.poses.matching import joint_means
+from inpaintbench.wings.chalearn.published import PrintedTable, chalearn_joints, chalearn_table, chalearn_tables, paper_tables
+
+_PAPERS = ("chalearn", "editboard", "reinpaint")
+
+
+def rank(
+    dataset: Annotated[Path | None, dataset_argument("none, with --published")] = None,
+    run: Annotated[Path | None, option("Folder with the scores.", default="none, with --published")] = None,
+    protocol: ProtocolName = None,
+    metric: SomeMetrics = None,
+    region: Annotated[str | None, option("Where they are measured.", default="each metric's usual one, as in the report")] = None,
+    part: Annotated[
+        str | None,
+        option(
+            "Over the items of one slice, or of a split: split-test.",
+            "--slice",
+            default="all items",
+            metavar="NAME",
+            autocompletion=completing.slices,
+        ),
+    ] = None,
+    mean_places: Annotated[
+        str | None,
+        option("Mean places to one decimal: rounded, or truncated.", default="as the protocol says", among=get_args(MeanPlaces)),
+    ] = None,
+    joints: Annotated[bool, option("WNJD of each joint, with its side, too.", "--joints")] = False,
+    published: Annotated[bool, option("Tables that others printed.", "--published")] = False,
+    paper: Annotated[str, option("Whose tables these are: the challenges', or a paper's.", among=_PAPERS)] = "chalearn",
+    table: Annotated[int | None, option("Only this one of them.", default="all")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Order methods by the mean of their places over metrics.
+
+    Example: inpaintbench eval rank DATASET --run RUN --slice split-test --metric psnr --metric ssim
+    """
+    if published:
+        if dataset or run or protocol or metric:
+            raise UsageError("--published ranks printed numbers: leave out the dataset, --run, --protocol and --metric")
+        check_name("paper", paper, _PAPERS)
+        if paper != "chalearn":
+            _tell_paper(paper, table, as_json=as_json)
+            return
+        _tell_published(table, as_json=as_json)
+        if joints and not as_json:
+            means = chalearn_joints()
+            rows = [(joint, *(f"{row[joint]:.2f}" for row in means.values())) for joint in next(iter(means.values()))]
+            console.print_table("ChaLearn 2018, Table 7: WNJD ↓ of each joint, track 1, test", ["joint", *means], rows)
+        return
+    if dataset is None or run is None:
+        raise UsageError("give a dataset and --run for your own scores, or --published for those of the challenges")
+    check_name("way to print mean places", mean_places, get_args(MeanPlaces))
+    results = results_of(run, dataset, protocol)
+    how: MeanPlaces = mean_places or results.protocol.mean_places  # type: ignore[assignment]
+    where = results.everything if part is None else named(results.dataset, part)
+    ranking = RunStandings(results, where, ranked_quantities(results, metric, region))
+    if as_json:
+        print_json(ranking.plain() | ({"joints": joint_means(results.scores)} if joints else {}))
+        return
+    title = f"{results.protocol.name}, {where.name}: {len(where.item_ids)} items"
+    console.print_table(title, _head(ranking.named_columns), _rows(ranking.standings, ranking.texts, how))
+    for remark in ranking.remarks():
+        console.say(remark)
+    for name, reason in () if metric else ranking.unmeasured(region):
+        console.say(f"not ranked by {name}: {reason}")
+    if joints:
+        _print_joints(results)
+
+
+def _tell_published(number: int | None, *, as_json: bool) -> None:
+    tables = [chalearn_table(number)] if number is not None else list(chalearn_tables().values())
+    if as_json:
+        print_json([table.plain() for table in tables])
+        return
+    for table in tables:
+        _print_published(table)
+
+
+def _tell_paper(paper: str, number: int | None, *, as_json: bool) -> None:
+    tables = [table for table in paper_tables(paper) if number in (None, table.number)]
+    if not tables:
+        kept = dict.fromkeys(str(table.number) for table in paper_tables(paper))
+        raise UsageError(f"no Table {number} of {paper} is kept, only {', '.join(kept)}")
+    if as_json:
+        print_json([table.model_dump(mode="json") for table in tables])
+        return
+    for table in tables:
+        part = f", {table.part}" if table.part else ""
+        title = f"{table.source}, Table {table.number}{part}: {table.title}"
+        console.print_table(title, ["", *table.heads], [(name, *values) for name, values in table.rows.items()])
+        for note in table.notes:
+            console.say(f"Table {table.number}{part}: {note}")
+        console.say(f"Table {table.number}{part}: compare with {table.ours}.")
+
+
+def _print_joints(results: Results) -> None:
+    means = joint_means(results.scores)
+    if not means:
+        raise InputError(f"no {JOINTS_METRIC} was measured under {results.protocol.name!r}, so there is nothing to say of joints")
+    names = sorted({joint for row in means.values() for joint in row})
+    rows = [
+        (joint, *(f"{number(row[joint].mean, 4)} ({row[joint].items})" if joint in row else DASH for row in means.values()))
+        for joint in names
+    ]
+    console.print_table("WNJD of each joint (items)", ["joint", *means], rows)
+
+
+def _print_published(table: PrintedTable) -> None:
+    texts = {row.name: list(row.values) for row in table.rows}
+    title = f"ChaLearn 2018, Table {table.number}: {table.title}"
+    for how, columns, standings in table.readings():
+        console.print_table(f"{title}; {how}", _head(columns), _rows(standings, texts, table.mean_places))
+    for note in table.notes:
+        console.say(f"Table {table.number}: {note}")
+    console.say(f"Table {table.number}: compare with {table.ours}.")
+
+
+def _head(columns: Sequence[Column]) -> list[str]:
+    return ["place", "method", "mean place", *(f"{column.name} {'↑' if column.higher_is_better else '↓'}" for column in columns)]
+
+
+def _rows(standings: Sequence[Standing], texts: dict[str, list[str]], mean_places: MeanPlaces) -> list[tuple[str, ...]]:
+    return [
+        (
+            DASH if row.place is None else str(row.place),
+            row.method,
+            DASH if row.mean is None else decimal(row.mean, how=mean_places),
+            *(f"{text} ({DASH if place is None else place})" for text, place in zip(texts[row.method], row.places, strict=True)),
+        )
+        for row in standings
+    ]

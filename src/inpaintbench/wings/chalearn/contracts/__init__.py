@@ -1,0 +1,1 @@
+"""Rules that every reader and every estimator of poses has to keep."""

@@ -1,0 +1,347 @@
+"""ChaLearn 2018, track 3: synthetic fingerprints, degraded as a whole, to be cleaned without being told what was done to them.
+
+Truth and input share the elastic field of their impression. All impressions of one finger stay in one split.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from inpaintbench.deviations import Deviation
+from inpaintbench.errors import InputError
+from inpaintbench.executors.base import Executor
+from inpaintbench.export import slices
+from inpaintbench.files import file_sha256
+from inpaintbench.masks import render
+from inpaintbench.recipes import levels, stages
+from inpaintbench.recipes.options import (
+    DATASET,
+    DEGRADATION,
+    PRINTS,
+    SIZE,
+    Behaviour,
+    Option,
+    Seed,
+    read_weights,
+    splits_option,
+)
+from inpaintbench.recipes.stages import SourceSpec, check_sources, require
+from inpaintbench.steps import AXES_OF_ITEMS, KNOWN, MEASURED_MASKS
+from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Plain, Slice, Source, content_id
+from inpaintbench.wings.chalearn import print_geometry
+from inpaintbench.wings.chalearn.degradations.backgrounds import check_photographs, list_photographs
+from inpaintbench.wings.chalearn.fingerprints.records import CLASSES
+from inpaintbench.wings.chalearn.generators.fingerprint_degradation import MOST_STRENGTH
+from inpaintbench.wings.chalearn.sources.fingerprints import PRINT_LICENCE
+from inpaintbench.workspace import Workspace
+
+GENERATOR = "fingerprint_degradation"
+MOISTURE_LEVELS = ("dry", "normal", "wet")
+# Moisture below minus this is dry, above it wet.
+MOISTURE_EDGE = 1 / 3
+PUBLISHED_JPEG_QUALITY = 75
+# 75,600 for training, 8,400 for validation and 8,400 for testing. Source: ChaLearn LAP 2018, track 3.
+PUBLISHED_FINGERS = 92_400
+# Of the strength asked for, at which the prints of a paired design are degraded.
+FACTORS: Mapping[str, float] = {"weak": 0.5, "usual": 1.0, "strong": 2.0}
+AXIS = levels.LevelsOf("degradation", tuple(FACTORS), "strength of the degradation", "the print")
+# The background that is a folder of the user's.
+PHOTOGRAPHS = "photographs"
+
+
+def read_backgrounds(names: Sequence[str]) -> str | tuple[str, ...]:
+    """One background by its name, or several materials."""
+    if alone := [name for name in names if name in ("procedural", "white", "none") and len(names) > 1]:
+        raise ValueError(f"--background {alone[0]} stands alone; only materials can be combined")
+    return names[0] if len(names) == 1 else tuple(names)
+
+
+class FingerprintRecipe(BaseModel):
+    """Every choice of the benchmark; the dataset carries it resolved."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    kind: ClassVar[str] = "fingerprint"
+    kept_by_growth: ClassVar[tuple[str, ...]] = ("paired",)
+    follows: ClassVar[str] = "ChaLearn LAP 2018, track 3: its paper, its released degradation, and Anguli, which made its prints"
+    deviations: ClassVar[tuple[Deviation, ...]] = (
+        Deviation(
+            "prints",
+            "Anguli, with 1000 levels of chance and density maps of its own",
+            "grown by the same rules from generators of numpy, density maps drawn by the same law",
+            "no print of the challenge comes out again",
+        ),
+        Deviation(
+            "backgrounds",
+            "photographs of textures, never published",
+            "drawn textures, or a folder of photographs (`--backgrounds photographs`)",
+            "contrast and colours behind the print differ",
+        ),
+        Deviation(
+            "quality of the JPEG",
+            "not published",
+            "75",
+            "not known",
+        ),
+        Deviation(
+            "number of prints",
+            "92,400",
+            "600 in the same shares of splits; `--fingers` asks for more",
+            "none on means but their precision",
+        ),
+    )
+
+    name: str = "Fingerprint denoising"
+    seed: Seed = 0
+    behaviour: Behaviour = "corrected"
+    """``as-published`` degrades by the challenge's recipe, bug for bug, over prints like the challenge's."""
+    fingers: Annotated[int, Option(PRINTS, shown="")] = Field(
+        600, description=f"How many fingers; the challenge has {PUBLISHED_FINGERS}, one impression each."
+    )
+    impressions: Annotated[int, Option(PRINTS)] = Field(1, description="Of each finger; all in one split.")
+    law: Annotated[str | Mapping[str, float], Option(PRINTS, read=read_weights)] = Field(
+        "natural", description="How often classes occur: natural, uniform, or whorl=2,arch=1."
+    )
+    width: Annotated[int, replace(SIZE, panel=PRINTS)] = Field(275, description="Of the pictures, which the prints fill.")
+    height: int = 400
+    pixels_per_inch: Annotated[float, Option(PRINTS, "--ppi", write="{:g}".format)] = Field(
+        500.0, description="Resolution in pixels per inch, which sets how wide ridges are."
+    )
+    elastic: Annotated[float, Option(PRINTS)] = Field(
+        1.0, description="Of the field that bends truth and input alike; 0 none, 1 as published."
+    )
+    strength: Annotated[float, Option(DEGRADATION)] = Field(
+        1.0, description="Multiplies every effect of the degradation, 0 to 4."
+    )
+    paired: Annotated[bool, Option(DEGRADATION, "--paired/--no-paired")] = Field(
+        False,
+        exclude_if=lambda paired: not paired,
+        description="Degrade each print at half, once and twice the strength, with all other draws held.",
+    )
+    backgrounds: Annotated[str | tuple[str, ...], Option(DEGRADATION, "--background", read=read_backgrounds, repeatable=True)] = (
+        Field(
+            "procedural",
+            description="A material (`masks preview fingerprint_degradation` shows them), repeatable; or white, or none.",
+        )
+    )
+    """``photographs`` for a folder of the user's."""
+    photographs_licence: Annotated[str | None, Option(DEGRADATION, shown="not stated")] = Field(
+        None, description="Of the photographs, for the rows."
+    )
+    jpeg_quality: Annotated[int | None, Option(DEGRADATION, "--jpeg", shown="75 as-published, else no JPEG")] = Field(
+        None, description="JPEG quality of the inputs, 1 to 100."
+    )
+    """75 as the challenge's seem to be."""
+    splits: Annotated[
+        Mapping[str, float],
+        splits_option(),
+    ] = Field(
+        {"train": 9 / 11, "validation": 1 / 11, "test": 1 / 11},
+        description="Shares of the prints: 9,1,1 or 75600,8400,8400.",
+    )
+    """As published: 75,600, 8,400 and 8,400 of 92,400."""
+    strength_edges: tuple[float, ...] = (0.0, 0.13, 0.17, 1.0)
+    """Edges of the slices by ``wear_rms``: what is done to the print itself, whatever it lies on, in shares of white."""
+    orientation_fields: Annotated[bool, Option(DATASET, "--orientations")] = Field(
+        False, description="Publish the true ridge directions."
+    )
+
+    @model_validator(mode="after")
+    def _drawable(self) -> FingerprintRecipe:
+        # What the leaves refuse is told before any work; a folder of photographs is looked at by ``check``.
+        check_sources([self.source])
+        if self.backgrounds != PHOTOGRAPHS:
+            render.build(GENERATOR, self.constants)
+        most = MOST_STRENGTH / FACTORS["strong"]
+        if self.paired and not 0 < self.strength <= most:
+            raise ValueError(f"strength: pairs are degraded at half, once and twice of it, so it is above 0 and at most {most:g}")
+        return self
+
+    @property
+    def source(self) -> SourceSpec:
+        """The prints that this recipe is about."""
+        shared = ("fingers", "impressions", "law", "width", "height", "pixels_per_inch", "elastic", "seed")
+        style = "challenge" if self.behaviour == "as-published" else "natural"
+        return SourceSpec(
+            "fingerprints", {name: getattr(self, name) for name in shared} | {"style": style, "licence": self.licence}
+        )
+
+    @property
+    def licence(self) -> str:
+        """Licence of the pictures: prints are nobody's, photographs may be somebody's."""
+        if self.backgrounds != PHOTOGRAPHS:
+            return PRINT_LICENCE
+        return f"{PRINT_LICENCE}, its background: {self.photographs_licence or 'not stated'}"
+
+    @property
+    def constants(self) -> dict[str, Any]:
+        """Constants of the degradation."""
+        kinds = self.backgrounds if isinstance(self.backgrounds, str) else list(self.backgrounds)
+        usual = PUBLISHED_JPEG_QUALITY if self.behaviour == "as-published" else None
+        quality = usual if self.jpeg_quality is None else self.jpeg_quality
+        return {"recipe": self.behaviour, "strength": self.strength, "backgrounds": kinds, "jpeg_quality": quality}
+
+
+def check(recipe: FingerprintRecipe, *, photographs: Path | None = None) -> None:
+    """Raise ``InputError`` when photographs are wanted and not there, are none, or are given to a recipe that shows none."""
+    if recipe.backgrounds != PHOTOGRAPHS and photographs is not None:
+        raise InputError("this recipe lays prints on other backgrounds than photographs; build it with --photographs FOLDER")
+    if recipe.backgrounds == PHOTOGRAPHS:
+        if photographs is None:
+            raise InputError("this recipe lays prints on photographs; say where they lie: --photographs FOLDER")
+        check_photographs(str(photographs))
+
+
+def _content(photographs: Path) -> str:
+    """Changes whenever a photograph of the folder does."""
+    files = list_photographs(str(photographs))
+    return content_id([(path.relative_to(photographs).as_posix(), file_sha256(path)) for path in files])
+
+
+def curate(
+    recipe: FingerprintRecipe,  # noqa: ARG001 - stage signature
+    sources: Sequence[SourceSpec],
+    executor: Executor,
+    workspace: Workspace,
+) -> None:
+    """Grow the fingers and print them."""
+    cutting = stages.Cutting(splitter={"name": "windows", "length": 1, "shortest": 1}, normalizer={"name": "as_is"})
+    stages.curate(cutting, sources, executor, workspace)
+
+
+def label(recipe: FingerprintRecipe, executor: Executor, workspace: Workspace) -> None:
+    """Write where cores and deltas lie, and how ridges run, once every distortion is done."""
+    known = stages.facts_of(workspace, [KNOWN])
+    prints = {source: str(row.blob) for (source, name), row in known.items() if name == "print"}
+    print_geometry.measure(executor, workspace.table("clips", Clip), prints, orientation=recipe.orientation_fields)
+
+
+def corrupt(recipe: FingerprintRecipe, executor: Executor, workspace: Workspace, *, photographs: Path | None = None) -> None:
+    """Degrade every print once, or at every level; ``photographs`` is the folder of backgrounds of a recipe that uses those."""
+    clips = stages.by_name(workspace, workspace.table("clips", Clip))
+    require(clips, "clips", "build fingerprint")
+    known = stages.facts_of(workspace, [KNOWN])
+    sources = {row.source_id: row for row in workspace.table("sources", Source)}
+    folder, where = ("", {}) if photographs is None else (_content(photographs), {"folder": str(photographs)})
+    requests = [
+        render.MaskRequest(
+            clip,
+            GENERATOR,
+            recipe.constants | {"strength": factor * recipe.strength},
+            recipe.seed,
+            draw=clip.clip_id + folder,  # other photographs make other pictures
+            data={"undistorted": sources[clip.source_id].parts["undistorted"], "print": str(known[clip.source_id, "print"].blob)},
+            where=where,
+            name=sources[clip.source_id].uri,
+        )
+        for clip in clips
+        for factor in (FACTORS.values() if recipe.paired else (1.0,))
+    ]
+    rendered = render.render(executor, requests)
+    render.measure_all(executor, rendered)
+    made = rendered.records
+    _write_items(recipe, workspace, made, {clip.clip_id: clip.source_id for clip in clips}, known)
+
+
+def _write_items(
+    recipe: FingerprintRecipe,
+    workspace: Workspace,
+    made: Sequence[Corruption],
+    source_of: Mapping[str, str],
+    known: Mapping[tuple[str, str], Attribute],
+) -> None:
+    groups = {row.clip_id: str(known[source_of[row.clip_id], "split_group"].value) for row in made}
+    split_of = stages.split_of(recipe, workspace, groups)
+    items = {
+        row.corruption_id: Item(content_id(row.clip_id, row.corruption_id), row.clip_id, row.corruption_id, split_of[row.clip_id])
+        for row in made
+    }
+    facts = {items[row.corruption_id].item_id: (row, source_of[row.clip_id]) for row in made}
+    parts, left_out = _slices(recipe, facts, known)
+    of_prints: dict[str, dict[str, Corruption]] = {}
+    for row in made if recipe.paired else ():
+        level = next(level for level, factor in FACTORS.items() if row.parameters["strength"] == factor * recipe.strength)
+        of_prints.setdefault(row.clip_id, {})[level] = row
+    whole = {group: {level: of[level] for level in FACTORS} for group, of in of_prints.items() if len(of) == len(FACTORS)}
+    parts += levels.write(workspace, AXIS, whole, list(items.values()))
+    stages.write_items(
+        workspace, list(items.values()), [slices.everything(list(facts)), *parts], left_out,
+        empty="not one print could be degraded; `inpaintbench curation rejected` says why",
+    )  # fmt: skip
+
+
+def _slices(
+    recipe: FingerprintRecipe, facts: Mapping[str, tuple[Corruption, str]], known: Mapping[tuple[str, str], Attribute]
+) -> tuple[list[Slice], dict[str, str]]:
+    classes = {item: (str(known[source, "finger_class"].value),) for item, (_, source) in facts.items()}
+    moisture = {item: (moisture_level(float(known[source, "moisture"].value or 0)),) for item, (_, source) in facts.items()}
+    strength = {item: float(row.facts["wear_rms"]) for item, (row, _) in facts.items()}
+    blocks = {item: ("some" if row.facts["blocks"] else "none",) for item, (row, _) in facts.items()}
+    backgrounds = {item: (str(row.facts["background"]),) for item, (row, _) in facts.items()}
+    parts = [
+        slices.by_value(classes, "finger class", name="class", wanted=CLASSES),
+        slices.by_bin(strength, "degradation strength", name="strength", edges=recipe.strength_edges, percent=True, closed=True),
+        slices.by_value(blocks, "opaque blocks", name="blocks", wanted=("none", "some")),
+        slices.by_value(moisture, "moisture", name="moisture", wanted=MOISTURE_LEVELS),
+        slices.by_value(backgrounds, "background", name="background"),
+    ]
+    missing = {name: why for _, missed in parts for name, why in missed.items()}
+    return [part for several, _ in parts for part in several], missing
+
+
+def moisture_level(moisture: float) -> str:
+    """One of ``MOISTURE_LEVELS`` for -1 dry .. 1 wet."""
+    return MOISTURE_LEVELS[int(moisture > -MOISTURE_EDGE) + int(moisture > MOISTURE_EDGE)]
+
+
+def leaves_of(recipe: FingerprintRecipe) -> dict[str, list[str]]:  # noqa: ARG001 - the same for all
+    """Kind of leaf -> names of those that the recipe uses."""
+    return {"splitter": ["windows"], "normalizer": ["as_is"], "mask generator": [GENERATOR]}
+
+
+def export(recipe: FingerprintRecipe, workspace: Workspace, *, target: Path | None = None) -> tuple[Path, Dataset]:
+    """Items and slices to a frozen dataset folder, by default ``WORKSPACE/exports/fingerprint``."""
+    publication = stages.Publication(
+        recipe,
+        attribute_steps=(KNOWN, f"measure.{print_geometry.NAME}", MEASURED_MASKS, AXES_OF_ITEMS),
+        leaves=leaves_of(recipe),
+        about=_about(recipe),
+        hole_is_given=False,
+        extra=partial(_orientations, workspace),
+        facts=levels.facts(workspace, AXIS),
+    )
+    return stages.export(publication, workspace, target=target)
+
+
+def _about(recipe: FingerprintRecipe) -> str:
+    angles = (
+        f" `{print_geometry.FOLDER}/CLIP_ID.png` holds the true direction of the ridges at every pixel of the truth:"
+        f" counter-clockwise from the horizontal, {print_geometry.ANGLES:,} steps for half a turn, 16 bits."
+    )
+    photographs = (
+        " Inputs show photographs of whoever built this; each row names its file with its SHA-256 (`degradation.background_file`,"
+        " `degradation.background_sha256`)."
+    )
+    return (
+        "Fingerprints of nobody: `truth` is an impression of a grown finger, `input` the same print degraded and laid over a"
+        " background. In `attributes`, `print` is everything that determines the print, and `cores` and `deltas` say where its"
+        f" singular points lie in the truth, [x, y] in pixels.{angles if recipe.orientation_fields else ''}"
+        f"{photographs if recipe.backgrounds == PHOTOGRAPHS else ''}"
+    )
+
+
+def _orientations(workspace: Workspace, rows: Sequence[Plain]) -> Iterator[tuple[str, bytes]]:
+    """The pictures of orientation that the label stage made, if it did."""
+    published = {row["clip_id"] for row in rows}
+    for row in workspace.table("attributes", Attribute, step=f"measure.{print_geometry.NAME}"):
+        if row.name == print_geometry.FIELD and row.subject_id in published:
+            yield str(row.value), workspace.blobs.proved(str(row.blob)).read_bytes()
+
+
+# The form that comes nearest to the publication; what that leaves open is stated as a deviation.
+AS_PUBLISHED = FingerprintRecipe(behaviour="as-published")

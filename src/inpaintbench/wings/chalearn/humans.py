@@ -1,0 +1,259 @@
+"""ChaLearn 2018, track 1: people with blocks of pixels missing around their joints.
+
+Photographs keep their size. Missing pixels are white. All crops of one photograph or film stay in one split.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from inpaintbench.curation.split import PEOPLE_SHARES
+from inpaintbench.deviations import Deviation
+from inpaintbench.errors import InputError
+from inpaintbench.executors.base import Executor
+from inpaintbench.export import slices
+from inpaintbench.files import display_name
+from inpaintbench.masks import render
+from inpaintbench.masks.block_json import Block, read_blocks
+from inpaintbench.recipes import levels, stages
+from inpaintbench.recipes.options import MASKS, Option, Seed, splits_option
+from inpaintbench.recipes.stages import SourceSpec, require
+from inpaintbench.steps import AXES_OF_ITEMS, KNOWN, MEASURED_MASKS
+from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Plain, Slice, Source, canonical_json, content_id
+from inpaintbench.workspace import Workspace
+
+WHITE = 255
+BLOCKS_FILE = "maskdata.json"
+# Of the blocks of a picture, the share that stays at each level of a paired design; of the least one stays.
+SHARES: Mapping[str, float] = {"one": 0.0, "half": 0.5, "all": 1.0}
+AXIS = levels.LevelsOf("blocks_kept", tuple(SHARES), "number of blocks", "the photograph")
+# Fewest blocks of a picture in it, so that no two levels are alike.
+FEWEST_BLOCKS = 3
+# Of the slices by number of blocks, both ends included; more than the last is `more`.
+BLOCK_RANGES = ((1, 3), (4, 6), (7, 10))
+
+
+class HumansRecipe(BaseModel):
+    """Every choice of the benchmark; the dataset carries it resolved."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    kind: ClassVar[str] = "humans"
+    kept_by_growth: ClassVar[tuple[str, ...]] = ("paired",)
+    follows: ClassVar[str] = "the paper of ChaLearn LAP 2018, track 1; its kit was not published"
+    deviations: ClassVar[tuple[Deviation, ...]] = (
+        Deviation(
+            "cut-outs of people",
+            "not stated",
+            "the box of the joints grown by half, at least 224 pixels and three joints, without another person over half of it",
+            "pictures look like those that participants showed; none is the same",
+        ),
+        Deviation(
+            "splits",
+            "70/15/15 % of pictures at random",
+            "70/15/15 % of photographs or films, whose cut-outs stay together",
+            "no person is in two splits",
+        ),
+    )
+
+    name: str = "People with missing blocks"
+    seed: Seed = 0
+    margin: Annotated[int, Option(MASKS)] = Field(100, ge=0, description="Pixels between blocks and the edges of a photograph.")
+    most_blocks: Annotated[int, Option(MASKS)] = Field(10, ge=1, description="Most blocks in a photograph.")
+    paired: Annotated[bool, Option(MASKS, "--paired/--no-paired")] = Field(
+        False,
+        exclude_if=lambda paired: not paired,
+        description=f"Show photographs of {FEWEST_BLOCKS} blocks or more under one, half and all of their blocks.",
+    )
+    given_blocks: bool = False
+    """The blocks come from a mask file, and the photographs need no joints."""
+    shortest_side: int = Field(16, ge=1)
+    """Smaller photographs are refused."""
+    splits: Annotated[Mapping[str, float], splits_option("70,15,15")] = Field(
+        PEOPLE_SHARES, description="Shares of the pictures; those of one photograph stay together."
+    )
+    area_edges: tuple[float, ...] = (0.0, 0.1, 0.2, 0.4, 0.7)
+    """Edges of the slices by hidden area."""
+
+    @model_validator(mode="after")
+    def _blocks_are_drawn(self) -> HumansRecipe:
+        if self.paired and self.given_blocks:
+            raise ValueError("paired: blocks that are given are taken as they are; give one of the two")
+        return self
+
+
+def check(recipe: HumansRecipe, *, blocks: Path | None = None) -> None:
+    """Raise ``InputError`` when a mask file is wanted and not there, or is none."""
+    if recipe.given_blocks:
+        _read(blocks)
+
+
+def curate(recipe: HumansRecipe, sources: Sequence[SourceSpec], executor: Executor, workspace: Workspace) -> None:
+    """Crops of people, at their size."""
+    cutting = stages.Cutting(
+        splitter={"name": "windows", "length": 1, "shortest": 1},
+        normalizer={"name": "as_is", "shortest_side": recipe.shortest_side},
+    )
+    stages.curate(cutting, sources, executor, workspace)
+
+
+def label(recipe: HumansRecipe, executor: Executor, workspace: Workspace) -> None:
+    """Nothing to measure: the joints came with the photographs."""
+
+
+def corrupt(recipe: HumansRecipe, executor: Executor, workspace: Workspace, *, blocks: Path | None = None) -> None:
+    """Blocks around the joints of every photograph that has room for them, or those of the mask file ``blocks``."""
+    clips = stages.by_name(workspace, workspace.table("clips", Clip))
+    require(clips, "clips", "build humans")
+    known = stages.facts_of(workspace, [KNOWN])
+    uri = {row.source_id: row.uri for row in workspace.table("sources", Source)}
+    if recipe.given_blocks:
+        requests = _given(recipe, clips, uri, blocks)
+    else:
+        shares = SHARES.values() if recipe.paired else (1.0,)
+        requests = [_around_joints(recipe, clip, known, uri[clip.source_id], share) for clip in clips for share in shares]
+    rendered = render.render(executor, requests)
+    render.measure_all(executor, rendered)
+    holes, groups_of_blocks = _by_blocks(rendered.records)
+    of_clip = {clip.clip_id: clip.source_id for clip in clips}
+    groups = {hole.clip_id: _known(known, of_clip[hole.clip_id], "split_group", uri) for hole in holes}
+    split_of = stages.split_of(recipe, workspace, groups)
+    sets = {hole.clip_id: _known(known, of_clip[hole.clip_id], "set", {}) for hole in holes}
+    _write_items(recipe, workspace, holes, split_of, sets, groups_of_blocks)
+
+
+def _by_blocks(holes: Sequence[Corruption]) -> tuple[list[Corruption], dict[str, dict[str, Corruption]]]:
+    """Holes that become items, and clip -> level of ``AXIS`` -> its hole; few blocks are shown all together alone."""
+    by_clip: dict[str, dict[str, Corruption]] = {}
+    for hole in holes:
+        share = hole.parameters.get("kept_share", 1.0)
+        by_clip.setdefault(hole.clip_id, {})[next(level for level, kept in SHARES.items() if kept == share)] = hole
+    whole = {
+        clip: {level: of[level] for level in SHARES}
+        for clip, of in by_clip.items()
+        if len(of) == len(SHARES) and of["all"].facts["blocks"] >= FEWEST_BLOCKS
+    }
+    kept = [hole for hole in holes if hole.clip_id in whole or "kept_share" not in hole.parameters]
+    return kept, whole
+
+
+def _known(known: Mapping[tuple[str, str], Attribute], source_id: str, name: str, otherwise: Mapping[str, str]) -> str:
+    row = known.get((source_id, name))
+    return str(row.value) if row else otherwise.get(source_id, "own")
+
+
+def _around_joints(
+    recipe: HumansRecipe, clip: Clip, known: Mapping[tuple[str, str], Attribute], name: str, share: float
+) -> render.MaskRequest:
+    row = known.get((clip.source_id, "joints"))
+    if row is None or row.blob is None:
+        raise InputError(f"{name} comes without joints; blocks around joints need annotated people")
+    constants: dict[str, Any] = {"margin": recipe.margin, "most_blocks": recipe.most_blocks}
+    constants |= {"kept_share": share} if share < 1 else {}
+    data = {"joints": row.blob}
+    return render.MaskRequest(clip, "joint_blocks", constants, recipe.seed, draw=clip.clip_id, data=data, name=name)
+
+
+def _read(path: Path | None) -> dict[str, list[Block]]:
+    if path is None:
+        raise InputError("this recipe takes its blocks from a mask file; say where it lies: --blocks FILE")
+    return read_blocks(path)
+
+
+def _given(recipe: HumansRecipe, clips: Sequence[Clip], uri: Mapping[str, str], path: Path | None) -> list[render.MaskRequest]:
+    blocks = _read(path)
+    names = {clip.clip_id: display_name(uri[clip.source_id]) for clip in clips}
+    keys = _keys(list(dict.fromkeys(names.values())), blocks)
+    chosen = {clip_id: [list(block) for block in blocks.get(keys[name], ())] for clip_id, name in names.items()}
+    return [
+        render.MaskRequest(clip, "given_blocks", {"blocks": chosen[clip.clip_id]}, recipe.seed, name=uri[clip.source_id])
+        for clip in clips
+    ]
+
+
+def _keys(names: Sequence[str], blocks: Mapping[str, Sequence[Block]]) -> dict[str, str]:
+    """Photograph -> its entry in a mask file: by its path in the folder of photographs, else by its name alone.
+
+    Raises:
+        InputError: a name without folders is that of several photographs.
+    """
+    keys = {name: name if name in blocks else Path(name).name for name in names}
+    taken: dict[str, str] = {}
+    for name, key in keys.items():
+        if key in blocks and key in taken:
+            raise InputError(f"the blocks of {key!r} may be of {taken[key]!r} or {name!r}: write them with their folders")
+        taken[key] = name
+    return keys
+
+
+def _write_items(
+    recipe: HumansRecipe,
+    workspace: Workspace,
+    holes: Sequence[Corruption],
+    split_of: Mapping[str, str],
+    sets: Mapping[str, str],
+    groups: Mapping[str, Mapping[str, Corruption]],
+) -> None:
+    items = {
+        hole.corruption_id: Item(
+            content_id(hole.clip_id, hole.corruption_id), hole.clip_id, hole.corruption_id, split_of[hole.clip_id]
+        )
+        for hole in holes
+    }
+    made, left_out = _slices(recipe, {items[hole.corruption_id].item_id: hole for hole in holes}, sets)
+    made += levels.write(workspace, AXIS, groups, list(items.values()))
+    stages.write_items(
+        workspace, list(items.values()), made, left_out,
+        empty="no photograph has room for a block; `inpaintbench curation rejected` says why",
+    )  # fmt: skip
+
+
+def _slices(recipe: HumansRecipe, holes: Mapping[str, Corruption], sets: Mapping[str, str]) -> tuple[list[Slice], dict[str, str]]:
+    areas = {item: float(hole.facts["area_fraction"]) for item, hole in holes.items()}
+    counts = {item: (_block_range(int(hole.facts["blocks"])),) for item, hole in holes.items()}
+    hidden = {item: tuple(hole.facts["hidden_joint_names"]) for item, hole in holes.items()}
+    parts = [
+        slices.by_bin(areas, "hidden area", name="area", edges=recipe.area_edges, percent=True),
+        slices.by_value(counts, "number of blocks", name="blocks", wanted=[f"{low}-{high}" for low, high in BLOCK_RANGES]),
+        slices.by_value(hidden, "hidden joint", name="joint"),
+        slices.by_value({item: (sets[hole.clip_id],) for item, hole in holes.items()}, "source set", name="set"),
+    ]
+    made = [part for several, _ in parts for part in several]
+    return [slices.everything(list(holes)), *made], {name: why for _, missing in parts for name, why in missing.items()}
+
+
+def _block_range(blocks: int) -> str:
+    return next((f"{low}-{high}" for low, high in BLOCK_RANGES if low <= blocks <= high), "more")
+
+
+def leaves_of(recipe: HumansRecipe) -> dict[str, list[str]]:
+    """Kind of leaf -> names of those that the recipe uses."""
+    generator = "given_blocks" if recipe.given_blocks else "joint_blocks"
+    return {"splitter": ["windows"], "normalizer": ["as_is"], "mask generator": [generator]}
+
+
+def export(recipe: HumansRecipe, workspace: Workspace, *, target: Path | None = None) -> tuple[Path, Dataset]:
+    """Items and slices to a frozen dataset folder, by default ``WORKSPACE/exports/humans``."""
+    publication = stages.Publication(
+        recipe,
+        attribute_steps=(KNOWN, MEASURED_MASKS, AXES_OF_ITEMS),
+        leaves=leaves_of(recipe),
+        about=f"Square blocks hide parts of people. `{BLOCKS_FILE}` holds them as the challenge does:"
+        " item -> [row, column, size] triples.",
+        fill=WHITE,
+        extra=_block_file,
+        facts=levels.facts(workspace, AXIS),
+    )
+    return stages.export(publication, workspace, target=target)
+
+
+def _block_file(rows: Sequence[Plain]) -> Iterator[tuple[str, bytes]]:
+    blocks = {f"{row['item_id']}.png": row["attributes"]["mask.block_triples"] for row in rows}
+    yield BLOCKS_FILE, canonical_json(blocks).encode() + b"\n"
+
+
+# The form that comes nearest to the publication; what that leaves open is stated as a deviation.
+AS_PUBLISHED = HumansRecipe()

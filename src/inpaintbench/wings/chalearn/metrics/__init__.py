@@ -1,0 +1,1 @@
+"""Metrics of the challenges, and of the ridges of prints."""

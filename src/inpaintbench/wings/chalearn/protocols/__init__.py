@@ -1,0 +1,1 @@
+"""Protocols of the challenges."""

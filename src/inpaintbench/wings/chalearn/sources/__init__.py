@@ -1,0 +1,1 @@
+"""Footage of the challenges."""

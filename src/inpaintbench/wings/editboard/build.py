@@ -1,0 +1,65 @@
+"""`build editing`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+from inpaintbench import frozen
+from inpaintbench.cli import console
+from inpaintbench.cli.build.running import Build, Building, Demo, Out, Owned, Owning, one_of
+from inpaintbench.cli.exits import UsageError
+from inpaintbench.cli.options import option
+from inpaintbench.cli.recipe_options import NONE_GIVEN, Given, of_recipe
+from inpaintbench.curation.nearer import ZOOM
+from inpaintbench.curation.sources.edit_clips import EditClips
+from inpaintbench.recipes.options import FOOTAGE
+from inpaintbench.recipes.stages import SourceSpec
+from inpaintbench.wings.editboard.recipe import EditingRecipe, warnings
+
+DEMO_SIDE = 192
+
+
+def build_editing(
+    out: Out,
+    clips: Annotated[Path | None, option("Folder of clips (frames or videos), as DAVIS, TGVE, EditBoard.", panel=FOOTAGE)] = None,
+    prompts: Annotated[
+        Path | None, option("CSV or JSON lines: clip, task, target_prompt, perhaps source_prompt and object.", panel=FOOTAGE)
+    ] = None,
+    demo: Demo = False,
+    masks: Annotated[Path | None, option("Folder of the clips' masks.", default="beside the clips", panel=FOOTAGE)] = None,
+    fps: Annotated[float, option("Frames a second of folders of frames.", panel=FOOTAGE)] = 24.0,
+    fewest_prompts: Annotated[int, option("Target prompts that a clip needs in each of its tasks.", min=1, panel=FOOTAGE)] = 2,
+    licence: Annotated[str | None, option("The former name of --footage-licence.", hidden=True)] = None,
+    given: Annotated[Given, of_recipe(EditingRecipe)] = NONE_GIVEN,
+    owning: Owning = Owned(),
+    build: Building = Build(),
+) -> None:
+    """Clips with prompts that ask for edits in four tasks. Masks say what these are about.
+
+    Example: inpaintbench build editing --clips CLIPS --prompts prompts.csv --out WORKSPACE
+    """
+    one_of(clips, demo, "--clips FOLDER")
+    if clips is not None and prompts is None:
+        raise UsageError("--clips says where clips lie; say what is asked of them, too: --prompts FILE")
+    if demo and (prompts or masks):
+        raise UsageError("the demo has prompts and masks of its own; for yours give --clips FOLDER")
+    if licence is not None:
+        owning = replace(owning, footage_licence=licence)
+    # The demo's films have 256 pixels a side at most.
+    side = 256 // ZOOM if given.get("paired") else DEMO_SIDE
+    small = {"name": "Video editing demo", "side": side} if demo else {}
+    recipe = build.recipe(EditingRecipe, small, given)
+    filmed = recipe.large["width"] if recipe.paired else recipe.side
+    source = SourceSpec("embedded_edits", {"side": min(max(filmed, 128), 256)})
+    if clips is not None:
+        constants: dict[str, Any] = {
+            "folder": str(clips), "prompts": str(prompts), "masks": None if masks is None else str(masks), "fps": fps,
+            "fewest_prompts": fewest_prompts, **owning.constants, "mask_tasks": list(recipe.mask_tasks),
+        }  # fmt: skip
+        source = SourceSpec("edit_clips", constants)
+        EditClips(**constants).checked()  # before there is a folder
+    build.run(recipe, [source], out)
+    for warning in warnings(frozen.load(out / "exports" / recipe.kind).items):
+        console.warn(f"warning: {warning}")
