@@ -13,7 +13,8 @@ from inpaintbench.catalogue import Catalogue
 from inpaintbench.errors import InputError
 from inpaintbench.masks.gallery import quantity_of
 from inpaintbench.masks.generators.base import Drawn, Generator
-from inpaintbench.recipes.preview import Backdrop, backdrops, check, on_photographs, panels, shows_prints
+from inpaintbench.recipes.preview import Backdrop, backdrops, check, own_stills, panels
+from inpaintbench.wings.chalearn.backdrops import PRINTS
 from inpaintbench.wings.chalearn.fingerprints.elastic import elastic_field, warp
 from inpaintbench.wings.chalearn.fingerprints.records import CLASSES, Print
 
@@ -47,8 +48,8 @@ def prints(count: int, *, seed: int = 0) -> list[Backdrop]:
 
 
 def test_prints_are_for_those_who_need_them() -> None:
-    assert shows_prints("washed")
-    assert not shows_prints("patches")
+    assert own_stills("washed") is PRINTS
+    assert own_stills("patches") is not PRINTS
 
 
 def test_every_class_has_its_turn_and_truth_is_the_bent_print() -> None:
@@ -81,7 +82,7 @@ def test_degradations_are_drawn_over_prints_in_turn() -> None:
 
 
 def test_photographs_are_told_apart_from_other_constants() -> None:
-    settings, where = on_photographs([{"share": 0.2}, {"backgrounds": "wood"}], Path("mine"))
+    settings, where = PRINTS.over_photographs([{"share": 0.2}, {"backgrounds": "wood"}], Path("mine"))
     assert settings == [{"backgrounds": "photographs", "share": 0.2}, {"backgrounds": "wood"}]
     shown = prints(1)
     (here,), (there,) = (panels("washed", settings[:1], shown, count=1, seed=0, where={"folder": one}) for one in ("mine", "his"))

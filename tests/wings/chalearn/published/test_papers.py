@@ -15,7 +15,7 @@ from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.wings.chalearn.published import chalearn_joints, chalearn_tables, paper_tables
 
-DOCS = Path(__file__).parents[3] / "docs"
+DOCS = Path(__file__).parents[4] / "docs"
 PAGES = {"editboard": "editboard.md", "reinpaint": "reinpainting.md"}
 
 
