@@ -152,7 +152,7 @@ def plan(
 def by_turns(
     films: Iterable[Sequence[Clip]], *, kind_of: Callable[[Clip], int] = lambda _: 0, there: Container[Clip] = ()
 ) -> Iterator[Clip]:
-    """Take one clip of each film, then another of each that has more, until some film would have an even share and two more.
+    """Take one clip of each film, then another of each that has more, until one would have more than an even share and one more.
 
     A film with many clips beside films with few does not fill up what these lack: a mean would be of that film.
 
@@ -179,7 +179,8 @@ def by_turns(
 
 def _rarest(own: Sequence[Clip], kind_of: Callable[[Clip], int], kinds: Mapping[int, int]) -> int:
     """Place, from the end, of the last clip whose kind has been taken least, among those at the end."""
-    return -min(range(1, min(len(own), _NEXT) + 1), key=lambda place: kinds[kind_of(own[-place])])
+    counts = [kinds[kind_of(clip)] for clip in own[: -_NEXT - 1 : -1]]
+    return -1 - counts.index(min(counts))
 
 
 def _slices(
