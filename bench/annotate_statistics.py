@@ -16,10 +16,9 @@ os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import numpy as np
 
-from inpaintbench.annotate.statistics.information import expected_information
+from inpaintbench.annotate.desk.pairs import expected_information, is_stable
 from inpaintbench.annotate.statistics.planning import plan
 from inpaintbench.annotate.statistics.ranking import Comparison, Ranking, rank
-from inpaintbench.annotate.statistics.stopping import is_stable
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from planted_studies import OUTCOMES, Planted, drawn, outcome_shares, true_strengths

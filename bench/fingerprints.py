@@ -33,7 +33,6 @@ from inpaintbench.wings.chalearn.fingerprints.fingers import draw_finger, mirror
 from inpaintbench.wings.chalearn.fingerprints.geometry import orientation_in_truth
 from inpaintbench.wings.chalearn.fingerprints.impressions import draw_impression, printed
 from inpaintbench.wings.chalearn.fingerprints.master import master, masters
-from inpaintbench.wings.chalearn.fingerprints.minutiae import find_minutiae
 from inpaintbench.wings.chalearn.fingerprints.orientation import orientation
 from inpaintbench.wings.chalearn.fingerprints.poincare import (
     orientation_rmsd,
@@ -45,6 +44,7 @@ from inpaintbench.wings.chalearn.fingerprints.poincare import (
 from inpaintbench.wings.chalearn.fingerprints.records import CLASSES, Elastic, Finger, Print
 from inpaintbench.wings.chalearn.generators import fingerprint_degradation
 from inpaintbench.wings.chalearn.generators.fingerprint_degradation import FingerprintDegradation
+from inpaintbench.wings.chalearn.metrics.minutiae import find_minutiae
 from inpaintbench.wings.chalearn.sources.fingerprints import REACH_PIXELS, STRENGTH_PIXELS
 
 Picture = npt.NDArray[np.uint8]

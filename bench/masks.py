@@ -18,8 +18,7 @@ import numpy as np
 
 from inpaintbench import video
 from inpaintbench.masks.blob_motion import CANVAS, PRESETS
-from inpaintbench.masks.generators.blob_raster import render
-from inpaintbench.masks.generators.devil_blobs import Behaviour, DevilBlobs
+from inpaintbench.masks.generators.devil_blobs import Behaviour, DevilBlobs, render
 from inpaintbench.masks.measure import EXPECTED_INTERVALS, MaskMeasurements, check_labels, measure, within_intervals
 from inpaintbench.types import Hole, item_rng
 from inpaintbench.view import ItemView

@@ -13,7 +13,7 @@ PLANTED = [
     ("executors/base", "canonical_json([step.name, each])"),
     ("export/slices", "((low) <= (number) <= (high))"),
     ("curation/bars", "SYMMETRY * looks[0].size[side // (3)]"),
-    ("annotate/statistics/stopping", "(math.log(share + (0)) + miss)"),
+    ("annotate/desk/pairs", "(math.log(share + (0)) + miss)"),
     ("wings/leaderboard/verify", "((claim is None) and (not _same("),
     ("eval/metrics/effect_removed", "LEAST_LEVELS = (1.0 / 3)"),
     ("eval/results/tables", "method: ((count) <= 1) for method"),

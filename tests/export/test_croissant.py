@@ -16,7 +16,7 @@ from built import built
 from publishing_data import make_dataset
 
 from inpaintbench import frozen, video
-from inpaintbench.export import croissant
+from inpaintbench.export import documents as croissant
 from inpaintbench.export.layout import configs
 from inpaintbench.manifest import is_table
 from inpaintbench.recipes.stages import SourceSpec

@@ -13,7 +13,7 @@ import pytest
 from annotated_server import EVIL, answer_to
 
 from inpaintbench.annotate.app import tables
-from inpaintbench.annotate.app.results import middle_picture
+from inpaintbench.annotate.app.admin import middle_picture
 from inpaintbench.annotate.app.security import REMEMBERED_SECONDS
 from inpaintbench.annotate.desk.desk import Desk
 from inpaintbench.annotate.journal import Journal

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inpaintbench.annotate.app.arrivals import identifiers, way_back
+from inpaintbench.annotate.app.server import identifiers, way_back
 from inpaintbench.annotate.crowd import Crowd, platform_of
 from inpaintbench.annotate.journal.participants import Arrival, Participant
 from inpaintbench.errors import InputError

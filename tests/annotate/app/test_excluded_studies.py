@@ -10,8 +10,8 @@ from crowds import write_crowd_study
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
-from inpaintbench.annotate.app.arrivals import arrival_routes
 from inpaintbench.annotate.app.serve import _took_part
+from inpaintbench.annotate.app.server import arrival_routes
 from inpaintbench.annotate.desk.desk import Desk
 from inpaintbench.annotate.journal import Journal
 from inpaintbench.annotate.journal.accounts import Session

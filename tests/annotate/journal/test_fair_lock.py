@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from inpaintbench.annotate.journal.fair_lock import FairLock
+from inpaintbench.annotate.journal.database import FairLock
 
 
 class Interrupted:
@@ -37,7 +37,7 @@ def test_who_is_interrupted_while_waiting_leaves_the_queue_and_the_owner_keeps_t
 
     def wait_in_vain() -> None:
         with monkeypatch.context() as patched:
-            patched.setattr("inpaintbench.annotate.journal.fair_lock.threading.Lock", Interrupted)
+            patched.setattr("inpaintbench.annotate.journal.database.threading.Lock", Interrupted)
             try:
                 turns.__enter__()
             except KeyboardInterrupt:

@@ -27,8 +27,7 @@ from sqlalchemy import text
 
 from inpaintbench.annotate.events import Event
 from inpaintbench.annotate.journal import AlreadyThere, Journal
-from inpaintbench.annotate.journal.database import JournalUnavailable, RuleBroken, lock_number
-from inpaintbench.annotate.journal.fair_lock import FairLock
+from inpaintbench.annotate.journal.database import FairLock, JournalUnavailable, RuleBroken, lock_number
 from inpaintbench.annotate.journal.sqlite_files import file_system, is_network
 from inpaintbench.errors import InputError
 

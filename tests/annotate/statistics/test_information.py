@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from inpaintbench.annotate.desk.pairs import expected_information
 from inpaintbench.annotate.statistics.davidson import davidson, probabilities
-from inpaintbench.annotate.statistics.information import expected_information
 from inpaintbench.errors import InputError
 
 NAMES = ["a", "b", "c", "d", "e"]

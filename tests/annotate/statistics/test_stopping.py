@@ -6,8 +6,8 @@ from planted_studies import Planted, drawn
 from scipy.integrate import quad
 from scipy.stats import norm
 
+from inpaintbench.annotate.desk.pairs import is_stable, limit
 from inpaintbench.annotate.statistics.ranking import Comparison, rank
-from inpaintbench.annotate.statistics.stopping import is_stable, limit
 from inpaintbench.errors import InputError
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inpaintbench.curation.timed_text.reading import TimedText, parse_timed_text, read_timed_text
+from inpaintbench.curation.captions import TimedText, parse_timed_text, read_timed_text
 from inpaintbench.errors import InputError
 from inpaintbench.types import TextEvent
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.worlds import PHOTOGRAPHS, photograph, sensor_noise
 
-from inpaintbench.eval.exemplar.repeats import continue_repeats, shifts_of
+from inpaintbench.eval.exemplar.filling import continue_repeats, shifts_of
 
 NONE = np.zeros((90, 110), np.bool_)
 

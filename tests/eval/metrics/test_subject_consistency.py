@@ -5,8 +5,7 @@ import pytest
 from tiny_networks import edited, noise
 
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval.metrics.subject_consistency import SubjectConsistency
-from inpaintbench.eval.passes.dino_frames import dino_vectors
+from inpaintbench.eval.metrics.subject_consistency import SubjectConsistency, dino_vectors
 
 pytest.importorskip("torch")
 

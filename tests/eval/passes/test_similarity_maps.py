@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from inpaintbench.eval.metrics.ssim import Ssim
-from inpaintbench.eval.passes import similarity_maps
-from inpaintbench.eval.passes.similarity_maps import is_worth_compiling, similarity_map
+from inpaintbench.eval.metrics import ssim as similarity_maps
+from inpaintbench.eval.metrics.ssim import Ssim, is_worth_compiling, similarity_map
 from inpaintbench.eval.protocols.ssim_variants import SSIM_VARIANTS
 
 numba = pytest.importorskip("numba", reason="numba is not installed")

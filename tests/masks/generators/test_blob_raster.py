@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from PIL import Image, ImageDraw
 
 from inpaintbench.masks.blob_motion import CANVAS, PRESETS, trajectory
-from inpaintbench.masks.generators.blob_raster import Canvas, cover_size, render, sampling
+from inpaintbench.masks.generators.devil_blobs import Canvas, cover_size, render, sampling
 
 
 def whole_canvas(points: np.ndarray, brush_width: int) -> Image.Image:

@@ -20,8 +20,7 @@ from inpaintbench.files import file_sha256
 from inpaintbench.steps import score_step
 from inpaintbench.types import Dataset, Score, SliceScore
 from inpaintbench.wings.leaderboard.board import Board
-from inpaintbench.wings.leaderboard.common import common_part, within
-from inpaintbench.wings.leaderboard.gather import Sample, gather
+from inpaintbench.wings.leaderboard.gather import Sample, common_part, gather, within
 from inpaintbench.wings.leaderboard.unpack import read_submission
 from inpaintbench.wings.leaderboard.write import board_json, write_site
 from inpaintbench.workspace import Workspace

@@ -2,11 +2,140 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+import numpy as np
+from scipy.special import log_ndtr, ndtri, stdtr
 
 from inpaintbench.annotate.desk.state import State
 from inpaintbench.annotate.records import Comparison
+from inpaintbench.annotate.statistics.davidson import fit, probabilities
+from inpaintbench.annotate.statistics.design import Design, Ints, Reals, unconnected
+from inpaintbench.annotate.statistics.paired import Votes, estimate, numbered, tally
+from inpaintbench.annotate.statistics.ranking import least_lead
 from inpaintbench.annotate.study import Study
+from inpaintbench.claims import too_few
+from inpaintbench.errors import InputError
+
+# Rule for when a comparison may end: the whole order of the methods is settled.
+#
+# Whoever looks again and again finds chance differences sooner or later. So the lead of each neighbour in the order is held
+# against a limit that is valid however often, and whenever, one looks: the asymptotic confidence sequence of Waudby-Smith,
+# Arbour, Sinha, Kennedy and Ramdas (Annals of Statistics 52, 2024), with Robbins' normal mixture. With probability ``level``
+# two equal methods are never told apart over the whole study, so a study of equal methods runs until its tasks are used up.
+
+OUTCOMES = ("first", "second", "tie")
+
+
+def is_stable(comparisons: Sequence[tuple[str, str, str, str]], *, level: float, fewest_votes: int) -> bool:
+    """Return whether the order of all methods is settled, however often this was asked before.
+
+    Votes on ``claims.too_few`` sources settle nothing, as they give no ranks.
+
+    Args:
+        comparisons: (shown first, shown second, ``first`` | ``second`` | ``tie``, source).
+        level: probability that no wrong order is ever called stable, 0..1.
+        fewest_votes: below so many the answer is no.
+
+    Raises:
+        InputError: an unknown outcome.
+    """
+    for _, _, given, _ in comparisons:
+        if given not in OUTCOMES:
+            raise InputError(f"outcome {given!r} of a comparison, give one of {', '.join(OUTCOMES)}")
+    names = sorted({name for first, second, _, _ in comparisons for name in (first, second)})
+    sources = sorted({source for *_, source in comparisons})
+    if len(comparisons) < max(fewest_votes, 1) or too_few(len(sources)):
+        return False
+    if unconnected(names, [comparison[:2] for comparison in comparisons]):
+        return False
+    first, second, outcome, cluster = zip(*comparisons, strict=True)
+    votes = Votes(
+        first=numbered(first, names),
+        second=numbered(second, names),
+        outcome=numbered(outcome, OUTCOMES),
+        rater=np.zeros(len(first), np.int64),
+        cluster=numbered(cluster, sources),
+    )
+    estimated = estimate(tally(votes, methods=len(names), rater_effects=False))
+    # The normal quantile as improbable as the lead is under Student's t; 1e-300 keeps it finite.
+    lead = float(-ndtri(max(stdtr(estimated.degrees, -least_lead(estimated)), 1e-300)))
+    return estimated.covariance is not None and lead > limit(len(comparisons), level=level, fewest_votes=fewest_votes)
+
+
+def limit(votes: int, *, level: float, fewest_votes: int) -> float:
+    """Standard errors that a lead needs after ``votes`` votes; tightest at four times ``fewest_votes``."""
+    miss = -2 * math.log(1 - level)
+    share = votes / (4 * max(fewest_votes, 1)) * (miss + math.log(miss) + 1)
+    return math.sqrt((share + 1) / share * (math.log(share + 1) + miss))
+
+
+# Choice of the pair to ask about next: the one whose answer says most about the order of the methods.
+#
+# The posterior of the strengths is taken as normal (Laplace). For a pair a, b with lead ``z`` in standard deviations the order
+# is open with the entropy of ``Phi(z)``. One more vote shrinks the variance of the lead by a share ``r``, which lowers that
+# entropy by ``r phi(z)^2 / (2 Phi(z) Phi(-z))`` on average, to first order. The information of a vote is the sum of this over
+# all pairs: votes go where the order is open, and not also to pairs that are settled, as D- or A-optimal choices would send
+# them.
+
+# Of the prior of the strengths: methods worth comparing lie about one log unit apart.
+SPREAD_PRECISION = 1.0
+
+
+@lru_cache(maxsize=16)
+def _design(methods: int) -> tuple[Design, Ints, Ints]:
+    first, second = np.triu_indices(methods, 1)
+    return Design(methods, first, second, np.zeros_like(first), position=False), first, second
+
+
+def expected_information(
+    pairs: Mapping[tuple[str, str], Mapping[str, int]], candidates: Sequence[str]
+) -> dict[tuple[str, str], float]:
+    """Nats about the order of the candidates that one more vote on each pair is expected to give.
+
+    Args:
+        pairs: (a, b) with a < b -> how often ``a`` won, ``b`` won, and ``tie``, each 0 where missing; pairs without votes may be
+            missing.
+        candidates: at least two methods, each once.
+
+    Returns:
+        Every pair (a, b) of the candidates with a < b; more than 0.
+
+    Raises:
+        InputError: fewer than two candidates, or a pair that is not of two different candidates in order.
+    """
+    names = sorted(set(candidates))
+    if len(names) < 2:
+        raise InputError(f"comparing needs two methods or more, there is {list(candidates)}")
+    design, first, second = _design(len(names))
+    place = {name: index for index, name in enumerate(names)}
+    counts = np.zeros((len(names), len(names), 3))
+    for (a, b), votes in pairs.items():
+        if a not in place or b not in place or a >= b:
+            raise InputError(f"{(a, b)} is no pair of two candidates in alphabetical order")
+        counts[place[a], place[b]] = votes.get("a", 0), votes.get("b", 0), votes.get("tie", 0)
+    gains = _gains(design, counts[first, second])
+    return {(names[a], names[b]): float(gain) for a, b, gain in zip(first, second, gains, strict=True)}
+
+
+def _gains(design: Design, counts: Reals) -> Reals:
+    """``float64[pairs]``."""
+    fitted = fit(design, counts[None], prior=SPREAD_PRECISION)
+    contrasts = design.of_difference
+    shared = contrasts @ fitted.covariance[0] @ contrasts.T
+    variance, lead = np.diag(shared), contrasts @ fitted.core[0]
+    shares = probabilities(lead, fitted.log_nu[0])
+    per_vote = (1 - shares[:, 2] - (shares[:, 0] - shares[:, 1]) ** 2) / 4
+    # Rows: pairs whose order is open; columns: the pair that gets the vote.
+    shrinkage = shared**2 * per_vote / (1 + per_vote * variance) / variance[:, None]
+    z = lead / np.sqrt(variance)
+    # phi(z)^2 / (2 Phi(z) Phi(-z)), in logarithms against underflow.
+    openness = np.exp(-(z**2) - np.log(2 * np.pi) - np.log(2) - log_ndtr(z) - log_ndtr(-z))
+    gains: Reals = openness @ shrinkage
+    return gains
+
 
 # Votes of a question between two looks at whether its ranking is stable: a look takes seconds with many votes.
 CHECK_EVERY = 25
@@ -37,7 +166,6 @@ class Finish:
 
     def look(self, comparisons: Sequence[Comparison]) -> bool:
         """Return whether the ranking of ``comparisons`` is stable."""
-        from inpaintbench.annotate.statistics.stopping import is_stable
 
         return is_stable(comparisons, level=self._study.file.stop.level, fewest_votes=self._study.file.stop.fewest_votes)
 
@@ -55,7 +183,6 @@ class InformationGain:
 
     def of(self, question: str) -> Mapping[tuple[str, str], float]:
         """Pair -> expected information of one more vote, from the votes of a short while ago at the most."""
-        from inpaintbench.annotate.statistics.information import expected_information
 
         votes, decisions = self._state.compared.get(question, 0), self._state.decisions
         rests_on, decided, gains = self._computed.get(question, (None, 0, {}))

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.judging import asking
-from inpaintbench.eval.judging.questions import read_answer, stored
+from inpaintbench.eval.judging.asking import read_answer, stored
 from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric, Where
 from inpaintbench.ranges import AtLeastOne, Seed, Side
 from inpaintbench.regions import dilate

@@ -2,20 +2,172 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from urllib.parse import unquote
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from inpaintbench import frozen
 from inpaintbench.errors import InputError, VerifyError
-from inpaintbench.export.licences import NOT_STATED, is_known, is_unstated, why_refused
+from inpaintbench.export import layout
+from inpaintbench.export.documents import sealed
+from inpaintbench.export.licences import NOT_STATED, STATED, canonical, check_usable, is_known, is_unstated, why_refused
 from inpaintbench.export.publishing.part import ORIGIN
-from inpaintbench.export.publishing.stating import OVER, called, listed, read_licences, restated, stated
 from inpaintbench.export.verify import file_problems
-from inpaintbench.files import file_sha256
+from inpaintbench.files import file_sha256, open_text
 from inpaintbench.frozen import MANIFEST
-from inpaintbench.types import Dataset
+from inpaintbench.manifest import GROUP_ROWS
+from inpaintbench.types import Dataset, Plain
+
+# Licences that whoever publishes a dataset states for sources that have no known one, and the dataset with them.
+
+_LISTED = 20
+
+
+def read_licences(path: Path) -> dict[str, str]:
+    """Source, as the file calls it -> licence, of a CSV with the columns ``source`` and ``licence``.
+
+    Raises:
+        InputError: no such file; not such a table; an empty cell; a source with two licences.
+    """
+    try:
+        with open_text(path, newline="") as file:
+            rows = list(csv.DictReader(file))
+    except FileNotFoundError:
+        raise InputError(f"there is no file {str(path)!r} with licences") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"licences {str(path)!r} cannot be read: not text in {error.encoding.upper()}") from None
+    except (OSError, csv.Error) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise InputError(f"licences {str(path)!r} cannot be read: {why}") from error
+    if not rows or not {"source", "licence"} <= set(rows[0]):
+        raise InputError(f"licences {str(path)!r} needs rows with the columns source and licence")
+    said: dict[str, str] = {}
+    for number, row in enumerate(rows, start=1):
+        source, licence = (row["source"] or "").strip(), (row["licence"] or "").strip()
+        if not source:
+            raise InputError(f"row {number} of {str(path)!r} gives the licence {licence!r} to no source")
+        if not licence:
+            raise InputError(f"{str(path)!r} gives no licence for {source!r}; write one, or remove the row")
+        if said.setdefault(source, licence) != licence:
+            raise InputError(f"{str(path)!r} gives two licences for {source!r}: {said[source]!r} and {licence!r}")
+    return said
+
+
+def stated(dataset: Dataset, licence: str | None, single: Mapping[str, str]) -> dict[str, str]:
+    """Source -> licence, of the sources that had no known one.
+
+    Args:
+        dataset: whose sources they are.
+        licence: of all sources that say nothing; never of those that say something, known or not.
+        single: source, by its id, URI or name -> licence; also of sources with words that are no known licence.
+
+    Raises:
+        InputError: a licence that is not known, allows too little, or contradicts a source's own; no such source.
+    """
+    if licence is not None:
+        check_usable(licence)
+    sources = {str(row["source_id"]): row for row in dataset.items}
+    given = _by_source(sources, single)
+    licence_of = {}
+    for source, row in sources.items():
+        before, said = row["licence"], given.get(source)
+        if is_known(before) or why_refused(before):
+            if said is not None and canonical(said) != canonical(before):
+                raise InputError(
+                    f"{called(row)} has the licence {before!r} in the dataset, not {said!r}; correct the source and export"
+                )
+        elif (new := said or (licence if is_unstated(before) else None)) is not None:
+            licence_of[source] = new
+    return licence_of
+
+
+def called(row: Plain) -> str:
+    """Name that people know a source by."""
+    return str(row["source_uri"] or row["source_id"])
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first of them, and how many more there are."""
+    more = len(names) - _LISTED
+    return ", ".join(names[:_LISTED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _by_source(sources: Mapping[str, Plain], single: Mapping[str, str]) -> dict[str, str]:
+    """Source id -> licence. Names are ids, URIs, or URIs in which ``%20`` may be a space."""
+    ids_of: dict[str, list[str]] = {}
+    names_of: dict[str, list[str]] = {}
+    for source, row in sources.items():
+        if uri := row["source_uri"]:
+            ids_of.setdefault(str(uri), []).append(source)
+            names_of.setdefault(unquote(str(uri)), []).append(source)
+    given: dict[str, str] = {}
+    of_licence: dict[str, list[str]] = {}
+    strangers = []
+    for name, licence in single.items():
+        ids = [name] if name in sources else ids_of.get(name) or names_of.get(name) or names_of.get(unquote(name), [])
+        if not ids:
+            strangers.append(name)
+        of_licence.setdefault(licence, []).append(name)
+        for source in ids:
+            if canonical(given.setdefault(source, licence)) != canonical(licence):
+                raise InputError(
+                    f"{called(sources[source])} has two licences under different names: {given[source]!r} and {licence!r}"
+                )
+    for licence, names in of_licence.items():
+        check_usable(licence, of=listed(names))
+    if strangers:
+        raise InputError(f"the licences name sources that the dataset does not have: {listed(sorted(strangers))}")
+    return given
+
+
+# Fact: words of sources that said something -> licence that was stated over them -> how many.
+OVER = "licences_stated_over"
+
+
+def restated(root: Path, dataset: Dataset, stated: Mapping[str, str]) -> tuple[Dataset, dict[str, bytes]]:
+    """The dataset with ``stated`` licences, and the bytes of the files that change with them.
+
+    Args:
+        root: folder of the dataset.
+        dataset: its manifest.
+        stated: source -> licence.
+    """
+    rows = tuple({**row, "licence": stated.get(row["source_id"], row["licence"])} for row in dataset.items)
+    changed = {name: _metadata(root / name, stated) for name in layout.config_of_file(dataset)}
+    files = dict(dataset.files) | {name: hashlib.sha256(data).hexdigest() for name, data in changed.items()}
+    facts = dict(dataset.facts) | _facts(dataset, stated)
+    sizes = {name: len(changed[name]) if name in changed else (root / name).stat().st_size for name in files}
+    new, written = sealed(replace(dataset, items=rows, files=files, facts=facts), sizes)
+    return new, changed | written
+
+
+def _facts(dataset: Dataset, stated: Mapping[str, str]) -> dict[str, dict[str, object]]:
+    """Facts on what was stated and what the dataset said before, with those of an earlier publisher."""
+    old = {row["source_id"]: row["licence"] for row in dataset.items}
+    counts = Counter(dataset.facts.get(STATED, {})) + Counter(stated.values())
+    over = {words: Counter(new) for words, new in dataset.facts.get(OVER, {}).items()}
+    for source, licence in stated.items():
+        if not is_unstated(old[source]):
+            over.setdefault(str(old[source]), Counter())[licence] += 1
+    facts: dict[str, dict[str, object]] = {STATED: dict(sorted(counts.items()))}
+    return facts | ({OVER: {words: dict(sorted(new.items())) for words, new in sorted(over.items())}} if over else {})
+
+
+def _metadata(path: Path, stated: Mapping[str, str]) -> bytes:
+    table = pq.read_table(path)
+    pairs = zip(table["source_id"].to_pylist(), table["licence"].to_pylist(), strict=True)
+    column = pa.array([stated.get(source, licence) for source, licence in pairs], pa.string())
+    sink = pa.BufferOutputStream()
+    table = table.set_column(table.schema.get_field_index("licence"), "licence", column)
+    pq.write_table(table, sink, compression="zstd", row_group_size=GROUP_ROWS)
+    return bytes(sink.getvalue().to_pybytes())
 
 
 @dataclass(frozen=True)

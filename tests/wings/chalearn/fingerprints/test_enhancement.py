@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 from tests.wings.chalearn.fingerprints.stripes import rings, straight
 
-from inpaintbench.wings.chalearn.fingerprints.enhancement import draw_ridges, enhance, normalised
-from inpaintbench.wings.chalearn.fingerprints.filter_bank import Ridges
+from inpaintbench.wings.chalearn.fingerprints.enhancement import Ridges, draw_ridges, enhance, normalised
 from inpaintbench.wings.chalearn.fingerprints.fingers import draw_finger
 from inpaintbench.wings.chalearn.fingerprints.master import master
 

@@ -12,8 +12,8 @@ from tests.wings.chalearn.fingerprints.stripes import straight
 
 from inpaintbench.wings.chalearn.fingerprints.fingers import draw_finger
 from inpaintbench.wings.chalearn.fingerprints.master import master
-from inpaintbench.wings.chalearn.fingerprints.minutiae import Minutia, crossing_numbers, find_minutiae, ridge_skeleton
 from inpaintbench.wings.chalearn.fingerprints.records import CLASSES
+from inpaintbench.wings.chalearn.metrics.minutiae import Minutia, crossing_numbers, find_minutiae, ridge_skeleton
 
 
 def everywhere(picture: np.ndarray) -> np.ndarray:

@@ -8,13 +8,140 @@ from typing import NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
+import scipy.ndimage
 import scipy.optimize
+import scipy.spatial
+from skimage.morphology import remove_small_holes, remove_small_objects, skeletonize
 
 from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric, Where
 from inpaintbench.ranges import Amount, Positive, Radius
 from inpaintbench.view import ItemView
-from inpaintbench.wings.chalearn.fingerprints.minutiae import find_minutiae
+from inpaintbench.wings.chalearn.fingerprints.estimation import blurred
+from inpaintbench.wings.chalearn.fingerprints.poincare import RIM_PIXELS, Mask, Picture, print_area, shrunk
+from inpaintbench.wings.chalearn.fingerprints.records import REFERENCE_PIXELS_PER_INCH
 from inpaintbench.wings.chalearn.metrics.prints import prints
+
+# Minutiae extraction: ridge endings and bifurcations by the crossing number on the skeleton (Rutovitz, 1966).
+
+# Blur before thresholding, so that specks leave no holes.
+SMOOTHING_PIXELS = 1.2
+# Gaussian of the local mean that ridges are thresholded by: about one ridge period.
+_SURROUNDINGS_PIXELS = 8.0
+# Smaller pieces of ridge are dirt; smaller holes than half of it are pores or specks.
+_SPECK_AREA_PIXELS = 40
+# Minutiae nearer to each other than one ridge period are a break, a spur or a bridge.
+_SPUR_PIXELS = 9.0
+# Length of ridge that a direction is taken over.
+_TANGENT_PIXELS = 10.0
+_NEIGHBOURS = ((-1, -1), (-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1))
+
+
+class Minutia(NamedTuple):
+    """Ridge ending or bifurcation at (x, y), pixels."""
+
+    x: float
+    y: float
+    kind: str
+    """``ending`` or ``fork``."""
+    direction: float
+    """Radians in [0, 2 pi), counter-clockwise as seen: of an ending away from its ridge, of a fork along its single branch."""
+
+
+def find_minutiae(
+    picture: Picture, mask: Mask | None = None, *, pixels_per_inch: float = REFERENCE_PIXELS_PER_INCH
+) -> tuple[Minutia, ...]:
+    """Find the minutiae of ``uint8[H, W]`` (ridges dark) within ``bool[H, W]`` (by default ``print_area``), row by row.
+
+    Excluded are those near the edge of the print, and those so near to each other that they stem from specks and gaps.
+    """
+    scale = pixels_per_inch / REFERENCE_PIXELS_PER_INCH
+    area = print_area(picture, pixels_per_inch=pixels_per_inch) if mask is None else mask
+    skeleton = ridge_skeleton(picture, scale=scale) & area
+    crossings = crossing_numbers(skeleton)
+    inner = shrunk(area, RIM_PIXELS * scale)
+    places = np.argwhere(np.isin(crossings, (1, 3)))
+    padded = np.pad(skeleton, 1)
+    return tuple(
+        Minutia(float(x), float(y), "ending" if crossings[y, x] == 1 else "fork", _direction(padded, x, y, scale=scale))
+        for y, x in _isolated(places, pixels=_SPUR_PIXELS * scale).tolist()
+        if inner[y, x]
+    )
+
+
+def ridge_skeleton(picture: Picture, *, scale: float = 1.0) -> Mask:
+    """Skeleton of the ridges of ``uint8[H, W]``, ``bool[H, W]``, one pixel wide; ``scale``: pixels per pixel at 500 per inch."""
+    grey = blurred(picture.astype(np.float32), sigma=SMOOTHING_PIXELS * scale)
+    ridges = (grey < blurred(grey, sigma=_SURROUNDINGS_PIXELS * scale)) & (grey < 200)
+    area = max(1, round(_SPECK_AREA_PIXELS * scale * scale))
+    cleaned = remove_small_holes(remove_small_objects(ridges, max_size=area), max_size=area // 2)
+    return np.asarray(skeletonize(cleaned), np.bool_)  # type: ignore[no-untyped-call]
+
+
+def crossing_numbers(skeleton: Mask) -> npt.NDArray[np.int8]:
+    """Crossing numbers on a skeleton ``bool[H, W]``, ``int8[H, W]``: 1 = ending, 2 = line, 3 = bifurcation, 0 elsewhere."""
+    padded = np.pad(skeleton, 1).astype(np.int8)
+    height, width = skeleton.shape
+    ring = [padded[1 + down : 1 + down + height, 1 + right : 1 + right + width] for down, right in _NEIGHBOURS]
+    changes = sum(np.abs(before - after) for before, after in zip(ring, (*ring[1:], ring[0]), strict=True))
+    return np.where(skeleton, np.asarray(changes) // 2, 0).astype(np.int8)
+
+
+def _isolated(places: npt.NDArray[np.intp], *, pixels: float) -> npt.NDArray[np.intp]:
+    """The places ``[N, 2]`` without another nearer than ``pixels``."""
+    if len(places) < 2:
+        return places
+    distances, _ = scipy.spatial.cKDTree(places).query(places, k=2)
+    return np.asarray(places[distances[:, 1] >= pixels])
+
+
+def _direction(padded: Mask, x: int, y: int, *, scale: float) -> float:
+    """Direction of the minutia at (x, y) of a skeleton with a border of one pixel: see ``Minutia.direction``."""
+    branches = [_branch(padded, start, (y, x), pixels=max(1, round(_TANGENT_PIXELS * scale))) for start in _starts(padded, y, x)]
+    if not branches:  # a single pixel
+        return 0.0
+    angles = [math.atan2(-down, right) for down, right in branches]
+    if len(angles) == 1:
+        return (angles[0] + math.pi) % math.tau
+    # The single branch lies opposite to the two that enclose the smallest angle.
+    alone = max(range(len(angles)), key=lambda at: sum(_apart(angles[at], other) for other in angles))
+    return angles[alone] % math.tau
+
+
+def _starts(padded: Mask, y: int, x: int) -> list[tuple[int, int]]:
+    """The first pixel of each branch at (x, y): one for each run of skeleton in the ring of neighbours."""
+    ring = [bool(padded[y + 1 + down, x + 1 + right]) for down, right in _NEIGHBOURS]
+    starts: list[tuple[int, int]] = []
+    for at, on in enumerate(ring):
+        if on and not ring[at - 1]:
+            run = [(at + step) % 8 for step in range(8)]
+            length = next(step for step, place in enumerate(run) if not ring[place]) if not all(ring) else 8
+            # Of a run the pixel that shares a side, if there is one.
+            chosen = min(run[:length], key=lambda place: abs(_NEIGHBOURS[place][0]) + abs(_NEIGHBOURS[place][1]))
+            starts.append((y + _NEIGHBOURS[chosen][0], x + _NEIGHBOURS[chosen][1]))
+    return starts
+
+
+def _branch(padded: Mask, start: tuple[int, int], origin: tuple[int, int], *, pixels: int) -> tuple[int, int]:
+    """Vector (down, right) from ``origin`` to where a branch has come after so many pixels, or ends or forks."""
+    visited = {origin, *((origin[0] + down, origin[1] + right) for down, right in _NEIGHBOURS)}
+    here = start
+    for _ in range(pixels - 1):
+        following = [
+            place
+            for down, right in sorted(_NEIGHBOURS, key=lambda step: abs(step[0]) + abs(step[1]))
+            if (place := (here[0] + down, here[1] + right)) not in visited and padded[place[0] + 1, place[1] + 1]
+        ]
+        if not following:
+            break
+        visited.update((here, *following))
+        here = following[0]
+    return here[0] - origin[0], here[1] - origin[1]
+
+
+def _apart(angle: float, other: float) -> float:
+    """Size of the angle between two directions, radians in [0, pi]."""
+    return abs((angle - other + math.pi) % math.tau - math.pi)
+
 
 # (x, y, direction), pixels and radians.
 Point = Sequence[float]
