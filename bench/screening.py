@@ -22,8 +22,8 @@ from voted_studies import study_of
 
 from inpaintbench.annotate.records import Vote
 from inpaintbench.annotate.rules import RULES
-from inpaintbench.annotate.screening.screen import proposals
-from inpaintbench.annotate.statistics.exclusions import results_of
+from inpaintbench.annotate.screening.base import proposals
+from inpaintbench.annotate.statistics.standings import results_of
 from inpaintbench.annotate.study import RuleSpec, Study
 
 METHODS = ("deep", "flow", "patch", "slow", "vary")

@@ -11,7 +11,7 @@ from itertools import combinations
 from typing import Any
 
 from inpaintbench.annotate.desk.desk import Desk
-from inpaintbench.annotate.events import Event, Kind
+from inpaintbench.annotate.records import Event, Kind
 from inpaintbench.annotate.study import Proxy, Study, StudyFile, StudyTask, Tile, study_id, task_id
 from inpaintbench.types import content_id
 

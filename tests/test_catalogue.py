@@ -67,7 +67,7 @@ KINDS = {
     "inpaintbench.masks.axes": ("AXES", {"base"}),
     "inpaintbench.export.layouts": ("LAYOUTS", {"base", "convert", "pictures", "readme"}),
     "inpaintbench.annotate.questions": ("QUESTIONS", {"base"}),
-    "inpaintbench.annotate.screening": ("inpaintbench.annotate.rules:RULES", {"base", "screen"}),
+    "inpaintbench.annotate.screening": ("inpaintbench.annotate.rules:RULES", {"base"}),
     "inpaintbench.eval.methods": ("METHODS", {"base", "text_spans", "trained"}),
     "inpaintbench.eval.metrics": ("METRICS", {"base", "families"}),
 }

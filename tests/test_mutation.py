@@ -17,7 +17,7 @@ PLANTED = [
     ("wings/leaderboard/verify", "((claim is None) and (not _same("),
     ("eval/metrics/effect_removed", "LEAST_LEVELS = (1.0 / 3)"),
     ("eval/results/tables", "method: ((count) <= 1) for method"),
-    ("annotate/screening/bt500", "((side) > (limit))"),
+    ("annotate/screening/against_raters", "((side) > (limit))"),
     ("eval/metrics/xpsnr", "_FAST = (31)"),
 ]
 

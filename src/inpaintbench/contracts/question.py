@@ -12,8 +12,8 @@ from inpaintbench.annotate.outcomes.preferences import preferences
 from inpaintbench.annotate.outcomes.resolve import labels
 from inpaintbench.annotate.questions.base import PLAYER_KEYS, SHOWN, Form, Question, Subject, candidate, checked
 from inpaintbench.annotate.records import Vote
+from inpaintbench.annotate.report.material import Material
 from inpaintbench.annotate.report.page import write_report
-from inpaintbench.annotate.report.records import Material
 from inpaintbench.annotate.statistics.agreement import krippendorff_alpha, raw_agreement
 from inpaintbench.annotate.statistics.ranking import plain
 from inpaintbench.annotate.statistics.ratings import answers_of, scheme_of

@@ -10,7 +10,7 @@ import pytest
 from annotated_server import Served, answer_to, served
 from studies_made import write_study
 
-from inpaintbench.annotate.app.blinding import View
+from inpaintbench.annotate.app.tables import View
 from inpaintbench.annotate.desk.desk import Desk
 from inpaintbench.annotate.journal import Journal
 from inpaintbench.annotate.journal.accounts import People

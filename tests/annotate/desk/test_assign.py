@@ -15,8 +15,7 @@ from inpaintbench.annotate.desk.assign import BLOCK, _drawn_kinds, next_task, se
 from inpaintbench.annotate.desk.coverage import Coverage
 from inpaintbench.annotate.desk.desk import Desk
 from inpaintbench.annotate.desk.state import State
-from inpaintbench.annotate.events import Event, Purpose
-from inpaintbench.annotate.records import RaterRecord
+from inpaintbench.annotate.records import Event, Purpose, RaterRecord
 from inpaintbench.annotate.study import Study
 
 NO_CHECKS = {"gold_share": 0.0, "repeat_share": 0.0}

@@ -11,7 +11,7 @@ from inpaintbench.annotate.desk.coverage import Coverage
 from inpaintbench.annotate.desk.desk import Desk
 from inpaintbench.annotate.desk.pairs import Finish
 from inpaintbench.annotate.desk.state import State
-from inpaintbench.annotate.events import Event
+from inpaintbench.annotate.records import Event
 from inpaintbench.annotate.study import Study
 from inpaintbench.errors import InputError
 

@@ -13,8 +13,8 @@ from inpaintbench.annotate.desk.coverage import Coverage
 from inpaintbench.annotate.desk.desk import Desk
 from inpaintbench.annotate.desk.snapshot import SnapshotUnusable, _parts, packed, stored_state, unpacked
 from inpaintbench.annotate.desk.state import State
-from inpaintbench.annotate.events import Event
 from inpaintbench.annotate.journal import Journal
+from inpaintbench.annotate.records import Event
 from inpaintbench.annotate.study import Study
 
 SEEN = {

@@ -12,8 +12,7 @@ from rater_world import Clock, MemoryJournal, answer_to, make_study, pairwise, s
 from inpaintbench.annotate.app.tables import judged
 from inpaintbench.annotate.desk.desk import Desk
 from inpaintbench.annotate.desk.state import State, votes
-from inpaintbench.annotate.events import Event
-from inpaintbench.annotate.records import RaterRecord, Share, Vote
+from inpaintbench.annotate.records import Event, RaterRecord, Share, Vote
 from inpaintbench.annotate.study import Checks, Study, study_id
 from inpaintbench.errors import InputError
 

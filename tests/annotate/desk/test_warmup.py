@@ -12,8 +12,8 @@ from inpaintbench.annotate.desk.coverage import Coverage
 from inpaintbench.annotate.desk.desk import Desk
 from inpaintbench.annotate.desk.snapshot import packed, unpacked
 from inpaintbench.annotate.desk.state import State
-from inpaintbench.annotate.report.left_out import left_out_parts
 from inpaintbench.annotate.report.material import material_of
+from inpaintbench.annotate.report.page import left_out_parts
 from inpaintbench.annotate.study import Study
 
 CHECKS = {"gold_share": 0, "repeat_share": 0, "warmup": 3}

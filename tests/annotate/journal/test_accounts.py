@@ -10,8 +10,7 @@ import pytest
 from sqlalchemy import text
 
 from inpaintbench.annotate.journal import Journal
-from inpaintbench.annotate.journal.accounts import SESSION_SECONDS, People, Person
-from inpaintbench.annotate.journal.credentials import LOCK_SECONDS, hash_password, password_is
+from inpaintbench.annotate.journal.accounts import LOCK_SECONDS, SESSION_SECONDS, People, Person, hash_password, password_is
 from inpaintbench.annotate.journal.schema import METADATA
 from inpaintbench.errors import InputError
 

@@ -25,10 +25,10 @@ from journal_writer import answer, append
 from postgres import Postgres, running_postgres
 from sqlalchemy import text
 
-from inpaintbench.annotate.events import Event
 from inpaintbench.annotate.journal import AlreadyThere, Journal
 from inpaintbench.annotate.journal.database import FairLock, JournalUnavailable, RuleBroken, lock_number
 from inpaintbench.annotate.journal.sqlite_files import file_system, is_network
+from inpaintbench.annotate.records import Event
 from inpaintbench.errors import InputError
 
 STUDY = "study-1"

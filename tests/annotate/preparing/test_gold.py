@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from inpaintbench.annotate.preparing.gold import Asked, read_gold
 from inpaintbench.annotate.preparing.subjects import StudySubject
+from inpaintbench.annotate.preparing.tasks import Asked, read_gold
 from inpaintbench.errors import InputError
 
 PAIR = Asked(("a", "b", "c", "tie"), ("a", "b", "c"), chooses=True)

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 from study_world import study_file
 
-from inpaintbench.annotate.preparing.candidates import Candidate, Candidates
-from inpaintbench.annotate.preparing.gold import read_gold
+from inpaintbench.annotate.preparing.proxies import Candidate, Candidates
 from inpaintbench.annotate.preparing.subjects import StudySubject, clip_subjects, drawn
 from inpaintbench.annotate.preparing.tasks import (
     LeftOut,
@@ -20,6 +19,7 @@ from inpaintbench.annotate.preparing.tasks import (
     draft,
     finished,
     left_out_table,
+    read_gold,
     speaks_of,
     suggestions,
     with_gold,

@@ -12,11 +12,8 @@ from inpaintbench.annotate.outcomes.preferences import preferences
 from inpaintbench.annotate.outcomes.resolve import labels
 from inpaintbench.annotate.questions import QUESTIONS
 from inpaintbench.annotate.questions.base import SHOWN, Form, Option, Part, Question, checked
-from inpaintbench.annotate.questions.best_of import BestOf
-from inpaintbench.annotate.questions.keep_reject import KeepReject
-from inpaintbench.annotate.questions.mean_opinion import MeanOpinion
-from inpaintbench.annotate.questions.pairwise import Pairwise
-from inpaintbench.annotate.questions.scene_motion import SceneMotion
+from inpaintbench.annotate.questions.of_clips import KeepReject, SceneMotion
+from inpaintbench.annotate.questions.of_methods import BestOf, MeanOpinion, Pairwise
 from inpaintbench.annotate.statistics.standings import shares_of
 from inpaintbench.annotate.study import QuestionSpec, build_question
 from inpaintbench.contracts import Check, ContractError

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from tests.annotate.report.voted import labelling_world
 
+from inpaintbench.annotate.report.material import Material
 from inpaintbench.annotate.report.page import write_report
-from inpaintbench.annotate.report.records import Material
 
 LED = "raters may have been led by it"
 

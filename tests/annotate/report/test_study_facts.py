@@ -9,11 +9,11 @@ import pytest
 from scipy.stats import binomtest
 from tests.annotate.report.voted import BEGIN, METHODS, RATERS, Vote, World, comparison_world, labelling_world
 
-from inpaintbench.annotate.events import Event
+from inpaintbench.annotate.records import Event
 from inpaintbench.annotate.report import facts
-from inpaintbench.annotate.report.agreeing import reading
-from inpaintbench.annotate.report.labelling import suggestions
-from inpaintbench.annotate.report.records import Material
+from inpaintbench.annotate.report.agreement import reading
+from inpaintbench.annotate.report.material import Material
+from inpaintbench.annotate.report.questions import suggestions
 from inpaintbench.annotate.statistics.agreement import Alpha, confusion_with
 from inpaintbench.annotate.statistics.ratings import Scheme, answers_of
 

@@ -24,8 +24,8 @@ from tests.annotate.report.voted import (
 )
 
 from inpaintbench.annotate.report.facts import left_choices, outcomes
+from inpaintbench.annotate.report.material import Material
 from inpaintbench.annotate.report.page import write_report
-from inpaintbench.annotate.report.records import Material
 from inpaintbench.annotate.statistics.agreement import krippendorff_alpha, raw_agreement
 from inpaintbench.annotate.statistics.ratings import answers_of, scheme_of
 from inpaintbench.annotate.study import QuestionSpec, Study, StudyFile, StudyTask, Subjects

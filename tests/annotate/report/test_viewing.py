@@ -14,8 +14,8 @@ from rater_world import answer_to
 from inpaintbench.annotate.desk.desk import Desk
 from inpaintbench.annotate.journal import Journal
 from inpaintbench.annotate.records import Vote
-from inpaintbench.annotate.report.records import Material
-from inpaintbench.annotate.report.viewing import condition, viewing_parts
+from inpaintbench.annotate.report.material import Material
+from inpaintbench.annotate.report.people import condition, viewing_parts
 from inpaintbench.errors import InputError
 
 SEEN = {

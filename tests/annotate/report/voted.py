@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from inpaintbench.annotate.events import Event
+from inpaintbench.annotate.records import Event
 from inpaintbench.annotate.study import Checks, Proxy, QuestionSpec, StopRule, Study, StudyFile, StudyTask, Subjects
 
 BEGIN = 1_767_600_000.0  # 2026-01-05 08:00 UTC

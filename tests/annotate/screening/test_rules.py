@@ -12,15 +12,13 @@ import pytest
 from voted_studies import OF_PREDICTIONS, Ballot, grades_with_two_strange_raters, study_of
 
 from inpaintbench.annotate.records import Standing, Vote
-from inpaintbench.annotate.report.left_out import left_out_parts
 from inpaintbench.annotate.report.material import material_of
+from inpaintbench.annotate.report.page import left_out_parts
 from inpaintbench.annotate.rules import RULES
-from inpaintbench.annotate.screening.base import Panel
-from inpaintbench.annotate.screening.bt500 import FarGrades, far_grades, rejected
-from inpaintbench.annotate.screening.circular_triads import consistence, triads_of
-from inpaintbench.annotate.screening.screen import proposals, stated_rules
-from inpaintbench.annotate.screening.straight_lining import longest_run_below
-from inpaintbench.annotate.statistics.exclusions import results_of
+from inpaintbench.annotate.screening.against_raters import FarGrades, far_grades, rejected
+from inpaintbench.annotate.screening.base import Panel, proposals, stated_rules
+from inpaintbench.annotate.screening.own_answers import consistence, longest_run_below, triads_of
+from inpaintbench.annotate.statistics.standings import results_of
 from inpaintbench.annotate.study import RuleSpec, Study, StudyFile
 from inpaintbench.errors import InputError
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import check_grad
 
-from inpaintbench.annotate.screening.annotator_model import Judged, _objective, crowd_bt
+from inpaintbench.annotate.screening.against_raters import Judged, _objective, crowd_bt
 
 
 def judged() -> list[Judged]:

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from inpaintbench.annotate.statistics.davidson import Spread, davidson, estimate_spread, fit, probabilities
-from inpaintbench.annotate.statistics.design import Design, unconnected
+from inpaintbench.annotate.statistics.davidson import Design, Spread, davidson, estimate_spread, fit, probabilities, unconnected
 from inpaintbench.errors import InputError
 
 

@@ -19,10 +19,10 @@ from starlette.responses import HTMLResponse, Response
 
 from inpaintbench import video
 from inpaintbench.annotate.app import tables
-from inpaintbench.annotate.app.blinding import Views
-from inpaintbench.annotate.app.pages import refusal
 from inpaintbench.annotate.app.reviewing import Review, review_tab
+from inpaintbench.annotate.app.routes import refusal
 from inpaintbench.annotate.app.sessions import token_of
+from inpaintbench.annotate.app.tables import Views
 from inpaintbench.annotate.journal.accounts import People
 from inpaintbench.annotate.outcomes.judgements import export_judgements
 from inpaintbench.annotate.report.material import events_read, material_of
@@ -31,7 +31,7 @@ from inpaintbench.annotate.study import PROXIES, Study
 from inpaintbench.errors import InputError
 
 if TYPE_CHECKING:
-    from inpaintbench.annotate.app.blinding import View
+    from inpaintbench.annotate.app.tables import View
     from inpaintbench.annotate.desk.desk import Desk
     from inpaintbench.annotate.journal import Journal
     from inpaintbench.annotate.journal.accounts import People, Person, Rater

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import gradio as gr
 
-from inpaintbench.annotate.app import pages, tables
+from inpaintbench.annotate.app import routes, tables
 from inpaintbench.annotate.desk.cards import media_of, outline_of, players_of
 from inpaintbench.annotate.player import ComparisonPlayer, Shown
 from inpaintbench.errors import InputError
 from inpaintbench.pages.words import moment
 
 if TYPE_CHECKING:
-    from inpaintbench.annotate.app.blinding import View
+    from inpaintbench.annotate.app.tables import View
     from inpaintbench.annotate.desk.desk import Desk
     from inpaintbench.annotate.journal.accounts import Rater
     from inpaintbench.annotate.records import Exclusion, Vote
@@ -137,7 +137,7 @@ def review_tab(page: gr.Blocks, study: Study, *, review: Review, quiet: dict[str
                 label="Answer", choices=[], value=None, allow_custom_value=True, elem_id="answer", min_width=240, scale=4
             )
             back, on = (gr.Button(text, min_width=90) for text in ("Newer", "Older"))
-    player = ComparisonPlayer(modules=pages.PLAYER_MODULES, height=420, elem_id="judged", min_width=0)
+    player = ComparisonPlayer(modules=routes.PLAYER_MODULES, height=420, elem_id="judged", min_width=0)
     facts = gr.HTML(elem_classes="tables", elem_id="facts", apply_default_css=False)
     with gr.Column(elem_classes=["deck", "people"]):
         reason = gr.Textbox(label="Why (stands in the journal and in the report)", max_lines=1, elem_id="reason")

@@ -18,12 +18,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.responses import RedirectResponse, Response
 
-from inpaintbench.annotate.app.allowed import Origins, Rule, Who, WrongHost, is_own, rules_of
-from inpaintbench.annotate.app.forwarded import Forwarded
+from inpaintbench.annotate.app.allowed import Forwarded, Origins, Rule, Who, WrongHost, is_own, rules_of
 from inpaintbench.annotate.app.headers import Delivery, guarded
 from inpaintbench.annotate.app.limits import Buckets, Limits, Receive, Send, network_of, read_body, replayed
-from inpaintbench.annotate.app.pages import UNAVAILABLE, refusal
-from inpaintbench.annotate.app.routes import RaterApi
+from inpaintbench.annotate.app.routes import UNAVAILABLE, RaterApi, refusal
 from inpaintbench.annotate.app.sessions import token_of
 from inpaintbench.annotate.journal.database import JournalUnavailable
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import errno
 import ipaddress
+import logging
 import os
 import socket
 import ssl
 import tempfile
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -15,12 +17,12 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from inpaintbench.annotate import study as studies
-from inpaintbench.annotate.app.allowed import Origins
-from inpaintbench.annotate.app.forwarded import Forwarded
+from inpaintbench.annotate.app.allowed import Forwarded, Origins
 from inpaintbench.annotate.app.headers import Delivery
 from inpaintbench.annotate.app.limits import Limits
 from inpaintbench.annotate.crowd import MTURK_HOSTS
-from inpaintbench.errors import InputError, MissingExtraError
+from inpaintbench.annotate.journal.backup import backup, restore
+from inpaintbench.errors import InpaintBenchError, InputError, MissingExtraError
 
 if TYPE_CHECKING:
     from sqlalchemy import URL
@@ -28,6 +30,72 @@ if TYPE_CHECKING:
     from inpaintbench.annotate.journal import Journal
     from inpaintbench.annotate.journal.participants import Arrival
     from inpaintbench.annotate.study import Study
+
+# Backups while a study is served, for machines whose disk does not last: every minute that brought something, and at the end.
+
+_LOG = logging.getLogger(__name__)
+
+
+def bring_back(file: Path, url: URL, *, study_id: str) -> bool:
+    """Restore a backup where there is no journal yet; return whether that was done.
+
+    Raises:
+        InputError: the backup is none, or of another study.
+        WorkspaceError: it is damaged.
+    """
+    if url.get_backend_name() != "sqlite" or not file.is_file() or Path(url.database or "").exists():
+        return False
+    restore(file, url, study_id=study_id)
+    return True
+
+
+@contextmanager
+def backed_up(journal: Journal, file: Path | None, *, every_seconds: float) -> Iterator[None]:
+    """Keep ``file`` at most so many seconds behind the journal; None keeps none. One that fails is logged and tried again."""
+    if file is None:
+        yield
+        return
+    ended, stored = threading.Event(), _Stored(journal)
+
+    def keep() -> None:
+        while not ended.wait(every_seconds):
+            stored.store(file)
+
+    thread = threading.Thread(target=keep, name="backup", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+        stored.store(file)
+
+
+class _Stored:
+    """What the last backup held, so that a quiet study writes none."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._state: object = None
+
+    def store(self, file: Path) -> None:
+        state = self._seen()
+        if state is not None and state == self._state:
+            return
+        try:
+            backup(self._journal, file, replace=True)
+            self._state = state
+        except (InpaintBenchError, OSError) as error:
+            _LOG.warning("backup %s failed, the next one is tried soon: %s", file, error)
+
+    def _seen(self) -> object:
+        """Times and sizes of the journal's files; None where it lies in a server."""
+        path = self._journal.database.path
+        if path is None:
+            return None
+        facts = [one.stat() for one in (path, path.with_name(f"{path.name}-wal")) if one.exists()]
+        return [(one.st_mtime_ns, one.st_size) for one in facts]
+
 
 # TCP ports are 16-bit numbers.
 MOST_PORT = 65_535
@@ -127,7 +195,6 @@ def serve(
 def _journal(study: Study, folder: Path, url: URL, *, backup: Path | None, backup_seconds: float) -> Iterator[Journal]:
     """The study's journal, brought back from its backup where it is missing, and copied there while it is open."""
     with _of_the_extra():
-        from inpaintbench.annotate.app.backing_up import backed_up, bring_back
         from inpaintbench.annotate.journal import Journal
         from inpaintbench.annotate.journal.engines import note
     if backup is not None:

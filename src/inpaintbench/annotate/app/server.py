@@ -13,14 +13,12 @@ import gradio as gr
 from fastapi import APIRouter, FastAPI, Request
 from starlette.responses import Response
 
-from inpaintbench.annotate.app import pages, tables
+from inpaintbench.annotate.app import routes, tables
 from inpaintbench.annotate.app.admin import admin_page, admin_routes
-from inpaintbench.annotate.app.allowed import Origins
-from inpaintbench.annotate.app.forwarded import Forwarded
+from inpaintbench.annotate.app.allowed import Forwarded, Origins
 from inpaintbench.annotate.app.headers import Delivery
 from inpaintbench.annotate.app.limits import Buckets, Limits, Rate
-from inpaintbench.annotate.app.pages import refusal, sentence_page
-from inpaintbench.annotate.app.routes import answer_errors, file_routes, rater_api
+from inpaintbench.annotate.app.routes import answer_errors, file_routes, rater_api, refusal, sentence_page
 from inpaintbench.annotate.app.security import Gate
 from inpaintbench.annotate.app.sessions import opened, session_routes
 from inpaintbench.annotate.crowd import (
@@ -208,7 +206,7 @@ def make_app(
     app.include_router(file_routes(study, folder, desk=desk))
     app.include_router(admin_routes(study, folder, desk=desk, journal=journal, people=people))
     _mount(app, admin_page(study, desk=desk, people=people), folder, path="/admin", head=tables.HEAD)
-    _mount(app, rater_page(study), folder, path="/", head=pages.HEAD)
+    _mount(app, rater_page(study), folder, path="/", head=routes.HEAD)
     origins = Origins(bound=bound, public=public_origin)
     api = rater_api(desk, erase=partial(participants.erase, study.study_id))
     return Gate(
@@ -224,14 +222,14 @@ def rater_page(study: Study) -> gr.Blocks:
         gr.Blocks(title=study.file.title, analytics_enabled=False, fill_width=True, fill_height=True) as page,
         gr.HTML(
             "",
-            html_template=pages.HTML,
-            css_template=pages.CSS,
-            js_on_load=pages.JS_ON_LOAD,
+            html_template=routes.HTML,
+            css_template=routes.CSS,
+            js_on_load=routes.JS_ON_LOAD,
             apply_default_css=False,
             elem_id="inpaintbench",
         ),
     ):
-        ComparisonPlayer(modules=pages.PLAYER_MODULES, keys=False)
+        ComparisonPlayer(modules=routes.PLAYER_MODULES, keys=False)
     return page
 
 

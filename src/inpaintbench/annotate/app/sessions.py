@@ -16,7 +16,7 @@ from starlette.datastructures import Headers
 from starlette.requests import cookie_parser
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from inpaintbench.annotate.app.pages import login_page, refusal
+from inpaintbench.annotate.app.routes import login_page, refusal
 from inpaintbench.annotate.journal.accounts import SESSION_SECONDS
 
 if TYPE_CHECKING:

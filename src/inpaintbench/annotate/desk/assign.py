@@ -14,8 +14,7 @@ from scipy.optimize import linear_sum_assignment
 
 from inpaintbench.annotate.desk.coverage import Coverage, Group
 from inpaintbench.annotate.desk.state import State
-from inpaintbench.annotate.events import Purpose
-from inpaintbench.annotate.records import RaterRecord
+from inpaintbench.annotate.records import Purpose, RaterRecord
 from inpaintbench.annotate.study import StudyTask
 from inpaintbench.types import item_rng
 

@@ -11,8 +11,7 @@ from typing import Literal
 from inpaintbench.annotate.crowd import Crowd, Outcome
 from inpaintbench.annotate.desk.assign import QUEUE, Assignment, seats, still_to_come
 from inpaintbench.annotate.desk.current_state import Append, Live
-from inpaintbench.annotate.events import Purpose
-from inpaintbench.annotate.records import RaterRecord, Visit
+from inpaintbench.annotate.records import Purpose, RaterRecord, Visit
 from inpaintbench.annotate.study import StudyTask
 from inpaintbench.types import item_rng
 

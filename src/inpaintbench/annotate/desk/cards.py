@@ -9,9 +9,8 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from inpaintbench.annotate.events import SuggestionShown
 from inpaintbench.annotate.questions.base import TEXT_LIMIT
-from inpaintbench.annotate.records import Lease, Vote
+from inpaintbench.annotate.records import Lease, SuggestionShown, Vote
 from inpaintbench.annotate.study import Proxy, Study, StudyTask, Tile
 from inpaintbench.errors import InpaintBenchError
 from inpaintbench.types import content_id

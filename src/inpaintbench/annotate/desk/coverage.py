@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.annotate.desk.state import State
-from inpaintbench.annotate.events import Event
-from inpaintbench.annotate.records import Lease
+from inpaintbench.annotate.records import Event, Lease
 from inpaintbench.types import item_rng
 
 # Tasks that compete by coverage alone: (question, pair of candidates); no candidates for questions that are not about pairs.

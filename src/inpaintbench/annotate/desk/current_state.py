@@ -15,13 +15,12 @@ from inpaintbench.annotate.desk.coverage import Coverage
 from inpaintbench.annotate.desk.pairs import Finish, InformationGain
 from inpaintbench.annotate.desk.snapshot import STEP, WORTH, packed, stored_state
 from inpaintbench.annotate.desk.state import State
-from inpaintbench.annotate.events import Event, Kind
-from inpaintbench.annotate.records import Comparison, Vote
+from inpaintbench.annotate.records import Comparison, Event, Kind, Vote
 from inpaintbench.annotate.study import Study
 
 if TYPE_CHECKING:
     from inpaintbench.annotate.journal import Journal
-    from inpaintbench.annotate.screening.screen import Proposal
+    from inpaintbench.annotate.screening.base import Proposal
 
 # Rules that act by themselves, looked at every now and then: a look goes over all answers.
 
@@ -50,7 +49,7 @@ class Screen:
 
     def look(self, votes: Sequence[Vote]) -> list[Proposal]:
         """Return what the rules that act by themselves say."""
-        from inpaintbench.annotate.screening.screen import proposals
+        from inpaintbench.annotate.screening.base import proposals
 
         return proposals(self._study, votes, auto_only=True)
 

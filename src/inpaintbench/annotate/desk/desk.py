@@ -19,10 +19,9 @@ from inpaintbench.annotate.desk.current_state import Append, Live
 from inpaintbench.annotate.desk.leases import Leases
 from inpaintbench.annotate.desk.overview import is_done, overview, why_done
 from inpaintbench.annotate.desk.state import State
-from inpaintbench.annotate.events import STUDY, Kind
 from inpaintbench.annotate.questions.base import TEXT_LIMIT, checked
-from inpaintbench.annotate.records import Exclusion, Lease, RaterRecord, Standing, Submission, Vote
-from inpaintbench.annotate.screening.screen import stated_rules
+from inpaintbench.annotate.records import STUDY, Exclusion, Kind, Lease, RaterRecord, Standing, Submission, Vote
+from inpaintbench.annotate.screening.base import stated_rules
 from inpaintbench.annotate.study import Study
 from inpaintbench.errors import InputError
 from inpaintbench.types import canonical_json

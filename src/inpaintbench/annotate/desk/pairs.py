@@ -11,8 +11,7 @@ from scipy.special import log_ndtr, ndtri, stdtr
 
 from inpaintbench.annotate.desk.state import State
 from inpaintbench.annotate.records import Comparison
-from inpaintbench.annotate.statistics.davidson import fit, probabilities
-from inpaintbench.annotate.statistics.design import Design, Ints, Reals, unconnected
+from inpaintbench.annotate.statistics.davidson import Design, Ints, Reals, fit, probabilities, unconnected
 from inpaintbench.annotate.statistics.paired import Votes, estimate, numbered, tally
 from inpaintbench.annotate.statistics.ranking import least_lead
 from inpaintbench.annotate.study import Study

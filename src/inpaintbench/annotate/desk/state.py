@@ -17,14 +17,15 @@ from typing import Literal
 import numpy as np
 
 from inpaintbench.annotate.desk.submissions import COUNTED, PURPOSES, UNDONE, Submissions
-from inpaintbench.annotate.events import Event, Purpose
-from inpaintbench.annotate.questions.pairwise import TIE
+from inpaintbench.annotate.questions.of_methods import TIE
 from inpaintbench.annotate.records import (
     RECENT_TASKS,
     SOON_SECONDS,
     Comparison,
+    Event,
     Exclusion,
     Lease,
+    Purpose,
     RaterRecord,
     Reopened,
     Standing,

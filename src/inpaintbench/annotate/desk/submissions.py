@@ -13,8 +13,7 @@ from typing import Any, Generic, Literal, TypeVar, get_args
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.annotate.events import Purpose
-from inpaintbench.annotate.records import Submission, Vote
+from inpaintbench.annotate.records import Purpose, Submission, Vote
 from inpaintbench.annotate.study import Study
 
 KINDS: tuple[Literal["answer", "skip", "undo"], ...] = ("answer", "skip", "undo")

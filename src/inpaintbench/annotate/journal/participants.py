@@ -17,8 +17,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Row, Table, delete, func, select, update
 
-from inpaintbench.annotate.journal.accounts import Session, enter, known
-from inpaintbench.annotate.journal.credentials import fresh_secret
+from inpaintbench.annotate.journal.accounts import Session, enter, fresh_secret, known
 from inpaintbench.annotate.journal.database import Transaction
 from inpaintbench.annotate.journal.schema import (
     events,

@@ -17,9 +17,9 @@ import orjson
 from sqlalchemy import URL, Insert, Row, bindparam, delete, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
-from inpaintbench.annotate.events import Event, Kind
 from inpaintbench.annotate.journal.database import Database, RuleBroken, Transaction
 from inpaintbench.annotate.journal.schema import events, migrate, snapshots, studies, words
+from inpaintbench.annotate.records import Event, Kind
 from inpaintbench.errors import InpaintBenchError, InputError
 from inpaintbench.types import canonical_json
 

@@ -11,10 +11,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from inpaintbench.annotate.events import Purpose, SuggestionShown
 from inpaintbench.annotate.outcomes.judgement_files import SCHEMA, Row, read_rows, write_rows
 from inpaintbench.annotate.outcomes.label_studio import SUFFIX, Annotations, read_tasks, write_tasks
 from inpaintbench.annotate.questions.base import checked
+from inpaintbench.annotate.records import Purpose, SuggestionShown
 from inpaintbench.annotate.study import Study, StudyTask
 from inpaintbench.errors import InputError
 from inpaintbench.files import write_atomically

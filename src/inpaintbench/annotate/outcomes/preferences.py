@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from inpaintbench.annotate.outcomes.resolve import PRODUCER, overlapping
 from inpaintbench.annotate.questions.base import Kind, Question
-from inpaintbench.annotate.questions.pairwise import BOTH_BAD, TIE
+from inpaintbench.annotate.questions.of_methods import BOTH_BAD, TIE
 from inpaintbench.annotate.records import Vote, first_votes
 from inpaintbench.annotate.study import Study, StudyTask
 from inpaintbench.errors import InputError

@@ -24,18 +24,18 @@ from typing import Any
 from inpaintbench import frozen
 from inpaintbench.annotate import study as studies
 from inpaintbench.annotate.crowd import Crowd, Qualify
-from inpaintbench.annotate.preparing.candidates import Candidates, read_runs, showable
-from inpaintbench.annotate.preparing.gold import Gold, read_gold
-from inpaintbench.annotate.preparing.proxies import MadeProxy, making_step, making_task, proxy_id
+from inpaintbench.annotate.preparing.proxies import Candidates, MadeProxy, making_step, making_task, proxy_id, read_runs, showable
 from inpaintbench.annotate.preparing.subjects import StudySubject, clip_subjects, drawn, fingerprints, item_subjects
 from inpaintbench.annotate.preparing.tasks import (
     Draft,
+    Gold,
     LeftOut,
     check_questions,
     draft,
     finished,
     left_out_table,
     main_options,
+    read_gold,
     speaks_of,
     suggestions,
     with_gold,

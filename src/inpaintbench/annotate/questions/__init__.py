@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 QUESTIONS: Catalogue[type[Question]] = Catalogue(
     "question",
     {
-        "scene_motion": "inpaintbench.annotate.questions.scene_motion:SceneMotion",
-        "camera_motion": "inpaintbench.annotate.questions.camera_motion:CameraMotion",
-        "keep_reject": "inpaintbench.annotate.questions.keep_reject:KeepReject",
-        "pairwise": "inpaintbench.annotate.questions.pairwise:Pairwise",
-        "best_of": "inpaintbench.annotate.questions.best_of:BestOf",
-        "mean_opinion": "inpaintbench.annotate.questions.mean_opinion:MeanOpinion",
+        "scene_motion": "inpaintbench.annotate.questions.of_clips:SceneMotion",
+        "camera_motion": "inpaintbench.annotate.questions.of_clips:CameraMotion",
+        "keep_reject": "inpaintbench.annotate.questions.of_clips:KeepReject",
+        "pairwise": "inpaintbench.annotate.questions.of_methods:Pairwise",
+        "best_of": "inpaintbench.annotate.questions.of_methods:BestOf",
+        "mean_opinion": "inpaintbench.annotate.questions.of_methods:MeanOpinion",
     },
     base="inpaintbench.annotate.questions.base:Question",
 )

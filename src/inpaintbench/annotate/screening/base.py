@@ -1,4 +1,4 @@
-"""Base of screening rules: all answers of a study go in, and raters come out with the reason why theirs should not count."""
+"""Base of screening rules, and all rules of a study over all its answers: who is proposed to count for nothing, and why."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.annotate.questions.base import Kind
 from inpaintbench.annotate.records import Vote
+from inpaintbench.annotate.rules import RULES
 from inpaintbench.annotate.study import Study
 from inpaintbench.catalogue import Leaf
 from inpaintbench.errors import InputError
@@ -96,3 +97,40 @@ def at_least(value: int, *, name: str, least: int = 1) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise InputError(f"{name} is {value!r}, choose a whole number of {least} or more")
     return value
+
+
+class Proposal(NamedTuple):
+    """A rater whom a rule would exclude."""
+
+    rater_id: str
+    rule: str
+    reason: str
+    auto: bool
+    """The study lets the rule act by itself."""
+    alone: bool = True
+    """It may be the only reason to leave somebody out."""
+
+
+def proposals(study: Study, votes: Sequence[Vote], *, auto_only: bool = False) -> list[Proposal]:
+    """Return what the study's rules say, rule by rule in the order of the study file.
+
+    Args:
+        study: states the rules.
+        votes: all answers that stand, in order, those that are excluded too.
+        auto_only: leave out rules that only propose.
+    """
+    panel = Panel(study, votes)
+    rules = [(name, spec, spec.built(name)) for name, spec in study.file.screening.items() if spec.auto or not auto_only]
+    return [
+        Proposal(finding.rater_id, name, finding.reason, spec.auto, not rule.only_proposes)
+        for name, spec, rule in rules
+        for finding in rule.findings(panel)
+    ]
+
+
+def stated_rules(study: Study) -> Mapping[str, Mapping[str, Any]]:
+    """Return the study's rules as the journal keeps them: constants, ``auto`` and the version of the rule."""
+    return {
+        name: {**spec.constants, "auto": spec.auto, "version": RULES.get(name).version}
+        for name, spec in study.file.screening.items()
+    }

@@ -18,8 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from inpaintbench.annotate.statistics.davidson import PRIOR, Spread, estimate_spread, fit
-from inpaintbench.annotate.statistics.design import Design, Ints, Reals, unconnected
+from inpaintbench.annotate.statistics.davidson import PRIOR, Design, Ints, Reals, Spread, estimate_spread, fit, unconnected
 
 # With more sources than this, groups of them are left out: as good, and the time does not grow.
 MOST_GROUPS = 100

@@ -9,8 +9,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from inpaintbench.annotate.statistics.davidson import Spread
-from inpaintbench.annotate.statistics.design import Ints, Reals, unconnected
+from inpaintbench.annotate.statistics.davidson import Ints, Reals, Spread, unconnected
 from inpaintbench.annotate.statistics.paired import FEWEST_RATERS, Estimate, Votes, difference_errors, estimate, numbered, tally
 from inpaintbench.claims import students_t, too_few
 from inpaintbench.errors import InputError

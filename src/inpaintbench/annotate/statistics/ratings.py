@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.annotate.questions.base import Question, Scale, number
-from inpaintbench.annotate.questions.pairwise import BOTH_BAD, TIE
+from inpaintbench.annotate.questions.of_methods import BOTH_BAD, TIE
 from inpaintbench.annotate.records import Vote
 from inpaintbench.annotate.study import Study
 from inpaintbench.errors import InputError

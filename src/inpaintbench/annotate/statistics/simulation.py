@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from inpaintbench.annotate.statistics.davidson import fit, probabilities
-from inpaintbench.annotate.statistics.design import Design, Ints, Reals
+from inpaintbench.annotate.statistics.davidson import Design, Ints, Reals, fit, probabilities
 
 # Votes, and rows of all jackknife fits, that are held in memory at once.
 CHUNK_VOTES, CHUNK_FITS = 400_000, 200_000

@@ -16,11 +16,11 @@ from inpaintbench.annotate.questions.base import Kind
 from inpaintbench.annotate.records import Vote
 from inpaintbench.annotate.report.material import events_read, material_of
 from inpaintbench.annotate.report.page import write_report
-from inpaintbench.annotate.report.viewing import seen_so
-from inpaintbench.annotate.screening.screen import proposals
+from inpaintbench.annotate.report.people import seen_so
+from inpaintbench.annotate.screening.base import proposals
 from inpaintbench.annotate.statistics.agreement import PartAgreement, part_agreements
-from inpaintbench.annotate.statistics.exclusions import Results, changes, results_of
 from inpaintbench.annotate.statistics.ranking import Ranking, plain
+from inpaintbench.annotate.statistics.standings import Results, changes, results_of
 from inpaintbench.annotate.study import DEMO_WORKSPACE, Study
 from inpaintbench.cli import console
 from inpaintbench.cli.annotate.opening import Database, InStudy, opened

@@ -15,7 +15,7 @@ import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
 
-from inpaintbench.annotate.app import pages
+from inpaintbench.annotate.app import routes as pages
 from inpaintbench.annotate.app.headers import page_policy
 from inpaintbench.annotate.desk.cards import SKIP_REASONS
 from inpaintbench.annotate.player import ComparisonPlayer

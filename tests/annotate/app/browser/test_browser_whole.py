@@ -14,8 +14,8 @@ from studies_made import FRAMES, write_study
 from tests.annotate.app.browser.conftest import Tab
 
 from inpaintbench.annotate.desk.state import votes
-from inpaintbench.annotate.events import Event
 from inpaintbench.annotate.journal import Journal
+from inpaintbench.annotate.records import Event
 from inpaintbench.annotate.study import Study
 
 QUESTIONS: list[dict[str, Any]] = [
