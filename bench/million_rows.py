@@ -30,7 +30,7 @@ from inpaintbench.curation import measuring, what_if
 from inpaintbench.curation.attributes import ATTRIBUTES, copy_hashes
 from inpaintbench.curation.rules import parse_rules
 from inpaintbench.eval.protocols import PROTOCOLS
-from inpaintbench.eval.report import records
+from inpaintbench.eval.report import write as records
 from inpaintbench.eval.results import tables
 from inpaintbench.eval.scoring.run_folder import scores_of
 from inpaintbench.executors.base import Outcome, Step, Task, Tasks, task_keys

@@ -27,7 +27,7 @@ from inpaintbench.eval.diagnosis.words import (
     what_words,
     when_words,
 )
-from inpaintbench.eval.report.significance import p_words
+from inpaintbench.eval.report.findings import p_words
 from inpaintbench.eval.results.labels import quantity_title
 from inpaintbench.eval.results.quantity import Quantity
 from inpaintbench.files import without_controls, write_atomically

@@ -18,7 +18,7 @@ from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.report.effects import effects_table
 from inpaintbench.eval.report.figures import paper_figure
 from inpaintbench.eval.report.page import default_quantity
-from inpaintbench.eval.report.score_table import score_table
+from inpaintbench.eval.report.tables import score_table
 from inpaintbench.eval.results.labels import metric_title, quantity_label
 from inpaintbench.eval.results.quantity import Quantity, quantities_in, standing
 from inpaintbench.eval.results.tables import Results

@@ -17,7 +17,7 @@ import inpaintbench
 from inpaintbench.eval.analysis.means import means_of
 from inpaintbench.eval.analysis.write import write_analysis
 from inpaintbench.eval.protocols.devil import CORRECTED
-from inpaintbench.eval.report.rank_table import rank_tables, ranks_lead
+from inpaintbench.eval.report.slice_tables import rank_tables, ranks_lead
 from inpaintbench.eval.report.two_methods import compare, csv_bytes, markdown, text_rows
 from inpaintbench.eval.report.write import write_report
 from inpaintbench.eval.results.tables import Results

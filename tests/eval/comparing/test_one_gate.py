@@ -25,10 +25,10 @@ from inpaintbench.eval.comparing.ranking import RunStandings, ranked_quantities
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.report.findings import SENSITIVITY, findings
-from inpaintbench.eval.report.rank_table import rank_tables
-from inpaintbench.eval.report.records import summary_rows
-from inpaintbench.eval.report.score_table import score_table
+from inpaintbench.eval.report.slice_tables import rank_tables
+from inpaintbench.eval.report.tables import score_table
 from inpaintbench.eval.report.two_methods import compare
+from inpaintbench.eval.report.write import summary_rows
 from inpaintbench.eval.results.cautions import cautions
 from inpaintbench.eval.results.quantity import Quantity
 from inpaintbench.eval.results.tables import Results, pair_slices

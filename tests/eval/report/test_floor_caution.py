@@ -9,7 +9,7 @@ from tests.eval.report.hand_made import dataset, scores
 
 from inpaintbench.eval.analysis.means import means_of
 from inpaintbench.eval.protocols.devil import CORRECTED
-from inpaintbench.eval.report.records import report_json
+from inpaintbench.eval.report.write import report_json
 from inpaintbench.eval.results.cautions import LEAST_EFFECT, cautions, floor_sentences, untold
 from inpaintbench.eval.results.quantity import Quantity
 from inpaintbench.eval.results.tables import Results

@@ -11,7 +11,7 @@ from inpaintbench import video
 from inpaintbench.errors import InputError
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.report.gallery import Choice, Exhibit, Media, choose_items, frame_errors, make_exhibits
-from inpaintbench.eval.report.proxy import PROXY_BYTES, TILE_WIDTH, make_layout
+from inpaintbench.eval.report.media import PROXY_BYTES, TILE_WIDTH, make_layout
 from inpaintbench.eval.results.quantity import Quantity
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.types import Frames, Hole

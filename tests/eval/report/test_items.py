@@ -21,12 +21,12 @@ from inpaintbench import manifest
 from inpaintbench.errors import InputError
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.report import items, write_report
-from inpaintbench.eval.report.frame_values import frame_values, recipe_of
+from inpaintbench.eval.report.findings import leads_of
 from inpaintbench.eval.report.gallery import Choice, add_asked, add_standouts, spread
 from inpaintbench.eval.report.items import attributes_of, held_quantities, item_data, items_part, source_name
-from inpaintbench.eval.report.overview import commands_of, manifest_sha256
+from inpaintbench.eval.report.media import frame_values, recipe_of
+from inpaintbench.eval.report.notes import commands_of, manifest_sha256
 from inpaintbench.eval.report.page import parts_of, render
-from inpaintbench.eval.report.significance import leads_of
 from inpaintbench.eval.results.quantity import Quantity
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.types import Dataset

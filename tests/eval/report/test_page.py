@@ -18,7 +18,7 @@ from tests.eval.report.set_metrics import learned_metrics, protocol, rows
 
 from inpaintbench.eval.metrics.base import INAPPLICABLE
 from inpaintbench.eval.protocols.devil import AS_PUBLISHED, CORRECTED
-from inpaintbench.eval.report import notes, overview
+from inpaintbench.eval.report import notes
 from inpaintbench.eval.report.figures import paper_figure
 from inpaintbench.eval.report.findings import findings, with_unit
 from inpaintbench.eval.report.page import default_quantity, parts_of, render
@@ -29,14 +29,11 @@ from inpaintbench.eval.report.plots import (
     sensitivity_chart,
     sensitivity_rows,
     steps_chart,
-    steps_notes,
     steps_rows,
-    steps_table,
 )
-from inpaintbench.eval.report.rank_table import RankTable, rank_tables, ranks_lead
-from inpaintbench.eval.report.records import report_json
-from inpaintbench.eval.report.score_table import failure_rows, score_table
-from inpaintbench.eval.report.stepped import compared
+from inpaintbench.eval.report.slice_tables import RankTable, compared, rank_tables, ranks_lead, steps_notes, steps_table
+from inpaintbench.eval.report.tables import failure_rows, score_table
+from inpaintbench.eval.report.write import report_json
 from inpaintbench.eval.results.labels import metric_title
 from inpaintbench.eval.results.quantity import Quantity
 from inpaintbench.eval.results.tables import Results, in_reading_order, pair_slices, step_series
@@ -429,12 +426,12 @@ def test_of_many_items_that_failed_a_few_are_seen_and_the_others_open() -> None:
 
 def test_left_out_and_empty_slices_are_said() -> None:
     results = results_of({"m": {"a1": 1.0}}, {"s": ["a1"], "void": []}, left_out={"water-low": "no labels"})
-    assert [plain(one) for one in overview.warnings(results)] == [
+    assert [plain(one) for one in notes.warnings(results)] == [
         "void left out: it has no items",
         "water-low left out: no labels",
     ]
-    assert overview.warnings(results_of({"m": {"a1": 1.0}}, {"s": ["a1"]})) == []
-    [failed] = overview.warnings(results_of())
+    assert notes.warnings(results_of({"m": {"a1": 1.0}}, {"s": ["a1"]})) == []
+    [failed] = notes.warnings(results_of())
     assert plain(failed) == "2 pairs of method and item lack predictions or scores: reasons"
     assert Link("#failures", "reasons") in failed
 
@@ -572,8 +569,8 @@ def test_what_is_not_of_an_item_by_its_nature_is_no_failure() -> None:
     told = [replace(row, reason="no mask", details={INAPPLICABLE: True}) if row.value is None else row for row in rows]
     results = Results(dataset({"s": ["a1", "b1"]}), told, protocol=CORRECTED)
     assert failure_rows(results) == []
-    assert overview.warnings(results) == overview.warnings(results_of({"one": {"a1": 5.0}, "two": {"a1": 4.0}}, {"s": ["a1"]}))
-    assert "PSNR in the hole is not of 1 of 2 items: no mask." in overview.unmeasured_notes(results)
+    assert notes.warnings(results) == notes.warnings(results_of({"one": {"a1": 5.0}, "two": {"a1": 4.0}}, {"s": ["a1"]}))
+    assert "PSNR in the hole is not of 1 of 2 items: no mask." in notes.unmeasured_notes(results)
 
 
 def test_a_method_that_was_stopped_is_told_with_the_command_that_goes_on() -> None:

@@ -10,11 +10,10 @@ from tests.eval.report.set_metrics import ITEMS, SLICES, features, learned_metri
 
 from inpaintbench.eval.analysis.means import means_of
 from inpaintbench.eval.analysis.write import write_analysis
-from inpaintbench.eval.report.findings import findings
-from inpaintbench.eval.report.rank_table import rank_tables
-from inpaintbench.eval.report.records import report_json
-from inpaintbench.eval.report.score_table import score_table
-from inpaintbench.eval.report.significance import leads
+from inpaintbench.eval.report.findings import findings, leads
+from inpaintbench.eval.report.slice_tables import rank_tables
+from inpaintbench.eval.report.tables import score_table
+from inpaintbench.eval.report.write import report_json
 from inpaintbench.eval.results.cautions import caution_sentences, cautions
 from inpaintbench.eval.results.quantity import Quantity
 from inpaintbench.eval.results.tables import Results

@@ -29,8 +29,8 @@ from inpaintbench.eval.report.findings import findings
 from inpaintbench.eval.report.gallery import choose_items, make_exhibits
 from inpaintbench.eval.report.page import default_quantity, parts_of, render
 from inpaintbench.eval.report.plots import difficulty_rows
-from inpaintbench.eval.report.records import report_json, summary_csv
-from inpaintbench.eval.report.score_table import score_table
+from inpaintbench.eval.report.tables import score_table
+from inpaintbench.eval.report.write import report_json, summary_csv
 from inpaintbench.eval.results.cautions import cautions, set_sizes, set_warning
 from inpaintbench.eval.results.labels import metric_label
 from inpaintbench.eval.results.quantity import Quantity

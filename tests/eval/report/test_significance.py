@@ -9,9 +9,9 @@ from tests.eval.report.reading import cell
 from tests.eval.report.set_metrics import learned_metrics, results_with_sets
 
 from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.report.findings import Leads, leads
 from inpaintbench.eval.report.page import parts_of, render
-from inpaintbench.eval.report.records import report_json
-from inpaintbench.eval.report.significance import Leads, leads
+from inpaintbench.eval.report.write import report_json
 from inpaintbench.eval.results.quantity import Quantity
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.values.permutation import paired

@@ -18,9 +18,9 @@ from inpaintbench.eval.analysis.tables import over_methods, places
 from inpaintbench.eval.analysis.write import write_analysis
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.report.findings import leads_of
 from inpaintbench.eval.report.gallery import add_standouts, choose_items
 from inpaintbench.eval.report.plots import difficulty_rows, sensitivity_rows
-from inpaintbench.eval.report.significance import leads_of
 from inpaintbench.eval.report.write import write_report
 from inpaintbench.eval.results.quantity import Quantity
 from inpaintbench.eval.results.tables import Results, pair_slices

@@ -10,7 +10,7 @@ from importlib import resources
 from typing import Any, NamedTuple
 
 from inpaintbench.claims import ENOUGH_SOURCES, too_few
-from inpaintbench.eval.report.score_table import counts
+from inpaintbench.eval.report.tables import counts
 from inpaintbench.eval.results.between_items import exposure_sentences
 from inpaintbench.eval.results.cautions import cautions, diagnostic_note, protocol_cautions, set_sizes
 from inpaintbench.eval.results.labels import metric_label, name_label, place_label, quantity_label

@@ -12,9 +12,8 @@ from inpaintbench.eval.comparing.factors import MEASURED
 from inpaintbench.eval.diagnosis.records import Curve, Diagnosis, FactorEffect
 from inpaintbench.eval.diagnosis.words import rests_on
 from inpaintbench.eval.report.effects import Step, differences, factor_label, own_effects, quantity_words, step_of, steps
-from inpaintbench.eval.report.findings import with_unit
+from inpaintbench.eval.report.findings import p_words, with_unit
 from inpaintbench.eval.report.plots import PlotRow
-from inpaintbench.eval.report.significance import p_words
 from inpaintbench.eval.results.labels import quantity_label
 from inpaintbench.eval.results.quantity import Quantity, metric_leaf
 from inpaintbench.eval.results.tables import Results

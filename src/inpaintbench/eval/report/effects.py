@@ -9,10 +9,9 @@ from typing import NamedTuple
 from inpaintbench.eval.comparing.factors import Factor
 from inpaintbench.eval.diagnosis.records import Diagnosis, FactorEffect
 from inpaintbench.eval.diagnosis.words import rests_on, when_words
-from inpaintbench.eval.report.findings import moved_words
+from inpaintbench.eval.report.findings import moved_words, p_words
 from inpaintbench.eval.report.gallery import Choice
 from inpaintbench.eval.report.items import attribute_label
-from inpaintbench.eval.report.significance import p_words
 from inpaintbench.eval.results.labels import quantity_label, quantity_title
 from inpaintbench.eval.results.quantity import Quantity, metric_leaf
 from inpaintbench.eval.results.tables import Results

@@ -10,11 +10,10 @@ from typing import Any, NamedTuple
 
 from inpaintbench.eval.report.effects import Group
 from inpaintbench.eval.report.findings import with_unit
-from inpaintbench.eval.report.frame_values import rounded
 from inpaintbench.eval.report.gallery import Exhibit
 from inpaintbench.eval.report.headline import Headline
 from inpaintbench.eval.report.items import six_digits
-from inpaintbench.eval.report.proxy import MASK, OUTLINE
+from inpaintbench.eval.report.media import MASK, OUTLINE, rounded
 from inpaintbench.eval.results.labels import quantity_label, slice_label
 from inpaintbench.eval.results.quantity import Quantity, metric_leaf
 from inpaintbench.eval.results.tables import Results, in_reading_order, split_step

@@ -15,8 +15,7 @@ import numpy as np
 
 from inpaintbench import regions
 from inpaintbench.errors import InputError
-from inpaintbench.eval.report.frame_values import Recipe, frame_values
-from inpaintbench.eval.report.proxy import Layout, Tiles, encode, poster
+from inpaintbench.eval.report.media import Layout, Recipe, Tiles, encode, frame_values, poster
 from inpaintbench.eval.results.quantity import Quantity
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.types import Frames, Hole, Slice

@@ -19,9 +19,8 @@ from inpaintbench.eval.report.effects import (
     surest_of_axes,
     told_effects,
 )
-from inpaintbench.eval.report.findings import change_words, effects, standing_note, when_words, with_unit
+from inpaintbench.eval.report.findings import change_words, effects, p_words, standing_note, when_words, with_unit
 from inpaintbench.eval.report.gallery import Choice
-from inpaintbench.eval.report.significance import p_words
 from inpaintbench.eval.results.labels import name_label, quantity_label
 from inpaintbench.eval.results.quantity import Quantity, standing
 from inpaintbench.eval.results.tables import Results

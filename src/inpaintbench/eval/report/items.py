@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, unquote_to_bytes
 
 from inpaintbench.claims import too_few
-from inpaintbench.eval.report.frame_values import rounded
 from inpaintbench.eval.report.gallery import finite_values, spread
+from inpaintbench.eval.report.media import rounded
 from inpaintbench.eval.results.labels import metric_label, name_label, quantity_label, quantity_title, region_label
 from inpaintbench.eval.results.quantity import Quantity, metric_leaf
 from inpaintbench.eval.results.tables import Results, in_reading_order

@@ -10,19 +10,24 @@ from inpaintbench.catalogue import attribute_at, joined
 from inpaintbench.eval.diagnosis.diagnose import diagnose
 from inpaintbench.eval.diagnosis.records import Diagnosis
 from inpaintbench.eval.diagnosis.words import explained_words, left_out_words, together_words
-from inpaintbench.eval.report import effect_plots, effects, notes, overview, plots
+from inpaintbench.eval.report import effect_plots, effects, notes, plots
 from inpaintbench.eval.report import exhibits as shown
-from inpaintbench.eval.report.effort_table import EFFORT_LEAD, effort_table, task_notes
-from inpaintbench.eval.report.findings import SENSITIVITY, Finding, findings, standing_note
+from inpaintbench.eval.report.findings import SENSITIVITY, Finding, findings, leads, standing_note
 from inpaintbench.eval.report.gallery import Exhibit
 from inpaintbench.eval.report.headline import Headline, headline
 from inpaintbench.eval.report.items import item_data, items_part
-from inpaintbench.eval.report.overview import commands_of, facts_of, unfinished
-from inpaintbench.eval.report.plots import difficulty_table, improvement_table, steps_notes, steps_table
-from inpaintbench.eval.report.rank_table import rank_tables, ranks_lead
-from inpaintbench.eval.report.score_table import failure_rows, score_table
-from inpaintbench.eval.report.significance import leads
-from inpaintbench.eval.report.stepped import Compared, compared
+from inpaintbench.eval.report.notes import commands_of, facts_of, unfinished
+from inpaintbench.eval.report.slice_tables import (
+    Compared,
+    compared,
+    difficulty_table,
+    improvement_table,
+    rank_tables,
+    ranks_lead,
+    steps_notes,
+    steps_table,
+)
+from inpaintbench.eval.report.tables import EFFORT_LEAD, effort_table, failure_rows, score_table, task_notes
 from inpaintbench.eval.results.between_items import exposure_sentences
 from inpaintbench.eval.results.cautions import cautions, judge_sentences, protocol_cautions
 from inpaintbench.eval.results.labels import REGION_LABELS, metric_arrow, quantity_title, region_label
@@ -81,13 +86,13 @@ def parts_of(results: Results, exhibits: Sequence[Exhibit], *, title: str, frame
             (metric, metric_arrow(metric)) for metric in dict.fromkeys(quantity.metric for quantity in results.quantities)
         ],
         "regions": [(region, region_label(region, short=True)) for region in _regions(results)],
-        "subtitle": overview.subtitle(results),
-        "warnings": overview.warnings(results),
+        "subtitle": notes.subtitle(results),
+        "warnings": notes.warnings(results),
         "unfinished": unfinished(results),
-        "notes": [overview.precision_note(results), overview.claims_note(results), *exposure_sentences(results)],
+        "notes": [notes.precision_note(results), notes.claims_note(results), *exposure_sentences(results)],
         "again": protocol_cautions(results),
-        "unmeasured": overview.unmeasured_notes(results),
-        "unmeasured_summary": overview.unmeasured_summary(results),
+        "unmeasured": notes.unmeasured_notes(results),
+        "unmeasured_summary": notes.unmeasured_summary(results),
         "headline": finding,
         "proofs": shown.proofs(finding, exhibits) if finding else [],
         "findings": [

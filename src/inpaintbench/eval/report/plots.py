@@ -1,7 +1,7 @@
-"""The plots of the report (DEVIL, CVPR 2022, Figures 4 to 9) with the same numbers as tables.
+"""The plots of the report (DEVIL, CVPR 2022, Figures 4 to 9).
 
-Each plot is one chart over the rows of all metrics; the page's script takes the rows of what is chosen. The tables are for
-readers without scripts or without sight.
+Each plot is one chart over the rows of all metrics; the page's script takes the rows of what is chosen. The tables for readers
+without scripts or without sight are those of ``slice_tables``.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import lazy_loader
 
 from inpaintbench.claims import ENOUGH_SOURCES, too_few
 from inpaintbench.eval.report.findings import with_unit
-from inpaintbench.eval.report.stepped import Compared
+from inpaintbench.eval.report.slice_tables import Compared, series_words, step_means
 from inpaintbench.eval.results.labels import name_label, quantity_label, quantity_title, slice_label
-from inpaintbench.eval.results.quantity import Quantity, metric_leaf
+from inpaintbench.eval.results.quantity import Quantity
 from inpaintbench.eval.results.tables import Pair, Results, Series, in_reading_order, pair_slices, split_level
 from inpaintbench.eval.values.statistics import Summary
-from inpaintbench.pages import Cell, Column, MethodStyle, Row, Table
+from inpaintbench.pages import MethodStyle
 from inpaintbench.pages.plots import WIDTH, method_colour, method_shape
-from inpaintbench.pages.words import count, number, signed_percent
+from inpaintbench.pages.words import count, signed_percent
 from inpaintbench.types import Slice
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ def steps_chart(styles: dict[str, MethodStyle], series: Sequence[Series]) -> alt
     )
     colour, shape = method_colour(styles), method_shape(styles)
     floors = base.transform_filter("datum.kind == 'reference'")
-    names = [_series_words(one) for one in series]
+    names = [series_words(one) for one in series]
     characters = [max(len(name), sum(len(step) + 1 for step, _ in one.steps)) for name, one in zip(names, series, strict=True)]
     width = max(_FEWEST_PIXELS, _CHARACTER * max(characters, default=0))
     layers = alt.layer(
@@ -203,7 +203,7 @@ def steps_chart(styles: dict[str, MethodStyle], series: Sequence[Series]) -> alt
 
 def steps_rows(results: Results, steps: Mapping[tuple[str, Quantity], Compared]) -> list[PlotRow]:
     """Rows of ``steps_chart`` for every quantity; ``steps`` of ``compared``."""
-    found = {key: list(_step_means(results, one, key[1])) for key, one in steps.items()}
+    found = {key: list(step_means(results, one, key[1])) for key, one in steps.items()}
     ends = {
         quantity: _extent(
             [
@@ -228,7 +228,7 @@ def _steps(
     results: Results, series: Series, means: Sequence[tuple[str, Mapping[str, Summary]]], quantity: Quantity,
     ends: tuple[float, float],
 ) -> Iterator[PlotRow]:  # fmt: skip
-    attribute = _series_words(series)
+    attribute = series_words(series)
     for step, of in means:
         shared = {"metric": quantity.metric, "region": quantity.region, "attribute": attribute, "step": step}
         for method in results.contenders:
@@ -246,61 +246,6 @@ def _steps(
                     "told": f"{words}, {attribute} {step}, {results.role(method)}",
                     "text": (words if beyond else method) if step == means[-1][0] else "",
                 }  # fmt: skip
-
-
-def _step_means(results: Results, compared: Compared, quantity: Quantity) -> Iterator[tuple[str, dict[str, Summary]]]:
-    """Each step with the mean of each method over the items that are compared."""
-    parts = dict(compared.series.steps)
-    for step, items in compared.items:
-        if quantity.of_sets:
-            yield step, {method: results.summary(parts[step], method, quantity) for method in results.methods}
-        else:
-            yield step, {method: results.over(items, method, quantity) for method in results.methods}
-
-
-def _series_words(series: Series) -> str:
-    kind = series.attribute.removeprefix("mask_iou-")
-    if kind != series.attribute:
-        return f"{name_label('IoU of masks')} (%), {name_label(kind).lower()}"
-    return name_label(series.attribute.removeprefix("effect-").replace("mask_iou", "IoU of masks (%)").replace("-", " "))
-
-
-def steps_table(results: Results, quantity: Quantity, steps: Mapping[tuple[str, Quantity], Compared]) -> Table:
-    """The mean of every method at every step; a row for each method, columns of steps attribute by attribute."""
-    decimals = metric_leaf(quantity.metric).decimals
-    shown = [one for (_, own), one in steps.items() if own == quantity]
-    columns = [(one, step, means) for one in shown for step, means in _step_means(results, one, quantity)]
-    rows = (
-        Row(
-            (
-                Cell(method, method=method, reference=method in results.references),
-                *(Cell(number(means[method].mean, decimals)) for _, _, means in columns),
-            ),
-            kind="floor" if method in results.aside else "",
-            key=method,
-        )
-        for method in results.methods
-    )
-    heads = [f"{_series_words(one.series)}, {step}" for one, step, _ in columns]
-    return Table(
-        (Column("Method"), *(Column(head, numeric=True) for head in heads)),
-        tuple(rows),
-        caption=f"{quantity_title(quantity, results.protocol)}, by steps",
-    )
-
-
-def steps_notes(quantity: Quantity, steps: Mapping[tuple[str, Quantity], Compared]) -> list[str]:
-    """A sentence for each attribute whose steps are compared over less than all of its items."""
-    notes = []
-    for one in (one for (_, own), one in steps.items() if own == quantity and one.largest):
-        words, things = _series_words(one.series), "masks" if one.series.attribute.startswith("mask_iou") else "clips"
-        if one.shared is None:
-            notes.append(f"{words}: its steps have no {things} in common, so they differ in more than that.")
-            continue
-        told = [f"over the {one.shared} of {one.largest} {things} that all of its steps have"] * (one.shared < one.largest)
-        told += [f"without {step}, which only {number} have" for step, number in one.left_out]
-        notes += [f"{words}: {', '.join(told)}."] if told else []
-    return notes
 
 
 def means_chart(styles: Mapping[str, MethodStyle], panels: Sequence[str], *, apart: bool = False) -> alt.FacetChart:
@@ -453,40 +398,3 @@ def _clamped(value: float, ends: tuple[float, float], *, arrows: tuple[str, str]
 def _drawable(mean: float | None) -> float | None:
     """Nothing stands where a mean is infinite."""
     return mean if mean is not None and math.isfinite(mean) else None
-
-
-def difficulty_table(results: Results, quantity: Quantity) -> Table:
-    """The mean over methods of every slice, with its standard error."""
-    decimals = metric_leaf(quantity.metric).decimals
-    rows = []
-    for part in in_reading_order(results.slices):
-        spread, level = results.difficulty(part, quantity), split_level(part.name)[1]
-        numbers = (number(spread.mean, decimals), number(spread.standard_error, decimals), spread.n)
-        rows.append(Row((Cell(slice_label(part.name), tags=(level,) if level else ()), *map(Cell, numbers))))
-    heads = ("Mean over methods", "Standard error", "Methods")
-    return Table(
-        (Column("Slice"), *(Column(head, numeric=True) for head in heads)),
-        tuple(rows),
-        caption=f"{quantity_title(quantity, results.protocol)}, mean over methods",
-    )
-
-
-def improvement_table(results: Results, quantity: Quantity) -> Table:
-    """The relative improvement of every method from low to high; a row for each method, a column for each attribute."""
-    pairs = pair_slices(results.slices)
-    rows = (
-        Row(
-            (
-                Cell(method, method=method, reference=method in results.references),
-                *(Cell(signed_percent(results.improvement(pair, method, quantity))) for pair in pairs),
-            ),
-            kind="floor" if method in results.aside else "",
-            key=method,
-        )
-        for method in results.methods
-    )
-    return Table(
-        (Column("Method"), *(Column(name_label(pair.attribute), numeric=True) for pair in pairs)),
-        tuple(rows),
-        caption=f"{quantity_title(quantity, results.protocol)}, change from low to high",
-    )

@@ -7,9 +7,9 @@ from collections import Counter
 from typing import NamedTuple
 
 from inpaintbench.claims import ENOUGH_SOURCES
-from inpaintbench.eval.report.effort_table import ceiling_words, known_words, memory_words, time_words
 from inpaintbench.eval.report.notes import Definition, constants_table, metric_notes, slice_table
 from inpaintbench.eval.report.page import GALLERY_SCRIPTS, gallery_parts
+from inpaintbench.eval.report.tables import ceiling_words, known_words, memory_words, time_words
 from inpaintbench.eval.results.labels import metric_title, region_label, slice_label
 from inpaintbench.eval.results.quantity import exploratory, metric_leaf
 from inpaintbench.eval.results.tables import REFERENCE, split_level

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from inpaintbench.eval.report.effort_table import memory_words, time_words
+from inpaintbench.eval.report.tables import memory_words, time_words
 from inpaintbench.eval.results.between_items import exposure_sentences, shown_to
 from inpaintbench.eval.results.cautions import size_words
 from inpaintbench.eval.results.labels import metric_label, quantity_arrow, region_label, slice_label
