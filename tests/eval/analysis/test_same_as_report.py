@@ -103,9 +103,22 @@ def test_axes_of_the_report_and_texts_of_rank_name_the_region(benchmark: Path, r
         ("devil/corrected", {"psnr": "hole", "pcons": "hole", "lpips": "frame"}),
         ("devil/as-published", {"psnr": "frame", "pcons": "hole", "lpips": "frame"}),
         ("decaption/corrected", {"psnr": "frame", "pcons": "hole", "lpips": "frame"}),  # what is spoilt elsewhere counts
+        # The given mask differs from what is missing.
+        ("devil/mask_error", {"psnr": "object", "ssim": "object", "pcons": "hole", "lpips": "frame"}),
+        ("devil/imperfect", {"psnr": "object", "ssim": "object", "pcons": "hole", "lpips": "frame"}),
+        ("removal/paired", {"psnr": "object", "ssim": "object", "pcons": "hole", "lpips": "frame"}),
     ],
 )
 def test_the_usual_region_is_that_of_the_protocol(protocol: str, expected: dict[str, str]) -> None:
-    measured = [Quantity(name, region) for name in ("psnr", "pcons") for region in ("hole", "band", "frame")]
+    regions = {"psnr": ("hole", "band", "object", "frame"), "ssim": ("hole", "object", "frame"), "pcons": ("hole", "frame")}
+    measured = [Quantity(name, region) for name in expected.keys() - {"lpips"} for region in regions[name]]
+    measured = [one for one in measured if one.region != "object" or "object" in PROTOCOLS.get(protocol).regions]
     found = usual_quantities([*measured, Quantity("lpips", "frame")], PROTOCOLS.get(protocol))
     assert {one.metric: one.region for one in found} == expected
+
+
+@pytest.mark.parametrize("protocol", sorted(PROTOCOLS))
+def test_the_primary_quantity_is_in_the_usual_region_of_its_metric(protocol: str) -> None:
+    followed = PROTOCOLS.get(protocol)
+    measured = [Quantity(metric, region) for metric in followed.metrics for region in followed.regions]
+    assert Quantity(*followed.primary) in usual_quantities(measured, followed)

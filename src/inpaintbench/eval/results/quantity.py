@@ -52,7 +52,8 @@ class Quantity(NamedTuple):
 # Metrics that are about one region by definition.
 _OWN_REGIONS = {"pcons": "hole"}
 _HOLE_FIRST, _FRAME_FIRST = ("hole", "frame", "band"), ("frame", "hole", "band")
-# Whole frames hardly change when a shadow stays, or when an object is filled badly.
+# Whole frames hardly change when a shadow stays, or when an object is filled badly; a mask that is not exact differs from what is
+# missing, which is the object.
 _OBJECT_FIRST = ("object", "effect", *_FRAME_FIRST)
 
 
@@ -60,14 +61,15 @@ def usual_quantities(quantities: Sequence[Quantity], protocol: Protocol | None) 
     """Each metric once, in the region where it is shown: the hole where it is measured there, since known pixels dilute a mean.
 
     Whole frames come first where a protocol repeats published numbers, which are of whole frames, and where it judges predictions
-    as they were given, since what a method spoils elsewhere counts there; objects to be removed where these are measured.
-    ``protocol`` is None for scores that follow none.
+    as they were given, since what a method spoils elsewhere counts there; objects to be removed, and exact holes of masks that
+    are not, where these are measured. The primary quantity's region is always that of its metric. ``protocol`` is None for scores
+    that follow none.
     """
-    order = _order(protocol)
+    order, own = _order(protocol), _OWN_REGIONS | (dict([protocol.primary]) if protocol else {})
     of_metric: dict[str, list[Quantity]] = {}
     for quantity in quantities:
         of_metric.setdefault(quantity.metric, []).append(quantity)
-    return [_first(found, (_OWN_REGIONS.get(metric, order[0]), *order)) for metric, found in of_metric.items()]
+    return [_first(found, (own.get(metric, order[0]), *order)) for metric, found in of_metric.items()]
 
 
 def standing(quantity: Quantity, protocol: Protocol) -> str:
@@ -97,7 +99,7 @@ def quantities_in(quantities: Sequence[Quantity], protocol: Protocol, region: st
 def _order(protocol: Protocol | None) -> tuple[str, ...]:
     if protocol is None:
         return _HOLE_FIRST
-    if "effect" in protocol.regions:
+    if "object" in protocol.regions:
         return _OBJECT_FIRST
     return _FRAME_FIRST if protocol.name.endswith("/as-published") or not protocol.composite else _HOLE_FIRST
 
