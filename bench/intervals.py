@@ -15,8 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.annotate.statistics.agreement import krippendorff_alpha
-from inpaintbench.annotate.statistics.ratings import Scheme
+from inpaintbench.annotate.statistics.agreement import Scheme, krippendorff_alpha
 from inpaintbench.annotate.statistics.shares import Correlation, dimension_correlations
 from inpaintbench.eval.values.statistics import summarise
 

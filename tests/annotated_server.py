@@ -28,7 +28,7 @@ EVIL = "<img src=x onerror=\"document.title='owned'\"><script>document.title='ow
 _SERVE = """
 import json, sys
 from pathlib import Path
-from inpaintbench.annotate.app.limits import Limits, Rate
+from inpaintbench.annotate.app.allowed import Limits, Rate
 from inpaintbench.annotate.app.serve import serve
 
 options = json.loads(sys.argv[2])

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -20,6 +21,13 @@ SUFFIXES = (".parquet", ".csv", ".jsonl")
 # What a spreadsheet takes for the beginning of a formula, or skips before one; exports write a quote before such a text.
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _DELIMITERS = (",", ";", "\t")
+
+
+def csv_text(rows: Iterable[Iterable[object]]) -> str:
+    """Rows, the heads first, as CSV whose lines end in ``\\n``."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,8 @@ from studies_made import write_study
 from typer.testing import CliRunner
 
 from inpaintbench.annotate.journal import Journal
-from inpaintbench.annotate.statistics.agreement import krippendorff_alpha
+from inpaintbench.annotate.statistics.agreement import Scheme, krippendorff_alpha
 from inpaintbench.annotate.statistics.planning import plan_labels, plan_selection
-from inpaintbench.annotate.statistics.ratings import Scheme
 from inpaintbench.annotate.study import RuleSpec, load, save
 from inpaintbench.cli import app
 from inpaintbench.errors import InputError

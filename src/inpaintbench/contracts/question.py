@@ -14,9 +14,8 @@ from inpaintbench.annotate.questions.base import PLAYER_KEYS, SHOWN, Form, Quest
 from inpaintbench.annotate.records import Vote
 from inpaintbench.annotate.report.material import Material
 from inpaintbench.annotate.report.page import write_report
-from inpaintbench.annotate.statistics.agreement import krippendorff_alpha, raw_agreement
+from inpaintbench.annotate.statistics.agreement import answers_of, krippendorff_alpha, raw_agreement, scheme_of
 from inpaintbench.annotate.statistics.ranking import plain
-from inpaintbench.annotate.statistics.ratings import answers_of, scheme_of
 from inpaintbench.annotate.statistics.standings import dimensions_of, rankings_of, shares_of
 from inpaintbench.annotate.study import QuestionSpec, Study, StudyFile, StudyTask, Subjects, study_id, task_id
 from inpaintbench.contracts import Check, ContractError, require

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from annotated_server import answer_to
 
-from inpaintbench.annotate.app.limits import Buckets, Rate, network_of
+from inpaintbench.annotate.app.allowed import Buckets, Rate, network_of
 from inpaintbench.annotate.app.routes import json_object, static_files
 from inpaintbench.annotate.journal import Journal
 from inpaintbench.errors import InputError

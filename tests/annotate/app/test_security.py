@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 from annotated_server import Answer, answer_to
 
-from inpaintbench.annotate.app.allowed import RULES, Origins, WrongHost, is_own
+from inpaintbench.annotate.app.allowed import RULES, Limits, Origins, WrongHost, is_own
 from inpaintbench.annotate.app.headers import page_policy
-from inpaintbench.annotate.app.limits import Limits
 from inpaintbench.annotate.app.security import REMEMBERED_SECONDS
 from inpaintbench.annotate.journal import Journal
 from inpaintbench.errors import InputError

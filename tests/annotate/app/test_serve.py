@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from annotated_server import Served, certificate_in, served
 
-from inpaintbench.annotate.app.limits import Limits
+from inpaintbench.annotate.app.allowed import Limits
 from inpaintbench.annotate.app.serve import exposure, serve
 from inpaintbench.annotate.journal.engines import note, parse_url
 from inpaintbench.errors import InputError

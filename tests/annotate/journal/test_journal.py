@@ -27,7 +27,7 @@ from sqlalchemy import text
 
 from inpaintbench.annotate.journal import AlreadyThere, Journal
 from inpaintbench.annotate.journal.database import FairLock, JournalUnavailable, RuleBroken, lock_number
-from inpaintbench.annotate.journal.sqlite_files import file_system, is_network
+from inpaintbench.annotate.journal.engines import file_system, is_network
 from inpaintbench.annotate.records import Event
 from inpaintbench.errors import InputError
 
@@ -481,7 +481,7 @@ def test_network_file_systems_are_known() -> None:
 
 def test_a_network_file_system_is_warned_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "mounts").write_text("server:/ / nfs rw 0 0\n")
-    monkeypatch.setattr("inpaintbench.annotate.journal.sqlite_files._MOUNTS", tmp_path / "mounts")
+    monkeypatch.setattr("inpaintbench.annotate.journal.engines._MOUNTS", tmp_path / "mounts")
     with pytest.warns(UserWarning, match=r"network file system \(nfs\).*use PostgreSQL"), Journal(tmp_path / "journal.sqlite"):
         pass
 

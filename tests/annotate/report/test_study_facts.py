@@ -14,8 +14,7 @@ from inpaintbench.annotate.report import facts
 from inpaintbench.annotate.report.agreement import reading
 from inpaintbench.annotate.report.material import Material
 from inpaintbench.annotate.report.questions import suggestions
-from inpaintbench.annotate.statistics.agreement import Alpha, confusion_with
-from inpaintbench.annotate.statistics.ratings import Scheme, answers_of
+from inpaintbench.annotate.statistics.agreement import Alpha, Scheme, answers_of, confusion_with
 
 
 @pytest.fixture(scope="module")

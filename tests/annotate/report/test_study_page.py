@@ -26,8 +26,7 @@ from tests.annotate.report.voted import (
 from inpaintbench.annotate.report.facts import left_choices, outcomes
 from inpaintbench.annotate.report.material import Material
 from inpaintbench.annotate.report.page import write_report
-from inpaintbench.annotate.statistics.agreement import krippendorff_alpha, raw_agreement
-from inpaintbench.annotate.statistics.ratings import answers_of, scheme_of
+from inpaintbench.annotate.statistics.agreement import answers_of, krippendorff_alpha, raw_agreement, scheme_of
 from inpaintbench.annotate.study import QuestionSpec, Study, StudyFile, StudyTask, Subjects
 from inpaintbench.errors import WorkspaceError
 from inpaintbench.pages.words import number, percent

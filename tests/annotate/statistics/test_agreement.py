@@ -13,14 +13,18 @@ from scipy.stats import t as student_t
 
 from inpaintbench.annotate.questions import QUESTIONS
 from inpaintbench.annotate.statistics.agreement import (
+    FIRST,
+    SECOND,
+    Scheme,
     agreement_by_rater,
     agreement_by_unit,
+    answers_of,
     confusion,
     confusion_with,
     krippendorff_alpha,
     raw_agreement,
+    scheme_of,
 )
-from inpaintbench.annotate.statistics.ratings import FIRST, SECOND, Scheme, answers_of, scheme_of
 from inpaintbench.errors import InputError
 
 WORDS = ("none", "few", "some", "many", "all")

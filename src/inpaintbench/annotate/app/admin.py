@@ -20,8 +20,7 @@ from starlette.responses import HTMLResponse, Response
 from inpaintbench import video
 from inpaintbench.annotate.app import tables
 from inpaintbench.annotate.app.reviewing import Review, review_tab
-from inpaintbench.annotate.app.routes import refusal
-from inpaintbench.annotate.app.sessions import token_of
+from inpaintbench.annotate.app.routes import refusal, token_of
 from inpaintbench.annotate.app.tables import Views
 from inpaintbench.annotate.journal.accounts import People
 from inpaintbench.annotate.outcomes.judgements import export_judgements
@@ -63,7 +62,7 @@ class Results:
             last = self._desk.state().last_seq
             if self._made.get(view.letters, (-1, ""))[0] != last:
                 events = events_read(self._journal, self._study.study_id)
-                names = {rater.rater_id: rater.name for rater in self._people.raters(self._study.study_id)}
+                names = self._people.names(self._study.study_id)
                 standing, overview = view.standing(self._desk.all_answers()), view.overview(self._desk.overview())
                 material = material_of(view.study, standing, events, overview=overview, names=names, picture_of=_address)
                 self._made[view.letters] = (last, render(material, downloads=()))
@@ -273,7 +272,7 @@ def admin_routes(study: Study, folder: Path, *, desk: Desk, journal: Journal, pe
     @router.get("/judgements.csv")
     def judgements(request: Request) -> Response:
         view = views.of(request.state.person)
-        names = {rater.rater_id: rater.name for rater in people.raters(study.study_id)}
+        names = people.names(study.study_id)
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "judgements.csv"
             export_judgements(view.study, view.standing(desk.all_answers()).votes, path, names=names)

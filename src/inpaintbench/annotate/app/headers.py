@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from inpaintbench.annotate.app.allowed import Rule
-    from inpaintbench.annotate.app.limits import Message, Send
+    from inpaintbench.annotate.app.allowed import Message, Rule, Send
 
 # Scripts within a page; those with `src` are allowed by `'self'`.
 _INLINE = re.compile(rb"<script(?![^>]*\ssrc=)[^>]*>(.*?)</script>", re.DOTALL)
@@ -97,7 +96,9 @@ def guarded(send: Send, rule: Rule | None, *, delivery: Delivery) -> Send:
 def _headers(message: Message, rule: Rule | None, delivery: Delivery) -> list[tuple[bytes, bytes]]:
     given = [(name.lower(), value) for name, value in message.get("headers", [])]
     headers = [(name, value) for name, value in given if not name.startswith(_DROPPED)]
-    added = [*_ALWAYS, ("Content-Security-Policy", delivery.nothing), ("Referrer-Policy", _referrer_policy(rule))]
+    # With `no-referrer` browsers send `Origin: null` with forms. The address of the login page holds no secret.
+    policy = "same-origin" if rule is not None and rule.path.pattern == "/login" else "no-referrer"
+    added = [*_ALWAYS, ("Content-Security-Policy", delivery.nothing), ("Referrer-Policy", policy)]
     added += [("X-Frame-Options", "DENY")] * (not delivery.embed) + [_HSTS] * delivery.secure
     names = {name for name, _ in headers}
     if rule is not None and rule.of_gradio and rule.kind == "file" and message["status"] == 200:
@@ -108,9 +109,3 @@ def _headers(message: Message, rule: Rule | None, delivery: Delivery) -> list[tu
         headers = [(name, value) for name, value in headers if name != b"cache-control"]
         added.append(("Cache-Control", "no-store"))
     return headers + [(name.lower().encode(), value.encode()) for name, value in added]
-
-
-def _referrer_policy(rule: Rule | None) -> str:
-    # With `no-referrer` browsers send `Origin: null` with forms. The address of the login page holds no secret.
-    is_login = rule is not None and rule.path.pattern == "/login"
-    return "same-origin" if is_login else "no-referrer"

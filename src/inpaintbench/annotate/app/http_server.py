@@ -17,7 +17,7 @@ import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from inpaintbench.annotate.app.limits import network_of
+from inpaintbench.annotate.app.allowed import network_of
 
 if TYPE_CHECKING:
     from inpaintbench.annotate.app.security import Gate

@@ -1,4 +1,4 @@
-"""The app's own routes: answers as JSON, proxies and the page's files, and pages without Gradio.
+"""The app's own routes: answers as JSON, proxies and the page's files, pages without Gradio, and sessions.
 
 Handlers are sync: they run in a pool of threads. The gate has checked session, role, origin and size; who sends comes from the
 session alone, never from what is sent.
@@ -10,16 +10,23 @@ import hashlib
 import json
 import logging
 import mimetypes
+import re
+import threading
+import time
 from collections.abc import Callable, Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
+from urllib.parse import parse_qs
 
 from fastapi import APIRouter, FastAPI, Request
 from markupsafe import Markup
+from starlette.datastructures import Headers
+from starlette.requests import cookie_parser
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from inpaintbench.annotate.desk.desk import Refused
+from inpaintbench.annotate.journal.accounts import SESSION_SECONDS
 from inpaintbench.annotate.journal.database import JournalUnavailable
 from inpaintbench.annotate.journal.store import is_storable, texts_of
 from inpaintbench.annotate.player import component
@@ -29,9 +36,17 @@ from inpaintbench.pages import render
 from inpaintbench.pages.page import TOKENS, asset
 
 if TYPE_CHECKING:
+    from inpaintbench.annotate.app.headers import Delivery
     from inpaintbench.annotate.desk.desk import Desk
+    from inpaintbench.annotate.journal.accounts import People, Session
+    from inpaintbench.annotate.study import Study
 
 # Pages without Gradio's components: login, one sentence where something is refused; and what the rater's page is made of.
+
+# The app's own routes: answers as JSON, proxies and the page's files, and pages without Gradio.
+#
+# Handlers are sync: they run in a pool of threads. The gate has checked session, role, origin and size; who sends comes from
+# the session alone, never from what is sent.
 
 # Instead of the journal's own sentence, which names files and hosts of the server.
 UNAVAILABLE = "the journal does not answer right now, nothing was stored; try again in a moment"
@@ -224,3 +239,78 @@ def told(error: Exception, *, as_page: bool) -> Response:
         response.headers["Retry-After"] = "1"
         return response
     return refusal(error.status if isinstance(error, Refused) else 400, str(error), as_page=as_page)
+
+
+COOKIE = "inpaintbench_session"
+# Looser than the tokens that are made, so that their length may change while old sessions live.
+_TOKEN = re.compile(r"[A-Za-z0-9_-]{16,200}", re.ASCII)
+# Characters of a name or password in the login form: hashing takes longer with longer passwords.
+_FIELD_CHARACTERS = 200
+# Passwords checked at once: each takes 16 MiB and 50 ms.
+_PASSWORDS_AT_ONCE = 2
+
+
+def token_of(headers: Headers) -> str | None:
+    """The session token that the browser sends, if it looks like one."""
+    token = cookie_parser(headers.get("cookie", "")).get(COOKIE, "")
+    return token if _TOKEN.fullmatch(token) else None
+
+
+def session_routes(study: Study, *, people: People, delivery: Delivery) -> APIRouter:
+    """``/join/<secret>``, ``/login`` and ``/logout``; all redirects have fixed targets."""
+    router = APIRouter()
+    title = study.file.title
+    # A password costs memory and time on purpose; strangers must not use up the threads with it.
+    checking = threading.Semaphore(_PASSWORDS_AT_ONCE)
+
+    @router.get("/join/{secret}")
+    def join(secret: str) -> Response:
+        session = people.enter_by_secret(secret, at=time.time(), study_id=study.study_id)
+        if session is None:
+            return refusal(403, "this invitation is not valid, or a newer one took its place; ask for a new link", as_page=True)
+        return opened(session, delivery)
+
+    @router.get("/login")
+    def login_form() -> Response:
+        return login_page(title)
+
+    @router.post("/login")
+    def login(request: Request) -> Response:
+        fields = _form_fields(request.state.body)
+        if fields is None:
+            return login_page(title, sentence="Please fill in both fields.", status=400)
+        with checking:
+            session = people.enter_by_password(study.study_id, *fields, at=time.time())
+        if session is None:
+            return login_page(title, sentence="Name and password do not match.", status=403)
+        return opened(session, delivery)
+
+    @router.post("/logout")
+    def logout(request: Request) -> Response:
+        token = token_of(request.headers)
+        if token is not None:
+            people.leave(token)
+        response = JSONResponse({"left": True})
+        response.headers.append("set-cookie", delivery.cookie(COOKIE, "", seconds=0))
+        return response
+
+    return router
+
+
+def opened(session: Session, delivery: Delivery) -> Response:
+    """The way to the page of whoever entered, with their cookie."""
+    response = RedirectResponse("/admin/" if session.person.is_admin else "/", status_code=303)
+    response.headers.append("set-cookie", delivery.cookie(COOKIE, session.token, seconds=int(SESSION_SECONDS)))
+    return response
+
+
+def _form_fields(body: bytes) -> tuple[str, str] | None:
+    """Name and password of a login form, or ``None`` where one is missing, doubled or too long."""
+    try:
+        fields = parse_qs(body.decode(), max_num_fields=8, errors="strict")
+    except ValueError:
+        return None
+    name, password = fields.get("name", []), fields.get("password", [])
+    if len(name) != 1 or len(password) != 1 or max(len(name[0]), len(password[0])) > _FIELD_CHARACTERS:
+        return None
+    return name[0].strip(), password[0]

@@ -18,11 +18,24 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.responses import RedirectResponse, Response
 
-from inpaintbench.annotate.app.allowed import Forwarded, Origins, Rule, Who, WrongHost, is_own, rules_of
+from inpaintbench.annotate.app.allowed import (
+    Buckets,
+    Forwarded,
+    Limits,
+    Origins,
+    Receive,
+    Rule,
+    Send,
+    Who,
+    WrongHost,
+    is_own,
+    network_of,
+    read_body,
+    replayed,
+    rules_of,
+)
 from inpaintbench.annotate.app.headers import Delivery, guarded
-from inpaintbench.annotate.app.limits import Buckets, Limits, Receive, Send, network_of, read_body, replayed
-from inpaintbench.annotate.app.routes import UNAVAILABLE, RaterApi, refusal
-from inpaintbench.annotate.app.sessions import token_of
+from inpaintbench.annotate.app.routes import UNAVAILABLE, RaterApi, refusal, token_of
 from inpaintbench.annotate.journal.database import JournalUnavailable
 
 if TYPE_CHECKING:

@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from inpaintbench.annotate import study as studies
-from inpaintbench.annotate.app.allowed import Forwarded, Origins
+from inpaintbench.annotate.app.allowed import Forwarded, Limits, Origins
 from inpaintbench.annotate.app.headers import Delivery
-from inpaintbench.annotate.app.limits import Limits
 from inpaintbench.annotate.crowd import MTURK_HOSTS
 from inpaintbench.annotate.journal.backup import backup, restore
 from inpaintbench.errors import InpaintBenchError, InputError, MissingExtraError
@@ -158,8 +157,10 @@ def serve(
     if (certificate is None) != (key is None):
         raise InputError("a certificate and its key come together; name both")
     folder = study_folder.absolute()
+    with _of_the_extra():
+        from inpaintbench.annotate.journal.engines import place
     # Before the folder changes: relative paths are those of the caller.
-    url = _journal_url(database, folder)
+    url = place(database, folder)
     backup = None if backup is None else backup.absolute()
     tls = None if certificate is None or key is None else (certificate.absolute(), key.absolute())
     sentence = exposure(host, has_tls=tls is not None or (public_origin or "").startswith("https://"))
@@ -253,12 +254,6 @@ def _delivery(embed: Sequence[str], *, post_to: tuple[str, ...], secure: bool) -
             f"a page of {embed[0]} can show the app over TLS alone: give a certificate, or the public origin of a proxy with TLS"
         )
     return Delivery(secure, tuple(embed), post_to)
-
-
-def _journal_url(database: str | None, folder: Path) -> URL:
-    with _of_the_extra():
-        from inpaintbench.annotate.journal.engines import place
-    return place(database, folder)
 
 
 def exposure(host: str, *, has_tls: bool) -> str | None:

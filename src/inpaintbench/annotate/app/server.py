@@ -15,12 +15,10 @@ from starlette.responses import Response
 
 from inpaintbench.annotate.app import routes, tables
 from inpaintbench.annotate.app.admin import admin_page, admin_routes
-from inpaintbench.annotate.app.allowed import Forwarded, Origins
+from inpaintbench.annotate.app.allowed import Buckets, Forwarded, Limits, Origins, Rate
 from inpaintbench.annotate.app.headers import Delivery
-from inpaintbench.annotate.app.limits import Buckets, Limits, Rate
-from inpaintbench.annotate.app.routes import answer_errors, file_routes, rater_api, refusal, sentence_page
+from inpaintbench.annotate.app.routes import answer_errors, file_routes, opened, rater_api, refusal, sentence_page, session_routes
 from inpaintbench.annotate.app.security import Gate
-from inpaintbench.annotate.app.sessions import opened, session_routes
 from inpaintbench.annotate.crowd import (
     IDENTIFIER,
     MTURK_HOSTS,

@@ -226,8 +226,11 @@ class Coverage:
 
     def _weigh(self, number: int) -> None:
         task, before, target = self._tasks[number], self._load[number], self._target[number]
-        out = self._state.taken_out(task.task_id)
-        after = _TAKEN_OUT if out else self._state.standing.get(task.task_id, 0) + self._waiting(number)
+        state, out = self._state, self._state.taken_out(task.task_id)
+        # Raters with a live lease whose vote is still to come; an import may have brought it while they had the task open.
+        holders = {state.leases[lease_id].rater_id for lease_id in self._holders.get(number, ())}
+        waiting = sum(task.task_id not in state.rater(one).first and state.excluded(one) is None for one in holders)
+        after = _TAKEN_OUT if out else state.standing.get(task.task_id, 0) + waiting
         if after == before:
             return
         self._load[number] = after
@@ -239,12 +242,6 @@ class Coverage:
         if after < before:
             for order in self._orders.values():
                 heapq.heappush(order.heaps[self._group[number]], after * len(self._tasks) + int(order.ranks[number]))
-
-    def _waiting(self, number: int) -> int:
-        """Raters with a live lease whose vote is still to come; an import may have brought it while they had the task open."""
-        state, task_id = self._state, self._tasks[number].task_id
-        raters = {state.leases[lease_id].rater_id for lease_id in self._holders.get(number, ())}
-        return sum(task_id not in state.rater(rater_id).first and state.excluded(rater_id) is None for rater_id in raters)
 
     def _book(self, number: int, before: int, after: int) -> None:
         group, target = self._group[number], self._target[number]

@@ -324,7 +324,9 @@ class Desk:
         return self._live.write(store)
 
     def _work(self, append: Append, rater_id: str) -> dict[str, Any]:
-        self._state_rules(append)
+        rules, stated = self._rules, self._live.state.stated
+        if rules != (stated[-1].rules if stated else {}):
+            append("screening", STUDY, {"rules": rules})
         if self._attendance is not None and self._live.state.rater(rater_id).visit is not None:
             return self._work_of_stranger(append, rater_id, self._attendance)
         excluded = self._live.state.excluded(rater_id) is not None
@@ -363,11 +365,6 @@ class Desk:
             "queue": [cards.card(self._study, lease) for lease in queue[: max(QUEUE, self._room.get(rater_id, QUEUE))]],
             **more,
         }
-
-    def _state_rules(self, append: Append) -> None:
-        rules, stated = self._rules, self._live.state.stated
-        if rules != (stated[-1].rules if stated else {}):
-            append("screening", STUDY, {"rules": rules})
 
     def _work_of_stranger(self, append: Append, rater_id: str, attendance: Attendance) -> dict[str, Any]:
         stage = attendance.stage(append, rater_id)

@@ -12,7 +12,7 @@ import numpy as np
 from inpaintbench.annotate.desk.coverage import Coverage
 from inpaintbench.annotate.desk.state import BROKEN, State
 from inpaintbench.annotate.desk.submissions import ANSWER, COUNTED, UNDONE
-from inpaintbench.annotate.records import Exclusion, Share
+from inpaintbench.annotate.records import Share
 
 # Seconds of the window of the pace.
 HOUR = 3600.0
@@ -32,16 +32,18 @@ def overview(
     """
     questions = [_question(state, coverage, label, settled=settled) for label in coverage.groups]
     waiting = [question["name"] for question in questions if not question["done"]]
+    table = state.submissions.table
+    lately = table["flags"][table["at"] > now - HOUR]
     return {
         "study": {"study_id": state.study.study_id, "title": state.study.file.title},
         "done": not waiting,
         "why": why_done(state, settled) if not waiting else f"Votes are still missing for {_listed(waiting)}.",
         "questions": questions,
         "raters": _raters(state, name_of=name_of, now=now),
-        "votes_last_hour": _votes_since(state, now - HOUR),
+        "votes_last_hour": int(np.count_nonzero(lately & COUNTED)),
         "taken_out": _broken(state, out=True),
         "reported_broken": _broken(state, out=False),
-        "skips": _skips(state),
+        "skips": {BROKEN: 0} | {reason: skips for reason, skips in state.skipped.items() if skips},
         "remarks": _remarks(state),
     }
 
@@ -109,13 +111,8 @@ def _raters(state: State, *, name_of: Callable[[str], str], now: float) -> list[
     return told
 
 
-def _votes_since(state: State, begin: float) -> int:
-    table = state.submissions.table
-    return int(np.count_nonzero(table["flags"][table["at"] > begin] & COUNTED))
-
-
 def _rater(state: State, rater_id: str, name: str, *, recent: int, single: int) -> dict[str, Any]:
-    record, checks = state.raters[rater_id], state.study.file.checks
+    record, checks, out = state.raters[rater_id], state.study.file.checks, state.excluded(rater_id)
     return {
         "rater_id": rater_id,
         "name": name,
@@ -129,7 +126,7 @@ def _rater(state: State, rater_id: str, name: str, *, recent: int, single: int) 
         "consistency_window": _share(record.consistency_window(checks)),
         "paused": record.paused(checks),
         # Why nothing of theirs counts, or None; and how many single answers of theirs do not.
-        "excluded": _exclusion(state.excluded(rater_id)),
+        "excluded": None if out is None else {"reason": out.reason, "rule": out.rule, "at": out.at},
         "excluded_answers": single,
         # Of somebody whom a platform sent: how their part ended; "" before, None for who was invited.
         "outcome": None if record.visit is None else record.visit.outcome or "",
@@ -138,10 +135,6 @@ def _rater(state: State, rater_id: str, name: str, *, recent: int, single: int) 
         # How often each candidate was shown at the first place.
         "first_places": {name: times for (name, place), times in sorted(record.everywhere.items()) if place == 0},
     }
-
-
-def _exclusion(exclusion: Exclusion | None) -> dict[str, Any] | None:
-    return None if exclusion is None else {"reason": exclusion.reason, "rule": exclusion.rule, "at": exclusion.at}
 
 
 def _share(share: Share) -> dict[str, Any]:
@@ -160,10 +153,6 @@ def _broken(state: State, *, out: bool) -> list[dict[str, Any]]:
         for task_id, raters in state.broken.items()
         if raters and state.taken_out(task_id) == out
     ]
-
-
-def _skips(state: State) -> dict[str, int]:
-    return {BROKEN: 0} | {reason: skips for reason, skips in state.skipped.items() if skips}
 
 
 def _remarks(state: State) -> list[dict[str, str]]:

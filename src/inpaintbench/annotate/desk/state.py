@@ -160,11 +160,9 @@ class State:
         everything = self.votes(excluded=True)
         excluded = [vote for vote in everything if self.exclusion_of(vote) is not None]
         votes = [vote for vote in everything if self.exclusion_of(vote) is None] if excluded else everything
-        return Standing(votes, everything, excluded, list(self.exclusions.values()), list(self.stated), self._warmups())
-
-    def _warmups(self) -> int:
         purposes = self.submissions.table["purpose"][self.submissions.standing()]
-        return int(np.count_nonzero(purposes == PURPOSES.index("warmup")))
+        warmups = int(np.count_nonzero(purposes == PURPOSES.index("warmup")))
+        return Standing(votes, everything, excluded, list(self.exclusions.values()), list(self.stated), warmups)
 
     def exclusion_of(self, vote: Vote) -> Exclusion | None:
         """Why an answer counts for nothing; None where it counts."""
@@ -180,7 +178,9 @@ class State:
     def _lease(self, event: Event, rater: RaterRecord) -> None:
         body = event.body
         task, shown = self.study.task_of[body["task_id"]], tuple(body["shown"])
-        purpose = _purpose(body["purpose"], task)
+        # By the gold that the study has now, which may have been corrected since the lease was given.
+        stored: Purpose = body["purpose"]
+        purpose = stored if stored in ("repeat", "warmup") else task.use or ("gold" if task.gold else "vote")
         lease = Lease(
             body["lease_id"], event.rater_id, task.task_id, shown, purpose, body["expires_at"], None, event.at, event.seq
         )
@@ -407,11 +407,6 @@ def _may_fetch(rater: RaterRecord, proxy: str) -> None:
     known = rater.proxies
     others = tuple(name for name in known if name != proxy) if proxy in known else known
     rater.proxies = (*others[1 - RECENT_TASKS :], proxy)
-
-
-def _purpose(stored: Purpose, task: StudyTask) -> Purpose:
-    """Purpose of a lease by the gold that the study has now, which may have been corrected since it was given."""
-    return stored if stored in ("repeat", "warmup") else task.use or ("gold" if task.gold else "vote")
 
 
 def _first_time(rater: RaterRecord, task: StudyTask, purpose: Purpose) -> None:

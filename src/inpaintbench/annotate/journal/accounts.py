@@ -215,7 +215,14 @@ class People:
         """Everybody who was added, admins and revoked ones too, in the order of adding."""
         everybody = select(raters).where(raters.c.study_id == study_id).order_by(raters.c.created_at, raters.c.rater_id)
         with self._database.reading() as transaction:
-            return [_rater(row) for row in transaction.rows(everybody)]
+            return [
+                Rater(row.rater_id, row.name, row.role, row.created_at, revoked=row.revoked_at is not None)
+                for row in transaction.rows(everybody)
+            ]
+
+    def names(self, study_id: str) -> dict[str, str]:
+        """Rater id -> name of everybody who was added."""
+        return {rater.rater_id: rater.name for rater in self.raters(study_id)}
 
     def invite(self, study_id: str, rater_id: str) -> str:
         """A new secret for an invitation link; older ones of this rater are good no longer, sessions stay.
@@ -253,7 +260,7 @@ class People:
         stored = hash_password(password)
         with self._database.writing(study_lock(study_id)) as transaction:
             _active(transaction, study_id, rater_id)
-            transaction.change(update(raters).where(_of(raters, study_id, rater_id)).values(password=stored))
+            transaction.change(update(raters).where(of_rater(raters, study_id, rater_id)).values(password=stored))
             _end_sessions(transaction, study_id, rater_id)
 
     def enter_by_secret(self, secret: str, *, at: float, study_id: str) -> Session | None:
@@ -270,7 +277,7 @@ class People:
         with self._database.writing(study_lock(study_id)) as transaction:
             if not transaction.rows(valid):
                 return None
-            return enter(transaction, select(raters).where(_of(raters, study_id, known[0].rater_id)), at=at)
+            return enter(transaction, select(raters).where(of_rater(raters, study_id, known[0].rater_id)), at=at)
 
     def enter_by_password(self, study_id: str, name: str, password: str, *, at: float) -> Session | None:
         """A session for the holder of a name and its password; None where they do not fit or the name is locked out.
@@ -323,7 +330,7 @@ class People:
                 transaction.change(delete(sessions).where(theirs))
 
 
-def _of(table: Table, study_id: str, rater_id: str) -> ColumnElement[bool]:
+def of_rater(table: Table, study_id: str, rater_id: str) -> ColumnElement[bool]:
     """The rows of one rater."""
     return (table.c.study_id == study_id) & (table.c.rater_id == rater_id)
 
@@ -334,7 +341,7 @@ def known(transaction: Transaction, study_id: str, rater_id: str) -> Row[Any]:
     Raises:
         InputError: there is none.
     """
-    rows = transaction.rows(select(raters).where(_of(raters, study_id, rater_id)))
+    rows = transaction.rows(select(raters).where(of_rater(raters, study_id, rater_id)))
     if not rows:
         raise InputError(f"study {study_id!r} has no rater {rater_id!r}; add them first")
     return rows[0]
@@ -348,12 +355,12 @@ def _active(transaction: Transaction, study_id: str, rater_id: str) -> None:
 
 def _revoke(transaction: Transaction, table: Table, study_id: str, rater_id: str, *, at: float) -> None:
     """Revoke a rater or their invitations; what was revoked before stays so since then."""
-    standing = _of(table, study_id, rater_id) & table.c.revoked_at.is_(None)
+    standing = of_rater(table, study_id, rater_id) & table.c.revoked_at.is_(None)
     transaction.change(update(table).where(standing).values(revoked_at=at))
 
 
 def _end_sessions(transaction: Transaction, study_id: str, rater_id: str) -> None:
-    transaction.change(delete(sessions).where(_of(sessions, study_id, rater_id)))
+    transaction.change(delete(sessions).where(of_rater(sessions, study_id, rater_id)))
 
 
 def enter(transaction: Transaction, rater: Select[Any], *, at: float) -> Session | None:
@@ -366,10 +373,6 @@ def enter(transaction: Transaction, rater: Select[Any], *, at: float) -> Session
     ids = {"token_sha256": digest(token), "study_id": row.study_id, "rater_id": row.rater_id}
     transaction.insert(sessions, {**ids, "created_at": at, "expires_at": at + SESSION_SECONDS})
     return Session(token, _person(row))
-
-
-def _rater(row: Row[Any]) -> Rater:
-    return Rater(row.rater_id, row.name, row.role, row.created_at, revoked=row.revoked_at is not None)
 
 
 def _person(row: Row[Any]) -> Person:
@@ -387,7 +390,5 @@ class Names:
     def __call__(self, rater_id: str) -> str:
         """The name, or the id of somebody who was never added."""
         if rater_id not in self._known:
-            self._known = {**self._known, rater_id: rater_id} | {
-                rater.rater_id: rater.name for rater in self._people.raters(self._study_id)
-            }
+            self._known = {**self._known, rater_id: rater_id} | self._people.names(self._study_id)
         return self._known[rater_id]

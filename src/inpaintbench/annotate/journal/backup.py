@@ -10,9 +10,8 @@ from pathlib import Path
 from sqlalchemy import URL, func, select, text
 
 from inpaintbench.annotate.journal.database import Database, Transaction
-from inpaintbench.annotate.journal.engines import parse_url
+from inpaintbench.annotate.journal.engines import check, parse_url, seal, snapshot, written_whole
 from inpaintbench.annotate.journal.schema import CONTENTS
-from inpaintbench.annotate.journal.sqlite_files import check, seal, snapshot, written_whole
 from inpaintbench.annotate.journal.store import Journal
 from inpaintbench.errors import InputError, WorkspaceError
 

@@ -15,9 +15,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Table, delete, func, select, update
+from sqlalchemy import ColumnElement, Row, delete, func, select, update
 
-from inpaintbench.annotate.journal.accounts import Session, enter, fresh_secret, known
+from inpaintbench.annotate.journal.accounts import Session, enter, fresh_secret, known, of_rater
 from inpaintbench.annotate.journal.database import Transaction
 from inpaintbench.annotate.journal.schema import (
     events,
@@ -99,7 +99,7 @@ class Participants:
             else:
                 rater_id = rows[0].rater_id
                 transaction.change(update(participants).where(mine).values(**newest))
-            return enter(transaction, select(raters).where(_of(raters, study_id, rater_id)), at=at)
+            return enter(transaction, select(raters).where(of_rater(raters, study_id, rater_id)), at=at)
 
     def has_come(self, study_id: str, arrival: Arrival) -> bool:
         """Return whether somebody arrived in a study before, with whatever session."""
@@ -116,7 +116,7 @@ class Participants:
             row = _row_of(transaction, study_id, arrival)
             if row is None or row.rater_id is None:
                 return row is not None
-            theirs = select(events.c.body).where(_of(events, study_id, row.rater_id), events.c.kind == "consent")
+            theirs = select(events.c.body).where(of_rater(events, study_id, row.rater_id), events.c.kind == "consent")
             return any(json.loads(event.body)["answer"] for event in transaction.rows(theirs))
 
     def all(self, study_id: str) -> dict[str, Participant]:
@@ -140,7 +140,7 @@ class Participants:
 
     def of(self, study_id: str, rater_id: str) -> Participant | None:
         """The participant behind a rater; None for those who were invited."""
-        return self._read(_of(participants, study_id, rater_id)).get(rater_id)
+        return self._read(of_rater(participants, study_id, rater_id)).get(rater_id)
 
     def erase(self, study_id: str, rater_id: str) -> Erased:
         """Erase everything that is said of a rater, and shut them out. Their answers stay, under the random id.
@@ -152,18 +152,20 @@ class Participants:
         """
         with self._overwriting(), self._database.writing(study_lock(study_id)) as transaction:
             row = known(transaction, study_id, rater_id)
-            theirs = select(events.c.submission_id).where(_of(events, study_id, rater_id), events.c.submission_id.is_not(None))
+            theirs = select(events.c.submission_id).where(
+                of_rater(events, study_id, rater_id), events.c.submission_id.is_not(None)
+            )
             said = transaction.change(delete(words).where(words.c.study_id == study_id, words.c.submission_id.in_(theirs)))
             links = sum(
-                transaction.change(delete(table).where(_of(table, study_id, rater_id))) for table in (invitations, sessions)
+                transaction.change(delete(table).where(of_rater(table, study_id, rater_id))) for table in (invitations, sessions)
             )
             transaction.change(delete(failures).where(failures.c.study_id == study_id, failures.c.name_key == row.name_key))
-            gone = update(participants).where(_of(participants, study_id, rater_id)).values(dict.fromkeys(_PERSONAL))
+            gone = update(participants).where(of_rater(participants, study_id, rater_id)).values(dict.fromkeys(_PERSONAL))
             count = transaction.change(gone)
             name = row.name if count or _PSEUDONYM.fullmatch(row.name) else _pseudonym(transaction, study_id)
             nameless = {"name": name, "name_key": name.casefold(), "password": None}
             revoked = {"revoked_at": row.revoked_at or row.created_at}
-            transaction.change(update(raters).where(_of(raters, study_id, rater_id)).values(**nameless, **revoked))
+            transaction.change(update(raters).where(of_rater(raters, study_id, rater_id)).values(**nameless, **revoked))
         return Erased(name, count, said, links)
 
     def forget(self, study_id: str) -> int:
@@ -249,7 +251,3 @@ def _pseudonym(transaction: Transaction, study_id: str) -> str:
         name = f"P{count:04d}"
         if not transaction.rows(select(raters).where(raters.c.study_id == study_id, raters.c.name_key == name.casefold())):
             return name
-
-
-def _of(table: Table, study_id: str, rater_id: str) -> ColumnElement[bool]:
-    return (table.c.study_id == study_id) & (table.c.rater_id == rater_id)

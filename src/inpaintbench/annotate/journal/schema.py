@@ -12,7 +12,7 @@ from collections.abc import Callable
 from sqlalchemy import MetaData, create_engine, inspect, select, text
 
 from inpaintbench.annotate.journal.database import Database, Transaction
-from inpaintbench.annotate.journal.sqlite_files import snapshot
+from inpaintbench.annotate.journal.engines import snapshot
 from inpaintbench.errors import InputError
 
 # `body` is canonical JSON. The ids after it are NULL for the kinds of events without them; unique columns do not count NULL.

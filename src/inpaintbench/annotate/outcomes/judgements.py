@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +16,7 @@ from inpaintbench.annotate.records import Purpose, SuggestionShown
 from inpaintbench.annotate.study import Study, StudyTask
 from inpaintbench.errors import InputError
 from inpaintbench.files import write_atomically
+from inpaintbench.table_files import csv_text
 from inpaintbench.types import canonical_json, content_id
 
 if TYPE_CHECKING:
@@ -136,14 +135,12 @@ def write_gold(path: Path, study: Study, out: Path) -> int:
     right: dict[str, dict[str, None]] = {}
     for judgement in _all_judged(read_tasks(path, study, truths=True).rows, study, at=0.0):
         right.setdefault(judgement.answer["task_id"], {})[judgement.answer["choice"]] = None
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["subject", "question", "answers", "candidates"])
+    rows = [("subject", "question", "answers", "candidates")]
     for task_id, answers in right.items():
         task = study.task_of[task_id]
-        writer.writerow([task.subject_id, task.question, "|".join(answers), "|".join(task.candidates)])
+        rows.append((task.subject_id, task.question, "|".join(answers), "|".join(task.candidates)))
     try:
-        write_atomically(out, text.getvalue().encode())
+        write_atomically(out, csv_text(rows).encode())
     except OSError as error:
         raise InputError(f"{str(out)!r} cannot be written: {error.strerror}") from error
     return len(right)

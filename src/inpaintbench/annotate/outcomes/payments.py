@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Literal
@@ -13,7 +11,7 @@ from inpaintbench.annotate.desk.attendance import timed_out
 from inpaintbench.annotate.desk.state import State
 from inpaintbench.annotate.records import Exclusion, RaterRecord, Share, Visit
 from inpaintbench.pages.words import count
-from inpaintbench.table_files import FORMULA
+from inpaintbench.table_files import FORMULA, csv_text
 
 if TYPE_CHECKING:
     from inpaintbench.annotate.journal.participants import Participant
@@ -75,14 +73,15 @@ def payments(state: State, crowd: Crowd, people: Mapping[str, Participant], *, n
         visit = record.visit or Visit(participant.arrived_at)
         code = crowd.code(visit.outcome) if visit.outcome is not None else ""
         where, decision = _standing(visit, crowd, now=now)
-        gold = record.accuracy()
+        gold, end = record.accuracy(), visit.ended_at or record.last_seen
+        minutes = None if visit.consented_at is None or end is None else round((end - visit.consented_at) / _SECONDS, 1)
         message = _message(where, record, gold)
         if visit.outcome == "failed_checks" and not (record.reread and record.paused(state.study.file.checks)):
             decision, message = _cut_short(state.excluded(rater_id))
         rows.append(
             Payment(
                 participant.name, participant.arrival.session, participant.arrival.participant, where, decision, code,
-                _minutes(record, visit), record.answered, gold.right, gold.asked, message,
+                minutes, record.answered, gold.right, gold.asked, message,
                 participant.arrival.study,
             )
         )  # fmt: skip
@@ -95,11 +94,6 @@ def _standing(visit: Visit, crowd: Crowd, *, now: float) -> tuple[str, Decision]
     if visit.consented_at is None:
         return "not begun", "none"
     return ("timed out", "none") if timed_out(visit, crowd, now=now) else ("working", "wait")
-
-
-def _minutes(record: RaterRecord, visit: Visit) -> float | None:
-    end = visit.ended_at or record.last_seen
-    return None if visit.consented_at is None or end is None else round((end - visit.consented_at) / _SECONDS, 1)
 
 
 def _message(where: str, record: RaterRecord, gold: Share) -> str:
@@ -142,10 +136,7 @@ def as_csv(rows: list[Payment], platform: PlatformName) -> str:
         head, lines = [field.name for field in fields(Payment)], [list(asdict(row).values()) for row in rows]
     else:
         head, lines = [*_HEADS[platform]], [_line(row, platform) for row in rows if row.decision in _ASKED]
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerows([head, *([_cell(value) for value in line] for line in lines)])
-    return text.getvalue()
+    return csv_text([head, *([_cell(value) for value in line] for line in lines)])
 
 
 def _line(row: Payment, platform: PlatformName) -> list[object]:

@@ -97,7 +97,7 @@ def write_preferences(
         methods = {row.method for row in run.table("predictions", Prediction)}
     own = [row for row in scores if row.method in methods]
     steps = {step_of(study, label) for label in study.question_of}
-    older = overlapping(run, "scores", Score, own, own=steps, key=_said_of)
+    older = overlapping(run, "scores", Score, own, own=steps, key=lambda row: (row.metric, row.protocol, row.method, row.item_id))
     if older and not override:
         row = older[0].taken[0]
         raise InputError(
@@ -110,10 +110,6 @@ def write_preferences(
         if question.subject != "clip":
             rows = [row for row in own if row.protocol == protocol_of(label)]
             run.write_table("scores", step_of(study, label), rows, Score)
-
-
-def _said_of(row: Score) -> tuple[str, ...]:
-    return row.metric, row.protocol, row.method, row.item_id
 
 
 def _score(study: Study, key: Key, heard: Sequence[Heard]) -> Score:

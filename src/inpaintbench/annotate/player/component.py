@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 import gradio as gr
-import numpy as np
 from gradio import component_meta
 from gradio.data_classes import FileData, GradioModel
 
 from inpaintbench import video
-from inpaintbench.annotate.preparing.pictures import Grid, Picture, layout
+from inpaintbench.annotate.preparing.pictures import Grid, Picture, layout, write_sheets
 from inpaintbench.errors import InpaintBenchError, InputError, MediaError
 from inpaintbench.files import file_sha256
 from inpaintbench.pages.page import TOKENS, asset
@@ -90,7 +89,7 @@ def tiled(videos: Videos, *, folder: Path, original: str | None = None, largest_
         # The suffix says how it is written.
         with tempfile.TemporaryDirectory(dir=folder, prefix=".") as unfinished:
             made = Path(unfinished) / path.name
-            _write(made, _sheets(list(paths.values()), grid), fps=fps)
+            write_sheets(made, _sheets(list(paths.values()), grid), fps=fps)
             made.replace(path)
     media = {
         "kind": "image" if first.frames == 1 else "video",
@@ -132,13 +131,6 @@ def _player(label: str, index: int, grid: Grid, original: str | None) -> dict[st
 def _sheets(paths: Sequence[Path], grid: Grid) -> Iterator[Picture]:
     for pictures in zip(*(video.upright_frames(path, hdr="tone_map") for path in paths), strict=True):
         yield grid.sheet([picture for picture, _ in pictures])
-
-
-def _write(path: Path, sheets: Iterator[Picture], *, fps: float) -> None:
-    if video.is_image(path):
-        video.write_lossless(path, np.stack(list(sheets)), fps=fps)
-    else:
-        video.write_browser(path, sheets, fps=fps)
 
 
 STATIC = Path(__file__).parent / "static"
@@ -264,7 +256,9 @@ with _no_stub_file():
             if value is None or isinstance(value, Shown):
                 return value
             try:
-                return _shown(tiled(value, original=self._original, folder=Path(self.GRADIO_CACHE)))
+                made = tiled(value, original=self._original, folder=Path(self.GRADIO_CACHE))
+                file = FileData(path=str(made.path), mime_type=made.mime_type)
+                return Shown(media=made.media, players=made.players, file=file)
             except InpaintBenchError as error:
                 raise gr.Error(str(error), print_exception=False) from error
 
@@ -283,8 +277,3 @@ with _no_stub_file():
         def api_info(self) -> dict[str, Any]:
             """What programs send: nothing but what the browser was given."""
             return {"type": "object"}
-
-
-def _shown(made: Tiled) -> Shown:
-    file = FileData(path=str(made.path), mime_type=made.mime_type)
-    return Shown(media=made.media, players=made.players, file=file)

@@ -184,3 +184,11 @@ def outline(hole: npt.NDArray[np.bool_], *, size: tuple[int, int]) -> Picture:
         levels = np.where(cv2.resize(levels, size, interpolation=cv2.INTER_AREA) > 0, 255, 0).astype(np.uint8)
     edge = cv2.morphologyEx(levels, cv2.MORPH_GRADIENT, np.ones((3, 3), np.uint8))
     return np.repeat(edge[:, :, None], 3, axis=2)
+
+
+def write_sheets(path: Path, sheets: Iterator[Picture], *, fps: float, **coding: int) -> None:
+    """Write pictures of one size as a lossless image or, with ``coding``, as ``video.write_browser`` does."""
+    if video.is_image(path):
+        video.write_lossless(path, np.stack(list(sheets)), fps=fps)
+    else:
+        video.write_browser(path, sheets, fps=fps, **coding)

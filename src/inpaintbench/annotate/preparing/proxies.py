@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench import frozen, video
-from inpaintbench.annotate.preparing.pictures import Grid, Picture, Shape, frames_of, hole_of, layout, outline
+from inpaintbench.annotate.preparing.pictures import Grid, Picture, Shape, frames_of, hole_of, layout, outline, write_sheets
 from inpaintbench.annotate.preparing.subjects import StudySubject
 from inpaintbench.annotate.study import Proxy, Show, Tile
 from inpaintbench.catalogue import unknown_name
@@ -267,7 +267,8 @@ def make_proxy(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[MadeP
     kept: list[Luma] = []
     sheets = (grid.sheet([shown[player] for player in order]) for shown in _shown(payload, grid))
     try:
-        blob, _ = blobs.put(video.suffix_for(frames), partial(_write, sheets=_kept(sheets, kept), fps=payload["fps"]))
+        write = partial(write_sheets, sheets=_kept(sheets, kept), fps=payload["fps"], crf=CRF, key_every=KEY_EVERY)
+        blob, _ = blobs.put(video.suffix_for(frames), write)
     except MediaError as error:
         raise Rejected(f"its players cannot be made: {error}") from error
     tiles = canonical_json([asdict(tile) for tile in tiles_of(grid, order)])
@@ -277,13 +278,6 @@ def make_proxy(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[MadeP
 def tiles_of(grid: Grid, order: Sequence[Player]) -> list[Tile]:
     """Return where each player lies."""
     return [Tile(role, label, *grid.place(index), *grid.tile) for index, (role, label) in enumerate(order)]  # type: ignore[arg-type]
-
-
-def _write(path: Path, *, sheets: Iterator[Picture], fps: float) -> None:
-    if video.is_image(path):
-        video.write_lossless(path, np.stack(list(sheets)), fps=fps)
-    else:
-        video.write_browser(path, sheets, fps=fps, crf=CRF, key_every=KEY_EVERY)
 
 
 def _kept(sheets: Iterator[Picture], kept: list[Luma]) -> Iterator[Picture]:

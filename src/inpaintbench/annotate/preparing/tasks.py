@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -17,7 +15,7 @@ from inpaintbench.annotate.questions.base import Subject as Shows
 from inpaintbench.annotate.study import QuestionSpec, StudyFile, StudyTask, build_question, task_id
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError
-from inpaintbench.table_files import read_lines
+from inpaintbench.table_files import csv_text, read_lines
 from inpaintbench.types import Attribute
 from inpaintbench.workspace import Workspace
 
@@ -308,11 +306,8 @@ def speaks_of(lines: Sequence[Gold], task: Draft, *, asked: Mapping[str, Asked])
 
 def left_out_table(rows: Sequence[LeftOut]) -> str:
     """As CSV, for people."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("question", "subject", "candidates", "reason"))
-    writer.writerows((row.question, row.subject_id, "|".join(row.candidates), row.reason) for row in rows)
-    return text.getvalue()
+    lines = [(row.question, row.subject_id, "|".join(row.candidates), row.reason) for row in rows]
+    return csv_text([("question", "subject", "candidates", "reason"), *lines])
 
 
 # Largest option of a scale in per cent.

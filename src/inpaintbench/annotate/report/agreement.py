@@ -10,12 +10,13 @@ import numpy.typing as npt
 
 from inpaintbench.annotate.statistics.agreement import (
     Alpha,
+    Answers,
+    Scheme,
     agreement_by_unit,
     confusion,
     krippendorff_alpha,
     raw_agreement,
 )
-from inpaintbench.annotate.statistics.ratings import Answers, Scheme
 from inpaintbench.annotate.study import StudyTask
 from inpaintbench.pages import Cell, Column, Row, Table
 from inpaintbench.pages.panels import Bar, Bars, Fact, Facts, Gauge, Panel, Portion, Scale, Stack, Statement
@@ -182,15 +183,10 @@ def disputed_panel(
         words = ", ".join(f"{name}\N{NO-BREAK SPACE}{n}" for name, n, _ in portions)
         rows.append(Row((_task(task, picture_of(task)), Cell(words, stack=stack), Cell(percent(shares[unit])))))
     whole = sum(share < 1 for share in shares.values())
-    note = (
-        f"{whole:,} of {count(len(shares), 'task')} with two raters or more have different answers; {_shown(len(worst), whole)}."
-    )
+    shown = "all are shown" if len(worst) == whole else f"the {len(worst)} that are furthest apart are shown"
+    note = f"{whole:,} of {count(len(shares), 'task')} with two raters or more have different answers; {shown}."
     columns = (Column("Task"), Column("Answers"), Column("Agreeing pairs", numeric=True))
     return Panel("Most disputed", (Table(columns, tuple(rows), label="Most disputed tasks"), note), wide=True)
-
-
-def _shown(shown: int, whole: int) -> str:
-    return "all are shown" if shown == whole else f"the {shown} that are furthest apart are shown"
 
 
 def _spread(given: Mapping[str, str], scheme: Scheme) -> float:

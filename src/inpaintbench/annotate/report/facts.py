@@ -13,8 +13,7 @@ import numpy as np
 from inpaintbench.annotate.questions.of_methods import BOTH_BAD, TIE
 from inpaintbench.annotate.records import Vote
 from inpaintbench.annotate.report.material import Material
-from inpaintbench.annotate.statistics.agreement import Share, agreement_by_rater
-from inpaintbench.annotate.statistics.ratings import answers_of, scheme_of
+from inpaintbench.annotate.statistics.agreement import Share, agreement_by_rater, answers_of, scheme_of
 from inpaintbench.annotate.statistics.shares import choices_of, selection_frequency
 from inpaintbench.claims import Estimate
 

@@ -26,7 +26,6 @@ from inpaintbench.annotate.report.facts import (
     skips,
 )
 from inpaintbench.annotate.report.material import Material
-from inpaintbench.annotate.statistics.agreement import Share
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError
 from inpaintbench.pages import Cell, Column, Row, Table, figure
@@ -56,7 +55,8 @@ def raters_parts(material: Material) -> tuple[object, ...]:
     rows = []
     for row in rater_rows(material):
         low, high = row.left.interval
-        others = Cell(percent(row.others.value), row.others.value, note=_of_tasks(row.others))
+        tasks = "" if row.others.value is None else f"of {count(row.others.units, 'task')}"
+        others = Cell(percent(row.others.value), row.others.value, note=tasks)
         rows.append(Row((
             Cell(material.called[row.rater_id], tags=("excluded",) if row.excluded else ("paused",) if row.paused else ()),
             Cell(f"{row.answers:,}", row.answers),
@@ -79,10 +79,6 @@ def raters_parts(material: Material) -> tuple[object, ...]:
 def _share(share: Proportion, *, kind: str = "") -> Cell:
     """``92 % of 24``; a dash of nothing."""
     return Cell(percent(share.value), share.value, note=f"of {share.whole:,}" if share.whole else "", kind=kind)
-
-
-def _of_tasks(share: Share) -> str:
-    return "" if share.value is None else f"of {count(share.units, 'task')}"
 
 
 def pace_panels(material: Material) -> list[Panel]:
@@ -238,7 +234,9 @@ def viewing_parts(material: Material) -> tuple[object, ...]:
     seen = [vote.seen for vote in material.votes if vote.seen is not None]
     parts: list[object] = [_losses(material)]
     if seen:
-        parts += [_table("Problem", _problems(seen), len(seen)), _table("Browser", _browsers(seen), len(seen))]
+        problems = Counter({words: sum(map(holds, seen)) for words, holds in _PROBLEMS})
+        browsers = Counter(str(one["browser"]).split()[0] for one in seen)
+        parts += [_table("Problem", problems, len(seen)), _table("Browser", browsers, len(seen))]
     widths, scales = [one["width"] for one in seen], [one["scale"] for one in seen]
     sizes = f"Smallest pictures: {min(widths)} CSS pixels wide, median {median(widths):.0f}; " if seen else ""
     scaled = (
@@ -247,14 +245,6 @@ def viewing_parts(material: Material) -> tuple[object, ...]:
     told = f"Told with {len(seen):,} of {count(len(material.votes), 'answer')}. "
     note = f"{sizes}{scaled}{told}A report of some of them: `annotate report --seen width>=200`."
     return (*[part for part in parts if part], note)
-
-
-def _problems(seen: Sequence[Mapping[str, Any]]) -> Counter[str]:
-    return Counter({words: sum(map(holds, seen)) for words, holds in _PROBLEMS})
-
-
-def _browsers(seen: Sequence[Mapping[str, Any]]) -> Counter[str]:
-    return Counter(str(one["browser"]).split()[0] for one in seen)
 
 
 def _table(heading: str, counted: Counter[str], of: int) -> Table:

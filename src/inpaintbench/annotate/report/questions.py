@@ -23,8 +23,7 @@ from inpaintbench.annotate.report.agreement import (
 )
 from inpaintbench.annotate.report.facts import Outcomes, Proportion, left_choices, outcomes, place_choices, selection
 from inpaintbench.annotate.report.material import Material
-from inpaintbench.annotate.statistics.agreement import confusion_with
-from inpaintbench.annotate.statistics.ratings import Answers, Scheme, answers_of, scheme_of
+from inpaintbench.annotate.statistics.agreement import Answers, Scheme, answers_of, confusion_with, scheme_of
 from inpaintbench.annotate.statistics.shares import mean_opinion, opinions_of
 from inpaintbench.pages import Cell, Column, Row, Table
 from inpaintbench.pages.colours import COLOURS
@@ -328,7 +327,10 @@ def _sides(votes: Sequence[Vote], ranking: Mapping[str, Any] | None) -> tuple[Pa
     gauge = Gauge((1 - left.value, 1 - high, 1 - low), ((0, "all left"), (0.5, "half"), (1, "all right")))
     sentence = f"of {count(left.whole, 'choice')} fell on the left. {verdict}"
     statement = Statement(sentence, value=percent(left.value), interval=f"{percent(low)} to {percent(high)}")
-    note = f"95 % interval of Wilson, votes taken as independent. {_balance(votes)}{_fitted_bias(ranking)}"
+    known = [vote for vote in votes if len(vote.shown) == 2]
+    lefts = Proportion(sum(vote.shown == vote.candidates for vote in known), len(known))
+    balance = f"The first method of each pair stood on the left in {percent(lefts.value)} of {count(len(known), 'vote')}."
+    note = f"95 % interval of Wilson, votes taken as independent. {balance}{_fitted_bias(ranking)}"
     return (Panel("Position", (gauge, statement, note)),)
 
 
@@ -338,12 +340,6 @@ def _fitted_bias(ranking: Mapping[str, Any] | None) -> str:
         return ""
     value, low, high = (number(end, 2) for end in bias)
     return f" In the ranking’s model, being shown first adds {value} to a strength ({low} to {high})."
-
-
-def _balance(votes: Sequence[Vote]) -> str:
-    known = [vote for vote in votes if len(vote.shown) == 2]
-    lefts = Proportion(sum(vote.shown == vote.candidates for vote in known), len(known))
-    return f"The first method of each pair stood on the left in {percent(lefts.value)} of {count(len(known), 'vote')}."
 
 
 def _places(votes: Sequence[Vote]) -> tuple[Panel, ...]:

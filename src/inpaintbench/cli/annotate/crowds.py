@@ -35,7 +35,7 @@ def crowd(
     from inpaintbench.annotate.outcomes.payments import as_csv, payments
 
     with opened(study, database) as open_study:
-        settings, study_id = _crowd_of(open_study), open_study.study.study_id
+        settings, study_id = _crowd_of(open_study), open_study.study_id
         rows = payments(open_study.desk.state(), settings, Participants(open_study.journal).all(study_id), now=time.time())
     if csv is not None:
         write_atomically(csv, as_csv(rows, settings.platform).encode())
@@ -46,17 +46,8 @@ def crowd(
         console.say(f"{len(rows)} people in {console.shown(csv)}")
     columns = ["person", "participant", "state", "decision", "minutes", "answers", "gold right", "of", "why"]
     cells = [
-        (
-            row.person,
-            row.participant_id,
-            row.state,
-            row.decision,
-            row.minutes,
-            row.answers,
-            row.gold_right,
-            row.gold_asked,
-            row.message,
-        )
+        (row.person, row.participant_id, row.state, row.decision, row.minutes, row.answers, row.gold_right, row.gold_asked,
+         row.message)
         for row in rows
     ]  # fmt: skip
     console.print_table("crowd", columns, cells)
@@ -85,7 +76,7 @@ def withdraw(
     from inpaintbench.annotate.journal.participants import Participants
 
     with opened(study, database) as open_study:
-        study_id, rater_id = open_study.study.study_id, open_study.rater(name).rater_id
+        study_id, rater_id = open_study.study_id, open_study.rater(name).rater_id
         desk = Desk(open_study.study, open_study.journal)
         desk.withdraw(rater_id, keep_votes=keep_votes)
         counts = desk.state().excluded(rater_id) is None
@@ -106,7 +97,7 @@ def close(study: InStudy, database: Database = None, as_json: AsJson = False) ->
 
     with opened(study, database) as open_study:
         _crowd_of(open_study)
-        many = Participants(open_study.journal).forget(open_study.study.study_id)
+        many = Participants(open_study.journal).forget(open_study.study_id)
     sentence = f"{many} people can no longer be linked to their answers, and nobody can arrive any more"
     console.tell(sentence, {"unlinked": many, "open": False}, as_json=as_json)
 

@@ -43,6 +43,11 @@ class Opened:
     journal: Journal
     people: People
 
+    @property
+    def study_id(self) -> str:
+        """Of the study."""
+        return self.study.study_id
+
     @cached_property
     def desk(self) -> Desk:
         """Desk over the journal, whose state starts from a snapshot where there is one."""
@@ -78,7 +83,7 @@ class Opened:
         Raises:
             InputError: there is none.
         """
-        for rater in self.people.raters(self.study.study_id):
+        for rater in self.people.raters(self.study_id):
             if rater.name.casefold() == name.casefold():
                 return rater
         raise InputError(f"the study has no rater called {name!r}; `inpaintbench annotate raters` lists them")
@@ -97,7 +102,7 @@ class Opened:
         Raises:
             InputError: somebody of another role is called so.
         """
-        for rater in self.people.raters(self.study.study_id):
+        for rater in self.people.raters(self.study_id):
             if rater.name.casefold() == name.strip().casefold():
                 if rater.role != role:
                     raise InputError(f"{name!r} is here as {rater.role} already; choose another name")
@@ -112,24 +117,16 @@ def opened(folder: Path, database: str | None, *, answers: bool = False) -> Iter
     With ``answers`` the study remembers the journal as the place of its answers.
     """
     study = load(folder)
-    with journal(folder, database) as (book, url):
-        from inpaintbench.annotate.journal.accounts import People
-        from inpaintbench.annotate.journal.engines import note
+    url = place_of(folder, database)
+    from inpaintbench.annotate.journal import Journal
+    from inpaintbench.annotate.journal.accounts import People
+    from inpaintbench.annotate.journal.engines import note
 
+    with Journal(url) as book:
         book.register(study.study_id, title=study.file.title)
         if answers:
             note(folder, url)
         yield Opened(folder, study, book, People(book))
-
-
-@contextmanager
-def journal(folder: Path, database: str | None) -> Iterator[tuple[Journal, URL]]:
-    """The journal at ``database``, by default the file in ``folder``, and its URL."""
-    url = place_of(folder, database)
-    from inpaintbench.annotate.journal import Journal
-
-    with Journal(url) as book:
-        yield book, url
 
 
 def place_of(folder: Path, database: str | None) -> URL:

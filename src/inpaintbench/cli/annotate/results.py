@@ -31,7 +31,7 @@ from inpaintbench.cli.words import span
 from inpaintbench.errors import InputError
 from inpaintbench.pages.words import count, percent
 from inpaintbench.recipes.evidence import AGREEMENT, Agreement, agreements_of
-from inpaintbench.types import Clip, Score
+from inpaintbench.types import Clip
 from inpaintbench.workspace import Workspace
 
 Names = Annotated[bool, option("Call raters by their names, instead of rater-001 and so on.", "--names")]
@@ -87,12 +87,11 @@ def ranking(study: InStudy, database: Database = None, as_json: AsJson = False) 
         raise InputError(f"no question of {open_study.study.file.title!r} compares methods")
     moved = changes(with_all, counted) if with_all else []
     if as_json:
-        excluded = (
-            None
-            if with_all is None
-            else {"answers": len(everything) - len(votes), "changed_verdicts": [row._asdict() for row in moved]}
-        )
-        print_json({**_told(counted), "excluded": excluded, "with_excluded": None if with_all is None else _told(with_all)})
+        told: dict[str, object] = {"excluded": None, "with_excluded": None}
+        if with_all is not None:
+            facts = {"answers": len(everything) - len(votes), "changed_verdicts": [row._asdict() for row in moved]}
+            told = {"excluded": facts, "with_excluded": _told(with_all)}
+        print_json({**_told(counted), **told})
         return
     _print_results(open_study.study, counted, called="")
     if with_all is not None:
@@ -146,7 +145,7 @@ def screen(
             if of.alone and (of.auto or apply):
                 desk.exclude(of.rater_id, reason=of.reason, rule=of.rule)
         left_out = {(one.rater_id, one.submission) for one in desk.exclusions()}
-        called = _called(open_study.people.raters(open_study.study.study_id))
+        called = open_study.people.names(open_study.study_id)
     total = Counter(vote.rater_id for vote in answers)
     kept = {key for key in state.included if key[1] is None}
     rows = []
@@ -159,16 +158,9 @@ def screen(
     everything, counted = results_of(open_study.study, answers), results_of(open_study.study, without)
     moved = changes(everything, counted)
     if as_json:
-        columns = ["rater", "rule", "reason", "answers", "state"]
-        pairs = [row._asdict() for row in moved]
-        print_json(
-            {
-                "flagged": records(columns, rows),
-                "changed_verdicts": pairs,
-                "with": _told(everything),
-                "without": _told(counted),
-            }
-        )
+        told: dict[str, object] = {"flagged": records(["rater", "rule", "reason", "answers", "state"], rows)}
+        told |= {"changed_verdicts": [row._asdict() for row in moved], "with": _told(everything), "without": _told(counted)}
+        print_json(told)
         return
     console.print_table("screening", ["rater", "rule", "why", "answers", "is"], rows)
     verdicts = count(len(moved), "verdict") if moved else "no verdict"
@@ -217,8 +209,8 @@ def report(
     folder = out or study / "report"
     with opened(study, database) as open_study:
         state = open_study.state()
-        events = events_read(open_study.journal, open_study.study.study_id)
-        called = _called(open_study.people.raters(open_study.study.study_id)) if names else None
+        events = events_read(open_study.journal, open_study.study_id)
+        called = open_study.people.names(open_study.study_id) if names else None
         overview = open_study.desk.overview()
     folder.mkdir(parents=True, exist_ok=True)
     standing = seen_so(state.all_answers(), seen or ())
@@ -231,10 +223,6 @@ def report(
         print_json({"page": str(page), **numbers, **_told(material.counted)})
         return
     console.say(console.shown(page))
-
-
-def _called(raters: Sequence[object]) -> dict[str, str]:
-    return {rater.rater_id: rater.name for rater in raters}  # type: ignore[attr-defined]
 
 
 def resolve(
@@ -266,7 +254,10 @@ def resolve(
         if not as_json:
             console.print_table(f"written to {console.shown(targets[0].path)}", columns, rows)
     if subjects - {"clip"}:
-        scores = _resolve_preferences(open_study.study, votes, targets, override=override)
+        scores = preferences(open_study.study, votes)
+        for run in targets:
+            with console.writing(run):
+                write_preferences(run, scores, open_study.study, override=override)
         known = sum(row.value is not None for row in scores)
         runs = [target.path for target in targets]
         written |= {"runs": runs, "metric": METRIC, "scores": known, "without_votes": len(scores) - known}
@@ -307,14 +298,6 @@ def _resolve_labels(
     return ["question", "decided", "unclear", "without agreement", "against gold", "no answer", "alpha"], rows
 
 
-def _resolve_preferences(study: Study, votes: Sequence[Vote], runs: Sequence[Workspace], *, override: bool) -> list[Score]:
-    scores: list[Score] = preferences(study, votes)
-    for run in runs:
-        with console.writing(run):
-            write_preferences(run, scores, study, override=override)
-    return scores
-
-
 def export(
     study: InStudy,
     out: Annotated[Path, option("A .parquet, .csv or .jsonl file, or a .json file for Label Studio.")],
@@ -330,7 +313,7 @@ def export(
     Example: inpaintbench annotate export STUDY --out judgements.csv
     """
     with opened(study, database) as open_study:
-        called = _called(open_study.people.raters(open_study.study.study_id)) if names else None
+        called = open_study.people.names(open_study.study_id) if names else None
         votes, skips = open_study.votes(), open_study.state().skips()
         written = export_judgements(open_study.study, votes, out, names=called, media=media_url, skips=skips, gold=gold)
     told: dict[str, object] = {"file": out, "judgements": written}

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import getpass
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from inpaintbench.annotate.crowd import Crowd, address
 from inpaintbench.annotate.study import MANIFEST, load
 from inpaintbench.cli import console
-from inpaintbench.cli.annotate.opening import Database, InStudy, Opened, opened, place_of
+from inpaintbench.cli.annotate.opening import Database, InStudy, opened, place_of
 from inpaintbench.cli.console import AsJson, print_json, records
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import argument, option
@@ -20,7 +20,7 @@ from inpaintbench.errors import InputError, MissingExtraError
 from inpaintbench.pages.words import moment
 
 if TYPE_CHECKING:
-    from inpaintbench.annotate.journal.accounts import Rater, Role
+    from inpaintbench.annotate.journal.accounts import Role
 
 Names = Annotated[list[str], argument("What raters are called; any words.")]
 Name = Annotated[str, argument("What the rater is called.")]
@@ -116,10 +116,10 @@ def invite(
             for name in names:
                 rater_id = open_study.rater_id(name, role=role)
                 if password:
-                    open_study.people.set_password(open_study.study.study_id, rater_id, _asked_password())
+                    open_study.people.set_password(open_study.study_id, rater_id, _asked_password())
                     invited.append({"name": name, "address": f"{origin}/login"})
                 else:
-                    secret = open_study.people.invite(open_study.study.study_id, rater_id)
+                    secret = open_study.people.invite(open_study.study_id, rater_id)
                     invited.append({"name": name, "address": f"{origin}/join/{secret}"})
         finally:
             means = ": signs in at " if password else ": "
@@ -141,25 +141,17 @@ def raters(study: InStudy, database: Database = None, as_json: AsJson = False) -
     Example: inpaintbench annotate raters STUDY
     """
     with opened(study, database) as open_study:
-        seen = {rater["rater_id"]: rater for rater in _overview(open_study)["raters"]}
-        rows = [
-            (
-                rater.name,
-                _standing(rater, seen.get(rater.rater_id, {})),
-                seen.get(rater.rater_id, {}).get("answered", 0),
-                moment(rater.created_at),
-            )
-            for rater in open_study.people.raters(open_study.study.study_id)
-        ]
+        seen = {rater["rater_id"]: rater for rater in open_study.desk.overview()["raters"]}
+        rows = []
+        for rater in open_study.people.raters(open_study.study_id):
+            told = seen.get(rater.rater_id, {})
+            role = "revoked" if rater.revoked else "paused" if told.get("paused") else rater.role
+            standing = f"{role}, excluded" if told.get("excluded") else role
+            rows.append((rater.name, standing, told.get("answered", 0), moment(rater.created_at)))
     if as_json:
         print_json({"raters": records(["name", "is", "answered", "since"], rows)})
         return
     console.print_table("raters", ["name", "is", "answered", "since (UTC)"], rows)
-
-
-def _standing(rater: Rater, seen: Mapping[str, Any]) -> str:
-    role = "revoked" if rater.revoked else "paused" if seen.get("paused") else rater.role
-    return f"{role}, excluded" if seen.get("excluded") else role
 
 
 def revoke(study: InStudy, name: Name, database: Database = None, as_json: AsJson = False) -> None:
@@ -168,7 +160,7 @@ def revoke(study: InStudy, name: Name, database: Database = None, as_json: AsJso
     Example: inpaintbench annotate revoke STUDY Ada
     """
     with opened(study, database) as open_study:
-        open_study.people.revoke(open_study.study.study_id, open_study.rater(name).rater_id)
+        open_study.people.revoke(open_study.study_id, open_study.rater(name).rater_id)
     console.tell(f"{name} can no longer sign in", {"name": name, "revoked": True}, as_json=as_json)
 
 
@@ -216,19 +208,13 @@ def include(
     console.tell(sentence, {"name": name, "answer": answer, "excluded": False, "changed": done}, as_json=as_json)
 
 
-def _overview(open_study: Opened) -> Mapping[str, Any]:
-    overview: Mapping[str, Any] = open_study.desk.overview()
-    return overview
-
-
 def status(study: InStudy, database: Database = None, as_json: AsJson = False) -> None:
     """How far a study is.
 
     Example: inpaintbench annotate status STUDY
     """
     with opened(study, database) as open_study:
-        overview = _overview(open_study)
-        names = {rater.rater_id: rater.name for rater in open_study.people.raters(open_study.study.study_id)}
+        overview, names = open_study.desk.overview(), open_study.people.names(open_study.study_id)
     if as_json:
         rated = [{"name": names.get(rater["rater_id"]), **rater} for rater in overview["raters"]]
         progress = {name: overview[name] for name in ("questions", "taken_out", "reported_broken", "why")}
@@ -314,9 +300,11 @@ def demo(
             raise InputError(f"{str(folder)!r} is not empty and holds no study; choose another folder")
         write_demo_study(folder)
     with opened(folder, None) as open_study:
-        study_id = open_study.study.study_id
         people: dict[str, Role] = {**dict.fromkeys(RATERS, "rater"), "Admin": "unblinded"}
-        links = {name: open_study.people.invite(study_id, open_study.rater_id(name, role=role)) for name, role in people.items()}
+        links = {
+            name: open_study.people.invite(open_study.study_id, open_study.rater_id(name, role=role))
+            for name, role in people.items()
+        }
 
     def ready(address: str) -> None:
         console.say(f"the study lies in {console.shown(folder)}; open one of these links, Ctrl-C ends the app")
