@@ -123,3 +123,22 @@ def test_what_pairs_tell_is_not_looked_at_a_second_time_between_the_slices_of_th
     found = looked_at(Results(made, few, protocol=CORRECTED))
     assert ("part", "size") in of(found, "change")
     assert ("m", "size") not in of(found, "change")
+
+
+@pytest.mark.parametrize("levels", [("exact", "eroded", "dilated"), ("low", "mid", "high")])
+def test_levels_of_a_mask_that_is_not_exact_are_not_compared_in_the_mask(levels: tuple[str, str, str]) -> None:
+    names = dict(zip(("one", "two", "four"), levels, strict=True))
+    items = {
+        item: {name.replace("speed", "mask_error"): names.get(str(value), value) for name, value in own.items()}
+        for item, own in paired_items().items()
+    }
+    slices = {
+        f"mask_error-{level}": [item for item, own in items.items() if own.get("axis.mask_error") == level] for level in levels
+    }
+    made = with_attributes(items, axes=[AXES[0], {**AXES[1], "name": "mask_error", "levels": list(levels)}], slices=slices)
+    of_hole = results_of(made, noise(np.random.default_rng(0), items, ["a", "b"]))
+    rows = [replace(row, region=region) for row in of_hole.scores for region in ("hole", "object")]
+    found = looked_at(Results(made, rows, protocol=CORRECTED))
+    about = [one for one in found if "mask_error" in (one.factor.name if one.factor else f"{one.one} {one.other}")]
+    assert {(one.quantity.region, one.kind) for one in about} == {("object", "factor"), ("object", "slice")}
+    assert {one.quantity.region for one in found if one.factor and one.factor.name == "size"} == {"hole", "object"}

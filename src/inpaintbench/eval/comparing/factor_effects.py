@@ -15,7 +15,7 @@ import numpy as np
 
 from inpaintbench.claims import too_few
 from inpaintbench.eval.comparing.columns import Array, Columns, Inside, Mean, weighted_mean
-from inpaintbench.eval.comparing.factors import Factor, Places, Step, factors_of, source_numbers
+from inpaintbench.eval.comparing.factors import Factor, Places, Step, factors_of, not_compared_in, source_numbers
 from inpaintbench.eval.comparing.simultaneous import difference
 from inpaintbench.eval.comparing.slopes import Regression, of_same_items
 
@@ -58,6 +58,8 @@ class FactorEffects:
             return
         results = self.results
         whole, quantity = results.everything, columns.quantity
+        without = not_compared_in(results, quantity.region)
+        steps = [step for step in self.factors.steps if step.factor.name not in without]
         fit = [method for method in results.contenders if not results.unfit(whole, method, quantity)]
         own = [method for method in fit if not results.contradicted(whole, method, quantity)]
         for rows in (
@@ -65,7 +67,7 @@ class FactorEffects:
             [_Row(one, other, *columns.apart(one, other)) for one, other in combinations(results.contenders, 2)],
         ):
             for row in rows:
-                for step in self.factors.steps:
+                for step in steps:
                     if mean := self._paired(step, row.values, row.weights):
                         yield FactorEstimate(step.factor, (step.low_level, step.high_level), row.method, row.other, mean)
             yield from self._slopes(rows)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from inpaintbench.claims import too_few
 from inpaintbench.manifest import JSON_COLUMNS, Rows, mapping_of
+from inpaintbench.masks.axes import AXES
 from inpaintbench.steps import LEVEL_OF, PAIR_OF
 from inpaintbench.types import Dataset, Slice
 
@@ -166,6 +167,19 @@ def source_numbers(results: Results) -> Places:
     """``int64[items]``: a number for the source of each item, those of sources in the order of their names."""
     names = {source: index for index, source in enumerate(sorted(set(results.sources.values())))}
     return np.array([names[source] for source in results.sources.values()], np.int64)
+
+
+# Regions of the mask that methods are given.
+_OF_THE_MASK = ("hole", "band")
+
+
+def not_compared_in(results: Results, region: str) -> frozenset[str]:
+    """Axes whose levels are not compared in a region: it is where the given mask is, and these levels give others of one hole.
+
+    A mask that is too small lacks the rim of what is missing, which is no less missing for it.
+    """
+    names = {str(axis["name"]) for axis in results.dataset.facts.get("axes", ())} if region in _OF_THE_MASK else set()
+    return frozenset(name for name in names if name in AXES and not AXES.get(name).exact)
 
 
 class _Finder:

@@ -19,7 +19,7 @@ import numpy as np
 from inpaintbench.claims import too_few
 from inpaintbench.eval.comparing.columns import Array, Columns, Inside, Mean
 from inpaintbench.eval.comparing.factor_effects import FactorEffects, FactorEstimate
-from inpaintbench.eval.comparing.factors import Factor, source_numbers
+from inpaintbench.eval.comparing.factors import Factor, not_compared_in, source_numbers
 from inpaintbench.eval.comparing.simultaneous import difference, simultaneous
 from inpaintbench.eval.values.permutation import LEVEL
 from inpaintbench.types import Slice
@@ -152,12 +152,13 @@ def _of_quantity(
     within: Sequence[Slice], pairs: Sequence[tuple[str, str]] | None, in_pairs: Container[tuple[str, str]],
 ) -> Iterator[tuple[Effect, Array, Array]]:  # fmt: skip
     if pairs is None:
-        for pair in results.pairs:
+        without = not_compared_in(results, quantity.region)
+        for pair in (pair for pair in results.pairs if pair.attribute not in without):
             for method in results.contenders:
                 if (pair.attribute, method) not in in_pairs and not results.unfit_change(pair, method, quantity):
                     low, high = (columns.mean(method, inside[part.name]) for part in (pair.low, pair.high))
                     yield from _apart(Effect("change", quantity, method, pair.attribute, "", 0.0, (0, 0), (0, 0)), low, high)
-        for part in results.slices:
+        for part in (part for part in results.slices if part.name.rpartition("-")[0] not in without):
             methods = results.compared(part, quantity)
             own = _over(columns, methods, inside[part.name])
             rest = _over(columns, methods, inside[results.everything.name] & ~inside[part.name])
