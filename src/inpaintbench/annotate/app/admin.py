@@ -211,14 +211,9 @@ def admin_page(study: Study, *, desk: Desk, people: People) -> gr.Blocks:
                         gr.HTML(tables.heading("Somebody who is here"), apply_default_css=False)
                         with gr.Row(elem_classes="acts"):
                             chosen = gr.Dropdown(
-                                label="Rater",
-                                choices=[],
-                                allow_custom_value=True,
-                                value=None,
-                                elem_id="chosen",
-                                scale=2,
+                                label="Rater", choices=[], value=None, allow_custom_value=True, elem_id="chosen", scale=2,
                                 min_width=160,
-                            )
+                            )  # fmt: skip
                             buttons = [gr.Button(text, elem_id=which, min_width=100) for which, text in _BUTTONS.items()]
                 said = gr.Textbox(interactive=False, elem_id="said", container=False, show_label=False, lines=1, visible=False)
                 link = gr.Textbox(label="Invitation link", interactive=False, buttons=["copy"], elem_id="link", visible=False)

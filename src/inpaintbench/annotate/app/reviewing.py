@@ -99,14 +99,9 @@ class Review:
         return None if not submission_id else self._desk.vote(submission_id)
 
     def _why(self, vote: Vote) -> Exclusion | None:
-        return next(
-            (
-                of
-                for of in self._desk.exclusions()
-                if of.rater_id == vote.rater_id and of.submission in (None, vote.submission_id)
-            ),
-            None,
-        )
+        about = (None, vote.submission_id)
+        decisions = (of for of in self._desk.exclusions() if of.rater_id == vote.rater_id and of.submission in about)
+        return next(decisions, None)
 
     def _line(self, vote: Vote, names: dict[str, str]) -> str:
         task = self._study.task_of[vote.task_id]

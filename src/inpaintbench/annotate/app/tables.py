@@ -111,17 +111,9 @@ class View:
 
 
 RATER_COLUMNS = (
-    "Rater",
-    "State",
-    "Answers",
-    "Skips",
-    "Median time",
-    "Last hour",
-    "Right on checks",
-    "Same on repeats",
-    "Stutter",
+    "Rater", "State", "Answers", "Skips", "Median time", "Last hour", "Right on checks", "Same on repeats", "Stutter",
     "Last seen",
-)
+)  # fmt: skip
 NEWEST_COLUMNS = ("When", "Rater", "Question", "Item", "Answer", "Words", "Time")
 # Of Gradio's page: the stylesheet of all pages applies to what is drawn here and to nothing of Gradio's.
 HEAD = render(

@@ -333,15 +333,12 @@ class Desk:
         paused = excluded or self._paused(rater_id)
         queue = [] if paused else self._hands.queue(append, rater_id, ahead=self._ahead(rater_id))
         status: cards.Status
-        status, message = (
-            ("done", _EXCLUDED)
-            if excluded
-            else ("paused", _PAUSED)
-            if paused
-            else ("working", "")
-            if queue
-            else self._idle(rater_id)
-        )
+        if excluded:
+            status, message = "done", _EXCLUDED
+        elif paused:
+            status, message = "paused", _PAUSED
+        else:
+            status, message = ("working", "") if queue else self._idle(rater_id)
         record, settled = self._live.state.rater(rater_id), self._live.settled
         to_come = 0 if paused else len(queue) + still_to_come(self._live.state, self._live.coverage, rater_id, settled=settled)
         undoable = self._last(record) if not paused else None

@@ -128,15 +128,11 @@ class Participants:
         query = select(participants, raters.c.name).join(raters, both).where(which)
         with self._database.reading() as transaction:
             rows = transaction.rows(query.order_by(participants.c.arrived_at, participants.c.external_key))
-        return {
-            row.rater_id: Participant(
-                row.rater_id,
-                row.name,
-                Arrival(row.platform, row.participant, row.session, row.study, row.submit_to),
-                row.arrived_at,
-            )
-            for row in rows
-        }
+        told: dict[str, Participant] = {}
+        for row in rows:
+            newest = Arrival(row.platform, row.participant, row.session, row.study, row.submit_to)
+            told[row.rater_id] = Participant(row.rater_id, row.name, newest, row.arrived_at)
+        return told
 
     def of(self, study_id: str, rater_id: str) -> Participant | None:
         """The participant behind a rater; None for those who were invited."""

@@ -95,7 +95,7 @@ class ErraticRatings(ScreeningRule):
             steps = [value for option in question.parts()[0].options if (value := question.number(option.value)) is not None]
             for rater_id, reason in self._flagged(grades, raters, step=float(np.min(np.diff(sorted(steps))))):
                 said.setdefault(rater_id, reason)
-        return [Finding(rater_id, said[rater_id]) for rater_id in panel.of_rater if rater_id in said]
+        return panel.findings(said)
 
     def _flagged(self, grades: Reals, raters: list[str], *, step: float) -> list[tuple[str, str]]:
         graded = (~np.isnan(grades)).sum(axis=1) >= 2
@@ -173,7 +173,7 @@ class Bt500(ScreeningRule):
             for column in flagged[counts.graded[flagged] >= self.least].tolist():
                 above, below = f"{counts.above[column]} far above the mean", f"{counts.below[column]} far below"
                 said.setdefault(raters[column], f"of {counts.graded[column]} grades {above} and {below}")
-        return [Finding(rater_id, said[rater_id]) for rater_id in panel.of_rater if rater_id in said]
+        return panel.findings(said)
 
 
 def far_grades(grades: Reals) -> FarGrades:
@@ -325,4 +325,4 @@ class AnnotatorModel(ScreeningRule):
                     said.setdefault(
                         rater_id, f"reliability {eta:.2f} over {counts[rater_id]} comparisons (1 = all, 0.5 = a coin)"
                     )
-        return [Finding(rater_id, said[rater_id]) for rater_id in panel.of_rater if rater_id in said]
+        return panel.findings(said)

@@ -56,6 +56,10 @@ class Panel:
         """What the answers to a question are."""
         return self.study.question_of[label].kind
 
+    def findings(self, said: Mapping[str, str]) -> list[Finding]:
+        """What is said of raters, in the order in which they came."""
+        return [Finding(rater_id, said[rater_id]) for rater_id in self.of_rater if rater_id in said]
+
 
 class ScreeningRule(Leaf, ABC):
     """A rule; its constants are arguments of its class, and the study file states them."""

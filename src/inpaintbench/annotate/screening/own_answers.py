@@ -178,7 +178,7 @@ class StraightLining(ScreeningRule):
             for rater_id, buttons in pressed.items():
                 if len(buttons) >= self.least and (reason := self._reason(buttons, varying=panel.kind(label) in _VARYING)):
                     said.setdefault(rater_id, reason)
-        return [Finding(rater_id, said[rater_id]) for rater_id in panel.of_rater if rater_id in said]
+        return panel.findings(said)
 
     def _reason(self, buttons: Sequence[str], *, varying: bool) -> str | None:
         counts = Counter(buttons)
