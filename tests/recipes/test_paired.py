@@ -216,6 +216,16 @@ def test_an_axis_that_no_clip_allows_is_left_out_with_the_reason(tmp_path: Path)
     assert [axis["name"] for axis in dataset.facts["axes"]] == ["size"]
 
 
+def test_a_clip_that_an_axis_refuses_is_replaced_by_the_next_in_turn(tmp_path: Path) -> None:
+    recipe = RECIPE.model_copy(update={"axes": ("mask_error",), "sliced_by": (), "per_slice": 4})
+    root, dataset = built(tmp_path / "workspace", recipe)
+    workspace = Workspace(root.parents[1])
+    refused = paired.refusals(workspace, "mask_error")
+    assert refused
+    assert all("IoU" in why for why in refused)
+    assert len(groups_of(dataset, "mask_error")) == 4
+
+
 def test_what_is_published_of_a_film_has_had_its_turns() -> None:
     sources = {f"{film}-{clip}": film for film in "abcd" for clip in range(6)}
     there = [f"a-{clip}" for clip in range(4)]

@@ -20,11 +20,11 @@ from inpaintbench.masks import render
 from inpaintbench.masks.axes import AXES
 from inpaintbench.masks.axes.base import Axis
 from inpaintbench.masks.axes.presets import PresetAxis, paired_blob
-from inpaintbench.masks.axis_versions import vary
+from inpaintbench.masks.axis_versions import GENERATOR, vary
 from inpaintbench.masks.blob_motion import PRESETS
 from inpaintbench.recipes import leakage, stages
 from inpaintbench.recipes.promised import promised_levels
-from inpaintbench.steps import AXES_OF_ITEMS, KNOWN, LEVEL_OF, MASK_LEVELS, PAIR_OF
+from inpaintbench.steps import AXES_OF_ITEMS, AXIS_CLIPS, KNOWN, LEVEL_OF, MASK_LEVELS, PAIR_OF
 from inpaintbench.tables import to_records
 from inpaintbench.types import Attribute, Clip, Corruption, Item, Plain, Slice, content_id, hash_of
 from inpaintbench.workspace import Workspace
@@ -45,6 +45,8 @@ class Drawn:
     """Slice of what films show by themselves -> its clips."""
     axes: dict[str, list[str]] = field(default_factory=dict)
     """Axis -> the clips that are in each of its levels."""
+    spare: dict[str, list[str]] = field(default_factory=dict)
+    """Axis -> further clips, by turns, for those that it refuses."""
     left_out: dict[str, str] = field(default_factory=dict)
     """Slice without clips -> the reason."""
     films: Mapping[str, str] = field(default_factory=dict)
@@ -94,7 +96,9 @@ def draw(
         there, usable = members.get(f"{axis}-{leaf.levels[0]}", ()), still if leaf.needs_still_camera else every
         # A published clip that is not on a published axis had its turn.
         left = [clip for clip in usable if not there or clip not in published]
-        drawn.axes[axis] = in_turn(left, sources, per_slice, key=(seed, "axis"), first=chosen, there=there)
+        turns = in_turn(left, sources, len(left) + len(there), key=(seed, "axis"), first=chosen, there=there)
+        most = max(per_slice - len(there), 0)
+        drawn.axes[axis], drawn.spare[axis] = turns[:most], turns[most:]
         chosen.update(drawn.axes[axis])
         if not drawn.axes[axis] and not there:
             why = "no clip is left" if usable else "no clip has a still camera"
@@ -135,7 +139,8 @@ def corrupt(recipe: Any, executor: Executor, workspace: Workspace, drawn: Drawn)
     """Make the items: of each clip one unchanged, and versions of it for each axis that it is in, under every one of its blobs
     there.
 
-    A clip of which a level cannot be made is not in that axis; the reason stands in ``rejected``.
+    A clip of which a level cannot be made is not in that axis; the reason stands in ``rejected``, and the next clip by turns is
+    tried in its place.
 
     Args:
         recipe: of DEVIL.
@@ -148,17 +153,38 @@ def corrupt(recipe: Any, executor: Executor, workspace: Workspace, drawn: Drawn)
     """
     published = appended(workspace)
     there = {part.name: len(part.item_ids) for part in published.dataset.slices} if published else {}
-    of_axes: dict[str, list[_Place]] = {}
+    turns: dict[str, list[tuple[str, int]]] = {}
     for name, clip_ids in drawn.axes.items():
         wanted = recipe.per_slice - there.get(f"{name}-{AXES.get(name).levels[0]}", 0)
-        turns = under_masks(clip_ids, most=recipe.masks_per_clip, wanted=wanted)
-        of_axes[name] = [_Place(clip, number, name if clip in drawn.known else "") for clip, number in turns]
+        turns[name] = under_masks(clip_ids, most=recipe.masks_per_clip, wanted=wanted)
+    aimed = {name: len(own) for name, own in turns.items()}
+    spare = {name: iter(drawn.spare.get(name, ())) for name in turns}
+    while True:
+        of_axes = {
+            name: [_Place(clip, number, name if clip in drawn.known else "") for clip, number in own]
+            for name, own in turns.items()
+        }
+        made = _made(recipe, executor, workspace, drawn, of_axes)
+        pairs = Counter(axis for axis, _ in {(one.axis, one.base.corruption_id) for one in made.versions})
+        # What is made already is not made again.
+        more = {name: [(clip, 0) for clip in itertools.islice(left, aimed[name] - pairs[name])] for name, left in spare.items()}
+        if not any(more.values()):
+            break
+        turns = {name: [*own, *more[name]] for name, own in turns.items()}
+    workspace.write_table("rejected", AXES_OF_ITEMS, made.doubted, Rejection)
+    why_not = {f"{name}-{level}": reason for name, reason in made.refused.items() for level in AXES.get(name).levels}
+    _write(recipe, workspace, replace(drawn, left_out={**why_not, **drawn.left_out}), made.versions, made.unchanged)
+
+
+def _made(recipe: Any, executor: Executor, workspace: Workspace, drawn: Drawn, of_axes: Mapping[str, Sequence[_Place]]) -> _Made:
+    """Render, confirm and vary what is asked of each axis."""
+    published = appended(workspace)
     first = {clip: _Place(clip, 0) for clip in drawn.unchanged}
     places = list(dict.fromkeys([*first.values(), *itertools.chain(*of_axes.values())]))
     rows = workspace.columns("clips", Clip, where=("clip_id", {place.clip_id for place in places}))
     clips = {clip.clip_id: clip for clip in to_records(rows, Clip)}
     names = stages.clip_names(workspace, list(clips.values()))
-    axes = {name: AXES.get(name)() for name in drawn.axes}
+    axes = {name: AXES.get(name)() for name in of_axes}
     presets = {name: axis for name, axis in axes.items() if isinstance(axis, PresetAxis)}
     blobs = _Blobs(clips, drawn.films, recipe.seed, recipe.masks_per_preset)
     own_axes: dict[_Place, list[PresetAxis]] = {place: [] for place in places}
@@ -171,16 +197,14 @@ def corrupt(recipe: Any, executor: Executor, workspace: Workspace, drawn: Drawn)
     workspace.write_rows("attributes", MASK_LEVELS, promised_levels(rendered, measured))
     made = {row.corruption_id: row for row in rendered.records}
     bases = {place: made[one] for place in places if (one := blobs.base(place).corruption_id) in made}
-    versions: list[_Version] = []
-    refused: dict[str, str] = {}
-    doubted: list[Rejection] = []
+    result = _Made([], {}, [], {clip: bases[place] for clip, place in first.items() if place in bases})
     for name, axis in axes.items():
         chosen = {place: bases[place] for place in of_axes[name] if place in bases}
         if name in presets:
-            why = f"in {_DRAWS} draws the {axis.property} is not measured as {' and '.join(axis.levels)}"
+            why = _unconfirmed_words(axis)
             for place in [place for place in chosen if name in unconfirmed[place]]:
-                refused[name] = why
-                doubted.append(Rejection(chosen.pop(place).corruption_id, AXES_OF_ITEMS, names[place.clip_id], why))
+                result.refused[name] = why
+                result.doubted.append(Rejection(chosen.pop(place).corruption_id, AXES_OF_ITEMS, names[place.clip_id], why))
             found = _of_presets(presets[name], chosen, blobs, made)
         else:
             given = [(clips[place.clip_id], base) for place, base in chosen.items()]
@@ -188,12 +212,35 @@ def corrupt(recipe: Any, executor: Executor, workspace: Workspace, drawn: Drawn)
             render.measure_all(executor, varied.outcome, name=measure_step(name))
             found = _of_varied(axis, list(chosen.values()), varied.corruptions)
             if varied.refused:
-                refused[name] = varied.refused[0]
-        versions += _complete(axis, found)
-    workspace.write_table("rejected", AXES_OF_ITEMS, doubted, Rejection)
-    why_not = {f"{name}-{level}": reason for name, reason in refused.items() for level in axes[name].levels}
-    drawn = replace(drawn, left_out={**why_not, **drawn.left_out})
-    _write(recipe, workspace, drawn, versions, {clip: bases[place] for clip, place in first.items() if place in bases})
+                result.refused[name] = varied.refused[0]
+        result.versions.extend(_complete(axis, found))
+    return result
+
+
+def _unconfirmed_words(axis: Axis | type[Axis]) -> str:
+    return f"in {_DRAWS} draws the {axis.property} is not measured as {' and '.join(axis.levels)}"
+
+
+def refusals(workspace: Workspace, axis: str) -> list[str]:
+    """Why an axis has not the pairs of some clips that were drawn for it, a reason for each."""
+    steps, doubt = (f"{GENERATOR}.{axis}", f"{AXIS_CLIPS}.{axis}"), _unconfirmed_words(AXES.get(axis))
+    return [
+        row.reason
+        for row in workspace.table("rejected", Rejection)
+        if row.step in steps or (row.step == AXES_OF_ITEMS and row.reason == doubt)
+    ]
+
+
+class _Made(NamedTuple):
+    """What is made of clips that were drawn."""
+
+    versions: list[_Version]
+    refused: dict[str, str]
+    """Axis -> why a clip is not in it."""
+    doubted: list[Rejection]
+    """Blobs that measurement does not confirm."""
+    unchanged: dict[str, Corruption]
+    """Clip -> its hole where nothing is changed."""
 
 
 class _Version(NamedTuple):

@@ -230,11 +230,14 @@ def summarise(workspace: Workspace, dataset: Dataset, *, per_slice: int | None =
     """Slices with their numbers, and how many files gave nothing."""
     from inpaintbench.files import display_name
 
-    source_of = frozen.sources_of(dataset)
+    source_of, refused = frozen.sources_of(dataset), _refused_words(workspace, dataset)
     rows = [
-        (part.name, len(part.item_ids), len({source_of[item] for item in part.item_ids}), _short(len(part.item_ids), per_slice))
+        (
+            part.name, len(part.item_ids), len({source_of[item] for item in part.item_ids}),
+            "; ".join(words for words in (_short(len(part.item_ids), per_slice), refused.get(part.name)) if words),
+        )
         for part in dataset.slices
-    ]
+    ]  # fmt: skip
     rows += [(name, 0, 0, f"left out: {reason}") for name, reason in dataset.left_out.items()]
     console.print_table("Slices", ["slice", "items", "sources", "remark"], rows)
     doubts = [row for row in workspace.table("attributes", Attribute, step=MASK_LEVELS) if row.name == "label_doubts"]
@@ -308,3 +311,16 @@ def _dropped(selections: Sequence[Selection]) -> list[str]:
 
 def _short(count: int, wanted: int | None) -> str:
     return "" if wanted is None or count >= wanted else f"{count} of {wanted} pairs wanted"
+
+
+def _refused_words(workspace: Workspace, dataset: Dataset) -> dict[str, str]:
+    """Slice of an axis -> how many of the clips that were drawn for it gave no pair, and why."""
+    from inpaintbench.masks.axes import AXES
+    from inpaintbench.recipes.paired import FACT, refusals
+
+    words: dict[str, str] = {}
+    for axis in (axis for axis in dataset.facts.get(FACT, ()) if axis["name"] in AXES):
+        if reasons := refusals(workspace, axis["name"]):
+            told = f"{count(len(reasons), 'clip')} refused, such as: {reasons[0]}"
+            words.update((f"{axis['name']}-{level}", told) for level in axis["levels"])
+    return words
