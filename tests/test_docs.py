@@ -55,6 +55,12 @@ def test_links_between_pages_lead_somewhere() -> None:
             assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
+def test_no_empty_line_splits_a_table() -> None:
+    for page in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md")):
+        for before, after in re.findall(r"^\|.*\|\n\n(\|.*)\n(.*)$", page.read_text(), re.MULTILINE):
+            assert re.match(r"\|[-:| ]+$", after), f"{page.name}: {before}"
+
+
 def test_the_tree_of_the_readme_names_what_is_there() -> None:
     tree = (ROOT / "CONTRIBUTING.md").read_text().partition("## The tree\n")[2].split("```")[1]
     named = re.findall(r"^(\w+/|\w+\.py)|\b(\w+\.py)", tree, re.MULTILINE)
