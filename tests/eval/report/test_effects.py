@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 from dataclasses import replace
 from typing import Any
@@ -74,7 +75,7 @@ def test_what_is_not_told_is_no_claim_but_says_what_could_have_been_found() -> N
     # Reaches of effects that have one: from .9 of the slopes to 7.5 of the largest effect.
     assert effects.sensitivity_note(nothing, PSNR) == (
         "None of these 15 effects is more than chance: with 6 sources an effect is told where it is larger than its "
-        "interval’s half-width, here 0.90 to 7.50 dB."
+        "interval’s half-width, for half of them 1.50 dB or less."
     )
     assert effects.sensitivity_note(diagnosis_of(paired_results()), PSNR).startswith(
         "The other 6 could be chance: with 6 sources"
@@ -252,6 +253,34 @@ def test_a_fingerprint_draws_every_effect_with_worse_to_the_left(quantity: Quant
         at: float(re.search(rf'<path aria-label="{re.escape(html.escape(at))}"[^>]* d="M([-\d.]+)', svg)[1]) for at in words
     }  # type: ignore[index]
     assert len(set(places.values())) == 1  # a line's mark is as wide as its panel
+
+
+def test_one_interval_without_end_leaves_the_others_as_long_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    diagnosis = diagnosis_of(paired_results())
+    own = [effect for effect in effects.own_effects(diagnosis, PSNR) if not effect.told]
+    wide = diagnosis._replace(effects=tuple(one._replace(reach=400.0) if one == own[0] else one for one in diagnosis.effects))
+    usual, rows = (
+        {(row["method"], row["line"]): row for row in effect_plots.fingerprint_rows(made, PSNR) if row["kind"] == "effect"}
+        for made in (diagnosis, wide)
+    )
+    key = (own[0].method, effect_plots.line_label(effects.step_of(own[0])))
+    assert (rows[key]["beyond_worse"], rows[key]["beyond_better"]) == (rows[key]["low"], rows[key]["high"])
+    assert rows[key]["told"] != usual[key]["told"]  # the words have the whole of it
+    assert all(abs(rows[one][end]) < 20 for one in rows for end in ("low", "high") if rows[one][end] is not None)
+    assert all(
+        (rows[one]["low"], rows[one]["high"]) == (usual[one]["low"], usual[one]["high"]) for one in rows if rows[one]["sure"]
+    )
+    errors = [row for row in effect_plots.fingerprint_rows(diagnosis, MSE) if "beyond_worse" in row]
+    assert all(row["beyond_worse"] == row["high"] for row in errors)  # less is better
+    monkeypatch.setattr(figures, "diagnose", lambda _: wide)
+    drawn = paper_figure(paired_results(), "fingerprint", PSNR)
+    assert "An interval that ends in an arrow goes on beyond." in drawn["title"]["subtitle"]
+    # Two triangles of the one interval, to the left and to the right of it.
+    assert {part for part in ("triangle-left", "triangle-right") if part in json.dumps(drawn)} == {
+        "triangle-left",
+        "triangle-right",
+    }
+    assert "<svg" in vl_convert.vegalite_to_svg(drawn)
 
 
 def scales_of(tree: Any) -> list[dict[str, Any]]:

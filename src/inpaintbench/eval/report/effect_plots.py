@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import lazy_loader
@@ -33,6 +34,8 @@ _LINE = 34
 _PALE = 0.42
 # Of each measured attribute how many of its unit are one of its own, and the unit.
 _UNITS = {one.name: (one.scale, one.unit) for one in MEASURED}
+# Where an interval that goes on beyond is cut, towards worse and better -> the arrow there.
+BEYOND = {"beyond_worse": "triangle-left", "beyond_better": "triangle-right"}
 _PANEL_WIDTH, _CURVE_WIDTH, _CURVE_HEIGHT = 150, 240, 170
 
 
@@ -46,8 +49,8 @@ def fingerprint_chart(
 ) -> alt.FacetChart:
     """Effects with their intervals on one scale: a line for each step of a factor, a panel for each method.
 
-    Worse is to the left for every metric. What could be chance is pale; what is told bears its number. A line is one mark
-    (``kind == "line"``) that says the effect and that a script can take a click on.
+    Worse is to the left for every metric. What could be chance is pale; what is told bears its number. An interval that ends in
+    an arrow goes on beyond. A line is one mark (``kind == "line"``) that says the effect and that a script can take a click on.
 
     Args:
         styles: of the methods.
@@ -62,7 +65,7 @@ def fingerprint_chart(
         "scale": alt.Scale(reverse=not higher_is_better, padding=14),
     }
     axis = alt.Axis(ticks=False, domain=False, labelExpr="split(datum.label, '\\n')", labelLineHeight=14, labelPadding=10,
-                    labelOffset=-7, labelLimit=240, labelColor="var(--ink)")  # fmt: skip
+                    labelOffset=-7, labelLimit=400, labelColor="var(--ink)")  # fmt: skip
     base = alt.Chart(_ROWS).encode(y=alt.Y("line:N", sort=list(lines), title=None, axis=axis, scale=alt.Scale(padding=0)))
     if together:
         base = base.encode(yOffset=alt.YOffset("place:O", scale=alt.Scale(domain=[0, 1, 2], paddingOuter=0.5)))
@@ -78,6 +81,12 @@ def fingerprint_chart(
         .encode(x=alt.X("low:Q", **x), x2="high:Q", color=colour, opacity=opacity),
         effects.mark_point(filled=True, size=90, stroke="var(--ground)", strokeWidth=1, aria=False).encode(
             x=alt.X("value:Q", **x), color=colour, shape=shape, opacity=opacity
+        ),
+        *(
+            effects.transform_filter(f"isValid(datum.{name})")
+            .mark_point(shape=shape_of, filled=True, size=70, aria=False)
+            .encode(x=alt.X(f"{name}:Q", **x), color=colour, opacity=opacity)
+            for name, shape_of in BEYOND.items()
         ),
         effects.transform_filter("datum.sure")
         .mark_text(dy=-9, fontSize=11, fontWeight=600, color="var(--ink)", aria=False)
@@ -123,23 +132,40 @@ def _panelled(effects: Sequence[tuple[str, FactorEffect]], quantity: Quantity) -
     shared = {"metric": quantity.metric, "region": quantity.region}
     panels = dict.fromkeys(panel for panel, _ in effects)
     methods = {panel: effect.method for panel, effect in effects}
+    ends = _ends([effect for _, effect in effects])
     return [
         *(shared | {"kind": "panel", "panel": panel, "method": methods[panel]} for panel in panels),
-        *(shared | {"kind": "effect", "panel": panel, **_effect_row(effect)} for panel, effect in effects),
+        *(shared | {"kind": "effect", "panel": panel, **_effect_row(effect, ends)} for panel, effect in effects),
     ]
 
 
-def _effect_row(effect: FactorEffect) -> PlotRow:
+def _ends(effects: Sequence[FactorEffect]) -> tuple[float, float]:
+    """Values between which intervals are drawn: all that is told is there, and every effect with the median reach.
+
+    An attribute that the items hardly tell apart from the others has an interval many times as long; it would leave dots of the
+    others.
+    """
+    usual = median([effect.reach for effect in effects if math.isfinite(effect.reach)] or [0.0])
+    shown = [(effect.value, effect.reach if effect.told else min(effect.reach, usual)) for effect in effects]
+    return min([0.0, *(value - reach for value, reach in shown)]), max([0.0, *(value + reach for value, reach in shown)])
+
+
+def _effect_row(effect: FactorEffect, drawn: tuple[float, float]) -> PlotRow:
     step, leaf = step_of(effect), metric_leaf(effect.quantity.metric)
     known = math.isfinite(effect.reach)
     ends = f", interval {number(effect.low, leaf.decimals)} to {with_unit(effect.high, effect.quantity.metric)}" if known else ""
     who = f"{effect.method} less {effect.other}" if effect.other else effect.method
     size = f"{signed(effect.value, leaf.decimals)} {leaf.unit}".strip()
     told = f"more than chance, p {p_words(effect.p)}" if effect.told else f"could be chance, p {p_words(effect.p)}"
+    ends_drawn = (drawn[0], effect.low < drawn[0]), (drawn[1], effect.high > drawn[1])
+    towards = tuple(BEYOND) if effect.quantity.higher_is_better else tuple(BEYOND)[::-1]
+    beyond = [(name, *end) for name, end in zip(towards, ends_drawn, strict=True)]
     return {
         "method": effect.method, "line": line_label(step), "step": step.key, "sure": effect.told,
         "value": _short(effect.value),
-        "low": _short(effect.low) if known else None, "high": _short(effect.high) if known else None,
+        "low": _short(max(effect.low, drawn[0])) if known else None,
+        "high": _short(min(effect.high, drawn[1])) if known else None,
+        **{name: _short(end) for name, end, goes_on in beyond if known and goes_on},
         "text": signed(effect.value, leaf.decimals),
         "told": f"{who}, {factor_label(step.factor)}, {step.levels}: {size}{ends}, {told}, {rests_on(effect)}",
     }  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from statistics import median
 from typing import NamedTuple
 
 from inpaintbench.eval.comparing.factors import Factor
@@ -16,7 +17,7 @@ from inpaintbench.eval.results.labels import quantity_label, quantity_title
 from inpaintbench.eval.results.quantity import Quantity, metric_leaf
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.pages import Cell, Column, Method, Row, Sentence, Table
-from inpaintbench.pages.words import count, interval, number, signed, span
+from inpaintbench.pages.words import count, interval, number, signed
 from inpaintbench.steps import LEVEL_OF, PAIR_OF
 
 # Axes whose items have a video in any case, and items that no factor explains.
@@ -95,7 +96,7 @@ def sentence(effect: FactorEffect) -> Sentence:
 
 
 def sensitivity_note(diagnosis: Diagnosis, quantity: Quantity) -> str:
-    """What could have been found: the half-widths of the intervals of methods' effects that are not told; empty where all are."""
+    """What could have been found: the median half-width of intervals of effects that are not told; empty where all are."""
     own = own_effects(diagnosis, quantity)
     untold = [effect for effect in own if not effect.told]
     if not untold:
@@ -104,13 +105,15 @@ def sensitivity_note(diagnosis: Diagnosis, quantity: Quantity) -> str:
     none = f"None of these {len(untold)} effects is more than chance" if len(untold) > 1 else "This effect could be chance"
     begin = some if len(untold) < len(own) else none
     leaf = metric_leaf(quantity.metric)
-    reaches = sorted(effect.reach for effect in untold if math.isfinite(effect.reach))
+    reaches = [effect.reach for effect in untold if math.isfinite(effect.reach)]
     if not reaches:
         return f"{begin}."
-    sizes = f"{span(number(reaches[0], leaf.decimals), number(reaches[-1], leaf.decimals))} {leaf.unit}".strip()
+    # One attribute that the items hardly tell apart from the others would make a range that says nothing of the rest.
+    size = f"{number(median(reaches), leaf.decimals)} {leaf.unit}".strip()
+    size = f"for half of them {size} or less" if len(reaches) > 1 else f"here {size}"
     sources = sorted(effect.n_sources for effect in untold)
     rest = f"{f'{sources[0]} to ' if sources[0] < sources[-1] else ''}{count(sources[-1], 'source')}"
-    return f"{begin}: with {rest} an effect is told where it is larger than its interval’s half-width, here {sizes}."
+    return f"{begin}: with {rest} an effect is told where it is larger than its interval’s half-width, {size}."
 
 
 def effects_table(results: Results, diagnosis: Diagnosis, quantity: Quantity) -> Table:

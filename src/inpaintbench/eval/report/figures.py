@@ -103,7 +103,7 @@ def _of_diagnosis(results: Results, name: str, quantity: Quantity, styles: Style
         rows = effect_plots.fingerprint_rows(diagnosis, quantity)
         lines = effect_plots.line_labels(diagnosis)
         chart = effect_plots.fingerprint_chart(own, lines, list(own), higher_is_better=quantity.higher_is_better)
-        title, notes = effect_plots.figure_title(quantity), [PALE_NOTE]
+        title, notes = effect_plots.figure_title(quantity), _notes_of(rows)
     else:
         rows = effect_plots.response_rows(diagnosis, quantity)
         chart = effect_plots.response_chart(own, effect_plots.curve_labels(diagnosis))
@@ -123,7 +123,13 @@ def versus_figure(results: Results, one: str, other: str, quantity: Quantity) ->
     styles = {**method_styles((one, other)), panels[1]: MethodStyle("var(--soft)", "diamond", [1, 0])}
     lines = effect_plots.line_labels(diagnosis)
     chart = effect_plots.fingerprint_chart(styles, lines, panels, higher_is_better=quantity.higher_is_better, together=True)
-    return for_paper(chart, rows, title=effect_plots.figure_title(quantity), notes=[PALE_NOTE])
+    return for_paper(chart, rows, title=effect_plots.figure_title(quantity), notes=_notes_of(rows))
+
+
+def _notes_of(rows: Sequence[PlotRow]) -> list[str]:
+    """How a fingerprint is read."""
+    beyond = any(name in row for row in rows for name in effect_plots.BEYOND)
+    return [PALE_NOTE, *(["An interval that ends in an arrow goes on beyond."] if beyond else [])]
 
 
 PALE_NOTE = "Pale: could be chance. Intervals hold for everything that is compared together."
