@@ -23,6 +23,16 @@ True = hole; ranges are half open. [Reading a benchmark](tutorials/reader.md) an
 """
 PUBLIC: Sequence[tuple[str, str, Sequence[str]]] = (
     (
+        "The front door",
+        "`import inpaintbench as ib` gives these as `ib.load` and so on; `ib.metrics` is an `ArrayMetrics`. "
+        "[How to use them](how-to/use_from_python.md).",
+        [
+            *(f"inpaintbench.api.runs:{name}" for name in ("load", "LoadedDataset", "LoadedSlice", "LoadedItem", "run", "Run")),
+            *(f"inpaintbench.api.comparing:{name}" for name in ("compare", "Versus", "Plot", "report", "WrittenReport")),
+            *(f"inpaintbench.eval.scoring.score_arrays:{name}" for name in ("ArrayMetrics", "ArrayMetric", "OverBatches")),
+        ],
+    ),
+    (
         "Frozen datasets",
         "Read by `inpaintbench.frozen`, without a workspace and without PyTorch.",
         [

@@ -22,8 +22,11 @@ PAGE = ROOT / "docs" / "licences.md"
 BEGIN, END = "<!-- installed packages: made by `make sbom` -->\n", "<!-- end of installed packages -->\n"
 # Licences of packages that state none in a form that programs read, or that `make setup` leaves out, and where they were read.
 READ = {
+    "appnope": ("BSD-2-Clause", "its metadata"),
+    "asttokens": ("Apache-2.0", "its metadata"),
     "audioop-lts": ("PSF-2.0", "its metadata"),
     "axe-playwright-python": ("MIT", "its LICENSE"),
+    "cffi": ("MIT-0", "its metadata"),
     "cuda-toolkit": ("LicenseRef-NVIDIA-Proprietary", "stated nowhere in it; those of the packages that it names"),
     "hatchling": ("MIT", "its metadata"),
     "httpx2-jsfetch": ("BSD-3-Clause", "its metadata"),
@@ -31,6 +34,7 @@ READ = {
     "nvidia-cusparselt-cu13": ("LicenseRef-NVIDIA-Proprietary", "its metadata"),
     "ply": ("BSD-3-Clause", "its metadata say BSD, its source three clauses"),
     "protobuf": ("BSD-3-Clause", "its LICENSE"),
+    "pycparser": ("BSD-3-Clause", "its metadata"),
     "ray": ("Apache-2.0", "its metadata"),
     "torchcodec": ("BSD-3-Clause", "its LICENSE; inside are libraries under their own, listed beside it"),
     "torchvision": ("BSD-3-Clause", "its LICENSE"),

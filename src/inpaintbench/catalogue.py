@@ -21,6 +21,7 @@ from inpaintbench.deviations import Deviation
 from inpaintbench.errors import InpaintBenchError, UnknownNameError
 
 T_co = TypeVar("T_co", covariant=True)
+Value = TypeVar("Value")
 
 
 class Leaf:
@@ -125,6 +126,18 @@ def known_name(kind: str, name: str, known: Iterable[str]) -> str:
     if name not in names:
         raise UnknownNameError(unknown_name(kind, name, names))
     return name
+
+
+def pick(kind: str, names: Sequence[str] | None, known: Mapping[str, Value]) -> list[Value]:
+    """Those of ``known`` that are named, each once; all of them where none is.
+
+    Raises:
+        UnknownNameError: a name that is not among them.
+    """
+    for name in names or ():
+        if name not in known:
+            raise UnknownNameError(unknown_name(kind, name, known))
+    return [known[name] for name in dict.fromkeys(names or known)]
 
 
 def unknown_name(kind: str, name: str, known: Iterator[str] | Mapping[str, Any] | list[str]) -> str:

@@ -6,9 +6,10 @@ import json
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from inpaintbench import frozen
+from inpaintbench.api.comparing import write_run_report
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console
 from inpaintbench.cli.console import Running
@@ -21,56 +22,27 @@ from inpaintbench.compute import Compute
 from inpaintbench.errors import UnknownNameError, VerifyError
 from inpaintbench.eval.analysis.means import Means, means_of, published_means
 from inpaintbench.eval.analysis.write import write_analysis
-from inpaintbench.eval.protocols import PROTOCOLS, usual
-from inpaintbench.eval.report import ReportFiles, write_report
-from inpaintbench.eval.report.media import PredictionMedia
-from inpaintbench.eval.scoring.effort import efforts_of
-from inpaintbench.eval.scoring.parts import of_slices
+from inpaintbench.eval.protocols import usual
+from inpaintbench.eval.report import ReportFiles
 from inpaintbench.eval.scoring.predict import MethodSpec
-from inpaintbench.eval.scoring.run_folder import bind, scores_of
-from inpaintbench.eval.scoring.run_state import OPTION, references_in, remembered
+from inpaintbench.eval.scoring.run_folder import bind
 from inpaintbench.eval.scoring.score import score_all
-from inpaintbench.eval.scoring.scores import Scores
 from inpaintbench.eval.trackers.record import held_back, records
 from inpaintbench.eval.trackers.sinks import Sink, sink
 from inpaintbench.export.verify import verify
 from inpaintbench.regions import ALL_REGIONS
-from inpaintbench.types import Dataset, Prediction
+from inpaintbench.types import Dataset
 from inpaintbench.workspace import Workspace
 
 DEMO_METHODS = tuple(MethodSpec(name, name) for name in ("blank", "telea", "temporal_median", "affine_propagation"))
 
 
 def _report(
-    workspace: Workspace,
-    dataset: Dataset,
-    root: Path,
-    protocol: str,
-    methods: Sequence[str] | None,
-    *,
-    out: Path | None = None,
-    media_items: int = 6,
-    show: Sequence[str] = (),
-    slices: Sequence[str] = (),
+    workspace: Workspace, dataset: Dataset, root: Path, protocol: str, *, out: Path | None = None, **options: Any
 ) -> ReportFiles:
-    chosen = PROTOCOLS.get(protocol)
-    rows, compared = scores_of(workspace, dataset, root, protocol, methods=methods)
-    if slices:
-        dataset = of_slices(dataset, slices)
-        there = {row["item_id"] for row in dataset.items}
-        rows = Scores(row for row in rows if row.item_id in there)
-        # A number of a set stands for its slice; that of all items is of more than are left.
-        compared = [row for row in compared if row.slice in slices]
-    media = PredictionMedia(root, dataset, workspace.blobs, workspace.table("predictions", Prediction), protocol=chosen)
-    folder = out or workspace.path / "report"
-    if (before := _reported(folder)) not in (None, protocol):
+    if (before := _reported(out or workspace.path / "report")) not in (None, protocol):
         console.warn(f"replaces the report under {before}; --out keeps both")
-    return write_report(
-        folder, title=dataset.name, dataset=dataset, scores=rows, slice_scores=compared, references=references_in(workspace),
-        options=remembered(workspace, OPTION), efforts=efforts_of(workspace, dataset, {row.method for row in rows}),
-        protocol=chosen, media=media, run=workspace.path,
-        further_items=media_items, asked_items=show,
-    )  # fmt: skip
+    return write_run_report(workspace, dataset, root, protocol, folder=out, **options)
 
 
 def _reported(folder: Path) -> str | None:
@@ -88,7 +60,7 @@ def evaluate(root: Path, *, run: Path, methods: Sequence[MethodSpec], protocol: 
     with running.on(workspace) as executor:
         predict_all(executor, dataset, root, methods, full=False, seconds=3600.0)
         score_all(executor, dataset, root, labels, protocol, None, Compute())
-    return _report(workspace, dataset, root, protocol, labels).page
+    return _report(workspace, dataset, root, protocol, methods=labels).page
 
 
 def verify_loadable(root: Path) -> None:
@@ -129,9 +101,8 @@ def report(
     bind(workspace, dataset)
     with console.writing(workspace):
         made = _report(
-            workspace, loaded, dataset, protocol or usual(loaded), None, out=out, media_items=media, show=show or (),
-            slices=only or (),
-        )  # fmt: skip
+            workspace, loaded, dataset, protocol or usual(loaded), out=out, media_items=media, show=show or (), slices=only or ()
+        )
     console.say(f"Report: {made.page.resolve()}")
     _log(made, loaded, sinks)
     console.tell_next("view", made.page.parent)

@@ -5,26 +5,11 @@ from __future__ import annotations
 import difflib
 import inspect
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeVar, get_type_hints
+from collections.abc import Iterable, Mapping
+from typing import Any, get_type_hints
 
-from inpaintbench.catalogue import unknown_name
+from inpaintbench.catalogue import pick
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.errors import UnknownNameError
-
-Value = TypeVar("Value")
-
-
-def pick(kind: str, names: Sequence[str] | None, known: Mapping[str, Value]) -> list[Value]:
-    """Those of ``known`` that are named, each once; all of them where none is.
-
-    Raises:
-        UnknownNameError: a name that is not among them.
-    """
-    for name in names or ():
-        if name not in known:
-            raise UnknownNameError(unknown_name(kind, name, known))
-    return [known[name] for name in dict.fromkeys(names or known)]
 
 
 def check_name(kind: str, name: str | None, known: Iterable[str]) -> None:

@@ -59,7 +59,7 @@ class PythonCallable(Method):
         if inspect.isclass(function):
             _check_class(function, self._arguments)
         self._found, self._is_class = function, inspect.isclass(function)
-        self.stateless = bool(getattr(function, "stateless", False))
+        self.stateless, self.unwatched = (bool(getattr(function, name, False)) for name in ("stateless", "unwatched"))
         self.heading = f"{address}({', '.join(f'{name}={value!r}' for name, value in self._arguments.items())})"
 
     @cached_property

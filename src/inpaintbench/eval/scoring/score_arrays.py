@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from inpaintbench import video
+from inpaintbench.catalogue import known_name, unknown_name
 from inpaintbench.compute import Compute, Shared
-from inpaintbench.errors import InputError, MediaError
+from inpaintbench.errors import InputError, MediaError, NotMeasurable
 from inpaintbench.eval.adapters.fitting import sizes_in_words
 from inpaintbench.eval.metrics import METRICS
+from inpaintbench.eval.metrics.base import Measurement, SetMetric
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.scoring.score_item import measurable_view, measurements_of
 from inpaintbench.eval.scoring.scores import Scores
+from inpaintbench.eval.values.statistics import summarise
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
 
@@ -105,6 +109,144 @@ def _check(name: str, truth: Frames, hole: Hole, prediction: Frames) -> None:
             raise InputError(f"the {what} of {name!r} is {other}, the truth {wanted}")
     if not hole.any():
         raise InputError(f"the hole of {name!r} is empty: there is nothing to judge; black is known and white is hole")
+
+
+@dataclass(frozen=True)
+class ArrayMetric:
+    """A metric of arrays, under a protocol that measures it: ``ib.metrics.psnr(truth, result, hole)``."""
+
+    name: str
+
+    def __call__(
+        self, truth: Frames, result: Frames, hole: Hole, *, region: str | None = None, protocol: str | None = None
+    ) -> float:
+        """Value of one clip, in the unit of the metric; infinite where its definition is.
+
+        Args:
+            truth: ``uint8[T, H, W, 3]``.
+            result: ``uint8[T, H, W, 3]``; only its hole counts, unless the protocol judges whole frames.
+            hole: ``bool[T, H, W]``, True = hole.
+            region: ``hole``, ``band`` or ``frame``, say; by default the one that the protocol's claims are made of.
+            protocol: its constants count; by default ``devil/corrected``, or the first that has the metric.
+
+        Raises:
+            InputError: arrays of other shapes or types, no such region, or a metric that compares sets of clips.
+            NotMeasurable: there is no value; the text says why.
+        """
+        clips = self.over_batches(region=region, protocol=protocol)
+        if clips.metric.of_sets:
+            raise InputError(f"{self.name!r} compares sets of clips: use `over_batches()`")
+        clips.add(truth, result, hole)
+        return float(clips.values[0]) if clips.values[0] is not None else clips.value()
+
+    def over_batches(
+        self, *, region: str | None = None, protocol: str | None = None, compute: Compute | None = None
+    ) -> OverBatches:
+        """The same over many clips: ``psnr = ib.metrics.psnr.over_batches()``, then ``psnr.add(...)`` and ``psnr.value()``.
+
+        Args:
+            region: as of a call.
+            protocol: as of a call.
+            compute: how networks run.
+        """
+        names = [protocol] if protocol else ["devil/corrected", *PROTOCOLS]
+        having = next((one for one in names if protocol or self.name in PROTOCOLS.get(one).metrics), None)
+        if having is None:
+            raise InputError(f"no protocol measures {self.name!r}")
+        return OverBatches(self.name, PROTOCOLS.get(having), region=region, compute=compute or Compute())
+
+
+class OverBatches:
+    """Clips that are added one after the other, and the value of all: ``ib.metrics.ssim.over_batches()``.
+
+    Args:
+        name: of the metric.
+        protocol: that measures it.
+        region: one that the metric answers for under it; None = that of the protocol's claims, or the first.
+        compute: how networks run.
+
+    Raises:
+        UnknownNameError: no such metric of the protocol, or no such region of the metric.
+    """
+
+    def __init__(self, name: str, protocol: Protocol, *, region: str | None, compute: Compute) -> None:
+        [self.metric] = protocol.build_metrics([name])
+        usual = protocol.primary[1] if protocol.primary[1] in self.metric.regions else self.metric.regions[0]
+        self.region = known_name(f"region of {name!r}:", region or usual, self.metric.regions)
+        self.protocol, self._compute = protocol, compute
+        self.values: list[float | None] = []
+        """Value of each clip; None where it has none, and of metrics that compare sets."""
+        self._measured: list[Measurement] = []
+        self._sources: list[str] = []
+
+    def add(self, truth: Frames, result: Frames, hole: Hole, *, sources: Sequence[str] | None = None, fps: float = 24.0) -> None:
+        """Measure a clip, or each of a batch.
+
+        Args:
+            truth: ``uint8[T, H, W, 3]``, or ``uint8[N, T, H, W, 3]`` of N clips.
+            result: the same.
+            hole: ``bool[T, H, W]`` or ``bool[N, T, H, W]``, True = hole.
+            sources: the film that each clip is from, where several are from one; intervals of metrics that compare sets need it.
+            fps: frames a second, which few metrics look at.
+
+        Raises:
+            InputError: arrays of other shapes or types, or an empty hole.
+        """
+        batch = (truth, result, hole) if truth.ndim == 5 else (truth[None], result[None], hole[None])
+        if len({len(one) for one in (*batch, sources or batch[0])}) > 1:
+            raise InputError(
+                f"truth, result, hole and sources are of {', '.join(str(len(one)) for one in batch)} clips: give as many"
+            )
+        for place, (clean, made, missing) in enumerate(zip(*batch, strict=True)):
+            name = f"clip {len(self.values)}"
+            _check(name, clean, missing, made)
+            view = ItemView.of_arrays(
+                item_id=name,
+                fps=fps,
+                shared=Shared(truth_id=name, compute=self._compute),
+                truth=clean,
+                hole=missing,
+                prediction=made,
+            )
+            seen = measurable_view(view, self.protocol, full_frames=True)
+            found = measurements_of(self.metric, [seen], protocol=self.protocol)[0][self.region]
+            self._measured.append(found)
+            self.values.append(found.value)
+            self._sources.append(sources[place] if sources else name)
+
+    def value(self) -> float:
+        """The value of all clips so far: their mean by the protocol, or of a metric that compares sets its number for them.
+
+        Raises:
+            NotMeasurable: no clip has a value; the text says why.
+        """
+        reason = next((one.reason for one in self._measured if one.reason), None)
+        if isinstance(self.metric, SetMetric):
+            sets = [(one.features, source) for one, source in zip(self._measured, self._sources, strict=True) if one.features]
+            found = self.metric.compare([one for one, _ in sets], [source for _, source in sets]) if sets else None
+            value, reason = (found.value, found.reason) if found else (None, reason)
+        else:
+            weights = [float(self.protocol.weight(self.metric.name, one.details)) for one in self._measured]
+            rule = self.protocol.infinite_rule(self.metric.name)
+            value = summarise(self.values, clusters=self._sources, infinite=rule, weights=weights).mean
+        if value is None:
+            raise NotMeasurable(reason or "no clip was added, or all values are infinite")
+        return value
+
+
+class ArrayMetrics:
+    """Every metric by its name, called with arrays: ``ib.metrics.ssim(truth, result, hole)``; ``dir(ib.metrics)`` lists them."""
+
+    def __getattr__(self, name: str) -> ArrayMetric:
+        if name not in METRICS:  # notebooks ask objects for names of their own
+            raise AttributeError(unknown_name("metric", name, list(METRICS)))
+        return ArrayMetric(name)
+
+    def __dir__(self) -> list[str]:
+        return sorted(METRICS)
+
+
+metrics = ArrayMetrics()
 
 
 def score_folders(
