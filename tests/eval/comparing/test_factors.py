@@ -29,6 +29,7 @@ from inpaintbench.masks.measure import MaskMeasurements
 from inpaintbench.recipes import removal
 from inpaintbench.types import Dataset
 from inpaintbench.wings.chalearn import decaption, fingerprint, humans
+from inpaintbench.wings.editboard import recipe as editing
 
 
 def of(made: Dataset, attributes: Attributes) -> Factors:
@@ -106,7 +107,9 @@ def test_a_number_that_another_tells_too_few_items_have_or_too_few_sources_bear_
     assert [factor.name for factor, _ in found.columns] == [CAMERA, SIZE, POSE]
     assert found.left_out == {
         "camera_motion_per_second": "others that are told say nearly the same of these items",
-        "hole.centroid_displacement_pixels": "known, with all before it, of 10 of 45 items",
+        "hole.centroid_displacement_pixels": (
+            "it and every attribute taken before it are known of only 10 of 45 items, and half are needed"
+        ),
         "hole.centroid_speed_pixels_per_frame": "9 sources do not tell more than 3 attributes apart",
     }
 
@@ -146,7 +149,7 @@ def test_what_films_show_by_themselves_is_not_missing_in_versions_of_their_clips
     assert not found.left_out
     assert [name for name, known in zip(sorted(items), found.known, strict=True) if known] == [*low, *high]
     # Items of one clip, of which none is a version of another: there the number is missing.
-    assert of(made, items).left_out[CAMERA] == "known, with all before it, of 12 of 36 items"
+    assert of(made, items).left_out[CAMERA] == "it is known of only 12 of 36 items, and half are needed"
 
 
 def test_attributes_have_the_names_that_builds_give_them_and_the_axes_that_change_them() -> None:
@@ -160,8 +163,14 @@ def test_attributes_have_the_names_that_builds_give_them_and_the_axes_that_chang
     named = {one.name for one in MEASURED if one.name.startswith(("mask.axis_", "hole."))}
     assert named <= known
     assert "mask.axis_frame_step" in named
-    recipes = {recipe.AXIS.name for recipe in (decaption, fingerprint, humans, removal)}
-    assert {name for one in MEASURED for name in one.of} <= {*MADE_AXES, *recipes, "camera_motion", "bg_scene_motion"}
+    recipes = {recipe.AXIS.name for recipe in (decaption, editing, fingerprint, humans, removal)}
+    assert {name for one in MEASURED for name in one.of} <= {
+        *MADE_AXES,
+        *recipes,
+        "hole_area",
+        "camera_motion",
+        "bg_scene_motion",
+    }
     assert not {one.name for one in MEASURED} & {"effect_levels", "effect_fraction"}  # holes' facts have a prefix
 
 
@@ -169,6 +178,8 @@ def test_attributes_have_the_names_that_builds_give_them_and_the_axes_that_chang
     ("effect_strength", ("none", "low", "high"), "mask.effect_levels"),
     ("mask_error", ("eroded", "exact", "dilated"), "mask.axis_mask_iou"),
     ("mask_error", ("eroded", "exact", "dilated"), SIZE),
+    ("hole_area", ("1-10", "10-30", "30-50"), SIZE),
+    ("object_size", ("small", "large"), SIZE),
     ("blocks_kept", ("one", "half", "all"), "mask.joints_hidden"),
     ("degradation", ("half", "usual", "twice"), "degradation.wear_rms"),
 ])  # fmt: skip
@@ -182,4 +193,15 @@ def test_what_an_axis_changes_does_not_stand_beside_it(axis: str, levels: tuple[
     made = with_attributes(items, axes=[{"name": axis, "levels": list(levels), "property": axis, "truth": "the clip"}])
     found = of(made, items)
     assert [factor.name for factor in found.all] == [axis]
-    assert found.left_out == {changed: f"changed by the axis {axis}, whose pairs tell what that does"}
+    # Nobody misses a number that the axis states of its own levels.
+    why = {} if changed.startswith("mask.axis_") else {changed: f"changed by the axis {axis}, whose pairs tell what that does"}
+    assert found.left_out == why
+
+
+def test_numbers_that_an_axis_states_are_missed_by_nobody() -> None:
+    items = paired_items()
+    for item, own in items.items():
+        own["mask.axis_frame_step"] = 4.0 if item.endswith("four") else 1.0
+        own |= {"mask.axis_share_of_frames": 0.5 if item.startswith("f00") else 1.0} if item.endswith("size") else {}
+    found = of(with_attributes(items, axes=AXES), items)
+    assert set(found.left_out) == {SIZE}

@@ -61,8 +61,8 @@ MEASURED = (
     _Measured("camera_motion_per_second", "camera motion", "% of the view a second", _PERCENT, ("camera_motion",), skewed=True),
     _Measured("camera_motion", "camera motion", "% of the view", _PERCENT, ("camera_motion",), skewed=True),
     _Measured(
-        "hole.hole_fraction", "size of the hole", "% of the frame", _PERCENT, ("size", *_CLOSED, "mask_error", "blocks_kept"),
-        skewed=True,
+        "hole.hole_fraction", "size of the hole", "% of the frame", _PERCENT,
+        ("size", *_CLOSED, "mask_error", "blocks_kept", "hole_area", "object_size"), skewed=True,
     ),
     _Measured(
         "hole.centroid_displacement_pixels", "displacement of the hole", "pixels",
@@ -233,7 +233,9 @@ class _Finder:
             elif (column := self._labelled(pair.attribute, pair.low, pair.high)) is not None and not column.all():
                 self.beside.append((column == 0).astype(np.float64))
         beside = np.stack(self.beside, axis=1) if self.beside else np.zeros((len(self.sources), 0))
-        return Factors(steps, tuple(self.columns), tuple(measured), beside, self.left_out)
+        # Numbers that an axis states of its own levels are missed by nobody.
+        left_out = {name: why for name, why in self.left_out.items() if not name.startswith("mask.axis_")}
+        return Factors(steps, tuple(self.columns), tuple(measured), beside, left_out)
 
     def _steps(self) -> Iterator[Step]:
         for name, (first, *others) in self.levels.items():
@@ -282,8 +284,9 @@ class _Finder:
         # What films show by themselves is measured on the clips that are cut from them.
         share = used[self.as_cut]
         if 2 * share.sum() < len(share):
-            of = "items" if self.as_cut.all() else "items whose clip is as it was cut"
-            return f"known, with all before it, of {share.sum():,} of {len(share):,} {of}"
+            of = "items" if self.as_cut.all() else "items that show an unchanged clip"
+            known = "it is known" if not taken else "it and every attribute taken before it are known"
+            return f"{known} of only {share.sum():,} of {len(share):,} {of}, and half are needed"
         n_sources = len(np.unique(self.sources[used]))
         if n_sources < _SOURCES_OF_SLOPES:
             return f"{n_sources} sources: a slope needs at least {_SOURCES_OF_SLOPES}"
