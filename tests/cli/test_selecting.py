@@ -189,7 +189,7 @@ def test_why_tells_of_items_that_were_published_before(
         selecting.why(workspace.path, name)
         told = capsys.readouterr().out
         for words in (
-            f"item {row['item_id']}: published before, clip {row['clip_id']}",
+            f"item {row['item_id']}: published, clip {row['clip_id']}",
             row["licence"],
             row["generator"],
             "axis.size",

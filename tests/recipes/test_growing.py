@@ -25,6 +25,7 @@ from inpaintbench.export.layout import media_names
 from inpaintbench.export.verify import verify
 from inpaintbench.frozen import EARLIER
 from inpaintbench.manifest import SHOWN
+from inpaintbench.recipes import settings
 from inpaintbench.recipes.dataset_table import DatasetTable
 from inpaintbench.recipes.devil import DevilRecipe, label
 from inpaintbench.recipes.merging import merge
@@ -181,6 +182,24 @@ def test_three_steps_of_growth_keep_every_item_hole_and_truth(world: World, tmp_
     assert verify(folder, decoder=None).problems == []
     again = made(workspace, recipe, source, append=True)
     assert (again.items, again.slices, again.version) == (old.items, old.slices, old.version)
+
+
+@pytest.mark.parametrize(
+    ("was", "asked", "words"),
+    [
+        ({"design": "paired"}, {"design": "slices"}, "which is paired, not slices; build the other"),
+        ({}, {"design": "paired"}, "which is slices, not paired; build the other"),
+        ({}, {"axes": ("size",)}, "which has slices of other clips and no axes; leave --axis out"),
+    ],
+)
+def test_who_adds_is_told_of_another_design_in_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, was: dict[str, Any], asked: dict[str, Any], words: str
+) -> None:
+    (tmp_path / "dataset.json").touch()
+    monkeypatch.setattr(settings, "MANIFEST", "dataset.json")
+    monkeypatch.setattr(settings, "load", lambda _: Dataset("made", was, (), (), {}, {}, {}))
+    with pytest.raises(InputError, match=f"--append keeps the design of made.*{words}"):
+        settings.kept_by_growth(DevilRecipe, asked, tmp_path)
 
 
 @pytest.mark.long

@@ -286,7 +286,7 @@ def _tell_published(rows: Sequence[Plain], *, as_json: bool) -> None:
         return
     for row in rows:
         span = f"frames {row['start_frame']}..{row['end_frame'] - 1} of {display_name(row['source_uri'])}"
-        console.say(f"item {row['item_id']}: published before, clip {row['clip_id']}, {span}")
+        console.say(f"item {row['item_id']}: published, clip {row['clip_id']}, {span}")
         facts = {name: row.get(name) for name in ("generator", "split", "licence", "author", "page_url")} | dict(
             row["attributes"]
         )

@@ -17,7 +17,7 @@ from inpaintbench.errors import InputError
 from inpaintbench.executors.base import Executor, Rejection
 from inpaintbench.export import growing
 from inpaintbench.files import write_atomically
-from inpaintbench.manifest import MANIFEST, load
+from inpaintbench.manifest import MANIFEST, dataset_id, load
 from inpaintbench.recipes import RECIPES, dataset_table, leakage, own_slices
 from inpaintbench.recipes.dataset_table import SILENT, DatasetTable
 from inpaintbench.recipes.stages import SourceSpec, check_sources, own_slices_of
@@ -158,11 +158,23 @@ def kept_by_growth(recipe: type[BaseModel], stated: Mapping[str, Any], folder: P
         recipe: of both.
         stated: fields of what is added.
         folder: of the dataset; None = what is built adds to none.
+
+    Raises:
+        InputError: another design is stated, or axes for slices of other clips.
     """
     if folder is None or not (folder / MANIFEST).is_file():
         return {}
-    published = load(folder).recipe
-    before = {name: published[name] for name in getattr(recipe, "kept_by_growth", ()) if name in published}
+    dataset = load(folder)
+    published, names = dataset.recipe, getattr(recipe, "kept_by_growth", ())
+    if "design" in names:
+        keeps, was = f"--append keeps the design of {dataset_id(dataset)}", str(published.get("design", "slices"))
+        if (asked := str(stated.get("design", was))) != was:
+            raise InputError(f"{keeps}, which is {was}, not {asked}; build the other with another --out")
+        if was == "slices" and stated.get("axes"):
+            raise InputError(
+                f"{keeps}, which has slices of other clips and no axes; leave --axis out, or build pairs with another --out"
+            )
+    before = {name: published[name] for name in names if name in published}
     kept = {name: value for name, value in before.items() if name not in stated}
     if before.get("design") == "paired" and stated.get("axes"):
         kept["axes"] = (*recipe(**before).axes_of_pairs, *stated["axes"])  # type: ignore[attr-defined]
