@@ -81,7 +81,7 @@ def test_a_plan_says_how_many_films_find_what_and_what_there_is_finds_with_furth
     deviations = telling.deviations_of(AXES, pilot={"size": 2.0})
     size, path = telling.plan_rows(telling.Footage(16, 40, 1), deviations, AXES)
     assert (size[:2], path[:2]) == (["size", "2.0 dB"], ["camera_path", "4.3 dB"])
-    assert len(size) == len(path) == len(telling.plan_heads())
+    assert len(size) == len(path) == len(telling.plan_heads(telling.Footage(16, 40, 1)))
     effects = effects_of(AXES.effects, telling.METHODS)
     films = [needed(1, deviations["size"], Design(clips, 1, effects)).films for clips in (2, 4, 8)]
     assert size[2] == ", ".join(map(str, films))
@@ -101,6 +101,16 @@ def test_a_plan_says_what_there_is_and_what_more_masks_cost() -> None:
         "One mask a clip makes at most 200 items, 3.8 at most 750 (--masks-per-clip): films tell more than clips, and clips more "
         "than masks.",
     ]
+    taken = telling.plan_words(telling.Footage(3, 3, 1, (1,), (11, 44)), AXES, refused={})
+    assert taken == [
+        "There are 11 films with 44 clips; rules and copies may leave fewer.",
+        "An axis takes 3 clips of 3 films: by turns, an even share and one more of each at most, up to --per-slice.",
+        "Of so few nothing can be told (3 sources: an interval, rank or lead needs at least 6; there are 11 films: give more "
+        "with --per-slice).",
+        "camera_path takes clips of a still camera alone.",
+        "One mask a clip makes at most 15 items: films tell more than clips, and clips more than masks.",
+    ]
+    assert len(telling.plan_heads(telling.Footage(3, 3, 1, (1,)))) == 5
     few = telling.plan_words(telling.Footage(5, 9, 4), AXES, refused={"a.mp4": "the file is empty (0 bytes)", "b.mp4": "no"})
     assert few[1:3] == [
         "2 more films without a clip, such as a.mp4: the file is empty (0 bytes).",
@@ -111,7 +121,7 @@ def test_a_plan_says_what_there_is_and_what_more_masks_cost() -> None:
 def test_build_devil_plans_without_a_workspace_and_says_what_it_cannot_plan(tmp_path: Path) -> None:
     films, out = tmp_path / "films", tmp_path / "workspace"
     films.mkdir()
-    film(films / "0.mp4", 0, frames=200)
+    film(films / "0.mp4", 0, frames=400)
     for seed in range(1, 7):
         film(films / f"{seed}.mp4", seed, frames=50)
     film(films / "short.mp4", 7, frames=44)
@@ -120,8 +130,9 @@ def test_build_devil_plans_without_a_workspace_and_says_what_it_cannot_plan(tmp_
     planned = run_here(*asked, "--plan", "--plan-deviation", "2.5")
     assert planned.returncode == 0
     said = planned.stdout + planned.stderr
+    assert "There are 7 films with 10 clips; " in said
     # Of the long one two: a film has no more than an even share and one more.
-    assert "There are 7 films with 8 clips; " in said
+    assert "An axis takes 8 clips of 7 films" in said
     assert "2 more films without a clip, such as short.mp4: 44 frames decode, a clip needs at least 45." in said
     assert "Pairs are taken to scatter by 2.5 dB; " in said
     rows = [line for line in said.splitlines() if " size " in line or " camera_path " in line]

@@ -95,8 +95,9 @@ def _plan(recipe: DevilRecipe, folder: Path, deviation: float | None) -> Iterato
         basis = f"Pairs scatter as in a pilot ({what}){others}"
     else:
         deviations, basis = telling.deviations_of(axes, given=deviation), f"Pairs are taken to scatter by {deviation:g} dB"
-    title = f"Films that find an effect in {POWER:.0%} of benchmarks, {footage.masks:.2g} masks a clip"
-    console.print_table(title, telling.plan_heads(), telling.plan_rows(footage, deviations, axes))
+    masks = "1 mask" if footage.masks == 1 else f"{footage.masks:.2g} masks"
+    title = f"Films that find an effect in {POWER:.0%} of benchmarks, {masks} a clip"
+    console.print_table(title, telling.plan_heads(footage), telling.plan_rows(footage, deviations, axes))
     yield f"{basis}; how much of it is between films, clips and masks is as on real films."
     yield from telling.plan_words(footage, axes, refused=refused)
 
@@ -116,13 +117,17 @@ def _clips_foreseen(recipe: DevilRecipe, films: Sequence[Path]) -> tuple[dict[Pa
 
 def _footage(recipe: DevilRecipe, clips: Mapping[Path, int]) -> Footage:
     """What an axis would take of these films, by turns."""
-    from inpaintbench.cli.build.telling import Footage
+    from inpaintbench.cli.build.telling import MASKS_TRIED, Footage
     from inpaintbench.recipes.paired import in_turn, under_masks
 
     film_of = {f"{path} {place}": str(path) for path, own in clips.items() for place in range(own)}
     taken = in_turn(list(film_of), film_of, recipe.per_slice, key=(recipe.seed, "axis"))
     pairs = under_masks(taken, most=recipe.masks_per_clip, wanted=recipe.per_slice)
-    return Footage(len({film_of[clip] for clip in taken}), len(taken), len(pairs) / len(taken))
+    # Further masks come only where there are fewer clips than pairs wanted.
+    most = min(recipe.masks_per_clip, math.ceil(recipe.per_slice / len(taken)))
+    tried = tuple(masks for masks in MASKS_TRIED if masks <= most)
+    given = len(clips), sum(clips.values())
+    return Footage(len({film_of[clip] for clip in taken}), len(taken), len(pairs) / len(taken), tried, given)
 
 
 def say_what_it_tells(dataset: Dataset) -> None:

@@ -57,6 +57,10 @@ class Footage(NamedTuple):
     """That an axis takes of them."""
     masks: float
     """Of a clip."""
+    tried: tuple[int, ...] = MASKS_TRIED
+    """Masks of a clip that a build could come to with these films and options."""
+    given: tuple[int, int] = (0, 0)
+    """Films and clips that there are, of which an axis takes its own; zeros where it takes all."""
 
 
 def axes_of(recipe: DevilRecipe) -> Axes:
@@ -96,7 +100,7 @@ def plan_rows(footage: Footage, deviations: Mapping[str, Deviations], axes: Axes
         films = [
             [needed(effect, own, _design(clips, footage.masks, axes.effects)).films for clips in CLIPS_TRIED] for effect in WANTED
         ]
-        least = [least_effect(footage.films, own, _design(own_clips, masks, axes.effects)) for masks in MASKS_TRIED]
+        least = [least_effect(footage.films, own, _design(own_clips, masks, axes.effects)) for masks in footage.tried]
         rows.append([
             name, f"{math.hypot(*own):.1f} dB", *(", ".join("-" if one is None else f"{one:,}" for one in of) for of in films),
             *("-" if one is None else f"{one:.1f} dB" for one in least),
@@ -104,10 +108,10 @@ def plan_rows(footage: Footage, deviations: Mapping[str, Deviations], axes: Axes
     return rows
 
 
-def plan_heads() -> list[str]:
+def plan_heads(footage: Footage) -> list[str]:
     """Heads of the columns of ``plan_rows``."""
     clips = f"{', '.join(map(str, CLIPS_TRIED[:-1]))} or {CLIPS_TRIED[-1]}"
-    tried = [f"yours find, {count(masks, 'mask')} a clip" for masks in MASKS_TRIED]
+    tried = [f"yours find, {count(masks, 'mask')} a clip" for masks in footage.tried]
     return ["axis", "a pair scatters by", *(f"films of {clips} clips that find {effect:g} dB" for effect in WANTED), *tried]
 
 
@@ -120,19 +124,25 @@ def plan_words(footage: Footage, axes: Axes, *, refused: Mapping[str, str]) -> l
         refused: film that gives no clip -> why.
     """
     films, items = count(footage.films, "film"), footage.clips * axes.items_of_clip
-    lines = [f"There are {films} with {count(footage.clips, 'clip')}; rules and copies may leave fewer."]
+    there, clips = footage.given if any(footage.given) else footage[:2]
+    lines = [f"There are {count(there, 'film')} with {count(clips, 'clip')}; rules and copies may leave fewer."]
+    if clips > footage.clips:
+        lines.append(
+            f"An axis takes {count(footage.clips, 'clip')} of {films}: by turns, an even share and one more of each at most, up to --per-slice."
+        )
     if refused:
         name, why = next(iter(refused.items()))
         lines.append(f"{count(len(refused), 'more film')} without a clip, such as {name}: {why}.")
     if (few := too_few(footage.films)) is not None:
-        lines.append(f"Of so few nothing can be told ({few}).")
+        more = "" if too_few(there) else f"; there are {there} films: give more with --per-slice"
+        lines.append(f"Of so few nothing can be told ({few}{more}).")
     for name in axes.names:
         if AXES.get(name).needs_still_camera:
             lines.append(f"{name} takes clips of a still camera alone.")
-    lines.append(
-        f"One mask a clip makes at most {items:,} items, {footage.masks:.2g} at most {items * footage.masks:,.0f} "
-        "(--masks-per-clip): films tell more than clips, and clips more than masks."
-    )
+    made = f"One mask a clip makes at most {items:,} items"
+    if footage.masks > 1:
+        made += f", {footage.masks:.2g} at most {items * footage.masks:,.0f} (--masks-per-clip)"
+    lines.append(f"{made}: films tell more than clips, and clips more than masks.")
     return lines
 
 
