@@ -49,7 +49,8 @@ class Fit(NamedTuple):
             while True:
                 scaled = max(int(width * share), 1), max(int(height * share), 1)
                 padding = Padding.of(scaled[1], scaled[0], layout.divisor)
-                if _area(scaled, padding) <= layout.max_area or min(scaled) == 1:
+                area = (scaled[0] + padding.left + padding.right) * (scaled[1] + padding.top + padding.bottom)
+                if area <= layout.max_area or min(scaled) == 1:
                     break
                 share *= 0.995  # the padding went beyond the area: half a per cent is less than a pixel at 200
         return cls(scaled, padding, (width, height))
@@ -73,10 +74,6 @@ class Fit(NamedTuple):
     def back(self, frame: Picture) -> Picture:
         """A frame of the program at the size of the item."""
         return _resized(self.padding.crop(frame[None])[0], self.given)
-
-
-def _area(size: tuple[int, int], padding: Padding) -> int:
-    return (size[0] + padding.left + padding.right) * (size[1] + padding.top + padding.bottom)
 
 
 def write_input(folder: Path, layout: Layout, frames: Frames, hole: Hole | None, fit: Fit) -> None:

@@ -179,14 +179,12 @@ def value_range_of(given: Any) -> str:
     Raises:
         InputError: it is none of them.
     """
-    name = given if isinstance(given, str) else "..".join(f"{one:g}" for one in given) if _is_pair(given) else ""
+    name = given if isinstance(given, str) else ""
+    if isinstance(given, list | tuple) and all(isinstance(one, int | float) for one in given):
+        name = "..".join(f"{one:g}" for one in given)
     if name not in VALUE_RANGES:
         raise InputError(f"value_range {given!r} is none of {', '.join(VALUE_RANGES)}")
     return name
-
-
-def _is_pair(given: Any) -> bool:
-    return isinstance(given, list | tuple) and all(isinstance(one, int | float) for one in given)
 
 
 def to_levels(frames: npt.NDArray[Any], value_range: str | None) -> Frames:

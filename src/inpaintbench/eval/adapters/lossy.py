@@ -28,7 +28,10 @@ def ceiling_db(frames: Frames, how: str) -> float | None:
         InputError: an unknown form.
     """
     again = written(frames, how)
-    return None if again is None else _psnr(frames[:, : again.shape[1], : again.shape[2]], again)
+    if again is None:
+        return None
+    error = float(np.mean((frames[:, : again.shape[1], : again.shape[2]].astype(np.float32) - again) ** 2))
+    return float("inf") if error == 0 else 10 * float(np.log10(255**2 / error))
 
 
 def written(frames: Frames, how: str) -> Frames | None:
@@ -60,8 +63,3 @@ def written(frames: Frames, how: str) -> Frames | None:
                 writer.write(np.ascontiguousarray(frame[..., ::-1]))
             writer.release()
         return video.read_frames(path)
-
-
-def _psnr(frames: Frames, again: Frames) -> float:
-    error = float(np.mean((frames.astype(np.float32) - again) ** 2))
-    return float("inf") if error == 0 else 10 * float(np.log10(255**2 / error))

@@ -88,7 +88,12 @@ def start(
             raise ProgramFailed(f"{arguments[0]!r} cannot be started: {error.strerror}") from error
         status = _wait(program, seconds, memory)
         took = time.monotonic() - begun
-    ended = f"took longer than {limit_seconds:g} s and was stopped" if status is None else _how_it_ended(status)
+    if status is None:
+        ended = f"took longer than {limit_seconds:g} s and was stopped"
+    elif status < 0:
+        ended = f"was killed by signal {-status} ({signal.strsignal(-status)})"
+    else:
+        ended = f"ended with exit status {status}"
     words = _last_lines(log, said)
     shorten(log)
     with log.open("ab") as stream:
@@ -130,12 +135,6 @@ def _process_group() -> Iterator[int]:
             # The leader is not reaped yet, so the id cannot mean another group; it may have been killed by the program.
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(leader.pid, signal.SIGKILL)
-
-
-def _how_it_ended(status: int) -> str:
-    if status < 0:
-        return f"was killed by signal {-status} ({signal.strsignal(-status)})"
-    return f"ended with exit status {status}"
 
 
 def _last_lines(log: Path, start: int) -> str:

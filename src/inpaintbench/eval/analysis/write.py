@@ -82,15 +82,14 @@ def table_files(means: Means) -> dict[str, bytes]:
 def figure_charts(means: Means) -> dict[str, dict[str, Any]]:
     """Name -> chart as Vega-Lite, in the order of the paper; figures of improvement only where an attribute has both slices."""
     drawn = {"figure_3": plots.methods_figure(means), "figure_4": plots.difficulty_figure(means)}
-    drawn |= {f"improvement-attribute-{_safe(pair.attribute)}": plots.attribute_figure(means, pair) for pair in means.pairs}
+    unsafe = r"[^A-Za-z0-9_.-]"  # in the name of a file
+    drawn |= {
+        f"improvement-attribute-{re.sub(unsafe, '_', pair.attribute)}": plots.attribute_figure(means, pair)
+        for pair in means.pairs
+    }
     measures = means.ranked_measures if means.pairs else ()
     drawn |= {f"improvement-metric-{measure.key}": plots.metric_figure(means, measure) for measure in measures}
     return {name: specification(chart) for name, chart in drawn.items()}
-
-
-def _safe(name: str) -> str:
-    """A name as part of a file's name."""
-    return re.sub(r"[^A-Za-z0-9_.-]", "_", name)
 
 
 # Least widths of the columns of Table 1.
@@ -130,16 +129,14 @@ def _slice_table(means: Means, name: str) -> Table:
             for head, measure in zip(heads, means.measures, strict=True)
         ),
     )
-    of = {method: _row(means, name, method) for method in means.methods}
+    of = {}
+    for method in means.methods:
+        head = Cell(method, method, method=method, reference=means.references.get(method) == "reference")
+        of[method] = Row((head, *(_cell(means, name, method, measure) for measure in means.measures)))
     over = (Cell(mean_words(means, name, measure)) for measure in means.measures)
     mean = Row((Cell("Mean of methods"), *over), kind="mean total")
     rows = [*(of[method] for method in _by_place(means, name)), mean, *(of[method] for method in means.references)]
     return Table(columns, tuple(rows), label=means.slice_label(name), foot=means.foot)
-
-
-def _row(means: Means, name: str, method: str) -> Row:
-    head = Cell(method, method, method=method, reference=means.references.get(method) == "reference")
-    return Row((head, *(_cell(means, name, method, measure) for measure in means.measures)))
 
 
 def _by_place(means: Means, name: str) -> list[str]:

@@ -189,7 +189,11 @@ def ask(prompts: Mapping[str, str], pictures: Sequence[Picture], *, seed: int, f
 
 
 def _completion(url: str, model: str, text: str, pictures: Sequence[Picture], seed: int) -> str:
-    content = [{"type": "text", "text": text}, *({"type": "image_url", "image_url": {"url": _url(one)}} for one in pictures)]
+    content: list[dict[str, object]] = [{"type": "text", "text": text}]
+    for picture in pictures:
+        _, encoded = cv2.imencode(".png", picture[..., ::-1])
+        address = f"data:image/png;base64,{base64.b64encode(encoded.tobytes()).decode()}"
+        content.append({"type": "image_url", "image_url": {"url": address}})
     body = {
         "model": model, "seed": seed, "temperature": 0, "max_tokens": _MOST_TOKENS,
         "messages": [{"role": "user", "content": content}],
@@ -202,8 +206,3 @@ def _completion(url: str, model: str, text: str, pictures: Sequence[Picture], se
     if not isinstance(said, str):
         raise Unavailable(f"the answer of {url} holds no text")
     return said
-
-
-def _url(picture: Picture) -> str:
-    _, encoded = cv2.imencode(".png", picture[..., ::-1])
-    return f"data:image/png;base64,{base64.b64encode(encoded.tobytes()).decode()}"

@@ -171,7 +171,8 @@ class CameraMotion:
     def between(self, index: int, other: int) -> Motion | None:
         """From pixels of frame ``index`` to pixels of frame ``other``; None where the view was lost in between."""
         if other < index:
-            return _inverse(self.between(other, index))
+            back = self.between(other, index)
+            return None if back is None else np.linalg.inv(back).astype(np.float64)
         lengths = self._lengths(other - index)
         filled = self._along(index, lengths)
         # In the other order the hops touch other frames on the way.
@@ -238,10 +239,6 @@ def _affine(start: npt.NDArray[np.float32], end: npt.NDArray[np.float32]) -> Mot
         return None
     scale = abs(np.linalg.det(matrix[:, :2])) ** 0.5
     return np.vstack([matrix, [0, 0, 1]]) if _LEAST_SCALE < scale < _LARGEST_SCALE else None
-
-
-def _inverse(motion: Motion | None) -> Motion | None:
-    return None if motion is None else np.linalg.inv(motion).astype(np.float64)
 
 
 def _then(first: Motion | None, second: Motion | None) -> Motion | None:

@@ -98,7 +98,9 @@ class Command(Method):
         if folder is not None and not os.path.isdir(folder):
             raise InputError(f"no folder {folder!r} to run {command or layout!r} in")
         self.folder = None if folder is None else Path(folder).absolute()
-        self._fixed = {"{repo}": self.folder, "{weights}": None if weights is None else _path(weights), "{seed}": seed}
+        if weights is not None and os.path.exists(weights):  # the program runs in another folder; else it is a name
+            weights = os.path.abspath(weights)
+        self._fixed = {"{repo}": self.folder, "{weights}": weights, "{seed}": seed}
         self._name = layout
         self._image = None if image is None else [_container_program(image, os.environ.get("PATH", "")), image]
         if command is None:
@@ -332,7 +334,8 @@ class Command(Method):
             named = [place in command for place in self._places]
             if any(named) and not all(named):
                 there = "{frame}, {hole} and {prediction}"
-                raise InputError(f"command {command!r} names only {_few(self._places, named)} of {there}; name all or none")
+                few = "one" if len(self._places) == 2 or sum(named) == 1 else "two"
+                raise InputError(f"command {command!r} names only {few} of {there}; name all or none")
             return () if all(named) else self._places
         reads, writes = _names(command, READ), _names(command, WRITTEN) or self.layout.output_from != "output"
         if reads or _names(command, WRITTEN):
@@ -344,14 +347,6 @@ class Command(Method):
 
 def _names(command: str, places: Iterable[str]) -> bool:
     return any(place in command for place in places)
-
-
-def _few(places: tuple[str, ...], named: list[bool]) -> str:
-    return "one" if len(places) == 2 or sum(named) == 1 else "two"
-
-
-def _path(text: str) -> str:
-    return os.path.abspath(text) if os.path.exists(text) else text
 
 
 def _check_daemons(commands: Iterable[list[str]]) -> None:

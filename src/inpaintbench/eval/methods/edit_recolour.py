@@ -47,7 +47,9 @@ class EditRecolour(Method):
 
     def inpaint(self, view: ItemView) -> Frames:
         """``uint8[T, H, W, 3]``."""
-        colour = np.array(COLOURS[_colour(view.prompts.target) if view.has("prompts") else DEFAULT], np.float32)
+        words = re.findall(r"[a-z]+", view.prompts.target.lower()) if view.has("prompts") else []
+        name = next((word for word in words if word in COLOURS), DEFAULT)  # the first colour that is named
+        colour = np.array(COLOURS[name], np.float32)
         frames = np.stack([self._tinted(frame, colour) for frame in view.input])
         if view.has("object_mask"):
             frames = np.where(view.object_mask[..., None], frames, view.input)
@@ -57,9 +59,3 @@ class EditRecolour(Method):
         grey = cv2.cvtColor(frame, cv2.COLOR_RGB2GRAY).astype(np.float32)
         tint = grey[..., None] / max(float(colour.mean()), 1.0) * colour
         return np.asarray(np.clip(np.rint(frame + self.strength * (tint - frame)), 0, 255), np.uint8)
-
-
-def _colour(prompt: str) -> str:
-    """The first colour that is named."""
-    words = re.findall(r"[a-z]+", prompt.lower())
-    return next((word for word in words if word in COLOURS), DEFAULT)

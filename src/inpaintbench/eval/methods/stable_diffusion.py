@@ -71,7 +71,8 @@ class StableDiffusion(Method):
         numbers: Numbers = "float32",
         device: Device = "auto",
     ) -> None:
-        _check_packages()
+        if lacking := [name for name in _PACKAGES if importlib.util.find_spec(name) is None]:
+            raise InputError(f'filling with "stable_diffusion" needs {" and ".join(lacking)}: pip install {" ".join(_PACKAGES)}')
         if not Path(model, _INDEX).is_file():
             raise InputError(f"no folder {model!r} with a {_INDEX}; save a model in the layout of diffusers and give its folder")
         if steps < 1 or not 0 < strength <= 1:
@@ -116,12 +117,6 @@ class StableDiffusion(Method):
                     raise NotMeasurable(f"the model gave {given.shape}, wanted {view.input.shape[1:]} and finite numbers")
                 filled[index][missing] = np.rint(255 * np.clip(given[missing], 0, 1)).astype(np.uint8)
         return filled
-
-
-def _check_packages() -> None:
-    lacking = [name for name in _PACKAGES if importlib.util.find_spec(name) is None]
-    if lacking:
-        raise InputError(f'filling with "stable_diffusion" needs {" and ".join(lacking)}: pip install {" ".join(_PACKAGES)}')
 
 
 @lru_cache(maxsize=4)

@@ -9,7 +9,7 @@ of the span.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import cv2
 import numpy as np
@@ -181,7 +181,7 @@ def _extent(strokes: Mask, changed: Mask, frames: Frames) -> Mask:
     """Letters with their outlines, and the boxes behind them."""
     height = strokes.shape[0]
     reach = 2 * max(1, round(height / 96)) + 1
-    letters = _grown(strokes, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (reach, reach)))
+    letters: Mask = cv2.dilate(strokes.view(np.uint8), cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (reach, reach))) > 0
     rows, margin = np.flatnonzero(strokes.any(axis=1)), round(LARGEST_LETTER * height / 2)
     dark = frames.max(axis=(0, 3)) <= STAYS
     behind = changed | dark
@@ -194,8 +194,3 @@ def _extent(strokes: Mask, changed: Mask, frames: Frames) -> Mask:
     _, labels = cv2.connectedComponents(opened.view(np.uint8))
     inside: Mask = opened & np.isin(labels, np.unique(labels[strokes]))
     return inside
-
-
-def _grown(mask: Mask, element: Any) -> Mask:
-    grown: Mask = cv2.dilate(mask.view(np.uint8), element) > 0
-    return grown

@@ -74,7 +74,9 @@ class BackgroundPreserved(SingleRegionMetric):
         """The value in dB; None where no frame has a pixel of the background."""
         given, ours = view.input, view.composite
         if self.pixels == "zeroed":
-            outside = _unbordered(~(view.object_mask if view.has("object_mask") else view.hole))
+            mask = view.object_mask if view.has("object_mask") else view.hole
+            outside = np.zeros_like(mask)  # without the outermost rows and columns
+            outside[:, 1:-1, 1:-1] = ~mask[:, 1:-1, 1:-1]
             given, ours = (np.where(outside[..., None], frames, np.uint8(0)) for frames in (given, ours))
             counted = np.broadcast_to(outside.any(axis=(1, 2), keepdims=True), outside.shape)
         else:
@@ -100,10 +102,3 @@ class BackgroundPreserved(SingleRegionMetric):
     def reduce(self, measurements: Sequence[float]) -> float | None:
         """The mean, each item with equal weight, infinite ones by the rule ``infinite``."""
         return mean_of(measurements, infinite=self.rule.infinite)
-
-
-def _unbordered(outside: Hole) -> Hole:
-    """A copy without the outermost rows and columns."""
-    inner = np.zeros_like(outside)
-    inner[:, 1:-1, 1:-1] = outside[:, 1:-1, 1:-1]
-    return inner

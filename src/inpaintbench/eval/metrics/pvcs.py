@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Unpack
-
-import numpy as np
+from typing import Unpack
 
 from inpaintbench.deviations import Deviation
 from inpaintbench.eval.metrics.base import Measurement, Where
@@ -61,11 +59,9 @@ class Pvcs(I3dMetric):
 
     def _measured(self, views: Sequence[ItemView]) -> list[Measurement]:
         """The details count the windows and have the mean of each layer."""
-        return [_measurement(distances) for distances in i3d_windows.i3d_distances(views, self.constants)]
-
-
-def _measurement(distances: np.ndarray[Any, np.dtype[np.float64]]) -> Measurement:
-    """``distances``: ``float64[layers, windows]``."""
-    layers = distances.mean(axis=1)
-    details = {"windows": distances.shape[1], "layers": dict(zip(i3d_windows.LAYERS, layers.tolist(), strict=True))}
-    return Measurement(float(layers.sum()), details=details)
+        measured = []
+        for distances in i3d_windows.i3d_distances(views, self.constants):  # float64[layers, windows]
+            layers = distances.mean(axis=1)
+            details = {"windows": distances.shape[1], "layers": dict(zip(i3d_windows.LAYERS, layers.tolist(), strict=True))}
+            measured.append(Measurement(float(layers.sum()), details=details))
+        return measured

@@ -178,7 +178,14 @@ class WarpError(FlowMetric):
                 for region, error in seen.errors(view.composite).items():
                     if region in errors_of and error is not None:
                         errors_of[region].append(error)
-        return [{region: _over_clip(errors, region) for region, errors in errors_of.items()} for errors_of in values]
+        missing = "no pair of frames has a pixel of the region {!r} that is seen in both"
+        return [
+            {
+                region: mean_over_clip(errors, parts="pairs", missing=missing.format(region))
+                for region, errors in errors_of.items()
+            }
+            for errors_of in values
+        ]
 
     def _pairs(self, view: ItemView) -> Iterator[_Seen]:
         for pair in flow_pairs(view, flow=self.flow, size_multiple=self.size_multiple):
@@ -231,9 +238,3 @@ def _changes(flow: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     changes[:, :-1] += _squares(np.diff(flow, axis=1))
     changes[:-1] += _squares(np.diff(flow, axis=0))
     return changes
-
-
-def _over_clip(errors: Sequence[float], region: str) -> Measurement:
-    return mean_over_clip(
-        errors, parts="pairs", missing=f"no pair of frames has a pixel of the region {region!r} that is seen in both"
-    )

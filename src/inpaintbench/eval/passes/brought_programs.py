@@ -83,7 +83,7 @@ class BroughtProgram:
         """
         text = self._written(ARRAY, frames, masks, {"item_id": item_id, "fps": fps})
         try:
-            found = _array_of(text)
+            found = np.asarray(np.lib.format.read_array(io.BytesIO(text), allow_pickle=False), np.float32)
         except (ValueError, EOFError, OSError) as error:
             raise Unavailable(f"the program of {self.variable} wrote an {ARRAY} that NumPy cannot read") from error
         fits = len(found.shape) == len(shape) and all(want in (None, have) for want, have in zip(shape, found.shape, strict=True))
@@ -128,8 +128,3 @@ class BroughtProgram:
 @lru_cache(maxsize=8)
 def _program(command: str) -> Command:
     return Command(command=command, time_limit_seconds=_SECONDS)
-
-
-def _array_of(content: bytes) -> npt.NDArray[np.float32]:
-    found = np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
-    return np.asarray(found, np.float32)

@@ -117,7 +117,10 @@ def _lockstep(network: I3d, truth: Frames, composites: Sequence[Frames], pixels:
     clip, *changed = (resident(video, shared, network.device) for video in (truth, *composites))
     features = _stem(first, clip, changed, boxes.united(touched) if touched else None, pixels, shared.compute)
     for block in others:
-        features = _advanced(block, features, shared.compute)
+        counts = features.truth.shape[1], features.methods
+        features = _computed(
+            block, features.of_truth, features.of_composites, features.size, features.touched, counts, shared.compute
+        )
     vectors, of_truth = _vectors(features, len(composites))
     return Clip(vectors, of_truth[0])
 
@@ -140,11 +143,6 @@ def _stem(
 def _cut(video: Tensor, box: Box) -> Tensor:
     frames, rows, columns = (slice(*span) for span in box)
     return video[frames, rows, columns]
-
-
-def _advanced(block: Block, before: Features, compute: Compute) -> Features:
-    counts = before.truth.shape[1], before.methods
-    return _computed(block, before.of_truth, before.of_composites, before.size, before.touched, counts, compute)
 
 
 def _computed(

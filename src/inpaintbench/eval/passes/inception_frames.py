@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -76,14 +75,10 @@ def _vectors(places: Places, shared: Shared, side_pixels: int) -> Vectors:
         for begin in range(0, len(places), together):
             some = places[begin : begin + together]
             frames = torch_networks.torch().stack([torch_networks.resident(clip, shared, device)[index] for clip, index in some])
-            batches.append(network(_resized(torch_networks.as_pictures(frames), side_pixels)).float())
+            small = torch_networks.torch().nn.functional.interpolate(
+                torch_networks.as_pictures(frames), size=(side_pixels, side_pixels), mode="bilinear", align_corners=False
+            )
+            batches.append(network(2 * small - 1).float())  # -1..1
         # One copy at the end: the processor reads the next frames while the device computes.
         vectors: Vectors = torch_networks.torch().cat(batches).cpu().numpy()
     return vectors
-
-
-def _resized(pictures: Any, side_pixels: int) -> Any:
-    """``float32[N, 3, H, W]`` in 0..1 -> ``float32[N, 3, side, side]`` in -1..1."""
-    functional = torch_networks.torch().nn.functional
-    small = functional.interpolate(pictures, size=(side_pixels, side_pixels), mode="bilinear", align_corners=False)
-    return 2 * small - 1

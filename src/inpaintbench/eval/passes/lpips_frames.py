@@ -170,16 +170,15 @@ def _distances(
     planned = plan(trunk.steps, changed, height=truth.shape[1], width=truth.shape[2], few_shapes=few_shapes)
     true = trunk.truth(truth, planned)
     return [
-        _total(trunk, trunk.distances(true, composite, planned), planned, means) if window else means.nothing()
+        # The sum over layers, float64[R, N].
+        sum(
+            means.of(distances, planned.changed[end], planned.sizes[end])
+            for end, distances in zip(trunk.ends, trunk.distances(true, composite, planned), strict=True)
+        )
+        if window
+        else means.nothing()
         for window, composite in zip(windows, composites, strict=True)
     ]
-
-
-def _total(trunk: Trunk, maps: Sequence[Any], planned: Plan, means: RegionMeans) -> Any:
-    """The sum over layers, ``float64[R, N]``."""
-    return sum(
-        means.of(distances, planned.changed[end], planned.sizes[end]) for end, distances in zip(trunk.ends, maps, strict=True)
-    )
 
 
 def step_of(module: Any) -> Step:

@@ -155,7 +155,11 @@ class Protocol(BaseModel):
         unsaid = {"name", *_OF_RANKS, *(name for name in _LATER if getattr(self, name) == type(self).model_fields[name].default)}
         digests = {name: weights.named(name).sha256 for name in self.weights_of()}
         said = {**self.model_dump(mode="json", exclude=unsaid), **_ONCE_SAID}
-        said["metrics"] = {name: _without_earlier(constants) for name, constants in self.metrics.items()}
+        said["metrics"] = {
+            # Less constants of ``_LATER_CONSTANTS`` that say what the metric did before.
+            name: {key: value for key, value in constants.items() if _LATER_CONSTANTS.get(key, ...) != value}
+            for name, constants in self.metrics.items()
+        }
         constants = [said, versions, *([digests] if digests else [])]
         return hashlib.sha256(canonical_json(constants).encode()).hexdigest()[:12]
 
@@ -216,8 +220,3 @@ class Protocol(BaseModel):
 
     def _known_metric(self, name: str) -> str:
         return known_name(f"metric of protocol {self.name!r}:", name, self.metrics)
-
-
-def _without_earlier(constants: Mapping[str, Constant]) -> dict[str, Constant]:
-    """The constants of a metric less those of ``_LATER_CONSTANTS`` that say what it did before."""
-    return {name: value for name, value in constants.items() if _LATER_CONSTANTS.get(name, ...) != value}

@@ -123,7 +123,7 @@ def effects_table(results: Results, diagnosis: Diagnosis, quantity: Quantity) ->
         results,
         diagnosis,
         quantity,
-        {name: {step_of(one): one for one in shown if one.method == name} for name in _methods(shown)},
+        {name: {step_of(one): one for one in shown if one.method == name} for name in dict.fromkeys(one.method for one in shown)},
     )
 
 
@@ -140,10 +140,6 @@ def differences(diagnosis: Diagnosis, quantity: Quantity, one: str, other: str) 
         effect for effect in diagnosis.effects if effect.quantity == quantity and {effect.method, effect.other} == {one, other}
     ]
     return [effect if effect.method == one else effect.turned() for effect in found]
-
-
-def _methods(effects: Sequence[FactorEffect]) -> list[str]:
-    return list(dict.fromkeys(effect.method for effect in effects))
 
 
 def _matrix(results: Results, diagnosis: Diagnosis, quantity: Quantity, columns: dict[str, dict[Step, FactorEffect]]) -> Table:

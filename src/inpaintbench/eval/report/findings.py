@@ -324,7 +324,10 @@ def _most_sensitive(results: Results, quantity: Quantity) -> Finding | None:
     """The change of who is fit for comparison that is largest by what its interval leaves, of those beyond chance: between
     slices, and of an axis within its pairs."""
     found = _surest_first(
-        effect for effect in looked_at(results) if effect.quantity == quantity and (effect.kind == "change" or _of_axis(effect))
+        effect
+        for effect in looked_at(results)
+        if effect.quantity == quantity
+        and (effect.kind == "change" or (effect.factor is not None and effect.factor.kind == "paired" and not effect.other))
     )
     if not found:
         pairs = [
@@ -341,11 +344,6 @@ def _most_sensitive(results: Results, quantity: Quantity) -> Finding | None:
         detail = ("the surest could be chance: ", *change_words(most), f" {when_words(most)}, p {p_words(most.p)}")
         return Finding(SENSITIVITY, ("No clear one",), detail, basis, told=False)
     return Finding(SENSITIVITY, change_words(most), (f"{when_words(most)}, p {p_words(most.p)}",), basis)
-
-
-def _of_axis(effect: Effect) -> bool:
-    """Return whether it is what an axis does to a method."""
-    return effect.factor is not None and effect.factor.kind == "paired" and not effect.other
 
 
 def _coverage(results: Results, quantity: Quantity) -> Finding:

@@ -232,9 +232,10 @@ def add_standouts(results: Results, choices: list[Choice], quantity: Quantity, *
                 item_id, place = items[places[label]], places[label] + 1
                 places[label] = place
                 left -= item_id not in found
-                found.setdefault(item_id, Choice(item_id)).labels[f"{label} {place}"] = _standout_reason(
-                    label, place, len(results.sources)
-                )
+                what = "the mean over methods is worst" if label == HARDEST else "the values of the methods spread most"
+                rank = "here" if place == 1 else f"here but for {place - 1}"
+                reason = f"{what} {rank} among all {len(results.sources)} items"
+                found.setdefault(item_id, Choice(item_id)).labels[f"{label} {place}"] = reason
     return list(found.values())
 
 
@@ -261,9 +262,3 @@ def _disagreed(results: Results, quantity: Quantity) -> list[str]:
     spreads = {item_id: spread(finite_values(results, item_id, quantity)) for item_id in results.sources}
     known = {item_id: value for item_id, value in spreads.items() if value}
     return sorted(known, key=lambda item_id: known[item_id], reverse=True)
-
-
-def _standout_reason(label: str, place: int, items: int) -> str:
-    what = "the mean over methods is worst" if label == HARDEST else "the values of the methods spread most"
-    rank = "here" if place == 1 else f"here but for {place - 1}"
-    return f"{what} {rank} among all {items} items"

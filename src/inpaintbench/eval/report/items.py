@@ -52,7 +52,8 @@ def _attribute(name: str, values: list[Any]) -> Attribute | None:
     label = attribute_label(name)
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in known):
         return Attribute(name, label, numeric=True, values=tuple(values)) if len(set(known)) > 1 else None
-    words = tuple(None if value is None else _word(value) for value in values)
+    said = {True: "yes", False: "no"}
+    words = tuple(None if value is None else said[value] if isinstance(value, bool) else str(value) for value in values)
     return Attribute(name, label, numeric=False, values=words) if 1 < len(set(words)) <= MOST_CHOICES else None
 
 
@@ -65,10 +66,6 @@ def _plain(name: str) -> str:
     """``hole: pose_change`` for ``hole.pose_change``, and ``hole_fraction`` for ``hole.hole_fraction``."""
     group, dot, rest = name.partition(".")
     return rest if dot and rest.startswith(group) else name.replace(".", ": ", 1)
-
-
-def _word(value: Any) -> str:
-    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
 
 
 def source_name(uri: str | None) -> str | None:
@@ -141,13 +138,11 @@ def _packed(one: Attribute) -> dict[str, Any]:
     """An attribute with its numbers, or with its words once and a place among them for each item."""
     facts = {"name": one.name, "label": one.label, "numeric": one.numeric}
     if one.numeric:
-        return {**facts, "values": rounded([_finite(value) for value in one.values], six_digits)}
+        numbers = [None if value is None else float(value) for value in one.values]
+        finite = [value if value is not None and math.isfinite(value) else None for value in numbers]
+        return {**facts, "values": rounded(finite, six_digits)}
     words = sorted({str(value) for value in one.values if value is not None})
     return {**facts, "words": words, "values": [None if value is None else words.index(str(value)) for value in one.values]}
-
-
-def _finite(value: float | str | None) -> float | None:
-    return float(value) if value is not None and math.isfinite(float(value)) else None
 
 
 def _values(results: Results, ids: Sequence[str], one: Quantity) -> list[list[float | str | None]]:

@@ -203,11 +203,10 @@ def _of_infinite(results: Results, metric: str) -> list[str]:
 def _document(text: str) -> list[str | tuple[str, ...]]:
     """A docstring up to its arguments."""
     blocks = re.split(r"\n\s*\n", text.split("\nArgs:")[0].strip())
-    return [_entries(block) if block.startswith("* ") else _inline(block) for block in blocks]
-
-
-def _entries(block: str) -> tuple[str, ...]:
-    return tuple(_inline(entry) for entry in re.split(r"(?:^|\n)\* ", block) if entry)
+    return [
+        tuple(_inline(entry) for entry in re.split(r"(?:^|\n)\* ", block) if entry) if block.startswith("* ") else _inline(block)
+        for block in blocks
+    ]
 
 
 def _inline(text: str) -> str:
@@ -281,17 +280,13 @@ def _references(results: Results) -> list[tuple[str, str]]:
 
 def slice_table(results: Results) -> Table:
     """Every slice with its rule and size, and those left out with their reason."""
-    rows = [
-        Row((Cell(slice_label(part.name), tags=_level(part.name)), Cell(part.rule), Cell(len(part.item_ids))))
-        for part in in_reading_order(results.slices)
-    ]
+    rows = []
+    for part in in_reading_order(results.slices):
+        level = split_level(part.name)[1]
+        name = Cell(slice_label(part.name), tags=(level,) if level else ())
+        rows.append(Row((name, Cell(part.rule), Cell(len(part.item_ids)))))
     rows += [Row((Cell(name), Cell(f"left out: {reason}"), Cell(0))) for name, reason in results.dataset.left_out.items()]
     return Table((Column("Slice"), Column("Rule"), Column("Items", numeric=True)), tuple(rows), label="Slices and their rules")
-
-
-def _level(name: str) -> tuple[str, ...]:
-    level = split_level(name)[1]
-    return (level,) if level else ()
 
 
 def constants_table(results: Results) -> Table:

@@ -12,7 +12,7 @@ from inpaintbench.eval.diagnosis.records import Diagnosis
 from inpaintbench.eval.diagnosis.words import explained_words, left_out_words, together_words
 from inpaintbench.eval.report import effect_plots, effects, notes, plots
 from inpaintbench.eval.report import exhibits as shown
-from inpaintbench.eval.report.findings import SENSITIVITY, Finding, findings, leads, standing_note
+from inpaintbench.eval.report.findings import SENSITIVITY, findings, leads, standing_note
 from inpaintbench.eval.report.gallery import Exhibit
 from inpaintbench.eval.report.headline import Headline, headline
 from inpaintbench.eval.report.items import item_data, items_part
@@ -64,8 +64,9 @@ def parts_of(results: Results, exhibits: Sequence[Exhibit], *, title: str, frame
     sensitive, steps = bool(pair_slices(results.slices)), compared(results, step_series(results.slices))
 
     def told_already(quantity: Quantity) -> bool:
-        """The headline or a fingerprint says what changes from low to high slices."""
-        return (finding is not None and quantity == default) or _holds_slices(results, diagnosis, quantity)
+        """The headline or a fingerprint, of every attribute that a pair of slices is of, says what changes from low to high."""
+        told = {one.factor.name for one in effects.own_effects(diagnosis, quantity) if one.factor.kind != "measured"}
+        return (finding is not None and quantity == default) or {pair.attribute for pair in results.pairs} <= told
 
     sections = [
         ("scores", "Scores", True), ("gallery", "Gallery", True), ("items", "Items", items), ("ranks", "Ranks", True),
@@ -99,7 +100,8 @@ def parts_of(results: Results, exhibits: Sequence[Exhibit], *, title: str, frame
             (
                 quantity,
                 standing_note(results, quantity),
-                _cards(results, quantity, told=told_already(quantity)),
+                # The headline or the fingerprints have told one of the cards already.
+                [card for card in findings(results, quantity) if card.question != SENSITIVITY or not told_already(quantity)],
             )
             for quantity in results.quantities
         ],
@@ -196,17 +198,6 @@ def gallery_parts(results: Results, exhibits: Sequence[Exhibit]) -> dict[str, An
 def _opened(finding: Headline | None) -> str | None:
     """The item that the gallery opens with: the last that shows the finding."""
     return finding.proofs[-1].item_id if finding and finding.proofs else None
-
-
-def _holds_slices(results: Results, diagnosis: Diagnosis, quantity: Quantity) -> bool:
-    """Return whether a fingerprint has every attribute that a pair of slices is of."""
-    told = {effect.factor.name for effect in effects.own_effects(diagnosis, quantity) if effect.factor.kind != "measured"}
-    return {pair.attribute for pair in results.pairs} <= told
-
-
-def _cards(results: Results, quantity: Quantity, *, told: bool) -> list[Finding]:
-    """The cards, less the one that the headline or the fingerprints have told already."""
-    return [card for card in findings(results, quantity) if not (told and card.question == SENSITIVITY)]
 
 
 def render(parts: Mapping[str, Any], addresses: Sequence[str]) -> str:

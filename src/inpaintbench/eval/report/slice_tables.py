@@ -208,7 +208,10 @@ def compared(results: Results, series: Sequence[Series]) -> dict[tuple[str, Quan
     for quantity in results.quantities:
         known = _measured(results, quantity)
         for one in series:
-            own = [(step, _kept(subjects, known)) for step, subjects in steps[one.attribute]]
+            own = [
+                (step, {name: ids for name, ids in subjects.items() if known is None or known.issuperset(ids)})
+                for step, subjects in steps[one.attribute]
+            ]
             found[one.attribute, quantity] = _compared(one, own)
     return found
 
@@ -219,10 +222,6 @@ def _measured(results: Results, quantity: Quantity) -> set[str] | None:
         return None
     methods = results.contenders or results.methods
     return set().union(*(results.measured(results.everything, method, quantity) for method in methods))
-
-
-def _kept(subjects: _Subjects, known: set[str] | None) -> _Subjects:
-    return {subject: ids for subject, ids in subjects.items() if known is None or known.issuperset(ids)}
 
 
 def _by_subject(

@@ -272,7 +272,13 @@ def failure_rows(results: Results) -> list[tuple[str, str, str, int, list[str]]]
         pattern = patterns.pop() if len(patterns) == 1 else reason
         grouped.setdefault((method, pattern, quantities), []).extend(names)
     return [
-        (method, _unmarked(pattern, [items[name] for name in names]), _which(results, quantities), len(names), names)
+        (
+            method,
+            _unmarked(pattern, [items[name] for name in names]),
+            "all scores" if quantities == results.quantities else "; ".join(map(quantity_label, quantities)),
+            len(names),
+            names,
+        )
         for (method, pattern, quantities), names in grouped.items()
     ]
 
@@ -292,7 +298,3 @@ def _unmarked(pattern: str, items: Sequence[Mapping[str, Any]]) -> str:
         return "ITEM" if mark[1] == "item_id" else f"{min(values)}–{max(values)}"
 
     return re.sub("\0(\\w+)\0", words, pattern)
-
-
-def _which(results: Results, quantities: tuple[Quantity, ...]) -> str:
-    return "all scores" if quantities == results.quantities else "; ".join(map(quantity_label, quantities))

@@ -239,7 +239,8 @@ def text_rows(rows: Sequence[Difference]) -> tuple[list[tuple[str, ...]], list[s
 def _texts(row: Difference) -> tuple[str, ...]:
     decimals = metric_leaf(row.metric).decimals
     one, other, difference, low, high = (
-        _number(value, decimals) for value in (row.one, row.other, row.difference, row.interval_low, row.interval_high)
+        "–" if value is None else f"{value:.{decimals}f}"
+        for value in (row.one, row.other, row.difference, row.interval_low, row.interval_high)
     )
     one, other = one + "*" * (row.better > 0), other + "*" * (row.better < 0)
     interval = f"{low} to {high}" if row.interval_low is not None else "–"
@@ -249,10 +250,6 @@ def _texts(row: Difference) -> tuple[str, ...]:
     left_out = f"{row.n_infinite} with an infinite value left out" if row.n_infinite else None
     note = "; ".join(filter(None, (left_out, row.reason)))
     return (*names, items, one, other, difference, interval, _p(row.p), _p(row.p_corrected), wins, note)
-
-
-def _number(value: float | None, decimals: int) -> str:
-    return "–" if value is None else f"{value:.{decimals}f}"
 
 
 def _p(p: float | None) -> str:

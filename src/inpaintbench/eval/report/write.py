@@ -285,7 +285,8 @@ def write_report(
         WorkspaceError: the folder cannot be written.
     """
     folder = folder.absolute()
-    _check_place(folder)
+    if folder.exists() and not (folder.is_dir() and (not any(folder.iterdir()) or (folder / _REPORT).is_file())):
+        raise InputError(f"{str(folder)!r} holds something else than a report; choose another folder")
     results = Results(
         dataset,
         scores,
@@ -296,9 +297,11 @@ def write_report(
         efforts=efforts,
         run=run,
     )
-    _check_names(results)
+    if clash := [method for method in results.methods if method in ("truth", "input", OUTLINE, MASK)]:
+        raise InputError(f"a method cannot be named {clash[0]!r}: the gallery shows something else by that name")
     rates = {row["item_id"]: float(row["fps"]) for row in dataset.items}
-    _check_items(results, asked_items)
+    if unknown := [item_id for item_id in asked_items if item_id not in results.sources]:
+        raise InputError(f"the dataset has no item {unknown[0]!r} to show; its ids are in scores.csv and all.parquet")
     default = default_quantity(results)
     choices = choose_items(results, default, per_slice=gallery_items_per_slice)
     choices = add_asked(add_standouts(results, choices, default, count=further_items), tuple(asked_items))
@@ -321,23 +324,6 @@ def write_report(
     beside = tuple(folder / name for name in files if name.startswith("media/"))
     videos = tuple(Shown(exhibit.choice.item_id, exhibit.layout.channels, data) for exhibit, data in made)
     return ReportFiles(folder / _PAGE, folder / _SCORES, folder / _SUMMARY, folder / _REPORT, beside, videos)
-
-
-def _check_place(folder: Path) -> None:
-    if folder.exists() and not (folder.is_dir() and (not any(folder.iterdir()) or (folder / _REPORT).is_file())):
-        raise InputError(f"{str(folder)!r} holds something else than a report; choose another folder")
-
-
-def _check_names(results: Results) -> None:
-    for method in results.methods:
-        if method in ("truth", "input", OUTLINE, MASK):
-            raise InputError(f"a method cannot be named {method!r}: the gallery shows something else by that name")
-
-
-def _check_items(results: Results, item_ids: Sequence[str]) -> None:
-    for item_id in item_ids:
-        if item_id not in results.sources:
-            raise InputError(f"the dataset has no item {item_id!r} to show; its ids are in scores.csv and all.parquet")
 
 
 def _page_files(

@@ -86,9 +86,11 @@ def results_yaml(results: Results, method: str, *, repository: str, revision: st
         value = results.level(_whole(results, task.split), method, task.quantity)
         assert value is not None
         notes = f"{quantity_label(task.quantity)}; protocol {results.protocol.name}, fingerprint {results.fingerprint}"
+        # A number that YAML reads as one: never an exponent without a dot.
+        digits = text if "e" not in (text := repr(value)) else f"{value:.12f}"
         lines += [
             f"- dataset: {{id: {_text(repository)}, task_id: {task.name}{f', revision: {_text(revision)}' if revision else ''}}}",
-            f"  value: {_number(value)}", f'  date: "{date}"', f"  notes: {_text(notes)}",
+            f"  value: {digits}", f'  date: "{date}"', f"  notes: {_text(notes)}",
         ]  # fmt: skip
     if not lines:
         raise InputError(lacks_words(method, reasons))
@@ -130,12 +132,6 @@ def _whole(results: Results, split: str) -> Slice:
     """All items of a split."""
     ids = tuple(row["item_id"] for row in results.dataset.items if (row.get("split") or _SPLIT) == split)
     return results.everything if len(ids) == len(results.sources) else Slice(f"split-{split}", "", ids)
-
-
-def _number(value: float) -> str:
-    """A number that YAML reads as one: never an exponent without a dot."""
-    text = repr(value)
-    return text if "e" not in text else f"{value:.12f}"
 
 
 def _text(text: str) -> str:

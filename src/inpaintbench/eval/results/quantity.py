@@ -69,7 +69,12 @@ def usual_quantities(quantities: Sequence[Quantity], protocol: Protocol | None) 
     of_metric: dict[str, list[Quantity]] = {}
     for quantity in quantities:
         of_metric.setdefault(quantity.metric, []).append(quantity)
-    return [_first(found, (own.get(metric, order[0]), *order)) for metric, found in of_metric.items()]
+    usual = []
+    for metric, found in of_metric.items():
+        by_region = {one.region: one for one in found}
+        regions = (own.get(metric, order[0]), *order)
+        usual.append(next((by_region[region] for region in regions if region in by_region), found[0]))
+    return usual
 
 
 def standing(quantity: Quantity, protocol: Protocol) -> str:
@@ -102,8 +107,3 @@ def _order(protocol: Protocol | None) -> tuple[str, ...]:
     if "object" in protocol.regions:
         return _OBJECT_FIRST
     return _FRAME_FIRST if protocol.name.endswith("/as-published") or not protocol.composite else _HOLE_FIRST
-
-
-def _first(found: Sequence[Quantity], order: Sequence[str]) -> Quantity:
-    by_region = {one.region: one for one in found}
-    return next((by_region[region] for region in order if region in by_region), found[0])

@@ -535,12 +535,9 @@ def step_series(slices: Sequence[Slice]) -> list[Series]:
     bins: dict[str, list[tuple[str, Slice]]] = {}
     for part in slices:
         if found := _MASK_BIN.fullmatch(part.name):
-            bins.setdefault(found["attribute"], []).append((_bin_words(found["low"], found["high"]), part))
+            step = "exact" if found["low"] == found["high"] else f"{found['low']}-{found['high']}"
+            bins.setdefault(found["attribute"], []).append((step, part))
     return series + [Series(name, tuple(steps)) for name, steps in bins.items() if len(steps) > 1]
-
-
-def _bin_words(low: str, high: str) -> str:
-    return "exact" if low == high else f"{low}-{high}"
 
 
 def unpaired(slices: Sequence[Slice]) -> list[Slice]:

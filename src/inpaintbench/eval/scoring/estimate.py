@@ -14,7 +14,7 @@ from inpaintbench.compute import Compute
 from inpaintbench.errors import InpaintBenchError
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.scoring.precision import numbers
-from inpaintbench.types import Dataset, Plain
+from inpaintbench.types import Dataset
 
 # Frames of the item that are scored: the rest takes as long a frame.
 FRAMES = 24
@@ -38,7 +38,10 @@ def estimate(dataset: Dataset, root: Path) -> Estimate | None:
 
     None where the dataset is small, where its protocol measures nothing without a network, or where an item has no hole.
     """
-    if not dataset.items or len(dataset.items) * _size(dataset.items[0]) <= SMALL:
+    if not dataset.items:
+        return None
+    first = dataset.items[0]
+    if len(dataset.items) * first["frames"] * first["height"] * first["width"] <= SMALL:
         return None
     protocol = PROTOCOLS.get(usual(dataset))
     networks = tuple(name for name in protocol.metrics if protocol.weights_of([name]))
@@ -66,8 +69,3 @@ def estimate(dataset: Dataset, root: Path) -> Estimate | None:
         except InpaintBenchError:
             return None
         return Estimate(protocol.name, (time.monotonic() - begun) / share, networks)
-
-
-def _size(row: Plain) -> int:
-    size: int = row["frames"] * row["height"] * row["width"]
-    return size

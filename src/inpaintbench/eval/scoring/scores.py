@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from inpaintbench import frozen
@@ -47,10 +47,9 @@ def _items(dataset: Dataset, wanted: Collection[str]) -> Iterator[dict[str, Any]
         if row["item_id"] in wanted:
             named = ";".join(slices.get(row["item_id"], ()))
             facts = {"source": frozen.source_of(row), "source_id": row["source_id"], "slices": named}
-            yield {"item_id": row["item_id"], **facts, **dict(_attributes(row))}
-
-
-def _attributes(row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    for name, value in row.get("attributes", {}).items():
-        if value is None or isinstance(value, str | int | float):
-            yield f"attribute.{name}", value
+            attributes = {
+                f"attribute.{name}": value
+                for name, value in row.get("attributes", {}).items()
+                if value is None or isinstance(value, str | int | float)
+            }
+            yield {"item_id": row["item_id"], **facts, **attributes}

@@ -69,7 +69,8 @@ def compare(sets: Sequence[Features], clusters: Sequence[str], *, subsets: int, 
     left = [one.sum() - one for one in counts]
     if min(map(np.min, left)) < 2:
         return Comparison(float(value), details=size.details)
-    without = _discrepancy([_without_each(one) for one in sums], left)
+    # The totals without the pairs that hold a vector of each group.
+    without = _discrepancy([np.asarray(one.sum() - one.sum(axis=0) - one.sum(axis=1) + np.diag(one)) for one in sums], left)
     return Comparison(float(value), None, *feature_sets.jackknife(float(value), without.tolist()), size.details)
 
 
@@ -113,11 +114,6 @@ def _members(labels: Labels, groups: int) -> Matrix:
     members = np.zeros((len(labels), groups))
     members[np.arange(len(labels)), labels] = 1.0
     return members
-
-
-def _without_each(sums: Matrix) -> Matrix:
-    """The total without the pairs that hold a vector of each group."""
-    return np.asarray(sums.sum() - sums.sum(axis=0) - sums.sum(axis=1) + np.diag(sums))
 
 
 def _discrepancy(sums: Sequence[Matrix], counts: Sequence[npt.NDArray[np.int_]]) -> Matrix:

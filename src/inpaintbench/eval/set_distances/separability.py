@@ -128,7 +128,7 @@ class Machine:
         self.weights = np.zeros(system.length)
         values = _values(classes, self.weights)
         for _ in range(_MOST_STEPS):
-            system.include(_short(values))
+            system.include((values[0] < 1, values[1] > -1))  # inside the margin or on the wrong side, which the hinge penalises
             line = _Line(self, values, target := system.solution(), _values(classes, target))
             self.objective = line.value
             if -line.slope(0.0) <= _TOLERANCE * self.objective:
@@ -142,11 +142,6 @@ class Machine:
 def _values(classes: Sequence[Sequence[Vectors]], weights: Matrix) -> tuple[Matrix, Matrix]:
     real, fake = (np.concatenate([rows @ weights[:-1] + weights[-1] for _, rows in blocks(arrays)]) for arrays in classes)
     return real, fake
-
-
-def _short(values: tuple[Matrix, Matrix]) -> tuple[Which, Which]:
-    """The vectors inside the margin or on the wrong side, which the hinge penalises."""
-    return values[0] < 1, values[1] > -1
 
 
 class _Line:

@@ -114,7 +114,11 @@ def _differences(told: Sequence[Mapping[str, Any]]) -> str:
 def _difference_table(means: Sequence[_Means], key: tuple[str, str], names: tuple[str, str]) -> Table:
     decimals = metric_leaf(key[0]).decimals
     keys = [found for found in dict.fromkeys((*means[0], *means[1])) if found[:2] == key]
-    slices = [name for name in dict.fromkeys(found[3] for found in keys) if all(_has(found, key, name) for found in means)]
+    slices = [
+        name
+        for name in dict.fromkeys(found[3] for found in keys)
+        if all(any(one[:2] == key and one[3] == name for one in found) for found in means)
+    ]
     methods = list(dict.fromkeys(found[2] for found in keys))
     rows = []
     for method in methods:
@@ -127,18 +131,11 @@ def _difference_table(means: Sequence[_Means], key: tuple[str, str], names: tupl
             note = "" if change is None else "the same" if same else f"{change:+.{decimals}f}"
             cells.append(Cell(" → ".join(texts) if not same else texts[0], change, note=note))
         rows.append(Row(tuple(cells)))
-    columns = [Column("Method", sorts=True), *(_column(part) for part in slices)]
+    columns = [Column("Method", sorts=True)]
+    for part in slices:
+        label, level = slice_label(part), split_step(part)[1]
+        columns.append(Column(level or label, numeric=True, sorts=True, group=label if level else ""))
     return Table(tuple(columns), tuple(rows), label=f"{names[0]} against {names[1]}", picks_columns=len(slices) > 4)
-
-
-def _has(means: _Means, key: tuple[str, str], part: str) -> bool:
-    return any(found[:2] == key and found[3] == part for found in means)
-
-
-def _column(name: str) -> Column:
-    level = split_step(name)[1]
-    label = slice_label(name)
-    return Column(level or label, numeric=True, sorts=True, group=label if level else "")
 
 
 def _words(name: str) -> str:
