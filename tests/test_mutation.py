@@ -16,7 +16,7 @@ PLANTED = [
     ("annotate/desk/pairs", "(math.log(share + (0)) + miss)"),
     ("wings/leaderboard/verify", "((claim is None) and (not _same("),
     ("eval/metrics/effect_removed", "LEAST_LEVELS = (1.0 / 3)"),
-    ("eval/results/tables", "method: ((count) <= 1) for method"),
+    ("eval/results/measured", "method: ((count) <= 1) for method"),
     ("annotate/screening/against_raters", "((side) > (limit))"),
     ("eval/metrics/xpsnr", "_FAST = (31)"),
 ]

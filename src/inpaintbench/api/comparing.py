@@ -22,7 +22,8 @@ from inpaintbench.eval.report.write import ReportFiles, write_report
 from inpaintbench.eval.results.between_items import exposure_sentences
 from inpaintbench.eval.results.labels import quantity_label
 from inpaintbench.eval.results.quantity import Quantity
-from inpaintbench.eval.results.tables import Results, in_reading_order
+from inpaintbench.eval.results.slices import in_reading_order
+from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.effort import Effort, efforts_of
 from inpaintbench.eval.scoring.parts import of_slices, open_part
 from inpaintbench.eval.scoring.run_folder import bind, scores_of

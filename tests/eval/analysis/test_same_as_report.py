@@ -11,8 +11,8 @@ import pytest
 from program import run_here
 
 from inpaintbench.eval.protocols import PROTOCOLS
+from inpaintbench.eval.results.measured import UNEXPOSED
 from inpaintbench.eval.results.quantity import Quantity, usual_quantities
-from inpaintbench.eval.results.tables import UNEXPOSED
 
 REGION = re.compile(r" (in the hole|in the boundary band|of the frame)( |$)")
 

@@ -31,7 +31,8 @@ from inpaintbench.eval.report.two_methods import compare
 from inpaintbench.eval.report.write import summary_rows
 from inpaintbench.eval.results.cautions import cautions
 from inpaintbench.eval.results.quantity import Quantity
-from inpaintbench.eval.results.tables import Results, pair_slices
+from inpaintbench.eval.results.slices import pair_slices
+from inpaintbench.eval.results.tables import Results
 from inpaintbench.types import SliceScore
 from inpaintbench.wings.leaderboard.board import Board, Entry
 from inpaintbench.wings.leaderboard.card import Card

@@ -36,7 +36,8 @@ from inpaintbench.eval.report.tables import failure_rows, score_table
 from inpaintbench.eval.report.write import report_json
 from inpaintbench.eval.results.labels import metric_title
 from inpaintbench.eval.results.quantity import Quantity
-from inpaintbench.eval.results.tables import Results, in_reading_order, pair_slices, step_series
+from inpaintbench.eval.results.slices import in_reading_order, pair_slices, step_series
+from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.run_state import NOT_RUN
 from inpaintbench.eval.values.permutation import BOLD
 from inpaintbench.pages import Link, Table, method_styles, page

@@ -34,7 +34,8 @@ from inpaintbench.eval.report.write import report_json, summary_csv
 from inpaintbench.eval.results.cautions import cautions, set_sizes, set_warning
 from inpaintbench.eval.results.labels import metric_label
 from inpaintbench.eval.results.quantity import Quantity
-from inpaintbench.eval.results.tables import Results, pair_slices
+from inpaintbench.eval.results.slices import pair_slices
+from inpaintbench.eval.results.tables import Results
 
 __all__ = ["learned_metrics"]
 pytestmark = pytest.mark.usefixtures("learned_metrics")

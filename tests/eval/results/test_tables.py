@@ -21,7 +21,8 @@ from inpaintbench.errors import InputError
 from inpaintbench.eval.protocols.devil import AS_PUBLISHED, CORRECTED
 from inpaintbench.eval.report import notes
 from inpaintbench.eval.results.quantity import Quantity
-from inpaintbench.eval.results.tables import Results, group_slices, in_reading_order, pair_slices, split_level
+from inpaintbench.eval.results.slices import group_slices, in_reading_order, pair_slices, split_level
+from inpaintbench.eval.results.tables import Results
 from inpaintbench.types import Slice
 
 PSNR = Quantity("psnr", "hole")

@@ -23,7 +23,8 @@ from inpaintbench.eval.report.gallery import add_standouts, choose_items
 from inpaintbench.eval.report.plots import difficulty_rows, sensitivity_rows
 from inpaintbench.eval.report.write import write_report
 from inpaintbench.eval.results.quantity import Quantity
-from inpaintbench.eval.results.tables import Results, pair_slices
+from inpaintbench.eval.results.slices import pair_slices
+from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.run_state import REFERENCE, references_in, remember
 from inpaintbench.types import Dataset, Score
 from inpaintbench.wings.align.reading import Answers, without

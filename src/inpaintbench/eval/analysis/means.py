@@ -15,7 +15,8 @@ from inpaintbench.eval.results.between_items import exposure_sentences
 from inpaintbench.eval.results.cautions import cautions, diagnostic_note, protocol_cautions, set_sizes
 from inpaintbench.eval.results.labels import metric_label, name_label, place_label, quantity_label
 from inpaintbench.eval.results.quantity import Quantity, metric_leaf, quantities_in, standing
-from inpaintbench.eval.results.tables import Results, in_reading_order, split_level
+from inpaintbench.eval.results.slices import in_reading_order, split_level
+from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.values.permutation import BOLD
 from inpaintbench.pages.words import count
 from inpaintbench.types import Slice

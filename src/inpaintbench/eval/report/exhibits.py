@@ -16,7 +16,8 @@ from inpaintbench.eval.report.items import six_digits
 from inpaintbench.eval.report.media import MASK, OUTLINE, rounded
 from inpaintbench.eval.results.labels import quantity_label, slice_label
 from inpaintbench.eval.results.quantity import Quantity, metric_leaf
-from inpaintbench.eval.results.tables import Results, in_reading_order, split_step
+from inpaintbench.eval.results.slices import in_reading_order, split_step
+from inpaintbench.eval.results.tables import Results
 from inpaintbench.pages import Sentence, Tagged, data_uri
 from inpaintbench.pages.words import count
 from inpaintbench.types import Plain

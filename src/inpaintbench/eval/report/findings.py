@@ -12,7 +12,8 @@ from inpaintbench.eval.comparing.looked_at import Effect, Kind, looked_at
 from inpaintbench.eval.diagnosis.records import FactorEffect
 from inpaintbench.eval.results.labels import name_label, quantity_label, slice_label
 from inpaintbench.eval.results.quantity import Quantity, metric_leaf
-from inpaintbench.eval.results.tables import Results, split_step
+from inpaintbench.eval.results.slices import split_step
+from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.values.permutation import PairTest
 from inpaintbench.pages import Cell, Column, Link, Method, Row, Sentence, Table, Tagged
 from inpaintbench.pages.words import count, number, signed

@@ -15,8 +15,10 @@ from inpaintbench.claims import ENOUGH_SOURCES, too_few
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.results.between_items import LEAD, between_items_notes
 from inpaintbench.eval.results.labels import metric_label, metric_title, quantity_label, region_label, slice_label
+from inpaintbench.eval.results.measured import NOT_SCORED
 from inpaintbench.eval.results.quantity import metric_leaf
-from inpaintbench.eval.results.tables import NOT_SCORED, Results, in_reading_order, pair_slices, split_level
+from inpaintbench.eval.results.slices import in_reading_order, pair_slices, split_level
+from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.run_state import NOT_RUN
 from inpaintbench.eval.values.statistics import INTERVAL, LEVEL
 from inpaintbench.pages import Cell, Column, Link, Row, Sentence, Table

@@ -32,7 +32,8 @@ from inpaintbench.eval.results.between_items import exposure_sentences
 from inpaintbench.eval.results.cautions import cautions, judge_sentences, protocol_cautions
 from inpaintbench.eval.results.labels import REGION_LABELS, metric_arrow, quantity_title, region_label
 from inpaintbench.eval.results.quantity import Quantity, first_shown
-from inpaintbench.eval.results.tables import Results, pair_slices, step_series
+from inpaintbench.eval.results.slices import pair_slices, step_series
+from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.values.permutation import LEVEL
 from inpaintbench.pages import Link, MethodStyle, method_styles
 from inpaintbench.pages.plots import LIGHT, PAPER_LEGEND, drawing_script, specification

@@ -17,7 +17,8 @@ from inpaintbench.eval.report.findings import with_unit
 from inpaintbench.eval.report.slice_tables import Compared, series_words, step_means
 from inpaintbench.eval.results.labels import name_label, quantity_label, quantity_title, slice_label
 from inpaintbench.eval.results.quantity import Quantity
-from inpaintbench.eval.results.tables import Pair, Results, Series, in_reading_order, pair_slices, split_level
+from inpaintbench.eval.results.slices import Pair, Series, in_reading_order, pair_slices, split_level
+from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.values.statistics import Summary
 from inpaintbench.pages import MethodStyle
 from inpaintbench.pages.plots import WIDTH, method_colour, method_shape

@@ -14,8 +14,10 @@ from typing import Any, NamedTuple
 from inpaintbench.eval.results.between_items import between_items_tags, exposure_sentences, shown_to
 from inpaintbench.eval.results.cautions import diagnostic_note, size_words
 from inpaintbench.eval.results.labels import metric_title, place_label, quantity_label, slice_label
+from inpaintbench.eval.results.measured import UNEXPOSED
 from inpaintbench.eval.results.quantity import Quantity, exploratory, metric_leaf
-from inpaintbench.eval.results.tables import UNEXPOSED, Results, in_reading_order, split_step
+from inpaintbench.eval.results.slices import in_reading_order, split_step
+from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.effort import REPAINTED_DB, Effort
 from inpaintbench.eval.values.permutation import BOLD
 from inpaintbench.eval.values.statistics import LEVEL, Summary

@@ -22,7 +22,8 @@ from inpaintbench.eval.report.notes import manifest_sha256
 from inpaintbench.eval.report.page import BESIDE_NOTE, INLINE_NOTE, default_quantity, parts_of, render
 from inpaintbench.eval.results.cautions import contradictions, protocol_cautions, set_sizes, untold
 from inpaintbench.eval.results.quantity import standing, usual_quantities
-from inpaintbench.eval.results.tables import Results, in_reading_order, pair_slices
+from inpaintbench.eval.results.slices import in_reading_order, pair_slices
+from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.effort import Effort, ItemEffort
 from inpaintbench.eval.values.statistics import INTERVAL
 from inpaintbench.files import replacing, write_atomically

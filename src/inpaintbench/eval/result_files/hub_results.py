@@ -87,7 +87,7 @@ def results_yaml(results: Results, method: str, *, repository: str, revision: st
         assert value is not None
         notes = f"{quantity_label(task.quantity)}; protocol {results.protocol.name}, fingerprint {results.fingerprint}"
         # A number that YAML reads as one: never an exponent without a dot.
-        digits = text if "e" not in (text := repr(value)) else f"{value:.12f}"
+        digits = repr(value) if "e" not in repr(value) else f"{value:.12f}"
         lines += [
             f"- dataset: {{id: {_text(repository)}, task_id: {task.name}{f', revision: {_text(revision)}' if revision else ''}}}",
             f"  value: {digits}", f'  date: "{date}"', f"  notes: {_text(notes)}",

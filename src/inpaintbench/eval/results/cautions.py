@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from inpaintbench.eval.results.labels import quantity_label
 from inpaintbench.eval.results.quantity import Quantity
-from inpaintbench.eval.results.tables import NO_PRIMARY, Results, in_reading_order
+from inpaintbench.eval.results.slices import in_reading_order
+from inpaintbench.eval.results.tables import NO_PRIMARY, Results
 from inpaintbench.pages.words import number
 from inpaintbench.types import Score, SliceScore
 

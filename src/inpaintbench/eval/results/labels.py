@@ -5,7 +5,7 @@ from __future__ import annotations
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.results.quantity import Quantity, exploratory, metric_leaf
-from inpaintbench.eval.results.tables import split_step, split_value
+from inpaintbench.eval.results.slices import split_step, split_value
 
 REGION_LABELS = {
     "hole": "hole", "band": "boundary band", "frame": "whole frame", "effect": "side effects of the object",

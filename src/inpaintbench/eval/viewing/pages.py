@@ -13,7 +13,7 @@ from inpaintbench import frozen, manifest, pages
 from inpaintbench.errors import InputError, VerifyError
 from inpaintbench.eval.results.labels import metric_label, slice_label
 from inpaintbench.eval.results.quantity import metric_leaf
-from inpaintbench.eval.results.tables import split_step
+from inpaintbench.eval.results.slices import split_step
 from inpaintbench.eval.viewing.contents import Entry, report_data
 from inpaintbench.pages import Cell, Column, Link, Row, Table
 from inpaintbench.pages.words import DASH, count, number

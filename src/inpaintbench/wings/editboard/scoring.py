@@ -20,7 +20,7 @@ from inpaintbench.compute import RANDOM_WEIGHTS, Compute
 from inpaintbench.errors import InpaintBenchError, InputError
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.results.tables import unmeasured_metrics
+from inpaintbench.eval.results.measured import unmeasured_metrics
 from inpaintbench.eval.scoring.score import SCORING_SECONDS
 from inpaintbench.executors.base import Executor, Step, Task, task_key
 from inpaintbench.models import torch_networks, weights

@@ -14,8 +14,10 @@ from inpaintbench.eval.comparing.looked_at import effects_of, told_leads
 from inpaintbench.eval.comparing.ranking import Column, decimal, shared, standings_of_places
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.results.labels import quantity_label
+from inpaintbench.eval.results.measured import REFERENCE, REGION_ORDER
 from inpaintbench.eval.results.quantity import Quantity
-from inpaintbench.eval.results.tables import REFERENCE, REGION_ORDER, Results, in_reading_order
+from inpaintbench.eval.results.slices import in_reading_order
+from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.effort import Effort
 from inpaintbench.eval.scoring.repeating import DEPENDS, ON_ORDER
 from inpaintbench.eval.values.permutation import PairTest

@@ -11,8 +11,9 @@ from inpaintbench.eval.report.notes import Definition, constants_table, metric_n
 from inpaintbench.eval.report.page import GALLERY_SCRIPTS, gallery_parts
 from inpaintbench.eval.report.tables import ceiling_words, known_words, memory_words, time_words
 from inpaintbench.eval.results.labels import metric_title, region_label, slice_label
+from inpaintbench.eval.results.measured import REFERENCE
 from inpaintbench.eval.results.quantity import exploratory, metric_leaf
-from inpaintbench.eval.results.tables import REFERENCE, split_level
+from inpaintbench.eval.results.slices import split_level
 from inpaintbench.eval.scoring.repeating import WORDS
 from inpaintbench.eval.values.permutation import LEVEL
 from inpaintbench.eval.values.statistics import INTERVAL

@@ -10,7 +10,7 @@ from inpaintbench.eval.results.between_items import exposure_sentences, shown_to
 from inpaintbench.eval.results.cautions import size_words
 from inpaintbench.eval.results.labels import metric_label, quantity_arrow, region_label, slice_label
 from inpaintbench.eval.results.quantity import Quantity, exploratory, metric_leaf
-from inpaintbench.eval.results.tables import split_level
+from inpaintbench.eval.results.slices import split_level
 from inpaintbench.eval.values.permutation import BOLD, LEVEL
 from inpaintbench.pages import tables as shown
 from inpaintbench.pages.tables import Column, Table, Tag
