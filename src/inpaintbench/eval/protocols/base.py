@@ -177,6 +177,13 @@ class Protocol(BaseModel):
             return "keep"
         return check_infinite_rule(str(self.metrics[metric].get("infinite", "count")))  # type: ignore[arg-type]
 
+    def gates(self, metric: str) -> bool:
+        """Return whether nobody has a place by a metric without the consent of the primary quantity.
+
+        A metric that damage can better needs it, but for published protocols, whose tables are as they were printed.
+        """
+        return bool(METRICS.get(metric).diagnostic) and not self.follows
+
     def ceiling_decibels(self, metric: str) -> float | None:
         """The largest value that ``metric`` gives, so that none is infinite; None where it has none."""
         ceiling = self.metrics[metric].get("ceiling_decibels")

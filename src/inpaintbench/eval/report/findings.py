@@ -131,7 +131,7 @@ def _cell(results: Results, row: str, column: str, test: PairTest | None, lead: 
     ends = f"{signed(lead.low, leaf.decimals)} to {signed(lead.high, leaf.decimals)}"
     verdict = "not told apart" if not lead.told else "▲ better" if lead.better else "▼ worse"
     below = f"{verdict}, p {p_words(lead.p)}"
-    barred = results.gated(quantity) and results.worse(results.everything, row, column)
+    barred = results.barred(results.everything, row, column, quantity)
     return Cell(mean, note=ends, below=below, title=title, strong=lead.told and lead.better and not barred, method_colour=row)
 
 

@@ -49,11 +49,12 @@ class Results(Measured):
         return too_few(self.n_sources(one, method, quantity))
 
     def gated(self, quantity: Quantity) -> bool:
-        """Return whether a place by it needs the consent of the primary quantity.
+        """Return whether a place by it needs the consent of the primary quantity: see ``Protocol.gates``."""
+        return self.protocol.gates(quantity.metric)
 
-        A metric that damage can better does, but for published protocols, whose tables are as they were printed.
-        """
-        return bool(quantity.diagnostic) and not self.protocol.follows
+    def barred(self, one: Slice, method: str, other: str, quantity: Quantity) -> bool:
+        """Return whether a gated quantity must not put a method before another, which is better by the primary one."""
+        return self.gated(quantity) and self.worse(one, method, other)
 
     def contradicted(self, one: Slice, method: str, quantity: Quantity) -> str | None:
         """Reason, one clause, against a place by a diagnostic quantity that a method has the values for; None where it puts the
@@ -146,7 +147,7 @@ class Results(Measured):
                 if quantity.of_sets:
                     own = self.summary(one, best, quantity)
                     return {other for other in others if apart(own, self.summary(one, other, quantity))}
-                barred = {other for other in others if self.gated(quantity) and self.worse(one, other, best)}
+                barred = {other for other in others if self.barred(one, other, best, quantity)}
                 return barred | told_from(self.tests_of_best(one, quantity).values(), best)
 
             self._best[key] = like_best(levels, told, higher_is_better=quantity.higher_is_better)

@@ -162,7 +162,7 @@ def transcript_of(
                 {model: cells[model, task, metric] for model in contenders},
                 {model: _meant(grouped.get((model, task, metric), []), metric, protocol) for model in contenders}, told, metric,
             )
-            if protocol.follows or not METRICS.get(metric).diagnostic else frozenset()
+            if not protocol.gates(metric) else frozenset()
             for task in tasks for metric in metrics
         },
     )  # fmt: skip
