@@ -109,8 +109,8 @@ def table_1_markdown(means: Means) -> bytes:
         lines.append(["*Mean*", *(mean_words(means, name, measure) for measure in means.measures)])
         lines += [of[method] for method in means.references]
         lines.append([means.foot, *[""] * len(means.measures)])
-        parts += [f"## {_escaped(means.slice_label(name))}", _markdown(heads, lines), *map(_escaped, means.sizes(name))]
-        parts += [f"\\* {_escaped(reason)}" for reason in _reasons(means, name)]
+        parts += [f"## {escaped(means.slice_label(name))}", _markdown(heads, lines), *map(escaped, means.sizes(name))]
+        parts += [f"\\* {escaped(reason)}" for reason in _reasons(means, name)]
     return ("\n\n".join(parts) + "\n").encode()
 
 
@@ -146,7 +146,7 @@ def improvement_markdown(means: Means) -> bytes:
             [means.named(method), *(signed_percent(shares[pair.attribute, method, measure]) for measure in means.ranked_measures)]
             for method in means.methods
         ]
-        parts += [f"## {_escaped(means.attribute_label(pair.attribute))}", _markdown(heads, lines)]
+        parts += [f"## {escaped(means.attribute_label(pair.attribute))}", _markdown(heads, lines)]
     return ("\n\n".join(parts) + "\n").encode()
 
 
@@ -186,7 +186,7 @@ def _cell(means: Means, name: str, method: str, measure: Measure) -> str:
 
 
 def _opening(means: Means) -> list[str]:
-    return [means.origin, *map(_escaped, means.notes)]
+    return [means.origin, *map(escaped, means.notes)]
 
 
 def _told(measure: Measure) -> tuple[Any, ...]:
@@ -195,8 +195,9 @@ def _told(measure: Measure) -> tuple[Any, ...]:
 
 def _markdown(heads: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
     rows = [heads, ["---", *["---:"] * (len(heads) - 1)], *lines]
-    return "\n".join(f"| {' | '.join(_escaped(cell) for cell in row)} |" for row in rows)
+    return "\n".join(f"| {' | '.join(escaped(cell) for cell in row)} |" for row in rows)
 
 
-def _escaped(words: str) -> str:
+def escaped(words: str) -> str:
+    """Words of a cell or line of Markdown, where a bar would end the cell and a bracket begin a tag."""
     return words.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")

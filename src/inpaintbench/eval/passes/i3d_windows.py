@@ -189,7 +189,6 @@ def _measured(network: I3d, features: Features, methods: int) -> tuple[Tensor, T
 
 # Which taps of the first convolution fall into a window.
 Taps = Span
-_FLAT = Span(0, 1)
 
 
 class WindowStem:

@@ -15,7 +15,6 @@ from inpaintbench.eval.diagnosis.words import rests_on
 from inpaintbench.eval.report.effects import Step, differences, factor_label, own_effects, quantity_words, step_of, steps
 from inpaintbench.eval.report.findings import p_words, with_unit
 from inpaintbench.eval.report.plots import PlotRow
-from inpaintbench.eval.results.labels import quantity_label
 from inpaintbench.eval.results.quantity import Quantity, metric_leaf
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.pages import MethodStyle
@@ -268,11 +267,6 @@ def _short(value: float) -> float:
 def figure_title(quantity: Quantity) -> str:
     """Title of a figure of effects on paper."""
     return f"{quantity_words(quantity)}: effects with intervals that hold together"
-
-
-def response_title(quantity: Quantity) -> str:
-    """Title of a figure of response curves on paper."""
-    return f"{quantity_label(quantity)} over measured attributes"
 
 
 def line_labels(diagnosis: Diagnosis) -> list[str]:

@@ -9,14 +9,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from inpaintbench.eval.report.effects import Group
-from inpaintbench.eval.report.findings import with_unit
+from inpaintbench.eval.report.findings import slice_tag, with_unit
 from inpaintbench.eval.report.gallery import Exhibit
 from inpaintbench.eval.report.headline import Headline
 from inpaintbench.eval.report.items import six_digits
 from inpaintbench.eval.report.media import MASK, OUTLINE, rounded
-from inpaintbench.eval.results.labels import quantity_label, slice_label
+from inpaintbench.eval.results.labels import quantity_label
 from inpaintbench.eval.results.quantity import Quantity, metric_leaf
-from inpaintbench.eval.results.slices import in_reading_order, split_step
+from inpaintbench.eval.results.slices import in_reading_order
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.pages import Sentence, Tagged, data_uri
 from inpaintbench.pages.words import count
@@ -57,7 +57,7 @@ def strip(results: Results, exhibits: Sequence[Exhibit]) -> list[Thumb]:
     """A small picture for each slice and item, in the order of the tables."""
     order = [part.name for part in in_reading_order(results.slices)] or [results.everything.name]
     thumbs = [
-        Thumb(name, (_slice(name),), index)
+        Thumb(name, (slice_tag(name),), index)
         for name in order
         for index, exhibit in enumerate(exhibits)
         if name in exhibit.choice.reasons
@@ -66,10 +66,6 @@ def strip(results: Results, exhibits: Sequence[Exhibit]) -> list[Thumb]:
     # "Hardest 2" before "Hardest 10"
     labelled.sort(key=lambda entry: (entry[0].rstrip("0123456789"), len(entry[0]), entry[0]))
     return thumbs + [Thumb(label, (label,), index) for label, index in labelled]
-
-
-def _slice(name: str) -> Tagged:
-    return Tagged(slice_label(name), split_step(name)[1])
 
 
 def posters(exhibits: Sequence[Exhibit]) -> str:
@@ -180,7 +176,7 @@ def figures(results: Results, exhibits: Sequence[Exhibit], *, default: Quantity,
 def _figure(results: Results, exhibit: Exhibit, row: Plain, index: int, default: Quantity, *, first: bool) -> Figure:
     choice, layout = exhibit.choice, exhibit.layout
     given = ("truth", "input") if _has_input(exhibit) else ("truth",)
-    heads: list[str | Tagged] = [part for name in choice.reasons for part in (" · ", _slice(name))]
+    heads: list[str | Tagged] = [part for name in choice.reasons for part in (" · ", slice_tag(name))]
     heads += [part for label in choice.labels for part in (" · ", label)]
     reasons = "; ".join(dict.fromkeys((*choice.reasons.values(), *choice.labels.values())))
     prompt = row.get("target_prompt")

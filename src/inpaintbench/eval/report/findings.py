@@ -275,16 +275,17 @@ def _hardest(results: Results, quantity: Quantity) -> Finding | None:
     if hardest.better or not hardest.told:
         surest: Sentence = (
             "that a slice is harder than the items outside of it could be chance; surest of ",
-            _slice(hardest.one),
+            slice_tag(hardest.one),
         )
         return Finding(question, ("No clear one",), (*surest, f", p {p_words(hardest.p)}"), _both(own, rest), told=False)
     more = sum(effect.told for effect in harder[1:])
     also = f"; so {'is' if more == 1 else 'are'} {count(more, 'more slice')}" if more else ""
     detail = (f"{size_words(hardest)} worse than the items outside of it, mean over methods, p {p_words(hardest.p)}{also}",)
-    return Finding(question, (_slice(hardest.one),), detail, _both(own, rest))
+    return Finding(question, (slice_tag(hardest.one),), detail, _both(own, rest))
 
 
-def _slice(name: str) -> Tagged:
+def slice_tag(name: str) -> Tagged:
+    """A slice in a sentence, with its level."""
     return Tagged(slice_label(name), split_step(name)[1])
 
 

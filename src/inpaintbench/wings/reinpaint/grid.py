@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from inpaintbench import frozen
 from inpaintbench.claims import too_few
+from inpaintbench.eval.analysis.files import escaped
 from inpaintbench.eval.data_files import csv_bytes
 from inpaintbench.eval.results.labels import place_label
 from inpaintbench.eval.scoring.parts import everything
@@ -291,8 +292,8 @@ def as_markdown(table: Table) -> str:
         lines.append([part, named(method, table.references), *texts])
     if table.foot:
         lines.append([table.foot, *[""] * (len(heads) - 1)])
-    body = "\n".join(f"| {' | '.join(_escaped(cell) for cell in line)} |" for line in lines)
-    return f"## {_escaped(table.title)}\n\n{body}\n"
+    body = "\n".join(f"| {' | '.join(escaped(cell) for cell in line)} |" for line in lines)
+    return f"## {escaped(table.title)}\n\n{body}\n"
 
 
 def as_csv(table: Table) -> str:
@@ -310,10 +311,6 @@ def as_long_csv(grid: Grid) -> str:
     cells = map(Cell._make, product(*axes))
     rows = ([*cell, grid.values.get(cell), grid.left_out.get(cell, 0)] for cell in cells)
     return csv_bytes([*Cell._fields, "value", "n_infinite"], rows).decode()
-
-
-def _escaped(words: str) -> str:
-    return words.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
 
 
 def _safe(words: str) -> str:
