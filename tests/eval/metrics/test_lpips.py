@@ -9,8 +9,7 @@ import pytest
 from inpaintbench import regions
 from inpaintbench.compute import Compute, Shared
 from inpaintbench.errors import NotMeasurable, UnknownNameError
-from inpaintbench.eval.metrics.lpips import Lpips
-from inpaintbench.eval.passes.lpips_frames import lpips_frames
+from inpaintbench.eval.metrics.lpips import Lpips, lpips_frames
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 

@@ -19,7 +19,7 @@ PROTOCOLS: Catalogue[Protocol] = Catalogue(
         "devil/corrected": "inpaintbench.eval.protocols.devil:CORRECTED",
         "devil/imperfect": "inpaintbench.eval.protocols.devil:IMPERFECT",
         "devil/mask_error": "inpaintbench.eval.protocols.devil:MASK_ERROR",
-        "e2fgvi-legacy": "inpaintbench.eval.protocols.e2fgvi:LEGACY",
+        "e2fgvi-legacy": "inpaintbench.eval.protocols.video_inpainting:LEGACY",
         "e2fgvi": "inpaintbench.eval.protocols.video_inpainting:E2FGVI",
         "propainter": "inpaintbench.eval.protocols.video_inpainting:PROPAINTER",
         "lama": "inpaintbench.eval.protocols.lama:LAMA",

@@ -11,7 +11,7 @@ import pytest
 from inpaintbench import regions
 from inpaintbench.compute import Compute, Shared
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval.passes.lpips_frames import Values, lpips_frames
+from inpaintbench.eval.metrics.lpips import Values, lpips_frames
 from inpaintbench.models.lpips_networks import lpips
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
