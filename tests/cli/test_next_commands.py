@@ -47,7 +47,11 @@ def commands(group: Any = None, name: str = "") -> Iterator[tuple[str, Any]]:
 
 def tells_next(function: Any, seen: set[Any]) -> bool:
     """Whether a function of the command line calls ``console.tell_next``, itself or through others of the command line."""
-    if not isinstance(function, FunctionType) or function in seen or not function.__module__.startswith("inpaintbench.cli"):
+    if (
+        not isinstance(function, FunctionType)
+        or function in seen
+        or not function.__module__.startswith(("inpaintbench.cli", "inpaintbench.wings"))
+    ):
         return False
     seen.add(function)
     names = set(function.__code__.co_names)

@@ -36,7 +36,6 @@ from inpaintbench.lazily import lazily
 from inpaintbench.manifest import dataset_id
 from inpaintbench.masks import removal, render
 from inpaintbench.masks.axes import AXES
-from inpaintbench.masks.axes.resolution import Resolution
 from inpaintbench.masks.blob_motion import PRESETS
 from inpaintbench.masks.measure import labels_of
 from inpaintbench.recipes import imperfect, leakage, look_alikes, own_masks, paired, saved_pairs, stages
@@ -291,6 +290,8 @@ class DevilRecipe(BaseModel):
             raise ValueError("imperfect: in a paired design imperfect masks are an axis, --axis mask_error")
         if "resolution" in self.axes and (self.normalizer or {}).get("name", "cover") in ("cover", "contain", "stretch"):
             try:
+                from inpaintbench.masks.axes.resolution import Resolution  # needs OpenCV, which help does without
+
                 Resolution.check_size(width=self.width, height=self.height)
             except Rejected as error:
                 raise ValueError(f"axes: resolution takes larger clips: {error}") from None

@@ -446,4 +446,8 @@ def about(axes: Sequence[str]) -> str:
 def facts(axes: Iterable[str]) -> list[Plain]:
     """What a dataset says of its axes."""
     leaves = ((name, AXES.get(name)) for name in axes)
-    return [{"name": name, "levels": list(axis.levels), "property": axis.property, "truth": axis.truth} for name, axis in leaves]
+    return [
+        {"name": name, "levels": list(axis.levels), "property": axis.property, "truth": axis.truth}
+        | ({} if axis.exact else {"exact": False})
+        for name, axis in leaves
+    ]

@@ -135,7 +135,9 @@ def test_levels_of_a_mask_that_is_not_exact_are_not_compared_in_the_mask(levels:
     slices = {
         f"mask_error-{level}": [item for item, own in items.items() if own.get("axis.mask_error") == level] for level in levels
     }
-    made = with_attributes(items, axes=[AXES[0], {**AXES[1], "name": "mask_error", "levels": list(levels)}], slices=slices)
+    made = with_attributes(
+        items, axes=[AXES[0], {**AXES[1], "name": "mask_error", "levels": list(levels), "exact": False}], slices=slices
+    )
     of_hole = results_of(made, noise(np.random.default_rng(0), items, ["a", "b"]))
     rows = [replace(row, region=region) for row in of_hole.scores for region in ("hole", "object")]
     found = looked_at(Results(made, rows, protocol=CORRECTED))

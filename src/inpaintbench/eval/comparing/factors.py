@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from inpaintbench.claims import too_few
 from inpaintbench.manifest import JSON_COLUMNS, Rows, mapping_of
-from inpaintbench.masks.axes import AXES
 from inpaintbench.steps import LEVEL_OF, PAIR_OF
 from inpaintbench.types import Dataset, Slice
 
@@ -178,8 +177,8 @@ def not_compared_in(results: Results, region: str) -> frozenset[str]:
 
     A mask that is too small lacks the rim of what is missing, which is no less missing for it.
     """
-    names = {str(axis["name"]) for axis in results.dataset.facts.get("axes", ())} if region in _OF_THE_MASK else set()
-    return frozenset(name for name in names if name in AXES and not AXES.get(name).exact)
+    axes = results.dataset.facts.get("axes", ()) if region in _OF_THE_MASK else ()
+    return frozenset(str(axis["name"]) for axis in axes if not axis.get("exact", True))
 
 
 class _Finder:
