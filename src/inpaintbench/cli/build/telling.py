@@ -127,9 +127,8 @@ def plan_words(footage: Footage, axes: Axes, *, refused: Mapping[str, str]) -> l
     there, clips = footage.given if any(footage.given) else footage[:2]
     lines = [f"There are {count(there, 'film')} with {count(clips, 'clip')}; rules and copies may leave fewer."]
     if clips > footage.clips:
-        lines.append(
-            f"An axis takes {count(footage.clips, 'clip')} of {films}: by turns, an even share and one more of each at most, up to --per-slice."
-        )
+        share = "by turns, an even share and one more of each at most, up to --per-slice"
+        lines.append(f"An axis takes {count(footage.clips, 'clip')} of {films}: {share}.")
     if refused:
         name, why = next(iter(refused.items()))
         lines.append(f"{count(len(refused), 'more film')} without a clip, such as {name}: {why}.")
