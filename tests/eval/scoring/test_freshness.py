@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from inpaintbench.errors import InputError
+from inpaintbench.eval.scoring.run_folder import scores_of
 from inpaintbench.eval.scoring.run_state import digest, is_stale, remember_scored
 from inpaintbench.executors.base import Rejection
 from inpaintbench.steps import score_step
-from inpaintbench.types import Dataset, Prediction
+from inpaintbench.types import Dataset, Prediction, Score
 from inpaintbench.workspace import Workspace
 
 DATASET = Dataset("d", {}, ({"item_id": "a"}, {"item_id": "b"}), (), {}, {}, {})
@@ -64,3 +67,17 @@ def test_a_digest_follows_items_blobs_and_reasons_and_not_their_order() -> None:
     assert digest(DATASET, predictions=rows, failures={}) == digest(DATASET, predictions=rows[::-1], failures={})
     # A reason that reads like a blob is still none.
     assert digest(DATASET, predictions=rows[:1], failures={"b": "2"}) != digest(DATASET, predictions=rows, failures={})
+
+
+def test_scores_of_a_dataset_that_grew_are_not_called_older_than_predictions(workspace: Workspace) -> None:
+    step = score_step(PROTOCOL, "mine")
+    rows = [Score("mine", item, "psnr", "frame", PROTOCOL, "0", value, None) for item, value in (("a", 30.0), ("b", 20.0))]
+    workspace.write_table("scores", step, rows, Score)
+    assert len(scores_of(workspace, DATASET, Path("data"), PROTOCOL)[0]) == 2
+    grown = replace(DATASET, items=(*DATASET.items, {"item_id": "c"}, {"item_id": "d"}))
+    with pytest.raises(InputError, match=r"has 2 items more than when 'mine' was run .* `inpaintbench eval predict` first"):
+        scores_of(workspace, grown, Path("data"), PROTOCOL)
+    for blobs in ({"a": "2.png"}, {"a": "1.png", "c": "3.png", "d": "4.png"}):  # another prediction, or new ones not yet scored
+        predicted(workspace, blobs, {"b": "no luck"})
+        with pytest.raises(InputError, match="are older than its predictions"):
+            scores_of(workspace, grown, Path("data"), PROTOCOL)

@@ -11,10 +11,11 @@ from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.scoring.parts import held_back_words, items_of_slices
-from inpaintbench.eval.scoring.run_state import check_undamaged, is_stale, is_truth_of, remember_inputs
+from inpaintbench.eval.scoring.run_state import check_undamaged, gained_since, is_stale, is_truth_of, remember_inputs
 from inpaintbench.eval.scoring.scores import Scores
 from inpaintbench.files import file_sha256, write_atomically
 from inpaintbench.frozen import content_of, dataset_id
+from inpaintbench.pages.words import count
 from inpaintbench.steps import predicted_label, score_step
 from inpaintbench.types import Dataset, Score, SliceScore
 from inpaintbench.workspace import Workspace
@@ -84,7 +85,8 @@ def scores_of(
     """Scores under a protocol, of items and of slices, of all methods or some.
 
     Raises:
-        InputError: there are none, or a method was run again after it was scored: old scores would stand for new predictions.
+        InputError: there are none, or a method was run again after it was scored: old scores would stand for new predictions; or
+            the dataset grew since, and a method was not run on what is new.
         VerifyError: there are none of some item because its bytes are damaged.
         WorkspaceError: a table is damaged.
     """
@@ -99,6 +101,10 @@ def scores_of(
     for method in dict.fromkeys(row.method for row in rows):
         if is_stale(workspace, dataset, protocol=protocol, method=method):
             again = shlex.join(["inpaintbench", *command, str(root), "--run", str(workspace.path), "--protocol", protocol])
+            scored = {row.item_id for row in rows if row.method == method}
+            if gained := gained_since(workspace, dataset, scored, protocol=protocol, method=method):
+                more = f"the dataset has {count(len(gained), 'item')} more than when {method!r} was run and scored"
+                raise InputError(f"{more} under {protocol!r}: run `inpaintbench eval predict` first, then `{again}`")
             raise InputError(f"the scores of {method!r} under {protocol!r} are older than its predictions; run `{again}` again")
     check_undamaged(rows, workspace.path)
     return Scores(rows), [row for row in workspace.table("slice_scores", SliceScore) if row.protocol == protocol]

@@ -50,8 +50,11 @@ def predictions_of(workspace: Workspace, method: str) -> tuple[list[Prediction],
 
 def digest(dataset: Dataset, *, predictions: Sequence[Prediction], failures: Mapping[str, str]) -> str:
     """SHA-256, hexadecimal, of what there is to score of one method: for each item its blob, or the reason why there is none."""
+    return _digest_of(column(dataset, "item_id"), predictions, failures)
+
+
+def _digest_of(ids: Iterable[str], predictions: Sequence[Prediction], failures: Mapping[str, str]) -> str:
     blobs = {row.item_id: row.blob for row in predictions}
-    ids = column(dataset, "item_id")
     results = {item: ["blob", blobs[item]] if item in blobs else ["failure", failures.get(item, NOT_RUN)] for item in ids}
     return hashlib.sha256(canonical_json(results).encode()).hexdigest()
 
@@ -74,6 +77,23 @@ def is_stale(workspace: Workspace, dataset: Dataset, *, protocol: str, method: s
     if not path.exists() or not (predictions or failures):
         return False
     return bool(_kept(workspace, path) != digest(dataset, predictions=predictions, failures=failures))
+
+
+def gained_since(workspace: Workspace, dataset: Dataset, scored: Collection[str], *, protocol: str, method: str) -> list[str]:
+    """Items of a dataset that are why the scores of a method are stale: none was scored or predicted, and all else still stands.
+
+    Args:
+        workspace: of the run.
+        dataset: that grew since, maybe.
+        scored: ids of the items that the method has scores of.
+        protocol: of the scores.
+        method: its label.
+    """
+    predictions, failures = predictions_of(workspace, method)
+    found = {*(row.item_id for row in predictions), *failures, *scored}
+    gained = [item for item in column(dataset, "item_id") if item not in found]
+    kept = _kept(workspace, _digest_file(workspace, score_step(protocol, method)))
+    return gained if kept == _digest_of(scored, predictions, failures) else []
 
 
 def _digest_file(workspace: Workspace, step: str) -> Path:
