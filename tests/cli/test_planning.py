@@ -13,9 +13,10 @@ from inpaintbench import video
 from inpaintbench.cli.build import pilot as pilots
 from inpaintbench.cli.build import telling
 from inpaintbench.cli.build.pilot import CLIPS_OF_FILM, PRESET_AXES, blob, pilot
-from inpaintbench.cli.build.planning import warn_of_few_films
+from inpaintbench.cli.build.planning import say_what_pairs_tell, warn_of_few_films
 from inpaintbench.errors import InputError
 from inpaintbench.eval.comparing.power import Design, effects_of, least_effect, needed
+from inpaintbench.executors.base import Rejection
 from inpaintbench.recipes import devil
 from inpaintbench.recipes.paired import Drawn
 from inpaintbench.types import Dataset, Hole, Slice
@@ -188,6 +189,29 @@ def test_a_finished_benchmark_says_of_each_axis_and_slice_what_it_can_tell() -> 
     assert size.least / 2 < masked.least < size.least  # clips and films differ too
     few = telling.can_tell(dataset(10))
     assert [row.least is None for row in few] == [False, True]
+
+
+def test_an_axis_that_nobody_measured_is_said_to_be_guessed() -> None:
+    said = telling.guessed_words(["size", "mask_error"])
+    assert said == "mask_error: how far pairs scatter was not measured, and is taken to be as over other axes."
+    assert telling.guessed_words(["size"]) is None
+
+
+def test_a_build_of_pairs_warns_of_few_films_and_says_why_it_has_no_pairs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    workspace = Workspace(tmp_path)
+    say_what_pairs_tell("size", dataset(3), workspace)
+    told = capsys.readouterr()
+    assert "least effect" in told.out
+    assert "warning: the clips that are kept are of 3 films" in " ".join(told.err.split())
+    say_what_pairs_tell("size", dataset(12), workspace)
+    told = capsys.readouterr()
+    assert ("on PSNR in the hole" in " ".join(told.out.split()), told.err) == (True, "")
+    workspace.write_table("rejected", "step", [Rejection("clip", "step", "a.mp4", "is too small")], Rejection)
+    say_what_pairs_tell("object_size", dataset(12), workspace)
+    said = " ".join(capsys.readouterr().err.split())
+    assert said == "warning: the benchmark has no pairs: no clip gave every level of object_size, such as: is too small"
 
 
 def test_a_build_says_before_it_renders_which_slices_and_axes_will_tell_nothing(

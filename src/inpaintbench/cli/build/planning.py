@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from inpaintbench import frozen
 from inpaintbench.claims import tells_nothing, too_few
 from inpaintbench.cli import console
 from inpaintbench.cli.exits import StoppedError, UsageError
@@ -16,6 +17,7 @@ from inpaintbench.curation.footage import clips_foreseen
 from inpaintbench.curation.sources.base import unquoted_path
 from inpaintbench.curation.sources.folder import FolderSource
 from inpaintbench.errors import InpaintBenchError, InputError
+from inpaintbench.executors.base import Rejection, is_note
 from inpaintbench.export.growing import Published, appended
 from inpaintbench.masks.axes import AXES
 from inpaintbench.pages.words import count
@@ -99,6 +101,8 @@ def _plan(recipe: DevilRecipe, folder: Path, deviation: float | None) -> Iterato
     title = f"Films that find an effect in {POWER:.0%} of benchmarks, {masks} a clip"
     console.print_table(title, telling.plan_heads(footage), telling.plan_rows(footage, deviations, axes))
     yield f"{basis}; how much of it is between films, clips and masks is as on real films."
+    if deviation is None and (words := telling.guessed_words(axes.names)):
+        yield words
     yield from telling.plan_words(footage, axes, refused=refused)
 
 
@@ -131,19 +135,49 @@ def _footage(recipe: DevilRecipe, clips: Mapping[Path, int]) -> Footage:
 
 
 def say_what_it_tells(dataset: Dataset) -> None:
-    """A table of the least effect that each axis and each pair of slices finds; nothing for a benchmark that has none."""
+    """A table of the least effect that each axis and each pair of slices finds; nothing for a benchmark that has none.
+
+    How far pairs scatter is known of PSNR alone; of other primary quantities the table says whether there are enough films.
+    """
+    from inpaintbench.cli.build import telling
     from inpaintbench.cli.build.telling import METHODS, can_tell
     from inpaintbench.eval.comparing.power import POWER
+    from inpaintbench.eval.protocols import PROTOCOLS, usual
 
     found = can_tell(dataset)
     if not found:
         return
-    rows = [(one.name, one.films, one.n, too_few(one.films) if one.least is None else f"{one.least:.1f} dB") for one in found]
+    metric, region = PROTOCOLS.get(usual(dataset)).primary
+    told = [
+        too_few(one.films) or ("not known" if metric != "psnr" or one.least is None else f"{one.least:.1f} dB") for one in found
+    ]
+    rows = [(one.name, one.films, one.n, words) for one, words in zip(found, told, strict=True)]
     console.print_table("What it can tell", ["axis or slices", "films", "pairs or items", "least effect"], rows)
+    if metric != "psnr":
+        console.say(f"least effect: on {metric}, the primary quantity, of which nobody has measured how far pairs scatter")
+        return
+    where = "where the exact hole is" if region == "object" else "in the hole"
     console.say(
-        f"least effect: on PSNR in the hole, found in {POWER:.0%} of benchmarks like this one with {METHODS} methods, where they "
-        "scatter as two built-in ones do on real films"
+        f"least effect: on PSNR {where}, found in {POWER:.0%} of benchmarks like this one with {METHODS} methods, where they "
+        "scatter as two built-in ones do on real films; --plan measures that on a few films of yours, so its numbers are others"
     )
+    if words := telling.guessed_words([str(axis["name"]) for axis in dataset.facts.get("axes", ())]):
+        console.say(words)
+
+
+def say_what_pairs_tell(axis: str, dataset: Dataset, workspace: Workspace) -> None:
+    """The same at the end of a build that makes pairs by itself, with a warning of too few films, or why it has no pairs."""
+    reasons = [row.reason for row in workspace.table("rejected", Rejection) if not is_note(row.step)]
+    if not any(fact["name"] == axis for fact in dataset.facts.get("axes", ())):
+        why = f", such as: {reasons[0]}" if reasons else ""
+        console.warn(f"warning: the benchmark has no pairs: no clip gave every level of {axis}{why}")
+        return
+    from inpaintbench.cli.build.telling import can_tell
+
+    films = {one.name: one.films for one in can_tell(dataset) if one.name == axis}
+    for sentence in tells_nothing(films, films=len(set(frozen.sources_of(dataset).values()))):
+        console.warn(f"warning: {sentence}")
+    say_what_it_tells(dataset)
 
 
 def warn_of_few_films(recipe: DevilRecipe, workspace: Workspace) -> None:

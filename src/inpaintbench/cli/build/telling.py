@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -83,6 +83,14 @@ def deviations_of(
         return dict.fromkeys(axes.names, shared(given, OTHER_AXES))
     measured = {name: MEASURED.get(name, OTHER_AXES) for name in axes.names}
     return {name: shared(pilot[name], own) if name in pilot else own for name, own in measured.items()}
+
+
+def guessed_words(axes: Iterable[str]) -> str | None:
+    """A sentence on axes whose scatter nobody measured; None where there are none."""
+    guessed = [name for name in axes if name not in MEASURED]
+    if not guessed:
+        return None
+    return f"{' and '.join(guessed)}: how far pairs scatter was not measured, and is taken to be as over other axes."
 
 
 def plan_rows(footage: Footage, deviations: Mapping[str, Deviations], axes: Axes) -> list[list[str]]:

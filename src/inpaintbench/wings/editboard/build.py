@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from inpaintbench import frozen
 from inpaintbench.cli import console
+from inpaintbench.cli.build.planning import say_what_pairs_tell
 from inpaintbench.cli.build.running import Build, Building, Demo, Out, Owned, Owning, one_of
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import option
@@ -16,7 +17,8 @@ from inpaintbench.curation.nearer import ZOOM
 from inpaintbench.curation.sources.edit_clips import EditClips
 from inpaintbench.recipes.options import FOOTAGE
 from inpaintbench.recipes.stages import SourceSpec
-from inpaintbench.wings.editboard.recipe import EditingRecipe, warnings
+from inpaintbench.wings.editboard.recipe import AXIS, EditingRecipe, warnings
+from inpaintbench.workspace import Workspace
 
 DEMO_SIDE = 192
 
@@ -61,5 +63,8 @@ def build_editing(
         source = SourceSpec("edit_clips", constants)
         EditClips(**constants).checked()  # before there is a folder
     build.run(recipe, [source], out)
-    for warning in warnings(frozen.load(out / "exports" / recipe.kind).items):
+    dataset = frozen.load(out / "exports" / recipe.kind)
+    if recipe.paired:
+        say_what_pairs_tell(AXIS.name, dataset, Workspace(out))
+    for warning in warnings(dataset.items):
         console.warn(f"warning: {warning}")

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+from inpaintbench import frozen
 from inpaintbench.cli.build.cutting import Saved, Saving
+from inpaintbench.cli.build.planning import say_what_pairs_tell
 from inpaintbench.cli.build.running import Build, Building, Demo, Out, Owned, Owning, one_of
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import option
@@ -13,6 +15,7 @@ from inpaintbench.cli.recipe_options import NONE_GIVEN, Given, of_recipe
 from inpaintbench.recipes.options import FOOTAGE
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.wings.reinpaint.recipe import ReinpaintRecipe
+from inpaintbench.workspace import Workspace
 
 DEMO = {"name": "Re-inpainting demo", "size": 256, "preset": "medium-256", "second_masks": 3}
 
@@ -43,3 +46,5 @@ def build_reinpaint(
     source = SourceSpec("embedded_photographs", {}) if demo else SourceSpec("folder", folder)
     recipe = build.recipe(ReinpaintRecipe, (DEMO if demo else {}) | of_masks, given)
     build.run(recipe, [source], out, masks=saving.saved_masks)
+    if recipe.paired:
+        say_what_pairs_tell("hole_area", frozen.load(out / "exports" / recipe.kind), Workspace(out))
