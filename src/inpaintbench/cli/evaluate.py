@@ -5,6 +5,7 @@ from __future__ import annotations
 from inpaintbench.catalogue import joined
 from inpaintbench.cli.commands import group
 
+_OF_WINGS = joined("command of eval")
 app = group(
     {
         "run": "inpaintbench.cli.running_methods:run",
@@ -23,7 +24,12 @@ app = group(
         "results": "inpaintbench.cli.handing_on:hand_on",
         "layouts": "inpaintbench.cli.running_methods:list_layouts",
         "list": "inpaintbench.cli.listing:list_leaves",
-        **joined("command of eval"),
+        **_OF_WINGS,
     },
     help="Run methods on a frozen dataset, score them, report.",
+    panels={
+        "Run and score": ("run", "check", "predict", "score", "score-folders", "verify", "layouts", "list"),
+        "Look and compare": ("report", "diagnose", "compare", "table", "figure", "export", "analysis", "results"),
+        **({"Of one paper, and leaderboards": tuple(_OF_WINGS)} if _OF_WINGS else {}),
+    },
 )
