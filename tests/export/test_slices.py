@@ -2,11 +2,12 @@ from __future__ import annotations
 
 from collections import Counter
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inpaintbench.export.slices import Pair, Plan, by_bin, by_value, everything, legacy_order, plan
+from inpaintbench.export.slices import Pair, Plan, _hashes, by_bin, by_value, everything, legacy_order, plan
 from inpaintbench.masks.blob_motion import PRESETS
 from inpaintbench.masks.measure import labels_of
 
@@ -226,3 +227,9 @@ def test_as_published_takes_clips_whatever_film_they_are_of() -> None:
 def test_the_slice_of_everything_holds_everything() -> None:
     made = everything(["i2", "i1"])
     assert (made.name, made.rule, made.item_ids) == ("all", "every item", ("i2", "i1"))
+
+
+def test_names_are_drawn_by_numbers_whose_64_bits_all_differ() -> None:
+    hashes = _hashes([f"film {number}" for number in range(64)])
+    assert int(np.bitwise_or.reduce(hashes)) == 2**64 - 1
+    assert int(np.bitwise_and.reduce(hashes)) == 0
