@@ -113,12 +113,12 @@ def test_each_metric_is_ranked_where_the_report_shows_it_unless_a_region_is_name
     workspace, items = Workspace(run), [row["item_id"] for row in frozen.load(root).items]
     for method, hole in (("first", 10.0), ("second", 30.0)):
         rows = [row for row in workspace.table("scores", Score) if row.method == method]
-        rows += [Score(method, item, "psnr", "hole", CORRECTED.name, CORRECTED.fingerprint, hole, None) for item in items]
+        rows += [Score(method, item, "mse", "hole", CORRECTED.name, CORRECTED.fingerprint, hole, None) for item in items]
         workspace.write_table("scores", score_step(CORRECTED.name, method), rows, Score)
     options = (root, "--run", run, "--protocol", CORRECTED.name, "--json")
     told = json.loads(call(*options).stdout)
-    assert told["regions"] == {"mse": "frame", "psnr": "hole", "ssim": "frame"}
-    assert {one["method"]: one["values"]["psnr"] for one in told["methods"]} == {"first": 10, "second": 30, "third": None}
+    assert told["regions"] == {"mse": "hole", "psnr": "frame", "ssim": "frame"}
+    assert {one["method"]: one["values"]["mse"] for one in told["methods"]} == {"first": 10, "second": 30, "third": None}
     framed = json.loads(call(*options, "--region", "frame").stdout)
     assert set(framed["regions"].values()) == {"frame"}
     assert {one["method"]: one["values"]["psnr"] for one in framed["methods"]} == {"first": 20, "second": 19, "third": 18}
