@@ -141,10 +141,16 @@ def test_failures_are_told_item_by_item(data: ib.LoadedDataset) -> None:
     with pytest.raises(UnknownNameError, match="telea"):
         data.run("tele")
     some.calls = 1  # type: ignore[attr-defined]
-    run = ib.run(data, some, slices=slices)
+    with pytest.warns(UserWarning, match=r"some failed on (\d+) of \1 items; the first: ValueError: not this one"):
+        run = ib.run(data, some, slices=slices)
     assert sorted(run.failures) == sorted(data.dataset.slices[0].item_ids)
     assert all("not this one" in reason for reason in run.failures.values())
     assert len(run.predictions) == 0
+
+
+def test_what_is_no_method_is_refused_in_one_sentence(data: ib.LoadedDataset) -> None:
+    with pytest.raises(InputError, match="5 is no method: give a callable"):
+        ib.run(data, 5, name="five")  # type: ignore[arg-type]
 
 
 def test_a_method_with_a_usual_mistake_is_refused(data: ib.LoadedDataset) -> None:

@@ -13,6 +13,7 @@ import re
 import shlex
 import sys
 import uuid
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -285,7 +286,9 @@ def run(
     Raises:
         UnknownNameError: no such method, slice or protocol.
         InputError: constants that the method does not take, a method that the check refuses, or one that the benchmark does not
-            give what it needs.
+            give what it needs; or what is no method.
+
+    Items that failed are told in a warning; see ``failures``.
     """
     dataset, root = data.dataset, data.root
     protocol = protocol or usual(dataset)
@@ -321,7 +324,9 @@ def run(
             delattr(LIVE, address.rpartition(".")[2])  # it may hold a network
         if scorer is None and not all(map(frozen.is_held_back, dataset.items)):
             score_all(executor, open_part(dataset), root, [label], protocol, None, Compute())
-    return Run(data, label, place, protocol)
+    made = Run(data, label, place, protocol)
+    _tell(made)
+    return made
 
 
 class _Live:
@@ -337,8 +342,16 @@ class _Live:
         return self.__wrapped__(*given, **further)
 
 
+def _tell(made: Run) -> None:
+    if failures := made.failures:
+        all_of = f"{len(failures)} of {len(failures) + len(made.predictions)}"
+        warnings.warn(f"{made.name} failed on {all_of} items; the first: {next(iter(failures.values()))}", stacklevel=3)
+
+
 def _made_live(function: Callable[..., Any], version: str | None) -> str:
     """Address of a callable in ``LIVE``, another one whenever what is known to determine its results is."""
+    if not callable(function):
+        raise InputError(f"{function!r} is no method: give a callable, a name such as 'telea', or 'MODULE:NAME'")
     module, named = sys.modules.get(getattr(function, "__module__", None) or ""), getattr(function, "__qualname__", "")
     source = getattr(module, "__file__", None)
     if isinstance(function, FunctionType) and source and getattr(module, named, None) is function:
