@@ -19,8 +19,7 @@ from inpaintbench.eval.set_distances.feature_sets import Extent, Matrix, Vectors
 from inpaintbench.eval.values.measurement import Comparison, Features
 from inpaintbench.types import Plain, item_rng
 
-# The cubic kernel of Binkowski et al.
-DEGREE = 3
+# Of the cubic kernel of Binkowski et al.
 COEFFICIENT = 1.0
 # Groups of sources that are left out in turn: sums of the kernel are kept for every pair of groups.
 _MOST_GROUPS = 200

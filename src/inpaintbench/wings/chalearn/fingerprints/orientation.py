@@ -14,7 +14,6 @@ __all__ = ["orientation", "orientation_at"]
 
 FloatArray = npt.NDArray[np.float64]
 
-_KNOTS = np.linspace(-math.pi, math.pi, 9)
 # Bend of each knot, and its weight: u on the left of a core, v on its right, neither above nor below.
 _BEND_OF_KNOT = (
     ("u", 1.0),
