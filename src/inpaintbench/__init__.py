@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from inpaintbench.api.runs import LoadedDataset, LoadedItem, LoadedSlice, Run, load, run
     from inpaintbench.eval.scoring.score_arrays import ArrayMetric, OverBatches, metrics
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 __all__ = [
     "ArrayMetric", "LoadedDataset", "LoadedItem", "LoadedSlice", "OverBatches", "Plot", "Run", "Versus", "WrittenReport",
