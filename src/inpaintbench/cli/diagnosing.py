@@ -15,8 +15,8 @@ from inpaintbench.cli.table import MetricName, RegionName, asked_quantity
 from inpaintbench.eval.data_files import canonical_bytes
 from inpaintbench.eval.diagnosis.diagnose import diagnose
 from inpaintbench.eval.diagnosis.files import effects_csv, plain
-from inpaintbench.eval.diagnosis.records import Diagnosis
-from inpaintbench.eval.diagnosis.words import (
+from inpaintbench.eval.diagnosis.records import (
+    Diagnosis,
     clearest_first,
     explained_words,
     interval_words,

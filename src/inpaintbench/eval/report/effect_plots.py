@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import lazy_loader
 
 from inpaintbench.eval.comparing.factors import MEASURED
-from inpaintbench.eval.diagnosis.records import Curve, Diagnosis, FactorEffect
-from inpaintbench.eval.diagnosis.words import rests_on
+from inpaintbench.eval.diagnosis.records import Curve, Diagnosis, FactorEffect, rests_on
 from inpaintbench.eval.report.effects import Step, differences, factor_label, own_effects, quantity_words, step_of, steps
 from inpaintbench.eval.report.findings import p_words, with_unit
 from inpaintbench.eval.report.plots import PlotRow

@@ -8,8 +8,7 @@ from statistics import median
 from typing import NamedTuple
 
 from inpaintbench.eval.comparing.factors import Factor
-from inpaintbench.eval.diagnosis.records import Diagnosis, FactorEffect
-from inpaintbench.eval.diagnosis.words import rests_on, when_words
+from inpaintbench.eval.diagnosis.records import Diagnosis, FactorEffect, rests_on, when_words
 from inpaintbench.eval.report.findings import moved_words, p_words
 from inpaintbench.eval.report.gallery import Choice
 from inpaintbench.eval.report.items import attribute_label

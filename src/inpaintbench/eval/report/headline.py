@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from inpaintbench.eval.comparing.looked_at import Effect
 from inpaintbench.eval.diagnosis.diagnose import diagnose
-from inpaintbench.eval.diagnosis.records import Diagnosis, FactorEffect
-from inpaintbench.eval.diagnosis.words import rests_on
+from inpaintbench.eval.diagnosis.records import Diagnosis, FactorEffect, rests_on
 from inpaintbench.eval.report.effects import (
     factor_label,
     sentence,

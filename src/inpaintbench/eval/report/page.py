@@ -8,8 +8,7 @@ from typing import Any
 from inpaintbench import pages
 from inpaintbench.catalogue import attribute_at, joined
 from inpaintbench.eval.diagnosis.diagnose import diagnose
-from inpaintbench.eval.diagnosis.records import Diagnosis
-from inpaintbench.eval.diagnosis.words import explained_words, left_out_words, together_words
+from inpaintbench.eval.diagnosis.records import Diagnosis, explained_words, left_out_words, together_words
 from inpaintbench.eval.report import effect_plots, effects, notes, plots
 from inpaintbench.eval.report import exhibits as shown
 from inpaintbench.eval.report.findings import SENSITIVITY, findings, leads, standing_note
