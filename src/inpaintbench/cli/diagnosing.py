@@ -14,13 +14,14 @@ from inpaintbench.cli.run_folder import results_of
 from inpaintbench.cli.table import MetricName, RegionName, asked_quantity
 from inpaintbench.eval.data_files import canonical_bytes
 from inpaintbench.eval.diagnosis.diagnose import diagnose
-from inpaintbench.eval.diagnosis.files import effects_csv, plain
 from inpaintbench.eval.diagnosis.records import (
     Diagnosis,
     clearest_first,
+    effects_csv,
     explained_words,
     interval_words,
     left_out_words,
+    plain,
     rests_on,
     together_words,
     unexplained_words,

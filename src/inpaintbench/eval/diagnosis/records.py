@@ -9,11 +9,16 @@ from inpaintbench.eval.values.permutation import LEVEL
 
 if TYPE_CHECKING:
     from inpaintbench.eval.results.quantity import Quantity
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
+from inpaintbench.eval.data_files import csv_bytes
 from inpaintbench.eval.results.labels import quantity_label
-from inpaintbench.eval.results.quantity import Quantity, metric_leaf
+from inpaintbench.eval.results.quantity import Quantity, metric_leaf, standing
 from inpaintbench.pages.words import count, number, signed
+
+if TYPE_CHECKING:
+    from inpaintbench.eval.protocols.base import Protocol
 
 
 class FactorEffect(NamedTuple):
@@ -205,3 +210,60 @@ def unexplained_words(one: Unexplained) -> str:
 def left_out_words(diagnosis: Diagnosis) -> list[str]:
     """Factors that stand in no table, each with the reason."""
     return [f"left out: {name}: {why}" for name, why in diagnosis.left_out.items()]
+
+
+EFFECT_COLUMNS = (
+    "factor", "kind", "label", "step", "low_level", "high_level", "metric", "region", "standing", "method", "other", "value",
+    "interval_low", "interval_high", "p_corrected", "told", "n", "n_sources",
+)  # fmt: skip
+
+
+def effect_rows(effects: Iterable[FactorEffect], protocol: Protocol) -> list[dict[str, Any]]:
+    """A row for each effect with the names of ``EFFECT_COLUMNS``; ``other`` is None for an effect on a method itself."""
+    return [
+        {
+            "factor": one.factor.name, "kind": one.factor.kind, "label": one.factor.label, "step": one.factor.step,
+            "low_level": one.low_level or None, "high_level": one.high_level or None, **one.quantity._asdict(),
+            "standing": standing(one.quantity, protocol), "method": one.method, "other": one.other or None, "value": one.value,
+            "interval_low": one.low, "interval_high": one.high, "p_corrected": one.p, "told": one.told, "n": one.n,
+            "n_sources": one.n_sources,
+        }
+        for one in effects
+    ]  # fmt: skip
+
+
+def effects_csv(effects: Sequence[FactorEffect], protocol: Protocol) -> bytes:
+    """The same as CSV."""
+    return csv_bytes(EFFECT_COLUMNS, [[row[name] for name in EFFECT_COLUMNS] for row in effect_rows(effects, protocol)])
+
+
+def plain(diagnosis: Diagnosis, protocol: Protocol) -> dict[str, Any]:
+    """All of a diagnosis but the items of its curves, whose scores stand in a file of their own."""
+    return {
+        "factors": [factor._asdict() for factor in diagnosis.factors],
+        "effects": effect_rows(diagnosis.effects, protocol),
+        "curves": [
+            {
+                "factor": curve.factor.name, **curve.quantity._asdict(), "method": curve.method, "at": curve.at,
+                "mean": curve.mean, "interval_low": curve.low, "interval_high": curve.high,
+            }
+            for curve in diagnosis.curves
+        ],
+        "together": [
+            {
+                "factor": one.one.name, "other_factor": one.other.name, **one.quantity._asdict(), "method": one.method,
+                "value": one.value, "interval_low": one.value - one.reach, "interval_high": one.value + one.reach, "p": one.p,
+                "n_sources": one.n_sources,
+            }
+            for one in diagnosis.together
+        ],
+        "explained": [_flat(one) for one in diagnosis.explained],
+        "unexplained": [_flat(one) for one in diagnosis.unexplained],
+        "left_out": diagnosis.left_out,
+    }  # fmt: skip
+
+
+def _flat(record: Any) -> dict[str, Any]:
+    """A record with its quantity as metric and region."""
+    fields = record._asdict()
+    return {**fields.pop("quantity")._asdict(), **fields}

@@ -11,7 +11,7 @@ from inpaintbench.errors import InputError
 from inpaintbench.eval.comparing.looked_at import looked_at
 from inpaintbench.eval.data_files import canonical_bytes, csv_bytes
 from inpaintbench.eval.diagnosis.diagnose import diagnose
-from inpaintbench.eval.diagnosis.files import effects_csv, plain
+from inpaintbench.eval.diagnosis.records import effects_csv, plain
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.report.effects import add_groups
 from inpaintbench.eval.report.findings import leads_of
