@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from inpaintbench.claims import too_few
-from inpaintbench.eval.comparing.columns import Array, Columns, Inside, Mean, weighted_mean
 from inpaintbench.eval.comparing.factors import Factor, Places, Step, factors_of, not_compared_in, source_numbers
+from inpaintbench.eval.comparing.looked_at import Array, Columns, Inside, Mean, weighted_mean
 from inpaintbench.eval.comparing.simultaneous import difference
 from inpaintbench.eval.comparing.slopes import Regression, of_same_items
 
