@@ -18,7 +18,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.eval.comparing.factor_effects import regression_on
+from inpaintbench.eval.comparing.looked_at import regression_on
 from inpaintbench.eval.comparing.simultaneous import simultaneous
 from inpaintbench.eval.values.permutation import LEVEL
 

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pytest
 
 from inpaintbench.claims import jackknife_error
-from inpaintbench.eval.comparing.factor_effects import regression_on
+from inpaintbench.eval.comparing.looked_at import regression_on
 from inpaintbench.eval.comparing.slopes import Regression
 
 # WLS(y, add_constant(x), weights=w).fit(cov_type="cluster"), and the jackknife over fifteen such fits without a source each.

@@ -10,9 +10,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from inpaintbench.claims import too_few
-from inpaintbench.eval.comparing.factor_effects import regression_on
 from inpaintbench.eval.comparing.factors import Factor, Factors, Places, factors_of, source_numbers
-from inpaintbench.eval.comparing.looked_at import Array, Columns, Effect, Inside, looked_at, weighted_mean
+from inpaintbench.eval.comparing.looked_at import Array, Columns, Effect, Inside, looked_at, regression_on, weighted_mean
 from inpaintbench.eval.comparing.simultaneous import simultaneous
 from inpaintbench.eval.comparing.slopes import of_same_items
 from inpaintbench.eval.diagnosis.records import Curve, Diagnosis, Explained, FactorEffect, Unexplained
@@ -28,9 +27,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from inpaintbench.claims import jackknife_error, too_few
-from inpaintbench.eval.comparing.factor_effects import regression_on
 from inpaintbench.eval.comparing.factors import Factor, Factors, Step, factors_of, source_numbers
-from inpaintbench.eval.comparing.looked_at import Array, Columns, Inside
+from inpaintbench.eval.comparing.looked_at import Array, Columns, Inside, regression_on
 from inpaintbench.eval.comparing.simultaneous import simultaneous
 from inpaintbench.eval.diagnosis.records import Together
 from inpaintbench.eval.results.quantity import Quantity, first_shown
