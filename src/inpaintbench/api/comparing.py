@@ -19,7 +19,7 @@ from inpaintbench.eval.report.media import PredictionMedia
 from inpaintbench.eval.report.two_methods import HEADS, Difference, telling, text_rows
 from inpaintbench.eval.report.two_methods import compare as differences
 from inpaintbench.eval.report.write import ReportFiles, write_report
-from inpaintbench.eval.results.between_items import exposure_sentences
+from inpaintbench.eval.results.cautions import exposure_sentences
 from inpaintbench.eval.results.labels import quantity_label
 from inpaintbench.eval.results.quantity import Quantity
 from inpaintbench.eval.results.slices import in_reading_order

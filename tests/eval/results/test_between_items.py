@@ -19,7 +19,7 @@ from inpaintbench.eval.comparing.ranking import RunStandings, ranked_quantities
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.report import write_report
 from inpaintbench.eval.report.tables import score_table
-from inpaintbench.eval.results.between_items import exposure_sentences, shown_to
+from inpaintbench.eval.results.cautions import exposure_sentences, shown_to
 from inpaintbench.eval.results.quantity import Quantity
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.effort import Effort

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 from inpaintbench.claims import ENOUGH_SOURCES, too_few
 from inpaintbench.eval.report.tables import counts
-from inpaintbench.eval.results.between_items import exposure_sentences
-from inpaintbench.eval.results.cautions import cautions, diagnostic_note, protocol_cautions, set_sizes
+from inpaintbench.eval.results.cautions import cautions, diagnostic_note, exposure_sentences, protocol_cautions, set_sizes
 from inpaintbench.eval.results.labels import metric_label, name_label, place_label, quantity_label
 from inpaintbench.eval.results.quantity import Quantity, metric_leaf, quantities_in, standing
 from inpaintbench.eval.results.slices import in_reading_order, split_level

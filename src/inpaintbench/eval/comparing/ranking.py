@@ -11,8 +11,7 @@ from inpaintbench.claims import too_few
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval.comparing.looked_at import effects_of, looked_at, told_leads
 from inpaintbench.eval.metrics import METRICS
-from inpaintbench.eval.results.between_items import exposure_sentences
-from inpaintbench.eval.results.cautions import size_words
+from inpaintbench.eval.results.cautions import exposure_sentences, size_words
 from inpaintbench.eval.results.labels import place_label
 from inpaintbench.eval.results.quantity import Quantity, exploratory, usual_quantities
 from inpaintbench.eval.results.tables import Results

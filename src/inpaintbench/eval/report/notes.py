@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from inpaintbench import manifest
 from inpaintbench.claims import ENOUGH_SOURCES, too_few
 from inpaintbench.eval.methods import METHODS
-from inpaintbench.eval.results.between_items import LEAD, between_items_notes
+from inpaintbench.eval.results.cautions import LEAD, between_items_notes
 from inpaintbench.eval.results.labels import metric_label, metric_title, quantity_label, region_label, slice_label
 from inpaintbench.eval.results.measured import NOT_SCORED
 from inpaintbench.eval.results.quantity import metric_leaf

@@ -11,8 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from inpaintbench.eval.results.between_items import between_items_tags, exposure_sentences, shown_to
-from inpaintbench.eval.results.cautions import diagnostic_note, size_words
+from inpaintbench.eval.results.cautions import between_items_tags, diagnostic_note, exposure_sentences, shown_to, size_words
 from inpaintbench.eval.results.labels import metric_title, place_label, quantity_label, slice_label
 from inpaintbench.eval.results.measured import UNEXPOSED
 from inpaintbench.eval.results.quantity import Quantity, exploratory, metric_leaf

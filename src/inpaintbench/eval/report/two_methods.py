@@ -13,7 +13,7 @@ from inpaintbench.claims import ENOUGH_SOURCES
 from inpaintbench.eval.comparing.looked_at import effects_of
 from inpaintbench.eval.diagnosis.diagnose import diagnose
 from inpaintbench.eval.report.effects import quantity_words, versus_table
-from inpaintbench.eval.results.between_items import exposure_sentences
+from inpaintbench.eval.results.cautions import exposure_sentences
 from inpaintbench.eval.results.labels import quantity_label
 from inpaintbench.eval.results.quantity import Quantity, metric_leaf, standing
 from inpaintbench.eval.results.tables import SEED, Results

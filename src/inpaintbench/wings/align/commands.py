@@ -17,7 +17,7 @@ from inpaintbench.errors import InputError
 from inpaintbench.eval.data_files import read_table
 from inpaintbench.eval.hub import frozen_or_hub
 from inpaintbench.eval.protocols import PROTOCOLS, usual
-from inpaintbench.eval.results.between_items import exposure_sentences
+from inpaintbench.eval.results.cautions import exposure_sentences
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.run_folder import bind, scores_of
 from inpaintbench.eval.scoring.run_state import references_in

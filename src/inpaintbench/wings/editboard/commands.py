@@ -16,7 +16,7 @@ from inpaintbench.cli.words import check_name
 from inpaintbench.errors import InputError, RunError
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.results.between_items import exposure_sentences
+from inpaintbench.eval.results.cautions import exposure_sentences
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.run_folder import bind, scores_of
 from inpaintbench.eval.scoring.run_state import references_in

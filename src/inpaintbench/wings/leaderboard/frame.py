@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from inpaintbench.eval.report.tables import form_tags
-from inpaintbench.eval.results.between_items import between_items_tags
+from inpaintbench.eval.results.cautions import between_items_tags
 from inpaintbench.pages import Link, method_styles
 from inpaintbench.pages import page as whole_page
 from inpaintbench.pages.tables import Cell, Tag

@@ -6,8 +6,7 @@ import math
 from collections.abc import Sequence
 
 from inpaintbench.eval.report.tables import memory_words, time_words
-from inpaintbench.eval.results.between_items import exposure_sentences, shown_to
-from inpaintbench.eval.results.cautions import size_words
+from inpaintbench.eval.results.cautions import exposure_sentences, shown_to, size_words
 from inpaintbench.eval.results.labels import metric_label, quantity_arrow, region_label, slice_label
 from inpaintbench.eval.results.quantity import Quantity, exploratory, metric_leaf
 from inpaintbench.eval.results.slices import split_level
