@@ -20,8 +20,7 @@ from inpaintbench.eval.report.two_methods import HEADS, Difference, telling, tex
 from inpaintbench.eval.report.two_methods import compare as differences
 from inpaintbench.eval.report.write import ReportFiles, write_report
 from inpaintbench.eval.results.cautions import exposure_sentences
-from inpaintbench.eval.results.labels import quantity_label
-from inpaintbench.eval.results.quantity import Quantity
+from inpaintbench.eval.results.quantity import Quantity, quantity_label
 from inpaintbench.eval.results.slices import in_reading_order
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.effort import Effort, efforts_of

@@ -29,8 +29,7 @@ from inpaintbench.eval.diagnosis.records import (
     when_words,
 )
 from inpaintbench.eval.report.findings import p_words
-from inpaintbench.eval.results.labels import quantity_title
-from inpaintbench.eval.results.quantity import Quantity
+from inpaintbench.eval.results.quantity import Quantity, quantity_title
 from inpaintbench.files import without_controls, write_atomically
 from inpaintbench.pages.words import count
 

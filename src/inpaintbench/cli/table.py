@@ -19,8 +19,7 @@ from inpaintbench.eval.report.effects import effects_table
 from inpaintbench.eval.report.figures import paper_figure
 from inpaintbench.eval.report.page import default_quantity
 from inpaintbench.eval.report.tables import score_table
-from inpaintbench.eval.results.labels import metric_title, quantity_label
-from inpaintbench.eval.results.quantity import Quantity, quantities_in, standing
+from inpaintbench.eval.results.quantity import Quantity, metric_title, quantities_in, quantity_label, standing
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.run_state import asked, without_value
 from inpaintbench.eval.scoring.scores import Scores

@@ -34,8 +34,7 @@ from inpaintbench.eval.report.plots import (
 from inpaintbench.eval.report.slice_tables import RankTable, compared, rank_tables, ranks_lead, steps_notes, steps_table
 from inpaintbench.eval.report.tables import failure_rows, score_table
 from inpaintbench.eval.report.write import report_json
-from inpaintbench.eval.results.labels import metric_title
-from inpaintbench.eval.results.quantity import Quantity
+from inpaintbench.eval.results.quantity import Quantity, metric_title
 from inpaintbench.eval.results.slices import in_reading_order, pair_slices, step_series
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.run_state import NOT_RUN

@@ -32,8 +32,7 @@ from inpaintbench.eval.report.plots import difficulty_rows
 from inpaintbench.eval.report.tables import score_table
 from inpaintbench.eval.report.write import report_json, summary_csv
 from inpaintbench.eval.results.cautions import cautions, set_sizes, set_warning
-from inpaintbench.eval.results.labels import metric_label
-from inpaintbench.eval.results.quantity import Quantity
+from inpaintbench.eval.results.quantity import Quantity, metric_label
 from inpaintbench.eval.results.slices import pair_slices
 from inpaintbench.eval.results.tables import Results
 

@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 
 from inpaintbench.eval.metrics import METRICS
-from inpaintbench.eval.results.labels import metric_label, quantity_arrow, quantity_label, quantity_title, slice_label
-from inpaintbench.eval.results.quantity import Quantity
+from inpaintbench.eval.results.quantity import Quantity, metric_label, quantity_arrow, quantity_label, quantity_title, slice_label
 from inpaintbench.wings.align.plots import label_of
 
 

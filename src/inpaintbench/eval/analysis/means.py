@@ -12,8 +12,16 @@ from typing import Any, NamedTuple
 from inpaintbench.claims import ENOUGH_SOURCES, too_few
 from inpaintbench.eval.report.tables import counts
 from inpaintbench.eval.results.cautions import cautions, diagnostic_note, exposure_sentences, protocol_cautions, set_sizes
-from inpaintbench.eval.results.labels import metric_label, name_label, place_label, quantity_label
-from inpaintbench.eval.results.quantity import Quantity, metric_leaf, quantities_in, standing
+from inpaintbench.eval.results.quantity import (
+    Quantity,
+    metric_label,
+    metric_leaf,
+    name_label,
+    place_label,
+    quantities_in,
+    quantity_label,
+    standing,
+)
 from inpaintbench.eval.results.slices import in_reading_order, split_level
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.values.permutation import BOLD

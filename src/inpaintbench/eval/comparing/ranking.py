@@ -12,8 +12,7 @@ from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval.comparing.looked_at import effects_of, looked_at, told_leads
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.results.cautions import exposure_sentences, size_words
-from inpaintbench.eval.results.labels import place_label
-from inpaintbench.eval.results.quantity import Quantity, exploratory, usual_quantities
+from inpaintbench.eval.results.quantity import Quantity, exploratory, place_label, usual_quantities
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.values.permutation import BOLD
 from inpaintbench.eval.values.statistics import rank, share_first

@@ -13,8 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from inpaintbench.eval.data_files import csv_bytes
-from inpaintbench.eval.results.labels import quantity_label
-from inpaintbench.eval.results.quantity import Quantity, metric_leaf, standing
+from inpaintbench.eval.results.quantity import Quantity, metric_leaf, quantity_label, standing
 from inpaintbench.pages.words import count, number, signed
 
 if TYPE_CHECKING:

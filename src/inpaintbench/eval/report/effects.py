@@ -12,8 +12,7 @@ from inpaintbench.eval.diagnosis.records import Diagnosis, FactorEffect, rests_o
 from inpaintbench.eval.report.findings import moved_words, p_words
 from inpaintbench.eval.report.gallery import Choice
 from inpaintbench.eval.report.items import attribute_label
-from inpaintbench.eval.results.labels import quantity_label, quantity_title
-from inpaintbench.eval.results.quantity import Quantity, metric_leaf
+from inpaintbench.eval.results.quantity import Quantity, metric_leaf, quantity_label, quantity_title
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.pages import Cell, Column, Method, Row, Sentence, Table
 from inpaintbench.pages.words import count, interval, number, signed

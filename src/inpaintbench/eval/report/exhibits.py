@@ -14,8 +14,7 @@ from inpaintbench.eval.report.gallery import Exhibit
 from inpaintbench.eval.report.headline import Headline
 from inpaintbench.eval.report.items import six_digits
 from inpaintbench.eval.report.media import MASK, OUTLINE, rounded
-from inpaintbench.eval.results.labels import quantity_label
-from inpaintbench.eval.results.quantity import Quantity, metric_leaf
+from inpaintbench.eval.results.quantity import Quantity, metric_leaf, quantity_label
 from inpaintbench.eval.results.slices import in_reading_order
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.pages import Sentence, Tagged, data_uri

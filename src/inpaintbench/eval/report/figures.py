@@ -13,8 +13,7 @@ from inpaintbench.eval.report.findings import with_unit
 from inpaintbench.eval.report.items import attributes_of
 from inpaintbench.eval.report.plots import PlotRow
 from inpaintbench.eval.report.slice_tables import compared
-from inpaintbench.eval.results.labels import metric_title, place_label, quantity_title
-from inpaintbench.eval.results.quantity import Quantity, exploratory
+from inpaintbench.eval.results.quantity import Quantity, exploratory, metric_title, place_label, quantity_title
 from inpaintbench.eval.results.slices import in_reading_order, pair_slices, step_series
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.pages import MethodStyle, method_styles

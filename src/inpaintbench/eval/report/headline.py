@@ -20,8 +20,7 @@ from inpaintbench.eval.report.effects import (
 )
 from inpaintbench.eval.report.findings import change_words, effects, p_words, standing_note, when_words, with_unit
 from inpaintbench.eval.report.gallery import Choice
-from inpaintbench.eval.results.labels import name_label, quantity_label
-from inpaintbench.eval.results.quantity import Quantity, standing
+from inpaintbench.eval.results.quantity import Quantity, name_label, quantity_label, standing
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.pages import Sentence
 from inpaintbench.pages.words import count

@@ -12,8 +12,15 @@ from urllib.parse import quote, unquote_to_bytes
 from inpaintbench.claims import too_few
 from inpaintbench.eval.report.gallery import finite_values, spread
 from inpaintbench.eval.report.media import rounded
-from inpaintbench.eval.results.labels import metric_label, name_label, quantity_label, quantity_title, region_label
-from inpaintbench.eval.results.quantity import Quantity, metric_leaf
+from inpaintbench.eval.results.quantity import (
+    Quantity,
+    metric_label,
+    metric_leaf,
+    name_label,
+    quantity_label,
+    quantity_title,
+    region_label,
+)
 from inpaintbench.eval.results.slices import in_reading_order
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.pages import Cell, Column, Row, Table

@@ -14,9 +14,8 @@ from inpaintbench import manifest
 from inpaintbench.claims import ENOUGH_SOURCES, too_few
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.results.cautions import LEAD, between_items_notes
-from inpaintbench.eval.results.labels import metric_label, metric_title, quantity_label, region_label, slice_label
 from inpaintbench.eval.results.measured import NOT_SCORED
-from inpaintbench.eval.results.quantity import metric_leaf
+from inpaintbench.eval.results.quantity import metric_label, metric_leaf, metric_title, quantity_label, region_label, slice_label
 from inpaintbench.eval.results.slices import in_reading_order, pair_slices, split_level
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.run_state import NOT_RUN

@@ -28,8 +28,7 @@ from inpaintbench.eval.report.slice_tables import (
 )
 from inpaintbench.eval.report.tables import EFFORT_LEAD, effort_table, failure_rows, score_table, task_notes
 from inpaintbench.eval.results.cautions import cautions, exposure_sentences, judge_sentences, protocol_cautions
-from inpaintbench.eval.results.labels import REGION_LABELS, metric_arrow, quantity_title, region_label
-from inpaintbench.eval.results.quantity import Quantity, first_shown
+from inpaintbench.eval.results.quantity import REGION_LABELS, Quantity, first_shown, metric_arrow, quantity_title, region_label
 from inpaintbench.eval.results.slices import pair_slices, step_series
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.values.permutation import LEVEL

@@ -15,8 +15,7 @@ import lazy_loader
 from inpaintbench.claims import ENOUGH_SOURCES, too_few
 from inpaintbench.eval.report.findings import with_unit
 from inpaintbench.eval.report.slice_tables import Compared, series_words, step_means
-from inpaintbench.eval.results.labels import name_label, quantity_label, quantity_title, slice_label
-from inpaintbench.eval.results.quantity import Quantity
+from inpaintbench.eval.results.quantity import Quantity, name_label, quantity_label, quantity_title, slice_label
 from inpaintbench.eval.results.slices import Pair, Series, in_reading_order, pair_slices, split_level
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.values.statistics import Summary

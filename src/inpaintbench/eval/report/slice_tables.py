@@ -6,8 +6,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from inpaintbench.claims import ENOUGH_SOURCES, too_few
-from inpaintbench.eval.results.labels import name_label, quantity_title, slice_label
-from inpaintbench.eval.results.quantity import Quantity, metric_leaf
+from inpaintbench.eval.results.quantity import Quantity, metric_leaf, name_label, quantity_title, slice_label
 from inpaintbench.eval.results.slices import Series, group_slices, in_reading_order, pair_slices, split_level
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.values.permutation import BOLD

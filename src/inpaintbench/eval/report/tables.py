@@ -12,9 +12,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from inpaintbench.eval.results.cautions import between_items_tags, diagnostic_note, exposure_sentences, shown_to, size_words
-from inpaintbench.eval.results.labels import metric_title, place_label, quantity_label, slice_label
 from inpaintbench.eval.results.measured import UNEXPOSED
-from inpaintbench.eval.results.quantity import Quantity, exploratory, metric_leaf
+from inpaintbench.eval.results.quantity import (
+    Quantity,
+    exploratory,
+    metric_leaf,
+    metric_title,
+    place_label,
+    quantity_label,
+    slice_label,
+)
 from inpaintbench.eval.results.slices import in_reading_order, split_step
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.effort import REPAINTED_DB, Effort

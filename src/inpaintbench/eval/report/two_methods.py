@@ -14,8 +14,7 @@ from inpaintbench.eval.comparing.looked_at import effects_of
 from inpaintbench.eval.diagnosis.diagnose import diagnose
 from inpaintbench.eval.report.effects import quantity_words, versus_table
 from inpaintbench.eval.results.cautions import exposure_sentences
-from inpaintbench.eval.results.labels import quantity_label
-from inpaintbench.eval.results.quantity import Quantity, metric_leaf, standing
+from inpaintbench.eval.results.quantity import Quantity, metric_leaf, quantity_label, standing
 from inpaintbench.eval.results.tables import SEED, Results
 from inpaintbench.eval.scoring.parts import ALL_ITEMS
 from inpaintbench.eval.scoring.run_state import NOT_RUN

@@ -12,8 +12,7 @@ from typing import Any, Literal, get_args
 
 import inpaintbench
 from inpaintbench.errors import InputError
-from inpaintbench.eval.results.labels import quantity_label
-from inpaintbench.eval.results.quantity import Quantity, exploratory, metric_leaf
+from inpaintbench.eval.results.quantity import Quantity, exploratory, metric_leaf, quantity_label
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.values.statistics import INTERVAL, LEVEL
 from inpaintbench.manifest import own_hash

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 from inpaintbench.errors import InputError
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.results.labels import quantity_label
-from inpaintbench.eval.results.quantity import Quantity, usual_quantities
+from inpaintbench.eval.results.quantity import Quantity, quantity_label, usual_quantities
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.manifest import ALL, column
 from inpaintbench.types import Dataset, Slice

@@ -8,8 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from inpaintbench import frozen
-from inpaintbench.eval.results.labels import quantity_label
-from inpaintbench.eval.results.quantity import Quantity
+from inpaintbench.eval.results.quantity import Quantity, quantity_label
 from inpaintbench.eval.results.slices import in_reading_order
 from inpaintbench.eval.results.tables import NO_PRIMARY, Results
 from inpaintbench.eval.scoring.effort import Effort

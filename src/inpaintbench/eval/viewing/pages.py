@@ -11,8 +11,7 @@ from urllib.parse import quote, urlencode
 
 from inpaintbench import frozen, manifest, pages
 from inpaintbench.errors import InputError, VerifyError
-from inpaintbench.eval.results.labels import metric_label, slice_label
-from inpaintbench.eval.results.quantity import metric_leaf
+from inpaintbench.eval.results.quantity import metric_label, metric_leaf, slice_label
 from inpaintbench.eval.results.slices import split_step
 from inpaintbench.eval.viewing.contents import Entry, report_data
 from inpaintbench.pages import Cell, Column, Link, Row, Table

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from inpaintbench.eval.results.labels import quantity_label
-from inpaintbench.eval.results.quantity import Quantity
+from inpaintbench.eval.results.quantity import Quantity, quantity_label
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.pages.words import count
 from inpaintbench.types import Score, SliceScore

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import lazy_loader
 
-from inpaintbench.eval.results.labels import metric_label, quantity_label
-from inpaintbench.eval.results.quantity import Quantity
+from inpaintbench.eval.results.quantity import Quantity, metric_label, quantity_label
 from inpaintbench.pages import method_styles
 from inpaintbench.pages.chart import looks, titled
 from inpaintbench.pages.words import count

@@ -7,7 +7,7 @@ from typing import Any
 
 from inpaintbench.eval.data_files import csv_bytes, json_bytes
 from inpaintbench.eval.metrics import METRICS
-from inpaintbench.eval.results.labels import metric_arrow
+from inpaintbench.eval.results.quantity import metric_arrow
 from inpaintbench.pages.words import count, number
 from inpaintbench.types import Plain, Score
 from inpaintbench.wings.editboard.transcript import FOOT, TASKS, Cell, Transcript, details_of

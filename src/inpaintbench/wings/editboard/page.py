@@ -11,7 +11,7 @@ import lazy_loader
 
 from inpaintbench.errors import InputError
 from inpaintbench.eval.metrics import METRICS
-from inpaintbench.eval.results.labels import metric_arrow, metric_label
+from inpaintbench.eval.results.quantity import metric_arrow, metric_label
 from inpaintbench.files import replacing
 from inpaintbench.pages import Cell, Column, Link, Row, Table, figure, method_styles, page, save_chart
 from inpaintbench.pages.words import DASH, count, number

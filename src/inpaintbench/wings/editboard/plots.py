@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import lazy_loader
 
 from inpaintbench.eval.metrics import METRICS
-from inpaintbench.eval.results.labels import metric_arrow, place_label, quantity_arrow, quantity_label
-from inpaintbench.eval.results.quantity import Quantity
+from inpaintbench.eval.results.quantity import Quantity, metric_arrow, place_label, quantity_arrow, quantity_label
 from inpaintbench.pages import MethodStyle, method_styles
 from inpaintbench.pages.chart import looks, scale, titled
 from inpaintbench.pages.words import number

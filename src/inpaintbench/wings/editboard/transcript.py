@@ -11,7 +11,7 @@ from inpaintbench.errors import InputError
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.results.labels import metric_label, place_label
+from inpaintbench.eval.results.quantity import metric_label, place_label
 from inpaintbench.eval.values.permutation import BOLD, like_best, paired, told_from
 from inpaintbench.eval.values.statistics import summarise
 from inpaintbench.types import EDIT_TASKS, Plain, Score

@@ -13,9 +13,8 @@ from inpaintbench.claims import too_few
 from inpaintbench.eval.comparing.looked_at import effects_of, told_leads
 from inpaintbench.eval.comparing.ranking import Column, decimal, shared, standings_of_places
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.results.labels import quantity_label
 from inpaintbench.eval.results.measured import REFERENCE, REGION_ORDER
-from inpaintbench.eval.results.quantity import Quantity
+from inpaintbench.eval.results.quantity import Quantity, quantity_label
 from inpaintbench.eval.results.slices import in_reading_order
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.effort import Effort

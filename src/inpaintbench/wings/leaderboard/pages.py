@@ -10,9 +10,8 @@ from inpaintbench.claims import ENOUGH_SOURCES
 from inpaintbench.eval.report.notes import Definition, constants_table, metric_notes, slice_table
 from inpaintbench.eval.report.page import GALLERY_SCRIPTS, gallery_parts
 from inpaintbench.eval.report.tables import ceiling_words, known_words, memory_words, time_words
-from inpaintbench.eval.results.labels import metric_title, region_label, slice_label
 from inpaintbench.eval.results.measured import REFERENCE
-from inpaintbench.eval.results.quantity import exploratory, metric_leaf
+from inpaintbench.eval.results.quantity import exploratory, metric_leaf, metric_title, region_label, slice_label
 from inpaintbench.eval.results.slices import split_level
 from inpaintbench.eval.scoring.repeating import WORDS
 from inpaintbench.eval.values.permutation import LEVEL

@@ -7,8 +7,15 @@ from collections.abc import Sequence
 
 from inpaintbench.eval.report.tables import memory_words, time_words
 from inpaintbench.eval.results.cautions import exposure_sentences, shown_to, size_words
-from inpaintbench.eval.results.labels import metric_label, quantity_arrow, region_label, slice_label
-from inpaintbench.eval.results.quantity import Quantity, exploratory, metric_leaf
+from inpaintbench.eval.results.quantity import (
+    Quantity,
+    exploratory,
+    metric_label,
+    metric_leaf,
+    quantity_arrow,
+    region_label,
+    slice_label,
+)
 from inpaintbench.eval.results.slices import split_level
 from inpaintbench.eval.values.permutation import BOLD, LEVEL
 from inpaintbench.pages import tables as shown

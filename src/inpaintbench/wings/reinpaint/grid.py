@@ -22,7 +22,7 @@ from inpaintbench import frozen
 from inpaintbench.claims import too_few
 from inpaintbench.eval.analysis.files import escaped
 from inpaintbench.eval.data_files import csv_bytes
-from inpaintbench.eval.results.labels import place_label
+from inpaintbench.eval.results.quantity import place_label
 from inpaintbench.eval.scoring.parts import everything
 from inpaintbench.eval.scoring.predict import MethodSpec
 from inpaintbench.eval.values.permutation import BOLD, Values, like_best, paired, told_from

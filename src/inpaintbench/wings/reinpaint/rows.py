@@ -13,7 +13,7 @@ from typing import NamedTuple
 from inpaintbench import frozen
 from inpaintbench.claims import too_few
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.results.labels import place_label
+from inpaintbench.eval.results.quantity import place_label
 from inpaintbench.eval.scoring.run_state import digest, is_stale, remember_scored
 from inpaintbench.eval.values.statistics import best_of_row, mean_of, shares_of, summarise
 from inpaintbench.pages.words import number

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from inpaintbench.cli.console import Running
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.results.labels import metric_label
+from inpaintbench.eval.results.quantity import metric_label
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.predict import MethodSpec
 from inpaintbench.types import Dataset

@@ -17,9 +17,8 @@ from inpaintbench.compute import Compute
 from inpaintbench.errors import InputError
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.protocols import PROTOCOLS
-from inpaintbench.eval.results.labels import metric_label, place_label, quantity_label
 from inpaintbench.eval.results.measured import one_fingerprint
-from inpaintbench.eval.results.quantity import Quantity, metric_leaf
+from inpaintbench.eval.results.quantity import Quantity, metric_label, metric_leaf, place_label, quantity_label
 from inpaintbench.eval.scoring.run_folder import bind, scores_of
 from inpaintbench.eval.scoring.run_state import references_in
 from inpaintbench.pages.words import percent
