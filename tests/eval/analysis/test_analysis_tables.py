@@ -14,8 +14,21 @@ from tests.eval.report.hand_made import FINGERPRINT, SLICES, VALUES, dataset, sc
 from inpaintbench.claims import too_few
 from inpaintbench.errors import InputError
 from inpaintbench.eval.analysis.files import ranked_rows
-from inpaintbench.eval.analysis.means import ABSENT, Cell, Means, Measure, means_of, published_means
-from inpaintbench.eval.analysis.tables import difficulty, improvements, over_slices, places, ranking, table_1, table_2
+from inpaintbench.eval.analysis.means import (
+    ABSENT,
+    Cell,
+    Means,
+    Measure,
+    difficulty,
+    improvements,
+    means_of,
+    over_slices,
+    places,
+    published_means,
+    ranking,
+    table_1,
+    table_2,
+)
 from inpaintbench.eval.analysis.write import PAGE, write_analysis
 from inpaintbench.eval.protocols.devil import AS_PUBLISHED, CORRECTED
 from inpaintbench.eval.results.quantity import Quantity, usual_quantities

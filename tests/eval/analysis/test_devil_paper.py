@@ -9,8 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from inpaintbench.eval.analysis.means import printed_means, printed_rankings, published_means
-from inpaintbench.eval.analysis.tables import difficulty, improvement, over_slices, ranking, table_1, table_2
+from inpaintbench.eval.analysis.means import (
+    difficulty,
+    improvement,
+    over_slices,
+    printed_means,
+    printed_rankings,
+    published_means,
+    ranking,
+    table_1,
+    table_2,
+)
 from inpaintbench.eval.analysis.write import figure_charts
 from inpaintbench.pages import save_chart
 

@@ -13,8 +13,7 @@ import pytest
 from tests.eval.report.hand_made import FlatMedia, dataset, score
 from tests.wings.align.planted_answers import ballot
 
-from inpaintbench.eval.analysis.means import means_of
-from inpaintbench.eval.analysis.tables import over_methods, places
+from inpaintbench.eval.analysis.means import means_of, over_methods, places
 from inpaintbench.eval.analysis.write import write_analysis
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.protocols.devil import CORRECTED

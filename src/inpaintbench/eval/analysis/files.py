@@ -5,8 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from inpaintbench.eval.analysis.means import Means, Measure
-from inpaintbench.eval.analysis.tables import best, difficulty, improvements, over_methods, over_slices, ranking, table_1, table_2
+from inpaintbench.eval.analysis.means import (
+    Means,
+    Measure,
+    best,
+    difficulty,
+    improvements,
+    over_methods,
+    over_slices,
+    ranking,
+    table_1,
+    table_2,
+)
 from inpaintbench.eval.data_files import canonical_bytes, csv_bytes
 from inpaintbench.eval.results.slices import split_level
 from inpaintbench.pages.words import number, signed_percent

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import lazy_loader
 
 from inpaintbench.claims import ENOUGH_SOURCES
-from inpaintbench.eval.analysis.means import Means, Measure, Pair
-from inpaintbench.eval.analysis.tables import Spread, difficulty, improvement, over_slices
+from inpaintbench.eval.analysis.means import Means, Measure, Pair, Spread, difficulty, improvement, over_slices
 from inpaintbench.eval.results.slices import split_level
 from inpaintbench.pages import method_styles
 from inpaintbench.pages.chart import Mark, Panel, Reference, chart

@@ -13,8 +13,7 @@ from typing import Any
 from inpaintbench.errors import InputError
 from inpaintbench.eval.analysis import files, plots
 from inpaintbench.eval.analysis.files import mean_words, ranked_rows
-from inpaintbench.eval.analysis.means import Means, Measure
-from inpaintbench.eval.analysis.tables import best, improvements, places, table_1
+from inpaintbench.eval.analysis.means import Means, Measure, best, improvements, places, table_1
 from inpaintbench.files import replacing
 from inpaintbench.pages import Cell, Column, Link, Row, Table, figure, method_styles, page, save_chart
 from inpaintbench.pages.plots import specification
