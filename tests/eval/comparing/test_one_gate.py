@@ -19,7 +19,7 @@ from inpaintbench.eval.analysis import files
 from inpaintbench.eval.analysis.means import best as best_of_analysis
 from inpaintbench.eval.analysis.means import means_of, over_methods
 from inpaintbench.eval.analysis.means import places as places_of_analysis
-from inpaintbench.eval.analysis.plots import difficulty_figure
+from inpaintbench.eval.analysis.write import difficulty_figure
 from inpaintbench.eval.comparing.ranking import RunStandings, ranked_quantities
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.protocols.devil import CORRECTED
