@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from inpaintbench.errors import InpaintBenchError
 from inpaintbench.eval.viewing import pages
-from inpaintbench.eval.viewing.contents import entries
+from inpaintbench.eval.viewing.pages import entries
 
 _RANGE = re.compile(r"bytes=(\d*)-(\d*)")
 
