@@ -10,8 +10,7 @@ from typing import Annotated
 from inpaintbench.cli import console
 from inpaintbench.cli.options import argument, option
 from inpaintbench.errors import InputError
-from inpaintbench.eval.viewing.pages import address, entries
-from inpaintbench.eval.viewing.server import server
+from inpaintbench.eval.viewing.pages import address, entries, server
 
 
 def view(
