@@ -12,10 +12,11 @@ from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, Scored
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import option
 from inpaintbench.cli.run_folder import results_of
-from inpaintbench.eval.result_files.every_eval_ever import RELATIONSHIPS, every_eval_ever
 from inpaintbench.eval.result_files.hub_results import (
     EVAL_YAML,
+    RELATIONSHIPS,
     eval_yaml,
+    every_eval_ever,
     lacks,
     lacks_words,
     results_path,
