@@ -358,7 +358,7 @@ def push(
 
 def _eval_yaml(dataset: Dataset) -> dict[str, bytes]:
     from inpaintbench.eval.protocols import PROTOCOLS, usual
-    from inpaintbench.eval.result_files.hub_results import EVAL_YAML, eval_yaml
+    from inpaintbench.eval.result_files.handing_on import EVAL_YAML, eval_yaml
 
     return {EVAL_YAML: eval_yaml(dataset, PROTOCOLS.get(usual(dataset)), description=benchmark_of(dataset).use)}
 

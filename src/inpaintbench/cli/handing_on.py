@@ -12,7 +12,7 @@ from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, Scored
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import option
 from inpaintbench.cli.run_folder import results_of
-from inpaintbench.eval.result_files.hub_results import (
+from inpaintbench.eval.result_files.handing_on import (
     EVAL_YAML,
     RELATIONSHIPS,
     eval_yaml,

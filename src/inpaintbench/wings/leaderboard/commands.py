@@ -111,7 +111,7 @@ def submit(
 
 def _propose(results: Results, method: str, *, model: str, repository: str, revision: str | None) -> None:
     """Open a pull request with a method's scores on its model's repository."""
-    from inpaintbench.eval.result_files.hub_results import lacks, lacks_words, results_path, results_yaml
+    from inpaintbench.eval.result_files.handing_on import lacks, lacks_words, results_path, results_yaml
     from inpaintbench.export.publishing.client import check_name
     from inpaintbench.export.publishing.client import opened as opened_on_hub
 
