@@ -7,8 +7,7 @@ import re
 import altair
 import vl_convert
 
-from inpaintbench.pages.pdf import stable_pdf
-from inpaintbench.pages.plots import paper_svg
+from inpaintbench.pages.plots import paper_svg, stable_pdf
 
 ROWS = [{"x": place, "method": name} for place, name in enumerate("abcd")]
 
