@@ -8,7 +8,7 @@ import re
 from dataclasses import replace
 
 from inpaintbench.pages import Cell, Column, Row, Table
-from inpaintbench.pages.papers import comma_separated, escaped, latex
+from inpaintbench.pages.tables import comma_separated, escaped, latex
 from inpaintbench.pages.words import DASH
 
 TABLE = Table(

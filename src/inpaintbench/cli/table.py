@@ -26,7 +26,7 @@ from inpaintbench.eval.scoring.scores import Scores
 from inpaintbench.files import without_controls, write_atomically
 from inpaintbench.manifest import own_hash
 from inpaintbench.pages import Cell, Column, Table, save_chart
-from inpaintbench.pages.papers import comma_separated, latex
+from inpaintbench.pages.tables import comma_separated, latex
 from inpaintbench.pages.words import count
 
 MetricName = Annotated[str | None, option("The metric.", default="the one that the report opens with")]

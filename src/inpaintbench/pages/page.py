@@ -19,7 +19,7 @@ from inpaintbench.files import without_controls
 from inpaintbench.pages import words
 from inpaintbench.pages.colours import MethodStyle
 from inpaintbench.pages.panels import Link
-from inpaintbench.pages.papers import comma_separated, latex
+from inpaintbench.pages.tables import comma_separated, latex
 
 # Runs first, so that what needs scripts is not seen to appear.
 _MARK = 'document.documentElement.classList.add("js");'

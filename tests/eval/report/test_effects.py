@@ -24,8 +24,8 @@ from inpaintbench.eval.results.quantity import Quantity
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.pages import method_styles
 from inpaintbench.pages.panels import plain
-from inpaintbench.pages.papers import comma_separated, latex
 from inpaintbench.pages.plots import specification
+from inpaintbench.pages.tables import comma_separated, latex
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from inpaintbench.eval.results.quantity import Quantity
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.effort import Effort
 from inpaintbench.frozen import SHOWN
-from inpaintbench.pages.papers import comma_separated, latex
+from inpaintbench.pages.tables import comma_separated, latex
 from inpaintbench.types import Dataset
 
 PSNR = Quantity("psnr", "hole")

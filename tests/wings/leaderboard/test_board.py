@@ -21,7 +21,7 @@ from inpaintbench import frozen
 from inpaintbench.errors import InputError, VerifyError
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.results.quantity import Quantity
-from inpaintbench.pages.papers import comma_separated, latex
+from inpaintbench.pages.tables import comma_separated, latex
 from inpaintbench.tables import UNEXPECTED
 from inpaintbench.types import Score
 from inpaintbench.wings.leaderboard.board import Board, Entry
