@@ -24,10 +24,9 @@ from tests.eval.report.set_metrics import (
 
 from inpaintbench.eval.analysis.means import means_of
 from inpaintbench.eval.analysis.write import write_analysis
-from inpaintbench.eval.report.exhibits import figures
 from inpaintbench.eval.report.findings import findings
 from inpaintbench.eval.report.gallery import choose_items, make_exhibits
-from inpaintbench.eval.report.page import default_quantity, parts_of, render
+from inpaintbench.eval.report.page import default_quantity, figures, parts_of, render
 from inpaintbench.eval.report.plots import difficulty_rows
 from inpaintbench.eval.report.tables import score_table
 from inpaintbench.eval.report.write import report_json, summary_csv
