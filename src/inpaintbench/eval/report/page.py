@@ -9,7 +9,8 @@ from inpaintbench import pages
 from inpaintbench.catalogue import attribute_at, joined
 from inpaintbench.eval.diagnosis.diagnose import diagnose
 from inpaintbench.eval.diagnosis.records import Diagnosis, explained_words, left_out_words, together_words
-from inpaintbench.eval.report import effect_plots, effects, notes, plots
+from inpaintbench.eval.report import effects, notes, plots
+from inpaintbench.eval.report import figures as effect_plots
 from inpaintbench.eval.report import page as shown
 from inpaintbench.eval.report.effects import Group
 from inpaintbench.eval.report.findings import SENSITIVITY, findings, leads, slice_tag, standing_note, with_unit
