@@ -17,7 +17,8 @@ from inpaintbench.errors import InputError
 from inpaintbench.eval.diagnosis.diagnose import diagnose
 from inpaintbench.eval.diagnosis.records import Diagnosis
 from inpaintbench.eval.protocols.devil import CORRECTED
-from inpaintbench.eval.report import effects, figures, headline, page
+from inpaintbench.eval.report import effects, figures, page
+from inpaintbench.eval.report import effects as headline
 from inpaintbench.eval.report import figures as effect_plots
 from inpaintbench.eval.report.figures import paper_figure, versus_figure
 from inpaintbench.eval.report.gallery import Choice

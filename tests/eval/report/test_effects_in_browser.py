@@ -13,7 +13,8 @@ from tests.eval.report.diagnosed import METHODS, diagnosis_of, paired_results
 from tests.eval.report.hand_made import FlatMedia
 from tests.eval.report.test_player import Tab
 
-from inpaintbench.eval.report import ReportFiles, headline, page, write
+from inpaintbench.eval.report import ReportFiles, page, write
+from inpaintbench.eval.report import effects as headline
 from inpaintbench.eval.report.write import write_report
 
 MARKS = "[data-plot=fingerprint] path[role=button]"

@@ -14,7 +14,7 @@ from tests.eval.report.test_player import Tab
 from inpaintbench import video
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.report import ReportFiles, write_report
-from inpaintbench.eval.report.headline import headline
+from inpaintbench.eval.report.effects import headline
 from inpaintbench.eval.results.quantity import Quantity
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.pages.panels import plain

@@ -12,10 +12,9 @@ from inpaintbench.eval.diagnosis.records import Diagnosis, explained_words, left
 from inpaintbench.eval.report import effects, notes, plots
 from inpaintbench.eval.report import figures as effect_plots
 from inpaintbench.eval.report import page as shown
-from inpaintbench.eval.report.effects import Group
+from inpaintbench.eval.report.effects import Group, Headline, headline
 from inpaintbench.eval.report.findings import SENSITIVITY, findings, leads, slice_tag, standing_note, with_unit
 from inpaintbench.eval.report.gallery import Exhibit
-from inpaintbench.eval.report.headline import Headline, headline
 from inpaintbench.eval.report.items import item_data, items_part, six_digits
 from inpaintbench.eval.report.media import MASK, OUTLINE, rounded
 from inpaintbench.eval.report.notes import commands_of, facts_of, unfinished

@@ -13,10 +13,9 @@ from inpaintbench.eval.data_files import canonical_bytes, csv_bytes
 from inpaintbench.eval.diagnosis.diagnose import diagnose
 from inpaintbench.eval.diagnosis.records import effects_csv, plain
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.report.effects import add_groups
+from inpaintbench.eval.report.effects import add_groups, add_proofs, headline
 from inpaintbench.eval.report.findings import leads_of
 from inpaintbench.eval.report.gallery import Exhibit, Media, add_asked, add_standouts, choose_items, make_exhibits
-from inpaintbench.eval.report.headline import add_proofs, headline
 from inpaintbench.eval.report.media import MASK, OUTLINE, how_shown, recipe_of
 from inpaintbench.eval.report.notes import manifest_sha256
 from inpaintbench.eval.report.page import BESIDE_NOTE, INLINE_NOTE, default_quantity, parts_of, render

@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from inpaintbench.errors import InputError
+from inpaintbench.eval.report.effects import add_proofs, headline
 from inpaintbench.eval.report.gallery import Exhibit, add_standouts, make_exhibits
-from inpaintbench.eval.report.headline import add_proofs, headline
 from inpaintbench.eval.report.media import PredictionMedia, how_shown
 from inpaintbench.eval.report.page import default_quantity
 from inpaintbench.types import Prediction
