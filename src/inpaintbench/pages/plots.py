@@ -27,7 +27,7 @@ from inpaintbench.pages.page import render
 
 if TYPE_CHECKING:
     import altair
-import re
+
 
 _REFERENCE = re.compile(rb"\b(\d+) 0 R\b")
 _OFFSET = re.compile(rb"(\d{10}) 00000 n")

@@ -18,8 +18,6 @@ from inpaintbench.eval.diagnosis.diagnose import diagnose
 from inpaintbench.eval.diagnosis.records import Diagnosis
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.report import effects, figures, page
-from inpaintbench.eval.report import effects as headline
-from inpaintbench.eval.report import figures as effect_plots
 from inpaintbench.eval.report.figures import paper_figure, versus_figure
 from inpaintbench.eval.report.gallery import Choice
 from inpaintbench.eval.results.quantity import Quantity
@@ -33,7 +31,7 @@ from inpaintbench.pages.tables import comma_separated, latex
 @pytest.fixture
 def diagnosed(monkeypatch: pytest.MonkeyPatch) -> Results:
     """Results of which pages and figures find the diagnosis made by hand."""
-    for module in (figures, headline, page):
+    for module in (figures, effects, page):
         monkeypatch.setattr(module, "diagnose", diagnosis_of)
     return paired_results()
 
@@ -108,7 +106,7 @@ def test_two_fingerprints_have_their_difference_beside_them(one: str, other: str
     table = effects.versus_table(paired_results(), diagnosis_of(paired_results()), PSNR, one, other)
     assert [column.label for column in table.columns] == ["Attribute", "Step", one, other, f"{one} less {other}"]
     assert table.rows[0].cells[4].value == pytest.approx(difference)
-    rows = effect_plots.versus_rows(diagnosis_of(paired_results()), PSNR, one, other)
+    rows = figures.versus_rows(diagnosis_of(paired_results()), PSNR, one, other)
     drawn = [row for row in rows if row["kind"] == "effect" and row["line"] == "Size of the hole\nlow → high"]
     assert [(row["method"], row["place"], row["value"]) for row in drawn if row["panel"] == "both"] == [
         (name, 2 * (name == other), {"telea": -4.0, "temporal_median": -1.0}[name]) for name in ("telea", "temporal_median")
@@ -182,7 +180,7 @@ def test_the_gallery_shows_those_groups_and_what_nothing_explains() -> None:
 
 
 def test_the_headline_is_the_surest_effect_of_an_axis_with_the_clips_that_show_it(diagnosed: Results) -> None:
-    found = headline.headline(diagnosed, PSNR)
+    found = effects.headline(diagnosed, PSNR)
     assert found is not None
     assert plain(found.sentence) == "temporal_median loses 5.11 to 7.89 dB when the camera moves fast"
     assert found.reasons.startswith(
@@ -208,8 +206,8 @@ def test_without_a_told_axis_the_headline_is_the_surest_of_the_rest_or_says_that
     untold = [one._replace(p=0.5) for one in whole.effects if not one.other and one.factor.kind == "paired"]
     found = []
     for effects_told in ([*untold, *slopes, *differences], [*untold, *differences], untold):
-        monkeypatch.setattr(headline, "diagnose", lambda _, own=tuple(effects_told): whole._replace(effects=own))
-        found.append(headline.headline(few, PSNR))
+        monkeypatch.setattr(effects, "diagnose", lambda _, own=tuple(effects_told): whole._replace(effects=own))
+        found.append(effects.headline(few, PSNR))
     slope, difference, nothing = found
     assert slope is not None
     assert plain(slope.sentence).endswith("when share of the hole goes from 2.1 to 4.2 % of the whole frame, all else equal")
@@ -228,7 +226,7 @@ def test_without_a_told_axis_the_headline_is_the_surest_of_the_rest_or_says_that
     assert [proof.item_id[1:] for proof in difference.proofs] == ["-base", "-fast"]
     assert nothing is None
     # Where no curve was drawn the headline has no clips, and the gallery opens as it would.
-    monkeypatch.setattr(headline, "diagnose", lambda _: whole._replace(effects=(*untold, *slopes), curves=()))
+    monkeypatch.setattr(effects, "diagnose", lambda _: whole._replace(effects=(*untold, *slopes), curves=()))
     assert 'class="sentence"' in page.render(page.parts_of(few, [], title="T"), [])
 
 
@@ -236,9 +234,9 @@ def test_without_a_told_axis_the_headline_is_the_surest_of_the_rest_or_says_that
 def test_a_fingerprint_draws_every_effect_with_worse_to_the_left(quantity: Quantity, reverse: bool) -> None:
     results = paired_results()
     diagnosis, styles = diagnosis_of(results), method_styles(results.methods)
-    rows = effect_plots.fingerprint_rows(diagnosis, quantity)
-    chart = effect_plots.fingerprint_chart(
-        styles, effect_plots.line_labels(diagnosis), results.contenders, higher_is_better=quantity.higher_is_better
+    rows = figures.fingerprint_rows(diagnosis, quantity)
+    chart = figures.fingerprint_chart(
+        styles, figures.line_labels(diagnosis), results.contenders, higher_is_better=quantity.higher_is_better
     )
     drawn = specification(chart)
     assert {one["scale"]["reverse"] for one in scales_of(drawn)} == {reverse}
@@ -262,17 +260,17 @@ def test_one_interval_without_end_leaves_the_others_as_long_as_they_are(monkeypa
     own = [effect for effect in effects.own_effects(diagnosis, PSNR) if not effect.told]
     wide = diagnosis._replace(effects=tuple(one._replace(reach=400.0) if one == own[0] else one for one in diagnosis.effects))
     usual, rows = (
-        {(row["method"], row["line"]): row for row in effect_plots.fingerprint_rows(made, PSNR) if row["kind"] == "effect"}
+        {(row["method"], row["line"]): row for row in figures.fingerprint_rows(made, PSNR) if row["kind"] == "effect"}
         for made in (diagnosis, wide)
     )
-    key = (own[0].method, effect_plots.line_label(effects.step_of(own[0])))
+    key = (own[0].method, figures.line_label(effects.step_of(own[0])))
     assert (rows[key]["beyond_worse"], rows[key]["beyond_better"]) == (rows[key]["low"], rows[key]["high"])
     assert rows[key]["told"] != usual[key]["told"]  # the words have the whole of it
     assert all(abs(rows[one][end]) < 20 for one in rows for end in ("low", "high") if rows[one][end] is not None)
     assert all(
         (rows[one]["low"], rows[one]["high"]) == (usual[one]["low"], usual[one]["high"]) for one in rows if rows[one]["sure"]
     )
-    errors = [row for row in effect_plots.fingerprint_rows(diagnosis, MSE) if "beyond_worse" in row]
+    errors = [row for row in figures.fingerprint_rows(diagnosis, MSE) if "beyond_worse" in row]
     assert all(row["beyond_worse"] == row["high"] for row in errors)  # less is better
     monkeypatch.setattr(figures, "diagnose", lambda _: wide)
     drawn = paper_figure(paired_results(), "fingerprint", PSNR)
@@ -297,7 +295,7 @@ def scales_of(tree: Any) -> list[dict[str, Any]]:
 
 def test_response_curves_have_a_dot_for_each_item_and_a_band(diagnosed: Results) -> None:
     diagnosis = diagnosis_of(diagnosed)
-    rows = effect_plots.response_rows(diagnosis, PSNR)
+    rows = figures.response_rows(diagnosis, PSNR)
     dots = [row for row in rows if row["kind"] == "dot"]
     assert len(dots) == 3 * 4 * len(SOURCES)
     assert {(row["method"], row["item"]): row["y"] for row in dots} == {
@@ -310,7 +308,7 @@ def test_response_curves_have_a_dot_for_each_item_and_a_band(diagnosed: Results)
     bends = [row for row in rows if row["kind"] == "curve"]
     assert len(bends) == 3 * 12
     assert all(row["low"] < row["y"] < row["high"] for row in bends)
-    data = effect_plots.curve_data(diagnosed, diagnosis)
+    data = figures.curve_data(diagnosed, diagnosis)
     assert next(line["at"] for line in data["lines"] if line["metric"] == "psnr") == [row["x"] for row in bends[:12]]
     places = list(diagnosed.sources)
     assert {places[place]: at for place, at in data["values"]["Share of the hole (% of the frame)"].items()} == {

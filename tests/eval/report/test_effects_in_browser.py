@@ -13,8 +13,7 @@ from tests.eval.report.diagnosed import METHODS, diagnosis_of, paired_results
 from tests.eval.report.hand_made import FlatMedia
 from tests.eval.report.test_player import Tab
 
-from inpaintbench.eval.report import ReportFiles, page, write
-from inpaintbench.eval.report import effects as headline
+from inpaintbench.eval.report import ReportFiles, effects, page, write
 from inpaintbench.eval.report.write import write_report
 
 MARKS = "[data-plot=fingerprint] path[role=button]"
@@ -24,7 +23,7 @@ MARKS = "[data-plot=fingerprint] path[role=button]"
 def report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReportFiles]:
     results = paired_results()
     with pytest.MonkeyPatch.context() as patch:
-        for module in (headline, page, write):
+        for module in (effects, page, write):
             patch.setattr(module, "diagnose", diagnosis_of)
         yield write_report(
             tmp_path_factory.mktemp("effects") / "report", title="Hand-made", dataset=results.dataset, scores=results.scores,
@@ -123,9 +122,9 @@ def test_without_a_finding_the_page_says_so_and_shows_the_surest_pair_as_what_co
 ) -> None:
     names = (*METHODS, "biharmonic", "exemplar", "lama", "navier_stokes", "stable_diffusion")
     results = paired_results(names)
-    for module in (headline, page, write):
+    for module in (effects, page, write):
         monkeypatch.setattr(module, "diagnose", lambda results: diagnosis_of(results, told=False))
-    monkeypatch.setattr(headline, "effects", lambda *_: [])
+    monkeypatch.setattr(effects, "effects", lambda *_: [])
     files = write_report(
         tmp_path / "report", title="Nothing", dataset=results.dataset, scores=results.scores, protocol=results.protocol,
         media=FlatMedia(frames=2),

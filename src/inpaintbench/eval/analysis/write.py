@@ -15,7 +15,6 @@ import lazy_loader
 from inpaintbench.claims import ENOUGH_SOURCES
 from inpaintbench.errors import InputError
 from inpaintbench.eval.analysis import files
-from inpaintbench.eval.analysis import write as plots
 from inpaintbench.eval.analysis.files import mean_words, ranked_rows
 from inpaintbench.eval.analysis.means import (
     Means,
@@ -104,14 +103,13 @@ def table_files(means: Means) -> dict[str, bytes]:
 
 def figure_charts(means: Means) -> dict[str, dict[str, Any]]:
     """Name -> chart as Vega-Lite, in the order of the paper; figures of improvement only where an attribute has both slices."""
-    drawn = {"figure_3": plots.methods_figure(means), "figure_4": plots.difficulty_figure(means)}
+    drawn = {"figure_3": methods_figure(means), "figure_4": difficulty_figure(means)}
     unsafe = r"[^A-Za-z0-9_.-]"  # in the name of a file
     drawn |= {
-        f"improvement-attribute-{re.sub(unsafe, '_', pair.attribute)}": plots.attribute_figure(means, pair)
-        for pair in means.pairs
+        f"improvement-attribute-{re.sub(unsafe, '_', pair.attribute)}": attribute_figure(means, pair) for pair in means.pairs
     }
     measures = means.ranked_measures if means.pairs else ()
-    drawn |= {f"improvement-metric-{measure.key}": plots.metric_figure(means, measure) for measure in measures}
+    drawn |= {f"improvement-metric-{measure.key}": metric_figure(means, measure) for measure in measures}
     return {name: specification(chart) for name, chart in drawn.items()}
 
 

@@ -15,39 +15,17 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
+import numpy.typing as npt
 
 from inpaintbench.claims import too_few
-from inpaintbench.eval.comparing.factors import Factor, not_compared_in, source_numbers
+from inpaintbench.eval.comparing.factors import Factor, Places, Step, factors_of, not_compared_in, source_numbers
 from inpaintbench.eval.comparing.simultaneous import difference, simultaneous
+from inpaintbench.eval.comparing.slopes import Regression, of_same_items
 from inpaintbench.eval.values.permutation import LEVEL
 from inpaintbench.types import Slice
 
 if TYPE_CHECKING:
     from inpaintbench.eval.results.quantity import Quantity
-    from inpaintbench.eval.results.tables import Results
-import math
-from typing import TYPE_CHECKING, NamedTuple
-
-import numpy as np
-import numpy.typing as npt
-
-from inpaintbench.eval.comparing.simultaneous import difference
-
-if TYPE_CHECKING:
-    from inpaintbench.eval.results.quantity import Quantity
-    from inpaintbench.eval.results.tables import Results
-from collections.abc import Iterator, Sequence
-from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple
-
-import numpy as np
-
-from inpaintbench.claims import too_few
-from inpaintbench.eval.comparing.factors import Factor, Places, Step, factors_of, not_compared_in, source_numbers
-from inpaintbench.eval.comparing.simultaneous import difference
-from inpaintbench.eval.comparing.slopes import Regression, of_same_items
-
-if TYPE_CHECKING:
     from inpaintbench.eval.results.tables import Results
 
 

@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
+from itertools import combinations
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from inpaintbench.claims import too_few
-from inpaintbench.eval.comparing.factors import Factor, Factors, Places, factors_of, source_numbers
+from inpaintbench.claims import jackknife_error, too_few
+from inpaintbench.eval.comparing.factors import Factor, Factors, Places, Step, factors_of, source_numbers
 from inpaintbench.eval.comparing.looked_at import Array, Columns, Effect, Inside, looked_at, regression_on, weighted_mean
 from inpaintbench.eval.comparing.simultaneous import simultaneous
 from inpaintbench.eval.comparing.slopes import of_same_items
-from inpaintbench.eval.diagnosis.records import Curve, Diagnosis, Explained, FactorEffect, Unexplained
-from inpaintbench.eval.results.quantity import usual_quantities
-
-if TYPE_CHECKING:
-    from inpaintbench.eval.results.tables import Results
-import hashlib
-from collections.abc import Iterator
-from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple
-
-import numpy as np
-
-from inpaintbench.claims import jackknife_error, too_few
-from inpaintbench.eval.comparing.factors import Factor, Factors, Step, factors_of, source_numbers
-from inpaintbench.eval.comparing.looked_at import Array, Columns, Inside, regression_on
-from inpaintbench.eval.comparing.simultaneous import simultaneous
-from inpaintbench.eval.diagnosis.records import Together
-from inpaintbench.eval.results.quantity import Quantity, first_shown
+from inpaintbench.eval.diagnosis.records import Curve, Diagnosis, Explained, FactorEffect, Together, Unexplained
+from inpaintbench.eval.results.quantity import Quantity, first_shown, usual_quantities
 from inpaintbench.eval.values.permutation import LEVEL
 
 if TYPE_CHECKING:

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from inpaintbench.eval.comparing.factors import Factor
-from inpaintbench.eval.values.permutation import LEVEL
-
-if TYPE_CHECKING:
-    from inpaintbench.eval.results.quantity import Quantity
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
-
 from inpaintbench.eval.data_files import csv_bytes
 from inpaintbench.eval.results.quantity import Quantity, metric_leaf, quantity_label, standing
+from inpaintbench.eval.values.permutation import LEVEL
 from inpaintbench.pages.words import count, number, signed
 
 if TYPE_CHECKING:
     from inpaintbench.eval.protocols.base import Protocol
+    from inpaintbench.eval.results.quantity import Quantity
 
 
 class FactorEffect(NamedTuple):

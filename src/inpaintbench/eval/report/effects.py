@@ -11,7 +11,7 @@ from inpaintbench.eval.comparing.factors import Factor
 from inpaintbench.eval.comparing.looked_at import Effect
 from inpaintbench.eval.diagnosis.diagnose import diagnose
 from inpaintbench.eval.diagnosis.records import Diagnosis, FactorEffect, rests_on, when_words
-from inpaintbench.eval.report.findings import change_words, effects, moved_words, p_words, standing_note, when_words, with_unit
+from inpaintbench.eval.report.findings import change_words, effects, moved_words, p_words, standing_note, step_words, with_unit
 from inpaintbench.eval.report.gallery import Choice
 from inpaintbench.eval.report.items import attribute_label
 from inpaintbench.eval.results.quantity import Quantity, metric_leaf, name_label, quantity_label, quantity_title, standing
@@ -365,7 +365,7 @@ def headline(results: Results, quantity: Quantity) -> Headline | None:
         _proof(results, change.one, item_id, quantity, words=f"{name} {level}")
         for level, item_id in zip(("low", "high"), items.item_ids, strict=True)
     )
-    return Headline(kicker, (*change_words(change), f" {when_words(change)}"), _reasons(results, change, quantity, items), proofs)
+    return Headline(kicker, (*change_words(change), f" {step_words(change)}"), _reasons(results, change, quantity, items), proofs)
 
 
 def _effect_reasons(results: Results, effect: FactorEffect, quantity: Quantity) -> str:

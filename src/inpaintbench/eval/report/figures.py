@@ -4,47 +4,36 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
-
-from inpaintbench.errors import InputError
-from inpaintbench.eval.diagnosis.diagnose import diagnose
-from inpaintbench.eval.report import figures as effect_plots
-from inpaintbench.eval.report import plots
-from inpaintbench.eval.report.findings import with_unit
-from inpaintbench.eval.report.items import attributes_of
-from inpaintbench.eval.report.plots import PlotRow
-from inpaintbench.eval.report.slice_tables import compared
-from inpaintbench.eval.results.quantity import Quantity, exploratory, metric_title, place_label, quantity_title
-from inpaintbench.eval.results.slices import in_reading_order, pair_slices, step_series
-from inpaintbench.eval.results.tables import Results
-from inpaintbench.pages import MethodStyle, method_styles
-from inpaintbench.pages.plots import for_paper
-from inpaintbench.types import Slice
-
-if TYPE_CHECKING:
-    from altair import TopLevelMixin
-import math
-from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import lazy_loader
 
+from inpaintbench.errors import InputError
 from inpaintbench.eval.comparing.factors import MEASURED
+from inpaintbench.eval.diagnosis.diagnose import diagnose
 from inpaintbench.eval.diagnosis.records import Curve, Diagnosis, FactorEffect, rests_on
+from inpaintbench.eval.report import plots
 from inpaintbench.eval.report.effects import Step, differences, factor_label, own_effects, quantity_words, step_of, steps
 from inpaintbench.eval.report.findings import p_words, with_unit
+from inpaintbench.eval.report.items import attributes_of
 from inpaintbench.eval.report.plots import PlotRow
-from inpaintbench.eval.results.quantity import Quantity, metric_leaf
+from inpaintbench.eval.report.slice_tables import compared
+from inpaintbench.eval.results.quantity import Quantity, exploratory, metric_leaf, metric_title, place_label, quantity_title
+from inpaintbench.eval.results.slices import in_reading_order, pair_slices, step_series
 from inpaintbench.eval.results.tables import Results
-from inpaintbench.pages import MethodStyle
-from inpaintbench.pages.plots import method_colour, method_shape
+from inpaintbench.pages import MethodStyle, method_styles
+from inpaintbench.pages.plots import for_paper, method_colour, method_shape
 from inpaintbench.pages.words import number, signed
+from inpaintbench.types import Slice
 
+if TYPE_CHECKING:
+    from altair import TopLevelMixin
 if TYPE_CHECKING:
     import altair as alt
 else:
     alt = lazy_loader.load("altair")  # takes a quarter of a second, and most commands draw nothing
+
 
 _ROWS = alt.NamedData(name="rows")
 # Height of a line with two rows of words.
@@ -371,13 +360,13 @@ FIGURES: Mapping[str, Callable[[Results, Styles], tuple[TopLevelMixin, list[Plot
 def _of_diagnosis(results: Results, name: str, quantity: Quantity, styles: Styles) -> dict[str, Any]:
     diagnosis, own = diagnose(results), _competing(results, styles)
     if name == "fingerprint":
-        rows = effect_plots.fingerprint_rows(diagnosis, quantity)
-        lines = effect_plots.line_labels(diagnosis)
-        chart = effect_plots.fingerprint_chart(own, lines, list(own), higher_is_better=quantity.higher_is_better)
-        title, notes = effect_plots.figure_title(quantity), _notes_of(rows)
+        rows = fingerprint_rows(diagnosis, quantity)
+        lines = line_labels(diagnosis)
+        chart = fingerprint_chart(own, lines, list(own), higher_is_better=quantity.higher_is_better)
+        title, notes = figure_title(quantity), _notes_of(rows)
     else:
-        rows = effect_plots.response_rows(diagnosis, quantity)
-        chart = effect_plots.response_chart(own, effect_plots.curve_labels(diagnosis))
+        rows = response_rows(diagnosis, quantity)
+        chart = response_chart(own, curve_labels(diagnosis))
         title, notes = quantity_title(quantity, results.protocol), []
     if not rows:
         raise InputError(f"nothing to draw as {name!r}: {_LACKS[name]} that enough sources have {quantity_title(quantity)} of")
@@ -387,19 +376,19 @@ def _of_diagnosis(results: Results, name: str, quantity: Quantity, styles: Style
 def versus_figure(results: Results, one: str, other: str, quantity: Quantity) -> dict[str, Any] | None:
     """The fingerprints of two methods over each other, and beside them the difference; None where there is no effect."""
     diagnosis = diagnose(results)
-    rows = effect_plots.versus_rows(diagnosis, quantity, one, other)
+    rows = versus_rows(diagnosis, quantity, one, other)
     if not rows:
         return None
-    panels = effect_plots.versus_panels(one, other)
+    panels = versus_panels(one, other)
     styles = {**method_styles((one, other)), panels[1]: MethodStyle("var(--soft)", "diamond", [1, 0])}
-    lines = effect_plots.line_labels(diagnosis)
-    chart = effect_plots.fingerprint_chart(styles, lines, panels, higher_is_better=quantity.higher_is_better, together=True)
-    return for_paper(chart, rows, title=effect_plots.figure_title(quantity), notes=_notes_of(rows))
+    lines = line_labels(diagnosis)
+    chart = fingerprint_chart(styles, lines, panels, higher_is_better=quantity.higher_is_better, together=True)
+    return for_paper(chart, rows, title=figure_title(quantity), notes=_notes_of(rows))
 
 
 def _notes_of(rows: Sequence[PlotRow]) -> list[str]:
     """How a fingerprint is read."""
-    beyond = any(name in row for row in rows for name in effect_plots.BEYOND)
+    beyond = any(name in row for row in rows for name in BEYOND)
     return [PALE_NOTE, *(["An interval that ends in an arrow goes on beyond."] if beyond else [])]
 
 

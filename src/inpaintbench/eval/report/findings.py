@@ -314,7 +314,7 @@ def moved_words(effect: Effect | FactorEffect) -> str:
     return f"gets {size} {'better' if effect.better else 'worse'}"
 
 
-def when_words(change: Effect) -> str:
+def step_words(change: Effect) -> str:
     """The attribute of a change from low to high, or the step of an axis."""
     if change.factor is None:
         return f"when {name_label(change.other).lower()} goes from low to high"
@@ -342,9 +342,9 @@ def _most_sensitive(results: Results, quantity: Quantity) -> Finding | None:
     (low, high) = zip(most.n, most.n_sources, strict=True)
     basis = f"{count(low[0], 'pair')} of {count(low[1], 'source')}" if most.factor else _both(low, high)
     if not most.told:
-        detail = ("the surest could be chance: ", *change_words(most), f" {when_words(most)}, p {p_words(most.p)}")
+        detail = ("the surest could be chance: ", *change_words(most), f" {step_words(most)}, p {p_words(most.p)}")
         return Finding(SENSITIVITY, ("No clear one",), detail, basis, told=False)
-    return Finding(SENSITIVITY, change_words(most), (f"{when_words(most)}, p {p_words(most.p)}",), basis)
+    return Finding(SENSITIVITY, change_words(most), (f"{step_words(most)}, p {p_words(most.p)}",), basis)
 
 
 def _coverage(results: Results, quantity: Quantity) -> Finding:

@@ -10,8 +10,7 @@ from inpaintbench.catalogue import attribute_at, joined
 from inpaintbench.eval.diagnosis.diagnose import diagnose
 from inpaintbench.eval.diagnosis.records import Diagnosis, explained_words, left_out_words, together_words
 from inpaintbench.eval.report import effects, notes, plots
-from inpaintbench.eval.report import figures as effect_plots
-from inpaintbench.eval.report import page as shown
+from inpaintbench.eval.report import figures as effect_figures
 from inpaintbench.eval.report.effects import Group, Headline, headline
 from inpaintbench.eval.report.findings import SENSITIVITY, findings, leads, slice_tag, standing_note, with_unit
 from inpaintbench.eval.report.gallery import Exhibit
@@ -297,7 +296,7 @@ def parts_of(results: Results, exhibits: Sequence[Exhibit], *, title: str, frame
     finding = headline(results, default)
     beside = [attribute_at(address)(results) for address in joined("sentences beside scores").values()]
     styles = method_styles(results.methods, results.aside)
-    items = items_part(results, shown.shown_items(exhibits), default=default)
+    items = items_part(results, shown_items(exhibits), default=default)
     sensitive, steps = bool(pair_slices(results.slices)), compared(results, step_series(results.slices))
 
     def told_already(quantity: Quantity) -> bool:
@@ -316,7 +315,7 @@ def parts_of(results: Results, exhibits: Sequence[Exhibit], *, title: str, frame
         "title": title,
         "links": [Link(f"#{name}", words) for name, words, there in sections if there],
         "styles": styles,
-        "rules": shown.posters(exhibits),
+        "rules": posters(exhibits),
         "data": data,
         "results": results,
         "default": default,
@@ -332,7 +331,7 @@ def parts_of(results: Results, exhibits: Sequence[Exhibit], *, title: str, frame
         "unmeasured": notes.unmeasured_notes(results),
         "unmeasured_summary": notes.unmeasured_summary(results),
         "headline": finding,
-        "proofs": shown.proofs(finding, exhibits) if finding else [],
+        "proofs": proofs(finding, exhibits) if finding else [],
         "findings": [
             (
                 quantity,
@@ -372,9 +371,9 @@ def parts_of(results: Results, exhibits: Sequence[Exhibit], *, title: str, frame
             )
             for quantity in results.quantities
         ],
-        "thumbs": shown.strip(results, exhibits),
-        "figures": shown.figures(results, exhibits, default=default, first=_opened(finding)),
-        "has_input": shown.has_input(exhibits),
+        "thumbs": strip(results, exhibits),
+        "figures": figures(results, exhibits, default=default, first=_opened(finding)),
+        "has_input": has_input(exhibits),
         "has_holes": not exhibits or any(exhibit.hole_fraction is not None for exhibit in exhibits),
         "frame_note": frame_note,
         "items": items,
@@ -408,11 +407,11 @@ def gallery_parts(results: Results, exhibits: Sequence[Exhibit]) -> dict[str, An
     default = default_quantity(results)
     finding = headline(results, default)
     styles = method_styles(results.methods, results.aside)
-    figures = shown.figures(results, exhibits, default=default, first=_opened(finding))
+    of_gallery = figures(results, exhibits, default=default, first=_opened(finding))
     quantities = [quantity for quantity in results.quantities if not quantity.of_sets]
     return {
         "styles": styles,
-        "rules": shown.posters(exhibits),
+        "rules": posters(exhibits),
         "data": {
             "default": default._asdict(), "quantities": [quantity._asdict() for quantity in quantities],
             "titles": {}, "charts": {}, "rows": {"difficulty": []}, "frames": {},
@@ -423,10 +422,10 @@ def gallery_parts(results: Results, exhibits: Sequence[Exhibit]) -> dict[str, An
         "metrics": [(metric, metric_arrow(metric)) for metric in dict.fromkeys(quantity.metric for quantity in quantities)],
         "regions": [(region, region_label(region, short=True)) for region in _regions(results)],
         "headline": finding,
-        "proofs": shown.proofs(finding, exhibits) if finding else [],
-        "thumbs": shown.strip(results, exhibits),
-        "figures": [figure._replace(traced=False) for figure in figures],
-        "has_input": shown.has_input(exhibits),
+        "proofs": proofs(finding, exhibits) if finding else [],
+        "thumbs": strip(results, exhibits),
+        "figures": [figure._replace(traced=False) for figure in of_gallery],
+        "has_input": has_input(exhibits),
         "has_holes": any(exhibit.hole_fraction is not None for exhibit in exhibits),
         "frame_note": "",
     }  # fmt: skip
@@ -460,8 +459,8 @@ def _data(
     """Data of the page's scripts: all numbers by metric and region, and the charts over them."""
     competing = {method: styles[method] for method in results.contenders}
     pairs, series = pair_slices(results.slices), step_series(results.slices)
-    lines, panels = effect_plots.line_labels(diagnosis), effect_plots.curve_labels(diagnosis)
-    fingerprints = effect_plots.fingerprint_chart(competing, lines, results.contenders, higher_is_better=True)
+    lines, panels = effect_figures.line_labels(diagnosis), effect_figures.curve_labels(diagnosis)
+    fingerprints = effect_figures.fingerprint_chart(competing, lines, results.contenders, higher_is_better=True)
     return {
         "default": default._asdict(),
         "quantities": [quantity._asdict() for quantity in results.quantities],
@@ -471,24 +470,26 @@ def _data(
             **({"sensitivity": specification(plots.sensitivity_chart(competing, results.contenders, pairs))} if pairs else {}),
             **({"steps": specification(plots.steps_chart(competing, series))} if series else {}),
             **({"fingerprint": specification(fingerprints)} if diagnosis.effects else {}),
-            **({"response": specification(effect_plots.response_chart(competing, panels))} if panels else {}),
+            **({"response": specification(effect_figures.response_chart(competing, panels))} if panels else {}),
             "scatter": specification(plots.scatter_chart(competing)),
         },
         "rows": {
             "difficulty": plots.difficulty_rows(results),
             "sensitivity": plots.sensitivity_rows(results),
             "steps": plots.steps_rows(results, steps),
-            "fingerprint": [row for quantity in results.quantities for row in effect_plots.fingerprint_rows(diagnosis, quantity)],
+            "fingerprint": [
+                row for quantity in results.quantities for row in effect_figures.fingerprint_rows(diagnosis, quantity)
+            ],
         },
         "changes": {f"{one.metric}/{one.region}": effects.quantity_words(one) for one in results.quantities},
         "higher": {f"{one.metric}/{one.region}": one.higher_is_better for one in results.quantities},
         "axes": {factor.name: effects.factor_label(factor) for factor in diagnosis.factors if factor.kind == "paired"},
-        "curves": effect_plots.curve_data(results, diagnosis),
-        "groups": shown.shown_groups(effects.shown_groups(results, diagnosis, default), exhibits),
+        "curves": effect_figures.curve_data(results, diagnosis),
+        "groups": shown_groups(effects.shown_groups(results, diagnosis, default), exhibits),
         "most_rows": MOST_ROWS,
         "paper": {"colours": LIGHT, "legend": PAPER_LEGEND},
         "styles": {name: look._asdict() for name, look in styles.items()},
         "references": list(results.aside),
-        "items": item_data(results, shown.shown_items(exhibits), default=default),
-        "frames": shown.all_frame_data(exhibits),
+        "items": item_data(results, shown_items(exhibits), default=default),
+        "frames": all_frame_data(exhibits),
     }

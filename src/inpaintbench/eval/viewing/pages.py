@@ -19,7 +19,6 @@ from inpaintbench import frozen, manifest, pages
 from inpaintbench.errors import InpaintBenchError, InputError, VerifyError
 from inpaintbench.eval.results.quantity import metric_label, metric_leaf, slice_label
 from inpaintbench.eval.results.slices import split_step
-from inpaintbench.eval.viewing import pages
 from inpaintbench.pages import Cell, Column, Link, Row, Table
 from inpaintbench.pages.words import DASH, count, number
 from inpaintbench.types import Dataset, Plain
@@ -350,13 +349,13 @@ class _Handler(SimpleHTTPRequestHandler):
     def _made(self, path: str, query: dict[str, str]) -> str | None:
         root = Path(self.directory)
         if path == "/":
-            return pages.listing(entries(root), root)
+            return listing(entries(root), root)
         if path == "/.compare":
             one, other = (self._inside(query.get(name, "")) for name in ("one", "other"))
-            return pages.comparison(root, one, other)
+            return comparison(root, one, other)
         if path == "/.dataset":
             at = self._inside(query.get("at", ""))
-            return pages.dataset_page(root, at, part=query.get("part", ""), start=int(query.get("start", "0")))
+            return dataset_page(root, at, part=query.get("part", ""), start=int(query.get("start", "0")))
         return None
 
     def _inside(self, name: str) -> str:
