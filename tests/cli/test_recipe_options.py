@@ -12,8 +12,7 @@ from typer.testing import CliRunner, Result
 
 from inpaintbench.cli.commands import Command
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import bundle, expanded, option
-from inpaintbench.cli.recipe_options import NONE_GIVEN, Given, of_recipe
+from inpaintbench.cli.options import NONE_GIVEN, Given, bundle, expanded, of_recipe, option
 from inpaintbench.recipes import RECIPES
 from inpaintbench.recipes.options import SIZE, Option, Seed, read_edges, write_edges
 
@@ -42,7 +41,11 @@ def toy(
     given: Annotated[Given, of_recipe(Toy)] = NONE_GIVEN,
     work: Annotated[Work, bundle(Work, panel="Work")] = Work(),
 ) -> None:
-    """A toy."""
+    """A toy.
+
+    Args:
+        out: Where it lies.
+    """
     typer.echo(f"{out} {dict(sorted(given.items()))} {work}")
 
 

@@ -34,6 +34,7 @@ def check_method(
             metavar="DATASET",
         ),
     ] = None,
+    *,
     command_layout: Annotated[str, option(LAYOUT_HELP, among=layouts())] = "plain",
     command_folder: Annotated[
         Path | None, option("Where programs run.", default="a temporary folder", exists=True, file_okay=False)

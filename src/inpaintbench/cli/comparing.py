@@ -13,7 +13,7 @@ from inpaintbench.cli import completing, console, logs
 from inpaintbench.cli.console import AsJson, print_json
 from inpaintbench.cli.evaluate_options import InDataset, Label, ProtocolName, Scored, SomeMetrics, SomeSlices, label_of
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import argument, option
+from inpaintbench.cli.options import argument
 from inpaintbench.cli.run_folder import opened, scorable
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.report.figures import versus_figure
@@ -33,22 +33,28 @@ def compare_command(
     dataset: InDataset,
     one: Label,
     other: Annotated[
-        str,
-        argument("Another's, or the same in --other-run.", metavar="B", parser=label_of, autocompletion=completing.labels),
+        str, argument("Another's, or the same in --other-run.", metavar="B", parser=label_of, autocompletion=completing.labels)
     ],
+    *,
     run: Scored,
-    other_run: Annotated[Path | None, option("Folder with the scores of B.", default="--run")] = None,
+    other_run: Path | None = None,
     protocol: ProtocolName = None,
     metric: SomeMetrics = None,
-    region: Annotated[Names, option("Only this region; may be given again.", default="all")] = None,
+    region: Names = None,
     part: SomeSlices = None,
-    everything: Annotated[bool, option("Show every row, not the most telling ones.", "--all")] = False,
+    everything: bool = False,
     as_json: AsJson = False,
-    out: Annotated[Path | None, option("Folder for both tables.", default="RUN/compare/PROTOCOL")] = None,
+    out: Path | None = None,
 ) -> None:
     """Compare two methods by each metric in each slice. Is the difference more than chance, and who wins which items?
 
     Beside the tables lies a figure of what each attribute does to both, of the metrics asked for or the first.
+
+    Args:
+        other_run: Folder with the scores of B. [default: --run]
+        region: Only this region; may be given again. [default: all]
+        everything --all: Show every row, not the most telling ones.
+        out: Folder for both tables. [default: RUN/compare/PROTOCOL]
 
     Example: inpaintbench eval compare DATASET telea mine --run RUN --metric psnr
     """

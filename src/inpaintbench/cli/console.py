@@ -16,6 +16,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
+from annotated_types import Ge, Le
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -33,7 +34,7 @@ from rich.text import Text
 from inpaintbench.catalogue import Catalogue, Leaf
 from inpaintbench.cli import logs
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import argument, bundle, option
+from inpaintbench.cli.options import Natural, argument, bundle, option
 from inpaintbench.cli.words import check_constants, pair
 from inpaintbench.errors import VerifyError, WorkspaceError
 from inpaintbench.executors import STOP_ASKED, default_workers
@@ -128,33 +129,21 @@ def busy(doing: str) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Running:
-    """Options of how a command runs."""
+    """Options of how a command runs.
 
-    workers: Annotated[
-        int, option("Worker processes; 0 = in this process, for debugging.", default="one a core", min=0, panel=RUNNING)
-    ] = WORKERS
-    max_failures: Annotated[
-        int | None,
-        option(
-            "Stop after this many crashes, time-outs and unexpected errors.", default="never", min=0, panel=RUNNING,
-        ),
-    ] = None  # fmt: skip
-    retry_rejected: Annotated[bool, option("Try again what an earlier run refused.", "--retry-rejected", panel=RUNNING)] = False
-    ray: Annotated[
-        str | None,
-        option("Work on a Ray cluster: its address, `auto`, or `local` to start one here.", metavar="ADDRESS", panel=RUNNING),
-    ] = None
-    memory: Annotated[
-        float | None,
-        option(
-            "Most memory of one worker.",
-            default="an equal share of the machine's",
-            min=0.5,
-            max=1 << 20,
-            metavar="GIB",
-            panel=RUNNING,
-        ),
-    ] = None
+    Running:
+        workers: Worker processes; 0 = in this process, for debugging. [default: one a core]
+        max_failures: Stop after this many crashes, time-outs and unexpected errors. [default: never]
+        retry_rejected: Try again what an earlier run refused.
+        ray (ADDRESS): Work on a Ray cluster: its address, `auto`, or `local` to start one here.
+        memory (GIB): Most memory of one worker. [default: an equal share of the machine's]
+    """
+
+    workers: Natural = WORKERS
+    max_failures: Natural | None = None
+    retry_rejected: bool = False
+    ray: str | None = None
+    memory: Annotated[float | None, Ge(0.5), Le(1 << 20)] = None
     """GiB a worker."""
 
     @contextmanager
@@ -192,15 +181,14 @@ class Running:
 
 @dataclass(frozen=True)
 class RunningEach(Running):
-    """``Running``, of several methods."""
+    """``Running``, of several methods.
 
-    max_failures: Annotated[
-        int | None,
-        option(
-            "End a method after this many crashes, time-outs and unexpected errors; the others go on.", default="never", min=0,
-            panel=RUNNING,
-        ),
-    ] = None  # fmt: skip
+    Running:
+        max_failures: End a method after this many crashes, time-outs and unexpected errors; the others go on. [default:
+            never]
+    """
+
+    max_failures: Natural | None = None
 
 
 Processes = Annotated[Running, bundle(Running, "workers")]

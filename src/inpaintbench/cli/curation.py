@@ -22,8 +22,7 @@ from inpaintbench.cli.console import (
     records,
 )
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import argument, option
-from inpaintbench.cli.recipe_options import NONE_GIVEN, Given, of_recipe
+from inpaintbench.cli.options import NONE_GIVEN, Among, Given, of_recipe
 from inpaintbench.curation import measuring
 from inpaintbench.curation.attributes import ATTRIBUTES
 from inpaintbench.curation.sheets import import_answers, import_labels
@@ -31,7 +30,6 @@ from inpaintbench.executors.base import Rejection, is_note
 from inpaintbench.files import display_name
 from inpaintbench.pages.words import count
 from inpaintbench.recipes import dataset_table, devil
-from inpaintbench.recipes.options import FOOTAGE
 from inpaintbench.recipes.settings import recall, remember
 from inpaintbench.recipes.stages import SourceSpec, check_sources, mark_duplicates, require
 from inpaintbench.steps import PAIR
@@ -54,12 +52,9 @@ _OF_FILES = ("probe", "source_rules", "bars", "cut")
 
 
 def clips(
+    *,
     out: OutWorkspace,
-    sources: Annotated[
-        Path | None,
-        option("Folder of videos, searched recursively.", default="what `curation fetch` brought into the workspace",
-               panel=FOOTAGE),
-    ] = None,
+    sources: Path | None = None,
     given: Annotated[
         Given, of_recipe(devil.DevilRecipe, "behaviour", "width", "cut_bars", "reader", "hdr", "per_slice", "seed")
     ] = NONE_GIVEN,
@@ -68,8 +63,11 @@ def clips(
     describing: Describing = Described(),
     running: Anywhere = Running(),
     shard: InShard = None,
-) -> None:  # fmt: skip
+) -> None:
     """Find, probe, cut and normalise footage. What a workspace was told before holds until it is told otherwise.
+
+    Footage:
+        sources: Folder of videos, searched recursively. [default: what `curation fetch` brought into the workspace]
 
     Example: inpaintbench curation clips --sources FOLDER --out WORKSPACE --splitter shots --cut-bars
     """
@@ -112,13 +110,15 @@ def _recipe(out: Path, given: dict[str, Any]) -> devil.DevilRecipe:
 
 def measure(
     workspace: InWorkspace,
-    attribute: Annotated[
-        list[str] | None, option(f"One of: {', '.join(ATTRIBUTES)}. May be given again.", default="all", among=ATTRIBUTES)
-    ] = None,
+    *,
+    attribute: Annotated[list[str] | None, Among(ATTRIBUTES)] = None,
     running: Anywhere = Running(),
     shard: InShard = None,
 ) -> None:
     """Measure attributes of all clips. Each clip is decoded once for all of them.
+
+    Args:
+        attribute: One of: {names}. May be given again. [default: all]
 
     Example: inpaintbench curation measure WORKSPACE --attribute camera_motion --attribute cut_score
     """
@@ -139,12 +139,11 @@ def measure(
     console.tell_next("curation", "select", workspace)
 
 
-def duplicates(
-    workspace: InWorkspace,
-    same_source: Annotated[bool, option("Also clips of one source.", "--same-source")] = False,
-    running: Processes = Running(),
-) -> None:
+def duplicates(workspace: InWorkspace, *, same_source: bool = False, running: Processes = Running()) -> None:
     """Find clips that are near-duplicates. The rule `duplicate_share`, below = 0.01, missing = "keep" drops them.
+
+    Args:
+        same_source: Also clips of one source.
 
     Example: inpaintbench curation duplicates WORKSPACE --same-source
     """
@@ -156,8 +155,11 @@ def duplicates(
     console.tell_next("curation", "select", workspace)
 
 
-def label(workspace: InWorkspace, file: Annotated[Path, argument("CSV with the columns subject, name, value.")]) -> None:
+def label(workspace: InWorkspace, file: Path) -> None:
     """Bring in labels that people made, as bg_scene_motion_level.
+
+    Args:
+        file: CSV with the columns subject, name, value.
 
     Example: inpaintbench curation label WORKSPACE labels.csv
     """
@@ -168,11 +170,11 @@ def label(workspace: InWorkspace, file: Annotated[Path, argument("CSV with the c
     console.tell_next("curation", "select", workspace)
 
 
-def answers(
-    workspace: InWorkspace,
-    file: Annotated[Path, argument("CSV with the columns clip, answer, and perhaps question, reason, rater.")],
-) -> None:
+def answers(workspace: InWorkspace, file: Path) -> None:
     """Bring in what people answered, such as keep or reject.
+
+    Args:
+        file: CSV with the columns clip, answer, and perhaps question, reason, rater.
 
     Example: inpaintbench curation answers WORKSPACE answers.csv
     """
@@ -183,7 +185,7 @@ def answers(
     console.say(f"{len(rows)} answers" + (f", {draws} of them a draw" if draws else ""))
 
 
-def rejected(workspace: InWorkspace, as_json: AsJson = False) -> None:
+def rejected(workspace: InWorkspace, *, as_json: AsJson = False) -> None:
     """List everything that was refused, with the reason.
 
     Example: inpaintbench curation rejected WORKSPACE
@@ -206,12 +208,12 @@ def rejected(workspace: InWorkspace, as_json: AsJson = False) -> None:
     console.say(f"{len(rows) + len(lost) - empty - notes} refused{''.join(beside)}")
 
 
-def merge(
-    first: InWorkspace,
-    second: Annotated[Path, argument("Another one with the same recipe.")],
-    out: Annotated[Path, option("New workspace.")],
-) -> None:
+def merge(first: InWorkspace, second: Path, *, out: Path) -> None:
     """Make one workspace of two. What both have counts once, and nothing is computed again.
+
+    Args:
+        second: Another one with the same recipe.
+        out: New workspace.
 
     Example: inpaintbench curation merge WORKSPACE OTHER --out BOTH
     """

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 from inpaintbench.cli import console
 from inpaintbench.cli.console import AsJson, print_json
 from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, Scored
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import option
 from inpaintbench.cli.run_folder import results_of
 from inpaintbench.cli.table import MetricName, RegionName, asked_quantity
 from inpaintbench.eval.data_files import canonical_bytes
@@ -39,18 +37,22 @@ _MOST_UNTOLD = 5
 
 def diagnose_command(
     dataset: InDataset,
+    *,
     run: Scored,
     protocol: ProtocolName = None,
     metric: MetricName = None,
     region: RegionName = None,
-    everything: Annotated[bool, option("Show every effect, not only those that are more than chance.", "--all")] = False,
+    everything: bool = False,
     as_json: AsJson = False,
-    as_csv: Annotated[bool, option("Print every effect by every metric as CSV.", "--csv")] = False,
-    out: Annotated[
-        Path | None, option("File to write all of it to: its name ends in .csv or .json.", default="standard output")
-    ] = None,
+    as_csv: bool = False,
+    out: Path | None = None,
 ) -> None:
     """Say where methods fail. What does each axis and attribute cost each of them, and which failures does nothing explain?
+
+    Args:
+        everything --all: Show every effect, not only those that are more than chance.
+        as_csv --csv: Print every effect by every metric as CSV.
+        out: File to write all of it to: its name ends in .csv or .json. [default: standard output]
 
     Example: inpaintbench eval diagnose DATASET --run RUN --out diagnosis.csv
     """

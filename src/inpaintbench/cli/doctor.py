@@ -338,7 +338,7 @@ def _weights() -> Iterator[Finding]:
         yield Finding("weights", weight.name, states.get(status, "broken"), status, todo)
 
 
-def doctor(as_json: AsJson = False) -> None:
+def doctor(*, as_json: AsJson = False) -> None:
     """Tell whether this can start, and what each part lacks.
 
     Exit status 1 when something is broken that nothing works without.

@@ -13,7 +13,7 @@ from typing import Annotated, Any, get_args
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import completing, console
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import argument, bundle, option
+from inpaintbench.cli.options import Among, argument, bundle, option
 from inpaintbench.cli.words import check_name
 from inpaintbench.compute import Compute, Device, Precision
 from inpaintbench.errors import UnknownNameError
@@ -152,16 +152,15 @@ PRECISIONS = ("auto", *get_args(Precision))
 
 @dataclass(frozen=True)
 class Networks:
-    """Options of how the networks of metrics run."""
+    """Options of how the networks of metrics run.
 
-    device: Annotated[str, option(f"Where networks run: {', '.join(get_args(Device))}.", among=get_args(Device))] = "auto"
-    precision: Annotated[
-        str,
-        option(
-            f"Of networks: {', '.join(PRECISIONS)}; auto is tf32 on a card where it is close to fp32, else fp32.",
-            among=PRECISIONS,
-        ),
-    ] = "auto"
+    Attributes:
+        device: Where networks run: {names}.
+        precision: Of networks: {names}; auto is tf32 on a card where it is close to fp32, else fp32.
+    """
+
+    device: Annotated[str, Among(get_args(Device))] = "auto"
+    precision: Annotated[str, Among(PRECISIONS)] = "auto"
     random_weights: RandomWeights = None
 
     @property

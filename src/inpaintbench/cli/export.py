@@ -13,7 +13,7 @@ from inpaintbench.cli.build.running import Described, Describing
 from inpaintbench.cli.commands import group
 from inpaintbench.cli.console import AsJson, InWorkspace, print_json
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import argument, option
+from inpaintbench.cli.options import Among, Positive, option
 from inpaintbench.cli.words import check_constants
 from inpaintbench.errors import InputError, VerifyError
 from inpaintbench.export import removed
@@ -54,38 +54,27 @@ _SHOWN = 50
 
 def freeze(
     workspace: InWorkspace,
-    to: Annotated[Path | None, option("Dataset folder.", default="WORKSPACE/exports/RECIPE")] = None,
-    held: Annotated[
-        list[str] | None,
-        option(
-            "Keep the truth of this split out of the dataset, in a second one called TO-truth; may be given again.",
-            "--hold-back",
-            default="none",
-            metavar="SPLIT",
-        ),
-    ] = None,
-    version: Annotated[
-        str | None,
-        option(
-            "Of the dataset.", default="the last one's, or the next where the content changed; at first 1.0.0", metavar="X.Y.Z"
-        ),
-    ] = None,
-    replace: Annotated[
-        bool, option("Publish this in the place of a dataset of other content, even where items are lost.", "--replace")
-    ] = False,
-    allow_near_duplicates: Annotated[
-        str | None, option("Leave near-duplicates in different splits, for a reason that is published.", metavar="WHY")
-    ] = None,
-    allow_exposed: Annotated[
-        str | None,
-        option(
-            "With --hold-back: let inputs show what lies under each other's holes, for a reason that is published.", metavar="WHY"
-        ),
-    ] = None,
+    *,
+    to: Path | None = None,
+    held: list[str] | None = None,
+    version: str | None = None,
+    replace: bool = False,
+    allow_near_duplicates: str | None = None,
+    allow_exposed: str | None = None,
     describing: Describing = Described(),
     as_json: AsJson = False,
 ) -> None:
     """Write the frozen dataset of a workspace. What changed since the last version is told first, and gets a version of its own.
+
+    Args:
+        to: Dataset folder. [default: WORKSPACE/exports/RECIPE]
+        held --hold-back (SPLIT): Keep the truth of this split out of the dataset, in a second one called TO-truth; may be
+            given again. [default: none]
+        version (X.Y.Z): Of the dataset. [default: the last one's, or the next where the content changed; at first 1.0.0]
+        replace: Publish this in the place of a dataset of other content, even where items are lost.
+        allow_near_duplicates (WHY): Leave near-duplicates in different splits, for a reason that is published.
+        allow_exposed (WHY): With --hold-back: let inputs show what lies under each other's holes, for a reason that is
+            published.
 
     Example: inpaintbench export freeze WORKSPACE --to FOLDER
     """
@@ -140,18 +129,22 @@ def _tell_apart(public: tuple[Path, Dataset], truth: tuple[Path, Dataset]) -> No
 
 
 def convert(
-    dataset: Annotated[Path, argument("A frozen dataset.")],
-    layout: Annotated[str, option(f"One of: {', '.join(LAYOUTS)}.", among=LAYOUTS, metavar="NAME")],
-    out: Annotated[Path, option("New folder; one of an earlier conversion is replaced whole.")],
-    slices: Annotated[
-        list[str] | None, option("Only this slice; may be given again.", "--slice", default="all", metavar="NAME")
-    ] = None,
-    shard_megabytes: Annotated[
-        int | None, option("Most media in one file, of embedded and webdataset.", default="500", min=1)
-    ] = None,
+    dataset: Path,
+    *,
+    layout: Annotated[str, Among(LAYOUTS)],
+    out: Path,
+    slices: list[str] | None = None,
+    shard_megabytes: Positive | None = None,
     as_json: AsJson = False,
 ) -> None:
     """Write a frozen dataset in another layout. It is checked against its manifest.
+
+    Args:
+        dataset: A frozen dataset.
+        layout (NAME): One of: {names}.
+        out: New folder; one of an earlier conversion is replaced whole.
+        slices --slice (NAME): Only this slice; may be given again. [default: all]
+        shard_megabytes: Most media in one file, of embedded and webdataset. [default: 500]
 
     Example: inpaintbench export convert DATASET --layout webdataset --out SHARDS
     """
@@ -166,17 +159,23 @@ def convert(
 
 
 def verify(
-    dataset: Annotated[str, argument("Folder of a frozen dataset, or OWNER/NAME on the Hub.", metavar="DATASET")],
-    decoder: Annotated[str | None, option("Second decoder: torchcodec, ffmpeg or decord.", default="the first installed")] = None,
-    sample: Annotated[
-        int | None, option("Decode the media of so many items alone; of the Hub, download no others.", default="all", min=1)
-    ] = None,
-    seed: Annotated[int, option("Of --sample: another one draws other items.")] = 0,
-    revision: Annotated[str | None, option("Branch, tag or commit of the Hub.", default="main")] = None,
+    dataset: str,
+    *,
+    decoder: str | None = None,
+    sample: Positive | None = None,
+    seed: int = 0,
+    revision: str | None = None,
     as_json: AsJson = False,
 ) -> None:
     """Prove that a dataset is what its manifest says. Every file is hashed, every config loaded, media decoded with two
     decoders; exit status 1 on any difference.
+
+    Args:
+        dataset (DATASET): Folder of a frozen dataset, or OWNER/NAME on the Hub.
+        decoder: Second decoder: torchcodec, ffmpeg or decord. [default: the first installed]
+        sample: Decode the media of so many items alone; of the Hub, download no others. [default: all]
+        seed: Of --sample: another one draws other items.
+        revision: Branch, tag or commit of the Hub. [default: main]
 
     Example: inpaintbench export verify OWNER/NAME --sample 20
     """
@@ -213,15 +212,24 @@ def _tell_verified(dataset: str, result: Verification) -> None:
 
 
 def diff(
-    old: Annotated[str, argument("Folder of a frozen dataset, or OWNER/NAME on the Hub.", metavar="A")],
-    new: Annotated[str, argument("The same, of the later version.", metavar="B")],
-    changelog: Annotated[bool, option("Print Markdown for a changelog.", "--changelog")] = False,
-    shown: Annotated[int, option("Most lines of a kind.", "--show", min=1)] = 20,
-    old_revision: Annotated[str | None, option("Of A on the Hub.", default="main")] = None,
-    new_revision: Annotated[str | None, option("Of B on the Hub.", default="main")] = None,
+    old: str,
+    new: str,
+    *,
+    changelog: bool = False,
+    shown: Positive = 20,
+    old_revision: str | None = None,
+    new_revision: str | None = None,
     as_json: AsJson = False,
 ) -> None:
     """Tell what changed between two datasets. Their manifests alone are read; exit status 0 whether or not they differ.
+
+    Args:
+        old (A): Folder of a frozen dataset, or OWNER/NAME on the Hub.
+        new (B): The same, of the later version.
+        changelog: Print Markdown for a changelog.
+        shown --show: Most lines of a kind.
+        old_revision: Of A on the Hub. [default: main]
+        new_revision: Of B on the Hub. [default: main]
 
     Example: inpaintbench export diff exports/devil-1.0 exports/devil --changelog
     """
@@ -244,16 +252,22 @@ def diff(
 
 def remove(
     workspace: InWorkspace,
-    items: Annotated[list[str] | None, option("May be given again.", "--item", default="none", metavar="ID")] = None,
-    clips: Annotated[list[str] | None, option("May be given again.", "--clip", default="none", metavar="ID")] = None,
-    sources: Annotated[
-        list[str] | None, option("As the dataset has it; may be given again.", "--source", default="none", metavar="ID|URI")
-    ] = None,
-    reason: Annotated[str | None, option("Published in the place of the items, so name nobody.", default="none")] = None,
-    undo: Annotated[bool, option("Put back what was removed.", "--undo")] = False,
+    *,
+    items: list[str] | None = None,
+    clips: list[str] | None = None,
+    sources: list[str] | None = None,
+    reason: str | None = None,
+    undo: bool = False,
     as_json: AsJson = False,
 ) -> None:
     """Take items, clips or sources out of every later export. Ids of the others stay. Without any, tell what is taken out.
+
+    Args:
+        items --item (ID): May be given again. [default: none]
+        clips --clip (ID): May be given again. [default: none]
+        sources --source (ID|URI): As the dataset has it; may be given again. [default: none]
+        reason: Published in the place of the items, so name nobody. [default: none]
+        undo: Put back what was removed.
 
     Example: inpaintbench export remove WORKSPACE --source films/a.mp4 --reason "withdrawn by its author"
     """
@@ -295,28 +309,31 @@ Revision = Annotated[str | None, option("Branch of the Hub; when fetching a tag 
 
 
 def push(
-    dataset: Annotated[Path, argument("A frozen dataset.")],
-    repo: Annotated[str, option("Dataset of the Hub; made where there is none.", metavar="OWNER/NAME")],
-    public: Annotated[bool, option("Show it to everybody; otherwise a new one is private.", "--public")] = False,
-    licence: Annotated[
-        str | None, option("Licence of the sources that say nothing of theirs, such as CC-BY-4.0.", metavar="SPDX")
-    ] = None,
-    licences: Annotated[
-        Path | None, option("CSV with the columns source (id, URI or name) and licence, for single sources.")
-    ] = None,
-    publish_held_back: Annotated[
-        bool, option("Show the truth of a challenge to everybody, with --public.", "--publish-held-back")
-    ] = False,
-    benchmark: Annotated[
-        bool, option("Send eval.yaml too, which asks the Hub for leaderboards of the usual protocol.", "--benchmark")
-    ] = False,
+    dataset: Path,
+    *,
+    repo: str,
+    public: bool = False,
+    licence: str | None = None,
+    licences: Path | None = None,
+    publish_held_back: bool = False,
+    benchmark: bool = False,
     revision: Revision = None,
-    dry_run: Annotated[bool, option("Print what would go, and send nothing.", "--dry-run")] = False,
+    dry_run: bool = False,
     as_json: AsJson = False,
 ) -> None:
     """Upload a frozen dataset to the Hugging Face Hub. Its hashes and licences are checked first.
 
     The token is that of HF_TOKEN or `hf auth login`. A push that was stopped goes on when it is called again.
+
+    Args:
+        dataset: A frozen dataset.
+        repo (OWNER/NAME): Dataset of the Hub; made where there is none.
+        public: Show it to everybody; otherwise a new one is private.
+        licence (SPDX): Licence of the sources that say nothing of theirs, such as CC-BY-4.0.
+        licences: CSV with the columns source (id, URI or name) and licence, for single sources.
+        publish_held_back: Show the truth of a challenge to everybody, with --public.
+        benchmark: Send eval.yaml too, which asks the Hub for leaderboards of the usual protocol.
+        dry_run: Print what would go, and send nothing.
 
     Example: inpaintbench export push WORKSPACE/exports/devil --repo OWNER/NAME --dry-run
     """
@@ -363,19 +380,16 @@ def _eval_yaml(dataset: Dataset) -> dict[str, bytes]:
     return {EVAL_YAML: eval_yaml(dataset, PROTOCOLS.get(usual(dataset)), description=benchmark_of(dataset).use)}
 
 
-def fetch(
-    repo: Annotated[str, argument("Dataset of the Hub.", metavar="OWNER/NAME")],
-    to: Annotated[Path, option("New folder.")],
-    slices: Annotated[
-        list[str] | None, option("Only this slice; may be given again.", "--slice", default="all", metavar="NAME")
-    ] = None,
-    revision: Revision = None,
-    as_json: AsJson = False,
-) -> None:
+def fetch(repo: str, *, to: Path, slices: list[str] | None = None, revision: Revision = None, as_json: AsJson = False) -> None:
     """Download a frozen dataset from the Hugging Face Hub. It comes whole or in slices, and the SHA-256 of every file is
     checked.
 
     A fetch that was stopped goes on when it is called again.
+
+    Args:
+        repo (OWNER/NAME): Dataset of the Hub.
+        to: New folder.
+        slices --slice (NAME): Only this slice; may be given again. [default: all]
 
     Example: inpaintbench export fetch OWNER/NAME --to data/devil --slice size-low
     """

@@ -10,7 +10,7 @@ from inpaintbench.benchmarks import benchmark_of
 from inpaintbench.cli import console
 from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, Scored
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import option
+from inpaintbench.cli.options import Among
 from inpaintbench.cli.run_folder import results_of
 from inpaintbench.eval.result_files.handing_on import (
     EVAL_YAML,
@@ -28,18 +28,26 @@ from inpaintbench.files import write_atomically
 
 def hand_on(
     dataset: InDataset,
+    *,
     run: Scored,
-    out: Annotated[Path, option("Folder for the files.")],
+    out: Path,
     protocol: ProtocolName = None,
-    organisation: Annotated[str, option("Who measured, for Every Eval Ever.", default="nobody named")] = "",
-    relationship: Annotated[str, option("Of these people to the methods' authors.", among=RELATIONSHIPS)] = "third_party",
-    repo: Annotated[str | None, option("The dataset on the Hub; then files for it too.", metavar="OWNER/NAME")] = None,
-    revision: Annotated[str | None, option("Its commit that was scored, as `export push` prints it.")] = None,
+    organisation: str = "",
+    relationship: Annotated[str, Among(RELATIONSHIPS)] = "third_party",
+    repo: str | None = None,
+    revision: str | None = None,
 ) -> None:
     """Write the scores of a run for other collections.
 
     A JSON a method in the schema of Every Eval Ever; with --repo eval.yaml for the dataset's repository, and for each method the
     file of .eval_results that goes into the repository of its model.
+
+    Args:
+        out: Folder for the files.
+        organisation: Who measured, for Every Eval Ever. [default: nobody named]
+        relationship: Of these people to the methods' authors.
+        repo (OWNER/NAME): The dataset on the Hub; then files for it too.
+        revision: Its commit that was scored, as `export push` prints it.
 
     Example: inpaintbench eval results DATASET --run RUN --out results --repo OWNER/NAME
     """

@@ -11,7 +11,7 @@ from inpaintbench.catalogue import Catalogue, Leaf, attribute_at, joined, unknow
 from inpaintbench.cli import console
 from inpaintbench.cli.commands import group
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import argument, option
+from inpaintbench.cli.options import option
 from inpaintbench.cli.words import check_constants
 from inpaintbench.contracts import checks_of, outcomes
 from inpaintbench.errors import InpaintBenchError, InputError
@@ -37,11 +37,16 @@ _SHARED: Mapping[str, Mapping[str, Any]] = {"metric": {"regions": ("frame", "hol
 
 
 def check(
-    address: Annotated[str, argument("The leaf; its module may lie in the current folder.", metavar="MODULE:CLASS")],
-    constants: Annotated[list[str] | None, argument("What it is built with.", metavar="[NAME=VALUE]...")] = None,
+    address: str,
+    constants: list[str] | None = None,
+    *,
     kind: Annotated[str | None, option(f"What it is, where it inherits from no base class: {', '.join(CATALOGUES)}.")] = None,
 ) -> None:
     """Whether a leaf does what every leaf of its kind has to do.
+
+    Args:
+        address (MODULE:CLASS): The leaf; its module may lie in the current folder.
+        constants ([NAME=VALUE]...): What it is built with.
 
     Example: inpaintbench leaf check my_metric:MyMetric
     """

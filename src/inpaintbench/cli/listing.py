@@ -11,7 +11,7 @@ from inpaintbench import frozen
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import completing, console
 from inpaintbench.cli.console import AsJson, print_json
-from inpaintbench.cli.options import argument, option
+from inpaintbench.cli.options import Among, option
 from inpaintbench.errors import UnknownNameError
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.metrics import METRICS
@@ -23,17 +23,19 @@ Row = dict[str, Any]
 
 
 def list_leaves(
-    kind: Annotated[str | None, argument(f"One of: {', '.join(KINDS)}.", default="all", among=KINDS, metavar="KIND")] = None,
-    word: Annotated[
-        str | None, argument("Only what has this in its name or sentence.", default="everything", metavar="WORD")
-    ] = None,
+    kind: Annotated[str | None, Among(KINDS)] = None,
+    word: str | None = None,
+    *,
     dataset: Annotated[
-        Path | None,
-        option("Only what applies to this frozen dataset.", "--for", metavar="DATASET", parser=completing.dataset),
+        Path | None, option("Only what applies to this frozen dataset.", "--for", metavar="DATASET", parser=completing.dataset)
     ] = None,
     as_json: AsJson = False,
-) -> None:  # fmt: skip
+) -> None:
     """List methods, metrics and protocols. Name a kind, a word to look for, or a dataset to see less.
+
+    Args:
+        kind (KIND): One of: {names}. [default: all]
+        word (WORD): Only what has this in its name or sentence. [default: everything]
 
     Example: inpaintbench eval list metrics flow
     """

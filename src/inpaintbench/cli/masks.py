@@ -7,13 +7,14 @@ from itertools import product
 from pathlib import Path
 from typing import Annotated, Any
 
+from annotated_types import Ge, Le
+
 from inpaintbench import video
 from inpaintbench.cli import console
 from inpaintbench.cli.build.running import Published, keep_design, make_recipe
 from inpaintbench.cli.commands import group
 from inpaintbench.cli.console import InWorkspace, Processes, Running, constant
-from inpaintbench.cli.options import argument, bundle, option, read_option
-from inpaintbench.cli.recipe_options import NONE_GIVEN, Given, of_recipe
+from inpaintbench.cli.options import NONE_GIVEN, Among, Given, Natural, Positive, argument, bundle, of_recipe, option, read_option
 from inpaintbench.cli.words import check_name
 from inpaintbench.errors import InputError
 from inpaintbench.masks.axes import AXES
@@ -50,13 +51,19 @@ app = group(
 
 def pair(
     workspace: InWorkspace,
-    saved_masks: Annotated[Path | None, option("Folder of the masks of a recipe that takes saved ones.")] = None,
-    blocks: Annotated[Path | None, option("Mask file of a recipe that takes given blocks.")] = None,
-    photographs: Annotated[Path | None, option("Folder of the backgrounds of a recipe that takes some.")] = None,
+    *,
+    saved_masks: Path | None = None,
+    blocks: Path | None = None,
+    photographs: Path | None = None,
     published: Annotated[Published, bundle(Published, "append", "append_to")] = Published(),
     running: Processes = Running(),
 ) -> None:
     """Pair kept clips with corruptions, render and measure those.
+
+    Args:
+        saved_masks: Folder of the masks of a recipe that takes saved ones.
+        blocks: Mask file of a recipe that takes given blocks.
+        photographs: Folder of the backgrounds of a recipe that takes some.
 
     Example: inpaintbench masks pair WORKSPACE
     """
@@ -78,13 +85,20 @@ def pair(
 
 
 def render(
-    preset: Annotated[str, option("See `masks presets`.", among=PRESETS)],
-    out: Annotated[Path, option("Folder for the hole videos (255 = hole).")],
-    count: Annotated[int, option("How many masks.", min=1)] = 1,
-    first: Annotated[int, option("Number of the first one.", min=0)] = 0,
+    *,
+    preset: Annotated[str, Among(PRESETS)],
+    out: Path,
+    count: Positive = 1,
+    first: Natural = 0,
     given: Annotated[Given, of_recipe(DevilRecipe, "behaviour", "width", "clip_frames", "seed")] = NONE_GIVEN,
 ) -> None:
     """Render blob masks of one preset, and print what they measure.
+
+    Args:
+        preset: See `masks presets`.
+        out: Folder for the hole videos (255 = hole).
+        count: How many masks.
+        first: Number of the first one.
 
     Example: inpaintbench masks render --preset size-low_pose-low_displacement-low --count 4 --out masks
     """
@@ -127,25 +141,28 @@ def preview(
             f"One of: {', '.join(GENERATORS)}; or an axis of paired designs: {', '.join(AXES)}.", among=[*GENERATORS, *AXES]
         ),
     ],
-    out: Annotated[Path, option("HTML file to write.")],
-    constants: Annotated[
-        list[str] | None,
-        option("A constant of the generator, such as preset=thick-256. Repeatable.", "--set", metavar="NAME=VALUE"),
-    ] = None,
-    vary: Annotated[
-        list[str] | None, option("A constant with a panel for each value: area=[0,0.2];[0.2,0.4].", metavar="NAME=VALUE;VALUE")
-    ] = None,
-    count: Annotated[int, option("Masks of each setting.", min=1, max=200)] = 8,
+    *,
+    out: Path,
+    constants: list[str] | None = None,
+    vary: list[str] | None = None,
+    count: Annotated[int, Ge(1), Le(200)] = 8,
     size: Annotated[str | None, option("Size of the pictures.", default=f"{SIZE}, prints 275x400", metavar="WxH")] = None,
-    frames: Annotated[int, option("Length; above 1 over films.", min=1, max=250)] = 1,
-    seed: Annotated[int, option("Of the masks.")] = 0,
-    images: Annotated[
-        Path | None, option("Folder of pictures to show them over, stills only; of prints the backgrounds.")
-    ] = None,
+    frames: Annotated[int, Ge(1), Le(250)] = 1,
+    seed: int = 0,
+    images: Path | None = None,
 ) -> None:
     """Write a contact sheet of a generator's masks or degradations. The HTML page tells their measured attributes.
 
     Of an axis it shows every level over the same films, with the property in which they differ.
+
+    Args:
+        out: HTML file to write.
+        constants --set (NAME=VALUE): A constant of the generator, such as preset=thick-256. Repeatable.
+        vary (NAME=VALUE;VALUE): A constant with a panel for each value: area=[0,0.2];[0.2,0.4].
+        count: Masks of each setting.
+        frames: Length; above 1 over films.
+        seed: Of the masks.
+        images: Folder of pictures to show them over, stills only; of prints the backgrounds.
 
     Example: inpaintbench masks preview brush_box --set preset=thick-256 --count 12 --out masks.html
     """

@@ -9,7 +9,7 @@ from inpaintbench.cli import console
 from inpaintbench.cli.commands import group
 from inpaintbench.cli.console import AsJson, print_json, records
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import argument, option
+from inpaintbench.cli.options import Seconds, argument
 from inpaintbench.download import Limits
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.models import fetching
@@ -29,7 +29,7 @@ Names = Annotated[list[str] | None, argument("Which ones.", default="all", among
 Fetched = Annotated[list[str] | None, argument("Which ones.", default="all that have a public address", among=known())]
 
 
-def list_all(as_json: AsJson = False) -> None:
+def list_all(*, as_json: AsJson = False) -> None:
     """List the known files, whether they are here, and who needs them.
 
     Example: inpaintbench models list
@@ -49,15 +49,15 @@ def list_all(as_json: AsJson = False) -> None:
     console.print_table("weights", ["name", "state", "bytes", "licence", "used by", "file"], rows)
 
 
-def fetch(
-    names: Fetched = None,
-    mirror: Annotated[str | None, option("Another address of the same bytes; for one name.", "--from", metavar="URL")] = None,
-    seconds: Annotated[float, option("Longest time for one file, with all tries.", min=1)] = 3600.0,
-    allow_private: Annotated[bool, option("Also from loopback, private and link-local addresses.", "--allow-private")] = False,
-) -> None:
+def fetch(names: Fetched = None, *, mirror: str | None = None, seconds: Seconds = 3600.0, allow_private: bool = False) -> None:
     """Bring files into the cache folder. They come from their public addresses and are checked by their SHA-256.
 
     Without names all but those that only non-commercial work may use.
+
+    Args:
+        mirror --from (URL): Another address of the same bytes; for one name.
+        seconds: Longest time for one file, with all tries.
+        allow_private: Also from loopback, private and link-local addresses.
 
     Example: inpaintbench models fetch alexnet
     """
@@ -92,8 +92,11 @@ def verify(names: Names = None) -> None:
         console.stop(f"{wrong} of the weights cannot be used")
 
 
-def import_file(file: Annotated[Path, argument("A file under any name.")]) -> None:
+def import_file(file: Path) -> None:
     """Copy a file into the cache folder. Which one it is, its bytes tell.
+
+    Args:
+        file: A file under any name.
 
     Example: inpaintbench models import downloads/alexnet.pth
     """

@@ -1,24 +1,71 @@
-"""Options of commands: written in one line, or shared by several commands.
+"""Options of commands, derived from what stands elsewhere: signatures, dataclasses, and fields of recipes.
 
-A parameter that is annotated with a ``Bundle`` stands for several options: ``running: Annotated[Running, bundle(Running)]`` gives
-a command every option of the dataclass ``Running`` and the function one object.
+A command is a function. What its signature has before ``*`` are its arguments, what it has behind are its options; their kinds,
+bounds and defaults are those of the signature, and their help stands in the docstring::
+
+    def report(dataset: InDataset, *, run: Scored, media: Natural = 6, log_to: list[str] | None = None) -> None:
+        \"\"\"Write the HTML report of a run.
+
+        Args:
+            media: Items with a video besides those of slices.
+            log_to (SINK): Log it too; may be given again. [default: none]
+
+        Example: inpaintbench eval report DATASET --run RUN
+        \"\"\"
+
+A title other than ``Args`` is that of a panel in help; ``name --word/--no-word (METAVAR): help [default: words]`` is all that an
+entry may say. What many commands take is told once: as an alias, ``Run = Annotated[Path, option("Folder ...")]``; as a dataclass
+whose docstring has such entries, ``running: Annotated[Running, bundle(Running)]``, of which the command gets one object; or as
+fields of a recipe, ``given: Annotated[Given, of_recipe(DevilRecipe)] = NONE_GIVEN``, of which it gets what was given and nothing
+else, so that the recipe alone knows its defaults.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy
-from dataclasses import dataclass, fields
-from functools import wraps
-from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+from dataclasses import MISSING, dataclass, fields
+from functools import reduce, wraps
+from operator import or_
+from types import GenericAlias, MappingProxyType, NoneType, UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import typer
+from annotated_types import Ge, Le  # what pydantic writes bounds with
+from typer.models import ParameterInfo
 
 from inpaintbench.cli import completing
 from inpaintbench.cli.exits import UsageError
 
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from inpaintbench.recipes.options import Option
+
 Value = TypeVar("Value")
+Natural = Annotated[int, Ge(0)]
+Positive = Annotated[int, Ge(1)]
+Share = Annotated[float, Ge(0), Le(1)]
+Seconds = Annotated[float, Ge(1)]
+Port = Annotated[int, Ge(0), Le(65535)]
+# Field of a recipe -> value.
+Given = Mapping[str, Any]
+NONE_GIVEN: Given = MappingProxyType({})
+# Titles of sections whose entries stand under no title of their own in help.
+ARGS = ("Args", "Attributes")
+_NOT_OPTIONS = ("Raises", "Returns", "Example")
+_TITLE = re.compile(r"([A-Z][\w ]*):")
+_ENTRY = re.compile(r"    (\w+)( --\S+)?(?: \((.+?)\))?: (.*)")
+_DEFAULT = re.compile(r" \[default: (.*)\]$")
+
+
+@dataclass(frozen=True)
+class Among:
+    """Names that shells complete an option with, and that stand for ``{names}`` in its help."""
+
+    known: Iterable[str]
 
 
 def option(
@@ -47,6 +94,58 @@ def argument(words: str, *, default: str | None = None, among: Iterable[str] | N
 
 
 @dataclass(frozen=True)
+class _Entry:
+    """What a docstring says of one parameter."""
+
+    panel: str
+    word: str
+    metavar: str | None
+    help: str
+    default: str | None
+
+    def metadata(self, name: str, marks: Iterable[Any], *, is_argument: bool, is_flag: bool) -> Any:
+        """Of the parameter ``name``, whose annotation has ``marks``."""
+        among = next((mark.known for mark in marks if isinstance(mark, Among)), None)
+        words = self.help.replace("{names}", ", ".join(among or ()))
+        if is_argument:
+            return argument(words, default=self.default, among=among, metavar=self.metavar, **bounds(marks))
+        word = self.word or (f"--{name.replace('_', '-')}" if is_flag else None)
+        panel = None if self.panel in ARGS else self.panel
+        return option(
+            words, *filter(None, [word]), default=self.default, among=among, panel=panel, metavar=self.metavar, **bounds(marks)
+        )
+
+
+def bounds(marks: Iterable[Any]) -> dict[str, Any]:
+    """Inclusive bounds, which alone Typer knows, as it calls them."""
+    marks = list(marks)
+    least = [("min", mark.ge) for mark in marks if isinstance(mark, Ge)]
+    return dict(least + [("max", mark.le) for mark in marks if isinstance(mark, Le)])
+
+
+def divided(text: str) -> tuple[str, dict[str, _Entry]]:
+    """A docstring -> what it says without its sections of parameters, and what these say by name."""
+    kept, entries, title, name = [], dict[str, _Entry](), "", ""
+    for line in inspect.cleandoc(text).splitlines():
+        if head := _TITLE.fullmatch(line):
+            title = head[1] if head[1] not in _NOT_OPTIONS else ""
+        elif line and not line.startswith(" "):
+            title = ""
+        if not title:
+            kept.append(line)
+        elif found := _ENTRY.fullmatch(line):
+            name = found[1]
+            entries[name] = _Entry(title, (found[2] or "").strip(), found[3], found[4], None)
+        elif line.strip() and not head:
+            of = entries[name]
+            entries[name] = _Entry(of.panel, of.word, of.metavar, f"{of.help} {line.strip()}", None)
+    for name, of in entries.items():
+        if default := _DEFAULT.search(of.help):
+            entries[name] = _Entry(of.panel, of.word, of.metavar, of.help[: default.start()], default[1])
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(kept)), entries
+
+
+@dataclass(frozen=True)
 class Bundle:
     """The options that one parameter of a command stands for, and what makes its value of theirs."""
 
@@ -57,9 +156,11 @@ class Bundle:
 def bundle(kind: type, *names: str, panel: str | None = None) -> Bundle:
     """The fields of a dataclass as options, all or some; the others keep their defaults. A field may be a bundle itself."""
     hints = get_type_hints(kind, include_extras=True)
-    defaults = {field.name: field.default for field in fields(kind)}
-    chosen = names or [name for name in defaults if get_origin(hints[name]) is Annotated]
-    return _joined([parameter(name, _in_panel(hints[name], panel), defaults[name]) for name in chosen], kind)
+    entries = {name: of for base in reversed(kind.__mro__[:-1]) for name, of in divided(base.__doc__ or "")[1].items()}
+    defaults = {one.name: one.default if one.default is not MISSING else None for one in fields(kind)}
+    chosen = names or [name for name in defaults if name in entries or get_origin(hints[name]) is Annotated]
+    asked = [parameter(name, hints[name], defaults[name], entries) for name in chosen]
+    return _joined([one.replace(annotation=_in_panel(one.annotation, panel)) for one in asked], kind)
 
 
 def _joined(parameters: Iterable[inspect.Parameter], make: Callable[..., Any]) -> Bundle:
@@ -72,15 +173,12 @@ def _joined(parameters: Iterable[inspect.Parameter], make: Callable[..., Any]) -
         parts = {name: of.make(**{part.name: given.pop(part.name) for part in of.parameters}) for name, of in bundles.items()}
         return make(**given, **parts)
 
-    plain = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in options]
-    return Bundle(tuple(plain), made if bundles else make)
+    return Bundle(tuple(options), made if bundles else make)
 
 
 def _in_panel(annotation: Any, panel: str | None) -> Any:
-    if panel is None:
-        return annotation
     of, info = get_args(annotation)
-    if isinstance(info, Bundle):
+    if panel is None or isinstance(info, Bundle):
         return annotation
     info = copy(info)
     info.rich_help_panel = panel
@@ -95,21 +193,99 @@ def read_option(read: Callable[[Any], Value], text: Any) -> Value:
         raise UsageError(str(error)) from error
 
 
-def parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
-    """A parameter for a ``Bundle``; its annotation carries an ``option``."""
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+def parameter(
+    name: str, annotation: Any, default: Any, entries: Mapping[str, _Entry] = NONE_GIVEN, *, is_argument: bool = False
+) -> inspect.Parameter:
+    """A parameter as Typer reads it: annotated with metadata of its own, or with those that its entry in a docstring makes."""
+    kind, marks = _bare(annotation)
+    tells_itself = [mark for mark in marks if isinstance(mark, Bundle | ParameterInfo)]
+    if not tells_itself and annotation is not typer.Context:
+        of = entries.get(name) or _Entry(ARGS[0], "", None, "", None)
+        tells_itself = [of.metadata(name, marks, is_argument=is_argument, is_flag=kind is bool)]
+    annotated = Annotated[kind, tells_itself[-1]] if tells_itself else kind
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotated)
+
+
+def _bare(annotation: Any) -> tuple[Any, list[Any]]:
+    """An annotation without its metadata, which may stand inside a union or a list, and these."""
+    origin, parts = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        kind, marks = _bare(parts[0])
+        return kind, [*marks, *parts[1:]]
+    if origin not in (Union, UnionType, list):
+        return annotation, []
+    kinds, marks_of = zip(*map(_bare, parts), strict=True)
+    kind = GenericAlias(list, kinds) if origin is list else reduce(or_, kinds)
+    return kind, [mark for marks in marks_of for mark in marks]
 
 
 def expanded(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A command with the options of its bundles in the place of these."""
-    joined = _joined(inspect.signature(function, eval_str=True).parameters.values(), function)
-    if joined.make is function:
-        return function
+    """A command as Typer reads it: with help of its docstring, and the options of its bundles in the place of these."""
+    text, entries = divided(function.__doc__ or "")
+    signature = inspect.signature(function, eval_str=True)
+    joined = _joined(
+        [
+            parameter(one.name, one.annotation, one.default, entries, is_argument=one.kind is not inspect.Parameter.KEYWORD_ONLY)
+            for one in signature.parameters.values()
+        ],
+        function,
+    )
 
     @wraps(function)
     def command(**given: Any) -> Any:
         return joined.make(**given)
 
     command.__signature__ = inspect.Signature(joined.parameters)  # type: ignore[attr-defined] # what Typer reads
-    command.__annotations__ = {}
+    command.__annotations__, command.__doc__ = {}, text
     return command
+
+
+def of_recipe(recipe: type[BaseModel], *names: str) -> Bundle:
+    """The fields of a recipe that carry an ``Option``, all or some; the value holds those that were given."""
+    from inpaintbench.recipes.options import Option  # which the help of the program does without
+
+    asked = {
+        name: mark
+        for name, field in recipe.model_fields.items()
+        for mark in field.metadata
+        if isinstance(mark, Option) and (not names or name in names)
+    }
+    ordered = {name: asked[name] for name in names} or asked
+
+    def given(**values: Any) -> dict[str, Any]:
+        chosen: dict[str, Any] = {}
+        for name, value in values.items():
+            if value is None:
+                continue
+            mark = ordered[name]
+            read = value if mark.read is None else read_option(mark.read, value)
+            chosen |= {name: read[0], mark.beside: read[1]} if mark.beside else {name: read}
+        return chosen
+
+    return Bundle(tuple(_of_field(recipe, name, mark) for name, mark in ordered.items()), given)
+
+
+def _of_field(recipe: type[BaseModel], name: str, mark: Option) -> inspect.Parameter:
+    """An option without a default of its own, so that what was not given is left to the recipe."""
+    field = recipe.model_fields[name]
+    default, kind = field.default, field.annotation
+    if mark.shown is not None:
+        shown = mark.shown
+    elif default is None or default is False or default == ():
+        shown = ""
+    else:
+        shown = mark.write((default, recipe.model_fields[mark.beside].default) if mark.beside else default)
+    words: tuple[str, ...] = ()
+    if mark.read:
+        kind = list[str] if mark.repeatable else str
+    elif get_origin(kind) in (Union, UnionType):
+        [kind] = [one for one in get_args(kind) if one is not NoneType]
+    if get_origin(kind) is Literal:
+        # Text here, so that the recipe's own sentence tells of a misspelt word.
+        kind, words = str, get_args(kind)
+    made = option(
+        field.description or "", mark.name or f"--{name.replace('_', '-')}", among=(*words, *mark.names) or None,
+        panel=mark.panel, metavar=mark.metavar, **({} if mark.read else bounds(field.metadata)),
+    )  # fmt: skip
+    made.show_default = shown or False
+    return parameter(name, Annotated[(list[str] if get_origin(kind) is tuple else kind) | None, made], None)  # type: ignore[operator]

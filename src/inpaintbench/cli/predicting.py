@@ -15,7 +15,7 @@ from inpaintbench.cli import console
 from inpaintbench.cli.console import EachLocally, Running
 from inpaintbench.cli.evaluate_options import InDataset, Named, Run, any_method, program_constants
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import bundle, option
+from inpaintbench.cli.options import Positive, Seconds, bundle, option
 from inpaintbench.cli.words import check_name, pair
 from inpaintbench.errors import InputError, RunError, TooManyFailures
 from inpaintbench.eval.adapters.layouts import layouts
@@ -129,29 +129,24 @@ def limit_of(spec: MethodSpec, seconds: float | None) -> float:
 
 @dataclass(frozen=True)
 class Wanted:
-    """Options of `eval predict` and `eval run` besides the methods."""
+    """Options of `eval predict` and `eval run` besides the methods.
 
-    reference: Annotated[
-        list[str] | None,
-        option(
-            "A method of this call that is a floor to see others against, as blank is: it is shown and never ranked. May be "
-            "given again.", default="blank alone", metavar="LABEL",
-        ),
-    ] = None  # fmt: skip
-    divisor: Annotated[
-        int | None, option("Pad the input of programs to multiples of this.", default="that of the layout", min=1)
-    ] = None
-    keep_full_frames: Annotated[bool, option("Keep pixels outside the hole too.", "--keep-full-frames")] = False
-    oracle_mask: Annotated[
-        bool, option("Show methods the hole of a benchmark that hides it; their labels say so.", "--oracle-mask")
-    ] = False
-    time_limit: Annotated[
-        float | None,
-        option(
-            "Seconds for one item; without worker processes programs alone are stopped.",
-            default="3600, or that of the layout", min=1,
-        ),
-    ] = None  # fmt: skip
+    Attributes:
+        reference (LABEL): A method of this call that is a floor to see others against, as blank is: it is shown and never
+            ranked. May be given again. [default: blank alone]
+        divisor: Pad the input of programs to multiples of this. [default: that of the layout]
+        keep_full_frames: Keep pixels outside the hole too.
+        oracle_mask: Show methods the hole of a benchmark that hides it; their labels say so.
+        time_limit: Seconds for one item; without worker processes programs alone are stopped. [default: 3600, or that of the
+            layout]
+        despite_check: Run methods that the check before the run refuses; what it found stands beside their scores.
+    """
+
+    reference: list[str] | None = None
+    divisor: Positive | None = None
+    keep_full_frames: bool = False
+    oracle_mask: bool = False
+    time_limit: Seconds | None = None
     own_folder: Annotated[
         Path | None,
         option(
@@ -159,10 +154,7 @@ class Wanted:
             default="none", exists=True, file_okay=False,
         ),
     ] = None  # fmt: skip
-    despite_check: Annotated[
-        bool,
-        option("Run methods that the check before the run refuses; what it found stands beside their scores.", "--despite-check"),
-    ] = False
+    despite_check: bool = False
     slices: tuple[str, ...] = ()
     """Only items of these; () = all."""
 
@@ -179,6 +171,7 @@ Besides = Annotated[Wanted, bundle(Wanted)]
 
 def predict(
     dataset: InDataset,
+    *,
     run: Run,
     method: Annotated[list[str] | None, Named] = None,
     saved: Saved = None,

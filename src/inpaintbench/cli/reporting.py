@@ -15,7 +15,7 @@ from inpaintbench.cli import console
 from inpaintbench.cli.console import Running
 from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, Run, SomeSlices, dataset_argument
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import option
+from inpaintbench.cli.options import Among, Natural, option
 from inpaintbench.cli.predicting import predict_all
 from inpaintbench.cli.run_folder import opened, results_of, scorable
 from inpaintbench.compute import Compute
@@ -74,24 +74,23 @@ def verify_loadable(root: Path) -> None:
 
 def report(
     dataset: InDataset,
+    *,
     run: Run,
     protocol: ProtocolName = None,
     only: SomeSlices = None,
-    out: Annotated[Path | None, option("Folder for the report.", default="RUN/report")] = None,
-    media: Annotated[int, option("Items with a video besides those of slices: the hardest and the most disagreed.", min=0)] = 6,
-    show: Annotated[
-        list[str] | None, option("An item with a video in any case; may be given again.", default="none", metavar="ITEM")
-    ] = None,
-    log_to: Annotated[
-        list[str] | None,
-        option(
-            "Log it too, to wandb:PROJECT, trackio:PROJECT, mlflow:EXPERIMENT or tensorboard:FOLDER; may be given again.",
-            default="none",
-            metavar="SINK",
-        ),
-    ] = None,
+    out: Path | None = None,
+    media: Natural = 6,
+    show: list[str] | None = None,
+    log_to: list[str] | None = None,
 ) -> None:
     """Write the HTML report of a run. CSV and JSON lie beside it; an older one in its place goes away.
+
+    Args:
+        out: Folder for the report. [default: RUN/report]
+        media: Items with a video besides those of slices: the hardest and the most disagreed.
+        show (ITEM): An item with a video in any case; may be given again. [default: none]
+        log_to (SINK): Log it too, to wandb:PROJECT, trackio:PROJECT, mlflow:EXPERIMENT or tensorboard:FOLDER; may be given
+            again. [default: none]
 
     Example: inpaintbench eval report DATASET --run RUN --out report
     """
@@ -126,22 +125,22 @@ PAPER_FOLDER = Path("devil-paper-analysis")
 
 def analysis(
     dataset: Annotated[Path | None, dataset_argument("none, with --paper")] = None,
-    run: Annotated[Path | None, option("Folder with the scores.", default="none, with --paper")] = None,
+    *,
+    run: Path | None = None,
     protocol: ProtocolName = None,
-    region: Annotated[
-        str | None,
-        option(
-            "Where metrics are shown that are measured there: hole, band or frame.",
-            default="as in the report: the hole, or the frame under protocols that judge whole frames",
-            among=ALL_REGIONS,
-        ),
-    ] = None,
-    paper: Annotated[bool, option("Analyse the numbers that DEVIL, CVPR 2022, published.", "--paper")] = False,
+    region: Annotated[str | None, Among(ALL_REGIONS)] = None,
+    paper: bool = False,
     out: Annotated[
         Path | None, option("Folder for tables, figures and the page.", default=f"RUN/analysis; {PAPER_FOLDER} with --paper")
     ] = None,
 ) -> None:
     """Write the tables and figures of DEVIL's analysis. They are rankings, difficulty of slices, sensitivity to attributes.
+
+    Args:
+        run: Folder with the scores. [default: none, with --paper]
+        region: Where metrics are shown that are measured there: hole, band or frame. [default: as in the report: the hole, or
+            the frame under protocols that judge whole frames]
+        paper: Analyse the numbers that DEVIL, CVPR 2022, published.
 
     Example: inpaintbench eval analysis DATASET --run RUN
     """

@@ -11,7 +11,7 @@ from inpaintbench.cli import console
 from inpaintbench.cli.console import EachLocally, Running
 from inpaintbench.cli.evaluate_options import InDataset, Named, ProtocolName, Run, SomeSlices, any_method
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import argument, option
+from inpaintbench.cli.options import Among, Positive, option
 from inpaintbench.cli.predicting import LAYOUT_HELP, Besides, Wanted, predict_and_tell, raise_for
 from inpaintbench.cli.reporting import report as write_report
 from inpaintbench.cli.scoring import score_and_tell
@@ -23,28 +23,14 @@ from inpaintbench.eval.scoring.run_folder import check_reportable
 
 def run(
     dataset: InDataset,
+    *,
     method: Annotated[list[str], Named],
     run: Run,
     only: SomeSlices = None,
-    report: Annotated[bool, option("Then score all predictions of the run folder, and write its report.", "--report")] = False,
+    report: bool = False,
     protocol: ProtocolName = None,
-    second: Annotated[
-        str | None,
-        option(
-            "With --report, for benchmarks of re-inpainting: what inpaints results again (F2).",
-            default="that of `eval reinpaint`",
-            among=METHODS,
-            metavar="METHOD[,NAME=VALUE]",
-        ),
-    ] = None,
-    second_masks: Annotated[
-        int | None,
-        option(
-            "With --report, for benchmarks of re-inpainting: how often a result is inpainted again (K).",
-            default="that of `eval reinpaint`",
-            min=1,
-        ),
-    ] = None,
+    second: Annotated[str | None, Among(METHODS)] = None,
+    second_masks: Positive | None = None,
     command_layout: Annotated[str, option(LAYOUT_HELP, among=layouts())] = "plain",
     command_folder: Annotated[
         Path | None, option("Where programs run.", default="a temporary folder", exists=True, file_okay=False)
@@ -57,6 +43,13 @@ def run(
 
     With --report one command goes from a dataset to a page: the same as `eval score` and `eval report` afterwards. Results on a
     benchmark of re-inpainting are inpainted again by --second for their self-consistency, D(F1).
+
+    Args:
+        report: Then score all predictions of the run folder, and write its report.
+        second (METHOD[,NAME=VALUE]): With --report, for benchmarks of re-inpainting: what inpaints results again (F2).
+            [default: that of `eval reinpaint`]
+        second_masks: With --report, for benchmarks of re-inpainting: how often a result is inpainted again (K). [default:
+            that of `eval reinpaint`]
 
     Example: inpaintbench eval run DATASET --run RUN --method telea --method 'mine=python inpaint.py {input} {output}'
     """
@@ -79,16 +72,17 @@ def run(
     elif report:
         score_and_tell(dataset, run, protocol=chosen, running=running)
     if report:
-        write_report(dataset, run, protocol=chosen)
+        write_report(dataset, run=run, protocol=chosen)
     else:
         console.tell_next("eval", "score", dataset, "--run", run)
     raise_for(failed)
 
 
-def list_layouts(
-    name: Annotated[str | None, argument("A layout.", default="all", among=layouts(), metavar="NAME")] = None,
-) -> None:
+def list_layouts(name: Annotated[str | None, Among(layouts())] = None) -> None:
     """List layouts of programs, or tell all of one. `eval check NAME --program FOLDER` tries it.
+
+    Args:
+        name (NAME): A layout. [default: all]
 
     Example: inpaintbench eval layouts propainter
     """

@@ -6,14 +6,13 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
 
 from inpaintbench.catalogue import attribute_at, joined
 from inpaintbench.cli import console
 from inpaintbench.cli.console import Locally, Running
 from inpaintbench.cli.evaluate_options import InDataset, Networks, OfNetworks, ProtocolName, Run, SomeMetrics
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import option
+from inpaintbench.cli.options import Seconds
 from inpaintbench.cli.run_folder import opened, scorable
 from inpaintbench.compute import Compute
 from inpaintbench.eval.protocols import PROTOCOLS, usual
@@ -31,19 +30,22 @@ from inpaintbench.workspace import Workspace
 
 def score(
     dataset: InDataset,
+    *,
     run: Run,
     protocol: ProtocolName = None,
     metric: SomeMetrics = None,
     networks: OfNetworks = Networks(),
-    pose: Annotated[
-        str | None, option("For metrics of joints: keypoint_rcnn, stored:FILE or command:PROGRAM.", metavar="ESTIMATOR")
-    ] = None,
-    time_limit: Annotated[float, option("Seconds for one item of one method.", min=1)] = SCORING_SECONDS,
+    pose: str | None = None,
+    time_limit: Seconds = SCORING_SECONDS,
     running: Locally = Running(),
 ) -> None:
     """Score every method that has predictions in the run folder. With --metric, the table holds these metrics alone.
 
     Under a protocol of re-inpainting this is `eval reinpaint` with its usual F2 and K.
+
+    Args:
+        pose (ESTIMATOR): For metrics of joints: keypoint_rcnn, stored:FILE or command:PROGRAM.
+        time_limit: Seconds for one item of one method.
 
     Example: inpaintbench eval score DATASET --run RUN --metric psnr --metric ssim
     """

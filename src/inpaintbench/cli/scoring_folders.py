@@ -9,7 +9,7 @@ from typing import Annotated
 from inpaintbench.cli import console
 from inpaintbench.cli.console import AsJson, print_json
 from inpaintbench.cli.evaluate_options import Networks, OfNetworks, SomeMetrics
-from inpaintbench.cli.options import option
+from inpaintbench.cli.options import Among
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.scoring.score_arrays import ItemScore, score_folders
@@ -18,21 +18,28 @@ from inpaintbench.pages.words import interval, number
 
 
 def score_folders_command(
-    truth: Annotated[Path, option("Folder of true clips: videos, pictures, or folders of numbered pictures.")],
-    masks: Annotated[Path, option("Folder of their masks, of the same names; white is hole. One picture counts for all frames.")],
-    predictions: Annotated[Path, option("Folder of what was made, of the same names.")],
-    protocol: Annotated[
-        str, option("Its metrics and constants count; `eval list protocols` names them.", among=PROTOCOLS, metavar="NAME")
-    ] = "devil/corrected",
+    *,
+    truth: Path,
+    masks: Path,
+    predictions: Path,
+    protocol: Annotated[str, Among(PROTOCOLS)] = "devil/corrected",
     metric: SomeMetrics = None,
-    hole_is_black: Annotated[bool, option("Black is hole in the masks.", "--hole-is-black")] = False,
-    out: Annotated[Path | None, option("Write the value of each item here, as CSV.", default="nowhere")] = None,
+    hole_is_black: bool = False,
+    out: Path | None = None,
     as_json: AsJson = False,
     networks: OfNetworks = Networks(),
 ) -> None:
     """Score files that belong to no dataset, by their names.
 
     Each name counts as a source of its own. For comparisons, slices and pages build a dataset.
+
+    Args:
+        truth: Folder of true clips: videos, pictures, or folders of numbered pictures.
+        masks: Folder of their masks, of the same names; white is hole. One picture counts for all frames.
+        predictions: Folder of what was made, of the same names.
+        protocol (NAME): Its metrics and constants count; `eval list protocols` names them.
+        hole_is_black: Black is hole in the masks.
+        out: Write the value of each item here, as CSV. [default: nowhere]
 
     Example: inpaintbench eval score-folders --truth TRUTH --masks MASKS --predictions MINE --metric psnr --metric ssim
     """

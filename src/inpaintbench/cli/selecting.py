@@ -9,8 +9,7 @@ from typing import Annotated, Any
 from inpaintbench.cli import console
 from inpaintbench.cli.console import AsJson, InWorkspace, Processes, Running, print_json
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import argument, option
-from inpaintbench.cli.recipe_options import NONE_GIVEN, Given, of_recipe
+from inpaintbench.cli.options import NONE_GIVEN, Given, Positive, of_recipe, option
 from inpaintbench.curation import measuring
 from inpaintbench.curation.attributes import ATTRIBUTES
 from inpaintbench.curation.calibration import LIMITATION, Share, audit, audit_csv, calibrate_judged
@@ -40,33 +39,32 @@ _COPIES_SHOWN = 8
 
 def select(
     workspace: InWorkspace,
-    rules: Annotated[
-        Path | None,
-        option(
-            "TOML file with one [[rule]] each, in place of those remembered; `none`: take them back.", default="those remembered"
-        ),
-    ] = None,
-    what_if: Annotated[
-        str | None, option('Change nothing; tell what "camera_motion>0.2 and cut_score<=0.3" would gain and lose.')
-    ] = None,
-    out: Annotated[
-        Path | None, option("Of --what-if: where the page of pictures goes.", default="WORKSPACE/what_if.html")
-    ] = None,
-    audit_to: Annotated[
-        Path | None, option("Write a CSV of clips for people to look at, near thresholds and at random.", "--audit")
-    ] = None,
-    audit_near: Annotated[int, option("Of --audit: clips near each threshold.", min=1)] = 20,
+    *,
+    rules: Path | None = None,
+    what_if: str | None = None,
+    out: Path | None = None,
+    audit_to: Path | None = None,
+    audit_near: Positive = 20,
     without_rule: Annotated[
         list[str] | None,
         option(
             f"Switch off a default rule for footage of one's own: {', '.join(OWN_FOOTAGE_RULES)}, all, or none. Repeatable.",
-            default="those remembered", among=(*OWN_FOOTAGE_RULES, "all", "none"),
+            default="those remembered",
+            among=(*OWN_FOOTAGE_RULES, "all", "none"),
         ),
     ] = None,
     given: Annotated[Given, of_recipe(DevilRecipe, "cut_score_limit", "level_share", "level_limit", "strict_rules")] = NONE_GIVEN,
     running: Processes = Running(),
-) -> None:  # fmt: skip
+) -> None:
     """Apply rules and label the clips that are kept. Options stay until given anew, and nothing is measured twice.
+
+    Args:
+        rules: TOML file with one [[rule]] each, in place of those remembered; `none`: take them back. [default: those
+            remembered]
+        what_if: Change nothing; tell what "camera_motion>0.2 and cut_score<=0.3" would gain and lose.
+        out: Of --what-if: where the page of pictures goes. [default: WORKSPACE/what_if.html]
+        audit_to --audit: Write a CSV of clips for people to look at, near thresholds and at random.
+        audit_near: Of --audit: clips near each threshold.
 
     Example: inpaintbench curation select WORKSPACE --what-if "camera_motion>0.2 and cut_score<=0.3"
     """
@@ -199,15 +197,11 @@ def _tell_what_if(workspace: Workspace, expression: str, page: Path) -> None:
     console.say(f"Pictures of what is gained and lost: {console.shown(page)}")
 
 
-def why(
-    workspace: InWorkspace,
-    clip: Annotated[
-        str,
-        argument("A clip's id or its beginning, the path of its source, or SOURCE:FRAME; of what is added to, an item's id too."),
-    ],
-    as_json: AsJson = False,
-) -> None:
+def why(workspace: InWorkspace, clip: str, *, as_json: AsJson = False) -> None:
     """Print the whole trail of a clip. It tells where it is from, what was measured, what was decided, and where it ended.
+
+    Args:
+        clip: A clip's id or its beginning, the path of its source, or SOURCE:FRAME; of what is added to, an item's id too.
 
     Example: inpaintbench curation why WORKSPACE "holiday.mp4:250"
     """
@@ -347,12 +341,11 @@ def _print_endings(trail: Trail) -> None:
     console.print_table("Items", ["item", "corruption", "split", "slices"], rows)
 
 
-def funnel(
-    workspace: InWorkspace,
-    out: Annotated[Path | None, option("The HTML file.", default="WORKSPACE/funnel.html")] = None,
-    as_json: AsJson = False,
-) -> None:
+def funnel(workspace: InWorkspace, *, out: Path | None = None, as_json: AsJson = False) -> None:
     """Write a page that shows what became of all footage, and why.
+
+    Args:
+        out: The HTML file. [default: WORKSPACE/funnel.html]
 
     Example: inpaintbench curation funnel WORKSPACE --out funnel.html
     """

@@ -35,18 +35,21 @@ RegionName = Annotated[str | None, option("Where it is measured.", default="the 
 
 def table(
     dataset: InDataset,
+    *,
     run: Scored,
     protocol: ProtocolName = None,
     metric: MetricName = None,
     region: RegionName = None,
-    what: Annotated[
-        Literal["scores", "effects"],
-        option("Scores by slice, or the effect of each attribute on each method with its interval.", "--table"),
-    ] = "scores",
-    as_latex: Annotated[bool, option("LaTeX with booktabs.", "--latex/--csv")] = True,
-    out: Annotated[Path | None, option("File to write.", default="standard output")] = None,
+    what: Literal["scores", "effects"] = "scores",
+    as_latex: bool = True,
+    out: Path | None = None,
 ) -> None:
     """Print a table of the report as LaTeX or CSV.
+
+    Args:
+        what --table: Scores by slice, or the effect of each attribute on each method with its interval.
+        as_latex --latex/--csv: LaTeX with booktabs.
+        out: File to write. [default: standard output]
 
     Example: inpaintbench eval table DATASET --run RUN --metric psnr --latex --out psnr.tex
     """
@@ -77,18 +80,21 @@ def _with_quantity(drawn: Table, quantity: Quantity, protocol: Protocol) -> Tabl
 
 def figure(
     dataset: InDataset,
+    *,
     run: Scored,
-    out: Annotated[Path, option("File to write: its name ends in .svg, .pdf, .png or .json (Vega-Lite).")],
-    what: Annotated[
-        Literal["means", "fingerprint", "response", "difficulty", "steps", "sensitivity", "scatter"],
-        option("Means with intervals by slice; or a figure of the report, by the name of its section.", "--figure"),
-    ] = "means",
+    out: Path,
+    what: Literal["means", "fingerprint", "response", "difficulty", "steps", "sensitivity", "scatter"] = "means",
     protocol: ProtocolName = None,
     metric: MetricName = None,
     region: RegionName = None,
-    attribute: Annotated[str | None, option("Attribute of items for `scatter`.", default="the first one")] = None,
+    attribute: str | None = None,
 ) -> None:
     """Write a figure of the report as SVG, PDF or PNG.
+
+    Args:
+        out: File to write: its name ends in .svg, .pdf, .png or .json (Vega-Lite).
+        what --figure: Means with intervals by slice; or a figure of the report, by the name of its section.
+        attribute: Attribute of items for `scatter`. [default: the first one]
 
     Example: inpaintbench eval figure DATASET --run RUN --figure difficulty --out difficulty.pdf
     """
@@ -97,14 +103,12 @@ def figure(
     console.say(f"Figure: {console.shown(out)}")
 
 
-def export(
-    dataset: InDataset,
-    run: Scored,
-    out: Annotated[Path, option("File to write.")],
-    protocol: ProtocolName = None,
-    as_parquet: Annotated[bool, option("Parquet, which keeps types.", "--parquet/--csv")] = True,
-) -> None:
+def export(dataset: InDataset, *, run: Scored, out: Path, protocol: ProtocolName = None, as_parquet: bool = True) -> None:
     """Write every score with facts of its item, as Parquet.
+
+    Args:
+        out: File to write.
+        as_parquet --parquet/--csv: Parquet, which keeps types.
 
     Example: inpaintbench eval export DATASET --run RUN --parquet --out scores.parquet
     """

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from inpaintbench.cli import completing, console
 from inpaintbench.cli.console import Locally, Running
-from inpaintbench.cli.options import argument, option
+from inpaintbench.cli.options import option
 from inpaintbench.cli.run_folder import opened
 from inpaintbench.errors import InputError, VerifyError
 from inpaintbench.eval.scoring.proving import damaged_media, proof, repair, roots_of
@@ -17,8 +17,9 @@ from inpaintbench.workspace import Workspace
 
 
 def verify(
-    run: Annotated[Path, argument("Folder with predictions and scores.", metavar="RUN")],
-    mend: Annotated[bool, option("Drop what is damaged, and compute that alone again.", "--repair")] = False,
+    run: Path,
+    *,
+    mend: bool = False,
     dataset: Annotated[
         Path | None,
         option(
@@ -34,6 +35,10 @@ def verify(
 
     Everything that a number comes from is compared with its own hash: predictions, scores and what stands beside them, and the
     media of the dataset, which --repair cannot mend. Exit status 1 tells of damage.
+
+    Args:
+        run (RUN): Folder with predictions and scores.
+        mend --repair: Drop what is damaged, and compute that alone again.
 
     Example: inpaintbench eval verify RUN --repair
     """

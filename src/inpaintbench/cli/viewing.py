@@ -5,21 +5,21 @@ from __future__ import annotations
 import webbrowser
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated
 
 from inpaintbench.cli import console
-from inpaintbench.cli.options import argument, option
+from inpaintbench.cli.options import Port
 from inpaintbench.errors import InputError
 from inpaintbench.eval.viewing.pages import address, entries, server
 
 
-def view(
-    path: Annotated[Path, argument("A run, a report, a dataset, or a folder that holds several.", default="here")] = Path(),
-    port: Annotated[int, option("Port of this machine.", default="a free one", min=0, max=65535)] = 0,
-    host: Annotated[str, option("Address to listen on; another than this machine's shows the folder to others.")] = "127.0.0.1",
-    open_browser: Annotated[bool, option("Open a browser too.", "--browser/--no-browser")] = True,
-) -> None:
+def view(path: Path = Path(), *, port: Port = 0, host: str = "127.0.0.1", open_browser: bool = True) -> None:
     """Show reports, datasets and runs of a folder in the browser.
+
+    Args:
+        path: A run, a report, a dataset, or a folder that holds several. [default: here]
+        port: Port of this machine. [default: a free one]
+        host: Address to listen on; another than this machine's shows the folder to others.
+        open_browser --browser/--no-browser: Open a browser too.
 
     Example: inpaintbench view RUN
     """

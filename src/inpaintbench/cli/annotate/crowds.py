@@ -7,7 +7,6 @@ import time
 from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
 
 from inpaintbench.annotate.crowd import Crowd
 from inpaintbench.annotate.space import write_space
@@ -16,18 +15,15 @@ from inpaintbench.cli import console
 from inpaintbench.cli.annotate.opening import Database, InStudy, Opened, opened
 from inpaintbench.cli.annotate.running import Name
 from inpaintbench.cli.console import AsJson, print_json
-from inpaintbench.cli.options import option
 from inpaintbench.errors import InputError
 from inpaintbench.files import write_atomically
 
 
-def crowd(
-    study: InStudy,
-    database: Database = None,
-    csv: Annotated[Path | None, option("Write the table in the form of the platform here.", "--csv")] = None,
-    as_json: AsJson = False,
-) -> None:
+def crowd(study: InStudy, *, database: Database = None, csv: Path | None = None, as_json: AsJson = False) -> None:
     """Whom to pay or to refuse of those that a platform sent. The platform is told by you.
+
+    Args:
+        csv: Write the table in the form of the platform here.
 
     Example: inpaintbench annotate crowd STUDY --csv payments.csv
     """
@@ -61,14 +57,11 @@ def _crowd_of(open_study: Opened) -> Crowd:
     return open_study.study.file.crowd
 
 
-def withdraw(
-    study: InStudy,
-    name: Name,
-    database: Database = None,
-    keep_votes: Annotated[bool, option("What they answered still counts, under a pseudonym.", "--keep-votes")] = False,
-    as_json: AsJson = False,
-) -> None:
+def withdraw(study: InStudy, name: Name, *, database: Database = None, keep_votes: bool = False, as_json: AsJson = False) -> None:
     """Erase a person: name, platform's ids, free words, links. Answers are excluded unless they are to be kept.
+
+    Args:
+        keep_votes: What they answered still counts, under a pseudonym.
 
     Example: inpaintbench annotate withdraw STUDY Ada
     """
@@ -88,7 +81,7 @@ def withdraw(
     )  # fmt: skip
 
 
-def close(study: InStudy, database: Database = None, as_json: AsJson = False) -> None:
+def close(study: InStudy, *, database: Database = None, as_json: AsJson = False) -> None:
     """End a study with a crowd: links to people are deleted. Pay everybody before.
 
     Example: inpaintbench annotate close STUDY
@@ -102,13 +95,12 @@ def close(study: InStudy, database: Database = None, as_json: AsJson = False) ->
     console.tell(sentence, {"unlinked": many, "open": False}, as_json=as_json)
 
 
-def space(
-    study: InStudy,
-    out: Annotated[Path, option("Folder of the files; new or empty.")],
-    wheel: Annotated[Path | None, option("Wheel of this package; else put one into wheels/.", "--wheel")] = None,
-    as_json: AsJson = False,
-) -> None:
+def space(study: InStudy, *, out: Path, wheel: Path | None = None, as_json: AsJson = False) -> None:
     """Write what serves a study in a container or a Space. Nothing is sent anywhere.
+
+    Args:
+        out: Folder of the files; new or empty.
+        wheel: Wheel of this package; else put one into wheels/.
 
     Example: inpaintbench annotate space STUDY --out SPACE
     """

@@ -26,7 +26,7 @@ from inpaintbench.cli import console
 from inpaintbench.cli.annotate.opening import Database, InStudy, opened
 from inpaintbench.cli.console import AsJson, print_json, records
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import argument, option
+from inpaintbench.cli.options import Share, option
 from inpaintbench.cli.words import span
 from inpaintbench.errors import InputError
 from inpaintbench.pages.words import count, percent
@@ -37,13 +37,11 @@ from inpaintbench.workspace import Workspace
 Names = Annotated[bool, option("Call raters by their names, instead of rater-001 and so on.", "--names")]
 
 
-def agreement(
-    study: InStudy,
-    confusion: Annotated[bool, option("Also print how often two raters gave which answers to one task.", "--confusion")] = False,
-    database: Database = None,
-    as_json: AsJson = False,
-) -> None:
+def agreement(study: InStudy, *, confusion: bool = False, database: Database = None, as_json: AsJson = False) -> None:
     """How far raters agree, question by question, part by part.
+
+    Args:
+        confusion: Also print how often two raters gave which answers to one task.
 
     Example: inpaintbench annotate agreement STUDY --confusion
     """
@@ -73,7 +71,7 @@ def _confusion(part: PartAgreement) -> dict[str, object]:
     return {"question": part.question, "part": part.part, "answers": list(values), "counts": counts.tolist()}
 
 
-def ranking(study: InStudy, database: Database = None, as_json: AsJson = False) -> None:
+def ranking(study: InStudy, *, database: Database = None, as_json: AsJson = False) -> None:
     """Methods in the order that raters prefer them, with intervals. With excluded answers too, where there are any.
 
     Example: inpaintbench annotate ranking STUDY
@@ -118,19 +116,11 @@ def _print_results(study: Study, results: Results, *, called: str) -> None:
         console.print_table(f"{label}{called}", columns, rows)
 
 
-def screen(
-    study: InStudy,
-    apply: Annotated[
-        bool,
-        option(
-            "Exclude whom rules propose, also where none may act by itself (but not by bt500 or circular_triads alone).",
-            "--apply",
-        ),
-    ] = False,
-    database: Database = None,
-    as_json: AsJson = False,
-) -> None:
+def screen(study: InStudy, *, apply: bool = False, database: Database = None, as_json: AsJson = False) -> None:
     """Say whose answers the study's rules would not count, and why. How results move is told too. Rules with `auto = true` act.
+
+    Args:
+        apply: Exclude whom rules propose, also where none may act by itself (but not by bt500 or circular_triads alone).
 
     Example: inpaintbench annotate screen STUDY
     """
@@ -193,16 +183,18 @@ def _print_ranking(label: str, ranking: Ranking) -> None:
 
 def report(
     study: InStudy,
-    out: Annotated[Path | None, option("Folder of the page.", default="STUDY/report")] = None,
+    *,
+    out: Path | None = None,
     names: Names = False,
-    seen: Annotated[
-        list[str] | None,
-        option("Only answers that were seen so: width>=200, full_screen=yes, browser=Chrome ...", "--seen", metavar="FACT"),
-    ] = None,
+    seen: list[str] | None = None,
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:
     """Write a page with everything that the answers say. The judgements lie beside it as a table.
+
+    Args:
+        out: Folder of the page. [default: STUDY/report]
+        seen (FACT): Only answers that were seen so: width>=200, full_screen=yes, browser=Chrome ...
 
     Example: inpaintbench annotate report STUDY --out report
     """
@@ -227,16 +219,19 @@ def report(
 
 def resolve(
     study: InStudy,
-    into: Annotated[
-        list[Path] | None,
-        option("Workspace (labels) or run (comparisons) to write to. May be given again for runs.", default="the study's own"),
-    ] = None,
-    least_agreement: Annotated[float, option("Share of a clip's votes that a label needs.", min=0, max=1)] = 0.5,
-    override: Annotated[bool, option("Count for clips that another study answered too.", "--override")] = False,
+    *,
+    into: list[Path] | None = None,
+    least_agreement: Share = 0.5,
+    override: bool = False,
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:
     """Turn answers into labels and scores. The other rooms read these attributes, answers and scores.
+
+    Args:
+        into: Workspace (labels) or run (comparisons) to write to. May be given again for runs. [default: the study's own]
+        least_agreement: Share of a clip's votes that a label needs.
+        override: Count for clips that another study answered too.
 
     Example: inpaintbench annotate resolve STUDY --into WORKSPACE
     """
@@ -300,15 +295,22 @@ def _resolve_labels(
 
 def export(
     study: InStudy,
-    out: Annotated[Path, option("A .parquet, .csv or .jsonl file, or a .json file for Label Studio.")],
+    *,
+    out: Path,
     names: Names = False,
-    media: Annotated[Path | None, option("Also put the videos that Label Studio plays into this folder.")] = None,
-    media_url: Annotated[str, option("Address of that folder, as Label Studio reaches it.")] = "/data/local-files/?d=",
-    gold: Annotated[bool, option("For Label Studio, also known answers, as ground truth.", "--gold")] = False,
+    media: Path | None = None,
+    media_url: str = "/data/local-files/?d=",
+    gold: bool = False,
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:
     """Write every judgement that stands to one table. For Label Studio all tasks are written, with their judgements.
+
+    Args:
+        out: A .parquet, .csv or .jsonl file, or a .json file for Label Studio.
+        media: Also put the videos that Label Studio plays into this folder.
+        media_url: Address of that folder, as Label Studio reaches it.
+        gold: For Label Studio, also known answers, as ground truth.
 
     Example: inpaintbench annotate export STUDY --out judgements.csv
     """
@@ -326,15 +328,13 @@ def export(
 
 
 def import_file(
-    study: InStudy,
-    file: Annotated[Path, argument("A .parquet, .csv or .jsonl file of judgements, or a .json file of Label Studio.")],
-    gold: Annotated[
-        Path | None, option("Write the ground truth of Label Studio to this CSV file, for `gold` under [checks].", "--gold")
-    ] = None,
-    database: Database = None,
-    as_json: AsJson = False,
+    study: InStudy, file: Path, *, gold: Path | None = None, database: Database = None, as_json: AsJson = False
 ) -> None:
     """Bring in judgements from elsewhere. Another journal will do; twice is the same as once.
+
+    Args:
+        file: A .parquet, .csv or .jsonl file of judgements, or a .json file of Label Studio.
+        gold: Write the ground truth of Label Studio to this CSV file, for `gold` under [checks].
 
     Example: inpaintbench annotate import STUDY judgements.csv
     """

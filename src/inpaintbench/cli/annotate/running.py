@@ -15,7 +15,7 @@ from inpaintbench.cli import console
 from inpaintbench.cli.annotate.opening import Database, InStudy, opened, place_of
 from inpaintbench.cli.console import AsJson, print_json, records
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import argument, option
+from inpaintbench.cli.options import Port, argument, option
 from inpaintbench.errors import InputError, MissingExtraError
 from inpaintbench.pages.words import moment
 
@@ -29,26 +29,28 @@ _ORIGIN = "http://127.0.0.1:7860"
 
 def serve(
     study: InStudy,
+    *,
     database: Database = None,
-    host: Annotated[str, option("Address to listen at; 0.0.0.0 = all networks.")] = "127.0.0.1",
-    port: Annotated[int, option("0 = a free one.", min=0, max=65535)] = 7860,
-    origin: Annotated[str | None, option("How browsers reach it through a proxy in front, such as https://NAME.")] = None,
-    certificate: Annotated[Path | None, option("TLS certificate (PEM).")] = None,
-    key: Annotated[Path | None, option("TLS private key (PEM).")] = None,
-    trusted_proxy: Annotated[
-        list[str] | None,
-        option(
-            "Address or network of a proxy in front, whose X-Forwarded-For is believed.", "--trusted-proxy", metavar="NETWORK"
-        ),
-    ] = None,
-    embed: Annotated[
-        list[str] | None, option("Origin whose pages may show the app in a frame; needs TLS.", "--embed", metavar="ORIGIN")
-    ] = None,
-    backup: Annotated[
-        Path | None, option("Copy the journal here every minute, and bring it back from here where there is none.", "--backup")
-    ] = None,
+    host: str = "127.0.0.1",
+    port: Port = 7860,
+    origin: str | None = None,
+    certificate: Path | None = None,
+    key: Path | None = None,
+    trusted_proxy: list[str] | None = None,
+    embed: list[str] | None = None,
+    backup: Path | None = None,
 ) -> None:
     """Open the browser app of a study; Ctrl-C ends it.
+
+    Args:
+        host: Address to listen at; 0.0.0.0 = all networks.
+        port: 0 = a free one.
+        origin: How browsers reach it through a proxy in front, such as https://NAME.
+        certificate: TLS certificate (PEM).
+        key: TLS private key (PEM).
+        trusted_proxy (NETWORK): Address or network of a proxy in front, whose X-Forwarded-For is believed.
+        embed (ORIGIN): Origin whose pages may show the app in a frame; needs TLS.
+        backup: Copy the journal here every minute, and bring it back from here where there is none.
 
     Example: inpaintbench annotate serve STUDY --port 7860
     """
@@ -94,14 +96,21 @@ def _ready(crowd: Crowd | None) -> Callable[[str], None]:
 def invite(
     study: InStudy,
     names: Names,
+    *,
     database: Database = None,
-    admin: Annotated[bool, option("They see the admin page and do not answer.", "--admin")] = False,
-    unblinded: Annotated[bool, option("With --admin: they are told methods' names before the end.", "--unblinded")] = False,
-    password: Annotated[bool, option("Ask for a password to sign in with, instead of a link.", "--password")] = False,
-    origin: Annotated[str, option("Where raters reach the app.")] = _ORIGIN,
+    admin: bool = False,
+    unblinded: bool = False,
+    password: bool = False,
+    origin: str = _ORIGIN,
     as_json: AsJson = False,
 ) -> None:
     """Add raters, and print a secret link for each. A new link for a known name makes the old one useless.
+
+    Args:
+        admin: They see the admin page and do not answer.
+        unblinded: With --admin: they are told methods' names before the end.
+        password: Ask for a password to sign in with, instead of a link.
+        origin: Where raters reach the app.
 
     Example: inpaintbench annotate invite STUDY Ada Grace
     """
@@ -135,7 +144,7 @@ def _asked_password() -> str:
     return first
 
 
-def raters(study: InStudy, database: Database = None, as_json: AsJson = False) -> None:
+def raters(study: InStudy, *, database: Database = None, as_json: AsJson = False) -> None:
     """List the raters of a study.
 
     Example: inpaintbench annotate raters STUDY
@@ -154,7 +163,7 @@ def raters(study: InStudy, database: Database = None, as_json: AsJson = False) -
     console.print_table("raters", ["name", "is", "answered", "since (UTC)"], rows)
 
 
-def revoke(study: InStudy, name: Name, database: Database = None, as_json: AsJson = False) -> None:
+def revoke(study: InStudy, name: Name, *, database: Database = None, as_json: AsJson = False) -> None:
     """End a rater's link, password and open sessions. Answers stay.
 
     Example: inpaintbench annotate revoke STUDY Ada
@@ -164,7 +173,7 @@ def revoke(study: InStudy, name: Name, database: Database = None, as_json: AsJso
     console.tell(f"{name} can no longer sign in", {"name": name, "revoked": True}, as_json=as_json)
 
 
-def resume(study: InStudy, name: Name, database: Database = None, as_json: AsJson = False) -> None:
+def resume(study: InStudy, name: Name, *, database: Database = None, as_json: AsJson = False) -> None:
     """Let a paused rater go on. Raters are paused who miss too many known answers.
 
     Example: inpaintbench annotate resume STUDY Ada
@@ -179,7 +188,7 @@ Answer = Annotated[str | None, option("One answer of theirs, by its submission_i
 
 
 def exclude(
-    study: InStudy, name: Name, reason: Reason, answer: Answer = None, database: Database = None, as_json: AsJson = False
+    study: InStudy, name: Name, *, reason: Reason, answer: Answer = None, database: Database = None, as_json: AsJson = False
 ) -> None:
     """Let a rater's answers count for nothing. They stay, and tasks open for others.
 
@@ -194,7 +203,7 @@ def exclude(
 
 
 def include(
-    study: InStudy, name: Name, reason: Reason, answer: Answer = None, database: Database = None, as_json: AsJson = False
+    study: InStudy, name: Name, *, reason: Reason, answer: Answer = None, database: Database = None, as_json: AsJson = False
 ) -> None:
     """Let excluded answers of a rater count again. Rules then leave them alone.
 
@@ -208,7 +217,7 @@ def include(
     console.tell(sentence, {"name": name, "answer": answer, "excluded": False, "changed": done}, as_json=as_json)
 
 
-def status(study: InStudy, database: Database = None, as_json: AsJson = False) -> None:
+def status(study: InStudy, *, database: Database = None, as_json: AsJson = False) -> None:
     """How far a study is.
 
     Example: inpaintbench annotate status STUDY
@@ -248,14 +257,12 @@ def status(study: InStudy, database: Database = None, as_json: AsJson = False) -
     console.say(overview["why"])
 
 
-def backup(
-    study: InStudy,
-    out: Annotated[Path, option("The SQLite file to write.")],
-    database: Database = None,
-    replace: Annotated[bool, option("Write over an older backup.", "--replace")] = False,
-    as_json: AsJson = False,
-) -> None:
+def backup(study: InStudy, *, out: Path, database: Database = None, replace: bool = False, as_json: AsJson = False) -> None:
     """Copy the journal to one checked file while the app runs.
+
+    Args:
+        out: The SQLite file to write.
+        replace: Write over an older backup.
 
     Example: inpaintbench annotate backup STUDY --out journal-backup.sqlite
     """
@@ -267,10 +274,11 @@ def backup(
     console.tell(f"{console.shown(out)}: {size / 1e6:.1f} MB", {"file": out, "bytes": size}, as_json=as_json)
 
 
-def restore(
-    file: Annotated[Path, argument("A backup.")], study: InStudy, database: Database = None, as_json: AsJson = False
-) -> None:
+def restore(file: Path, study: InStudy, *, database: Database = None, as_json: AsJson = False) -> None:
     """Bring a backup into an empty journal.
+
+    Args:
+        file: A backup.
 
     Example: inpaintbench annotate restore journal-backup.sqlite STUDY
     """
@@ -284,11 +292,12 @@ def restore(
     console.tell(sentence, {"file": file, "journal": name_of(url)}, as_json=as_json)
 
 
-def demo(
-    out: Annotated[Path | None, option("Folder of the study; a later demo goes on in it.", default="a new temporary one")] = None,
-    port: Annotated[int, option("0 = a free one.", min=0, max=65535)] = 7860,
-) -> None:
+def demo(*, out: Path | None = None, port: Port = 7860) -> None:
     """Try the browser app with a small study. Its films are made here; Ctrl-C ends it.
+
+    Args:
+        out: Folder of the study; a later demo goes on in it. [default: a new temporary one]
+        port: 0 = a free one.
 
     Example: inpaintbench annotate demo --out first-look
     """

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
+from annotated_types import Ge, Le
+
 from inpaintbench.annotate import shipped
 from inpaintbench.annotate.preparing.prepare import prepare as prepare_study
 from inpaintbench.annotate.questions import QUESTIONS
@@ -15,12 +17,12 @@ from inpaintbench.cli import console
 from inpaintbench.cli.annotate.opening import Database, answers_stored
 from inpaintbench.cli.console import AsJson, Processes, Running, print_json, records
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import argument, option
+from inpaintbench.cli.options import Among, Natural
 from inpaintbench.errors import InputError
 from inpaintbench.pages.words import count, percent
 
 
-def list_shipped(as_json: AsJson = False) -> None:
+def list_shipped(*, as_json: AsJson = False) -> None:
     """List the studies and questions that come with the program.
 
     Example: inpaintbench annotate studies
@@ -38,12 +40,12 @@ def list_shipped(as_json: AsJson = False) -> None:
     console.print_table("questions", ["name", "a task shows", "scale"], kinds)
 
 
-def new(
-    name: Annotated[str, argument("A shipped study (`annotate studies` lists them).", among=shipped.names())],
-    out: Annotated[Path, option("The file to write.")] = Path("study.toml"),
-    as_json: AsJson = False,
-) -> None:
+def new(name: Annotated[str, Among(shipped.names())], *, out: Path = Path("study.toml"), as_json: AsJson = False) -> None:
     """Write a shipped study as a file to complete and change.
+
+    Args:
+        name: A shipped study (`annotate studies` lists them).
+        out: The file to write.
 
     Example: inpaintbench annotate new devil_labels --out study.toml
     """
@@ -53,14 +55,12 @@ def new(
     console.tell(sentence, {"file": written}, as_json=as_json)
 
 
-def prepare(
-    file: Annotated[Path, argument("The study file.")],
-    out: Annotated[Path, option("Folder of the study.")],
-    database: Database = None,
-    running: Processes = Running(),
-    as_json: AsJson = False,
-) -> None:
+def prepare(file: Path, *, out: Path, database: Database = None, running: Processes = Running(), as_json: AsJson = False) -> None:
     """Make the tasks of a study and the videos that browsers play. Run it again to go on after an interruption.
+
+    Args:
+        file: The study file.
+        out: Folder of the study.
 
     Example: inpaintbench annotate prepare study.toml --out STUDY
     """
@@ -77,28 +77,38 @@ def prepare(
 
 
 def plan(
-    kind: Annotated[
-        Literal["pairwise", "labels", "best_of"], option("What is asked: pairs, labels, or the best of several.")
-    ] = "pairwise",
-    methods: Annotated[int, option("Pairwise: to be compared.", min=2)] = 5,
-    difference: Annotated[
-        float, option("Pairwise: smallest that matters; 0.1 = 60 % of the votes for the better one.", min=0.01, max=0.45)
-    ] = 0.1,
-    ties: Annotated[float, option("Pairwise: expected share of `hard to distinguish`.", min=0, max=0.9)] = 0.15,
-    raters: Annotated[int, option("Pairwise: people who take part.", min=2)] = 30,
-    sources: Annotated[int, option("Pairwise: films or pictures that are compared.", min=3)] = 40,
-    power: Annotated[float, option("Pairwise: chance that all differences are found.", min=0.5, max=0.99)] = 0.9,
-    items: Annotated[int, option("Labels: to be labelled.", min=2)] = 100,
-    options: Annotated[int, option("Labels: steps of the scale.", min=2)] = 7,
-    spread: Annotated[float, option("Labels: spread of the raters around an item, in steps.", min=0.05, max=10)] = 0.5,
-    half_width: Annotated[
-        float, option("Labels, best_of: of the interval that is wanted, as a share.", min=0.001, max=0.49)
-    ] = 0.05,
-    seconds: Annotated[float, option("For one answer.", min=0.5)] = 8.0,
-    seed: Annotated[int, option("Of the simulation.", min=0)] = 0,
+    *,
+    kind: Literal["pairwise", "labels", "best_of"] = "pairwise",
+    methods: Annotated[int, Ge(2)] = 5,
+    difference: Annotated[float, Ge(0.01), Le(0.45)] = 0.1,
+    ties: Annotated[float, Ge(0), Le(0.9)] = 0.15,
+    raters: Annotated[int, Ge(2)] = 30,
+    sources: Annotated[int, Ge(3)] = 40,
+    power: Annotated[float, Ge(0.5), Le(0.99)] = 0.9,
+    items: Annotated[int, Ge(2)] = 100,
+    options: Annotated[int, Ge(2)] = 7,
+    spread: Annotated[float, Ge(0.05), Le(10)] = 0.5,
+    half_width: Annotated[float, Ge(0.001), Le(0.49)] = 0.05,
+    seconds: Annotated[float, Ge(0.5)] = 8.0,
+    seed: Natural = 0,
     as_json: AsJson = False,
 ) -> None:
     """Say how many votes a study needs, before it starts.
+
+    Args:
+        kind: What is asked: pairs, labels, or the best of several.
+        methods: Pairwise: to be compared.
+        difference: Pairwise: smallest that matters; 0.1 = 60 % of the votes for the better one.
+        ties: Pairwise: expected share of `hard to distinguish`.
+        raters: Pairwise: people who take part.
+        sources: Pairwise: films or pictures that are compared.
+        power: Pairwise: chance that all differences are found.
+        items: Labels: to be labelled.
+        options: Labels: steps of the scale.
+        spread: Labels: spread of the raters around an item, in steps.
+        half_width: Labels, best_of: of the interval that is wanted, as a share.
+        seconds: For one answer.
+        seed: Of the simulation.
 
     Example: inpaintbench annotate plan --methods 5 --raters 30 --sources 40
     """

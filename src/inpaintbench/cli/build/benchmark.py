@@ -7,38 +7,40 @@ from typing import Annotated, Any
 
 from inpaintbench.cli.build.running import Build, Building, Demo, Out, Owned, Owning
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import option
-from inpaintbench.cli.recipe_options import NONE_GIVEN, Given, of_recipe
+from inpaintbench.cli.options import NONE_GIVEN, Among, Given, of_recipe
 from inpaintbench.curation.sources.removal_folders import LENGTHEN, RemovalFolders
 from inpaintbench.curation.sources.removal_layouts import CLASSIC, GENERIC, NAMES
 from inpaintbench.recipes.benchmark import BenchmarkRecipe
-from inpaintbench.recipes.options import FOOTAGE, MASKS
 from inpaintbench.recipes.stages import SourceSpec
 
 DEMO_CLIPS = 8
 
 
 def build_benchmark(
+    *,
     out: Out,
-    clips: Annotated[
-        Path | None, option("Folder of clips (videos, folders of frames), or of a data set with --layout.", panel=FOOTAGE)
-    ] = None,
-    masks: Annotated[Path | None, option("Folder of their masks, by the names of the clips.", panel=FOOTAGE)] = None,
-    layout: Annotated[str | None, option("How a data set is laid out.", default="none", among=CLASSIC, panel=FOOTAGE)] = None,
+    clips: Path | None = None,
+    masks: Path | None = None,
+    layout: Annotated[str | None, Among(CLASSIC)] = None,
     demo: Demo = False,
-    allow_unmatched: Annotated[
-        bool, option("Leave out what has no partner of its name.", "--allow-unmatched", panel=FOOTAGE)
-    ] = False,
-    lengthen: Annotated[
-        str,
-        option("Masks of fewer frames: reject, hold (the last one), to_and_fro.", among=LENGTHEN, panel=MASKS),
-    ] = "reject",
-    fps: Annotated[float, option("Frames a second of folders of frames.", panel=FOOTAGE)] = 24.0,
+    allow_unmatched: bool = False,
+    lengthen: Annotated[str, Among(LENGTHEN)] = "reject",
+    fps: float = 24.0,
     given: Annotated[Given, of_recipe(BenchmarkRecipe)] = NONE_GIVEN,
     owning: Owning = Owned(),
     build: Building = Build(),
 ) -> None:
     """Clips with masks of their own, measured as papers do.
+
+    Footage:
+        clips: Folder of clips (videos, folders of frames), or of a data set with --layout.
+        masks: Folder of their masks, by the names of the clips.
+        layout: How a data set is laid out. [default: none]
+        allow_unmatched: Leave out what has no partner of its name.
+        fps: Frames a second of folders of frames.
+
+    Masks:
+        lengthen: Masks of fewer frames: reject, hold (the last one), to_and_fro.
 
     Example: inpaintbench build benchmark --clips CLIPS --masks MASKS --out WORKSPACE
     """

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
+from annotated_types import Ge, Le
+
 from inpaintbench.cli.console import constant, parse_leaf
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import bundle, option
@@ -22,16 +24,15 @@ TURN_DEFAULTS = {"resize": True, "lengthen": "to_and_fro"}
 
 @dataclass(frozen=True)
 class Saved:
-    """Masks made elsewhere."""
+    """Masks made elsewhere.
 
-    saved_masks: Annotated[
-        Path | None,
-        option("Folder of masks made elsewhere, by the names of the sources, taken instead of drawn ones."),
-    ] = None
-    saved: Annotated[
-        list[str] | None,
-        option("A constant of the generator saved_masks: polarity=white_is_hole.", metavar="NAME=VALUE"),
-    ] = None
+    Attributes:
+        saved_masks: Folder of masks made elsewhere, by the names of the sources, taken instead of drawn ones.
+        saved (NAME=VALUE): A constant of the generator saved_masks: polarity=white_is_hole.
+    """
+
+    saved_masks: Path | None = None
+    saved: list[str] | None = None
 
     def choices(self, *, by_turn: bool) -> dict[str, Any]:
         """Choices of the recipe.
@@ -50,7 +51,11 @@ class Saved:
 
 @dataclass(frozen=True)
 class Cuts:
-    """How films are divided, at which rate, and how their frames get their size."""
+    """How films are divided, at which rate, and how their frames get their size.
+
+    Attributes:
+        fps: Frames a second, by timestamps; 0 = each source's own. [default: 0]
+    """
 
     splitter: Annotated[
         str | None,
@@ -60,9 +65,7 @@ class Cuts:
         str | None,
         option(f"How frames get their size: {', '.join(NORMALIZERS)}.", default="cover", among=NORMALIZERS, metavar=_LEAF),
     ] = None
-    fps: Annotated[
-        float | None, option("Frames a second, by timestamps; 0 = each source's own.", default="0", min=0, max=1000)
-    ] = None
+    fps: Annotated[float | None, Ge(0), Le(1000)] = None
 
     def choices(self, *, sized: bool) -> dict[str, Any]:
         """Choices of the recipe: those that were given.

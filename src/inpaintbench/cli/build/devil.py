@@ -33,8 +33,7 @@ from inpaintbench.cli.build.running import (
 from inpaintbench.cli.console import Anywhere, Processes, Running
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.fetching import Contact, FlickrLicences, Ids, Most, OwnNetwork, Query, Uploaded
-from inpaintbench.cli.options import bundle, option, read_option
-from inpaintbench.cli.recipe_options import NONE_GIVEN, Given, of_recipe
+from inpaintbench.cli.options import NONE_GIVEN, Given, bundle, of_recipe, option, read_option
 from inpaintbench.curation.fetching import FETCHERS
 from inpaintbench.curation.fetching.flickr_client import connect
 from inpaintbench.curation.fetching.flickr_ids import read_ids

@@ -12,7 +12,7 @@ from inpaintbench import frozen
 from inpaintbench.claims import tells_nothing, too_few
 from inpaintbench.cli import console
 from inpaintbench.cli.exits import StoppedError, UsageError
-from inpaintbench.cli.options import bundle, option
+from inpaintbench.cli.options import bundle
 from inpaintbench.curation.footage import clips_foreseen
 from inpaintbench.curation.sources.base import unquoted_path
 from inpaintbench.curation.sources.folder import FolderSource
@@ -32,19 +32,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is asked before a build, in its place."""
+    """What is asked before a build, in its place.
 
-    plan: Annotated[
-        bool,
-        option("Build nothing: say how many films find 1 dB and 0.5 dB, by a pilot on a few of these films.", "--plan"),
-    ] = False
-    plan_deviation: Annotated[
-        float | None,
-        option(
-            "With --plan: by how much differences of two items of a clip scatter on every axis, above 0, without a pilot.",
-            metavar="DB",
-        ),
-    ] = None
+    Attributes:
+        plan: Build nothing: say how many films find 1 dB and 0.5 dB, by a pilot on a few of these films.
+        plan_deviation (DB): With --plan: by how much differences of two items of a clip scatter on every axis, above 0,
+            without a pilot.
+    """
+
+    plan: bool = False
+    plan_deviation: float | None = None
 
     def tell(self, recipe: DevilRecipe, folder: Path | None) -> bool:
         """Say it where it is asked for; False where nothing is, and the build goes on.

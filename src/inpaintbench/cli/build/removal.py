@@ -7,11 +7,9 @@ from typing import Annotated, Any
 
 from inpaintbench.cli.build.running import Build, Building, Demo, Out, Owned, Owning
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import option
-from inpaintbench.cli.recipe_options import NONE_GIVEN, Given, of_recipe
+from inpaintbench.cli.options import NONE_GIVEN, Among, Given, Positive, of_recipe
 from inpaintbench.curation.sources.removal_folders import RemovalFolders
 from inpaintbench.curation.sources.removal_layouts import GENERIC, NAMES
-from inpaintbench.recipes.options import FOOTAGE
 from inpaintbench.recipes.removal import RemovalRecipe
 from inpaintbench.recipes.stages import SourceSpec
 
@@ -19,30 +17,34 @@ DEMO_ITEMS = 24
 
 
 def build_removal(
+    *,
     out: Out,
-    items: Annotated[
-        int | None, option("Render so many items; their truth is exact.", default="none", min=1, panel=FOOTAGE)
-    ] = None,
+    items: Positive | None = None,
     demo: Demo = False,
-    pairs: Annotated[Path | None, option("Folder of a data set with truths; --layout says whose.", panel=FOOTAGE)] = None,
-    layout: Annotated[str | None, option("How --pairs is laid out.", default="none", among=NAMES[1:], panel=FOOTAGE)] = None,
-    clips: Annotated[Path | None, option("Folder of clips with an object (videos, or folders of frames).", panel=FOOTAGE)] = None,
-    masks: Annotated[Path | None, option("Folder of its masks, by the names of the clips.", panel=FOOTAGE)] = None,
-    truth: Annotated[
-        Path | None, option("Folder of the same clips without it.", default="nobody has them", panel=FOOTAGE)
-    ] = None,
-    allow_unmatched: Annotated[
-        bool, option("Leave out what has no partner of its name.", "--allow-unmatched", panel=FOOTAGE)
-    ] = False,
-    effects: Annotated[
-        Path | None, option("Table of their side effects: clip, side_effect, strength.", default="by folders", panel=FOOTAGE)
-    ] = None,
-    fps: Annotated[float, option("Frames a second of folders of frames.", panel=FOOTAGE)] = 24.0,
+    pairs: Path | None = None,
+    layout: Annotated[str | None, Among(NAMES[1:])] = None,
+    clips: Path | None = None,
+    masks: Path | None = None,
+    truth: Path | None = None,
+    allow_unmatched: bool = False,
+    effects: Path | None = None,
+    fps: float = 24.0,
     given: Annotated[Given, of_recipe(RemovalRecipe)] = NONE_GIVEN,
     owning: Owning = Owned(),
     build: Building = Build(),
 ) -> None:
     """Objects to be removed with their side effects. Rendered with an exact truth, from pairs of others, or clips without truth.
+
+    Footage:
+        items: Render so many items; their truth is exact. [default: none]
+        pairs: Folder of a data set with truths; --layout says whose.
+        layout: How --pairs is laid out. [default: none]
+        clips: Folder of clips with an object (videos, or folders of frames).
+        masks: Folder of its masks, by the names of the clips.
+        truth: Folder of the same clips without it. [default: nobody has them]
+        allow_unmatched: Leave out what has no partner of its name.
+        effects: Table of their side effects: clip, side_effect, strength. [default: by folders]
+        fps: Frames a second of folders of frames.
 
     Example: inpaintbench build removal --items 240 --out WORKSPACE
     """

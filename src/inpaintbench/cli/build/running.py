@@ -39,18 +39,16 @@ Demo = Annotated[bool, option("Small, from material that comes with the program;
 
 @dataclass(frozen=True)
 class Described:
-    """What the builder says of the dataset: the table ``[dataset]`` of a file, and single entries of it."""
+    """What the builder says of the dataset: the table ``[dataset]`` of a file, and single entries of it.
 
-    dataset: Annotated[
-        Path | None,
-        option(
-            "TOML file with the table [dataset] (title, authors, licence, contact, citation, homepage, splits) and [[slice]]s."
-        ),
-    ] = None
-    about: Annotated[
-        list[str] | None,
-        option('An entry of that table: title="Waves", authors=NAME, licence=CC-BY-4.0. Repeatable.', metavar="NAME=VALUE"),
-    ] = None
+    Attributes:
+        dataset: TOML file with the table [dataset] (title, authors, licence, contact, citation, homepage, splits) and
+            [[slice]]s.
+        about (NAME=VALUE): An entry of that table: title="Waves", authors=NAME, licence=CC-BY-4.0. Repeatable.
+    """
+
+    dataset: Path | None = None
+    about: list[str] | None = None
 
     def over(self, table: DatasetTable) -> DatasetTable:
         """The table of the file, or else ``table``, with the single entries in the place of its own."""
@@ -75,15 +73,16 @@ class Described:
 
 @dataclass(frozen=True)
 class Owned:
-    """Whose the footage of a folder is, where no file beside it says so."""
+    """Whose the footage of a folder is, where no file beside it says so.
 
-    footage_licence: Annotated[
-        str | None,
-        option(
-            "Of footage that no footage.toml or FILM.mp4.toml beside it says anything of.", default="not stated", metavar="SPDX"
-        ),
-    ] = None
-    footage_author: Annotated[str | None, option("Of the same.", default="not stated", metavar="NAME")] = None
+    Attributes:
+        footage_licence (SPDX): Of footage that no footage.toml or FILM.mp4.toml beside it says anything of. [default: not
+            stated]
+        footage_author (NAME): Of the same. [default: not stated]
+    """
+
+    footage_licence: str | None = None
+    footage_author: str | None = None
 
     @property
     def constants(self) -> dict[str, str]:
@@ -98,15 +97,17 @@ class Owned:
 
 @dataclass(frozen=True)
 class Published:
-    """What becomes of the dataset that an earlier run published."""
+    """What becomes of the dataset that an earlier run published.
 
-    append: Annotated[
-        bool, option("Keep every item of the dataset that this workspace published, and add to it.", "--append")
-    ] = False
-    append_to: Annotated[
-        Path | None, option("The same with a dataset elsewhere, such as one fetched from the Hub.", metavar="DATASET")
-    ] = None
-    replace: Annotated[bool, option("Publish what is built in its place, even where items are lost.", "--replace")] = False
+    Attributes:
+        append: Keep every item of the dataset that this workspace published, and add to it.
+        append_to (DATASET): The same with a dataset elsewhere, such as one fetched from the Hub.
+        replace: Publish what is built in its place, even where items are lost.
+    """
+
+    append: bool = False
+    append_to: Path | None = None
+    replace: bool = False
 
     def folder(self, own: Path) -> Path | None:
         """The dataset that is added to, of which ``own`` is the workspace's; None = nothing is."""

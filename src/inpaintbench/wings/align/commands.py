@@ -10,7 +10,7 @@ from inpaintbench import frozen
 from inpaintbench.cli import console
 from inpaintbench.cli.evaluate_options import ProtocolName
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import argument, option
+from inpaintbench.cli.options import Share, option
 from inpaintbench.cli.run_folder import kept_between_items, opened, scorable
 from inpaintbench.cli.words import pair
 from inpaintbench.errors import InputError
@@ -41,56 +41,38 @@ from inpaintbench.wings.align.reading import (
 
 
 def align_command(
-    dataset: Annotated[
-        str | None,
-        argument(
-            "A frozen dataset, for --run, sources and slices: a folder, or OWNER/NAME of the Hub.",
-            default="none, with --scores",
-            metavar="DATASET",
-        ),
-    ] = None,
-    answers: Annotated[
-        Path | None,
-        argument(
-            "Table of answers: .csv, .jsonl or .parquet with annotator, group, dimension, left, right, choice, or a file of "
-            "`annotate export`.",
-            default="the resolved votes of --run",
-        ),
-    ] = None,
-    scores: Annotated[Path | None, option("Table of scores: item, method, metric, value.", default="those of --run")] = None,
-    run: Annotated[Path | None, option("Folder with the scores.", default="none, with --scores")] = None,
+    dataset: str | None = None,
+    answers: Path | None = None,
+    *,
+    scores: Path | None = None,
+    run: Path | None = None,
     protocol: ProtocolName = None,
-    tie: Annotated[
-        list[str] | None,
-        option("From which difference on two values count as different; repeat for more.", metavar="METRIC=VALUE"),
-    ] = None,
-    tie_quantile: Annotated[
-        float | None, option("The other thresholds: this quantile of the differences of the pairs asked.", min=0, max=1)
-    ] = None,
-    better: Annotated[
-        list[str] | None, option("Direction of a metric that is not known here.", metavar="METRIC=higher|lower")
-    ] = None,
-    slices: Annotated[
-        Path | None, option("Table with item and slice, for verdicts by slice.", default="those of the dataset")
-    ] = None,
-    region: Annotated[
-        list[str] | None,
-        option(
-            "Metrics in this region; repeat for more. Names such as psnr/frame in other options are taken too.",
-            default="the usual one of each, as in the report",
-            metavar="REGION",
-        ),
-    ] = None,
-    baseline: Annotated[
-        str | None,
-        option("The metric that all others are tested against.", default="psnr, else clip_similarity", metavar="METRIC"),
-    ] = None,
-    pair: Annotated[
-        list[str] | None, option("Test these two metrics instead of all against one; repeat for more.", metavar="METRIC,METRIC")
-    ] = None,
+    tie: list[str] | None = None,
+    tie_quantile: Share | None = None,
+    better: list[str] | None = None,
+    slices: Path | None = None,
+    region: list[str] | None = None,
+    baseline: str | None = None,
+    pair: list[str] | None = None,
     out: Annotated[Path | None, option("Folder for tables, figures and the page.", default=f"RUN/{FOLDER}, or {FOLDER}")] = None,
 ) -> None:
     """Say how well metrics agree with people. It tells matching rates, correlations, the raters' own agreement.
+
+    Args:
+        dataset (DATASET): A frozen dataset, for --run, sources and slices: a folder, or OWNER/NAME of the Hub. [default:
+            none, with --scores]
+        answers: Table of answers: .csv, .jsonl or .parquet with annotator, group, dimension, left, right, choice, or a file
+            of `annotate export`. [default: the resolved votes of --run]
+        scores: Table of scores: item, method, metric, value. [default: those of --run]
+        run: Folder with the scores. [default: none, with --scores]
+        tie (METRIC=VALUE): From which difference on two values count as different; repeat for more.
+        tie_quantile: The other thresholds: this quantile of the differences of the pairs asked.
+        better (METRIC=higher|lower): Direction of a metric that is not known here.
+        slices: Table with item and slice, for verdicts by slice. [default: those of the dataset]
+        region (REGION): Metrics in this region; repeat for more. Names such as psnr/frame in other options are taken too.
+            [default: the usual one of each, as in the report]
+        baseline (METRIC): The metric that all others are tested against. [default: psnr, else clip_similarity]
+        pair (METRIC,METRIC): Test these two metrics instead of all against one; repeat for more.
 
     Example: inpaintbench eval align DATASET answers.csv --run RUN --tie psnr=0.5
     """

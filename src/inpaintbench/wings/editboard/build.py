@@ -11,11 +11,9 @@ from inpaintbench.cli import console
 from inpaintbench.cli.build.planning import say_what_pairs_tell
 from inpaintbench.cli.build.running import Build, Building, Demo, Out, Owned, Owning, one_of
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import option
-from inpaintbench.cli.recipe_options import NONE_GIVEN, Given, of_recipe
+from inpaintbench.cli.options import NONE_GIVEN, Given, Positive, of_recipe, option
 from inpaintbench.curation.nearer import ZOOM
 from inpaintbench.curation.sources.edit_clips import EditClips
-from inpaintbench.recipes.options import FOOTAGE
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.wings.editboard.recipe import AXIS, EditingRecipe, warnings
 from inpaintbench.workspace import Workspace
@@ -24,21 +22,27 @@ DEMO_SIDE = 192
 
 
 def build_editing(
+    *,
     out: Out,
-    clips: Annotated[Path | None, option("Folder of clips (frames or videos), as DAVIS, TGVE, EditBoard.", panel=FOOTAGE)] = None,
-    prompts: Annotated[
-        Path | None, option("CSV or JSON lines: clip, task, target_prompt, perhaps source_prompt and object.", panel=FOOTAGE)
-    ] = None,
+    clips: Path | None = None,
+    prompts: Path | None = None,
     demo: Demo = False,
-    masks: Annotated[Path | None, option("Folder of the clips' masks.", default="beside the clips", panel=FOOTAGE)] = None,
-    fps: Annotated[float, option("Frames a second of folders of frames.", panel=FOOTAGE)] = 24.0,
-    fewest_prompts: Annotated[int, option("Target prompts that a clip needs in each of its tasks.", min=1, panel=FOOTAGE)] = 2,
+    masks: Path | None = None,
+    fps: float = 24.0,
+    fewest_prompts: Positive = 2,
     licence: Annotated[str | None, option("The former name of --footage-licence.", hidden=True)] = None,
     given: Annotated[Given, of_recipe(EditingRecipe)] = NONE_GIVEN,
     owning: Owning = Owned(),
     build: Building = Build(),
 ) -> None:
     """Clips with prompts that ask for edits in four tasks. Masks say what these are about.
+
+    Footage:
+        clips: Folder of clips (frames or videos), as DAVIS, TGVE, EditBoard.
+        prompts: CSV or JSON lines: clip, task, target_prompt, perhaps source_prompt and object.
+        masks: Folder of the clips' masks. [default: beside the clips]
+        fps: Frames a second of folders of frames.
+        fewest_prompts: Target prompts that a clip needs in each of its tasks.
 
     Example: inpaintbench build editing --clips CLIPS --prompts prompts.csv --out WORKSPACE
     """

@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
+from annotated_types import Ge, Le
+
 from inpaintbench import frozen
 from inpaintbench.cli import console
 from inpaintbench.cli.console import InShard, Locally, Running
 from inpaintbench.cli.evaluate_options import InDataset, Networks, OfNetworks, ProtocolName, Run, SomeMetrics
-from inpaintbench.cli.options import option
+from inpaintbench.cli.options import Among, Seconds
 from inpaintbench.cli.run_folder import kept_between_items, opened
 from inpaintbench.cli.words import check_name
 from inpaintbench.errors import InputError, RunError
@@ -35,30 +37,30 @@ _MOST_NOTES = 20
 
 
 def editboard(
-    manifest: Annotated[
-        Path,
-        option(
-            "The edited videos: .csv, .jsonl, .json or .parquet with original_video_path, edited_video_path, "
-            "semantic_mask_path, source_prompt, target_prompt, and perhaps task, model, id."
-        ),
-    ],
-    out: Annotated[Path, option("Folder for scores and transcript; the same command goes on where it was.")],
-    protocol: Annotated[str, option(f"One of: {', '.join(_OURS)}.", among=_OURS)] = "editboard/as-published",
+    *,
+    manifest: Path,
+    out: Path,
+    protocol: Annotated[str, Among(_OURS)] = "editboard/as-published",
     metric: SomeMetrics = None,
-    side: Annotated[
-        int | None,
-        option(
-            "Squash all videos to squares of this side in pixels; EditBoard takes 512.", default="as they are", min=16, max=4096
-        ),
-    ] = None,
-    dry_run: Annotated[bool, option("Check everything and measure nothing.", "--dry-run")] = False,
-    keep_going: Annotated[bool, option("Leave out edits that cannot be scored, and say so.", "--keep-going")] = False,
+    side: Annotated[int | None, Ge(16), Le(4096)] = None,
+    dry_run: bool = False,
+    keep_going: bool = False,
     networks: OfNetworks = Networks(),
-    time_limit: Annotated[float, option("Seconds for one edit.", min=1)] = SCORING_SECONDS,
+    time_limit: Seconds = SCORING_SECONDS,
     running: Locally = Running(),
     shard: InShard = None,
 ) -> None:
     """Score edited videos by EditBoard's nine metrics. They come from a list; the transcript of every model is written.
+
+    Args:
+        manifest: The edited videos: .csv, .jsonl, .json or .parquet with original_video_path, edited_video_path,
+            semantic_mask_path, source_prompt, target_prompt, and perhaps task, model, id.
+        out: Folder for scores and transcript; the same command goes on where it was.
+        protocol: One of: {names}.
+        side: Squash all videos to squares of this side in pixels; EditBoard takes 512. [default: as they are]
+        dry_run: Check everything and measure nothing.
+        keep_going: Leave out edits that cannot be scored, and say so.
+        time_limit: Seconds for one edit.
 
     Example: inpaintbench eval editboard --manifest edits.csv --out RUN --dry-run
     """
@@ -125,13 +127,11 @@ def _in_words(edits: Sequence[Edit]) -> str:
     return f"{count(len(edits), 'edit')} by {count(len(models), 'model')} of {count(len(originals), 'original')}"
 
 
-def transcript(
-    dataset: InDataset,
-    run: Run,
-    protocol: ProtocolName = None,
-    out: Annotated[Path | None, option("Folder for the transcript.", default="RUN/transcript")] = None,
-) -> None:
+def transcript(dataset: InDataset, *, run: Run, protocol: ProtocolName = None, out: Path | None = None) -> None:
     """Write the transcript of methods on a benchmark of edits. It has each metric in each task, with its figures.
+
+    Args:
+        out: Folder for the transcript. [default: RUN/transcript]
 
     Example: inpaintbench eval transcript DATASET --run RUN
     """

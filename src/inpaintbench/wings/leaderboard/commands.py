@@ -11,7 +11,7 @@ from inpaintbench import frozen
 from inpaintbench.cli import completing, console
 from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, dataset_argument, label_of
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import argument, option
+from inpaintbench.cli.options import Natural, option
 from inpaintbench.cli.run_folder import opened, results_of
 from inpaintbench.errors import InputError
 from inpaintbench.eval.protocols import PROTOCOLS, usual
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 def submit(
     dataset: Annotated[Path | None, dataset_argument("none, with --new-card")] = None,
-    run: Annotated[Path | None, option("Folder with the scores.", default="none, with --new-card")] = None,
+    *,
+    run: Path | None = None,
     method: Annotated[
         str | None,
         option(
@@ -37,27 +38,26 @@ def submit(
             autocompletion=completing.labels,
         ),
     ] = None,
-    card: Annotated[Path | None, option("The method card, TOML.", default="none, with --new-card")] = None,
-    out: Annotated[Path | None, option("The file to write.", default="LABEL.zip")] = None,
+    card: Path | None = None,
+    out: Path | None = None,
     protocol: ProtocolName = None,
-    predictions: Annotated[
-        bool, option("Put in the predictions, so that others can measure some again.", "--predictions")
-    ] = False,
-    new_card: Annotated[
-        Path | None, option("Write an empty method card there, and nothing else.", "--new-card", metavar="FILE")
-    ] = None,
-    to_hub: Annotated[
-        str | None,
-        option(
-            "Open a pull request with the scores on this model of the Hub, with --repo.", default="none", metavar="OWNER/MODEL"
-        ),
-    ] = None,
-    repo: Annotated[str | None, option("The dataset on the Hub, for --to-hub.", default="none", metavar="OWNER/NAME")] = None,
-    revision: Annotated[
-        str | None, option("Its commit that was scored, as `export push` prints it.", default="not stated")
-    ] = None,
+    predictions: bool = False,
+    new_card: Path | None = None,
+    to_hub: str | None = None,
+    repo: str | None = None,
+    revision: str | None = None,
 ) -> None:
     """Pack one method's scores for a leaderboard. Hashes and its method card go with them.
+
+    Args:
+        run: Folder with the scores. [default: none, with --new-card]
+        card: The method card, TOML. [default: none, with --new-card]
+        out: The file to write. [default: LABEL.zip]
+        predictions: Put in the predictions, so that others can measure some again.
+        new_card (FILE): Write an empty method card there, and nothing else.
+        to_hub (OWNER/MODEL): Open a pull request with the scores on this model of the Hub, with --repo. [default: none]
+        repo (OWNER/NAME): The dataset on the Hub, for --to-hub. [default: none]
+        revision: Its commit that was scored, as `export push` prints it. [default: not stated]
 
     Example: inpaintbench eval submit DATASET --run RUN --method mine --card card.toml --out mine.zip
     """
@@ -128,39 +128,38 @@ def _propose(results: Results, method: str, *, model: str, repository: str, revi
 
 def leaderboard(
     dataset: InDataset,
-    folder: Annotated[Path, argument("Folder with submissions, *.zip.", metavar="SUBMISSIONS")],
-    out: Annotated[Path, option("Folder for the site.")],
+    folder: Path,
+    *,
+    out: Path,
     protocol: ProtocolName = None,
-    earlier: Annotated[
-        list[Path] | None,
-        option(
-            "Take scores on this earlier version of the dataset too, and compare all on the items in common; may be given again.",
-            default="none",
-            metavar="FOLDER",
-        ),
-    ] = None,
-    fingerprint: Annotated[str | None, option("Take scores with this fingerprint.", default="the protocol's own")] = None,
-    verify: Annotated[int, option("Measure N items of each submission again.", min=0, metavar="N")] = 0,
-    unmeasured: Annotated[
-        bool, option("Give places to submissions too whose pixels are not measured again here.", "--place-unmeasured")
-    ] = False,
-    seed: Annotated[int | None, option("Chooses these items.", default="drawn anew, so that nobody can know it", min=0)] = None,
-    workers: Annotated[int, option("Processes that measure again; 0 = this one.", min=0)] = 1,
-    clips: Annotated[
-        int, option("Show N items with every method's clip, from predictions that submissions brought.", min=0, metavar="N")
-    ] = 0,
-    title: Annotated[str | None, option("Of the site.", default="the dataset's name")] = None,
-    introduction: Annotated[str, option("A sentence below the title.")] = "",
-    space: Annotated[
-        str | None,
-        option(
-            "Write the README.md of a static Hugging Face Space too, for this dataset of the Hub.",
-            default="none",
-            metavar="OWNER/NAME",
-        ),
-    ] = None,
+    earlier: list[Path] | None = None,
+    fingerprint: str | None = None,
+    verify: Natural = 0,
+    unmeasured: bool = False,
+    seed: Natural | None = None,
+    workers: Natural = 1,
+    clips: Natural = 0,
+    title: str | None = None,
+    introduction: str = "",
+    space: str | None = None,
 ) -> None:
     """Make a static site from submissions. A bad one is listed with its reason and left out.
+
+    Args:
+        folder (SUBMISSIONS): Folder with submissions, *.zip.
+        out: Folder for the site.
+        earlier (FOLDER): Take scores on this earlier version of the dataset too, and compare all on the items in common; may
+            be given again. [default: none]
+        fingerprint: Take scores with this fingerprint. [default: the protocol's own]
+        verify (N): Measure N items of each submission again.
+        unmeasured --place-unmeasured: Give places to submissions too whose pixels are not measured again here.
+        seed: Chooses these items. [default: drawn anew, so that nobody can know it]
+        workers: Processes that measure again; 0 = this one.
+        clips (N): Show N items with every method's clip, from predictions that submissions brought.
+        title: Of the site. [default: the dataset's name]
+        introduction: A sentence below the title.
+        space (OWNER/NAME): Write the README.md of a static Hugging Face Space too, for this dataset of the Hub. [default:
+            none]
 
     Example: inpaintbench eval leaderboard DATASET SUBMISSIONS --verify 5 --out site
     """

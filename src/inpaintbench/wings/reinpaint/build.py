@@ -10,9 +10,7 @@ from inpaintbench.cli.build.cutting import Saved, Saving
 from inpaintbench.cli.build.planning import say_what_pairs_tell
 from inpaintbench.cli.build.running import Build, Building, Demo, Out, Owned, Owning, one_of
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import option
-from inpaintbench.cli.recipe_options import NONE_GIVEN, Given, of_recipe
-from inpaintbench.recipes.options import FOOTAGE
+from inpaintbench.cli.options import NONE_GIVEN, Given, of_recipe
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.wings.reinpaint.recipe import ReinpaintRecipe
 from inpaintbench.workspace import Workspace
@@ -21,10 +19,9 @@ DEMO = {"name": "Re-inpainting demo", "size": 256, "preset": "medium-256", "seco
 
 
 def build_reinpaint(
+    *,
     out: Out,
-    sources: Annotated[
-        Path | None, option("Folder of pictures (videos with --frames), searched recursively.", panel=FOOTAGE)
-    ] = None,
+    sources: Path | None = None,
     demo: Demo = False,
     given: Annotated[Given, of_recipe(ReinpaintRecipe)] = NONE_GIVEN,
     saving: Saving = Saved(),
@@ -32,6 +29,9 @@ def build_reinpaint(
     build: Building = Build(),
 ) -> None:
     """Pictures with brush or box holes in area bins. Patch masks for re-inpainting them lie on top.
+
+    Footage:
+        sources: Folder of pictures (videos with --frames), searched recursively.
 
     Example: inpaintbench build reinpaint --sources PICTURES --out WORKSPACE --size 256 --preset medium-256
     """

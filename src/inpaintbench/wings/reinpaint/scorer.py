@@ -44,7 +44,7 @@ def score(
         second_masks: K.
     """
     again(
-        dataset, run, protocol=protocol, metric=[submetric_of(name) for name in metric or ()] or None, running=running,
+        dataset, run=run, protocol=protocol, metric=[submetric_of(name) for name in metric or ()] or None, running=running,
         random_weights=random_weights, time_limit=seconds or SECONDS, second=second or USUAL_SECOND, masks=second_masks,
     )  # fmt: skip
 

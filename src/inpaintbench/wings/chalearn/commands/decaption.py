@@ -6,10 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 from inpaintbench.cli.build.running import Build, Building, Demo, Out, Owned, Owning, one_of
-from inpaintbench.cli.options import option
-from inpaintbench.cli.recipe_options import NONE_GIVEN, Given, of_recipe
+from inpaintbench.cli.options import NONE_GIVEN, Given, of_recipe
 from inpaintbench.masks.overlays.fonts import BUNDLED, installed_families
-from inpaintbench.recipes.options import FOOTAGE
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.wings.chalearn.decaption import DecaptionRecipe
 
@@ -22,16 +20,18 @@ DEMO_SEED = 6
 
 
 def build_decaption(
+    *,
     out: Out,
-    sources: Annotated[
-        Path | None, option("Folder of films; FILM.srt, .ass or .vtt beside a film is its text.", panel=FOOTAGE)
-    ] = None,
+    sources: Path | None = None,
     demo: Demo = False,
     given: Annotated[Given, of_recipe(DecaptionRecipe)] = NONE_GIVEN,
     owning: Owning = Owned(),
     build: Building = Build(),
 ) -> None:
     """Clips of five seconds with subtitles painted on them.
+
+    Footage:
+        sources: Folder of films; FILM.srt, .ass or .vtt beside a film is its text.
 
     Example: inpaintbench build decaption --sources FILMS --out WORKSPACE --side 256
     """

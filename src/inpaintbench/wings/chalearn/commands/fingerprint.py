@@ -7,22 +7,24 @@ from typing import Annotated
 
 from inpaintbench.cli.build.running import Build, Building, Demo, Out, one_of
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import option
-from inpaintbench.cli.recipe_options import NONE_GIVEN, Given, of_recipe
-from inpaintbench.recipes.options import DEGRADATION
+from inpaintbench.cli.options import NONE_GIVEN, Given, of_recipe
 from inpaintbench.wings.chalearn.fingerprint import PHOTOGRAPHS, FingerprintRecipe
 
 DEMO = {"name": "Fingerprint demo", "fingers": 36, "law": "uniform"}
 
 
 def build_fingerprint(
+    *,
     out: Out,
     demo: Demo = False,
     given: Annotated[Given, of_recipe(FingerprintRecipe)] = NONE_GIVEN,
-    photographs: Annotated[Path | None, option("Folder of photographs for backgrounds instead.", panel=DEGRADATION)] = None,
+    photographs: Path | None = None,
     build: Building = Build(),
 ) -> None:
     """Synthetic fingerprints, degraded as a whole. Needs no footage.
+
+    Degradation:
+        photographs: Folder of photographs for backgrounds instead.
 
     Example: inpaintbench build fingerprint --fingers 1000 --law whorl=2,arch=1 --out WORKSPACE
     """

@@ -9,10 +9,8 @@ from typing import Annotated, Any
 from inpaintbench.cli.build.running import Build, Building, Demo, Out, Owned, Owning, one_of
 from inpaintbench.cli.console import constant
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import option
-from inpaintbench.cli.recipe_options import NONE_GIVEN, Given, of_recipe
+from inpaintbench.cli.options import NONE_GIVEN, Given, Positive, of_recipe
 from inpaintbench.masks.block_json import read_blocks
-from inpaintbench.recipes.options import FOOTAGE, MASKS
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.wings.chalearn.humans import HumansRecipe
 
@@ -20,31 +18,28 @@ DEMO_PEOPLE = 24
 
 
 def build_humans(
+    *,
     out: Out,
-    people: Annotated[
-        list[str] | None,
-        option(
-            "Annotated photographs: mpii=mpii.mat:images. Repeatable.",
-            metavar="[SET:]FORMAT=ANNOTATIONS:IMAGES", panel=FOOTAGE,
-        ),
-    ] = None,
+    people: list[str] | None = None,
     demo: Demo = False,
-    originals: Annotated[
-        Path | None, option("Folder of photographs for --blocks, instead of annotated people.", panel=FOOTAGE)
-    ] = None,
-    crop: Annotated[
-        list[str] | None,
-        option("Of the crops: grow=0.5, shortest_side=224, framing=person ... Repeatable.", metavar="NAME=VALUE", panel=FOOTAGE),
-    ] = None,
-    limit: Annotated[int | None, option("At most so many people of each set.", min=1, panel=FOOTAGE)] = None,
-    blocks: Annotated[
-        Path | None, option("Mask file of the challenge: photograph -> [row, column, size] triples.", panel=MASKS)
-    ] = None,
+    originals: Path | None = None,
+    crop: list[str] | None = None,
+    limit: Positive | None = None,
+    blocks: Path | None = None,
     given: Annotated[Given, of_recipe(HumansRecipe)] = NONE_GIVEN,
     owning: Owning = Owned(),
     build: Building = Build(),
-) -> None:  # fmt: skip
+) -> None:
     """People with blocks missing around their joints.
+
+    Footage:
+        people ([SET:]FORMAT=ANNOTATIONS:IMAGES): Annotated photographs: mpii=mpii.mat:images. Repeatable.
+        originals: Folder of photographs for --blocks, instead of annotated people.
+        crop (NAME=VALUE): Of the crops: grow=0.5, shortest_side=224, framing=person ... Repeatable.
+        limit: At most so many people of each set.
+
+    Masks:
+        blocks: Mask file of the challenge: photograph -> [row, column, size] triples.
 
     Example: inpaintbench build humans --people mpii=mpii.mat:images --out WORKSPACE --limit 500
     """

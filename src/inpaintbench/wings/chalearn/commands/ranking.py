@@ -10,7 +10,7 @@ from inpaintbench.cli import completing, console
 from inpaintbench.cli.console import AsJson, print_json
 from inpaintbench.cli.evaluate_options import ProtocolName, SomeMetrics, dataset_argument
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import option
+from inpaintbench.cli.options import Among, option
 from inpaintbench.cli.run_folder import results_of
 from inpaintbench.cli.words import check_name
 from inpaintbench.errors import InputError
@@ -27,10 +27,11 @@ _PAPERS = ("chalearn", "editboard", "reinpaint")
 
 def rank(
     dataset: Annotated[Path | None, dataset_argument("none, with --published")] = None,
-    run: Annotated[Path | None, option("Folder with the scores.", default="none, with --published")] = None,
+    *,
+    run: Path | None = None,
     protocol: ProtocolName = None,
     metric: SomeMetrics = None,
-    region: Annotated[str | None, option("Where they are measured.", default="each metric's usual one, as in the report")] = None,
+    region: str | None = None,
     part: Annotated[
         str | None,
         option(
@@ -41,17 +42,23 @@ def rank(
             autocompletion=completing.slices,
         ),
     ] = None,
-    mean_places: Annotated[
-        str | None,
-        option("Mean places to one decimal: rounded, or truncated.", default="as the protocol says", among=get_args(MeanPlaces)),
-    ] = None,
-    joints: Annotated[bool, option("WNJD of each joint, with its side, too.", "--joints")] = False,
-    published: Annotated[bool, option("Tables that others printed.", "--published")] = False,
-    paper: Annotated[str, option("Whose tables these are: the challenges', or a paper's.", among=_PAPERS)] = "chalearn",
-    table: Annotated[int | None, option("Only this one of them.", default="all")] = None,
+    mean_places: Annotated[str | None, Among(get_args(MeanPlaces))] = None,
+    joints: bool = False,
+    published: bool = False,
+    paper: Annotated[str, Among(_PAPERS)] = "chalearn",
+    table: int | None = None,
     as_json: AsJson = False,
 ) -> None:
     """Order methods by the mean of their places over metrics.
+
+    Args:
+        run: Folder with the scores. [default: none, with --published]
+        region: Where they are measured. [default: each metric's usual one, as in the report]
+        mean_places: Mean places to one decimal: rounded, or truncated. [default: as the protocol says]
+        joints: WNJD of each joint, with its side, too.
+        published: Tables that others printed.
+        paper: Whose tables these are: the challenges', or a paper's.
+        table: Only this one of them. [default: all]
 
     Example: inpaintbench eval rank DATASET --run RUN --slice split-test --metric psnr --metric ssim
     """

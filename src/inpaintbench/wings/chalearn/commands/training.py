@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+from annotated_types import Ge, Le
+
 from inpaintbench import frozen
 from inpaintbench.cli import console
 from inpaintbench.cli.exits import UsageError
@@ -32,18 +34,23 @@ Evaluated = Annotated[
 
 
 def train(
-    dataset: Annotated[str, argument("A frozen dataset: a folder, or OWNER/NAME of the Hub.", metavar="DATASET")],
+    dataset: str,
     network: Name,
+    *,
     out: Out,
     steps: Steps = None,
     minutes: Minutes = None,
     given: Given = None,
-    seed: Annotated[int, option("Of the first parameters and of every draw.", min=0, max=2**63 - 1)] = 0,
+    seed: Annotated[int, Ge(0), Le(2**63 - 1)] = 0,
     device: On = "auto",
     threads: Threads = 1,
     evaluated: Evaluated = None,
 ) -> None:
     """Train a baseline of ChaLearn 2018. It learns the items of the split "train"; the method of the same name then uses it.
+
+    Args:
+        dataset (DATASET): A frozen dataset: a folder, or OWNER/NAME of the Hub.
+        seed: Of the first parameters and of every draw.
 
     Example: inpaintbench eval train DATASET residual_encoder --out trained --minutes 30
     """

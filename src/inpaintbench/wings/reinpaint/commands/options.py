@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from inpaintbench.cli import completing, console
 from inpaintbench.cli.evaluate_options import label_of, leaf_and_constants
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import argument, bundle, option
+from inpaintbench.cli.options import Among, Natural, Positive, argument, bundle, option
 from inpaintbench.errors import InputError
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.scoring.predict import MethodSpec
@@ -57,7 +57,11 @@ TimeLimit = Annotated[float, option("Seconds for one item of one method, K secon
 
 @dataclass(frozen=True)
 class Firsts:
-    """The methods whose results are inpainted again, by their labels, and synthetic fills beside them."""
+    """The methods whose results are inpainted again, by their labels, and synthetic fills beside them.
+
+    Attributes:
+        fill: Score a synthetic fill too: {names}. May be given again.
+    """
 
     method: Annotated[
         list[str] | None,
@@ -66,9 +70,7 @@ class Firsts:
             autocompletion=completing.labels,
         ),
     ] = None  # fmt: skip
-    fill: Annotated[
-        list[str] | None, option(f"Score a synthetic fill too: {', '.join(FILLS)}. May be given again.", among=FILLS)
-    ] = None
+    fill: Annotated[list[str] | None, Among(FILLS)] = None
 
     def of(
         self, workspace: Workspace, *, seed: int, sigma: float = NOISE_SIGMA, clip: bool = True, needed: bool = True
@@ -96,12 +98,19 @@ def _first(workspace: Workspace, label: str) -> First:
 
 @dataclass(frozen=True)
 class Drawing:
-    """Options of drawing second masks, where they are not those of the dataset."""
+    """Options of drawing second masks, where they are not those of the dataset.
 
-    patch: Annotated[int, option("Side of a patch in pixels, where masks are drawn.", min=1)] = Patches.size_pixels
-    count: Annotated[str, option("Of drawn patches: bernoulli, or exact.")] = Patches.count
-    tube_frames: Annotated[int, option("Frames that a patch lasts in clips; 0 = all.", min=0)] = Patches.tube_frames
-    seed: Annotated[int, option("Of drawn masks and synthetic fills.")] = Patches.seed
+    Attributes:
+        patch: Side of a patch in pixels, where masks are drawn.
+        count: Of drawn patches: bernoulli, or exact.
+        tube_frames: Frames that a patch lasts in clips; 0 = all.
+        seed: Of drawn masks and synthetic fills.
+    """
+
+    patch: Positive = Patches.size_pixels
+    count: str = Patches.count
+    tube_frames: Natural = Patches.tube_frames
+    seed: int = Patches.seed
 
     @property
     def patches(self) -> Patches:

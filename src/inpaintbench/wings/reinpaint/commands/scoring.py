@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+from annotated_types import Ge
+
 from inpaintbench.cli import console
 from inpaintbench.cli.console import Locally, Running
 from inpaintbench.cli.evaluate_options import RandomWeights
-from inpaintbench.cli.options import option
+from inpaintbench.cli.options import Among, Natural
 from inpaintbench.cli.run_folder import opened, scorable
 from inpaintbench.compute import Compute
 from inpaintbench.eval.methods import METHODS
@@ -27,6 +29,7 @@ from inpaintbench.wings.reinpaint.step import SECONDS, inpaint_again_all, natura
 
 def score(
     dataset: options.InDataset,
+    *,
     run: options.Run,
     second: options.Second = USUAL_SECOND,
     firsts: options.WhichFirsts = options.Firsts(),
@@ -35,13 +38,17 @@ def score(
     masks: options.PublishedMasks = None,
     ratio: options.RatioText = OF_DATASET,
     drawing: options.Drawn = options.Drawing(),
-    noise_sigma: Annotated[float, option("Of the fill `noise`, in intensities of 0..1.", min=0)] = NOISE_SIGMA,
-    clip: Annotated[bool, option("What the fill `noise` does beyond black and white.", "--clip/--wrap")] = True,
+    noise_sigma: Annotated[float, Ge(0)] = NOISE_SIGMA,
+    clip: bool = True,
     random_weights: RandomWeights = None,
     time_limit: options.TimeLimit = SECONDS,
     running: Locally = Running(),
 ) -> None:
     """Score methods by how well results can be inpainted again (D). Their results are those of a run folder.
+
+    Args:
+        noise_sigma: Of the fill `noise`, in intensities of 0..1.
+        clip --clip/--wrap: What the fill `noise` does beyond black and white.
 
     Example: inpaintbench eval reinpaint score DATASET --run RUN --second telea,radius_pixels=5 --ratio 0.2-0.6
     """
@@ -81,26 +88,28 @@ def score(
 
 def grid(
     dataset: options.InDataset,
+    *,
     run: options.Run,
-    second: Annotated[
-        list[str] | None,
-        option("F2; may be given again.", default="telea, navier_stokes", among=METHODS, metavar="METHOD[,NAME=VALUE]"),
-    ] = None,
-    ratio: Annotated[
-        list[str] | None, option("Second ratio, as in `eval reinpaint`; may be given again.", default="0.2, 0.4, 0.6")
-    ] = None,
+    second: Annotated[list[str] | None, Among(METHODS)] = None,
+    ratio: list[str] | None = None,
     firsts: options.WhichFirsts = options.Firsts(),
     metric: options.Metrics = None,
     protocol: options.ProtocolName = "reinpaint/as-published",
     masks: options.Masks = PAPER_MASKS,
     drawing: options.Drawn = options.Drawing(),
-    out: Annotated[Path | None, option("Folder for tables and gallery.", default="RUN/reinpaint-grid")] = None,
-    pictures: Annotated[int, option("Items in the gallery.", min=0)] = 3,
+    out: Path | None = None,
+    pictures: Natural = 3,
     random_weights: RandomWeights = None,
     time_limit: options.TimeLimit = SECONDS,
     running: Locally = Running(),
 ) -> None:
     """Tabulate D as the paper's Tables 1-3 and 6-14. The axes are F2, first masks, second masks, objective and sub-metric.
+
+    Args:
+        second (METHOD[,NAME=VALUE]): F2; may be given again. [default: telea, navier_stokes]
+        ratio: Second ratio, as in `eval reinpaint`; may be given again. [default: 0.2, 0.4, 0.6]
+        out: Folder for tables and gallery. [default: RUN/reinpaint-grid]
+        pictures: Items in the gallery.
 
     Example: inpaintbench eval reinpaint grid DATASET --run RUN --second telea --ratio 0.4
     """

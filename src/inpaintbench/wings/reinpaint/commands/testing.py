@@ -10,7 +10,7 @@ from inpaintbench.annotate.outcomes.judgement_files import read_rows
 from inpaintbench.cli import console
 from inpaintbench.cli.console import Locally, Running
 from inpaintbench.cli.evaluate_options import RandomWeights
-from inpaintbench.cli.options import bundle, option
+from inpaintbench.cli.options import Among, bundle, option
 from inpaintbench.cli.run_folder import opened, scorable
 from inpaintbench.cli.words import check_name
 from inpaintbench.compute import Compute
@@ -42,18 +42,12 @@ BESIDE = {"no-reference/koniq": " (KonIQ)", "no-reference/spaq": " (SPAQ)"}
 
 def stability(
     dataset: options.InDataset,
+    *,
     run: options.Run,
-    experiment: Annotated[
-        list[str] | None,
-        option(
-            f"One of: {', '.join(experiments.EXPERIMENTS)}. May be given again.", default="all", among=experiments.EXPERIMENTS
-        ),
-    ] = None,
+    experiment: Annotated[list[str] | None, Among(experiments.EXPERIMENTS)] = None,
     second: options.Second = "exemplar",
     firsts: options.WhichFirsts = options.Firsts(),
-    metric: Annotated[
-        str | None, option("Sub-metric: psnr, ssim or lpips.", default="psnr; of one picture under seeds lpips, if it can be")
-    ] = None,
+    metric: str | None = None,
     seeds: Annotated[
         int | None,
         option(
@@ -62,18 +56,25 @@ def stability(
             min=2,
         ),
     ] = None,
-    first: Annotated[str, option("F1 of objectives with --seeds.", among=METHODS, metavar="METHOD[,NAME=VALUE]")] = "exemplar",
-    item: Annotated[str | None, option("The picture that is inpainted under seeds.", default="the first")] = None,
+    first: Annotated[str, Among(METHODS)] = "exemplar",
+    item: str | None = None,
     protocol: options.ProtocolName = PROTOCOL,
     masks: options.Masks = PAPER_MASKS,
     ratio: options.RatioText = "0.4",
     drawing: Annotated[options.Drawing, bundle(options.Drawing, "patch", "seed")] = options.Drawing(),
-    out: Annotated[Path | None, option("Folder for plots.", default="RUN/reinpaint-stability")] = None,
+    out: Path | None = None,
     random_weights: RandomWeights = None,
     time_limit: options.TimeLimit = SECONDS,
     running: Locally = Running(),
 ) -> None:
     """Say how much D changes with seeds, masks, items and K. Tables and plots are those of the paper's Figs. 3f, 4, 7.
+
+    Args:
+        experiment: One of: {names}. May be given again. [default: all]
+        metric: Sub-metric: psnr, ssim or lpips. [default: psnr; of one picture under seeds lpips, if it can be]
+        first (METHOD[,NAME=VALUE]): F1 of objectives with --seeds.
+        item: The picture that is inpainted under seeds. [default: the first]
+        out: Folder for plots. [default: RUN/reinpaint-stability]
 
     Example: inpaintbench eval reinpaint stability DATASET --run RUN --experiment fill_seeds --seeds 100
     """
@@ -144,17 +145,19 @@ def _show(made: experiments.Experiment, folder: Path) -> None:
 
 def selection(
     dataset: options.InDataset,
+    *,
     run: options.Run,
     protocol: options.ProtocolName = PROTOCOL,
     firsts: Annotated[options.Firsts, bundle(options.Firsts, "method")] = options.Firsts(),
-    people: Annotated[
-        Path | None, option("Judgements of the question best_of, as `annotate` exports them: .csv, .jsonl or .parquet.")
-    ] = None,
+    people: Path | None = None,
 ) -> None:
     """Say on which share of the items each method is the best. It is so by every metric and by people (the paper's Table 5).
 
     Reference methods are never chosen. MUSIQ and PAR stand beside D where `eval score` has measured them, under
     no-reference/koniq or no-reference/spaq.
+
+    Args:
+        people: Judgements of the question best_of, as `annotate` exports them: .csv, .jsonl or .parquet.
 
     Example: inpaintbench eval reinpaint selection DATASET --run RUN --people judgements.csv
     """
@@ -202,8 +205,11 @@ def _beside(
     return scores
 
 
-def paper(out: Annotated[Path, option("Folder for the tables.")] = PAPER_FOLDER) -> None:
+def paper(*, out: Path = PAPER_FOLDER) -> None:
     """Write the paper's published numbers as tables. The same code makes yours.
+
+    Args:
+        out: Folder for the tables.
 
     Example: inpaintbench eval reinpaint paper --out reinpaint-paper-tables
     """
