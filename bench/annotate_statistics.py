@@ -20,7 +20,7 @@ from inpaintbench.annotate.desk.pairs import expected_information, is_stable
 from inpaintbench.annotate.statistics.planning import plan
 from inpaintbench.annotate.statistics.ranking import Comparison, Ranking, rank
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "helpers"))
 from planted_studies import OUTCOMES, Planted, drawn, outcome_shares, true_strengths
 
 FIVE = (0.9, 0.4, 0.1, -0.4, -1.0)

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "helpers"))
 
 import cv2
 import numpy as np
@@ -37,7 +37,7 @@ cv2.setNumThreads(1)
 
 HELD_OUT_SEED = 1000
 MARKED, SPANS = Path(__file__).with_name("marked_films.toml"), ("gradual", "either")
-REAL_CUTS = Path(__file__).parents[1] / "tests" / "real_cuts.csv"
+REAL_CUTS = Path(__file__).parents[1] / "tests" / "curation" / "real_cuts.csv"
 DETECTORS = (ContentDetector, AdaptiveDetector, HistogramDetector, HashDetector, ThresholdDetector)
 OURS = "this package"
 Counts = dict[str, dict[str, list[int]]]

@@ -13,7 +13,7 @@ from pathlib import Path
 from unittest import mock
 
 os.environ["OMP_NUM_THREADS"] = "1"
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "helpers"))
 
 import cv2
 from damaged_places import DAMAGES, METHODS, PLACES, Field, films, prints, ranking_metrics
@@ -38,7 +38,8 @@ def main() -> int:
         f"truth as JPEG of quality 90 gives it back), each damaged by {', '.join(kinds)},\n"
         f"in the {' and in the '.join(PLACES)}. A place is gained where the damaged result stands before the one that it was\n"
         "made of, is bold where that is not, or stands better in its stead. What is asked of which is in\n"
-        "[damaged_places.py](../tests/damaged_places.py). Last, what would be gained if diagnostic metrics ranked like others.\n"
+        "[damaged_places.py](../tests/helpers/damaged_places.py). Last, what would be gained if diagnostic metrics ranked like\n"
+        "others.\n"
     )
     print("| protocol | metrics that rank | comparisons | places gained | without the gate |\n|---|---|---|---|---|")
     total, gained = 0, []

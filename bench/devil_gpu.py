@@ -43,7 +43,7 @@ from inpaintbench.models.i3d_stages import Convolution
 from inpaintbench.types import Dataset, Frames, Prediction, Slice
 from inpaintbench.workspace import Workspace
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "helpers"))
 from few_shapes_probes import Convolutions, by_volumes, views, wandering_hole
 
 PROTOCOL = "devil/as-published"

@@ -32,7 +32,7 @@ from inpaintbench.models.torch_networks import network
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "helpers"))
 import i3d_reference as reference
 
 HEIGHT, WIDTH, METHODS, WINDOW_FRAMES = 480, 832, 4, 10

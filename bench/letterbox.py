@@ -29,7 +29,7 @@ cv2.setNumThreads(1)
 
 KINDS = ("letterbox", "pillarbox", "both", "one side", "noisy black", "not quite black", "dark film", "subtitled", "coloured")
 MOTIONS = ("tripod", "pan_right", "hand_shake", "zoom_in")
-REAL_BARS = Path(__file__).parents[1] / "tests" / "real_bars.csv"
+REAL_BARS = Path(__file__).parents[1] / "tests" / "curation" / "real_bars.csv"
 FRAMES = 50
 
 

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 os.environ["OMP_NUM_THREADS"] = "1"
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "helpers"))
 
 import cv2
 import every_metric
@@ -64,7 +64,7 @@ def _report() -> int:
         f"Rounds of {ITEMS} items with a prediction and a worse one each ({OF_NETWORKS['items']} items for networks, with\n"
         "made-up parameters): noise, blur, shift, another level or a block, on all frames or some. Every item is compared in\n"
         "every region, and all together by the mean, the rank and the paired test. What the claims mean is in\n"
-        "[never_better.py](../tests/never_better.py).\n"
+        "[never_better.py](../tests/helpers/never_better.py).\n"
     )
     print("| metric | claim | rounds | comparisons that held | rounds in which the worse was better |\n|---|---|---|---|---|")
     total, failed = 0, []

@@ -44,7 +44,7 @@ def footage(folder: Path, count: int) -> str:
         for path in found[:count]:
             shutil.copyfile(path, folder / f"{path.parent.name}-{path.name}")
         return f"{len(found[:count])} real videos"
-    sys.path.insert(0, str(ROOT / "tests"))
+    sys.path.insert(0, str(ROOT / "tests" / "helpers"))
     from footage import write_sources
 
     write_sources(folder)

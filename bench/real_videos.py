@@ -34,7 +34,7 @@ from inpaintbench.steps import LEVELS
 from inpaintbench.types import Attribute, Clip, Selection, Source
 from inpaintbench.workspace import Workspace
 
-REAL_CUTS = Path(__file__).parents[1] / "tests" / "real_cuts.csv"
+REAL_CUTS = Path(__file__).parents[1] / "tests" / "curation" / "real_cuts.csv"
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from inpaintbench.eval.scoring.run_state import BETWEEN, remembered
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.workspace import Workspace
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "helpers"))
 METHODS = ("fallback", "remembering", "said", "on_disk")
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
 if assets := os.environ.get("INPAINTBENCH_TEST_ASSETS"):
     os.environ.setdefault("INPAINTBENCH_WEIGHTS", f"{assets}/weights")
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "helpers"))
 
 import numpy as np
 from footage import write_sources

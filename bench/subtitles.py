@@ -17,7 +17,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "helpers"))
 
 from overlay_recovery import DIFFICULTIES, REAL_FILMS, RULES, Counts, embedded_clips, found, least, pooled, square
 

@@ -22,7 +22,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 # What runs with the packages of the wheel and of a test runner.
 TESTS = (
-    "tests/test_video.py", "tests/test_video_encoders.py",
+    "tests/video/test_video.py", "tests/video/test_video_encoders.py",
     "tests/test_types.py", "tests/test_workspace.py", "tests/test_ledgers.py",
     "tests/test_regions.py", "tests/test_files.py", "tests/test_catalogue.py", "tests/cli/test_doctor.py",
     "tests/executors/test_local.py", "tests/export/test_identity.py", "tests/eval/scoring/test_score.py",

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lanes import FAST_EXAMPLES, hold_to_fast
 
-HERE = str(Path(__file__).parent)
+HERE = Path(__file__).parent / "helpers"
 
 
 @pytest.mark.parametrize(("profile", "examples"), [("fast", FAST_EXAMPLES), ("long", 5 * FAST_EXAMPLES)])

@@ -17,8 +17,8 @@ from click.testing import Result
 from old_format import write_one_file
 from scoring_probes import write_items
 from tests.eval.adapters.programs import cloned
-from tests.worlds import pan_clip
 from typer.testing import CliRunner
+from worlds import pan_clip
 
 from inpaintbench import video
 from inpaintbench.cli.checking import check_method

@@ -19,7 +19,7 @@ from inpaintbench.curation.bars import Bars, BarSpan, find_bars, find_one, looke
 from inpaintbench.types import Attribute, Frames
 from inpaintbench.workspace import Blobs
 
-REAL_BARS = Path(__file__).parents[1] / "real_bars.csv"
+REAL_BARS = Path(__file__).with_name("real_bars.csv")
 
 
 def boxed(frames: Frames, *, top: int = 0, bottom: int = 0, left: int = 0, right: int = 0, level: int = 0) -> Frames:

@@ -15,7 +15,7 @@ from inpaintbench import video
 from inpaintbench.curation.shots import BLOCK_FRAMES, Transition, transitions
 from inpaintbench.types import Frames
 
-REAL_CUTS = Path(__file__).parents[1] / "real_cuts.csv"
+REAL_CUTS = Path(__file__).with_name("real_cuts.csv")
 
 
 def places(found: list[Transition]) -> list[tuple[str, int, int]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.worlds import pan_clip
+from worlds import pan_clip
 
 from inpaintbench.eval.metrics.base import Metric
 from inpaintbench.eval.protocols import PROTOCOLS

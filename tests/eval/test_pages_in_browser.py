@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.browser_checks import OpenPage, serious_findings
+from browser_checks import OpenPage, serious_findings
 from tests.eval.analysis.test_analysis_tables import two_slices as means
 from tests.wings.align.test_write import made as alignment
 from tests.wings.editboard.test_transcript import published as transcript

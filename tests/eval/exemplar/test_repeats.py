@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.worlds import PHOTOGRAPHS, photograph, sensor_noise
+from worlds import PHOTOGRAPHS, photograph, sensor_noise
 
 from inpaintbench.eval.exemplar.filling import continue_repeats, shifts_of
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.worlds import photograph
+from worlds import photograph
 
 from inpaintbench.eval.exemplar.levels import NOWHERE, Level, levels_of
 from inpaintbench.eval.exemplar.search import Draws, Match, Weights, random_numbers

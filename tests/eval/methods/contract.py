@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from tests.worlds import pan_clip
+from worlds import pan_clip
 
 from inpaintbench.contracts import Check, NotChecked
 from inpaintbench.contracts.method import CHECKS

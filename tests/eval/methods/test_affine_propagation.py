@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.eval.methods.contract import MethodContract, corrupted, inpaint, psnr
-from tests.worlds import camera_path, film, moving_texture, pan_clip, photograph, sensor_noise
+from worlds import camera_path, film, moving_texture, pan_clip, photograph, sensor_noise
 
 from inpaintbench.eval.methods.affine_propagation import AffinePropagation, CameraMotion
 from inpaintbench.eval.methods.telea import Telea

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from tests.eval.methods.contract import MethodContract, corrupted, inpaint, wandering_hole, world
-from tests.worlds import photograph
+from worlds import photograph
 
 from inpaintbench import video
 from inpaintbench.errors import InputError

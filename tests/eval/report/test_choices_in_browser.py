@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from tests.browser_checks import OpenPage
+from browser_checks import OpenPage
 from tests.eval.report.hand_made import dataset, scores
 from tests.eval.report.report_of_items import METHODS, SLICES, make_report
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.browser_checks import OpenPage, serious_findings
+from browser_checks import OpenPage, serious_findings
 from tests.eval.report.diagnosed import METHODS, diagnosis_of, paired_results
 from tests.eval.report.hand_made import FlatMedia
 from tests.eval.report.test_player import Tab

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.browser_checks import OpenPage, serious_findings
+from browser_checks import OpenPage, serious_findings
 from tests.eval.report.hand_made import read_bars
 from tests.eval.report.report_of_items import FRAMES, ITEMS, METHODS, SLICES, data, make_report, psnr
 

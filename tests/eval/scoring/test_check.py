@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from tests.eval.scoring import planted_mistakes
 from tests.eval.scoring.planted_mistakes import PLANTED, good
-from tests.worlds import pan_clip
+from worlds import pan_clip
 
 from inpaintbench.errors import InputError
 from inpaintbench.eval.adapters.checking import (

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.ndimage import gaussian_filter
 from scoring_probes import FRAMES, HEIGHT, WIDTH, predictions, write_items
-from tests.worlds import pan_clip
+from worlds import pan_clip
 
 from inpaintbench.errors import UnknownNameError
 from inpaintbench.eval.protocols import PROTOCOLS, usual

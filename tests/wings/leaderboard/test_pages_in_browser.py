@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.browser_checks import OpenPage, serious_findings
+from browser_checks import OpenPage, serious_findings
 from tests.wings.leaderboard.made import PROTOCOL
 
 from inpaintbench.eval.protocols import PROTOCOLS

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.eval.methods.contract import MethodContract
-from tests.worlds import pan_clip
+from worlds import pan_clip
 
 from inpaintbench.eval.methods.text_spans import text_hole
 from inpaintbench.masks.render import generate
