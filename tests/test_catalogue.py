@@ -69,7 +69,7 @@ KINDS = {
     "inpaintbench.annotate.questions": ("QUESTIONS", {"base"}),
     "inpaintbench.annotate.screening": ("inpaintbench.annotate.rules:RULES", {"base"}),
     "inpaintbench.eval.methods": ("METHODS", {"base", "text_spans", "trained"}),
-    "inpaintbench.eval.metrics": ("METRICS", {"base", "families"}),
+    "inpaintbench.eval.metrics": ("METRICS", {"base"}),
 }
 
 

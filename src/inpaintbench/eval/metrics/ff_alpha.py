@@ -11,7 +11,7 @@ import numpy as np
 
 from inpaintbench.deviations import Deviation
 from inpaintbench.eval.metrics.base import Measurement, Where
-from inpaintbench.eval.metrics.families import FlowMetric
+from inpaintbench.eval.metrics.warp_error import FlowMetric
 from inpaintbench.eval.passes.edits import Empty, check_empty, mean_over_edit, where_fitting
 from inpaintbench.eval.passes.flow_pairs import Field, Mask, Picture, SourcePair, SourceRule, carried, largest, sources
 from inpaintbench.ranges import Share, WholeLevel

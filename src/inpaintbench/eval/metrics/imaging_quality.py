@@ -6,7 +6,7 @@ from typing import Unpack
 
 from inpaintbench.catalogue import known_name
 from inpaintbench.eval.metrics.base import Measurement, Where, mean_over_clip
-from inpaintbench.eval.metrics.families import MusiqMetric
+from inpaintbench.eval.metrics.musiq import MusiqMetric
 from inpaintbench.eval.passes.edits import WITHOUT_GIF, through_gif
 from inpaintbench.eval.passes.musiq_frames import PREPROCESSES, musiq_scores
 from inpaintbench.ranges import Positive

@@ -2,14 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Literal, Unpack, get_args
+from collections.abc import Mapping
+from typing import Any, Literal, Unpack, get_args
 
-from inpaintbench.eval.metrics.base import Measurement, Where, mean_over_clip
-from inpaintbench.eval.metrics.families import MusiqMetric
+from inpaintbench.eval.metrics.base import (
+    Measurement,
+    SingleRegionMetric,
+    Where,
+    mean_over_clip,
+)
 from inpaintbench.eval.passes.musiq_frames import musiq_scores
+from inpaintbench.models.musiq import HEADS, check_head
 from inpaintbench.view import ItemView
 
 Picture = Literal["composite", "prediction"]
+
+
+class MusiqMetric(SingleRegionMetric):
+    """Base of metrics that rate whole frames by MUSIQ.
+
+    Args:
+        head: one of ``inpaintbench.models.musiq.HEADS``.
+    """
+
+    higher_is_better = True
+
+    def __init__(self, *, head: str, **where: Unpack[Where]) -> None:
+        super().__init__(**where)
+        self.head = check_head(head)
+
+    @classmethod
+    def weights_of(cls, constants: Mapping[str, Any]) -> tuple[str, ...]:
+        """The head's."""
+        return (HEADS[check_head(constants["head"])],)
 
 
 class MusiqScore(MusiqMetric):

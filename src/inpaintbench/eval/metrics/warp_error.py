@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Unpack
 
@@ -13,8 +13,12 @@ import numpy.typing as npt
 from inpaintbench.deviations import Deviation
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.flows import FLOWS
-from inpaintbench.eval.metrics.base import Measurement, Where, mean_over_clip
-from inpaintbench.eval.metrics.families import FlowMetric
+from inpaintbench.eval.metrics.base import (
+    Measurement,
+    TogetherMetric,
+    Where,
+    mean_over_clip,
+)
 from inpaintbench.eval.passes.flow_pairs import FlowPair, flow_pairs
 from inpaintbench.ranges import Side, Unlimited
 from inpaintbench.view import ItemView
@@ -102,6 +106,18 @@ def _between(places: npt.NDArray[np.float32], length: int) -> tuple[Indices, npt
 
 
 Border = Literal["clamp", "leave_out"]
+
+
+class FlowMetric(TogetherMetric):
+    """Base of metrics that compare frames along an optical flow, which is estimated once for all predictions of an item."""
+
+    fewest_frames = 2
+
+    @classmethod
+    def weights_of(cls, constants: Mapping[str, Any]) -> tuple[str, ...]:
+        """The parameters of the flow ``constants["flow"]``; none for one without a network."""
+        weights = FLOWS.get(constants["flow"]).weights
+        return () if weights is None else (weights,)
 
 
 class WarpError(FlowMetric):
