@@ -9,7 +9,7 @@ from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric, mean
 from inpaintbench.eval.passes.brought_programs import BroughtProgram
 from inpaintbench.view import ItemView
 
-PROGRAM = BroughtProgram(
+CFD = BroughtProgram(
     "INPAINTBENCH_CFD",
     'writes the CFD of every frame, {"scores": [...]}',
     "the code of CFD has no licence and is not part of this program",
@@ -38,7 +38,7 @@ class Cfd(SingleRegionMetric):
     @staticmethod
     def state() -> str:
         """The command that the user brought, with its files."""
-        return PROGRAM.state()
+        return CFD.state()
 
     def measurement(self, view: ItemView) -> Measurement:
         """The mean over frames with a hole; those that the program gives no number for are left out and counted.
@@ -49,12 +49,12 @@ class Cfd(SingleRegionMetric):
         with_hole = view.hole.any(axis=(1, 2))
         if not with_hole.any():
             return Measurement(None, "no frame has a hole")
-        written = PROGRAM.numbers(
+        written = CFD.numbers(
             view.composite[with_hole], view.hole[with_hole], fps=view.fps, item_id=view.item_id
         ).get("scores")  # fmt: skip
         count = int(with_hole.sum())
         if not isinstance(written, list) or len(written) != count or not all(map(_is_score, written)):
-            raise Unavailable(f"the program of {PROGRAM.variable} wrote no list of {count} scores of 0..4 or null")
+            raise Unavailable(f"the program of {CFD.variable} wrote no list of {count} scores of 0..4 or null")
         values = [float(value) for value in written if value is not None]
         found = mean_over_clip(values, parts="frames", missing="the program has a score for no frame")
         return Measurement(found.value, found.reason, {**found.details, "frames_without_value": view.frames - len(values)})

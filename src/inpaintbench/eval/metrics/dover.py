@@ -9,7 +9,7 @@ from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric
 from inpaintbench.eval.passes.brought_programs import BroughtProgram
 from inpaintbench.view import ItemView
 
-PROGRAM = BroughtProgram(
+DOVER = BroughtProgram(
     "INPAINTBENCH_DOVER",
     'writes the raw answers of DOVER\'s two branches, {"technical": t, "aesthetic": a}',
     "DOVER's code and parameters are of the S-Lab licence, non-commercial, and not part of this program",
@@ -43,7 +43,7 @@ class Dover(SingleRegionMetric):
     @staticmethod
     def state() -> str:
         """The command that the user brought, with its files."""
-        return PROGRAM.state()
+        return DOVER.state()
 
     def measurement(self, view: ItemView) -> Measurement:
         """The fused value.
@@ -51,10 +51,10 @@ class Dover(SingleRegionMetric):
         Raises:
             NotMeasurable: there is no program, or it fails.
         """
-        written = PROGRAM.numbers(view.composite, fps=view.fps, item_id=view.item_id)
+        written = DOVER.numbers(view.composite, fps=view.fps, item_id=view.item_id)
         raw = [written.get(name) for name in ("technical", "aesthetic")]
         if not all(isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) for value in raw):
-            raise Unavailable(f"the program of {PROGRAM.variable} wrote no numbers technical and aesthetic")
+            raise Unavailable(f"the program of {DOVER.variable} wrote no numbers technical and aesthetic")
         return Measurement(fused(*raw), details={"technical": raw[0], "aesthetic": raw[1]})  # type: ignore[arg-type]
 
 

@@ -28,7 +28,7 @@ CELL_FRAMES, CELL_POINTS, ANGLES = 4, 5, 8
 _MAGNITUDES = 256
 # Times the identity, added to both covariances under the root.
 SHIFT = 1e-5
-PROGRAM = BroughtProgram(
+FVMD = BroughtProgram(
     "INPAINTBENCH_FVMD",
     f"writes PIPs++'s tracks of {GRID}x{GRID} points in every window of {WINDOW_FRAMES} frames",
     "PIPs++ is not part of this program (the licence of its parameters is not stated)",
@@ -67,7 +67,7 @@ class Fvmd(SetMetric):
     @staticmethod
     def state() -> str:
         """The command that the user brought, with its files."""
-        return PROGRAM.state()
+        return FVMD.state()
 
     def measure(self, view: ItemView) -> dict[str, Measurement]:
         """The histograms of all windows of prediction and truth, ``float32[T - 15, 1024]``.
@@ -80,14 +80,14 @@ class Fvmd(SetMetric):
         if view.frames < self.fewest_frames:
             raise NotMeasurable(f"{view.frames} frames are no window of {WINDOW_FRAMES}")
         ours = self._histograms(view, view.composite)
-        truth = view.shared.stored(f"fvmd {self.rule} {PROGRAM.state()}", lambda: self._histograms(view, view.truth))
+        truth = view.shared.stored(f"fvmd {self.rule} {FVMD.state()}", lambda: self._histograms(view, view.truth))
         return {"frame": Measurement(None, details={"vectors": len(ours)}, features=Features(ours, truth))}
 
     def _histograms(self, view: ItemView, frames: Frames) -> Array:
         size = (SIDE_PIXELS, SIDE_PIXELS)
         squashed = np.stack([np.asarray(Image.fromarray(frame).resize(size, Image.Resampling.BILINEAR)) for frame in frames])
         shape = (len(frames) - WINDOW_FRAMES + 1, WINDOW_FRAMES, GRID**2, 2)
-        tracks = PROGRAM.array(shape, squashed, fps=view.fps, item_id=view.item_id).astype(np.float64)
+        tracks = FVMD.array(shape, squashed, fps=view.fps, item_id=view.item_id).astype(np.float64)
         # Eighths, which float32 holds exactly.
         return np.stack([self.histogram_of(window) for window in tracks]).astype(np.float32)
 

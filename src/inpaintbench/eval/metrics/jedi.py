@@ -15,7 +15,7 @@ from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
 LENGTH = 1280
-PROGRAM = BroughtProgram(
+JEDI = BroughtProgram(
     "INPAINTBENCH_JEDI",
     f"writes V-JEPA's pooled vector of a clip, {LENGTH} numbers",
     "V-JEPA's parameters are CC-BY-NC-4.0 and not part of this program",
@@ -52,7 +52,7 @@ class Jedi(SetMetric):
     @staticmethod
     def state() -> str:
         """The command that the user brought, with its files."""
-        return PROGRAM.state()
+        return JEDI.state()
 
     def measure(self, view: ItemView) -> dict[str, Measurement]:
         """One vector each of prediction and truth.
@@ -63,11 +63,11 @@ class Jedi(SetMetric):
         if not self.regions:
             return {}
         ours = self._vector(view, view.composite)
-        truth = view.shared.stored(f"jedi {PROGRAM.state()}", lambda: self._vector(view, view.truth))
+        truth = view.shared.stored(f"jedi {JEDI.state()}", lambda: self._vector(view, view.truth))
         return {"frame": Measurement(None, details={"vectors": 1}, features=Features(ours[None], truth[None]))}
 
     def _vector(self, view: ItemView, frames: Frames) -> Array:
-        return PROGRAM.array((LENGTH,), frames, fps=view.fps, item_id=view.item_id)
+        return JEDI.array((LENGTH,), frames, fps=view.fps, item_id=view.item_id)
 
     def compare(self, sets: Sequence[Features], clusters: Sequence[str]) -> Comparison:
         """The value, with the numbers of clips in the details."""

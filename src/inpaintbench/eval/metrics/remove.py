@@ -23,7 +23,7 @@ TOKENS, CHANNELS, SIDE_PIXELS, TOKEN_PIXELS = 64, 256, 1024, 16
 MARGIN_PIXELS = 16
 # Maps of so many frames are held at once, 4 MiB each.
 _FRAMES_AT_ONCE = 32
-PROGRAM = BroughtProgram(
+REMOVE = BroughtProgram(
     "INPAINTBENCH_REMOVE",
     f"writes the maps that SAM's image encoder gives of frames, {CHANNELS} channels of {TOKENS}x{TOKENS}",
     "SAM's encoder (Apache-2.0) is not part of this program",
@@ -76,7 +76,7 @@ class Remove(SingleRegionMetric):
     @staticmethod
     def state() -> str:
         """The command that the user brought, with its files."""
-        return PROGRAM.state()
+        return REMOVE.state()
 
     def measurement(self, view: ItemView) -> Measurement:
         """The mean over frames that have a mask and a background.
@@ -96,7 +96,7 @@ class Remove(SingleRegionMetric):
 
     def _likenesses(self, some: Sequence[Given], view: ItemView) -> list[float]:
         shape = (len(some), CHANNELS, TOKENS, TOKENS)
-        maps = PROGRAM.array(shape, [one.picture for one in some], fps=view.fps, item_id=view.item_id)
+        maps = REMOVE.array(shape, [one.picture for one in some], fps=view.fps, item_id=view.item_id)
         return [likeness(features, one.inside, one.outside) for features, one in zip(maps, some, strict=True)]
 
     def given(self, frame: Picture, mask: Mask) -> Given:
