@@ -6,7 +6,7 @@ from tests.eval.metrics.contract import MetricContract
 
 from inpaintbench import regions
 from inpaintbench.errors import NotMeasurable, UnknownNameError
-from inpaintbench.eval.metrics.flicker import Flicker, changes
+from inpaintbench.eval.metrics.frame_changes import Flicker, changes
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
 

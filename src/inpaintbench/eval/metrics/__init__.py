@@ -17,7 +17,7 @@ METRICS: Catalogue[type[Metric]] = Catalogue(
         "mse": "inpaintbench.eval.metrics.mse:Mse",
         "pcons": "inpaintbench.eval.metrics.pcons:Pcons",
         "hole_sharpness": "inpaintbench.eval.metrics.hole_sharpness:HoleSharpness",
-        "flicker": "inpaintbench.eval.metrics.flicker:Flicker",
+        "flicker": "inpaintbench.eval.metrics.frame_changes:Flicker",
         "temporal_difference": "inpaintbench.eval.metrics.temporal_difference:TemporalDifference",
         "warp_error": "inpaintbench.eval.metrics.warp_error:WarpError",
         "lpips": "inpaintbench.eval.metrics.lpips:Lpips",

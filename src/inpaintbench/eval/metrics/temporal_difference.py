@@ -11,7 +11,7 @@ from typing import NamedTuple
 import cv2
 
 from inpaintbench.eval.metrics.base import Measurement, mean_over_clip
-from inpaintbench.eval.metrics.flicker import FramePairs, mean_level, missing_pair, shared_pixels
+from inpaintbench.eval.metrics.frame_changes import FramePairs, mean_level, missing_pair, shared_pixels
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
