@@ -8,7 +8,7 @@ from tests.eval.metrics.test_flicker import FRAMES, HEIGHT, WIDTH, moving, movin
 from inpaintbench import regions
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.base import Measurement
-from inpaintbench.eval.metrics.temporal_difference import TemporalDifference
+from inpaintbench.eval.metrics.frame_changes import TemporalDifference
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
 

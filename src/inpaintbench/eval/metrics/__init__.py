@@ -18,7 +18,7 @@ METRICS: Catalogue[type[Metric]] = Catalogue(
         "pcons": "inpaintbench.eval.metrics.pcons:Pcons",
         "hole_sharpness": "inpaintbench.eval.metrics.hole_sharpness:HoleSharpness",
         "flicker": "inpaintbench.eval.metrics.frame_changes:Flicker",
-        "temporal_difference": "inpaintbench.eval.metrics.temporal_difference:TemporalDifference",
+        "temporal_difference": "inpaintbench.eval.metrics.frame_changes:TemporalDifference",
         "warp_error": "inpaintbench.eval.metrics.warp_error:WarpError",
         "lpips": "inpaintbench.eval.metrics.lpips:Lpips",
         "pvcs": "inpaintbench.eval.metrics.pvcs:Pvcs",
