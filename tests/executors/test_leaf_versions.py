@@ -15,7 +15,7 @@ from inpaintbench.curation.attributes.exposure import Exposure
 from inpaintbench.curation.measuring import measure
 from inpaintbench.eval.methods.blank import Blank
 from inpaintbench.eval.metrics.base import Measurement
-from inpaintbench.eval.metrics.mse import Mse
+from inpaintbench.eval.metrics.psnr import Mse
 from inpaintbench.eval.scoring.predict import MethodSpec, predict
 from inpaintbench.eval.scoring.score import Predicted, score
 from inpaintbench.executors.local import LocalExecutor

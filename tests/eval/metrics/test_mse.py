@@ -7,7 +7,7 @@ from tests.eval.metrics.contract import MetricContract
 
 from inpaintbench import regions
 from inpaintbench.errors import UnknownNameError
-from inpaintbench.eval.metrics.mse import Mse
+from inpaintbench.eval.metrics.psnr import Mse
 from inpaintbench.view import ItemView
 
 

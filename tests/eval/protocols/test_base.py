@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from inpaintbench.errors import UnknownNameError
 from inpaintbench.eval.metrics import METRICS
-from inpaintbench.eval.metrics.mse import Mse
+from inpaintbench.eval.metrics.psnr import Mse
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.protocols.decibel_variants import mean_of_decibels

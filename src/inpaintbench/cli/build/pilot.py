@@ -18,8 +18,7 @@ from inpaintbench import video
 from inpaintbench.curation.normalizers.cover import Cover
 from inpaintbench.errors import InpaintBenchError, InputError
 from inpaintbench.eval.methods import METHODS
-from inpaintbench.eval.metrics.mse import masked_errors
-from inpaintbench.eval.metrics.psnr import DecibelRule
+from inpaintbench.eval.metrics.psnr import DecibelRule, masked_errors
 from inpaintbench.eval.protocols.decibel_variants import CEILING_DECIBELS
 from inpaintbench.masks.axes.presets import paired_blob
 from inpaintbench.masks.generators.devil_blobs import DevilBlobs

@@ -14,7 +14,7 @@ METRICS: Catalogue[type[Metric]] = Catalogue(
     {
         "psnr": "inpaintbench.eval.metrics.psnr:Psnr",
         "ssim": "inpaintbench.eval.metrics.ssim:Ssim",
-        "mse": "inpaintbench.eval.metrics.mse:Mse",
+        "mse": "inpaintbench.eval.metrics.psnr:Mse",
         "pcons": "inpaintbench.eval.metrics.pcons:Pcons",
         "hole_sharpness": "inpaintbench.eval.metrics.hole_sharpness:HoleSharpness",
         "flicker": "inpaintbench.eval.metrics.frame_changes:Flicker",

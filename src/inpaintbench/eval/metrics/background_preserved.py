@@ -11,8 +11,7 @@ import numpy as np
 
 from inpaintbench.catalogue import known_name
 from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric, Where, region_pixels
-from inpaintbench.eval.metrics.mse import masked_errors
-from inpaintbench.eval.metrics.psnr import Averaged, DecibelRule
+from inpaintbench.eval.metrics.psnr import Averaged, DecibelRule, masked_errors
 from inpaintbench.eval.metrics.ssim import Ssim
 from inpaintbench.eval.values.statistics import InfiniteRule, mean_of
 from inpaintbench.ranges import Amount, Positive
