@@ -7,7 +7,7 @@ import scipy.ndimage
 from tests.eval.metrics.contract import noisy, square_hole, world
 
 from inpaintbench import regions
-from inpaintbench.eval.metrics.hole_sharpness import HoleSharpness
+from inpaintbench.eval.metrics.pcons import HoleSharpness
 from inpaintbench.view import ItemView, composite
 
 

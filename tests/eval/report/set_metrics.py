@@ -45,7 +45,7 @@ NAMES = {"lpips": "Learned", "pvcs": "Learned", "flicker": "Learned", "fid": "Di
 def learned_metrics(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The metrics of ``NAMES`` are in the catalogue while the test runs."""
     own = {name: f"{__name__}:{leaf}" for name, leaf in NAMES.items()}
-    sharpness = {"hole_sharpness": "inpaintbench.eval.metrics.hole_sharpness:HoleSharpness"}
+    sharpness = {"hole_sharpness": "inpaintbench.eval.metrics.pcons:HoleSharpness"}
     monkeypatch.setattr(METRICS, "_addresses", {**METRICS.addresses(), **sharpness, **own})
     metric_leaf.cache_clear()
     yield

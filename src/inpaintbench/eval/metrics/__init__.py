@@ -16,7 +16,7 @@ METRICS: Catalogue[type[Metric]] = Catalogue(
         "ssim": "inpaintbench.eval.metrics.ssim:Ssim",
         "mse": "inpaintbench.eval.metrics.psnr:Mse",
         "pcons": "inpaintbench.eval.metrics.pcons:Pcons",
-        "hole_sharpness": "inpaintbench.eval.metrics.hole_sharpness:HoleSharpness",
+        "hole_sharpness": "inpaintbench.eval.metrics.pcons:HoleSharpness",
         "flicker": "inpaintbench.eval.metrics.frame_changes:Flicker",
         "temporal_difference": "inpaintbench.eval.metrics.frame_changes:TemporalDifference",
         "warp_error": "inpaintbench.eval.metrics.warp_error:WarpError",
