@@ -8,7 +8,7 @@ from tiny_networks import add_tiny_clip, edited, noise
 
 from inpaintbench.compute import Shared
 from inpaintbench.errors import NotMeasurable, UnknownNameError
-from inpaintbench.eval.metrics.clip_similarity import ClipSimilarity
+from inpaintbench.eval.metrics.clip import ClipSimilarity
 from inpaintbench.eval.passes.clip_frames import clip_vectors, prompt_vector
 from inpaintbench.types import Prompts
 

@@ -34,7 +34,7 @@ METRICS: Catalogue[type[Metric]] = Catalogue(
         "ff_beta": "inpaintbench.eval.metrics.ff_beta:FfBeta",
         "semantic_score": "inpaintbench.eval.metrics.semantic_score:SemanticScore",
         "success_rate": "inpaintbench.eval.metrics.success_rate:SuccessRate",
-        "clip_similarity": "inpaintbench.eval.metrics.clip_similarity:ClipSimilarity",
+        "clip_similarity": "inpaintbench.eval.metrics.clip:ClipSimilarity",
         "subject_consistency": "inpaintbench.eval.metrics.subject_consistency:SubjectConsistency",
         "background_consistency": "inpaintbench.eval.metrics.background_consistency:BackgroundConsistency",
         "aesthetic_quality": "inpaintbench.eval.metrics.aesthetic_quality:AestheticQuality",

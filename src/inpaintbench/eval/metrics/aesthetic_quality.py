@@ -7,7 +7,7 @@ from typing import Unpack
 import numpy as np
 
 from inpaintbench.eval.metrics.base import Measurement, mean_over_clip
-from inpaintbench.eval.metrics.clip_similarity import ClipConstants, ClipMetric
+from inpaintbench.eval.metrics.clip import ClipConstants, ClipMetric
 from inpaintbench.eval.passes.clip_frames import SINGLE_PRECISION
 from inpaintbench.eval.passes.edits import WITHOUT_GIF, through_gif
 from inpaintbench.models import torch_networks

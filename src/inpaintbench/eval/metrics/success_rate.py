@@ -7,7 +7,7 @@ from typing import Unpack
 import numpy as np
 
 from inpaintbench.eval.metrics.base import Measurement
-from inpaintbench.eval.metrics.clip_similarity import ClipConstants, ClipMetric
+from inpaintbench.eval.metrics.clip import ClipConstants, ClipMetric
 from inpaintbench.eval.passes.clip_frames import SINGLE_PRECISION, prompt_vector
 from inpaintbench.ranges import Amount
 from inpaintbench.view import ItemView
