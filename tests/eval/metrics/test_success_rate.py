@@ -7,7 +7,7 @@ import pytest
 from tiny_networks import RANDOM, add_tiny_clip, edited, noise
 
 from inpaintbench.errors import NotMeasurable, UnknownNameError
-from inpaintbench.eval.metrics.success_rate import SuccessRate
+from inpaintbench.eval.metrics.clip import SuccessRate
 from inpaintbench.eval.passes.clip_frames import clip_vectors
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.models.clip import text_network, tokens

@@ -33,7 +33,7 @@ METRICS: Catalogue[type[Metric]] = Catalogue(
         "ff_alpha": "inpaintbench.eval.metrics.ff_alpha:FfAlpha",
         "ff_beta": "inpaintbench.eval.metrics.ff_beta:FfBeta",
         "semantic_score": "inpaintbench.eval.metrics.semantic_score:SemanticScore",
-        "success_rate": "inpaintbench.eval.metrics.success_rate:SuccessRate",
+        "success_rate": "inpaintbench.eval.metrics.clip:SuccessRate",
         "clip_similarity": "inpaintbench.eval.metrics.clip:ClipSimilarity",
         "subject_consistency": "inpaintbench.eval.metrics.subject_consistency:SubjectConsistency",
         "background_consistency": "inpaintbench.eval.metrics.background_consistency:BackgroundConsistency",
