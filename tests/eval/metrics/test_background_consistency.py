@@ -5,7 +5,7 @@ import pytest
 from tiny_networks import add_tiny_clip, edited, noise
 
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval.metrics.background_consistency import BackgroundConsistency
+from inpaintbench.eval.metrics.clip import BackgroundConsistency
 from inpaintbench.eval.passes.clip_frames import clip_vectors
 
 pytest.importorskip("torch")

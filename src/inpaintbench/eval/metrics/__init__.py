@@ -36,7 +36,7 @@ METRICS: Catalogue[type[Metric]] = Catalogue(
         "success_rate": "inpaintbench.eval.metrics.clip:SuccessRate",
         "clip_similarity": "inpaintbench.eval.metrics.clip:ClipSimilarity",
         "subject_consistency": "inpaintbench.eval.metrics.subject_consistency:SubjectConsistency",
-        "background_consistency": "inpaintbench.eval.metrics.background_consistency:BackgroundConsistency",
+        "background_consistency": "inpaintbench.eval.metrics.clip:BackgroundConsistency",
         "aesthetic_quality": "inpaintbench.eval.metrics.aesthetic_quality:AestheticQuality",
         "imaging_quality": "inpaintbench.eval.metrics.imaging_quality:ImagingQuality",
         "musiq": "inpaintbench.eval.metrics.musiq:MusiqScore",
