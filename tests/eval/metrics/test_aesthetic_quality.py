@@ -8,7 +8,7 @@ from tiny_networks import RANDOM, add_tiny_clip, edited, noise
 
 from inpaintbench.compute import Shared
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval.metrics.aesthetic_quality import AestheticQuality
+from inpaintbench.eval.metrics.clip import AestheticQuality
 from inpaintbench.eval.passes.clip_frames import clip_vectors
 from inpaintbench.models.aesthetic import aesthetic_head
 

@@ -37,7 +37,7 @@ METRICS: Catalogue[type[Metric]] = Catalogue(
         "clip_similarity": "inpaintbench.eval.metrics.clip:ClipSimilarity",
         "subject_consistency": "inpaintbench.eval.metrics.subject_consistency:SubjectConsistency",
         "background_consistency": "inpaintbench.eval.metrics.clip:BackgroundConsistency",
-        "aesthetic_quality": "inpaintbench.eval.metrics.aesthetic_quality:AestheticQuality",
+        "aesthetic_quality": "inpaintbench.eval.metrics.clip:AestheticQuality",
         "imaging_quality": "inpaintbench.eval.metrics.imaging_quality:ImagingQuality",
         "musiq": "inpaintbench.eval.metrics.musiq:MusiqScore",
         "effect_removed": "inpaintbench.eval.metrics.effect_removed:EffectRemoved",
