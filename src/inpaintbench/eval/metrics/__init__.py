@@ -38,7 +38,7 @@ METRICS: Catalogue[type[Metric]] = Catalogue(
         "subject_consistency": "inpaintbench.eval.metrics.subject_consistency:SubjectConsistency",
         "background_consistency": "inpaintbench.eval.metrics.clip:BackgroundConsistency",
         "aesthetic_quality": "inpaintbench.eval.metrics.clip:AestheticQuality",
-        "imaging_quality": "inpaintbench.eval.metrics.imaging_quality:ImagingQuality",
+        "imaging_quality": "inpaintbench.eval.metrics.musiq:ImagingQuality",
         "musiq": "inpaintbench.eval.metrics.musiq:MusiqScore",
         "effect_removed": "inpaintbench.eval.metrics.effect_removed:EffectRemoved",
         "effect_residual": "inpaintbench.eval.metrics.effect_removed:EffectResidual",
