@@ -26,7 +26,7 @@ def listed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every metric that they name."""
     own = {
         "vfid": "inpaintbench.eval.metrics.vfid:Vfid",
-        "fid": "inpaintbench.eval.metrics.fid:Fid",
+        "fid": "inpaintbench.eval.metrics.inception:Fid",
         "lpips": "inpaintbench.eval.metrics.lpips:Lpips",
         "lama_f1": "inpaintbench.eval.metrics.lama_f1:LamaF1",
     }

@@ -22,7 +22,7 @@ METRICS: Catalogue[type[Metric]] = Catalogue(
         "warp_error": "inpaintbench.eval.metrics.warp_error:WarpError",
         "lpips": "inpaintbench.eval.metrics.lpips:Lpips",
         "pvcs": "inpaintbench.eval.metrics.pvcs:Pvcs",
-        "fid": "inpaintbench.eval.metrics.fid:Fid",
+        "fid": "inpaintbench.eval.metrics.inception:Fid",
         "kid": "inpaintbench.eval.metrics.kid:Kid",
         "vfid": "inpaintbench.eval.metrics.vfid:Vfid",
         "vfid_clips": "inpaintbench.eval.metrics.vfid_clips:VfidClips",

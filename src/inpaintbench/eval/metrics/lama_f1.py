@@ -11,7 +11,7 @@ import numpy as np
 
 from inpaintbench.deviations import Deviation
 from inpaintbench.eval.metrics.base import Comparison, Features, Measurement, SetMetric, TogetherMetric, Where
-from inpaintbench.eval.metrics.fid import Fid
+from inpaintbench.eval.metrics.inception import Fid
 from inpaintbench.eval.metrics.lpips import Lpips
 from inpaintbench.ranges import Amount, Positive, Side, Whole
 from inpaintbench.view import ItemView

@@ -7,7 +7,7 @@ from typing import Literal, Unpack, get_args
 
 from inpaintbench.catalogue import known_name
 from inpaintbench.eval.metrics.base import Comparison, Features, Where
-from inpaintbench.eval.metrics.fid import InceptionSets
+from inpaintbench.eval.metrics.inception import InceptionSets
 from inpaintbench.eval.set_distances import separability
 from inpaintbench.ranges import Positive, Side
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Unpack
 
 from inpaintbench.eval.metrics.base import Comparison, Features, Where
-from inpaintbench.eval.metrics.fid import InceptionSets
+from inpaintbench.eval.metrics.inception import InceptionSets
 from inpaintbench.eval.set_distances import separability
 from inpaintbench.ranges import Positive, Side
 
