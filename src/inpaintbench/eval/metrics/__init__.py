@@ -23,7 +23,7 @@ METRICS: Catalogue[type[Metric]] = Catalogue(
         "lpips": "inpaintbench.eval.metrics.lpips:Lpips",
         "pvcs": "inpaintbench.eval.metrics.pvcs:Pvcs",
         "fid": "inpaintbench.eval.metrics.inception:Fid",
-        "kid": "inpaintbench.eval.metrics.kid:Kid",
+        "kid": "inpaintbench.eval.metrics.inception:Kid",
         "vfid": "inpaintbench.eval.metrics.vfid:Vfid",
         "vfid_clips": "inpaintbench.eval.metrics.vfid_clips:VfidClips",
         "p_ids": "inpaintbench.eval.metrics.p_ids:PIds",
