@@ -26,7 +26,7 @@ METRICS: Catalogue[type[Metric]] = Catalogue(
         "kid": "inpaintbench.eval.metrics.inception:Kid",
         "vfid": "inpaintbench.eval.metrics.vfid:Vfid",
         "vfid_clips": "inpaintbench.eval.metrics.vfid_clips:VfidClips",
-        "p_ids": "inpaintbench.eval.metrics.p_ids:PIds",
+        "p_ids": "inpaintbench.eval.metrics.inception:PIds",
         "u_ids": "inpaintbench.eval.metrics.u_ids:UIds",
         "lama_f1": "inpaintbench.eval.metrics.lama_f1:LamaF1",
         "dssim": "inpaintbench.eval.metrics.dssim:Dssim",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Unpack
+from typing import Literal, Unpack, get_args
 
 from inpaintbench.catalogue import known_name
 from inpaintbench.eval.metrics.base import (
@@ -16,9 +16,9 @@ from inpaintbench.eval.metrics.base import (
     Where,
 )
 from inpaintbench.eval.passes.inception_frames import RESIZES, inception_vectors
-from inpaintbench.eval.set_distances import frechet, kernel_distance
+from inpaintbench.eval.set_distances import frechet, kernel_distance, separability
 from inpaintbench.models.inception import WEIGHTS as INCEPTION_WEIGHTS
-from inpaintbench.ranges import AtLeastOne, Seed, Side, Whole
+from inpaintbench.ranges import AtLeastOne, Positive, Seed, Side, Whole
 from inpaintbench.view import ItemView
 
 
@@ -115,3 +115,38 @@ class Kid(InceptionSets):
         return kernel_distance.compare(
             sets, clusters, subsets=self.subsets, subset_size=self.subset_size, subset_seed=self.subset_seed
         )
+
+
+Ties = Literal["half", "loss"]
+
+
+class PIds(InceptionSets):
+    """Share of frames whose composite looks more like a true frame than the true one does, to a linear machine, 0..1.
+
+    Zhao et al., ICLR 2021. The machine learns to tell the Inception vectors of all composites from those of all truths; published
+    with tens of thousands of pictures. Perfect copies score 0.5 when a tie counts as half, and 0 by the published rule.
+
+    Args:
+        resize: see ``InceptionSets``.
+        side_pixels: see ``InceptionSets``.
+        cost: C of the support vector machine; published 1.
+        ties: ``"half"`` or ``"loss"``, what a pair counts that looks exactly alike; published ``"loss"``.
+    """
+
+    name = "p_ids"
+    label = "P-IDS"
+    deviations = (separability.MACHINE,)
+    version = "1"
+    diagnostic = "a tie with the truth is a loss, so that a perfect copy scores 0"
+    higher_is_better = True
+    decimals = 4
+    bounds = (0.0, 1.0)
+
+    def __init__(self, *, resize: str, side_pixels: Side, cost: Positive, ties: Ties, **where: Unpack[Where]) -> None:
+        super().__init__(resize=resize, side_pixels=side_pixels, **where)
+        known_name("rule for ties", ties, get_args(Ties))
+        self.cost, self.ties = cost, ties
+
+    def compare(self, sets: Sequence[Features], clusters: Sequence[str]) -> Comparison:
+        """The share; see ``separability.paired``."""
+        return separability.paired(sets, clusters, cost=self.cost, ties=self.ties)
