@@ -11,8 +11,7 @@ from inpaintbench import regions
 from inpaintbench.compute import Compute, Shared
 from inpaintbench.errors import UnknownNameError
 from inpaintbench.eval.metrics.base import Features
-from inpaintbench.eval.metrics.inception import Fid, InceptionSets, Kid, PIds
-from inpaintbench.eval.metrics.u_ids import UIds
+from inpaintbench.eval.metrics.inception import Fid, InceptionSets, Kid, PIds, UIds
 from inpaintbench.eval.set_distances import frechet, kernel_distance
 from inpaintbench.models import weights
 from inpaintbench.view import ItemView

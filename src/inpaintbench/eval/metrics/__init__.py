@@ -27,7 +27,7 @@ METRICS: Catalogue[type[Metric]] = Catalogue(
         "vfid": "inpaintbench.eval.metrics.vfid:Vfid",
         "vfid_clips": "inpaintbench.eval.metrics.vfid_clips:VfidClips",
         "p_ids": "inpaintbench.eval.metrics.inception:PIds",
-        "u_ids": "inpaintbench.eval.metrics.u_ids:UIds",
+        "u_ids": "inpaintbench.eval.metrics.inception:UIds",
         "lama_f1": "inpaintbench.eval.metrics.lama_f1:LamaF1",
         "dssim": "inpaintbench.eval.metrics.dssim:Dssim",
         "ff_alpha": "inpaintbench.eval.metrics.ff_alpha:FfAlpha",
