@@ -7,8 +7,7 @@ import pytest
 
 from inpaintbench.compute import Compute, Shared
 from inpaintbench.eval.metrics.base import Features, Measurement
-from inpaintbench.eval.metrics.inception import Fid
-from inpaintbench.eval.metrics.lama_f1 import LamaF1, _joined
+from inpaintbench.eval.metrics.inception import Fid, LamaF1, _joined
 from inpaintbench.eval.metrics.lpips import Lpips
 from inpaintbench.eval.protocols.lama import LAMA
 from inpaintbench.view import ItemView

@@ -28,7 +28,7 @@ def listed(monkeypatch: pytest.MonkeyPatch) -> None:
         "vfid": "inpaintbench.eval.metrics.vfid:Vfid",
         "fid": "inpaintbench.eval.metrics.inception:Fid",
         "lpips": "inpaintbench.eval.metrics.lpips:Lpips",
-        "lama_f1": "inpaintbench.eval.metrics.lama_f1:LamaF1",
+        "lama_f1": "inpaintbench.eval.metrics.inception:LamaF1",
     }
     monkeypatch.setattr(METRICS, "_addresses", own | METRICS.addresses())
 

@@ -28,7 +28,7 @@ METRICS: Catalogue[type[Metric]] = Catalogue(
         "vfid_clips": "inpaintbench.eval.metrics.vfid_clips:VfidClips",
         "p_ids": "inpaintbench.eval.metrics.inception:PIds",
         "u_ids": "inpaintbench.eval.metrics.inception:UIds",
-        "lama_f1": "inpaintbench.eval.metrics.lama_f1:LamaF1",
+        "lama_f1": "inpaintbench.eval.metrics.inception:LamaF1",
         "dssim": "inpaintbench.eval.metrics.dssim:Dssim",
         "ff_alpha": "inpaintbench.eval.metrics.ff_alpha:FfAlpha",
         "ff_beta": "inpaintbench.eval.metrics.ff_beta:FfBeta",
