@@ -25,7 +25,7 @@ from inpaintbench.workspace import Workspace
 def listed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every metric that they name."""
     own = {
-        "vfid": "inpaintbench.eval.metrics.vfid:Vfid",
+        "vfid": "inpaintbench.eval.metrics.i3d:Vfid",
         "fid": "inpaintbench.eval.metrics.inception:Fid",
         "lpips": "inpaintbench.eval.metrics.lpips:Lpips",
         "lama_f1": "inpaintbench.eval.metrics.inception:LamaF1",

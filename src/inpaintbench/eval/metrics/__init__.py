@@ -24,7 +24,7 @@ METRICS: Catalogue[type[Metric]] = Catalogue(
         "pvcs": "inpaintbench.eval.metrics.pvcs:Pvcs",
         "fid": "inpaintbench.eval.metrics.inception:Fid",
         "kid": "inpaintbench.eval.metrics.inception:Kid",
-        "vfid": "inpaintbench.eval.metrics.vfid:Vfid",
+        "vfid": "inpaintbench.eval.metrics.i3d:Vfid",
         "vfid_clips": "inpaintbench.eval.metrics.vfid_clips:VfidClips",
         "p_ids": "inpaintbench.eval.metrics.inception:PIds",
         "u_ids": "inpaintbench.eval.metrics.inception:UIds",

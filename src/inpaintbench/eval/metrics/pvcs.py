@@ -7,7 +7,7 @@ from typing import Unpack
 
 from inpaintbench.deviations import Deviation
 from inpaintbench.eval.metrics.base import Measurement, Where
-from inpaintbench.eval.metrics.vfid import I3dMetric
+from inpaintbench.eval.metrics.i3d import I3dMetric
 from inpaintbench.eval.passes import i3d_windows
 from inpaintbench.models.i3d import BatchNorm
 from inpaintbench.ranges import AtLeastOne, Number
