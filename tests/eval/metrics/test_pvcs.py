@@ -13,7 +13,7 @@ pytest.importorskip("torch")
 
 from inpaintbench.compute import Compute, Shared
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval.metrics.pvcs import Pvcs
+from inpaintbench.eval.metrics.i3d import Pvcs
 from inpaintbench.models import i3d, weights
 from inpaintbench.models.torch_networks import network
 from inpaintbench.view import ItemView

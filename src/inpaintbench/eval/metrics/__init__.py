@@ -21,7 +21,7 @@ METRICS: Catalogue[type[Metric]] = Catalogue(
         "temporal_difference": "inpaintbench.eval.metrics.frame_changes:TemporalDifference",
         "warp_error": "inpaintbench.eval.metrics.warp_error:WarpError",
         "lpips": "inpaintbench.eval.metrics.lpips:Lpips",
-        "pvcs": "inpaintbench.eval.metrics.pvcs:Pvcs",
+        "pvcs": "inpaintbench.eval.metrics.i3d:Pvcs",
         "fid": "inpaintbench.eval.metrics.inception:Fid",
         "kid": "inpaintbench.eval.metrics.inception:Kid",
         "vfid": "inpaintbench.eval.metrics.i3d:Vfid",

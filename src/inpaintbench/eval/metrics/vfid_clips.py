@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Unpack
 
 from inpaintbench.eval.metrics.base import Features, Measurement, Where
-from inpaintbench.eval.metrics.i3d import I3dSets, stored_key
-from inpaintbench.eval.metrics.pvcs import SHORT_CLIPS
+from inpaintbench.eval.metrics.i3d import SHORT_CLIPS, I3dSets, stored_key
 from inpaintbench.eval.passes import i3d_windows
 from inpaintbench.eval.set_distances.frechet import ROOT_OF_COVARIANCES
 from inpaintbench.models.i3d import BatchNorm
