@@ -15,8 +15,7 @@ import torch
 from inpaintbench.compute import Compute, Shared, as_stored
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.base import Features
-from inpaintbench.eval.metrics.i3d import Vfid
-from inpaintbench.eval.metrics.vfid_clips import VfidClips
+from inpaintbench.eval.metrics.i3d import Vfid, VfidClips
 from inpaintbench.eval.passes import i3d_clip, i3d_windows
 from inpaintbench.models import i3d, weights
 from inpaintbench.models.torch_networks import network

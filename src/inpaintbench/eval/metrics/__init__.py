@@ -25,7 +25,7 @@ METRICS: Catalogue[type[Metric]] = Catalogue(
         "fid": "inpaintbench.eval.metrics.inception:Fid",
         "kid": "inpaintbench.eval.metrics.inception:Kid",
         "vfid": "inpaintbench.eval.metrics.i3d:Vfid",
-        "vfid_clips": "inpaintbench.eval.metrics.vfid_clips:VfidClips",
+        "vfid_clips": "inpaintbench.eval.metrics.i3d:VfidClips",
         "p_ids": "inpaintbench.eval.metrics.inception:PIds",
         "u_ids": "inpaintbench.eval.metrics.inception:UIds",
         "lama_f1": "inpaintbench.eval.metrics.inception:LamaF1",

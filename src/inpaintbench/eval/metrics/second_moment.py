@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 from inpaintbench.catalogue import known_name
 from inpaintbench.eval.metrics.base import Comparison, Features
-from inpaintbench.eval.metrics.vfid_clips import VfidClips
+from inpaintbench.eval.metrics.i3d import VfidClips
 from inpaintbench.eval.set_distances import second_moment
 from inpaintbench.eval.set_distances.second_moment import Estimate
 
