@@ -8,8 +8,7 @@ from every_metric import built, constants_of
 
 from inpaintbench.errors import UnknownNameError
 from inpaintbench.eval.metrics.base import Features
-from inpaintbench.eval.metrics.i3d import VfidClips
-from inpaintbench.eval.metrics.second_moment import SecondMoment
+from inpaintbench.eval.metrics.i3d import SecondMoment, VfidClips
 
 
 def test_it_is_the_kernel_on_the_windows_of_vfid_clips() -> None:

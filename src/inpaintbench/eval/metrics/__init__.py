@@ -52,7 +52,7 @@ METRICS: Catalogue[type[Metric]] = Catalogue(
         "cfd": "inpaintbench.eval.metrics.cfd:Cfd",
         "dover": "inpaintbench.eval.metrics.dover:Dover",
         "jedi": "inpaintbench.eval.metrics.jedi:Jedi",
-        "second_moment": "inpaintbench.eval.metrics.second_moment:SecondMoment",
+        "second_moment": "inpaintbench.eval.metrics.i3d:SecondMoment",
         "fvmd": "inpaintbench.eval.metrics.fvmd:Fvmd",
         "xpsnr": "inpaintbench.eval.metrics.xpsnr:Xpsnr",
         "judge": "inpaintbench.eval.metrics.judge:Judge",

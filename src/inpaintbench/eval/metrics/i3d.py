@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, Unpack
+from typing import Any, Unpack, get_args
 
+from inpaintbench.catalogue import known_name
 from inpaintbench.deviations import Deviation
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.base import (
@@ -18,8 +19,9 @@ from inpaintbench.eval.metrics.base import (
     Where,
 )
 from inpaintbench.eval.passes import i3d_clip, i3d_windows
-from inpaintbench.eval.set_distances import frechet
+from inpaintbench.eval.set_distances import frechet, second_moment
 from inpaintbench.eval.set_distances.frechet import ROOT_OF_COVARIANCES
+from inpaintbench.eval.set_distances.second_moment import Estimate
 from inpaintbench.models import weights
 from inpaintbench.models.i3d import WEIGHTS as I3D_WEIGHTS
 from inpaintbench.models.i3d import BatchNorm
@@ -214,3 +216,41 @@ class VfidClips(I3dSets):
         key = stored_key("i3d windows", i3d_windows.VERSION, self.constants)
         predictions, truth = i3d_windows.i3d_vectors(views, self.constants, key=key)
         return [Measurement(None, details={"vectors": len(truth)}, features=Features(vectors, truth)) for vectors in predictions]
+
+
+# By which JEDi prints its values.
+SCALE = 100
+
+
+class SecondMoment(VfidClips):
+    """Squared maximum mean discrepancy, times 100, of I3D's vectors of short windows under the kernel ``(x.y / d)^2``.
+
+    The kernel of ``jedi`` on the network of ``vfid_clips``. Unlike a Frechet distance the unbiased form does not grow as sets
+    become smaller, and it is below 0 as often as chance has it. Lower is better; measured for the whole frame alone.
+
+    Args:
+        estimate: ``"unbiased"``, or ``"biased"``, which is at least 0.
+        constants: those of ``VfidClips``, without ``ddof``.
+    """
+
+    name = "second_moment"
+    label = "Second moment"
+    version = "1"
+    decimals = 6
+
+    def __init__(self, *, estimate: Estimate, **constants: Any) -> None:
+        super().__init__(ddof=1, **constants)
+        known_name("estimate", estimate, get_args(Estimate))
+        self.estimate: Estimate = estimate
+
+    def compare(self, sets: Sequence[Features], clusters: Sequence[str]) -> Comparison:
+        """The value, with the numbers of vectors in the details."""
+        return scaled(second_moment.compare(sets, clusters, estimate=self.estimate))
+
+
+def scaled(found: Comparison) -> Comparison:
+    """A comparison times 100."""
+    if found.value is None:
+        return found
+    scaled_too = {name: SCALE * found.details[name] for name in ("unbiased",) if name in found.details}
+    return Comparison(SCALE * found.value, details={**found.details, **scaled_too})

@@ -7,7 +7,7 @@ from typing import Unpack, get_args
 
 from inpaintbench.catalogue import known_name
 from inpaintbench.eval.metrics.base import Array, Comparison, Features, Measurement, SetMetric, Where
-from inpaintbench.eval.metrics.second_moment import scaled
+from inpaintbench.eval.metrics.i3d import scaled
 from inpaintbench.eval.passes.brought_programs import BroughtProgram
 from inpaintbench.eval.set_distances import second_moment
 from inpaintbench.eval.set_distances.second_moment import Estimate
