@@ -11,8 +11,8 @@ from tiny_networks import shaken
 
 from inpaintbench.compute import Compute, Shared
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval.metrics import structure_distance as module
-from inpaintbench.eval.metrics.structure_distance import StructureDistance, scaled_size, self_similarity
+from inpaintbench.eval.metrics import dino as module
+from inpaintbench.eval.metrics.dino import StructureDistance, scaled_size, self_similarity
 from inpaintbench.models import dino
 from inpaintbench.models.torch_networks import running
 from inpaintbench.view import ItemView

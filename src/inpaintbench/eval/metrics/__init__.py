@@ -47,7 +47,7 @@ METRICS: Catalogue[type[Metric]] = Catalogue(
         "rc_t": "inpaintbench.eval.metrics.removal_coherence:RcT",
         "cmmd": "inpaintbench.eval.metrics.cmmd:Cmmd",
         "dreamsim": "inpaintbench.eval.metrics.dreamsim:DreamSim",
-        "structure_distance": "inpaintbench.eval.metrics.structure_distance:StructureDistance",
+        "structure_distance": "inpaintbench.eval.metrics.dino:StructureDistance",
         "remove": "inpaintbench.eval.metrics.remove:Remove",
         "cfd": "inpaintbench.eval.metrics.cfd:Cfd",
         "dover": "inpaintbench.eval.metrics.dover:Dover",
