@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from inpaintbench.eval.metrics.base import Measurement
-from inpaintbench.eval.metrics.effect_removed import EffectRemoved, EffectResidual
+from inpaintbench.eval.metrics.removal import EffectRemoved, EffectResidual
 from inpaintbench.regions import ALL_REGIONS
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
