@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from skimage.metrics import structural_similarity
 
-from inpaintbench.eval.metrics.background_preserved import BackgroundPreserved
 from inpaintbench.eval.metrics.base import Measurement
+from inpaintbench.eval.metrics.removal import BackgroundPreserved
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.regions import ALL_REGIONS, select
 from inpaintbench.view import ItemView

@@ -42,7 +42,7 @@ METRICS: Catalogue[type[Metric]] = Catalogue(
         "musiq": "inpaintbench.eval.metrics.musiq:MusiqScore",
         "effect_removed": "inpaintbench.eval.metrics.removal:EffectRemoved",
         "effect_residual": "inpaintbench.eval.metrics.removal:EffectResidual",
-        "background_preserved": "inpaintbench.eval.metrics.background_preserved:BackgroundPreserved",
+        "background_preserved": "inpaintbench.eval.metrics.removal:BackgroundPreserved",
         "rc_s": "inpaintbench.eval.metrics.removal_coherence:RcS",
         "rc_t": "inpaintbench.eval.metrics.removal_coherence:RcT",
         "cmmd": "inpaintbench.eval.metrics.cmmd:Cmmd",
