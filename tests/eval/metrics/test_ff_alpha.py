@@ -9,7 +9,7 @@ from tests.eval.metrics.editboard import EDITS, flickering, give, moving, noise,
 
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.base import Measurement
-from inpaintbench.eval.metrics.ff_alpha import FfAlpha
+from inpaintbench.eval.metrics.edits import FfAlpha
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 

@@ -30,7 +30,7 @@ METRICS: Catalogue[type[Metric]] = Catalogue(
         "u_ids": "inpaintbench.eval.metrics.inception:UIds",
         "lama_f1": "inpaintbench.eval.metrics.inception:LamaF1",
         "dssim": "inpaintbench.eval.metrics.dssim:Dssim",
-        "ff_alpha": "inpaintbench.eval.metrics.ff_alpha:FfAlpha",
+        "ff_alpha": "inpaintbench.eval.metrics.edits:FfAlpha",
         "ff_beta": "inpaintbench.eval.metrics.ff_beta:FfBeta",
         "semantic_score": "inpaintbench.eval.metrics.semantic_score:SemanticScore",
         "success_rate": "inpaintbench.eval.metrics.clip:SuccessRate",

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.eval.metrics.base import Measurement, Where
-from inpaintbench.eval.metrics.ff_alpha import OTHER_FLOW
+from inpaintbench.eval.metrics.edits import OTHER_FLOW
 from inpaintbench.eval.metrics.warp_error import FlowMetric
 from inpaintbench.eval.passes.edits import mean_over_edit, where_fitting
 from inpaintbench.eval.passes.flow_pairs import Field, Mask, SourceRule
