@@ -12,7 +12,7 @@ from tests.eval.metrics.editboard import flickering, give, moving, noise, sample
 from inpaintbench.compute import Compute, Shared
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.base import Measurement
-from inpaintbench.eval.metrics.ff_beta import FfBeta
+from inpaintbench.eval.metrics.edits import FfBeta
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 

@@ -31,7 +31,7 @@ METRICS: Catalogue[type[Metric]] = Catalogue(
         "lama_f1": "inpaintbench.eval.metrics.inception:LamaF1",
         "dssim": "inpaintbench.eval.metrics.dssim:Dssim",
         "ff_alpha": "inpaintbench.eval.metrics.edits:FfAlpha",
-        "ff_beta": "inpaintbench.eval.metrics.ff_beta:FfBeta",
+        "ff_beta": "inpaintbench.eval.metrics.edits:FfBeta",
         "semantic_score": "inpaintbench.eval.metrics.semantic_score:SemanticScore",
         "success_rate": "inpaintbench.eval.metrics.clip:SuccessRate",
         "clip_similarity": "inpaintbench.eval.metrics.clip:ClipSimilarity",

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 
 from inpaintbench.deviations import Deviation
 from inpaintbench.eval.metrics.base import Measurement, Where
 from inpaintbench.eval.metrics.warp_error import FlowMetric
 from inpaintbench.eval.passes.edits import Empty, check_empty, mean_over_edit, where_fitting
 from inpaintbench.eval.passes.flow_pairs import Field, Mask, Picture, SourcePair, SourceRule, carried, largest, sources
-from inpaintbench.ranges import Share, WholeLevel
+from inpaintbench.ranges import Pixels, Share, WholeLevel
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
@@ -133,3 +135,128 @@ def _change(frame: Picture, next_frame: Picture, pair: SourcePair, places: Field
     """Sum over valid pixels of the largest difference, an integer."""
     levels = largest(cv2.absdiff(next_frame, carried(frame, places)))
     return float(cv2.sumElems(cv2.multiply(levels, pair.valid.view(np.uint8)))[0])
+
+
+# Of one frame, `float32[H, W]`.
+Plane = npt.NDArray[Any]
+# Added to both lengths, so that vectors of no length have a cosine of 0.
+_LENGTH_OFFSET_PIXELS = 1e-7
+
+
+class FfBeta(FlowMetric):
+    """Mean over pixels of 1 - cosine between the optical flow of the source and that of its edit, averaged over pairs of frames.
+
+    EditBoard, AAAI 2025: with a and b the two flows at a pixel, 1 - a.b / ((|a| + 1e-7) (|b| + 1e-7)). From 0, the same
+    directions everywhere, over 1 for perpendicular ones to 2 for opposite ones; lower is better. Lengths do not count. A pixel
+    where either does not move costs 1, so that a still clip does not get 0 against itself: ``least_motion_pixels`` leaves out
+    what moves neither in the source nor in the edit, and a pair in which nothing does costs 0.
+
+    It is meant for clips to which FF-alpha does not apply, and computed for all. The details tell which of both applies, with
+    the valid share of the source behind it; the share of pixels that count; and the value of each pair.
+
+    Args:
+        flow: one of ``inpaintbench.eval.flows.FLOWS``, for both clips. Values of different flows do not compare.
+        mask: as in FF-alpha, for the valid share.
+        mask_level: as in FF-alpha.
+        least_valid_share: as in FF-alpha.
+        least_motion_pixels: a pixel counts where one of both vectors is at least so long; 0 counts all, as published.
+    """
+
+    name = "ff_beta"
+    label = "FF-beta"
+    deviations = (OTHER_FLOW,)
+    version = "2"
+    diagnostic = "it asks for motion alone, which a blurred clip can keep better than a sharp one, and an unchanged one best"
+    higher_is_better = False
+    decimals = 4
+    answers = ("frame",)
+    needs = ("truth", "prediction")
+
+    def __init__(
+        self,
+        *,
+        flow: str,
+        mask: Mask,
+        mask_level: WholeLevel,
+        least_valid_share: Share,
+        least_motion_pixels: Pixels,
+        **where: Unpack[Where],
+    ) -> None:
+        if not least_motion_pixels >= 0:
+            raise ValueError(f"least_motion_pixels is {least_motion_pixels}, it must be 0 or more")
+        super().__init__(**where)
+        self.rule = SourceRule(flow, mask, mask_level, least_valid_share)
+        self.least_motion_pixels = least_motion_pixels
+
+    def measure_together(self, views: Sequence[ItemView]) -> list[dict[str, Measurement]]:
+        """``measure`` for several edits of one source; its flow is estimated once."""
+        return where_fitting(views, self.regions, lambda edits: self._measured(views[0], edits)) if views else []
+
+    def _measured(self, source: ItemView, edits: Sequence[Frames]) -> list[Measurement]:
+        angles: list[list[_Angle]] = [[] for _ in edits]
+        counts: list[int] = []
+        leaf = self.rule.leaf
+        for batch in self.rule.batches(source):
+            counts += [int(np.count_nonzero(pair.valid)) for pair in batch]
+            directions = [_directions(pair.motion) for pair in batch]
+            for edit, of_edit in zip(edits, angles, strict=True):
+                frames = edit[batch[0].first : batch[-1].first + 2]
+                motions = leaf.flow(frames[:-1], frames[1:], source.shared.compute)
+                of_edit += [
+                    _angle(*one, other, least=self.least_motion_pixels) for one, other in zip(directions, motions, strict=True)
+                ]
+        facts = self.rule.facts(counts, source)
+        return [self._over_clip(of_edit, facts) for of_edit in angles]
+
+    def _over_clip(self, angles: Sequence[_Angle], facts: Mapping[str, Any]) -> Measurement:
+        share = sum(angle.share for angle in angles) / len(angles)
+        return mean_over_edit(
+            [angle.value for angle in angles], parts="pairs", lacking="a pixel that counts", empty="leave_out",
+            details={**facts, "counted_share": share},
+        )  # fmt: skip
+
+
+class _Angle(NamedTuple):
+    value: float
+    """Mean of 1 - cosine over the pixels that count; 0 without one, NaN where the flow of the edit is not finite."""
+    share: float
+    """Share of pixels that count."""
+
+
+def _directions(motion: Field) -> tuple[Plane, Plane, Plane]:
+    """Both parts of vectors of length 1 (0 where nothing moves), and the lengths that they had."""
+    right, down = cv2.split(motion)
+    lengths = _lengths(right, down)
+    offset = lengths + _LENGTH_OFFSET_PIXELS
+    return right / offset, down / offset, lengths
+
+
+def _lengths(right: Plane, down: Plane) -> Plane:
+    # Not OpenCV's, whose last digit depends on where in memory the numbers lie.
+    squares = right * right
+    squares += down * down
+    np.sqrt(squares, out=squares)
+    return squares
+
+
+def _angle(right: Plane, down: Plane, lengths: Plane, other: Field, *, least: float) -> _Angle:
+    other_right, other_down = cv2.split(other)
+    other_lengths = _lengths(other_right, other_down)
+    if not math.isfinite(np.sum(other_lengths)):
+        return _Angle(math.nan, 0.0)
+    # Written over what was split: new memory would take as long as the sums.
+    cosines = np.multiply(other_right, right, out=other_right)
+    cosines += np.multiply(other_down, down, out=other_down)
+    cosines /= other_lengths + _LENGTH_OFFSET_PIXELS
+    if least == 0:
+        return _Angle(_one_less(cosines, cosines.size), 1.0)
+    moving = np.maximum(lengths, other_lengths) >= least
+    count = int(np.count_nonzero(moving))
+    cosines *= moving
+    # Where nothing moves in either they agree: without a value, who keeps a still clip still would be left out of the means that
+    # whoever makes it flicker is in.
+    return _Angle(_one_less(cosines, count) if count else 0.0, count / moving.size)
+
+
+def _one_less(cosines: Plane, count: int) -> float:
+    return max(0.0, 1 - float(np.sum(cosines, dtype=np.float64)) / count)  # rounded cosines can be above 1
