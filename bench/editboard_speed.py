@@ -18,8 +18,7 @@ import numpy.typing as npt
 from skimage import data
 
 from inpaintbench.compute import Shared
-from inpaintbench.eval.metrics.edits import FfAlpha, FfBeta
-from inpaintbench.eval.metrics.semantic_score import SemanticScore
+from inpaintbench.eval.metrics.edits import FfAlpha, FfBeta, SemanticScore
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
 

@@ -7,7 +7,7 @@ import pytest
 from tests.eval.metrics.editboard import EDITS, noise, sample
 
 from inpaintbench.eval.metrics.base import Measurement
-from inpaintbench.eval.metrics.semantic_score import SemanticScore
+from inpaintbench.eval.metrics.edits import SemanticScore
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
 

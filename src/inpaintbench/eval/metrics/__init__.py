@@ -32,7 +32,7 @@ METRICS: Catalogue[type[Metric]] = Catalogue(
         "dssim": "inpaintbench.eval.metrics.dssim:Dssim",
         "ff_alpha": "inpaintbench.eval.metrics.edits:FfAlpha",
         "ff_beta": "inpaintbench.eval.metrics.edits:FfBeta",
-        "semantic_score": "inpaintbench.eval.metrics.semantic_score:SemanticScore",
+        "semantic_score": "inpaintbench.eval.metrics.edits:SemanticScore",
         "success_rate": "inpaintbench.eval.metrics.clip:SuccessRate",
         "clip_similarity": "inpaintbench.eval.metrics.clip:ClipSimilarity",
         "subject_consistency": "inpaintbench.eval.metrics.subject_consistency:SubjectConsistency",
