@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval.metrics.cfd import CFD, Cfd
+from inpaintbench.eval.metrics.brought import CFD, Cfd
 from inpaintbench.view import ItemView
 
 FRAMES, HOLE = np.zeros((4, 20, 30, 3), np.uint8), np.zeros((4, 20, 30), np.bool_)

@@ -49,7 +49,7 @@ METRICS: Catalogue[type[Metric]] = Catalogue(
         "dreamsim": "inpaintbench.eval.metrics.dreamsim:DreamSim",
         "structure_distance": "inpaintbench.eval.metrics.dino:StructureDistance",
         "remove": "inpaintbench.eval.metrics.remove:Remove",
-        "cfd": "inpaintbench.eval.metrics.cfd:Cfd",
+        "cfd": "inpaintbench.eval.metrics.brought:Cfd",
         "dover": "inpaintbench.eval.metrics.dover:Dover",
         "jedi": "inpaintbench.eval.metrics.jedi:Jedi",
         "second_moment": "inpaintbench.eval.metrics.i3d:SecondMoment",
