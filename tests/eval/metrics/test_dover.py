@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval.metrics.dover import DOVER, Dover, fused
+from inpaintbench.eval.metrics.brought import DOVER, Dover, fused
 from inpaintbench.view import ItemView
 
 VIEW = ItemView.of_arrays(composite=np.zeros((2, 8, 8, 3), np.uint8))

@@ -50,7 +50,7 @@ METRICS: Catalogue[type[Metric]] = Catalogue(
         "structure_distance": "inpaintbench.eval.metrics.dino:StructureDistance",
         "remove": "inpaintbench.eval.metrics.remove:Remove",
         "cfd": "inpaintbench.eval.metrics.brought:Cfd",
-        "dover": "inpaintbench.eval.metrics.dover:Dover",
+        "dover": "inpaintbench.eval.metrics.brought:Dover",
         "jedi": "inpaintbench.eval.metrics.jedi:Jedi",
         "second_moment": "inpaintbench.eval.metrics.i3d:SecondMoment",
         "fvmd": "inpaintbench.eval.metrics.fvmd:Fvmd",
