@@ -11,8 +11,8 @@ from every_metric import RANDOM, moving_picture, noisy
 from tiny_networks import shaken
 
 from inpaintbench.compute import Shared
-from inpaintbench.eval.metrics import dreamsim as module
-from inpaintbench.eval.metrics.dreamsim import DreamSim
+from inpaintbench.eval.metrics import dino as module
+from inpaintbench.eval.metrics.dino import DreamSim
 from inpaintbench.models.torch_networks import running
 from inpaintbench.view import ItemView
 

@@ -46,7 +46,7 @@ METRICS: Catalogue[type[Metric]] = Catalogue(
         "rc_s": "inpaintbench.eval.metrics.removal_coherence:RcS",
         "rc_t": "inpaintbench.eval.metrics.removal_coherence:RcT",
         "cmmd": "inpaintbench.eval.metrics.cmmd:Cmmd",
-        "dreamsim": "inpaintbench.eval.metrics.dreamsim:DreamSim",
+        "dreamsim": "inpaintbench.eval.metrics.dino:DreamSim",
         "structure_distance": "inpaintbench.eval.metrics.dino:StructureDistance",
         "remove": "inpaintbench.eval.metrics.remove:Remove",
         "cfd": "inpaintbench.eval.metrics.brought:Cfd",
