@@ -23,6 +23,7 @@ from inpaintbench.view import ItemView
 Rule = Literal["as-published", "corrected"]
 Backbone = Literal["dino-vit-b-8", "dino-vit-b-16"]
 SHORT_SIDE_PIXELS, LONG_SIDE_PIXELS = 224, 480
+# Of activations, for each number of a token.
 _BYTES_PER_NUMBER = 80
 # A frame of 432x240 has 1400 patches of 8 pixels, and two million cosines.
 _FRAMES_AT_ONCE = 4

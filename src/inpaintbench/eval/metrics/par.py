@@ -18,7 +18,7 @@ from inpaintbench.models import torch_networks
 from inpaintbench.models.brought import Brought
 from inpaintbench.view import ItemView
 
-NETWORK = Brought(
+PAR = Brought(
     "INPAINTBENCH_PAR_NETWORK", "its file of TorchScript", "the network of PAR may not be shipped: get it from its authors"
 )  # fmt: skip
 # Of the channels in 0..1, that pictures are brought to.
@@ -47,7 +47,7 @@ class Par(SingleRegionMetric):
     @staticmethod
     def state() -> str:
         """The SHA-256 of the file that the user brought, or ``missing``: what a score depends on besides the item."""
-        return NETWORK.sha256()
+        return PAR.sha256()
 
     def measurement(self, view: ItemView) -> Measurement:
         """The share; None where no frame has a hole.
@@ -55,13 +55,13 @@ class Par(SingleRegionMetric):
         Raises:
             NotMeasurable: no network was given, or what was given cannot be used.
         """
-        path = NETWORK.path()
+        path = PAR.path()
         with torch_networks.running(view.shared.compute) as device:
-            module = _network(str(path), NETWORK.changed(), str(device))
+            module = _network(str(path), PAR.changed(), str(device))
             pairs = zip(view.composite, view.hole, strict=True)
             values = [float(_artefacts(module, frame, device)[hole].mean()) for frame, hole in pairs if hole.any()]
         mean = mean_over_clip(values, parts="frames", missing="no frame has a hole")
-        return replace(mean, details={**mean.details, "network_sha256": NETWORK.sha256()})
+        return replace(mean, details={**mean.details, "network_sha256": PAR.sha256()})
 
 
 @lru_cache(maxsize=1)
@@ -71,7 +71,7 @@ def _network(path: str, changed: int, device: str) -> Any:  # noqa: ARG001 - the
             warnings.simplefilter("ignore", DeprecationWarning)
             return torch_networks.torch().jit.load(path, map_location=device).eval()
     except RuntimeError as error:
-        raise NotMeasurable(f"{NETWORK.variable} names {Path(path).name!r}, which is no file of TorchScript") from error
+        raise NotMeasurable(f"{PAR.variable} names {Path(path).name!r}, which is no file of TorchScript") from error
 
 
 def _artefacts(module: Any, frame: npt.NDArray[np.uint8], device: Any) -> npt.NDArray[np.bool_]:

@@ -18,8 +18,6 @@ from inpaintbench.view import ItemView
 # DINO's vectors of every frame of a prediction, prepared as VBench does.
 
 _PATCH_PIXELS = 16
-# Of activations, for each number of a token.
-_BYTES_PER_NUMBER = 80
 # Of one picture; a strip longer than three hundred times its width is no picture.
 _MOST_TOKENS = 16384
 
@@ -34,11 +32,11 @@ def dino_vectors(view: ItemView, *, side_pixels: int) -> Vectors:
         MissingExtraError: PyTorch is not installed.
     """
     frames, shared = view.prediction, view.shared
-    vectors: Vectors = shared.once_of([frames], ("dino", side_pixels), lambda: _vectors(frames, shared, side_pixels))
+    vectors: Vectors = shared.once_of([frames], ("dino", side_pixels), lambda: _dino_vectors(frames, shared, side_pixels))
     return vectors
 
 
-def _vectors(frames: Frames, shared: Shared, side_pixels: int) -> Vectors:
+def _dino_vectors(frames: Frames, shared: Shared, side_pixels: int) -> Vectors:
     rows, columns = (length // _PATCH_PIXELS for length in scaled_size(*frames.shape[1:3], side=side_pixels))
     if rows * columns > _MOST_TOKENS:
         raise NotMeasurable(f"frames of {frames.shape[2]}x{frames.shape[1]} are too long for their width for DINO")
