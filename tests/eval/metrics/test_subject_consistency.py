@@ -5,7 +5,7 @@ import pytest
 from tiny_networks import edited, noise
 
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval.metrics.subject_consistency import SubjectConsistency, dino_vectors
+from inpaintbench.eval.metrics.dino import SubjectConsistency, dino_vectors
 
 pytest.importorskip("torch")
 

@@ -8,7 +8,7 @@ from tiny_networks import RANDOM
 
 from inpaintbench.compute import Shared
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval.metrics.subject_consistency import dino_vectors
+from inpaintbench.eval.metrics.dino import dino_vectors
 from inpaintbench.models.dino import dino
 from inpaintbench.models.torch_networks import running
 from inpaintbench.view import ItemView

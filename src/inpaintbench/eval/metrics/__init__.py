@@ -35,7 +35,7 @@ METRICS: Catalogue[type[Metric]] = Catalogue(
         "semantic_score": "inpaintbench.eval.metrics.edits:SemanticScore",
         "success_rate": "inpaintbench.eval.metrics.clip:SuccessRate",
         "clip_similarity": "inpaintbench.eval.metrics.clip:ClipSimilarity",
-        "subject_consistency": "inpaintbench.eval.metrics.subject_consistency:SubjectConsistency",
+        "subject_consistency": "inpaintbench.eval.metrics.dino:SubjectConsistency",
         "background_consistency": "inpaintbench.eval.metrics.clip:BackgroundConsistency",
         "aesthetic_quality": "inpaintbench.eval.metrics.clip:AestheticQuality",
         "imaging_quality": "inpaintbench.eval.metrics.musiq:ImagingQuality",
