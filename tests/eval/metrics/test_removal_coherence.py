@@ -9,8 +9,7 @@ import pytest
 
 from inpaintbench.compute import Compute, Shared
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval.metrics.removal_coherence import RcS, RcT
-from inpaintbench.eval.passes.removal_tokens import Box, components, discrepancy, network_of, square_of, windows
+from inpaintbench.eval.metrics.removal_coherence import Box, RcS, RcT, components, discrepancy, network_of, square_of, windows
 from inpaintbench.models.dino import DEVIATION, MEAN
 from inpaintbench.view import ItemView
 

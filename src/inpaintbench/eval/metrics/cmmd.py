@@ -9,8 +9,8 @@ import numpy as np
 
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.base import Comparison, Features, Measurement, SetMetric, Where
+from inpaintbench.eval.metrics.removal_coherence import discrepancy
 from inpaintbench.eval.passes.clip_frames import check_way, frame_clip_vectors
-from inpaintbench.eval.passes.removal_tokens import discrepancy
 from inpaintbench.eval.set_distances import feature_sets
 from inpaintbench.models.clip import shape_of
 from inpaintbench.types import Frames
