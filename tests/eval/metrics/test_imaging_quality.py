@@ -8,8 +8,7 @@ from tiny_networks import edited, noise
 
 from inpaintbench.compute import Shared
 from inpaintbench.errors import NotMeasurable, UnknownNameError
-from inpaintbench.eval.metrics.musiq import ImagingQuality, MusiqScore
-from inpaintbench.eval.passes.musiq_frames import musiq_scores
+from inpaintbench.eval.metrics.musiq import ImagingQuality, MusiqScore, musiq_scores
 
 pytest.importorskip("torch")
 
