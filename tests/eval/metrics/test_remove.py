@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval.metrics.remove import REMOVE, Remove, likeness
+from inpaintbench.eval.metrics.brought import REMOVE, Remove, likeness
 from inpaintbench.view import ItemView
 
 

@@ -48,7 +48,7 @@ METRICS: Catalogue[type[Metric]] = Catalogue(
         "cmmd": "inpaintbench.eval.metrics.cmmd:Cmmd",
         "dreamsim": "inpaintbench.eval.metrics.dino:DreamSim",
         "structure_distance": "inpaintbench.eval.metrics.dino:StructureDistance",
-        "remove": "inpaintbench.eval.metrics.remove:Remove",
+        "remove": "inpaintbench.eval.metrics.brought:Remove",
         "cfd": "inpaintbench.eval.metrics.brought:Cfd",
         "dover": "inpaintbench.eval.metrics.brought:Dover",
         "jedi": "inpaintbench.eval.metrics.jedi:Jedi",

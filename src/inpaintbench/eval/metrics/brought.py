@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal, NamedTuple, Unpack, get_args
 
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from inpaintbench.catalogue import known_name
 from inpaintbench.errors import Unavailable
-from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric, mean_over_clip
+from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric, Where, mean_over_clip
 from inpaintbench.eval.passes.brought_programs import BroughtProgram
 from inpaintbench.view import ItemView
 
@@ -120,3 +128,149 @@ def fused(technical: float, aesthetic: float) -> float:
     parts = zip((technical, aesthetic), (TECHNICAL, AESTHETIC), strict=True)
     logit = sum(weight * (value - mean) / deviation for value, (weight, mean, deviation) in parts)
     return 1 / (1 + math.exp(min(-logit, _MOST_LOGIT)))
+
+
+Rule = Literal["as-published", "corrected"]
+Picture = npt.NDArray[np.uint8]
+Mask = npt.NDArray[np.bool_]
+# Tokens along a side of SAM's map, channels of one, pixels of the longer side that it resizes to, and of a token.
+TOKENS, CHANNELS, SIDE_PIXELS, TOKEN_PIXELS = 64, 256, 1024, 16
+MARGIN_PIXELS = 16
+# Maps of so many frames are held at once, 4 MiB each.
+_FRAMES_AT_ONCE = 32
+REMOVE = BroughtProgram(
+    "INPAINTBENCH_REMOVE",
+    f"writes the maps that SAM's image encoder gives of frames, {CHANNELS} channels of {TOKENS}x{TOKENS}",
+    "SAM's encoder (Apache-2.0) is not part of this program",
+)
+
+
+class Given(NamedTuple):
+    """What one frame's score is of."""
+
+    picture: Picture
+    """Crop, or the whole frame, for the program."""
+    inside: Mask
+    """Tokens of the mask, ``bool[64, 64]``."""
+    outside: Mask
+    """Tokens of what surrounds it."""
+
+
+class Remove(SingleRegionMetric):
+    """Cosine of the mean features of SAM inside and outside the hole, averaged over frames, in -1..1; higher is better.
+
+    ReMOVE (Chandrasekar et al., CVPR workshops 2024; code MIT). No truth is needed; blur is rewarded. The encoder, ViT-H of SAM
+    (Apache-2.0, 2.4 GB), comes from the user: ``INPAINTBENCH_REMOVE`` is a command that writes ``array.npy``,
+    ``float32[T, 256, 64, 64]``, for the crops of frames (docs/metrics.md). Frames without mask or background are left out and
+    counted.
+
+    Args:
+        rule: ``"as-published"``: masks are stretched to 64x64 by Pillow's bicubic filter and count where they are whole, though
+            SAM pads frames to a square; a square crop near the border is cut off. ``"corrected"``: a token counts that half
+            lies in the mask, at its place; a crop is filled up with the nearest pixels.
+        crop: look at a square around the mask with 16 px of margin; published both ways.
+    """
+
+    name = "remove"
+    label = "ReMOVE"
+    follows = "ReMOVE (MIT)"
+    brings = "a program with the image encoder of SAM ViT-H (Apache-2.0), `INPAINTBENCH_REMOVE`"
+    version = "1"
+    diagnostic = "it knows no truth, and a flat or blurred fill resembles much of what surrounds it"
+    higher_is_better = True
+    decimals = 4
+    bounds = (-1.0, 1.0)
+    needs = ("composite", "hole")
+
+    def __init__(self, *, rule: Rule, crop: bool, **where: Unpack[Where]) -> None:
+        super().__init__(**where)
+        known_name("rule", rule, get_args(Rule))
+        self.rule: Rule = rule
+        self.crop = crop
+
+    @staticmethod
+    def state() -> str:
+        """The command that the user brought, with its files."""
+        return REMOVE.state()
+
+    def measurement(self, view: ItemView) -> Measurement:
+        """The mean over frames that have a mask and a background.
+
+        Raises:
+            NotMeasurable: there is no program, or it fails.
+        """
+        every = [self.given(frame, mask) for frame, mask in zip(view.composite, view.hole, strict=True) if mask.any()]
+        kept = [one for one in every if one.inside.any() and one.outside.any()]
+        values: list[float] = []
+        for some in (kept[begin : begin + _FRAMES_AT_ONCE] for begin in range(0, len(kept), _FRAMES_AT_ONCE)):
+            values += self._likenesses(some, view)
+        found = mean_over_clip(values, parts="frames", missing="no frame has both a hole and background around it")
+        if len(values) == view.frames:
+            return found
+        return replace(found, details={**found.details, "frames_without_value": view.frames - len(values)})
+
+    def _likenesses(self, some: Sequence[Given], view: ItemView) -> list[float]:
+        shape = (len(some), CHANNELS, TOKENS, TOKENS)
+        maps = REMOVE.array(shape, [one.picture for one in some], fps=view.fps, item_id=view.item_id)
+        return [likeness(features, one.inside, one.outside) for features, one in zip(maps, some, strict=True)]
+
+    def given(self, frame: Picture, mask: Mask) -> Given:
+        """What is looked at of a frame whose mask is not empty."""
+        published = self.rule == "as-published"
+        if self.crop:
+            frame, mask = (_cut if published else _filled)(frame, mask)
+        if published:
+            small = Image.fromarray(mask.astype(np.uint8) * 255).resize((TOKENS, TOKENS))
+            inside = np.asarray(small) == 255
+            return Given(frame, inside, ~inside)
+        inside, valid = _tokens(mask)
+        return Given(frame, inside, valid & ~inside)
+
+
+def likeness(features: npt.NDArray[np.float32], inside: Mask, outside: Mask) -> float:
+    """Cosine of the mean features of two sets of tokens of a map ``float32[channels, 64, 64]``."""
+    one, other = (features[:, tokens].astype(np.float64).mean(axis=1) for tokens in (inside, outside))
+    return float(one @ other / max(float(np.linalg.norm(one) * np.linalg.norm(other)), 1e-8))
+
+
+def _cut(frame: Picture, mask: Mask) -> tuple[Picture, Mask]:
+    """The released code's square: from the tight box's upper left, with a margin where it fits, cut off by the frame."""
+    top, bottom, left, right = _ends(mask)
+    height, width = mask.shape
+    fits = left >= MARGIN_PIXELS and top >= MARGIN_PIXELS and bottom + MARGIN_PIXELS <= height and right + MARGIN_PIXELS <= width
+    margin = MARGIN_PIXELS if fits else max(min(left, top, height - bottom, width - right), 0)
+    side = max(right - left, bottom - top) + 1 + 2 * margin
+    part = slice(top - margin, top - margin + side), slice(left - margin, left - margin + side)
+    return frame[part], mask[part]
+
+
+def _filled(frame: Picture, mask: Mask) -> tuple[Picture, Mask]:
+    """The square around the middle of the tight box, with a margin; beyond the frame the nearest pixels, which are no mask."""
+    top, bottom, left, right = _ends(mask)
+    side = max(right - left, bottom - top) + 1 + 2 * MARGIN_PIXELS
+    rows = np.arange(side) + (top + bottom + 1 - side) // 2
+    columns = np.arange(side) + (left + right + 1 - side) // 2
+    near = np.ix_(np.clip(rows, 0, mask.shape[0] - 1), np.clip(columns, 0, mask.shape[1] - 1))
+    real = ((rows >= 0) & (rows < mask.shape[0]))[:, None] & ((columns >= 0) & (columns < mask.shape[1]))[None]
+    return frame[near], mask[near] & real
+
+
+def _ends(mask: Mask) -> tuple[int, int, int, int]:
+    """First and last row, first and last column."""
+    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+    return int(rows[0]), int(rows[-1]), int(columns[0]), int(columns[-1])
+
+
+def _tokens(mask: Mask) -> tuple[Mask, Mask]:
+    """Tokens half of which lies in a mask, and tokens that lie in the picture; SAM brings its longer side to 1024 pixels."""
+    scale = SIDE_PIXELS / max(mask.shape)
+    height, width = (int(length * scale + 0.5) for length in mask.shape)
+    rows, columns = ((np.arange(count) + 0.5) / scale for count in (height, width))
+    large = mask[np.minimum(rows.astype(int), mask.shape[0] - 1)][:, np.minimum(columns.astype(int), mask.shape[1] - 1)]
+    padded, real = (np.zeros((SIDE_PIXELS, SIDE_PIXELS)) for _ in range(2))
+    padded[:height, :width], real[:height, :width] = large, 1
+    shares = (
+        part.reshape(TOKENS, TOKEN_PIXELS, TOKENS, TOKEN_PIXELS).mean(axis=(1, 3)) >= 0.5 for part in (padded, real)
+    )  # fmt: skip
+    inside, valid = shares
+    return inside, valid
