@@ -10,8 +10,8 @@ import pytest
 from tiny_networks import edited, noise
 
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval.metrics import par
-from inpaintbench.eval.metrics.par import Par
+from inpaintbench.eval.metrics import brought as par
+from inpaintbench.eval.metrics.brought import Par
 
 torch = pytest.importorskip("torch")
 

@@ -56,7 +56,7 @@ METRICS: Catalogue[type[Metric]] = Catalogue(
         "fvmd": "inpaintbench.eval.metrics.fvmd:Fvmd",
         "xpsnr": "inpaintbench.eval.metrics.xpsnr:Xpsnr",
         "judge": "inpaintbench.eval.metrics.judge:Judge",
-        "par": "inpaintbench.eval.metrics.par:Par",
+        "par": "inpaintbench.eval.metrics.brought:Par",
     },
     base="inpaintbench.eval.metrics.base:Metric",
 )
