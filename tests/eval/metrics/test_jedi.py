@@ -10,7 +10,7 @@ import pytest
 
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.base import Features
-from inpaintbench.eval.metrics.jedi import JEDI, Jedi
+from inpaintbench.eval.metrics.brought_sets import JEDI, Jedi
 from inpaintbench.view import ItemView
 
 

@@ -51,7 +51,7 @@ METRICS: Catalogue[type[Metric]] = Catalogue(
         "remove": "inpaintbench.eval.metrics.brought:Remove",
         "cfd": "inpaintbench.eval.metrics.brought:Cfd",
         "dover": "inpaintbench.eval.metrics.brought:Dover",
-        "jedi": "inpaintbench.eval.metrics.jedi:Jedi",
+        "jedi": "inpaintbench.eval.metrics.brought_sets:Jedi",
         "second_moment": "inpaintbench.eval.metrics.i3d:SecondMoment",
         "fvmd": "inpaintbench.eval.metrics.fvmd:Fvmd",
         "xpsnr": "inpaintbench.eval.metrics.xpsnr:Xpsnr",
