@@ -12,7 +12,7 @@ import scipy.linalg
 
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.base import Features
-from inpaintbench.eval.metrics.fvmd import FVMD, Fvmd, histogram
+from inpaintbench.eval.metrics.brought_sets import FVMD, Fvmd, histogram
 from inpaintbench.view import ItemView
 
 

@@ -53,7 +53,7 @@ METRICS: Catalogue[type[Metric]] = Catalogue(
         "dover": "inpaintbench.eval.metrics.brought:Dover",
         "jedi": "inpaintbench.eval.metrics.brought_sets:Jedi",
         "second_moment": "inpaintbench.eval.metrics.i3d:SecondMoment",
-        "fvmd": "inpaintbench.eval.metrics.fvmd:Fvmd",
+        "fvmd": "inpaintbench.eval.metrics.brought_sets:Fvmd",
         "xpsnr": "inpaintbench.eval.metrics.xpsnr:Xpsnr",
         "judge": "inpaintbench.eval.metrics.judge:Judge",
         "par": "inpaintbench.eval.metrics.brought:Par",
