@@ -11,7 +11,7 @@ from tiny_networks import add_tiny_clip
 
 from inpaintbench.compute import Shared
 from inpaintbench.eval.metrics.base import Features
-from inpaintbench.eval.metrics.cmmd import Cmmd
+from inpaintbench.eval.metrics.clip import Cmmd
 from inpaintbench.view import ItemView
 
 

@@ -45,7 +45,7 @@ METRICS: Catalogue[type[Metric]] = Catalogue(
         "background_preserved": "inpaintbench.eval.metrics.removal:BackgroundPreserved",
         "rc_s": "inpaintbench.eval.metrics.removal_coherence:RcS",
         "rc_t": "inpaintbench.eval.metrics.removal_coherence:RcT",
-        "cmmd": "inpaintbench.eval.metrics.cmmd:Cmmd",
+        "cmmd": "inpaintbench.eval.metrics.clip:Cmmd",
         "dreamsim": "inpaintbench.eval.metrics.dino:DreamSim",
         "structure_distance": "inpaintbench.eval.metrics.dino:StructureDistance",
         "remove": "inpaintbench.eval.metrics.brought:Remove",
