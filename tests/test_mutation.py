@@ -15,7 +15,7 @@ PLANTED = [
     ("curation/bars", "SYMMETRY * looks[0].size[side // (3)]"),
     ("annotate/desk/pairs", "(math.log(share + (0)) + miss)"),
     ("wings/leaderboard/verify", "((claim is None) and (not _same("),
-    ("eval/metrics/effect_removed", "LEAST_LEVELS = (1.0 / 3)"),
+    ("eval/metrics/removal", "LEAST_LEVELS = (1.0 / 3)"),
     ("eval/results/measured", "method: ((count) <= 1) for method"),
     ("annotate/screening/against_raters", "((side) > (limit))"),
     ("eval/metrics/xpsnr", "_FAST = (31)"),

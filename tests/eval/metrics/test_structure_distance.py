@@ -12,7 +12,7 @@ from tiny_networks import shaken
 from inpaintbench.compute import Compute, Shared
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics import dino as module
-from inpaintbench.eval.metrics.dino import StructureDistance, scaled_size, self_similarity
+from inpaintbench.eval.metrics.dino import StructureDistance, shrunk_size, self_similarity
 from inpaintbench.models import dino
 from inpaintbench.models.torch_networks import running
 from inpaintbench.view import ItemView
@@ -35,7 +35,7 @@ def test_given_keys() -> None:
 def test_frames_are_shrunk_by_their_shorter_side_and_no_longer_than_480(
     frame: tuple[int, int], expected: tuple[int, int]
 ) -> None:
-    assert scaled_size(*frame) == expected
+    assert shrunk_size(*frame) == expected
     resize = pytest.importorskip("torchvision.transforms").Resize(224, max_size=480)
     torch = pytest.importorskip("torch")
     assert tuple(resize(torch.zeros(3, *frame)).shape[1:]) == expected

@@ -109,7 +109,7 @@ class StructureDistance(TogetherMetric):
 
     def _network(self, compute: Compute, height: int, width: int) -> Callable[[Frames], Vectors]:
         """What gives the keys of some frames of a size, ``float64[T, tokens, 768]``."""
-        size, patch, published = scaled_size(height, width), PATCH_PIXELS[self.backbone], self.rule == "as-published"
+        size, patch, published = shrunk_size(height, width), PATCH_PIXELS[self.backbone], self.rule == "as-published"
         if min(size) < 2 * patch:
             raise NotMeasurable(f"frames of {width}x{height} are too long for their width for DINO")
         module = (fine_dino if self.backbone == "dino-vit-b-8" else dino)(compute)
@@ -124,7 +124,7 @@ class StructureDistance(TogetherMetric):
         return lambda frames: frame_vectors(frames, Shared(compute=compute), keys, picture_bytes=picture_bytes)
 
 
-def scaled_size(height: int, width: int) -> tuple[int, int]:
+def shrunk_size(height: int, width: int) -> tuple[int, int]:
     """Height and width of a frame whose shorter side becomes 224 pixels, or whose longer one 480 where it would be more."""
     short, long = min(height, width), max(height, width)
     to_short, to_long = SHORT_SIDE_PIXELS, int(SHORT_SIDE_PIXELS * long / short)

@@ -24,7 +24,6 @@ from inpaintbench.eval.metrics.base import (
 from inpaintbench.eval.metrics.lpips import Lpips
 from inpaintbench.eval.passes.changed_windows import changed_windows
 from inpaintbench.eval.set_distances import frechet, kernel_distance, separability
-from inpaintbench.eval.values.measurement import Features
 from inpaintbench.models import torch_networks, weights
 from inpaintbench.models.inception import FEATURES, WEIGHTS, inception
 from inpaintbench.models.inception import WEIGHTS as INCEPTION_WEIGHTS
