@@ -33,6 +33,10 @@ def pooled(*names: str, **changes: Any) -> Psnr:
     return Psnr(regions=names or regions.REGIONS, band_radius_pixels=4, **{**POOLED, **changes})
 
 
+def test_intervals_end_where_values_do() -> None:
+    assert (Psnr.bounds, Mse.bounds) == ((0, math.inf), (0, 1))
+
+
 def test_is_the_mean_of_what_scikit_image_gives_for_each_frame() -> None:
     parts = random_item()
     frames = zip(parts["truth"], parts["composite"], strict=True)
