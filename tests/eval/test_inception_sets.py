@@ -118,6 +118,5 @@ def test_impossible_constants_are_refused() -> None:
 
 
 def test_pytorch_is_not_imported_before_it_is_needed() -> None:
-    modules = ", ".join(f"inpaintbench.eval.metrics.{name}" for name in ("fid", "kid", "p_ids", "u_ids"))
-    program = f"import sys, {modules}; sys.exit('torch' in sys.modules)"
+    program = "import sys, inpaintbench.eval.metrics.inception; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
