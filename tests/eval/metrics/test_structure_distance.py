@@ -12,7 +12,7 @@ from tiny_networks import shaken
 from inpaintbench.compute import Compute, Shared
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics import dino as module
-from inpaintbench.eval.metrics.dino import StructureDistance, shrunk_size, self_similarity
+from inpaintbench.eval.metrics.dino import StructureDistance, self_similarity, shrunk_size
 from inpaintbench.models import dino
 from inpaintbench.models.torch_networks import running
 from inpaintbench.view import ItemView
