@@ -16,7 +16,7 @@ import cv2
 import numpy as np
 
 from inpaintbench import video
-from inpaintbench.curation.shots import Image
+from inpaintbench.curation.splitters.shots import Image
 
 ROWS = 12
 

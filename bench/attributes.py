@@ -21,7 +21,7 @@ import cv2
 
 from inpaintbench import video
 from inpaintbench.curation import measuring
-from inpaintbench.curation.attributes import ATTRIBUTES, camera_motion, motion_field
+from inpaintbench.curation.attributes import ATTRIBUTES, alignment, motion_field
 from inpaintbench.curation.sources.embedded import Shot, film, shots
 from inpaintbench.types import Clip
 from inpaintbench.workspace import Blobs, Workspace
@@ -32,7 +32,7 @@ cv2.setNumThreads(1)
 
 def forget(*, clip: bool) -> None:
     """What leaves have worked out for each other, and with ``clip`` the decoded pictures."""
-    for function in (camera_motion._joined, camera_motion._linked, motion_field._pairs, *([measuring._decoded] if clip else [])):
+    for function in (alignment._joined, alignment._linked, motion_field._pairs, *([measuring._decoded] if clip else [])):
         function.cache_clear()
 
 

@@ -17,8 +17,7 @@ import numpy as np
 from camera_motion import FRAMES, HEIGHT, WIDTH, luma_of, score
 
 from inpaintbench import video
-from inpaintbench.curation.attributes.camera_motion import CameraMotion, score_from_transforms
-from inpaintbench.curation.attributes.camera_motion_confidence import CameraMotionConfidence
+from inpaintbench.curation.attributes.camera_motion import CameraMotion, CameraMotionConfidence, score_from_transforms
 from inpaintbench.curation.sources import virtual_camera
 from inpaintbench.curation.sources.embedded import Shot, film
 from inpaintbench.curation.sources.photographs import PHOTOGRAPHS

@@ -22,10 +22,10 @@ import numpy.typing as npt
 from scipy.stats import spearmanr
 
 from inpaintbench import video
+from inpaintbench.curation.attributes.alignment import sampled_indices
 from inpaintbench.curation.attributes.camera_motion import (
     CameraMotion,
     largest_loss,
-    sampled_indices,
     score_from_transforms,
     warp_loss,
 )

@@ -30,8 +30,7 @@ from scenedetect.common import FrameTimecode
 from scenedetect.detectors import AdaptiveDetector, ContentDetector, HashDetector, HistogramDetector, ThresholdDetector
 
 from inpaintbench import video
-from inpaintbench.curation.shots import Transition, transitions
-from inpaintbench.curation.splitters.shots import shots_between
+from inpaintbench.curation.splitters.shots import Transition, shots_between, transitions
 
 cv2.setNumThreads(1)
 

@@ -22,14 +22,20 @@ import numpy.typing as npt
 from scipy.stats import rankdata, spearmanr
 
 from inpaintbench import video
-from inpaintbench.curation.attributes.camera_motion import CameraMotion, score_from_transforms
-from inpaintbench.curation.attributes.camera_motion_per_frame import CameraMotionPerFrame, per_frame_from_transforms
-from inpaintbench.curation.attributes.camera_speed import CameraSpeed
+from inpaintbench.curation.attributes.camera_motion import (
+    CameraMotion,
+    CameraMotionPerFrame,
+    per_frame_from_transforms,
+    score_from_transforms,
+)
 from inpaintbench.curation.attributes.motion_field import pair_starts
-from inpaintbench.curation.attributes.moving_object_fraction import MovingObjectFraction
-from inpaintbench.curation.attributes.residual_confidence import ResidualConfidence
-from inpaintbench.curation.attributes.residual_motion import ResidualMotion
-from inpaintbench.curation.attributes.water_suggestion import WaterSuggestion
+from inpaintbench.curation.attributes.scene_motion import (
+    CameraSpeed,
+    MovingObjectFraction,
+    ResidualConfidence,
+    ResidualMotion,
+    WaterSuggestion,
+)
 from inpaintbench.curation.sources import virtual_camera
 from inpaintbench.curation.sources.embedded import Shot, camera_path
 from inpaintbench.curation.sources.moving_water import fill, lay_shoreline

@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from inpaintbench import video
 from inpaintbench.curation import duplicates
-from inpaintbench.curation.attributes.perceptual_hash import PerceptualHash
+from inpaintbench.curation.attributes.hashes import PerceptualHash
 from inpaintbench.curation.duplicates import Pairs, Sequences, compared
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.types import Attribute, Clip, Frames, item_rng

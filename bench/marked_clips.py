@@ -24,14 +24,11 @@ import cv2
 import numpy as np
 
 from inpaintbench import video
-from inpaintbench.curation.attributes.camera_motion import CameraMotion
-from inpaintbench.curation.attributes.camera_motion_confidence import CameraMotionConfidence
-from inpaintbench.curation.attributes.camera_motion_per_frame import CameraMotionPerFrame
-from inpaintbench.curation.attributes.cut_score import CutScore
-from inpaintbench.curation.attributes.foreground_fraction import ForegroundFraction
-from inpaintbench.curation.attributes.scenery_object_fraction import SceneryObjectFraction
-from inpaintbench.curation.attributes.water_suggestion import WaterSuggestion
-from inpaintbench.curation.normalizers.cover import Cover
+from inpaintbench.curation.attributes.camera_motion import CameraMotion, CameraMotionConfidence, CameraMotionPerFrame
+from inpaintbench.curation.attributes.changes import CutScore
+from inpaintbench.curation.attributes.detections import ForegroundFraction, SceneryObjectFraction
+from inpaintbench.curation.attributes.scene_motion import WaterSuggestion
+from inpaintbench.curation.normalizers.sizing import Cover
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.models.yolox import KINDS
 from inpaintbench.recipes.devil import FOREGROUND_LIMIT, LEAST_CONFIDENCE, DevilRecipe

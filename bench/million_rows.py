@@ -26,8 +26,10 @@ import pyarrow as pa
 
 from inpaintbench import frozen, manifest
 from inpaintbench.cli.selecting import _stored, print_judged, why
-from inpaintbench.curation import measuring, what_if
-from inpaintbench.curation.attributes import ATTRIBUTES, copy_hashes
+from inpaintbench.curation import judging as what_if
+from inpaintbench.curation import measuring
+from inpaintbench.curation.attributes import ATTRIBUTES
+from inpaintbench.curation.attributes import hashes as copy_hashes
 from inpaintbench.curation.rules import parse_rules
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.report import write as records

@@ -25,8 +25,7 @@ import numpy as np
 
 from inpaintbench import video
 from inpaintbench.curation import duplicates
-from inpaintbench.curation.attributes.copy_hashes import VIEWS
-from inpaintbench.curation.attributes.perceptual_hash import frame_hash
+from inpaintbench.curation.attributes.hashes import VIEWS, frame_hash
 from inpaintbench.curation.sources.folder import FolderSource
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.recipes import devil, leakage

@@ -16,7 +16,6 @@ from inpaintbench.annotate.questions import QUESTIONS
 from inpaintbench.annotate.rules import RULES
 from inpaintbench.cli.words import as_typed, constants_of
 from inpaintbench.curation.attributes import ATTRIBUTES
-from inpaintbench.curation.fetching import FETCHERS
 from inpaintbench.curation.normalizers import NORMALIZERS
 from inpaintbench.curation.sources import SOURCES
 from inpaintbench.curation.splitters import SPLITTERS
@@ -28,6 +27,7 @@ from inpaintbench.export.layouts import LAYOUTS
 from inpaintbench.masks.axes import AXES
 from inpaintbench.masks.generators import GENERATORS
 from inpaintbench.models import weights
+from inpaintbench.wings.fetch import FETCHERS
 
 DOCS = Path(__file__).parent.parent / "docs"
 KINDS = {

@@ -14,7 +14,7 @@ from worlds import luma, pan_clip
 
 from inpaintbench import video
 from inpaintbench.curation import duplicates
-from inpaintbench.curation.attributes.perceptual_hash import PerceptualHash, hash_words
+from inpaintbench.curation.attributes.hashes import PerceptualHash, hash_words
 from inpaintbench.curation.duplicates import HashIndex, Sequences, find
 from inpaintbench.errors import InputError, NotMeasurable
 from inpaintbench.types import Attribute, Clip, Frames, Luma, stated

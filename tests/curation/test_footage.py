@@ -13,7 +13,7 @@ import pytest
 
 from inpaintbench import video
 from inpaintbench.curation.footage import clips_foreseen
-from inpaintbench.curation.normalizers.cover import Cover
+from inpaintbench.curation.normalizers.sizing import Cover
 from inpaintbench.curation.sources.folder import FolderSource
 from inpaintbench.curation.splitters.windows import Windows
 from inpaintbench.errors import InpaintBenchError, InputError, Rejected, RunError

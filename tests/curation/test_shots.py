@@ -12,7 +12,7 @@ from cut_films import KINDS, Truth, cut_film, matched
 from worlds import pan_clip
 
 from inpaintbench import video
-from inpaintbench.curation.shots import BLOCK_FRAMES, Transition, transitions
+from inpaintbench.curation.splitters.shots import BLOCK_FRAMES, Transition, transitions
 from inpaintbench.types import Frames
 
 REAL_CUTS = Path(__file__).with_name("real_cuts.csv")

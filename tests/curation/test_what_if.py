@@ -9,9 +9,8 @@ import pytest
 from selection_world import RULES, fill, kept_ids
 
 from inpaintbench.curation.facts import Facts
-from inpaintbench.curation.judging import select_clips, stored_selection
+from inpaintbench.curation.judging import WhatIf, select_clips, stored_selection, what_if
 from inpaintbench.curation.rules import Rule, parse_rules
-from inpaintbench.curation.what_if import WhatIf, what_if
 from inpaintbench.errors import InputError
 from inpaintbench.types import Attribute, Selection
 from inpaintbench.workspace import Workspace

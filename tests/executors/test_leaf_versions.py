@@ -11,7 +11,7 @@ import pytest
 from selection_world import fill
 
 from inpaintbench import video
-from inpaintbench.curation.attributes.exposure import Exposure
+from inpaintbench.curation.attributes.levels import Exposure
 from inpaintbench.curation.measuring import measure
 from inpaintbench.eval.methods.blank import Blank
 from inpaintbench.eval.metrics.base import Measurement

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
+from inpaintbench.catalogue import joined
 from inpaintbench.cli import console
 from inpaintbench.cli.build.cutting import CutAs, Cuts
 from inpaintbench.cli.build.running import Described, Describing, Owned, Owning, make_recipe
@@ -39,10 +40,9 @@ from inpaintbench.workspace import Workspace
 _HERE = "inpaintbench.cli.curation"
 app = group(
     {
-        "fetch": "inpaintbench.cli.fetching:fetch_app",
+        **joined("command of curation"),
         **{name: f"{_HERE}:{name}" for name in ("clips", "measure", "duplicates", "label", "answers")},
         **{name: f"inpaintbench.cli.selecting:{name}" for name in ("select", "why", "funnel")},
-        **{name: f"inpaintbench.cli.fetching:{name}" for name in ("recheck", "attribution")},
         "rejected": f"{_HERE}:rejected",
         "merge": f"{_HERE}:merge",
     },

@@ -20,7 +20,6 @@ from inpaintbench.errors import InpaintBenchError, InputError
 CATALOGUES: Mapping[str, str] = {
     "attribute": "inpaintbench.curation.attributes:ATTRIBUTES",
     "axis": "inpaintbench.masks.axes:AXES",
-    "fetcher": "inpaintbench.curation.fetching:FETCHERS",
     "flow": "inpaintbench.eval.flows:FLOWS",
     "layout": "inpaintbench.export.layouts:LAYOUTS",
     "mask generator": "inpaintbench.masks.generators:GENERATORS",

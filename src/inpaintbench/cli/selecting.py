@@ -17,8 +17,8 @@ from inpaintbench.curation.facts import Facts, require_measured
 from inpaintbench.curation.funnel.stages import stages
 from inpaintbench.curation.funnel.write import source_names, write_funnel, write_what_if
 from inpaintbench.curation.judging import Judged, stored_selection, unasked
+from inpaintbench.curation.judging import what_if as ask
 from inpaintbench.curation.rules import Rule, parse_rules, read_rules
-from inpaintbench.curation.what_if import what_if as ask
 from inpaintbench.curation.why import Trail, find_clip, margin, trail, unit_and_direction
 from inpaintbench.errors import InputError, RunError, Waiting
 from inpaintbench.executors.base import Rejection, is_note

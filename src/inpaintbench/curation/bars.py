@@ -8,6 +8,7 @@ skies and night scenes do. Bright text inside a bar leaves most of its line dark
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -103,7 +104,14 @@ def find_bars(sampled: Iterable[tuple[int, npt.NDArray[np.uint8]]], *, frames: i
         return [BarSpan(0, frames, Bars())]
     sides = [_believed(looks, side) for side in range(4)]
     states = [Bars(*widths) for widths in zip(*sides, strict=True)]
-    return list(_spans(looks, states, frames))
+    pieces = [(0, states[0])]
+    for (before, now), (state, other) in zip(pairwise(looks), pairwise(states), strict=True):
+        if state != other:
+            pieces += [(before.frame + 1, state.union(other)), (now.frame, other)]
+    ends = [start for start, _ in pieces[1:]] + [frames]
+    covered = [BarSpan(start, end, bars) for (start, bars), end in zip(pieces, ends, strict=True) if start < end]
+    groups = [list(group) for _, group in groupby(covered, key=lambda span: span.bars)]
+    return [BarSpan(same[0].start_frame, same[-1].end_frame, same[0].bars) for same in groups]
 
 
 def union_of(spans: Iterable[BarSpan], *, start_frame: int, end_frame: int) -> Bars:
@@ -137,32 +145,40 @@ def bars_of_clip(
     return union_of(spans, start_frame=int(start_frame * scale - slack), end_frame=int(end_frame * scale + slack) + 1)
 
 
-def _spans(looks: Sequence[_Look], states: Sequence[Bars], frames: int) -> Iterator[BarSpan]:
-    pieces = [(0, states[0])]
-    for (before, now), (state, other) in zip(pairwise(looks), pairwise(states), strict=True):
-        if state != other:
-            pieces += [(before.frame + 1, state.union(other)), (now.frame, other)]
-    ends = [start for start, _ in pieces[1:]] + [frames]
-    covered = [BarSpan(start, end, bars) for (start, bars), end in zip(pieces, ends, strict=True) if start < end]
-    for _, group in groupby(covered, key=lambda span: span.bars):
-        same = list(group)
-        yield BarSpan(same[0].start_frame, same[-1].end_frame, same[0].bars)
-
-
 def _believed(looks: Sequence[_Look], side: int) -> list[int]:
     """The width of one side's bar at every look."""
     known = [(index, look.readings[side]) for index, look in enumerate(looks) if look.readings]
     plain = [(index, reading.width) for index, reading in known if reading.plain]
     always = _constant(known)
+    opposite = {index: look.readings[side ^ 1] for index, look in enumerate(looks) if look.readings}
     if always is not None:
-        return [always if _opposite_is_told(looks, side) else 0] * len(looks)
+        # Where it is black opposite as well and has no end, things stand on black.
+        told = sum(reading.plain for reading in opposite.values()) >= OPPOSITE_TOLD * len(opposite)
+        return [always if told else 0] * len(looks)
+    runs: list[list[tuple[int, int]]] = []  # plain readings in a row that agree
+    for entry in plain:
+        if not runs or abs(entry[1] - runs[-1][0][1]) > SAME_WIDTH:
+            runs.append([])
+        runs[-1].append(entry)
     widths: list[int | None] = [None] * len(looks)
-    for run in _runs(plain):
+    most = max(SAME_WIDTH, SYMMETRY * looks[0].size[side // 2])
+    for run in runs:
         width = _usual([width for _, width in run])
-        if width < LEAST_WIDTH or (len(run) >= LEAST_LOOKS and _symmetrical(looks, run, side)):
+        agreeing = sum(opposite[index].plain and abs(opposite[index].width - own) <= most for index, own in run)
+        if width < LEAST_WIDTH or (len(run) >= LEAST_LOOKS and agreeing >= 0.5 * len(run)):
             for index, _ in run:
                 widths[index] = width if width >= LEAST_WIDTH else 0
-    return _filled(widths, [look.readings[side] if look.readings else None for look in looks])
+    # Where none is believed: the wider of the neighbours' that the look allows, else the narrower, else none.
+    filled = []
+    for index, (look, believed) in enumerate(zip(looks, widths, strict=True)):
+        if believed is None:
+            before = next((one for one in reversed(widths[:index]) if one is not None), 0)
+            after = next((one for one in widths[index + 1 :] if one is not None), before)
+            reading = look.readings[side] if look.readings else None
+            widest = reading.width + SAME_WIDTH if reading and not reading.plain else math.inf
+            believed = max((one for one in (before, after) if one <= widest), default=0)
+        filled.append(believed)
+    return filled
 
 
 def _constant(known: Sequence[tuple[int, Reading]]) -> int | None:
@@ -178,50 +194,9 @@ def _constant(known: Sequence[tuple[int, Reading]]) -> int | None:
     return width if width >= LEAST_WIDTH else 0
 
 
-def _opposite_is_told(looks: Sequence[_Look], side: int) -> bool:
-    """Return whether it is mostly plain what lies opposite: where it is black as well and has no end, things stand on black."""
-    opposite = [look.readings[side ^ 1].plain for look in looks if look.readings]
-    return sum(opposite) >= OPPOSITE_TOLD * len(opposite)
-
-
 def _usual(widths: Sequence[int]) -> int:
     """The most frequent width, of equally frequent ones the largest."""
     return max(Counter(widths).items(), key=lambda entry: (entry[1], entry[0]))[0]
-
-
-def _runs(plain: Sequence[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
-    """Plain readings in a row that agree."""
-    run: list[tuple[int, int]] = []
-    for entry in plain:
-        if run and abs(entry[1] - run[0][1]) > SAME_WIDTH:
-            yield run
-            run = []
-        run.append(entry)
-    if run:
-        yield run
-
-
-def _symmetrical(looks: Sequence[_Look], run: Sequence[tuple[int, int]], side: int) -> bool:
-    opposite = side ^ 1
-    most = max(SAME_WIDTH, SYMMETRY * looks[0].size[side // 2])
-    others = [readings[opposite] for index, _ in run if (readings := looks[index].readings)]
-    agreeing = sum(other.plain and abs(other.width - width) <= most for other, (_, width) in zip(others, run, strict=True))
-    return agreeing >= 0.5 * len(run)
-
-
-def _filled(widths: Sequence[int | None], readings: Sequence[Reading | None]) -> list[int]:
-    """Widths where none is believed: the wider of the neighbours' that the look allows, else the narrower, else none."""
-    filled = []
-    for index, width in enumerate(widths):
-        if width is None:
-            before = next((known for known in reversed(widths[:index]) if known is not None), 0)
-            after = next((known for known in widths[index + 1 :] if known is not None), before)
-            reading = readings[index]
-            widest = reading.width + SAME_WIDTH if reading and not reading.plain else None
-            allowed = [known for known in (before, after) if widest is None or known <= widest]
-            width = max(allowed, default=0)
-        filled.append(width)
-    return filled
 
 
 def find(
@@ -343,18 +318,16 @@ def read_edges(frame: Image) -> Readings | None:
     height, width = luma.shape
     turned_frame, turned_luma = frame.swapaxes(0, 1), luma.T
     columns = slice(int(_CENTRE[0] * width), int(_CENTRE[1] * width) + 1)
-    top, bottom = _both_ends(frame[:, columns], luma[:, columns])
-    rows = _between(top, bottom, height)
+
+    def between(first: Reading, last: Reading, side: int) -> slice:
+        """The lines between two bars; where an end is not plain, all of them, which makes others harder to believe."""
+        return slice(first.width if first.plain else 0, side - (last.width if last.plain else 0))
+
+    rows = between(*_both_ends(frame[:, columns], luma[:, columns]), height)
     left, right = _both_ends(turned_frame[:, rows], turned_luma[:, rows])
-    columns = _between(left, right, width)
+    columns = between(left, right, width)
     top, bottom = _both_ends(frame[:, columns], luma[:, columns])
     return top, bottom, left, right
-
-
-def _between(first: Reading, last: Reading, side: int) -> slice:
-    """The lines between two bars; where an end is not plain, all of them, which makes others harder to believe."""
-    ends = [end.width if end.plain else 0 for end in (first, last)]
-    return slice(ends[0], side - ends[1])
 
 
 def _both_ends(frame: Image, luma: Image) -> tuple[Reading, Reading]:
@@ -362,7 +335,14 @@ def _both_ends(frame: Image, luma: Image) -> tuple[Reading, Reading]:
     first, last = (_end(lines, level) for lines, level in zip((luma, luma[::-1]), levels, strict=True))
     nothing = Reading(0, plain=True)
     if min(levels) > BLACK_LEVEL:
-        return (first, last) if _one_colour(frame, first, last) else (nothing, nothing)
+        # Of another colour than black only two plain ends are believed, as wide as each other and flat in one colour. Chroma of
+        # the picture reaches three lines in.
+        flat = [frame[: max(1, first.width - 3)], frame[len(frame) - max(1, last.width - 3) :]]
+        colours = [lines.reshape(-1, 3).mean(axis=0) for lines in flat]
+        alike = float(np.abs(colours[0] - colours[1]).max()) <= COLOURED_TOLERANCE_LEVELS
+        even = max(float(lines.reshape(-1, 3).std(axis=0).max()) for lines in flat) <= COLOURED_TOLERANCE_LEVELS / 2
+        equal = abs(first.width - last.width) <= 2 and first.width >= COLOURED_LEAST_SHARE * len(frame)
+        return (first, last) if first.plain and last.plain and equal and alike and even else (nothing, nothing)
     return first if levels[0] <= BLACK_LEVEL else nothing, last if levels[1] <= BLACK_LEVEL else nothing
 
 
@@ -376,19 +356,6 @@ def _end(luma: Image, level: float) -> Reading:
     # Beside a bright picture coding changes the last lines of a bar; beside a dark one only the close look sees its end.
     nearby = loose.plain and loose.width <= close.width + RINGING_LINES
     return close if close.plain and close.width and not nearby else loose
-
-
-def _one_colour(frame: Image, first: Reading, last: Reading) -> bool:
-    """Return whether two plain ends are as wide as each other and flat in one colour.
-
-    Chroma of the picture reaches three lines in.
-    """
-    flat = [frame[: max(1, first.width - 3)], frame[len(frame) - max(1, last.width - 3) :]]
-    colours = [lines.reshape(-1, 3).mean(axis=0) for lines in flat]
-    alike = float(np.abs(colours[0] - colours[1]).max()) <= COLOURED_TOLERANCE_LEVELS
-    even = max(float(lines.reshape(-1, 3).std(axis=0).max()) for lines in flat) <= COLOURED_TOLERANCE_LEVELS / 2
-    equal = abs(first.width - last.width) <= 2 and first.width >= COLOURED_LEAST_SHARE * len(frame)
-    return first.plain and last.plain and equal and alike and even
 
 
 def _reading(alike: npt.NDArray[np.float64]) -> Reading:

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from inpaintbench.claims import share_interval
 from inpaintbench.curation.facts import OF_CLIP, Flags
@@ -72,7 +71,15 @@ def calibrate(drops: Mapping[str, Flags], *, rejected: Flags, answered: Flags, s
         sources: ``[n]``, what each clip was cut from.
     """
     asked = [source for source, answer in zip(sources, answered, strict=True) if answer]
-    return [_one(name, dropped[answered], rejected[answered], asked) for name, dropped in drops.items()]
+    refused, rows = rejected[answered], []
+    for name, flags in drops.items():
+        dropped = flags[answered]
+        sets = (dropped & refused, dropped & ~refused, ~dropped & refused, ~dropped & ~refused)
+        both, only_rule, only_people, neither = (int(among.sum()) for among in sets)
+        precision = _share(refused, dropped, asked, none="the rule drops none of the clips that people looked at")
+        recall = _share(dropped, refused, asked, none="people reject none of the clips that they looked at")
+        rows.append(Calibration(name, both, only_rule, only_people, neither, precision, recall))
+    return rows
 
 
 def calibrate_judged(judged: Judged) -> list[Calibration]:
@@ -88,14 +95,6 @@ def calibrate_judged(judged: Judged) -> list[Calibration]:
     if len(drops) > 1:
         drops[TOGETHER] = np.logical_or.reduce(list(drops.values()))
     return calibrate(drops, rejected=rejected, answered=answered, sources=judged.facts.sources)
-
-
-def _one(name: str, dropped: Flags, rejected: Flags, sources: Sequence[str]) -> Calibration:
-    both, only_rule = int((dropped & rejected).sum()), int((dropped & ~rejected).sum())
-    only_people, neither = int((~dropped & rejected).sum()), int((~dropped & ~rejected).sum())
-    precision = _share(rejected, dropped, sources, none="the rule drops none of the clips that people looked at")
-    recall = _share(dropped, rejected, sources, none="people reject none of the clips that they looked at")
-    return Calibration(name, both, only_rule, only_people, neither, precision, recall)
 
 
 def _share(hits: Flags, among: Flags, sources: Sequence[str], *, none: str) -> Share:
@@ -141,15 +140,10 @@ def nearest(verdict: Verdict, count: int) -> list[int]:
     if not bounds or not count:
         return []
     distance = np.min([np.abs(numbers - bound) for bound in bounds], axis=0)
-    sides = [_closest(distance, ~np.isnan(distance) & side, count) for side in (verdict.keep, ~verdict.keep)]
+    places = (np.flatnonzero(~np.isnan(distance) & side) for side in (verdict.keep, ~verdict.keep))
+    sides = [among[np.argsort(distance[among], kind="stable")[:count]].tolist() for among in places]
     of_kept = min(len(sides[0]), max(count // 2, count - len(sides[1])))
     return [*sides[0][:of_kept], *sides[1][: count - of_kept]]
-
-
-def _closest(distance: npt.NDArray[np.float64], among: Flags, count: int) -> list[int]:
-    places = np.flatnonzero(among)
-    order: list[int] = places[np.argsort(distance[places], kind="stable")[:count]].tolist()
-    return order
 
 
 def audit_csv(judged: Judged, picked: list[Picked], *, names: Mapping[str, str]) -> bytes:

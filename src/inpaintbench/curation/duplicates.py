@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from inpaintbench.curation.attributes.perceptual_hash import FLAT, PerceptualHash, hash_words
+from inpaintbench.curation.attributes.hashes import FLAT, PerceptualHash, hash_words
 from inpaintbench.errors import InputError
 from inpaintbench.lazily import lazily
 from inpaintbench.types import Attribute, Clip
@@ -127,7 +127,11 @@ class HashIndex:
         self._sequences, self._groups = sequences, groups
         # Of a million clips there are 18 million places, and four times that many filed.
         self._owner = np.repeat(np.arange(len(sequences.lengths), dtype=np.int32), sequences.lengths)
-        self._distinct = _first_of_runs(sequences, self._owner)
+        # Places of the hashes that differ from the one before them in their sequence.
+        changed = np.ones(len(self._owner), bool)
+        changed[1:] = (self._owner[1:] != self._owner[:-1]) | (sequences.values[1:] != sequences.values[:-1])
+        changed[1:] |= ~sequences.known[:-1]
+        self._distinct = np.flatnonzero(changed & sequences.known).astype(np.int32)
         last = None if found is None else int(np.searchsorted(self._distinct, sequences.starts[found]))
         filed = self._distinct[:last]
         values = sequences.values[filed]
@@ -192,12 +196,9 @@ class HashIndex:
                     near = np.flatnonzero(np.bitwise_count(differing) <= most)
                     places = order[entries[near]].astype(np.int64)
                     nearest = origins[chunk][np.searchsorted(ends, near, side="right")]
-                    counting = self._counting(self._owner[places], self._owner[nearest], among)
+                    earlier, later = self._owner[places], self._owner[nearest]
+                    counting = (earlier < later) & among[earlier] & (self._groups[earlier] != self._groups[later])
                     yield _distinct(places[counting] * len(self._owner) + nearest[counting])
-
-    def _counting(self, earlier: npt.NDArray[np.int32], later: npt.NDArray[np.int32], among: Flags) -> Flags:
-        counting: Flags = (earlier < later) & among[earlier] & (self._groups[earlier] != self._groups[later])
-        return counting
 
 
 def compared(sequences: Sequences, pairs: Pairs) -> tuple[Numbers, Integers]:
@@ -266,13 +267,6 @@ def _quarter(values: npt.NDArray[np.uint64], quarter: int) -> Integers:
     return (shifted & np.uint64((1 << QUARTER_BITS) - 1)).astype(np.int64)
 
 
-def _first_of_runs(sequences: Sequences, owner: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-    """Places of the hashes that differ from the one before them in their sequence."""
-    changed = np.ones(len(owner), bool)
-    changed[1:] = (owner[1:] != owner[:-1]) | (sequences.values[1:] != sequences.values[:-1]) | ~sequences.known[:-1]
-    return np.flatnonzero(changed & sequences.known).astype(np.int32)
-
-
 def _chunks(lengths: Integers) -> Iterator[slice]:
     """Slices of the ranges that hold ``PAIRS_AT_ONCE`` places or little more; one range is never divided."""
     ends = np.cumsum(lengths)
@@ -331,67 +325,40 @@ def find(
         InputError: hashes of different rates, or values that are no hashes.
     """
     stored = {row.subject_id: row for row in hashes if row.name == PerceptualHash.name}
+    called = names or {}
     order = sorted(
         (clip for clip in clips if (row := stored.get(clip.clip_id)) and row.value is not None),
-        key=lambda clip: _place(clip, names or {}),
-    )
+        key=lambda clip: (
+            called.get(clip.source_id, clip.source_id), clip.source_id, clip.start_frame, clip.end_frame, clip.clip_id
+        ),
+    )  # fmt: skip
     sequences = Sequences.of_words([str(stored[clip.clip_id].value) for clip in order])
     sources = np.unique([clip.source_id for clip in order], return_inverse=True)[1]
-    matches = _best_matches(
-        sequences, np.arange(len(order)) if same_source else sources, most_bits=most_bits, least_share=least_share
-    )
-    originals = {order[later].clip_id: (order[earlier].clip_id, share) for later, (earlier, share) in matches.items()}
-    return [row for clip in clips for row in _rows(clip, stored.get(clip.clip_id), originals, len(order))]
-
-
-def _place(clip: Clip, names: Mapping[str, str]) -> tuple[str, str, int, int, str]:
-    return names.get(clip.source_id, clip.source_id), clip.source_id, clip.start_frame, clip.end_frame, clip.clip_id
-
-
-def _best_matches(
-    sequences: Sequences, groups: Integers, *, most_bits: float, least_share: float
-) -> dict[int, tuple[int, float]]:
-    """Sequence -> the sequence before it that it duplicates best, and the share of it; both are numbers in the order."""
-    index = HashIndex(sequences, groups)
-    count = len(sequences.lengths)
-    original = np.ones(count, bool)
-    matches: dict[int, tuple[int, float]] = {}
-    for first in range(0, count, BLOCK):
-        pairs = index.candidates(first, min(first + BLOCK, count), among=original, at_most_bits=most_bits)
-        bits, overlap = compared(sequences, pairs)
-        for earlier, later, share in _matching(sequences, pairs, bits, overlap, most_bits, least_share):
-            if later not in matches and original[earlier]:
-                matches[later] = earlier, share
-                original[later] = False
-    return matches
-
-
-def _matching(
-    sequences: Sequences, pairs: Pairs, bits: npt.NDArray[np.float64], overlap: Integers, most_bits: float, least_share: float
-) -> list[tuple[int, int, float]]:
-    """Duplicates (earlier, later, share of the later), in order of the later and then the best first."""
+    index = HashIndex(sequences, np.arange(len(order)) if same_source else sources)
     lengths = sequences.lengths
-    shorter = np.minimum(lengths[pairs.earlier], lengths[pairs.later])
-    same = (bits <= most_bits) & (overlap >= least_share * shorter)
-    # A window that shares a still part with the copy is as near there, but over less of it.
-    evidence = overlap[same] * (most_bits + 1 - bits[same])
-    order = np.lexsort((pairs.earlier[same], -evidence, pairs.later[same]))
-    shares = overlap / lengths[pairs.later]
-    columns = (pairs.earlier[same][order], pairs.later[same][order], shares[same][order])
-    return list(zip(*(column.tolist() for column in columns), strict=True))
-
-
-def _rows(
-    clip: Clip, hashed: Attribute | None, originals: Mapping[str, tuple[str, float]], compared_clips: int
-) -> list[Attribute]:
-    if clip.clip_id in originals:
-        reason = None
-    else:
-        reason = f"no near-duplicate among {compared_clips} clips"
-        if hashed is None or hashed.value is None:
+    original = np.ones(len(order), bool)
+    matches: dict[str, tuple[str, float]] = {}
+    for first in range(0, len(order), BLOCK):
+        pairs = index.candidates(first, min(first + BLOCK, len(order)), among=original, at_most_bits=most_bits)
+        bits, overlap = compared(sequences, pairs)
+        shorter = np.minimum(lengths[pairs.earlier], lengths[pairs.later])
+        same = np.flatnonzero((bits <= most_bits) & (overlap >= least_share * shorter))
+        # A window that shares a still part with the copy is as near there, but over less of it.
+        evidence = overlap[same] * (most_bits + 1 - bits[same])
+        best = same[np.lexsort((pairs.earlier[same], -evidence, pairs.later[same]))]
+        shares = overlap[best] / lengths[pairs.later[best]]
+        columns = (pairs.earlier[best], pairs.later[best], shares)
+        for earlier, later, share in zip(*(column.tolist() for column in columns), strict=True):
+            clip_id = order[later].clip_id
+            if clip_id not in matches and original[earlier]:
+                matches[clip_id] = order[earlier].clip_id, share
+                original[later] = False
+    rows = []
+    for clip in clips:
+        hashed, (duplicated, share_of_it) = stored.get(clip.clip_id), matches.get(clip.clip_id, (None, None))
+        reason = None if duplicated else f"no near-duplicate among {len(order)} clips"
+        if reason and (hashed is None or hashed.value is None):
             reason = f"no perceptual hash: {hashed.reason if hashed else 'not measured'}"
-    original, share = originals.get(clip.clip_id, (None, None))
-    return [
-        Attribute(clip.clip_id, OF, original, reason, "duplicates", VERSION),
-        Attribute(clip.clip_id, SHARE, share, reason, "duplicates", VERSION),
-    ]
+        for name, value in ((OF, duplicated), (SHARE, share_of_it)):
+            rows.append(Attribute(clip.clip_id, name, value, reason, "duplicates", VERSION))
+    return rows

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.curation.attributes import ATTRIBUTES
-from inpaintbench.curation.fetching.listings import uri_of
+from inpaintbench.curation.downloads import uri_of
 from inpaintbench.curation.rules import ANSWER_PREFIX, Rule
 from inpaintbench.errors import InputError
 from inpaintbench.frozen import GROUP
@@ -117,7 +117,9 @@ class Facts:
     def _make(self, subject: str) -> Column:
         if subject.startswith(ANSWER_PREFIX):
             mask = pc.equal(self._answers["question"], subject.removeprefix(ANSWER_PREFIX))
-            rows = _answered_last(self._answers.filter(mask))
+            # Of several rows of a subject the last counts, and a draw must not hide an answer.
+            rows = self._answers.filter(mask)
+            rows = pa.concat_tables([rows.filter(pc.is_null(rows["answer"])), rows.filter(pc.is_valid(rows["answer"]))])
             nothing = pa.nulls(rows.num_rows, pa.float64())
             return self._aligned(rows["subject_id"], nothing, rows["answer"], rows["reason"])
         rows = self._attributes.filter(pc.equal(self._attributes["name"], subject))
@@ -175,11 +177,6 @@ class Facts:
         return Column(taken, pc.take(flat(texts), take), pc.take(flat(reasons), take), present)
 
 
-def _answered_last(answers: pa.Table) -> pa.Table:
-    """With rows without an answer first: of several rows of a subject the last counts, and a draw must not hide an answer."""
-    return pa.concat_tables([answers.filter(pc.is_null(answers["answer"])), answers.filter(pc.is_valid(answers["answer"]))])
-
-
 def kept_sources(sources: pa.Table) -> pa.Table:
     """Rows of ``Source``, the first of each content: the one that ``footage.distinct`` keeps."""
     ids = flat(sources["source_id"])
@@ -205,21 +202,13 @@ def require_measured(facts: Facts, rules: Sequence[Rule], *, workspace: Workspac
         if rule.subject in ATTRIBUTES:
             command = f"`inpaintbench curation measure {shlex.quote(str(workspace.path))} --attribute {rule.subject}`"
             raise InputError(f"no clip has the attribute {rule.subject!r} yet; {command} measures it")
-        known = sorted({*_stored_names(facts, workspace), *ATTRIBUTES, *_names_of_tables()})
-        raise InputError(unknown_name("attribute", rule.subject, known))
-
-
-def _stored_names(facts: Facts, workspace: Workspace) -> list[str]:
-    """Names of everything that clips and sources have, and nothing else has."""
-    rows = workspace.columns("attributes", Attribute, columns=["subject_id", "name"])
-    subjects = pa.concat_arrays([facts.clip_ids, pc.unique(facts.clips["source_id"])])
-    names: list[str] = pc.unique(rows.filter(pc.is_in(rows["subject_id"], value_set=subjects))["name"]).to_pylist()
-    return names
-
-
-def _names_of_tables() -> list[str]:
-    own = [f"{OF_CLIP}{field.name}" for field in fields(Clip) if field.name not in _NOT_RULED]
-    return own + [f"{OF_SOURCE}{field.name}" for field in fields(Source) if field.name not in _NOT_RULED]
+        # Names of everything that clips and sources have, and nothing else has.
+        rows = workspace.columns("attributes", Attribute, columns=["subject_id", "name"])
+        subjects = pa.concat_arrays([facts.clip_ids, pc.unique(facts.clips["source_id"])])
+        stored = pc.unique(rows.filter(pc.is_in(rows["subject_id"], value_set=subjects))["name"]).to_pylist()
+        tables = ((OF_CLIP, Clip), (OF_SOURCE, Source))
+        columns = [f"{prefix}{one.name}" for prefix, record in tables for one in fields(record) if one.name not in _NOT_RULED]
+        raise InputError(unknown_name("attribute", rule.subject, sorted({*stored, *ATTRIBUTES, *columns})))
 
 
 def _number_or_text(column: Any) -> tuple[Any, Any, Any]:

@@ -5,19 +5,17 @@ from __future__ import annotations
 import json
 import math
 import shutil
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
 from inpaintbench import video
 from inpaintbench.curation import bars
-from inpaintbench.curation.bars import Bars
+from inpaintbench.curation.bars import Bars, Image
 from inpaintbench.curation.normalizers import NORMALIZERS
+from inpaintbench.curation.normalizers.base import Normalizer
 from inpaintbench.curation.sources import SOURCES
 from inpaintbench.curation.sources.base import PARTS, Footage, SourceLeaf, media_of, open_path, parts_by_footage, shared_parts
 from inpaintbench.curation.splitters import SPLITTERS
@@ -30,7 +28,7 @@ from inpaintbench.steps import KNOWN
 from inpaintbench.types import Attribute, Clip, Plain, Source, canonical_json, content_id, stated
 from inpaintbench.workspace import Blobs, Workspace
 
-shots = lazily("inpaintbench.curation.shots")
+shots = lazily("inpaintbench.curation.splitters.shots")
 
 VERSION = "4"
 CUT_VERSION = "5"
@@ -185,12 +183,8 @@ class _Looking:
     """Search for the transitions of a source while it is decoded, where somebody asks for them."""
 
     def __init__(self, *, asked: bool) -> None:
-        self._finder = shots.TransitionFinder() if asked else None
-        self.watching = self._watch if asked else None
-
-    def _watch(self, frame: Any) -> None:
-        if self._finder:
-            self._finder.add(video.thumbnail(frame, pixels=shots.WORKING_PIXELS))
+        self._finder = finder = shots.TransitionFinder() if asked else None
+        self.watching = finder and (lambda frame: finder.add(video.thumbnail(frame, pixels=shots.WORKING_PIXELS)))
 
     def rows(self, source_id: str, probed: video.Probe, blobs: Blobs) -> list[Attribute]:
         """A row with the number of transitions, and where they are; none where nobody asked, and of an image."""
@@ -199,6 +193,17 @@ class _Looking:
         spans = [[found.start_frame, found.end_frame] for found in self._finder.finish()]
         blob, _ = blobs.put(".json", lambda path: path.write_text(canonical_json({"fps": probed.fps, "spans": spans})))
         return [Attribute(source_id, TRANSITIONS, float(len(spans)), None, "probe", VERSION, blob)]
+
+
+def _probe_rows(source_id: str, path: str, probed: video.Probe) -> list[Attribute]:
+    facts = asdict(probed)
+    turned = facts["rotation_degrees"] % 180 != 0
+    shape = (facts["width"] * facts["pixel_aspect"]) / facts["height"]
+    shape = 1 / shape if turned else shape
+    facts["orientation"] = "square" if abs(shape - 1) < 0.01 else "landscape" if shape > 1 else "portrait"
+    facts["bits_per_second"] = 8 * Path(path).stat().st_size / facts["duration_seconds"]
+    values = {name: value if isinstance(value, str) else float(value) for name, value in facts.items()}
+    return [Attribute(source_id, f"probe.{name}", value, None, "probe", VERSION) for name, value in values.items()]
 
 
 def transitions_of_clip(blob: str, blobs: Blobs, *, start_frame: int, end_frame: int, fps: float) -> tuple[tuple[int, int], ...]:
@@ -215,19 +220,6 @@ def transitions_of_clip(blob: str, blobs: Blobs, *, start_frame: int, end_frame:
     scale = fps / found["fps"] if fps != found["fps"] else 1.0
     near = ((math.floor(start * scale), math.ceil(end * scale)) for start, end in found["spans"])
     return tuple((start - start_frame, end - start_frame) for start, end in near if end >= start_frame and start < end_frame)
-
-
-def _probe_rows(source_id: str, path: str, probed: video.Probe) -> list[Attribute]:
-    facts = asdict(probed)
-    turned = facts["rotation_degrees"] % 180 != 0
-    shape = (facts["width"] * facts["pixel_aspect"]) / facts["height"]
-    shape = 1 / shape if turned else shape
-    facts["orientation"] = "square" if abs(shape - 1) < 0.01 else "landscape" if shape > 1 else "portrait"
-    facts["bits_per_second"] = 8 * Path(path).stat().st_size / facts["duration_seconds"]
-    return [
-        Attribute(source_id, f"probe.{name}", value if isinstance(value, str) else float(value), None, "probe", VERSION)
-        for name, value in facts.items()
-    ]
 
 
 def cut(
@@ -288,15 +280,20 @@ def _cutting(
         parameters={**leaves, **{name: how[name] for name in ("fps", "form", "hdr")}},
         time_limit_seconds=time_limit(_SLOWEST_CUT * largest / _FEWEST_BYTES_A_SECOND),
     )
-    of_source: dict[str, dict[str, Any]] = {}
-    for row in attributes:
-        of_source.setdefault(row.subject_id, {})[row.name] = row.blob if row.name == bars.SPANS else row.value
-    tasks = []
+    of_source, tasks = _by_subject(attributes), []
     for source in sources:
         cut_off = of_source.get(source.source_id, {})
         payload = {"source_id": source.source_id, "where": where[source.source_id], "bars": cut_off}
         tasks.append(Task(source.source_id, content_id(source.sha256, cut_off), payload, source.uri))
     return step, tasks
+
+
+def _by_subject(rows: Iterable[Attribute]) -> dict[str, dict[str, Any]]:
+    """Subject -> what its attributes say: their values, and the blob of bars that change."""
+    known: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        known.setdefault(row.subject_id, {})[row.name] = row.blob if row.name == bars.SPANS else row.value
+    return known
 
 
 def without_name(leaf: Plain) -> dict[str, Any]:
@@ -349,36 +346,52 @@ def _decisive(probed: video.Probe) -> tuple[Any, ...]:
 def _cut(
     path: str, facts: video.Probe, payload: Plain, parameters: Plain, blobs: Blobs, decoder: video.Decoder | None = None
 ) -> list[Clip] | InpaintBenchError:
-    try:
-        return list(_clips(path, facts, payload, parameters, blobs, decoder))
-    except InpaintBenchError as error:
-        return error
-
-
-def _clips(
-    path: str, facts: video.Probe, payload: Plain, parameters: Plain, blobs: Blobs, decoder: video.Decoder | None
-) -> Iterator[Clip]:
+    """The clips of a source that holds ``facts``, or why there are none."""
     (splitter_name, _, splitting), (normalizer_name, _, normalising) = parameters["splitter"], parameters["normalizer"]
-    splitter = SPLITTERS.get(splitter_name)(**splitting)
-    normalizer = NORMALIZERS.get(normalizer_name)(**normalising)
     retimed = None if video.is_image(path) else parameters["fps"]
     fps = float(retimed or facts.fps)
-    spans = _spans(path, facts, splitter, retimed=retimed, hdr=parameters["hdr"])
-    coming = video.upright_frames(path, fps=retimed, hdr=parameters["hdr"], decoder=decoder)
-    frames = _Normalised(coming, normalizer, facts.pixel_aspect)
-    for start, end in spans:
-        cut = bars.bars_of_clip(
-            payload["bars"], blobs, start_frame=start, end_frame=end, source_fps=facts.fps if retimed else fps, fps=fps
-        )
-        write = partial(video.write_clip, frames=frames.of(start, end, cut), fps=fps, form=parameters["form"])
-        blob, encoded = blobs.put(video.suffix_for(end - start), write)
-        yield Clip(
-            clip_id=content_id(payload["source_id"], start, end, dict(parameters), CUT_VERSION),
-            source_id=payload["source_id"], start_frame=start, end_frame=end, fps=fps, width=encoded.width,
-            height=encoded.height, frames=end - start, blob=blob, yuv_sha256=encoded.yuv_sha256,
-            rgb_sha256=encoded.rgb_sha256, encode_crf=encoded.crf, encode_psnr_db=encoded.psnr_db,
-            encoder=encoded.encoder,
-        )  # fmt: skip
+    clips = []
+    try:
+        splitter = SPLITTERS.get(splitter_name)(**splitting)
+        normalizer = NORMALIZERS.get(normalizer_name)(**normalising)
+        spans = _spans(path, facts, splitter, retimed=retimed, hdr=parameters["hdr"])
+        numbered = enumerate(video.upright_frames(path, fps=retimed, hdr=parameters["hdr"], decoder=decoder))
+        for start, end in spans:
+            cut_off = bars.bars_of_clip(
+                payload["bars"], blobs, start_frame=start, end_frame=end, source_fps=facts.fps if retimed else fps, fps=fps
+            )
+            frames = _frames_of(numbered, start, end, cut_off, normalizer, facts.pixel_aspect)
+            write = partial(video.write_clip, frames=frames, fps=fps, form=parameters["form"])
+            blob, encoded = blobs.put(video.suffix_for(end - start), write)
+            clips.append(Clip(
+                clip_id=content_id(payload["source_id"], start, end, dict(parameters), CUT_VERSION),
+                source_id=payload["source_id"], start_frame=start, end_frame=end, fps=fps, width=encoded.width,
+                height=encoded.height, frames=end - start, blob=blob, yuv_sha256=encoded.yuv_sha256,
+                rgb_sha256=encoded.rgb_sha256, encode_crf=encoded.crf, encode_psnr_db=encoded.psnr_db,
+                encoder=encoded.encoder,
+            ))  # fmt: skip
+    except InpaintBenchError as error:
+        return error
+    return clips
+
+
+def _frames_of(
+    numbered: Iterator[tuple[int, tuple[Image, bool]]], start: int, end: int, cut_off: Bars, normalizer: Normalizer, aspect: float
+) -> Iterator[Image]:
+    """The frames of ``[start, end)``, which lies behind all that were taken of ``numbered`` before, without bars, normalised."""
+    size = ""
+    for index, (pixels, turned) in numbered:
+        if index < start:
+            continue
+        frame = normalizer.apply(cut_off.cut(pixels), pixel_aspect=1 / aspect if turned else aspect)
+        own = f"{frame.shape[1]}x{frame.shape[0]}"
+        size = size or own
+        if own != size:
+            raise Rejected(f"the size of its frames changes from {size} to {own} at frame {index}")
+        yield frame
+        if index + 1 == end:
+            return
+    raise MediaError(f"fewer frames decode now than when it was probed (clip {start}..{end})")
 
 
 def _spans(path: str, facts: video.Probe, splitter: Splitter, *, retimed: float | None, hdr: str) -> list[tuple[int, int]]:
@@ -403,30 +416,6 @@ def clips_foreseen(path: str, *, splitter: Plain, fps: float | None, hdr: str) -
     return len(_spans(path, facts, leaf, retimed=fps, hdr=hdr))
 
 
-class _Normalised:
-    """The frames of a source, decoded once from front to back, normalised for one clip after the other."""
-
-    def __init__(self, coming: Iterator[tuple[npt.NDArray[np.uint8], bool]], normalizer: Any, pixel_aspect: float) -> None:
-        self._numbered = enumerate(coming)
-        self._normalizer, self._pixel_aspect = normalizer, pixel_aspect
-
-    def of(self, start: int, end: int, cut: Bars) -> Iterator[npt.NDArray[np.uint8]]:
-        """The frames of ``[start, end)``, which lies behind all that were asked for before."""
-        size = None
-        for index, (pixels, turned) in self._numbered:
-            if index < start:
-                continue
-            pixel_aspect = 1 / self._pixel_aspect if turned else self._pixel_aspect
-            frame: npt.NDArray[np.uint8] = self._normalizer.apply(cut.cut(pixels), pixel_aspect=pixel_aspect)
-            size = size or frame.shape
-            if frame.shape != size:
-                raise Rejected(f"the size of its frames changes from {_size(size)} to {_size(frame.shape)} at frame {index}")
-            yield frame
-            if index + 1 == end:
-                return
-        raise MediaError(f"fewer frames decode now than when it was probed (clip {start}..{end})")
-
-
 def _size(shape: tuple[int, ...]) -> str:
     return f"{shape[1]}x{shape[0]}"
 
@@ -436,18 +425,16 @@ def known_labels(
 ) -> list[Attribute]:
     """Write the labels that came with footage to ``attributes``, marked as known; of ``shared`` bytes those that all state."""
     known = {piece.uri: piece.known for piece in footage}
-    rows = [
-        Attribute(source.source_id, name, value, None, KNOWN, VERSION)
-        for source in sources
-        for name, value in known.get(source.uri, {}).items()
-        if all(known.get(uri, {}).get(name) == value for uri in shared.get(source.source_id, ()))
-    ]
     data = {piece.uri: piece.data for piece in footage}
-    rows += [
-        data_attribute(workspace.blobs, source.source_id, name, value, producer=KNOWN)
-        for source in sources
-        for name, value in data.get(source.uri, {}).items()
-    ]
+    rows, of_data = [], []
+    for source in sources:
+        others = [known.get(uri, {}) for uri in shared.get(source.source_id, ())]
+        for name, value in known.get(source.uri, {}).items():
+            if all(other.get(name) == value for other in others):
+                rows.append(Attribute(source.source_id, name, value, None, KNOWN, VERSION))
+        for name, value in data.get(source.uri, {}).items():
+            of_data.append(data_attribute(workspace.blobs, source.source_id, name, value, producer=KNOWN))
+    rows += of_data
     workspace.write_table("attributes", KNOWN, rows, Attribute)
     return rows
 
@@ -475,20 +462,38 @@ def normalised(
         blobs: holds the bars of sources where those change.
     """
     sized = NORMALIZERS.get(normalizer["name"])(**without_name(normalizer)).describe()
-    of_source: dict[str, dict[str, Any]] = {}
-    for row in facts:
-        of_source.setdefault(row.subject_id, {})[row.name] = row.blob if row.name == bars.SPANS else row.value
-    return [
-        Attribute(
-            clip.clip_id,
-            NORMALISED,
-            "; ".join(_done(clip, of_source[clip.source_id], sized, fps, blobs)),
-            None,
-            NORMALISED,
-            NORMALISED_VERSION,
-        )
-        for clip in clips
-    ]
+    known, rows = _by_subject(facts), []
+    for clip in clips:
+        words = "; ".join(_done(clip, known[clip.source_id], sized, fps, blobs))
+        rows.append(Attribute(clip.clip_id, NORMALISED, words, None, NORMALISED, NORMALISED_VERSION))
+    return rows
+
+
+def _done(clip: Clip, facts: Mapping[str, Any], sized: str, fps: float | None, blobs: Blobs) -> list[str]:
+    tags = [str(facts[f"probe.{name}"]) for name in ("matrix", "colour_range")]
+    tagged = " ".join(tag for tag in tags if tag != "unknown") or "untagged"
+    plain = f"{facts['probe.pixel_format']} {tagged}"
+    colours = plain if facts["probe.hdr"] == "none" else f"tone-mapped from {facts['probe.hdr']}"
+    done = [f"{int(facts['probe.width'])}x{int(facts['probe.height'])} {colours}"]
+    if facts.get("probe.mirrored"):
+        done.append("mirrored back")
+    if facts["probe.rotation_degrees"]:
+        done.append(f"turned by {int(facts['probe.rotation_degrees'])} degrees")
+    if facts["probe.has_alpha"]:
+        done.append("laid over black")
+    if abs(facts["probe.pixel_aspect"] - 1) > 1e-6:
+        done.append(f"pixels of {facts['probe.pixel_aspect']:.4g}:1 made square")
+    source_fps = float(facts["probe.fps"]) if fps else clip.fps
+    widest = bars.bars_of_clip(
+        facts, blobs, start_frame=clip.start_frame, end_frame=clip.end_frame, source_fps=source_fps, fps=clip.fps
+    )
+    if cut_off := ", ".join(f"{lines} {side}" for side, lines in asdict(widest).items() if lines):
+        done.append(f"bars cut off: {cut_off}")
+    done.append(sized)
+    rate = "variable" if facts["probe.variable_frame_rate"] else f"{facts['probe.fps']:.6g} fps"
+    if clip.frames > 1:
+        done.append(f"{rate} brought to {clip.fps:g} fps by timestamps" if fps else f"every frame ({rate})")
+    return done
 
 
 class Reshaped(NamedTuple):
@@ -506,14 +511,20 @@ def reshaped(workspace: Workspace, clip_ids: Collection[str]) -> Reshaped:
     clips = to_records(workspace.columns("clips", Clip, where=("clip_id", clip_ids)), Clip)
     subjects = {*clip_ids, *(clip.source_id for clip in clips)}
     facts = to_records(workspace.columns("attributes", Attribute, where=("subject_id", subjects)), Attribute)
-    known: dict[str, dict[str, Any]] = {}
-    for row in facts:
-        known.setdefault(row.subject_id, {})[row.name] = row.blob if row.name == bars.SPANS else row.value
+    known = _by_subject(facts)
     enlarged = cropped = 0
     for clip in clips:
         if "probe.width" not in (source := known.get(clip.source_id, {})):
             continue
-        width, height = _upright_size(clip, source, workspace.blobs)
+        # Of its footage in square pixels, turned and without bars.
+        width, height, aspect = source["probe.width"], source["probe.height"], source["probe.pixel_aspect"]
+        if source["probe.rotation_degrees"] % 180:
+            width, height, aspect = height, width, 1 / aspect
+        cut_off = bars.bars_of_clip(
+            source, workspace.blobs, start_frame=clip.start_frame, end_frame=clip.end_frame, source_fps=source["probe.fps"],
+            fps=clip.fps,
+        )  # fmt: skip
+        width, height = (width - cut_off.left - cut_off.right) * aspect, height - cut_off.top - cut_off.bottom
         way = str(known.get(clip.clip_id, {}).get(NORMALISED, ""))
         ratio = 1.0 if "; crop " in way else max(clip.width / width, clip.height / height)
         enlarged += ratio > 1 and "; contain " not in way
@@ -521,51 +532,3 @@ def reshaped(workspace: Workspace, clip_ids: Collection[str]) -> Reshaped:
         lost = max(width * ratio - clip.width, height * ratio - clip.height)
         cropped += lost >= 2 and any(f"; {name} " in way for name in ("cover", "crop"))
     return Reshaped(len(clips), enlarged, cropped)
-
-
-def _upright_size(clip: Clip, source: Mapping[str, Any], blobs: Blobs) -> tuple[float, float]:
-    """Width and height of a clip's footage in square pixels, turned and without bars."""
-    width, height, aspect = source["probe.width"], source["probe.height"], source["probe.pixel_aspect"]
-    if source["probe.rotation_degrees"] % 180:
-        width, height, aspect = height, width, 1 / aspect
-    cut = bars.bars_of_clip(
-        source, blobs, start_frame=clip.start_frame, end_frame=clip.end_frame, source_fps=source["probe.fps"], fps=clip.fps
-    )
-    return (width - cut.left - cut.right) * aspect, height - cut.top - cut.bottom
-
-
-def _done(clip: Clip, facts: Mapping[str, Any], sized: str, fps: float | None, blobs: Blobs) -> list[str]:
-    done = [f"{int(facts['probe.width'])}x{int(facts['probe.height'])} {_colours(facts)}"]
-    if facts.get("probe.mirrored"):
-        done.append("mirrored back")
-    if facts["probe.rotation_degrees"]:
-        done.append(f"turned by {int(facts['probe.rotation_degrees'])} degrees")
-    if facts["probe.has_alpha"]:
-        done.append("laid over black")
-    if abs(facts["probe.pixel_aspect"] - 1) > 1e-6:
-        done.append(f"pixels of {facts['probe.pixel_aspect']:.4g}:1 made square")
-    cut = _bars_cut_off(clip, facts, fps, blobs)
-    if cut:
-        done.append(cut)
-    done.append(sized)
-    rate = "variable" if facts["probe.variable_frame_rate"] else f"{facts['probe.fps']:.6g} fps"
-    if clip.frames > 1:
-        done.append(f"{rate} brought to {clip.fps:g} fps by timestamps" if fps else f"every frame ({rate})")
-    return done
-
-
-def _colours(facts: Mapping[str, Any]) -> str:
-    if facts["probe.hdr"] != "none":
-        return f"tone-mapped from {facts['probe.hdr']}"
-    tags = [str(facts[f"probe.{name}"]) for name in ("matrix", "colour_range")]
-    tagged = " ".join(tag for tag in tags if tag != "unknown") or "untagged"
-    return f"{facts['probe.pixel_format']} {tagged}"
-
-
-def _bars_cut_off(clip: Clip, facts: Mapping[str, Any], fps: float | None, blobs: Blobs) -> str:
-    source_fps = float(facts["probe.fps"]) if fps else clip.fps
-    widest = bars.bars_of_clip(
-        facts, blobs, start_frame=clip.start_frame, end_frame=clip.end_frame, source_fps=source_fps, fps=clip.fps
-    )
-    cut = ", ".join(f"{lines} {side}" for side, lines in asdict(widest).items() if lines)
-    return f"bars cut off: {cut}" if cut else ""

@@ -1,4 +1,7 @@
-"""Verdicts of rules on columns of facts: reasons in words, counts of dropped clips, and the stored table ``selection``."""
+"""Verdicts of rules on columns of facts: reasons in words, counts of dropped clips, the stored table ``selection``.
+
+And what other rules would change, from stored measurements alone.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from inpaintbench.curation.facts import Column, Facts, Flags, is_text, require_measured
-from inpaintbench.curation.rules import DATE, Rule, outside, parse_label
+from inpaintbench.curation.rules import DATE, Rule, outside, parse_label, value_text
 from inpaintbench.errors import InputError
 from inpaintbench.executors.base import Rejection
 from inpaintbench.lazily import lazily
@@ -159,33 +162,53 @@ class Judged:
 
     def rows(self) -> pa.Table:
         """Rows of ``Selection``, clip after clip, each rule in order."""
-        parts = [self._rows_of(verdict) for verdict in self.verdicts]
+        parts = []
+        for verdict in self.verdicts:
+            outside = np.flatnonzero(~verdict.keep | verdict.flagged)
+            place = np.full(len(self.facts), -1, np.int64)
+            place[outside] = np.arange(len(outside))
+            said = pa.array(verdict.reasons(outside), pa.string())
+            reasons = said.take(pa.array(place, mask=place < 0)) if len(said) else pa.nulls(len(place), pa.string())
+            numbers, labels = verdict.column.numbers, pa.repeat(pa.scalar(verdict.label), len(self.facts))
+            stated = [pa.array(numbers, mask=np.isnan(numbers)), verdict.column.texts, pa.array(verdict.keep), reasons]
+            parts.append(pa.Table.from_arrays([self.clip_ids, labels, *stated], schema=schema_of(Selection)))
         whole = pa.concat_tables([schema_of(Selection).empty_table(), *parts]).combine_chunks()
         # From one rule after the other to one clip after the other.
         order = np.arange(whole.num_rows).reshape(len(parts), len(self.facts)).T.ravel()
         return whole.take(pa.array(order)) if parts else whole
 
-    def _rows_of(self, verdict: Verdict) -> pa.Table:
-        outside = np.flatnonzero(~verdict.keep | verdict.flagged)
-        place = np.full(len(self.facts), -1, np.int64)
-        place[outside] = np.arange(len(outside))
-        said = pa.array(verdict.reasons(outside), pa.string())
-        reasons = said.take(pa.array(place, mask=place < 0)) if len(said) else pa.nulls(len(place), pa.string())
-        numbers = verdict.column.numbers
-        columns = [
-            self.clip_ids,
-            pa.repeat(pa.scalar(verdict.label), len(self.facts)),
-            pa.array(numbers, mask=np.isnan(numbers)),
-            verdict.column.texts,
-            pa.array(verdict.keep),
-            reasons,
-        ]
-        return pa.Table.from_arrays(columns, schema=schema_of(Selection))
-
 
 def judge(facts: Facts, rules: Sequence[Rule]) -> Judged:
     """Apply every rule to every clip."""
-    return Judged(facts, [_judge_one(facts, rule) for rule in rules])
+    verdicts = []
+    for rule in rules:
+        column = facts.of(rule.subject)
+        inside = _inside(rule, column)
+        keep = np.where(column.known, inside, rule.missing == "keep") | rule.flag
+        waiting = ~column.found & ~keep if rule.answer is not None else np.zeros(len(keep), bool)
+        verdicts.append(Verdict(rule.label, rule, column, keep, waiting, column.known & ~inside & rule.flag))
+    return Judged(facts, verdicts)
+
+
+def _inside(rule: Rule, column: Column) -> Flags:
+    """``[n]``, which values fulfil the rule; anything where there is none."""
+    inside = np.ones(len(column.numbers), bool)
+    for key, bound in rule.bounds.items():
+        if isinstance(bound, str):
+            # "2019" stands for the whole year: only as much of a date is compared as the bound says.
+            begun = pc.utf8_slice_codeunits(column.texts, 0, len(bound))
+            inside &= _flags(pc.match_substring_regex(column.texts, DATE))
+            inside &= _flags(pc.call_function(_COMPARE[key], [begun, bound]))
+        else:
+            with np.errstate(invalid="ignore"):
+                inside &= getattr(np, _COMPARE[key])(column.numbers, bound)
+    if rule.equals is not None:
+        inside &= _among((rule.equals,), column)
+    if rule.one_of is not None:
+        inside &= _among(rule.one_of, column)
+    if rule.none_of is not None:
+        inside &= ~_among(rule.none_of, column)
+    return inside
 
 
 def select_clips(workspace: Workspace, rules: Sequence[Rule], *, step: str = SELECT) -> Judged:
@@ -210,42 +233,6 @@ def judge_workspace(workspace: Workspace, rules: Sequence[Rule]) -> Judged:
     return judge(facts, rules)
 
 
-def _judge_one(facts: Facts, rule: Rule) -> Verdict:
-    column = facts.of(rule.subject)
-    inside = _inside(rule, column)
-    keep = np.where(column.known, inside, rule.missing == "keep") | rule.flag
-    flagged = column.known & ~inside & rule.flag
-    waiting = ~column.found & ~keep if rule.answer is not None else np.zeros(len(keep), bool)
-    return Verdict(rule.label, rule, column, keep, waiting, flagged)
-
-
-def _inside(rule: Rule, column: Column) -> Flags:
-    """``[n]``, which values fulfil the rule; anything where there is none."""
-    inside = np.ones(len(column.numbers), bool)
-    for key, bound in rule.bounds.items():
-        inside &= _within(key, bound, column)
-    if rule.equals is not None:
-        inside &= _among((rule.equals,), column)
-    if rule.one_of is not None:
-        inside &= _among(rule.one_of, column)
-    if rule.none_of is not None:
-        inside &= ~_among(rule.none_of, column)
-    return inside
-
-
-def _within(key: str, bound: float | str, column: Column) -> Flags:
-    if isinstance(bound, str):
-        # "2019" stands for the whole year: only as much of a date is compared as the bound says.
-        begun = pc.utf8_slice_codeunits(column.texts, 0, len(bound))
-        return _flags(pc.match_substring_regex(column.texts, DATE)) & _flags(pc.call_function(_COMPARE[key], [begun, bound]))
-    numbers = column.numbers
-    with np.errstate(invalid="ignore"):
-        inside: Flags = {
-            "at_least": numbers >= bound, "above": numbers > bound, "at_most": numbers <= bound, "below": numbers < bound
-        }[key]  # fmt: skip
-    return inside
-
-
 def _among(values: Sequence[float | str], column: Column) -> Flags:
     numbers = [value for value in values if isinstance(value, float)]
     texts = [value for value in values if isinstance(value, str)]
@@ -264,8 +251,19 @@ def stored_selection(workspace: Workspace, facts: Facts) -> Judged:
     Clips that a rule has not judged are kept by it.
     """
     rows = workspace.columns("selection", Selection)
-    labels = pc.unique(rows["rule"]).to_pylist()
-    return Judged(facts, [_verdict(label, rows.filter(pc.equal(rows["rule"], label)), facts) for label in labels])
+    verdicts = []
+    for label in pc.unique(rows["rule"]).to_pylist():
+        own = rows.filter(pc.equal(rows["rule"], label)).combine_chunks()
+        clip_ids = own["clip_id"].combine_chunks()
+        places = np.arange(len(facts)) if clip_ids.equals(facts.clip_ids) else last_places(clip_ids, facts.clip_ids)
+        take = pa.array(places, mask=places < 0)
+        value, text, kept, reason = (own[name].combine_chunks().take(take) for name in ("value", "value_text", "keep", "reason"))
+        numbers = pc.fill_null(value, np.nan).to_numpy(zero_copy_only=False)
+        column = Column(numbers, text, reason, places >= 0)
+        keep = _flags(pc.fill_null(kept, True))
+        waiting = ~keep & _flags(pc.equal(reason, NO_ANSWER))
+        verdicts.append(Verdict(label, parse_label(label), column, keep, waiting, keep & is_text(reason), said=reason))
+    return Judged(facts, verdicts)
 
 
 def unasked(workspace: Workspace) -> list[Unasked]:
@@ -300,20 +298,6 @@ def refuse_unasked(workspace: Workspace) -> None:
         )
 
 
-def _verdict(label: str, rows: pa.Table, facts: Facts) -> Verdict:
-    rows = rows.combine_chunks()
-    clip_ids = rows["clip_id"].combine_chunks()
-    places = np.arange(len(facts)) if clip_ids.equals(facts.clip_ids) else last_places(clip_ids, facts.clip_ids)
-    take = pa.array(places, mask=places < 0)
-    taken = {name: rows[name].combine_chunks().take(take) for name in ("value", "value_text", "keep", "reason")}
-    numbers = pc.fill_null(taken["value"], np.nan).to_numpy(zero_copy_only=False)
-    column = Column(numbers, taken["value_text"], taken["reason"], places >= 0)
-    keep = _flags(pc.fill_null(taken["keep"], True))
-    waiting = ~keep & _flags(pc.equal(taken["reason"], NO_ANSWER))
-    flagged = keep & is_text(taken["reason"])
-    return Verdict(label, parse_label(label), column, keep, waiting, flagged, said=taken["reason"])
-
-
 SOURCE_RULES = "source_rules"
 # Of the attributes that are known of a source before it is cut.
 PREFIX = "probe."
@@ -335,3 +319,84 @@ def refused_sources(sources: Sequence[Source], facts: Sequence[Attribute], rules
         for place, reason in zip(places.tolist(), verdict.reasons(places), strict=True):
             reasons.setdefault(place, reason)
     return [Rejection(sources[place].uri, SOURCE_RULES, sources[place].uri, reason) for place, reason in sorted(reasons.items())]
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """The present selection beside the one that other rules would give."""
+
+    rules: tuple[Rule, ...]
+    """Rules that would be asked."""
+    replaced: tuple[str, ...]
+    """The present rules that would no longer apply."""
+    now: Judged
+    then: Judged
+
+    @property
+    def gained(self) -> Flags:
+        """``[n]``, not kept now, but then."""
+        return self.then.kept & ~self.now.kept
+
+    @property
+    def lost(self) -> Flags:
+        """``[n]``, kept now, but not then."""
+        return self.now.kept & ~self.then.kept
+
+    def places(self, moved: Flags) -> list[int]:
+        """The clips in ``moved``, those nearest to a new threshold first.
+
+        Distances are in standard deviations of the attribute. For a clip that new rules drop, the one that it misses by most
+        counts, and for any other the one that it meets by least.
+        """
+        clips = np.flatnonzero(moved)
+        met, missed = np.full(len(moved), np.inf), np.full(len(moved), -np.inf)
+        for verdict in self.then.verdicts:
+            if verdict.rule in self.rules:
+                numbers = verdict.column.numbers
+                measured = numbers[np.isfinite(numbers)]
+                deviation = (float(measured.std()) if len(measured) else 0.0) or 1.0
+                distance = np.full(len(numbers), np.inf)
+                for bound in verdict.rule.bounds.values() if verdict.rule else ():
+                    if isinstance(bound, float):
+                        distance = np.fmin(distance, np.abs(numbers - bound) / deviation)
+                met, missed = np.fmin(met, distance), np.fmax(missed, np.where(verdict.keep, -np.inf, distance))
+        distance = np.where(np.isneginf(missed), met, missed)
+        order: list[int] = clips[np.argsort(distance[clips], kind="stable")].tolist()
+        return order
+
+    def values(self, place: int) -> list[tuple[str, str]]:
+        """(attribute, value) of the clip at ``place`` for every new rule; a dash where it has no value."""
+        values = []
+        for rule in self.rules:
+            column = self.then.facts.of(rule.subject)
+            number, text = float(column.numbers[place]), column.texts[place].as_py()
+            known = text is not None or not np.isnan(number)
+            values.append((rule.subject, value_text(number if text is None else text) if known else "–"))
+        return values
+
+    def why(self, place: int) -> list[str]:
+        """Return why the clip at ``place`` is not kept now, or would not be kept then."""
+        outside = self.now if self.gained[place] else self.then
+        return why_not(outside.verdicts, place)
+
+
+def why_not(verdicts: Sequence[Verdict], place: int) -> list[str]:
+    """Every reason against the clip at ``place``."""
+    at = np.array([place])
+    return [reason for verdict in verdicts if not verdict.keep[place] for reason in verdict.reasons(at)]
+
+
+def what_if(workspace: Workspace, rules: Sequence[Rule]) -> WhatIf:
+    """Ask ``rules`` of all clips in place of the present rules on the same attributes; the other present rules stay.
+
+    Raises:
+        InputError: a rule on something that no clip has.
+    """
+    subjects = {rule.subject for rule in rules}
+    facts = Facts.of_workspace(workspace, subjects)
+    require_measured(facts, rules, workspace=workspace)
+    now = stored_selection(workspace, facts)
+    gone = [verdict.label for verdict in now.verdicts if verdict.rule is not None and verdict.rule.subject in subjects]
+    staying = [verdict for verdict in now.verdicts if verdict.label not in gone]
+    then = Judged(facts, [*staying, *judge(facts, rules).verdicts])
+    return WhatIf(tuple(rules), tuple(gone), now, then)

@@ -44,20 +44,33 @@ def measure_together(executor: Executor, clips: Sequence[Clip] | Workspace, *, l
     Raises:
         UnknownNameError: no such attribute leaf.
     """
-    steps = {leaf: _step(leaf, constants) for leaf, constants in leaves.items()}
-    tasks, near = _tasks(clips), _transitions(executor.workspace)
+    steps = {}
+    for leaf, constants in leaves.items():
+        attribute = ATTRIBUTES.get(leaf)
+        steps[leaf] = Step(
+            name=step_of(leaf), version=attribute.version, table="attributes", record=Attribute,
+            function="inpaintbench.curation.measuring:measure_one",
+            parameters={"leaf": leaf, "constants": dict(constants), **weights.needed(attribute.weights)},
+            time_limit_seconds=TIME_LIMIT_SECONDS, lacks=weights.lacks(attribute.weights),
+        )  # fmt: skip
+    tasks: Sequence[Task]
+    if isinstance(clips, Workspace):
+        some = clips.columns("clips", Clip, columns=["clip_id", "yuv_sha256"])
+        whole = lru_cache(maxsize=1)(lambda: clips.columns("clips", Clip))
+        ids, pixels = flat(some["clip_id"]), flat(some["yuv_sha256"])
+        tasks = Tasks(ids, pixels, lambda place: {"clip": whole().slice(place, 1).to_pylist()[0]})
+    else:
+        tasks = [Task(clip.clip_id, clip.yuv_sha256, {"clip": asdict(clip)}) for clip in clips]
+    # Source id -> blob with its transitions, of sources that were searched for them.
+    known = ("name", [footage.TRANSITIONS])
+    rows = executor.workspace.columns("attributes", Attribute, where=known, columns=["subject_id", "blob"])
+    near = dict(zip(rows["subject_id"].to_pylist(), rows["blob"].to_pylist(), strict=True))
     reading = [leaf for leaf in leaves if near and "transitions" in ATTRIBUTES.get(leaf).needs]
     informed = _informed(clips, near) if reading else tasks
     label = step_of(next(iter(leaves))) if len(steps) == 1 else f"measure {len(steps)} attributes"
     work = [(step, informed if leaf in reading else tasks) for leaf, step in steps.items()]
     outcomes = executor.run_together(work, label=label)
     return {leaf: outcomes[step_of(leaf)] for leaf in leaves}
-
-
-def _transitions(workspace: Workspace) -> dict[str, str]:
-    """Source id -> blob with its transitions, of sources that were searched for them."""
-    rows = workspace.columns("attributes", Attribute, where=("name", [footage.TRANSITIONS]), columns=["subject_id", "blob"])
-    return dict(zip(rows["subject_id"].to_pylist(), rows["blob"].to_pylist(), strict=True))
 
 
 def _informed(clips: Sequence[Clip] | Workspace, near: Mapping[str, str]) -> Tasks:
@@ -71,29 +84,6 @@ def _informed(clips: Sequence[Clip] | Workspace, near: Mapping[str, str]) -> Tas
         return {"clip": table.slice(place, 1).to_pylist()[0], **known}
 
     return Tasks(texts(ids), texts(contents), payload)
-
-
-def _tasks(clips: Sequence[Clip] | Workspace) -> Sequence[Task]:
-    if not isinstance(clips, Workspace):
-        return [Task(clip.clip_id, clip.yuv_sha256, {"clip": asdict(clip)}) for clip in clips]
-    some = clips.columns("clips", Clip, columns=["clip_id", "yuv_sha256"])
-    rows = lru_cache(maxsize=1)(lambda: clips.columns("clips", Clip))
-    return Tasks(flat(some["clip_id"]), flat(some["yuv_sha256"]), lambda place: {"clip": rows().slice(place, 1).to_pylist()[0]})
-
-
-def _step(leaf: str, constants: Plain) -> Step:
-    attribute = ATTRIBUTES.get(leaf)
-    needed = attribute.weights
-    return Step(
-        name=step_of(leaf),
-        version=attribute.version,
-        table="attributes",
-        record=Attribute,
-        function="inpaintbench.curation.measuring:measure_one",
-        parameters={"leaf": leaf, "constants": dict(constants), **weights.needed(needed)},
-        time_limit_seconds=TIME_LIMIT_SECONDS,
-        lacks=weights.lacks(needed),
-    )
 
 
 def check_weights(leaves: Iterable[str]) -> None:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from inpaintbench import video
-from inpaintbench.curation.normalizers.cover import Cover
+from inpaintbench.curation.normalizers.sizing import Cover
 from inpaintbench.curation.object_masks import fitted
 from inpaintbench.errors import Rejected
 from inpaintbench.executors.base import Executor, Outcome, Step, Task

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any, Literal
@@ -102,22 +102,18 @@ class Rule(BaseModel):
             raise ValueError(f"{' and '.join((*others, *bounded))} exclude each other; write two rules")
         if self.answer and bounded:
             raise ValueError("an answer is a word: use equals, one_of or none_of")
-        self._check_bounds()
-        return self
-
-    def _check_bounds(self) -> None:
         for loose, other in (("at_least", "above"), ("at_most", "below")):
             if getattr(self, loose) is not None and getattr(self, other) is not None:
                 raise ValueError(f"{loose} and {other} bound the same side; give one of them")
         low = self.at_least if self.above is None else self.above
         high = self.at_most if self.below is None else self.below
-        if low is None or high is None:
-            return
-        if isinstance(low, str) != isinstance(high, str):
-            raise ValueError(f"one bound is a number and the other a date: {low!r}, {high!r}")
-        closed = self.above is None and self.below is None
-        if low > high or (low == high and not closed):  # type: ignore[operator]
-            raise ValueError(f"no value fulfils both bounds: {text_of(low)} to {text_of(high)}")
+        if low is not None and high is not None:
+            if isinstance(low, str) != isinstance(high, str):
+                raise ValueError(f"one bound is a number and the other a date: {low!r}, {high!r}")
+            closed = self.above is None and self.below is None
+            if low > high or (low == high and not closed):  # type: ignore[operator]
+                raise ValueError(f"no value fulfils both bounds: {text_of(low)} to {text_of(high)}")
+        return self
 
     @property
     def subject(self) -> str:
@@ -231,7 +227,12 @@ def outside(rule: Rule, value: float | str) -> str:
         if isinstance(value, str) != isinstance(bound, str) or (isinstance(value, str) and not re.match(DATE, value)):
             return f"{rule.subject} is {value_text(value)}, which is no {'date' if isinstance(bound, str) else 'number'}"
         if not _fulfils(key, value, bound):
-            return f"{rule.subject} {_told_apart(value, bound)} {_OUTSIDE[key]} {_bare(bound)}"
+            if isinstance(value, str) or isinstance(bound, str):
+                return f"{rule.subject} {value} {_OUTSIDE[key]} {bound}"
+            # As many digits as tell it from the bound, four at least.
+            spelled = (f"{value:.{digits}g}" for digits in range(4, 17))
+            shown = next((words for words in spelled if float(words) != bound), repr(value))
+            return f"{rule.subject} {shown} {_OUTSIDE[key]} {text_of(bound)}"
     if rule.none_of is not None:
         return f"{rule.subject} {value_text(value)} is refused"
     wanted = [rule.equals] if rule.equals is not None else list(rule.one_of or ())
@@ -261,20 +262,6 @@ def _fulfils(key: str, value: float | str, bound: float | str) -> bool:
     both: Any = (compared, bound)
     return bool({"at_least": both[0] >= both[1], "above": both[0] > both[1],
                  "at_most": both[0] <= both[1], "below": both[0] < both[1]}[key])  # fmt: skip
-
-
-def _told_apart(value: float | str, bound: float | str) -> str:
-    """A number with as many digits as tell it from ``bound``, four at least."""
-    if isinstance(value, str) or isinstance(bound, str):
-        return str(value)
-    for digits in range(4, 17):
-        if float(words := f"{value:.{digits}g}") != bound:
-            return words
-    return repr(value)
-
-
-def _bare(value: float | str) -> str:
-    return value if isinstance(value, str) else text_of(value)
 
 
 def value_text(value: float | str) -> str:
@@ -327,17 +314,15 @@ class _Parser:
     """Reads one expression from left to right."""
 
     def __init__(self, expression: str) -> None:
-        self._expression = expression
-        self._tokens = list(self._split())
-        self._place = 0
-
-    def _split(self) -> Iterator[tuple[str, str, int]]:
+        self._expression, self._place = expression, 0
+        # Kind, text and place of each token.
+        self._tokens: list[tuple[str, str, int]] = []
         at = 0
-        while self._expression[at:].strip():
-            match = _TOKEN.match(self._expression, at)
+        while expression[at:].strip():
+            match = _TOKEN.match(expression, at)
             if not match or not match.lastgroup:
                 raise self._wrong("a name, an operator or a value", at)
-            yield match.lastgroup, match[match.lastgroup], match.start(match.lastgroup)
+            self._tokens.append((match.lastgroup, match[match.lastgroup], match.start(match.lastgroup)))
             at = match.end()
 
     def rules(self) -> tuple[Rule, ...]:
@@ -346,36 +331,31 @@ class _Parser:
             raise InputError(f"the expression is empty; write one such as {_EXAMPLE}")
         fields: dict[str, dict[str, Any]] = {}
         while True:
-            self._clause(fields)
+            name = self._next("a name", "word")
+            kind = "answer" if name.startswith(ANSWER_PREFIX) else "attribute"
+            rule = fields.setdefault(name, {kind: name.removeprefix(ANSWER_PREFIX)})
+            key, value = self._comparison()
+            if key in rule:
+                raise InputError(f"expression {self._expression!r} says {key} of {name} twice")
+            rule[key] = value
+            if self._taken("word", "or"):
+                if self._taken("word", "flag"):
+                    rule["flag"] = True
+                elif self._peek()[0] != "word":
+                    raise self._wrong("missing or flag")
+                else:
+                    self._expect("missing")
+                    rule["missing"] = "keep"
             if self._place == len(self._tokens):
                 break
             self._expect("and")
         where = f"expression {self._expression!r}"
         return checked([make_rule(field, where=where) for field in fields.values()], where=where)
 
-    def _clause(self, fields: dict[str, dict[str, Any]]) -> None:
-        name = self._next("a name", "word")
-        kind = "answer" if name.startswith(ANSWER_PREFIX) else "attribute"
-        rule = fields.setdefault(name, {kind: name.removeprefix(ANSWER_PREFIX)})
-        key, value = self._comparison()
-        if key in rule:
-            raise InputError(f"expression {self._expression!r} says {key} of {name} twice")
-        rule[key] = value
-        if self._peek() == ("word", "or"):
-            self._place += 1
-            if self._next("missing or flag", "word") == "flag":
-                rule["flag"] = True
-                return
-            self._place -= 1
-            self._expect("missing")
-            rule["missing"] = "keep"
-
     def _comparison(self) -> tuple[str, Any]:
-        if self._peek() == ("word", "in"):
-            self._place += 1
+        if self._taken("word", "in"):
             return "one_of", self._values()
-        if self._peek() == ("word", "not"):
-            self._place += 1
+        if self._taken("word", "not"):
             self._expect("in")
             return "none_of", self._values()
         operator = self._next("an operator such as <=", "operator")
@@ -385,8 +365,7 @@ class _Parser:
     def _values(self) -> list[float | str]:
         self._expect("(")
         values = [self._value()]
-        while self._peek() == ("mark", ","):
-            self._place += 1
+        while self._taken("mark", ","):
             values.append(self._value())
         self._expect(")")
         return values
@@ -404,22 +383,27 @@ class _Parser:
     def _peek(self) -> tuple[str, str]:
         return self._tokens[self._place][:2] if self._place < len(self._tokens) else ("end", "")
 
+    def _taken(self, *token: str) -> bool:
+        """Whether that token comes next, which is taken then."""
+        found = self._peek() == token
+        self._place += found
+        return found
+
     def _next(self, wanted: str, *kinds: str) -> str:
         kind, token = self._peek()
         if kind not in kinds:
-            raise self._wrong(wanted, self._at())
+            raise self._wrong(wanted)
         self._place += 1
         return token
 
     def _expect(self, token: str) -> None:
         if self._peek()[1] != token:
-            raise self._wrong(repr(token), self._at())
+            raise self._wrong(repr(token))
         self._place += 1
 
-    def _at(self) -> int:
-        return self._tokens[self._place][2] if self._place < len(self._tokens) else len(self._expression)
-
-    def _wrong(self, wanted: str, at: int) -> InputError:
+    def _wrong(self, wanted: str, at: int | None = None) -> InputError:
+        if at is None:
+            at = self._tokens[self._place][2] if self._place < len(self._tokens) else len(self._expression)
         rest = self._expression[at:].strip()
         place = f"instead of {rest!r}" if rest else "at its end"
         return InputError(f"expression {self._expression!r} needs {wanted} {place}; write one such as {_EXAMPLE}")

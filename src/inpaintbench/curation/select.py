@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 
 import numpy as np
@@ -35,24 +35,21 @@ def top_share(numbers: Mapping[str, float], *, attribute: str, share: float) -> 
     """
     order = sorted(numbers, key=lambda clip_id: (-numbers[clip_id], clip_id))
     best = set(order[: math.ceil(share * len(order) - 1e-9)])
-    rule = f"{attribute} among the highest {share:.0%}"
-    return [
-        Selection(
-            clip_id, rule, number, keep=clip_id in best, reason=None if clip_id in best else f"{attribute} {number:.4g} is not"
-        )
-        for clip_id, number in numbers.items()
-    ]
+    return _selected(numbers, best, f"{attribute} among the highest {share:.0%}", attribute)
 
 
 def at_least(numbers: Mapping[str, float], *, attribute: str, bound: float) -> list[Selection]:
     """Keep the clips whose number is ``bound`` or more, as ``top_share`` keeps those of a benchmark that is added to."""
-    rule = f"{attribute} >= {bound:.4g}"
-    return [
-        Selection(
-            clip_id, rule, number, keep=number >= bound, reason=None if number >= bound else f"{attribute} {number:.4g} is not"
-        )
-        for clip_id, number in numbers.items()
-    ]
+    best = {clip_id for clip_id, number in numbers.items() if number >= bound}
+    return _selected(numbers, best, f"{attribute} >= {bound:.4g}", attribute)
+
+
+def _selected(numbers: Mapping[str, float], best: Collection[str], rule: str, attribute: str) -> list[Selection]:
+    rows = []
+    for clip_id, number in numbers.items():
+        reason = None if clip_id in best else f"{attribute} {number:.4g} is not"
+        rows.append(Selection(clip_id, rule, number, keep=clip_id in best, reason=reason))
+    return rows
 
 
 def kept(clips: Sequence[Clip], selections: Sequence[Selection]) -> list[Clip]:
@@ -90,7 +87,14 @@ def rank_levels(
     ids = flat(clips["clip_id"])
     places = last_places(flat(measured["subject_id"]), ids)
     taken = measured.select(["value", "value_text", "reason"]).take(pa.array(places, mask=places < 0))
-    scored, doubles = _different(np.flatnonzero(_flags(taken["value"].is_valid())), ids, alike)
+    scored = np.flatnonzero(taken["value"].is_valid().to_numpy())
+    doubles: dict[int, str] = {}  # place -> the clip that stands for it
+    if alike:
+        first: dict[str, int] = {}
+        names: list[str] = ids.to_pylist()
+        stands = [first.setdefault(alike.get(names[at], names[at]), at) for at in scored.tolist()]
+        doubles = {at: names[of] for at, of in zip(scored.tolist(), stands, strict=True) if at != of}
+        scored = np.array(sorted(first.values()), np.int64)
     order = pc.sort_indices(
         pa.table({"value": taken["value"].take(pa.array(scored)), "clip": ids.take(pa.array(scored))}),
         sort_keys=[("value", "ascending"), ("clip", "ascending")],
@@ -108,35 +112,15 @@ def rank_levels(
         if spread and len(candidates):
             candidates = candidates[turns < math.ceil(count / min(FEWEST_SOURCES, len(np.unique(sources[candidates]))))]
         labels[candidates[: min(count, at_most)]] = label
-    return _as_attributes(
-        ids, level, pa.nulls(len(ids), pa.float64()), pa.array(LEVELS).take(pa.array(labels, mask=labels < 0)),
-        _why_unlabelled(taken, places >= 0, labels >= 0, rest=_rests(
-            len(ids), _rest(len(scored), count, spread=spread), still, f"below {least_high:g}: not high at any rank", doubles)),
-        pa.repeat("rank", len(ids)), pa.repeat(VERSION, len(ids)),
-    )  # fmt: skip
-
-
-def _different(
-    scored: npt.NDArray[np.int64], ids: pa.Array, alike: Mapping[str, str]
-) -> tuple[npt.NDArray[np.int64], dict[int, str]]:
-    """The first place of those that show the same, and of each other one the clip that stands for it."""
-    if not alike:
-        return scored, {}
-    first: dict[str, int] = {}
-    names: list[str] = ids.to_pylist()
-    stands = [first.setdefault(alike.get(names[at], names[at]), at) for at in scored.tolist()]
-    doubles = {at: names[of] for at, of in zip(scored.tolist(), stands, strict=True) if at != of}
-    return np.array(sorted(first.values()), np.int64), doubles
-
-
-def _rests(count: int, usual: str, still: npt.NDArray[np.int64], why_still: str, doubles: Mapping[int, str]) -> pa.Array:
-    """Why each of the clips that have a score would have no label, ``string[count]``."""
-    reasons = [usual] * count
+    usual = f"not among the {count} lowest or {count} highest of {len(scored)} scored clips"
+    usual += ", spread over sources" if spread else ""
+    # Why each of the clips that have a score would have no label.
+    reasons = [usual if len(scored) > 1 else "only 1 clip has a score; low and high need two"] * len(ids)
     for place in still.tolist():
-        reasons[place] = why_still
+        reasons[place] = f"below {least_high:g}: not high at any rank"
     for place, of in doubles.items():
         reasons[place] = f"a near-duplicate of clip {of}, which stands for it"
-    return pa.array(reasons, pa.string())
+    return _labelled(ids, level, labels, taken, places >= 0, producer="rank", rest=pa.array(reasons, pa.string()))
 
 
 def levels_within(
@@ -166,11 +150,8 @@ def levels_within(
         if clip_id in known:
             labels[place] = LEVELS.index(known[clip_id])
     bounds = ", ".join(f"{name} {thresholds[name]:.4g}" for name in LEVELS if name in thresholds)
-    return _as_attributes(
-        ids, level, pa.nulls(len(ids), pa.float64()), pa.array(LEVELS).take(pa.array(labels, mask=labels < 0)),
-        _why_unlabelled(taken, places >= 0, labels >= 0, rest=f"between the thresholds of the published clips ({bounds})"),
-        pa.repeat("threshold", len(ids)), pa.repeat(VERSION, len(ids)),
-    )  # fmt: skip
+    rest = f"between the thresholds of the published clips ({bounds})"
+    return _labelled(ids, level, labels, taken, places >= 0, producer="threshold", rest=rest)
 
 
 def _round_robin(
@@ -186,20 +167,19 @@ def _round_robin(
     return extreme_first[order], turns[order]
 
 
-def _why_unlabelled(
-    taken: pa.Table, measured: npt.NDArray[np.bool_], labelled: npt.NDArray[np.bool_], *, rest: str | pa.Array
-) -> pa.Array:
-    """Reason of each clip without a label, null where there is one; ``rest``: of those that have a score."""
+def _labelled(
+    ids: pa.Array, level: str, labels: npt.NDArray[np.int64], taken: pa.Table, measured: npt.NDArray[np.bool_], *, producer: str,
+    rest: str | pa.Array,
+) -> pa.Table:  # fmt: skip
+    """The labels ``LEVELS`` of clips by number, and why each that has none, -1, has none; ``rest``: of those with a score."""
     why = pc.if_else(pa.array(measured), pc.fill_null(flat(taken["reason"]), "None"), "not measured")
     has_value = pc.or_(flat(taken["value"]).is_valid(), flat(taken["value_text"]).is_valid())
     reasons = pc.if_else(has_value, rest, pc.binary_join_element_wise("not scored: ", why, ""))
-    return pc.if_else(pa.array(labelled), pa.scalar(None, pa.string()), reasons)
-
-
-def _rest(scored: int, count: int, *, spread: bool) -> str:
-    if scored < 2:
-        return "only 1 clip has a score; low and high need two"
-    return f"not among the {count} lowest or {count} highest of {scored} scored clips{', spread over sources' if spread else ''}"
+    return _as_attributes(
+        ids, level, pa.nulls(len(ids), pa.float64()), pa.array(LEVELS).take(pa.array(labels, mask=labels < 0)),
+        pc.if_else(pa.array(labels >= 0), pa.scalar(None, pa.string()), reasons),
+        pa.repeat(producer, len(ids)), pa.repeat(VERSION, len(ids)),
+    )  # fmt: skip
 
 
 def inherited_levels(clips: pa.Table, labels: pa.Table, *, level: str) -> pa.Table:
@@ -217,8 +197,3 @@ def inherited_levels(clips: pa.Table, labels: pa.Table, *, level: str) -> pa.Tab
 def _as_attributes(ids: pa.Array, name: str, *columns: pa.Array) -> pa.Table:
     schema = schema_of(Attribute)
     return pa.Table.from_arrays([ids, pa.repeat(name, len(ids)), *columns, pa.nulls(len(ids), pa.string())], schema=schema)
-
-
-def _flags(level_flags: pa.ChunkedArray) -> npt.NDArray[np.bool_]:
-    flags: npt.NDArray[np.bool_] = level_flags.to_numpy()
-    return flags

@@ -7,6 +7,7 @@ import io
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote
 
@@ -41,8 +42,10 @@ def import_labels(workspace: Workspace, path: Path) -> list[Attribute]:
         InputError: not readable, a column or value is missing, or a subject that the workspace does not have.
     """
     lines = read_labels(path)
-    subjects = _subjects(workspace)
-    rows = [_attribute(line, subjects) for line in lines]
+    sources = workspace.table("sources", Source)
+    subjects = {row.uri: row.source_id for row in sources} | {row.source_id: row.source_id for row in sources}
+    subjects |= {row.clip_id: row.clip_id for row in workspace.table("clips", Clip)}
+    rows = [_label(line, subjects) for line in lines]
     seen: dict[tuple[str, str], str] = {}
     for line, row in zip(lines, rows, strict=True):
         if (earlier := seen.setdefault((row.subject_id, row.name), line.where)) != line.where:
@@ -60,13 +63,7 @@ def read_labels(path: Path) -> list[Line]:
     return read_lines(path, kind="labels", needed=_LABEL_COLUMNS)
 
 
-def _subjects(workspace: Workspace) -> dict[str, str]:
-    sources = workspace.table("sources", Source)
-    known = {row.uri: row.source_id for row in sources} | {row.source_id: row.source_id for row in sources}
-    return known | {row.clip_id: row.clip_id for row in workspace.table("clips", Clip)}
-
-
-def _attribute(line: Line, subjects: dict[str, str]) -> Attribute:
+def _label(line: Line, subjects: Mapping[str, str]) -> Attribute:
     subject, name, value = (line.fields[column] for column in _LABEL_COLUMNS)
     subject_id = subjects.get(subject) or subjects.get(quote(subject))
     if subject_id is None:
@@ -77,17 +74,12 @@ def _attribute(line: Line, subjects: dict[str, str]) -> Attribute:
         raise InputError(f"{line.where}: {name} is measured, not labelled; use another name")
     if name.endswith("_level") and value not in ("low", "high"):
         raise InputError(f"{line.where}: {name} is {value!r}, choose from low, high")
-    number_or_text = _number(value)
+    number_or_text: float | str = value
+    with suppress(ValueError):
+        number_or_text = float(value)
     if isinstance(number_or_text, float) and not math.isfinite(number_or_text):
         raise InputError(f"{line.where}: {name} is {value!r}; leave a line out where nothing is known")
     return Attribute(subject_id, name, number_or_text, None, LABELS, LABELS_VERSION)
-
-
-def _number(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 TABLE, STEP = "answers", "import"
@@ -116,32 +108,25 @@ def import_answers(workspace: Workspace, path: Path) -> list[Answer]:
         if not vote["answer"]:
             continue
         question = vote["question"] or KEEP_REJECT
-        _check_vote(vote, question, known, line.where)
+        if vote["clip"] not in known:
+            raise InputError(f"{line.where}: the workspace has no clip {vote['clip']!r}")
+        choices = CHOICES.get(question)
+        if choices and vote["answer"] not in choices:
+            raise InputError(f"{line.where}: {vote['answer']!r} is no answer to {question}, choose from {', '.join(choices)}")
         rater = vote["rater"] or "unnamed"
         if rater in votes[vote["clip"], question]:
             raise InputError(f"{line.where}: {rater!r} has answered {question} of clip {vote['clip']} before")
         votes[vote["clip"], question][rater] = (vote["answer"], vote["reason"])
-    resolved = {key: _resolved(*key, list(given.values())) for key, given in votes.items()}
+    resolved = {}
+    for (clip_id, question), given in votes.items():
+        counts = Counter(answer for answer, _ in given.values()).most_common()
+        answer: str | None
+        (answer, most), asked = counts[0], len(given)
+        reason: str | None = "; ".join(dict.fromkeys(why for choice, why in given.values() if choice == answer and why)) or None
+        if len(counts) > 1 and counts[1][1] == most:
+            answer, reason = None, f"{asked} votes, and no answer has most of them"
+        resolved[clip_id, question] = Answer(clip_id, question, answer, reason, asked, most / asked)
     before = {(row.subject_id, row.question): row for row in workspace.table(TABLE, Answer, step=STEP)}
     rows = sorted((before | resolved).values(), key=lambda row: (row.question, row.subject_id))
     workspace.write_table(TABLE, STEP, rows, Answer)
     return list(resolved.values())
-
-
-def _check_vote(vote: Mapping[str, str], question: str, known: set[str], where: str) -> None:
-    if vote["clip"] not in known:
-        raise InputError(f"{where}: the workspace has no clip {vote['clip']!r}")
-    choices = CHOICES.get(question)
-    if choices and vote["answer"] not in choices:
-        raise InputError(f"{where}: {vote['answer']!r} is no answer to {question}, choose from {', '.join(choices)}")
-
-
-def _resolved(clip_id: str, question: str, given: Sequence[tuple[str, str]]) -> Answer:
-    counts = Counter(answer for answer, _ in given).most_common()
-    answer, votes = counts[0]
-    if len(counts) > 1 and counts[1][1] == votes:
-        return Answer(
-            clip_id, question, None, f"{len(given)} votes, and no answer has most of them", len(given), votes / len(given)
-        )
-    reasons = "; ".join(dict.fromkeys(reason for choice, reason in given if choice == answer and reason))
-    return Answer(clip_id, question, answer, reasons or None, len(given), votes / len(given))

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
@@ -134,7 +135,7 @@ def likeness(one: Details, other: Details) -> tuple[float, Shift]:
         near = abs(float(one.luma.mean()) - float(other.luma.mean())) <= SAME_GREY_LEVELS
         return float(one.flat and other.flat and near), (0, 0)
     height, width = one.luma.shape
-    rows, columns = _shifts(height), _shifts(width)
+    rows, columns = (np.arange(-int(LARGEST_SHIFT * side), int(LARGEST_SHIFT * side) + 1) for side in (height, width))
     products = scipy_fft.irfft2(one.spectrum * other.spectrum.conj(), _padded((height, width)))
     products = products[rows[:, None], columns[None, :]]
     energy = np.sqrt(_energy(one.squares, rows, columns) * _energy(other.squares, -rows, -columns))
@@ -162,19 +163,9 @@ def cell_products(one: Details, other: Details) -> tuple[Sums, Sums, Sums]:
     return products, squares, other_squares
 
 
-def overlapping(frame: Plane, shift: Shift) -> tuple[slice, slice]:
-    """Rows and columns of a frame that another one covers, once ``shift`` lays it there."""
-    height, width = frame.shape
-    return slice(max(0, shift[1]), min(height, height + shift[1])), slice(max(0, shift[0]), min(width, width + shift[0]))
-
-
 def _padded(shape: tuple[int, ...]) -> tuple[int, int]:
     height, width = (scipy_fft.next_fast_len(side + int(LARGEST_SHIFT * side) + 1, real=True) for side in shape)
     return height, width
-
-
-def _shifts(side: int) -> npt.NDArray[np.int64]:
-    return np.arange(-int(LARGEST_SHIFT * side), int(LARGEST_SHIFT * side) + 1)
 
 
 def _energy(
@@ -231,20 +222,17 @@ class Blend:
 
 def fades(details: list[Details]) -> Iterator[Blend]:
     """The fades among consecutive frames; both ramps and what lies between are one."""
-    for start, end in _flat_runs(details):
+    flat = np.array([False, *(frame.flat for frame in details), False])
+    changes = np.flatnonzero(flat[1:] != flat[:-1]).tolist()
+    for start, end in zip(changes[::2], changes[1::2], strict=True):
         first = _ramp_end(details, start, step=-1)
         last = _ramp_end(details, end - 1, step=1)
         if first == start and last == end - 1:
             continue
-        if _returns(details, first - 1, range(last + 1, first + SHORTEST_FADE_FRAMES)):
+        after = details[last + 1 : first + SHORTEST_FADE_FRAMES] if first else []
+        if any(likeness(details[first - 1], frame)[0] >= SAME_SCENE for frame in after):
             continue
         yield Blend(first, last + 1, 1.0)
-
-
-def _flat_runs(details: list[Details]) -> Iterator[tuple[int, int]]:
-    flat = np.array([False, *(frame.flat for frame in details), False])
-    changes = np.flatnonzero(flat[1:] != flat[:-1])
-    yield from zip(changes[::2].tolist(), changes[1::2].tolist(), strict=True)
 
 
 def _ramp_end(details: list[Details], flat: int, *, step: int) -> int:
@@ -272,11 +260,6 @@ def _on_ramp(near: Details, far: Details) -> bool:
     return grown and _correlation(first, second, least=0.0) >= RAMP_CORRELATION
 
 
-def _returns(details: list[Details], before: int, after: range) -> bool:
-    known = [index for index in after if index < len(details)] if before >= 0 else []
-    return any(likeness(details[before], details[index])[0] >= SAME_SCENE for index in known)
-
-
 def dissolves(details: list[Details], cuts: set[int]) -> list[Blend]:
     """The dissolves among consecutive frames; none reaches over one of ``cuts`` or a change of size.
 
@@ -285,7 +268,8 @@ def dissolves(details: list[Details], cuts: set[int]) -> list[Blend]:
     barriers = np.cumsum([index in cuts for index in range(len(details))])
     blends: list[Blend] = []
     for _, start, end in sorted(_straight(details, barriers)):
-        if not _inside(blends, start, end) and _joins_two_scenes(details, start, end):
+        apart = all(blend.start >= end or start >= blend.end for blend in blends)
+        if apart and _joins_two_scenes(details[start], details[end]):
             first, last, bend = _extent(details, start, end, barriers)
             blends.append(Blend(first, last, round(max(0.0, 1 - bend), 4)))
     return blends
@@ -306,57 +290,46 @@ def _straight(details: list[Details], barriers: npt.NDArray[np.int64]) -> Iterat
                 yield doubt, start, end
 
 
-def _joins_two_scenes(details: list[Details], start: int, end: int) -> bool:
+def _joins_two_scenes(one: Details, other: Details) -> bool:
     """Return whether the ends show two scenes, or one of them nothing; of two that show nothing, one must be black or white.
 
     Else the exposure of a bare wall or sky changed.
     """
-    one, other = details[start], details[end]
     if one.flat and other.flat:
         levels = sorted(float(end.luma.mean()) for end in (one, other))
         return levels[0] < DARK_LEVELS or levels[1] > WHITE_LEVELS
-    return one.flat or other.flat or _different(one, other)
-
-
-def _inside(blends: list[Blend], start: int, end: int) -> bool:
-    return any(blend.start < end and start < blend.end for blend in blends)
-
-
-def _different(one: Details, other: Details) -> bool:
-    if still_likeness(one, other) > DIFFERENT_SCENES or _same_share(one, other) >= MOST_SAME_SHARE:
+    if one.flat or other.flat:
+        return True
+    if still_likeness(one, other) > DIFFERENT_SCENES:
+        return False
+    # Whatever its contrast, what moves through a view covers a part of it: the cells of the rest still tell the scene.
+    products, squares, other_squares = cell_products(one, other)
+    same = products >= SAME_SCENE * np.sqrt(np.maximum(squares * other_squares, 1e-6))
+    if same.size and float(np.mean(same)) >= MOST_SAME_SHARE:
         return False
     alike, shift = likeness(one, other)
     if alike > DIFFERENT_SCENES:
         return False
     # The best shift can be that of water or a crowd that fills much of the view; what stands still has none.
-    return not any(_same_luma(one, other, laid) for laid in {shift, (0, 0)})
+    for laid in {shift, (0, 0)}:
+        first, second = _laid_over(one, other, laid)
+        down, across = (side // 2 for side in first.shape)
+        quarters = product((slice(0, down), slice(down, None)), (slice(0, across), slice(across, None)))
+        if any(_correlation(first[quarter], second[quarter]) > MOST_QUARTER_CORRELATION for quarter in quarters):
+            return False
+        if _correlation(first, second) > MOST_CORRELATION:
+            return False
+    return True
 
 
-def _same_share(one: Details, other: Details) -> float:
-    """Share of the cells that show one scene where they stand, 0..1, whatever their contrast.
-
-    What moves through a view may have most of its contrast, and covers a part of it: the rest still tells the scene.
-    """
-    products, squares, other_squares = cell_products(one, other)
-    return float(np.mean(products >= SAME_SCENE * np.sqrt(np.maximum(squares * other_squares, 1e-6)))) if products.size else 0.0
-
-
-def _same_luma(one: Details, other: Details, shift: Shift) -> bool:
-    first, second = _laid_over(one, other, shift)
-    middle = [side // 2 for side in first.shape]
-    quarters = [(down, right) for down in _halves(middle[0]) for right in _halves(middle[1])]
-    same = any(_correlation(first[quarter], second[quarter]) > MOST_QUARTER_CORRELATION for quarter in quarters)
-    return same or _correlation(first, second) > MOST_CORRELATION
-
-
-def _laid_over(one: Details, other: Details, shift: Shift) -> tuple[Plane, Plane]:
+def _laid_over(one: Details, other: Details, shift: Shift) -> list[Plane]:
     """The luma of both, smoothed, where ``other`` lies over ``one``."""
-    back = -shift[0], -shift[1]
-    return _smooth(one.luma)[overlapping(one.luma, shift)], _smooth(other.luma)[overlapping(other.luma, back)]
-
-
-def _halves(middle: int) -> tuple[slice, slice]:
-    return slice(0, middle), slice(middle, None)
+    parts = []
+    for frame, (right, down) in ((one, shift), (other, (-shift[0], -shift[1]))):
+        smooth = np.asarray(cv2.GaussianBlur(frame.luma, (0, 0), _BLEND_SIGMA), np.float32)
+        height, width = smooth.shape
+        parts.append(smooth[max(0, down) : min(height, height + down), max(0, right) : min(width, width + right)])
+    return parts
 
 
 def _correlation(one: Plane, other: Plane, *, least: float = FLAT_LEVELS) -> float:
@@ -364,10 +337,6 @@ def _correlation(one: Plane, other: Plane, *, least: float = FLAT_LEVELS) -> flo
     if min(one.std(), other.std()) <= least:
         return 0.0
     return float(np.mean((one - one.mean()) * (other - other.mean())) / (one.std() * other.std()))
-
-
-def _smooth(plane: Plane) -> Plane:
-    return np.asarray(cv2.GaussianBlur(plane, (0, 0), _BLEND_SIGMA), np.float32)
 
 
 def _extent(details: list[Details], start: int, end: int, barriers: npt.NDArray[np.int64]) -> tuple[int, int, float]:

@@ -36,11 +36,24 @@ def assign(
         InputError: no shares, one that is not positive, or a sum other than 1; a group with two given splits, or one without a
             share.
     """
-    _check(shares)
+    for split, share in shares.items():
+        if not (math.isfinite(share) and share > 0):
+            raise InputError(f"the share of split {split!r} is {share}, it must be over 0 (leave the split out instead)")
+    total = sum(shares.values())
+    if abs(total - 1) > _TOLERANCE:
+        listed = ", ".join(f"{split} {share:g}" for split, share in shares.items()) or "none"
+        raise InputError(f"the shares of the splits ({listed}) sum to {total:g}, they must sum to 1")
     members: dict[str, list[str]] = {}
     for subject, group in groups.items():
         members.setdefault(group, []).append(subject)
-    fixed = _fixed(groups, shares, given)
+    for split in given.values():
+        if split not in shares:
+            raise InputError(f"some subjects are in the split {split!r} already, which has no share")
+    fixed: dict[str, str] = {}  # group -> the split that its subjects were given
+    for subject, group in groups.items():
+        if subject in given and fixed.setdefault(group, given[subject]) != given[subject]:
+            both = f"{fixed[group]}, {given[subject]}"
+            raise InputError(f"{group!r} is one group, and its subjects are in two splits already: {both}")
     order = sorted(
         members.keys() - fixed.keys(), key=lambda group: (-len(members[group]), content_id("split", seed, group), group)
     )
@@ -49,29 +62,15 @@ def assign(
     lacking = {split: shares[split] * len(counted) for split in splits}
     chosen = dict(fixed)
     for subject in counted:
-        split = fixed[groups[subject]] if groups.get(subject) in fixed else given.get(subject)
-        if split is not None:
-            lacking[split] -= 1
+        taken = fixed[groups[subject]] if groups.get(subject) in fixed else given.get(subject)
+        if taken is not None:
+            lacking[taken] -= 1
     for group in order:
         # Rounded, so that noise in the last digit does not decide between equals; the larger share goes first then.
         split = max(splits, key=lambda name: round(lacking[name], 6))
         chosen[group] = split
         lacking[split] -= len(members[group])
     return {subject: chosen[group] for subject, group in groups.items()}
-
-
-def _fixed(groups: Mapping[str, str], shares: Mapping[str, float], given: Mapping[str, str]) -> dict[str, str]:
-    """Group -> the split that its subjects were given."""
-    for split in given.values():
-        if split not in shares:
-            raise InputError(f"some subjects are in the split {split!r} already, which has no share")
-    fixed: dict[str, str] = {}
-    for subject, group in groups.items():
-        if subject in given and fixed.setdefault(group, given[subject]) != given[subject]:
-            raise InputError(
-                f"{group!r} is one group, and its subjects are in two splits already: {fixed[group]}, {given[subject]}"
-            )
-    return fixed
 
 
 def together(groups: Mapping[str, str], pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
@@ -97,13 +96,3 @@ def together(groups: Mapping[str, str], pairs: Iterable[tuple[str, str]]) -> dic
             low, high = sorted((root(groups[clip]), root(groups[other])))
             first[high] = low
     return {subject: root(group) for subject, group in groups.items()}
-
-
-def _check(shares: Mapping[str, float]) -> None:
-    for split, share in shares.items():
-        if not (math.isfinite(share) and share > 0):
-            raise InputError(f"the share of split {split!r} is {share}, it must be over 0 (leave the split out instead)")
-    total = sum(shares.values())
-    if abs(total - 1) > _TOLERANCE:
-        listed = ", ".join(f"{split} {share:g}" for split, share in shares.items()) or "none"
-        raise InputError(f"the shares of the splits ({listed}) sum to {total:g}, they must sum to 1")

@@ -5,15 +5,14 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import pyarrow as pa
 
 from inpaintbench.curation.attributes import ATTRIBUTES
-from inpaintbench.curation.fetching.listings import uri_of
-from inpaintbench.curation.fetching.recheck import LicenceCheck, latest_checks
+from inpaintbench.curation.downloads import LicenceCheck, latest_checks, uri_of
 from inpaintbench.curation.rules import parse_label
 from inpaintbench.errors import InputError
 from inpaintbench.files import display_name
@@ -73,7 +72,11 @@ def find_clip(workspace: Workspace, name: str) -> Clip:
         ids = workspace.columns("clips", Clip, columns=["clip_id"])
         matches = matches or (ids.filter(pc.starts_with(ids["clip_id"], name)).to_pylist() if name else [])
         if len(matches) != 1:
-            raise InputError(_not_one(name, matches, ids))
+            if not ids.num_rows:
+                raise InputError("the workspace has no clips yet; `inpaintbench curation clips` makes them")
+            shown = [row["clip_id"] for row in matches[:_SHOWN]] or ids["clip_id"].slice(0, _SHOWN).to_pylist()
+            count, such_as = f"{len(matches)} clips are" if matches else "no clip is", ", ".join(map(str, shown))
+            raise InputError(f"{count} called {name!r}; name one by its id, such as {such_as}, or as SOURCE:FRAME")
     (clip,) = _records(workspace, "clips", Clip, "clip_id", [matches[0]["clip_id"]])
     return clip
 
@@ -91,20 +94,14 @@ def _of_source(workspace: Workspace, sources: pa.Table, name: str) -> list[dict[
     return matches
 
 
-def _not_one(name: str, matches: Sequence[dict[str, Any]], ids: pa.Table) -> str:
-    if not ids.num_rows:
-        return "the workspace has no clips yet; `inpaintbench curation clips` makes them"
-    shown = [row["clip_id"] for row in matches[:_SHOWN]] or ids["clip_id"].slice(0, _SHOWN).to_pylist()
-    count = f"{len(matches)} clips are" if matches else "no clip is"
-    return f"{count} called {name!r}; name one by its id, such as {', '.join(map(str, shown))}, or as SOURCE:FRAME"
-
-
 def trail(workspace: Workspace, clip: Clip) -> Trail:
     """Everything that the tables of ``workspace`` hold about ``clip``; missing tables count as empty."""
     subjects = [clip.source_id, clip.clip_id]
     sources = _records(workspace, "sources", Source, "source_id", [clip.source_id])
     source = sources[0] if sources else None  # of several with the same bytes, the one that `footage.distinct` keeps
-    download = _download(workspace, source) if source else None
+    of_bytes = _records(workspace, "downloads", Download, "sha256", [source.sha256]) if source else []
+    own = (row for row in of_bytes if source and (uri_of(row.fetcher, row.name), row.licence) == (source.uri, source.licence))
+    download = next(own, None)
     facts: list[Attribute] = []
     copies: list[str] = []
     steps = (step for step in workspace.steps("attributes") if step not in OF_HOLES)
@@ -116,6 +113,14 @@ def trail(workspace: Workspace, clip: Clip) -> Trail:
         if not measured:
             named = workspace.columns("attributes", Attribute, steps=names, where=("value_text", {clip.clip_id}))
             copies += named.filter(pc.starts_with(named["name"], "duplicate"))["subject_id"].to_pylist()
+    items = _records(workspace, "items", Item, "clip_id", [clip.clip_id])
+    made = _records(workspace, "corruptions", Corruption, "corruption_id", [item.corruption_id for item in items])
+    corruptions = {row.corruption_id: row for row in made}
+    slices_of: dict[str, list[str]] = {item.item_id: [] for item in items}
+    for slices in workspace.batches("slices", Slice, columns=["name", "item_ids"]) if items else ():
+        for item_id, slice_names in slices_of.items():  # ids are JSON, of millions of items perhaps
+            holding = pc.match_substring(slices["item_ids"], json.dumps(item_id))
+            slice_names += slices.filter(holding)["name"].to_pylist()
     return Trail(
         clip=clip,
         source=source,
@@ -125,25 +130,8 @@ def trail(workspace: Workspace, clip: Clip) -> Trail:
         selections=tuple(_records(workspace, "selection", Selection, "clip_id", [clip.clip_id])),
         answers=tuple(_records(workspace, "answers", Answer, "subject_id", subjects)),
         copies=tuple(copies),
-        endings=tuple(_endings(workspace, clip)),
+        endings=tuple(Ending(item, corruptions.get(item.corruption_id), tuple(slices_of[item.item_id])) for item in items),
     )
-
-
-def _download(workspace: Workspace, source: Source) -> Download | None:
-    rows = _records(workspace, "downloads", Download, "sha256", [source.sha256])
-    own = (row for row in rows if (uri_of(row.fetcher, row.name), row.licence) == (source.uri, source.licence))
-    return next(own, None)
-
-
-def _endings(workspace: Workspace, clip: Clip) -> list[Ending]:
-    items = _records(workspace, "items", Item, "clip_id", [clip.clip_id])
-    made = _records(workspace, "corruptions", Corruption, "corruption_id", [item.corruption_id for item in items])
-    corruptions = {row.corruption_id: row for row in made}
-    slices_of: dict[str, list[str]] = {item.item_id: [] for item in items}
-    for slices in workspace.batches("slices", Slice, columns=["name", "item_ids"]) if items else ():
-        for item_id, names in slices_of.items():  # ids are JSON, of millions of items perhaps
-            names += slices.filter(pc.match_substring(slices["item_ids"], json.dumps(item_id)))["name"].to_pylist()
-    return [Ending(item, corruptions.get(item.corruption_id), tuple(slices_of[item.item_id])) for item in items]
 
 
 def _records(workspace: Workspace, table: str, record: type[Record], column: str, values: Collection[str]) -> list[Record]:

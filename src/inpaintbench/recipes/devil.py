@@ -23,7 +23,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.curation import duplicates, measuring, select
 from inpaintbench.curation.attributes import ATTRIBUTES
-from inpaintbench.curation.attributes.perceptual_hash import PerceptualHash
+from inpaintbench.curation.attributes.hashes import PerceptualHash
 from inpaintbench.curation.judging import refuse_unasked, select_clips
 from inpaintbench.curation.rules import Rule
 from inpaintbench.curation.sheets import KEEP_REJECT

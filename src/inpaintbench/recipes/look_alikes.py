@@ -23,8 +23,7 @@ import pyarrow as pa
 
 from inpaintbench.curation import measuring
 from inpaintbench.curation.attributes.base import AttributeLeaf
-from inpaintbench.curation.attributes.copy_hashes import VIEWS, CopyHashes
-from inpaintbench.curation.attributes.perceptual_hash import BLACK_LEVEL, PerceptualHash, looked_at
+from inpaintbench.curation.attributes.hashes import BLACK_LEVEL, VIEWS, CopyHashes, PerceptualHash, looked_at
 from inpaintbench.curation.duplicates import BLOCK, LEAST_SHARE, MOST_BITS, HashIndex, Integers, Pairs, Sequences, compared
 from inpaintbench.lazily import lazily
 from inpaintbench.tables import flat, last_places, schema_of, to_columns, to_records
@@ -33,7 +32,7 @@ from inpaintbench.workspace import Blobs, Workspace
 
 cv2 = lazily("cv2")
 pc = lazily("pyarrow.compute")
-motion = lazily("inpaintbench.curation.attributes.camera_motion")  # opens OpenCV, which help of builds does without
+motion = lazily("inpaintbench.curation.attributes.alignment")  # opens OpenCV, which help of builds does without
 
 # Of the hashes in the table `attributes` that no step of an executor measured; they are not published.
 STEP = "leakage"

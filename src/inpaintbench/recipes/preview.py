@@ -16,10 +16,10 @@ import numpy as np
 
 from inpaintbench import video
 from inpaintbench.catalogue import attribute_at, joined, unknown_name
-from inpaintbench.curation.normalizers.cover import Cover
+from inpaintbench.curation.invented_text import invented_timed_text
+from inpaintbench.curation.normalizers.sizing import Cover
 from inpaintbench.curation.sources import SOURCES, embedded
 from inpaintbench.curation.sources.photographs import PHOTOGRAPHS
-from inpaintbench.curation.timed_text.invented import invented_timed_text
 from inpaintbench.errors import InputError, MediaError, Rejected
 from inpaintbench.masks import render
 from inpaintbench.masks.axes import AXES

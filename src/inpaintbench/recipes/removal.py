@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from inpaintbench.curation import fitting, object_masks, paired_inputs
-from inpaintbench.curation.sources.stated_effects import COMBINED, COMMON, KINDS, STRENGTHS
+from inpaintbench.curation.sources.removal_layouts import COMBINED, COMMON, KINDS, STRENGTHS
 from inpaintbench.executors.base import Executor
 from inpaintbench.export import slices
 from inpaintbench.masks import removal, render

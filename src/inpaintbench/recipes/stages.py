@@ -19,8 +19,8 @@ import pyarrow as pa
 
 from inpaintbench.catalogue import Catalogue
 from inpaintbench.curation import bars, duplicates, footage, judging, measuring
-from inpaintbench.curation.attributes.perceptual_hash import PerceptualHash
-from inpaintbench.curation.attributes.transition_fraction import TransitionFraction
+from inpaintbench.curation.attributes.changes import TransitionFraction
+from inpaintbench.curation.attributes.hashes import PerceptualHash
 from inpaintbench.curation.footage import NORMALISED, normalised
 from inpaintbench.curation.normalizers import NORMALIZERS
 from inpaintbench.curation.rules import Rule

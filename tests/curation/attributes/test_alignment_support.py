@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pytest
 from worlds import photograph
 
-from inpaintbench.curation.attributes.camera_motion import Views
+from inpaintbench.curation.attributes.alignment import Views
 from inpaintbench.types import Luma
 
 HEIGHT, WIDTH = 192, 342

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from worlds import pan_clip
 
-from inpaintbench.curation.attributes.blank_fraction import BlankFraction
+from inpaintbench.curation.attributes.levels import BlankFraction
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 

@@ -14,18 +14,18 @@ from hypothesis import strategies as st
 from worlds import camera_path, film, luma, moving_texture, pan_clip, photograph, sensor_noise
 
 from inpaintbench import video
-from inpaintbench.curation.attributes import camera_motion
+from inpaintbench.curation.attributes import alignment
+from inpaintbench.curation.attributes.alignment import sampled_indices
 from inpaintbench.curation.attributes.camera_motion import (
     CameraMotion,
     coverage_loss,
     largest_loss,
     losses_from_transforms,
     pair_losses,
-    sampled_indices,
     score_from_transforms,
     warp_loss,
 )
-from inpaintbench.curation.normalizers.cover import Cover
+from inpaintbench.curation.normalizers.sizing import Cover
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.types import Frames, Luma
 from inpaintbench.view import ItemView
@@ -45,7 +45,7 @@ CAMERAS = {
 
 @pytest.fixture(autouse=True)
 def nothing_remembered() -> None:
-    camera_motion._joined.cache_clear()
+    alignment._joined.cache_clear()
 
 
 def motion(frames: Frames | Luma, **constants: str) -> float:
@@ -121,8 +121,8 @@ def test_a_zoom_loses_view_in_one_direction_only() -> None:
 def test_frames_that_share_nothing_are_bridged_through_others() -> None:
     frames, path = filmed("fast pan", of="rocket")
     plane = luma(frames)[sampled_indices(FRAMES)]
-    small = camera_motion.shrunk(plane)
-    assert camera_motion._alignments(small)[1][0, 9] == 0  # 324 of 320 columns have left the view
+    small = alignment.shrunk(plane)
+    assert alignment._alignments(small)[1][0, 9] == 0  # 324 of 320 columns have left the view
     exact = losses_from_transforms(path, width=WIDTH, height=HEIGHT)
     assert exact[0, 9] == 1
     np.testing.assert_allclose(pair_losses(luma(frames)), exact, atol=0.01)
@@ -166,11 +166,11 @@ def crossing(*, width: int) -> Luma:
 
 def test_a_vehicle_in_a_small_overlap_does_not_outweigh_the_road_beyond_it() -> None:
     frames = crossing(width=200)
-    views = camera_motion.Views.of(frames[[2, 8]])
+    views = alignment.Views.of(frames[[2, 8]])
     along = 6 * (750 + 300) / 9 * 200 / 854
     assert views.verdict(0, 1, np.array([[1, 0, round(along)], [0, 1, 0], [0, 0, 1.0]])) == "still"
     moved = frames[2][:, :80], frames[2][:, 48:128]  # the same road, from a camera that moves by more than half of the view
-    views = camera_motion.Views.of(np.stack(moved))
+    views = alignment.Views.of(np.stack(moved))
     assert views.verdict(0, 1, np.array([[1, 0, -48], [0, 1, 0], [0, 0, 1.0]])) == "moved"
 
 
@@ -234,7 +234,7 @@ def test_a_chain_of_links_replaces_only_what_failed() -> None:
     inliers = np.array([[0, 40, 0], [40, 0, 12], [0, 12, 0]])
     spoilt = matrices.copy()
     spoilt[0, 2] = spoilt[2, 0] = np.eye(3)
-    bridged, known = camera_motion._bridged(spoilt, inliers)
+    bridged, known = alignment._bridged(spoilt, inliers)
     assert known.all()
     np.testing.assert_allclose(bridged, matrices, atol=1e-12)
 
@@ -258,7 +258,7 @@ def test_too_few_frames_have_a_reason() -> None:
 def test_scores_do_not_depend_on_what_was_measured_before() -> None:
     clips = [luma(filmed(camera, of="retina")[0]) for camera in ("turn", "by hand")]
     forwards = [motion(clip) for clip in clips]
-    camera_motion._joined.cache_clear()
+    alignment._joined.cache_clear()
     cv2.setRNGSeed(99)
     threads = cv2.getNumThreads()
     cv2.setNumThreads(2)
@@ -273,7 +273,7 @@ def test_alignments_are_remembered_by_content_not_by_array() -> None:
     plane = luma(filmed("by hand", of="coffee")[0])
     first = pair_losses(plane)
     np.testing.assert_array_equal(pair_losses(plane.copy()), first)
-    assert camera_motion._joined.cache_info().hits == 1
+    assert alignment._joined.cache_info().hits == 1
     plane[:] = plane[:1]
     assert largest_loss(pair_losses(plane)) < 1e-4
 

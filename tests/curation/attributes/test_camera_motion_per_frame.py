@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from worlds import camera_path, luma, pan_clip
 
-from inpaintbench.curation.attributes import camera_motion
-from inpaintbench.curation.attributes.camera_motion import CameraMotion, score_from_transforms
-from inpaintbench.curation.attributes.camera_motion_per_frame import (
+from inpaintbench.curation.attributes import alignment
+from inpaintbench.curation.attributes.camera_motion import (
+    CameraMotion,
     CameraMotionPerFrame,
     loss_per_frame,
     per_frame_from_transforms,
+    score_from_transforms,
 )
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.types import Luma
@@ -41,10 +42,10 @@ def test_a_tripod_scores_next_to_nothing() -> None:
 
 
 def test_shares_the_alignments_of_camera_motion(pan: Luma) -> None:
-    camera_motion._joined.cache_clear()
+    alignment._joined.cache_clear()
     CameraMotion().measure(view(pan))
     CameraMotionPerFrame().measure(view(pan))
-    assert camera_motion._joined.cache_info().misses == 1
+    assert alignment._joined.cache_info().misses == 1
 
 
 def test_a_textureless_clip_has_the_same_reason() -> None:

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from worlds import pan_clip
 
-from inpaintbench.curation.attributes.camera_motion_per_frame import CameraMotionPerFrame
-from inpaintbench.curation.attributes.camera_motion_per_second import CameraMotionPerSecond
+from inpaintbench.curation.attributes.camera_motion import CameraMotionPerFrame, CameraMotionPerSecond
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 

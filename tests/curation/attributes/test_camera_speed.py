@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from worlds import camera_path, film, luma, pan_clip, photograph
 
-from inpaintbench.curation.attributes.camera_speed import CameraSpeed
+from inpaintbench.curation.attributes.scene_motion import CameraSpeed
 from inpaintbench.view import ItemView
 
 WIDTH, HEIGHT = 256, 144

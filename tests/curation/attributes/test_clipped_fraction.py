@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from inpaintbench.curation.attributes.clipped_fraction import ClippedFraction
+from inpaintbench.curation.attributes.levels import ClippedFraction
 from inpaintbench.view import ItemView
 
 

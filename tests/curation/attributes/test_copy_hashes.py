@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from worlds import luma, photograph
 
-from inpaintbench.curation.attributes.copy_hashes import VIEWS, CopyHashes, parts
-from inpaintbench.curation.attributes.perceptual_hash import frame_hash, hash_words
+from inpaintbench.curation.attributes.hashes import VIEWS, CopyHashes, frame_hash, hash_words, parts
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.types import Luma
 from inpaintbench.view import ItemView

@@ -13,7 +13,7 @@ import pytest
 from worlds import luma, pan_clip, photograph, sensor_noise
 
 from inpaintbench import video
-from inpaintbench.curation.attributes.cut_score import CutScore, scene_scores
+from inpaintbench.curation.attributes.changes import CutScore, scene_scores
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.types import Frames, Luma
 from inpaintbench.view import ItemView

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from worlds import luma, photograph
 
-from inpaintbench.curation.attributes.exposure import Exposure
+from inpaintbench.curation.attributes.levels import Exposure
 from inpaintbench.view import ItemView
 
 

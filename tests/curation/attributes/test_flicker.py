@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pytest
 from worlds import luma, pan_clip
 
-from inpaintbench.curation.attributes.flicker import Flicker, deviation_from_trend
+from inpaintbench.curation.attributes.levels import Flicker, deviation_from_trend
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.types import Luma
 from inpaintbench.view import ItemView

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from inpaintbench import video
-from inpaintbench.curation.attributes import foreground_fraction
-from inpaintbench.curation.attributes.foreground_fraction import Detected, ForegroundFraction, covered, staying
-from inpaintbench.curation.attributes.scenery_object_fraction import SceneryObjectFraction
+from inpaintbench.curation.attributes import detections as foreground_fraction
+from inpaintbench.curation.attributes.detections import Detected, ForegroundFraction, SceneryObjectFraction, covered, staying
 from inpaintbench.errors import InputError, NotMeasurable
 from inpaintbench.models.yolox import KINDS
 from inpaintbench.types import Frames

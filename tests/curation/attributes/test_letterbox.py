@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from worlds import pan_clip
 
-from inpaintbench.curation.attributes.letterbox import Letterbox
+from inpaintbench.curation.attributes.overlays import Letterbox
 from inpaintbench.view import ItemView
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from worlds import luma, moving_texture, pan_clip, photograph, sensor_noise
 
-from inpaintbench.curation.attributes.moving_object_fraction import MovingObjectFraction
+from inpaintbench.curation.attributes.scene_motion import MovingObjectFraction
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 

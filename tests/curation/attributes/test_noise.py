@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pytest
 from worlds import luma, moving_texture, photograph
 
-from inpaintbench.curation.attributes.noise import Noise
+from inpaintbench.curation.attributes.levels import Noise
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.types import Luma
 from inpaintbench.view import ItemView

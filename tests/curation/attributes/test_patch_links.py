@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from worlds import camera_path, film, luma, photograph
 
-from inpaintbench.curation.attributes import camera_motion, patch_links
-from inpaintbench.curation.attributes.camera_motion import CameraMotion, score_from_transforms
-from inpaintbench.curation.attributes.camera_motion_confidence import CameraMotionConfidence
+from inpaintbench.curation.attributes import alignment, patch_links
+from inpaintbench.curation.attributes.camera_motion import CameraMotion, CameraMotionConfidence, score_from_transforms
 from inpaintbench.curation.attributes.patch_links import link
 from inpaintbench.curation.sources.embedded import Shot
 from inpaintbench.curation.sources.embedded import film as film_shot
@@ -77,8 +76,8 @@ def test_a_camera_that_moves_a_little_where_there_is_no_feature_does_not_stand_s
         np.repeat(np.linspace(0, 200, WIDTH, dtype=np.uint8)[None], HEIGHT, axis=0),
     )
     nothing = np.zeros((0, 2), np.float32), np.zeros((0, 128), np.float32)
-    monkeypatch.setattr(camera_motion, "features_of", lambda _: nothing)
-    for cache in (camera_motion._joined, camera_motion._linked):
+    monkeypatch.setattr(alignment, "features_of", lambda _: nothing)
+    for cache in (alignment._joined, alignment._linked):
         cache.cache_clear()
     view = ItemView.of_arrays(luma=moving)
     assert CameraMotion(fallback=False).measure(view) == 0
@@ -87,5 +86,5 @@ def test_a_camera_that_moves_a_little_where_there_is_no_feature_does_not_stand_s
     still = ItemView.of_arrays(luma=np.repeat(plain[None], 10, axis=0))
     assert CameraMotion().measure(still) == 0
     assert CameraMotionConfidence().measure(still) == 0  # nothing says so but that it looks the same
-    for cache in (camera_motion._joined, camera_motion._linked):
+    for cache in (alignment._joined, alignment._linked):
         cache.cache_clear()

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pytest
 from worlds import luma, pan_clip, photograph, sensor_noise
 
-from inpaintbench.curation.attributes.perceptual_hash import FLAT, PerceptualHash, frame_hash, hash_words, looked_at
+from inpaintbench.curation.attributes.hashes import FLAT, PerceptualHash, frame_hash, hash_words, looked_at
 from inpaintbench.errors import InputError, NotMeasurable
 from inpaintbench.types import Luma
 from inpaintbench.view import ItemView

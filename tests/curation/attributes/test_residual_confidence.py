@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from worlds import camera_path, film, luma, moving_texture, pan_clip, photograph
 
-from inpaintbench.curation.attributes.residual_confidence import ResidualConfidence
+from inpaintbench.curation.attributes.scene_motion import ResidualConfidence
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 

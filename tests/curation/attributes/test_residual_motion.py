@@ -8,8 +8,7 @@ import pytest
 from scipy.stats import spearmanr
 from worlds import camera_path, film, luma, pan_clip, photograph, sensor_noise
 
-from inpaintbench.curation.attributes.camera_speed import CameraSpeed
-from inpaintbench.curation.attributes.residual_motion import ResidualMotion
+from inpaintbench.curation.attributes.scene_motion import CameraSpeed, ResidualMotion
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 

@@ -11,7 +11,7 @@ from scipy.stats import spearmanr
 from skimage.measure import blur_effect
 from worlds import PHOTOGRAPHS, luma, photograph
 
-from inpaintbench.curation.attributes.sharpness import Sharpness
+from inpaintbench.curation.attributes.levels import Sharpness
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.types import Luma
 from inpaintbench.view import ItemView

@@ -11,8 +11,8 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 from worlds import camera_path, film, luma, photograph
 
-from inpaintbench.curation.attributes import static_overlay
-from inpaintbench.curation.attributes.static_overlay import StaticOverlay
+from inpaintbench.curation.attributes import overlays as static_overlay
+from inpaintbench.curation.attributes.overlays import StaticOverlay
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.types import Luma
 from inpaintbench.view import ItemView

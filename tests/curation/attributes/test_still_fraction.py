@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from worlds import pan_clip
 
-from inpaintbench.curation.attributes.still_fraction import StillFraction
+from inpaintbench.curation.attributes.changes import StillFraction
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView

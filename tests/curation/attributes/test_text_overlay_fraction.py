@@ -11,7 +11,7 @@ from PIL import Image, ImageDraw, ImageFont
 from worlds import photograph
 
 from inpaintbench import video
-from inpaintbench.curation.attributes.text_overlay_fraction import TextOverlayFraction
+from inpaintbench.curation.attributes.detections import TextOverlayFraction
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView

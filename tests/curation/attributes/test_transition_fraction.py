@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from worlds import pan_clip
 
-from inpaintbench.curation.attributes.transition_fraction import TransitionFraction
+from inpaintbench.curation.attributes.changes import TransitionFraction
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 

@@ -10,7 +10,7 @@ from scipy.ndimage import gaussian_filter
 from worlds import pan_clip
 
 from inpaintbench import video
-from inpaintbench.curation.attributes.warp_valid_share import WarpValidShare
+from inpaintbench.curation.attributes.changes import WarpValidShare
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView

@@ -11,7 +11,7 @@ import pytest
 from worlds import luma, pan_clip, photograph
 
 from inpaintbench import video
-from inpaintbench.curation.attributes.water_suggestion import WaterSuggestion
+from inpaintbench.curation.attributes.scene_motion import WaterSuggestion
 from inpaintbench.curation.sources.embedded import Shot, film
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView

@@ -15,14 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selection_world import EVIL, RULES, fill
 
+from inpaintbench.curation.downloads import LicenceCheck
 from inpaintbench.curation.facts import Facts
-from inpaintbench.curation.fetching.recheck import LicenceCheck
 from inpaintbench.curation.funnel import plots
 from inpaintbench.curation.funnel.stages import efforts, failures, funnel_words, grouped, licence_counts, stages
 from inpaintbench.curation.funnel.write import write_funnel, write_what_if
-from inpaintbench.curation.judging import select_clips, stored_selection
+from inpaintbench.curation.judging import select_clips, stored_selection, what_if
 from inpaintbench.curation.rules import parse_rules
-from inpaintbench.curation.what_if import what_if
 from inpaintbench.curation.why import find_clip, trail
 from inpaintbench.types import Clip, Item, Source
 from inpaintbench.workspace import Workspace

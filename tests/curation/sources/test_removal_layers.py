@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from inpaintbench.curation.sources.removal_layers import Exposure, Glow, Layer, Piece, Reflection, Shadow, Solid, layered
+from inpaintbench.curation.sources.removal_objects import Exposure, Glow, Layer, Piece, Reflection, Shadow, Solid, layered
 
 Y, X = np.mgrid[:60, :80].astype(np.float64)
 BACKGROUND = np.rint(

@@ -13,7 +13,7 @@ import pytest
 from inpaintbench import video
 from inpaintbench.curation.sources import embedded
 from inpaintbench.curation.sources import removal_objects as objects
-from inpaintbench.curation.sources.removal_layers import Piece
+from inpaintbench.curation.sources.removal_objects import Piece
 from inpaintbench.curation.sources.rendered_removal import (
     COMMON,
     LEVELS,

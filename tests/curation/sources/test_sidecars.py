@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from inpaintbench.curation.sources.base import Origin, Sidecars
 from inpaintbench.curation.sources.folder import FolderSource
-from inpaintbench.curation.sources.sidecars import Origin, Sidecars
 from inpaintbench.errors import InputError
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from inpaintbench.curation.sources.stated_effects import Stated, by_folders, read_effects
+from inpaintbench.curation.sources.removal_layouts import Stated, by_folders, read_effects
 from inpaintbench.errors import InputError
 
 

@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inpaintbench import video
-from inpaintbench.curation.shots import Transition
 from inpaintbench.curation.splitters import SPLITTERS
-from inpaintbench.curation.splitters.shots import shots_between
+from inpaintbench.curation.splitters.shots import Transition, shots_between
 from inpaintbench.errors import InputError, Rejected
 
 Windows, Seconds, Shots = (SPLITTERS.get(name) for name in ("windows", "seconds", "shots"))

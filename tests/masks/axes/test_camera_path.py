@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from axes_made import film
 
-from inpaintbench.curation.attributes.camera_motion_per_frame import CameraMotionPerFrame
+from inpaintbench.curation.attributes.camera_motion import CameraMotionPerFrame
 from inpaintbench.errors import Rejected
 from inpaintbench.masks.axes.camera_path import CameraPath
 from inpaintbench.recipes.benchmark import MOVING

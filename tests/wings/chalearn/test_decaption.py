@@ -17,7 +17,6 @@ from typer.testing import CliRunner
 from inpaintbench import frozen, video
 from inpaintbench.cli import app
 from inpaintbench.cli.build.running import summarise
-from inpaintbench.curation import captions
 from inpaintbench.curation.funnel.stages import failures
 from inpaintbench.curation.judging import unasked
 from inpaintbench.curation.split import assign
@@ -28,6 +27,7 @@ from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.masks.render import generate
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.types import Corruption, Dataset, Plain, Prediction, Selection, TextEvent
+from inpaintbench.wings.chalearn import captions
 from inpaintbench.wings.chalearn.commands.decaption import DEMO_FILMS, DEMO_SEED
 from inpaintbench.wings.chalearn.decaption import RATIO_PLOT, DecaptionRecipe
 from inpaintbench.workspace import Workspace

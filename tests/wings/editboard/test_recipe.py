@@ -16,7 +16,7 @@ from program import run_here
 
 from inpaintbench import frozen, video
 from inpaintbench.curation.nearer import window
-from inpaintbench.curation.normalizers.cover import Cover
+from inpaintbench.curation.normalizers.sizing import Cover
 from inpaintbench.errors import InputError, RunError, UndeclaredNeedError, UnknownNameError
 from inpaintbench.eval.methods.edit_flicker import EditFlicker
 from inpaintbench.eval.methods.edit_recolour import EditRecolour

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,6 +12,7 @@ import typer
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console
 from inpaintbench.cli.build.cutting import CutAs, Cuts, Saved, Saving
+from inpaintbench.cli.build.places import PLACES, Place, Places
 from inpaintbench.cli.build.planning import Plan, Planning, say_what_it_tells, warn_of_few_films
 from inpaintbench.cli.build.running import (
     Demo,
@@ -32,20 +31,14 @@ from inpaintbench.cli.build.running import (
 )
 from inpaintbench.cli.console import Anywhere, Processes, Running
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.fetching import Contact, FlickrLicences, Ids, Most, OwnNetwork, Query, Uploaded
-from inpaintbench.cli.options import NONE_GIVEN, Given, bundle, of_recipe, option, read_option
-from inpaintbench.curation.fetching import FETCHERS
-from inpaintbench.curation.fetching.flickr_client import connect
-from inpaintbench.curation.fetching.flickr_ids import read_ids
-from inpaintbench.curation.fetching.step import fetch
+from inpaintbench.cli.options import NONE_GIVEN, Given, bundle, of_recipe, option
 from inpaintbench.curation.rules import read_rules
 from inpaintbench.curation.sheets import import_labels, read_labels
-from inpaintbench.download import Limits
 from inpaintbench.executors.base import Executor
 from inpaintbench.export.growing import check_addable
 from inpaintbench.recipes import dataset_table, devil
 from inpaintbench.recipes.dataset_table import SILENT, DatasetTable
-from inpaintbench.recipes.options import FOOTAGE, SELECTION, read_size
+from inpaintbench.recipes.options import FOOTAGE, SELECTION
 from inpaintbench.recipes.settings import (
     FILE,
     begin,
@@ -63,15 +56,10 @@ from inpaintbench.steps import LABELS
 from inpaintbench.types import Attribute, Dataset
 from inpaintbench.workspace import Workspace
 
-PLACES = ("folder", "flickr", "fetched")
 # Fields of the recipe that `build devil` asks for; `curation clips` asks for how films are cut, too.
 OPTIONS = (
     "behaviour", "seed", "width", "hdr", "cut_bars", "design", "per_slice", "sliced_by", "cut_score_limit", "level_share",
     "level_limit", "strict_rules", "review", "masks_by_turn", "axes", "masks_per_clip", "imperfect", "splits",
-)  # fmt: skip
-# Those of Flickr, in the order of help.
-FLICKR_OPTIONS = (
-    "query", "users", "ids", "uploaded", "licence", "most", "least", "contact", "allow_private", "allow_hosts", "allow_nets",
 )  # fmt: skip
 # Options that the demo takes, besides its own.
 RUNNING_OPTIONS = ("workers", "max_failures", "retry_rejected", "ray", "memory")
@@ -81,40 +69,6 @@ DEMO_CLIPS = DEMO_PER_SLICE = 14
 DEMO_FRAMES = 48
 DEMO_AXES = ("size", "camera_path")
 DEMO_SIZE = (288, 160)
-
-
-@dataclass(frozen=True)
-class Flickr(OwnNetwork):
-    """The search of Flickr: what is asked for, and how."""
-
-    query: Query = ""
-    users: Annotated[list[str] | None, option("User name or NSID. May be given again.")] = None
-    ids: Ids = None
-    uploaded: Uploaded = ""
-    licence: FlickrLicences = None
-    most: Most = None
-    least: Annotated[str, option("Smallest pictures.", metavar="WxH")] = "1920x1080"
-    contact: Contact = ""
-
-    @property
-    def least_size(self) -> tuple[int, int]:
-        """Width and height in pixels."""
-        return read_option(read_size, self.least)
-
-    @property
-    def limits(self) -> Limits:
-        """Limits of the downloads."""
-        return Limits(contact=self.contact, **self.allowed)
-
-    @property
-    def question(self) -> dict[str, Any]:
-        """Constants of the leaf ``flickr``."""
-        width, height = self.least_size
-        return {
-            "query": self.query, "users": self.users or [], "uploaded": self.uploaded, "licences": self.licence or [],
-            "orientation": "landscape", "most": self.most, "minimum_width": width, "minimum_height": height,
-            **({"ids": list(read_ids(self.ids))} if self.ids else {}),
-        }  # fmt: skip
 
 
 def build_devil(
@@ -145,7 +99,7 @@ def build_devil(
         Path | None, option("CSV of labels: subject,name,value (see `curation label`).", panel=SELECTION)
     ] = None,
     planning: Planning = Plan(),
-    flickr: Annotated[Flickr, bundle(Flickr, *FLICKR_OPTIONS, panel="Flickr")] = Flickr(),
+    places: Annotated[Any, bundle(Places)] = Places(),
     cuts: CutAs = Cuts(),
     saving: Saving = Saved(),
     owning: Owning = Owned(),
@@ -165,18 +119,19 @@ def build_devil(
         recipe = recipe.model_copy(update=describing.choices)
         told(*build_devil_in(out, recipe, spec, labels=labels, running=running, published=published, table=describing.table))
         return
-    _check_place(source, sources, flickr)
-    if source != "folder" and owning.constants:
+    place = _place_asked(source, sources, places)
+    if place and owning.constants:
         raise UsageError(f"--footage-{next(iter(owning.constants))} is for footage of a folder; what is fetched states its own")
-    online = source == "flickr"
+    least = place.least_size if place else None
+    online = least is not None
     own = read_rules(rules) if rules else ()
     found = devil.rules_of_footage(
-        own, foreground_limit=foreground_limit, flickr_least=flickr.least_size if online else None,
+        own, foreground_limit=foreground_limit, flickr_least=least,
         without=_switched_off(without_rule or (), online=online, published=given.get("behaviour") == "as-published"),
     )  # fmt: skip
     of_masks = saving.choices(by_turn=bool(given.get("masks_by_turn")))
     append_to = published.folder(out / "exports" / devil.DevilRecipe.kind)
-    design = _usual_design(given, out, own=source == "folder" and not of_masks)
+    design = _usual_design(given, out, own=place is None and not of_masks)
     chosen = {
         **({} if append_to else {"design": design}),
         "review": online,
@@ -187,18 +142,10 @@ def build_devil(
     }
     stated = {**chosen, **given}
     recipe = make_recipe(devil.DevilRecipe, stated | kept_by_growth(devil.DevilRecipe, stated, append_to))
-    if planning.tell(recipe, sources if source == "folder" else None):
+    if planning.tell(recipe, None if place else sources):
         return
-    before: Callable[[Executor], object] | None = None
-    if source == "folder":
-        spec = SourceSpec("folder", {"folder": str(sources), **owning.constants})
-    else:
-        spec = SourceSpec("fetched", {"workspace": str(out), **({"fetcher": "flickr"} if online else {})})
-    if online:
-        # What is wrong with the question or the key is told before there is a folder.
-        FETCHERS.get("flickr")(**flickr.question)
-        connect()
-        before = partial(fetch, leaf_name="flickr", constants=flickr.question, limits=flickr.limits)
+    spec = place.source(out) if place else SourceSpec("folder", {"folder": str(sources), **owning.constants})
+    before = place.fetching() if place else None
     made = build_devil_in(
         out, recipe, spec, labels=labels, running=running, published=published, before=before, table=describing.table,
         masks=saving.saved_masks,
@@ -221,7 +168,8 @@ def _switched_off(names: Sequence[str], *, online: bool, published: bool) -> Seq
     return devil.switched_off(["all"] if published else names)
 
 
-def _check_place(source: str, sources: Path | None, flickr: Flickr) -> None:
+def _place_asked(source: str, sources: Path | None, places: Any) -> Place | None:
+    """The place that is named; None for a folder of one's own."""
     if source not in PLACES and Path(source).exists():
         raise UsageError(f"--source is a kind of place, one of {', '.join(PLACES)}; a folder of videos is --sources {source}")
     if source not in PLACES:
@@ -230,11 +178,13 @@ def _check_place(source: str, sources: Path | None, flickr: Flickr) -> None:
         raise UsageError("give either --sources FOLDER or --demo")
     if source != "folder" and sources is not None:
         raise UsageError(f"--sources names a folder, and {source!r} is none")
-    asked = {name: getattr(flickr, name) for name in ("query", "users", "ids", "uploaded", "licence", "most")}
-    if source != "flickr" and (foreign := [name for name, value in asked.items() if value]):
-        raise UsageError(f"--{foreign[0]} is for --source flickr alone")
-    if source == "flickr" and not (flickr.query or flickr.users or flickr.ids):
-        raise UsageError("--source flickr needs --query WORDS, --users NAME or --ids FILE")
+    for name, place in vars(places).items():
+        if name != source and place.asked:
+            raise UsageError(f"--{place.asked[0]} is for --source {name} alone")
+    asked: Place | None = vars(places).get(source)
+    if asked:
+        asked.check()
+    return asked
 
 
 def build_devil_in(

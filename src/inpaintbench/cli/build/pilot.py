@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench import video
-from inpaintbench.curation.normalizers.cover import Cover
+from inpaintbench.curation.normalizers.sizing import Cover
 from inpaintbench.errors import InpaintBenchError, InputError
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.metrics.psnr import DecibelRule, masked_errors

@@ -102,7 +102,11 @@ def motion_field(luma: Luma, *, fps: float) -> MotionField:
     if len(luma) < 2:
         raise NotMeasurable("the clip has one frame, motion needs two")
     lag, starts = pair_starts(len(luma), fps=fps)
-    small = np.stack([_shrunk(luma[index]) for start in starts for index in (start, start + lag)])
+    height, width = luma.shape[1:]
+    scale = min(1.0, WORKING_SIDE / max(height, width))
+    size = (max(round(width * scale), LEAST_SIDE), max(round(height * scale), LEAST_SIDE))
+    looked_at = (luma[index] for start in starts for index in (start, start + lag))
+    small = np.stack([cv2.resize(frame, size, interpolation=cv2.INTER_AREA) for frame in looked_at])
     motions = _pairs(small.tobytes(), small.shape)
     if not motions:
         raise NotMeasurable(f"in none of {len(starts)} pairs of frames does the view have texture that agrees on a camera")
@@ -132,13 +136,6 @@ def parallax(field: MotionField) -> float:
     return float(np.clip((mean - mixed) / (1 - mixed), 0, 1))
 
 
-def _shrunk(frame: Frame) -> Frame:
-    height, width = frame.shape
-    scale = min(1.0, WORKING_SIDE / max(height, width))
-    size = (max(round(width * scale), LEAST_SIDE), max(round(height * scale), LEAST_SIDE))
-    return np.asarray(cv2.resize(frame, size, interpolation=cv2.INTER_AREA), np.uint8)
-
-
 @lru_cache(maxsize=2)
 def _pairs(pixels: bytes, shape: tuple[int, ...]) -> tuple[PairMotion, ...]:
     frames = np.frombuffer(pixels, np.uint8).reshape(shape)
@@ -155,9 +152,16 @@ def _pair(first: Frame, second: Frame, *, number: int) -> PairMotion | None:
     """The motion from ``first`` to ``second``; None where no camera is agreed on."""
     dis: Any = cv2.DISOpticalFlow.create(cv2.DISOPTICAL_FLOW_PRESET_MEDIUM)
     flow, back = dis.calc(first, second, None), dis.calc(second, first, None)
-    texture = _texture(first)
-    textured = texture > max(LEAST_TEXTURE, NOISE_TEXTURE * _noise_sigma(first))
-    votes = np.where(_returns(flow, back) & textured, texture, 0)
+    texture = np.sqrt(np.maximum(cv2.cornerMinEigenVal(first.astype(np.float32), 7, ksize=3), 0)).astype(np.float32)
+    # Noise from the difference of two Laplacians (Immerkaer, CVIU 64 (2), 1996), which smooth shading does not enter. A quantile
+    # of float32 depends on the version of numpy in its seventh digit.
+    kernel = np.array([[1, -2, 1], [-2, 4, -2], [1, -2, 1]], np.float32) / 6
+    differences = np.abs(cv2.filter2D(first, cv2.CV_32F, kernel)).astype(np.float64)
+    noise = float(np.quantile(differences, NOISE_QUANTILE)) / NOISE_QUANTILE_SIGMAS
+    textured = texture > max(LEAST_TEXTURE, NOISE_TEXTURE * noise)
+    # Where following the flow and then the flow back leads to the start again, inside the view.
+    returns = (np.linalg.norm(flow + _sampled(back, flow), axis=2) < LARGEST_DISAGREEMENT) & _inside(flow)
+    votes = np.where(returns & textured, texture, 0)
     fit = fit_camera(flow, votes, number=number)
     if fit is None:
         return None
@@ -168,33 +172,9 @@ def _pair(first: Frame, second: Frame, *, number: int) -> PairMotion | None:
     residual = flow - camera
     seen = _inside(camera, margin=EDGE_PIXELS)
     return PairMotion(
-        camera=camera,
-        residual=residual,
-        seen=seen,
-        moving=_moving(camera, residual, read=textured & seen),
-        unexplained=_unexplained(first, second, flow),
-        agreement=agreement,
-        read=float(textured.mean()),
-    )
-
-
-def _texture(frame: Frame) -> Map:
-    eigenvalue = cv2.cornerMinEigenVal(frame.astype(np.float32), 7, ksize=3)
-    return np.asarray(np.sqrt(np.maximum(eigenvalue, 0)), np.float32)
-
-
-def _noise_sigma(frame: Frame) -> float:
-    """Grey levels, from the difference of two Laplacians (Immerkaer, CVIU 64 (2), 1996), which smooth shading does not enter."""
-    kernel = np.array([[1, -2, 1], [-2, 4, -2], [1, -2, 1]], np.float32) / 6
-    differences = np.abs(cv2.filter2D(frame, cv2.CV_32F, kernel))
-    # A quantile of float32 depends on the version of numpy in its seventh digit.
-    return float(np.quantile(differences.astype(np.float64), NOISE_QUANTILE)) / NOISE_QUANTILE_SIGMAS
-
-
-def _returns(flow: Map, back: Map) -> Mask:
-    """Return where following the flow and then the flow back leads to the start again, inside the view."""
-    gap = np.linalg.norm(flow + _sampled(back, flow), axis=2)
-    return np.asarray((gap < LARGEST_DISAGREEMENT) & _inside(flow), np.bool_)
+        camera=camera, residual=residual, seen=seen, moving=_moving(camera, residual, read=textured & seen),
+        unexplained=_unexplained(first, second, flow), agreement=agreement, read=float(textured.mean()),
+    )  # fmt: skip
 
 
 def _moving(camera: Map, residual: Map, *, read: Mask) -> Map:
@@ -258,7 +238,13 @@ def fit_camera(flow: Map, votes: Map, *, number: int) -> tuple[tuple[complex, co
         Factor and shift, about the middle of the view in complex numbers, and the share of the votes that agree, 0..1; None
         where too few vote or agree.
     """
-    rows, columns = _best_of_cells(votes)
+    # The best textured pixel of each cell that has one.
+    down, across = votes.shape[0] // CELL, votes.shape[1] // CELL
+    blocks = votes[: down * CELL, : across * CELL].reshape(down, CELL, across, CELL)
+    cells = blocks.transpose(0, 2, 1, 3).reshape(down, across, -1)
+    row, column = np.nonzero(cells.max(axis=2))
+    best = cells.argmax(axis=2)[row, column]
+    rows, columns = row * CELL + best // CELL, column * CELL + best % CELL
     if len(rows) < LEAST_VOTES:
         return None
     origin = places_of(*votes.shape)[rows, columns]
@@ -274,16 +260,6 @@ def agreed_similarity(origin: Points, target: Points) -> tuple[tuple[complex, co
     """The similarity (factor, shift) that most of at least two points agree on, and how far each is off, ``float64[n]``."""
     turn, shift = _refined(origin, target, _most_agreed(origin, target, number=0))
     return (turn, shift), np.abs(turn * origin + shift - target)
-
-
-def _best_of_cells(votes: Map) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Rows and columns of the best textured pixel of each cell that has one."""
-    down, across = votes.shape[0] // CELL, votes.shape[1] // CELL
-    blocks = votes[: down * CELL, : across * CELL].reshape(down, CELL, across, CELL)
-    cells = blocks.transpose(0, 2, 1, 3).reshape(down, across, -1)
-    best = cells.argmax(axis=2)
-    row, column = np.nonzero(cells.max(axis=2))
-    return row * CELL + best[row, column] // CELL, column * CELL + best[row, column] % CELL
 
 
 def _most_agreed(origin: Points, target: Points, *, number: int) -> tuple[complex, complex]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -162,7 +161,12 @@ def histogram(values: npt.NDArray[np.float64], of: States, *, bounds: Sequence[f
         columns.encode(x=x, x2="to", y=y, y2="above", color=alt.Color("colour:N").scale(None), description="told:N")
     ]
     for bound in bounds:
-        layers += _threshold(bound, left=(bound - low) / (high - low) > 0.75)
+        left, value = (bound - low) / (high - low) > 0.75, number(bound, digits=4)
+        base = _chart([{"from": bound, "words": value, "told": f"threshold {value}"}])
+        line = base.mark_rule(color="var(--threshold)", strokeWidth=1.5, strokeDash=[4, 3])
+        words = base.mark_text(align="right" if left else "left", dx=-4 if left else 4, fontWeight=600)
+        layers.append(line.encode(x="from:Q", y=alt.value(-_ABOVE), y2=alt.value(_HEIGHT), description="told:N"))
+        layers.append(words.encode(x="from:Q", y=alt.value(5 - _ABOVE), text="words:N"))
     if below:
         layers.append(_end(low, f"≤ {number(low)}").mark_text(align="left", color="var(--soft)"))
     if beyond:
@@ -193,18 +197,6 @@ def _end(at: float, words: str) -> alt.Chart:
     return _chart([{"from": at, "words": words}]).encode(x="from:Q", y=alt.value(_HEIGHT + 14), text="words:N")
 
 
-def _threshold(bound: float, *, left: bool) -> list[alt.Chart]:
-    """A line with its value beside it."""
-    words = number(bound, digits=4)
-    base = _chart([{"from": bound, "words": words, "told": f"threshold {words}"}])
-    line = base.mark_rule(color="var(--threshold)", strokeWidth=1.5, strokeDash=[4, 3])
-    value = base.mark_text(align="right" if left else "left", dx=-4 if left else 4, fontWeight=600)
-    return [
-        line.encode(x="from:Q", y=alt.value(-_ABOVE), y2=alt.value(_HEIGHT), description="told:N"),
-        value.encode(x="from:Q", y=alt.value(5 - _ABOVE), text="words:N"),
-    ]
-
-
 def _chart(rows: list[dict[str, Any]]) -> alt.Chart:
     return alt.Chart(alt.InlineData(values=rows))
 
@@ -217,8 +209,3 @@ def word_bars(texts: Sequence[str | None], of: States) -> list[WordBar]:
             counts.setdefault(text, Counter())[_STATES[state]] += 1
     ranked = sorted(counts.items(), key=lambda pair: (-pair[1].total(), pair[0]))
     return [WordBar(text, tuple((state, numbers[state]) for state in _STATES if numbers[state])) for text, numbers in ranked]
-
-
-def is_drawable(bound: float | str) -> bool:
-    """Return whether a threshold has a place on an axis of numbers."""
-    return isinstance(bound, float) and math.isfinite(bound)

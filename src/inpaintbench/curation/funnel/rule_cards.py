@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+import io
+import math
+import os
+import shlex
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from urllib.parse import quote
 
+import cv2
 import numpy as np
 import pyarrow as pa
+from PIL import Image
 
+from inpaintbench import video
 from inpaintbench.curation.calibration import Calibration, Share, nearest
 from inpaintbench.curation.facts import Flags
-from inpaintbench.curation.funnel.pictures import Thumbnails
-from inpaintbench.curation.funnel.plots import Distribution, distribution, is_drawable, states, told
+from inpaintbench.curation.funnel.plots import Distribution, distribution, states, told
 from inpaintbench.curation.judging import Judged, RuleCount, Verdict
 from inpaintbench.curation.rules import Rule, value_text
 from inpaintbench.curation.why import unit_and_direction
-from inpaintbench.pages import Cell, Column, Row, Table, Tile
+from inpaintbench.errors import MediaError, VerifyError
+from inpaintbench.pages import Cell, Column, Row, Table, Tile, data_uri
 from inpaintbench.pages.words import breakable, number, percent, percents
+from inpaintbench.workspace import Workspace
 
 _SHOWN = 6
 _REASONS = 3
@@ -62,58 +73,43 @@ class RuleCard:
 
 def rule_cards(judged: Judged, thumbnails: Thumbnails) -> list[RuleCard]:
     """One card a rule."""
-    pairs = zip(judged.verdicts, judged.counts(), strict=True)
-    return [_card(judged, verdict, counted, thumbnails) for verdict, counted in pairs]
-
-
-def _card(judged: Judged, verdict: Verdict, counted: RuleCount, thumbnails: Thumbnails) -> RuleCard:
-    rule = verdict.rule
-    return RuleCard(
-        title=rule.name if rule and rule.name else verdict.label,
-        expression=rule.words if rule and rule.name else "",
-        n=len(judged.facts),
-        counted=counted,
-        reasons=tuple(_without(judged, verdict)),
-        distribution=_distribution(judged, verdict),
-        refused=_side(verdict, ~verdict.keep | verdict.flagged, thumbnails),
-        kept=_side(verdict, verdict.keep & ~verdict.flagged, thumbnails),
-    )
-
-
-def _distribution(judged: Judged, verdict: Verdict) -> Distribution | None:
-    if verdict.rule is None:
-        return None
-    subject = verdict.rule.subject
-    of = states(verdict.keep, verdict.waiting)
-    unit = unit_and_direction(subject)[0]
-    return distribution(judged.facts.of(subject), of, bounds=drawable(verdict.rule), unit=unit, name=subject)
+    cards = []
+    for verdict, counted in zip(judged.verdicts, judged.counts(), strict=True):
+        rule, drawn = verdict.rule, None
+        unknown = np.flatnonzero(~verdict.column.known & ~verdict.waiting)
+        reasons = verdict.reasons(unknown) if len(unknown) else []
+        if rule:
+            column = judged.facts.of(rule.subject)
+            unit, of = unit_and_direction(rule.subject)[0], states(verdict.keep, verdict.waiting)
+            drawn = distribution(column, of, bounds=drawable(rule), unit=unit, name=rule.subject)
+            # Those that the rule keeps for want of a value have no reason of their own in the selection.
+            whys = column.reasons.take(pa.array(unknown)).to_pylist()
+            reasons = [f"{rule.subject} has no value: {why or 'not measured'}" for why in whys]
+        cards.append(RuleCard(
+            title=rule.name if rule and rule.name else verdict.label, expression=rule.words if rule and rule.name else "",
+            n=len(judged.facts), counted=counted, reasons=tuple(Counter(reasons).most_common(_REASONS)), distribution=drawn,
+            refused=_side(verdict, ~verdict.keep | verdict.flagged, thumbnails),
+            kept=_side(verdict, verdict.keep & ~verdict.flagged, thumbnails),
+        ))  # fmt: skip
+    return cards
 
 
 def drawable(rule: Rule) -> list[float]:
     """The thresholds of a rule that have a place on an axis of numbers."""
-    return [bound for bound in rule.bounds.values() if isinstance(bound, float) and is_drawable(bound)]
-
-
-def _without(judged: Judged, verdict: Verdict) -> list[tuple[str, int]]:
-    unknown = np.flatnonzero(~verdict.column.known & ~verdict.waiting)
-    if verdict.rule is None or not len(unknown):
-        return Counter(verdict.reasons(unknown)).most_common(_REASONS) if len(unknown) else []
-    # Those that the rule keeps for want of a value have no reason of their own in the selection.
-    reasons = judged.facts.of(verdict.rule.subject).reasons.take(pa.array(unknown)).to_pylist()
-    return Counter(f"{verdict.rule.subject} has no value: {reason or 'not measured'}" for reason in reasons).most_common(_REASONS)
+    return [bound for bound in rule.bounds.values() if isinstance(bound, float) and math.isfinite(bound)]
 
 
 def _side(verdict: Verdict, side: Flags, thumbnails: Thumbnails) -> Side:
     near = [place for place in nearest(verdict, 2 * _SHOWN) if side[place]][:_SHOWN]
     places = near or spread(np.flatnonzero(side).tolist(), _SHOWN)
     order = "nearest to the threshold first" if near else "spread over all"
-    return Side(int(side.sum()), tuple(_tile(verdict, place, thumbnails) for place in places), order)
-
-
-def _tile(verdict: Verdict, place: int, thumbnails: Thumbnails) -> Tile:
-    state = "kept" if verdict.keep[place] else "waiting" if verdict.waiting[place] else "dropped"
-    lines = [said(verdict, place)] if verdict.keep[place] and not verdict.flagged[place] else verdict.reasons(np.array([place]))
-    return thumbnails.tile(place, lines=lines, state=state)
+    tiles = []
+    for place in places:
+        kept, unmarked = verdict.keep[place], verdict.keep[place] and not verdict.flagged[place]
+        lines = [said(verdict, place)] if unmarked else verdict.reasons(np.array([place]))
+        state = "kept" if kept else "waiting" if verdict.waiting[place] else "dropped"
+        tiles.append(thumbnails.tile(place, lines=lines, state=state))
+    return Side(int(side.sum()), tuple(tiles), order)
 
 
 def said(verdict: Verdict, place: int) -> str:
@@ -188,3 +184,73 @@ def calibration_words(calibrations: Sequence[Calibration]) -> str:
     )
     lines = f"Some shares have no interval: {few}." if few else "Lines are 95 % intervals over sources, from 0 to 100 %."
     return f"The rule first, people second. {lines}"
+
+
+_SIDE, _QUALITY = 256, 70
+# The picture shows this frame or the middle one, whichever comes first: half a second in, few frames are black.
+_FRAME = 15
+_ID_SHOWN = 10
+
+
+@dataclass
+class Thumbnails:
+    """The pictures of a page; each is decoded when it is first asked for."""
+
+    workspace: Workspace
+    judged: Judged
+    names: Mapping[str, str]
+    """Source id -> what people call it."""
+    folder: Path | None = None
+    """Folder of the page, since links to clips begin there; None for the workspace."""
+    _ratios: dict[int, float] = field(default_factory=dict)
+    _data: dict[int, bytes] = field(default_factory=dict)
+
+    def tile(self, place: int, *, lines: Sequence[str] = (), state: str) -> Tile:
+        """The clip at ``place`` with ``lines`` below, its name and the beginning of its id; the picture leads to its file.
+
+        ``state`` is kept, dropped or waiting.
+        """
+        clip_id, name = self.judged.clip_ids[place].as_py(), self.name(place)
+        if place not in self._ratios:
+            self._ratios[place] = self._draw(place)
+        return Tile(
+            label=name, picture=f"p{place}" if place in self._data else "", ratio=self._ratios[place], lines=tuple(lines),
+            names=(name,), code="" if clip_id in lines else clip_id[:_ID_SHOWN], href=self._link(place),
+            title=f"{name} · inpaintbench curation why {shlex.quote(str(self.workspace.path))} {clip_id}", state=state,
+        )  # fmt: skip
+
+    def name(self, place: int) -> str:
+        """``SOURCE:FRAME`` of the clip at ``place``, which `curation why` understands."""
+        return f"{self.source(place)}:{self.judged.facts.clips['start_frame'][place].as_py()}"
+
+    def source(self, place: int) -> str:
+        """Display name of the source of the clip at ``place``."""
+        source_id = self.judged.facts.clips["source_id"][place].as_py()
+        return self.names.get(source_id, source_id)
+
+    def rules(self) -> str:
+        """The style rules of all pictures that were asked for."""
+        return "\n".join(
+            f".p{place}{{background-image:url({data_uri(data, 'image/webp')})}}" for place, data in self._data.items()
+        )
+
+    def _link(self, place: int) -> str:
+        """The address of the clip at ``place``, as the page has to give it."""
+        blob = self.workspace.blobs.path(self.judged.facts.clips["blob"][place].as_py())
+        return quote(os.path.relpath(blob.resolve(), (self.folder or self.workspace.path).resolve()))
+
+    def _draw(self, place: int) -> float:
+        row = {name: self.judged.facts.clips[name][place].as_py() for name in ("blob", "frames", "width", "height")}
+        frame = min(_FRAME, int(row["frames"]) // 2)
+        try:
+            path = self.workspace.blobs.proved(row["blob"])
+            pixels = next(islice(video.upright_frames(path), frame, None))[0]
+        except (VerifyError, MediaError, OSError, StopIteration):
+            return float(row["width"]) / float(row["height"])
+        scale = min(1.0, _SIDE / max(pixels.shape[:2]))
+        size = (max(1, round(pixels.shape[1] * scale)), max(1, round(pixels.shape[0] * scale)))
+        small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
+        buffer = io.BytesIO()
+        Image.fromarray(small).save(buffer, "WEBP", quality=_QUALITY, method=4)
+        self._data[place] = buffer.getvalue()
+        return float(size[0] / size[1])

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from inpaintbench.curation.downloads import latest_checks
 from inpaintbench.curation.facts import kept_sources
-from inpaintbench.curation.fetching.recheck import latest_checks
 from inpaintbench.curation.footage import SAME_BYTES
 from inpaintbench.curation.judging import Judged
 from inpaintbench.curation.rules import parse_label
@@ -72,6 +72,7 @@ def stages(workspace: Workspace, judged: Judged) -> list[Stage]:
     in_items = pc.unique(workspace.columns("items", Item, columns=["clip_id"])["clip_id"])
     used = pc.is_in(judged.clip_ids, value_set=in_items).to_numpy(zero_copy_only=False).astype(bool)
     kept = int(judged.kept.sum())
+    dropped = [(rule.label, rule.dropped) for rule in judged.counts() if rule.dropped]
     # Copies of what was obtained already were obtained, too, though only one of each content is a source.
     obtained = len(sources) + sum(reason.startswith(SAME_BYTES) for _, _, reason in rejected)
     uncut = [refusal for step in ("source_rules", "bars", "cut") for refusal in _of_step(rejected, step)]
@@ -81,7 +82,14 @@ def stages(workspace: Workspace, judged: Judged) -> list[Stage]:
         Stage("probed", "source", len(pc.unique(frames["subject_id"])), lost=_ranked(_of_step(rejected, "probe"))),
         Stage("cut into clips", "source", len(pc.unique(clips["source_id"])), lost=_ranked(uncut)),
         Stage("clips", "clip", clips.num_rows),
-        Stage("kept", "clip", kept, int(judged.waiting.sum()), _dropped(judged), int(judged.dropped.sum())),
+        Stage(
+            "kept",
+            "clip",
+            kept,
+            int(judged.waiting.sum()),
+            tuple(sorted(dropped, key=lambda pair: -pair[1])),
+            int(judged.dropped.sum()),
+        ),
         # Items of clips that were dropped afterwards are out of date, and not counted.
         Stage("in items", "clip", int((judged.kept & used).sum())),
     ]
@@ -127,11 +135,6 @@ def _not_obtained(workspace: Workspace) -> list[Refusal]:
 
 def _of_step(refusals: Sequence[Refusal], step: str) -> list[Refusal]:
     return [refusal for refusal in refusals if refusal[0].startswith(step)]
-
-
-def _dropped(judged: Judged) -> tuple[tuple[str, int], ...]:
-    counts = [(count.label, count.dropped) for count in judged.counts() if count.dropped]
-    return tuple(sorted(counts, key=lambda pair: -pair[1]))
 
 
 def _ranked(refusals: Sequence[Refusal]) -> tuple[tuple[str, int], ...]:
@@ -214,30 +217,23 @@ def efforts(workspace: Workspace, *, slowest: int = 12) -> tuple[list[StepEffort
     for step in sorted({path.stem.partition("@")[0] for path in (workspace.path / "ledger").glob("*.jsonl")}):
         entries = list(workspace.ledger(step).read().values())
         timed = [entry for entry in entries if isinstance(entry.get("seconds"), int | float)]
-        steps.append(_effort(step, len(entries), timed))
+        seconds = np.array([entry["seconds"] for entry in timed] or [0.0])
+        peaks = [entry["peak_mebibytes"] for entry in timed if isinstance(entry.get("peak_mebibytes"), int | float)]
+        steps.append(StepEffort(
+            step, len(entries), len(timed), float(seconds.sum()), float(np.median(seconds)), float(seconds.max()),
+            max(peaks, default=None),
+        ))  # fmt: skip
         timed.sort(key=lambda entry: -entry["seconds"])
-        items += [_item(step, entry) for entry in timed[:slowest]]
+        for entry in timed[:slowest]:
+            records = (entry, (entry.get("rows") or [{}])[0])
+            # A source that was cut names its clips; the source is what took the time.
+            keys = ("source_id", *_SUBJECTS) if step == "cut" else _SUBJECTS
+            subject = next((str(record[key]) for key in keys for record in records if record.get(key)), "")
+            peak, name = entry.get("peak_mebibytes"), display_name(str(entry.get("name") or ""))
+            took = float(entry["seconds"])
+            items.append(SlowItem(step, subject, name, took, float(peak) if isinstance(peak, int | float) else None))
     steps.sort(key=lambda row: (-row.total_seconds, row.step))
     return steps, sorted(items, key=lambda row: (-row.seconds, row.step, row.subject_id))[:slowest]
-
-
-def _effort(step: str, tasks: int, timed: list[dict[str, Any]]) -> StepEffort:
-    seconds = np.array([entry["seconds"] for entry in timed] or [0.0])
-    peaks = [entry["peak_mebibytes"] for entry in timed if isinstance(entry.get("peak_mebibytes"), int | float)]
-    return StepEffort(
-        step, tasks, len(timed), float(seconds.sum()), float(np.median(seconds)), float(seconds.max()), max(peaks, default=None)
-    )
-
-
-def _item(step: str, entry: Mapping[str, Any]) -> SlowItem:
-    rows = entry.get("rows") or [{}]
-    records = (entry, rows[0])
-    # A source that was cut names its clips; the source is what took the time.
-    keys = ("source_id", *_SUBJECTS) if step == "cut" else _SUBJECTS
-    subject = next((str(fields[key]) for key in keys for fields in records if fields.get(key)), "")
-    peak = entry.get("peak_mebibytes")
-    name = display_name(str(entry.get("name") or ""))
-    return SlowItem(step, subject, name, float(entry["seconds"]), float(peak) if isinstance(peak, int | float) else None)
 
 
 @dataclass(frozen=True)

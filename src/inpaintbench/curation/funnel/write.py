@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,11 +11,10 @@ import pyarrow as pa
 from inpaintbench.curation.calibration import LIMITATION, calibrate_judged
 from inpaintbench.curation.facts import Facts, Flags
 from inpaintbench.curation.funnel import rule_cards, stages
-from inpaintbench.curation.funnel.pictures import Thumbnails
 from inpaintbench.curation.funnel.plots import legend
-from inpaintbench.curation.judging import Judged, stored_selection, unasked
+from inpaintbench.curation.funnel.rule_cards import Thumbnails
+from inpaintbench.curation.judging import Judged, WhatIf, stored_selection, unasked
 from inpaintbench.curation.sheets import COLUMNS, KEEP_REJECT, csv_bytes
-from inpaintbench.curation.what_if import WhatIf
 from inpaintbench.errors import InputError
 from inpaintbench.files import display_name, write_atomically
 from inpaintbench.pages import Link, page
@@ -51,16 +49,32 @@ def write_funnel(workspace: Workspace, path: Path | str, *, title: str = "Curati
     waits = any(verdict.waiting.any() for verdict in judged.verdicts)
     ruled, unruled = rule_cards.distributions(judged)
     # In the order of the page, which decides the order of the pictures in its style sheet.
-    kept, cards = _kept(judged, thumbnails), rule_cards.rule_cards(judged, thumbnails)
+    all_kept = np.flatnonzero(judged.kept)
+    drawn = item_rng(0, "funnel", "kept").choice(all_kept, size=min(_KEPT_SHOWN, len(all_kept)), replace=False)
+    pictures = tuple(thumbnails.tile(place, state="kept") for place in np.sort(drawn).tolist())
+    cards = rule_cards.rule_cards(judged, thumbnails)
+    # The sources that gave clips, of all that were obtained, and the clips that are kept.
+    n, kept, waiting = len(judged.facts), int(judged.kept.sum()), int(judged.waiting.sum())
+    counted = {stage.name: stage.count for stage in bars}
+    obtained, cut = counted["obtained"], counted["cut into clips"]
+    sources = count(obtained, "source") if cut in (0, obtained) else f"{cut:,} of {count(obtained, 'source')} cut"
+    summary = [sources, count(n, "clip"), f"{kept:,} kept ({percent(share(kept, n))})"]
+    summary += [f"{waiting:,} waiting"] if waiting else []
+    # Slow items with the names of their sources; a clip is called SOURCE:FRAME.
+    subjects = pa.array([item.subject_id for item in slowest], pa.string())
+    for at, place in enumerate(last_places(judged.clip_ids, subjects).tolist()):
+        item = slowest[at]
+        name = thumbnails.name(place) if place >= 0 else thumbnails.names.get(item.subject_id, "")
+        slowest[at] = replace(item, name=item.name or name)
     html = page(
-        "curation/funnel/page.html", title=title, subtitle=[workspace.path.resolve().name, *_summary(judged, bars)],
+        "curation/funnel/page.html", title=title, subtitle=[workspace.path.resolve().name, *summary],
         links=_links("Funnel", "Rules", "Calibration", "Distributions", "Time", "Failures", "Licences"), note=NOTE,
-        stages=bars, cut=next((stage.count for stage in bars if stage.name == "cut into clips"), 0),
-        kept=kept, cards=cards, unasked=[rule.words for rule in unasked(workspace)], rules=thumbnails.rules(),
+        stages=bars, cut=cut, kept=rule_cards.Side(len(all_kept), pictures), cards=cards,
+        unasked=[rule.words for rule in unasked(workspace)], rules=thumbnails.rules(),
         legend=legend(waiting=waits), own_legend=legend(waiting=waits, other=True), ruled=ruled, unruled=unruled,
         calibration=rule_cards.calibration_table(calibrations),
         calibration_notes=(rule_cards.calibration_words(calibrations), LIMITATION),
-        steps=stages.effort_table(steps), slowest=stages.slowest_table(_named(slowest, thumbnails), thumbnails.names),
+        steps=stages.effort_table(steps), slowest=stages.slowest_table(slowest, thumbnails.names),
         failures=stages.failure_table(failures), further_failures=max(0, len(failures) - stages.FAILURES),
         licences=stages.licence_table(stages.licence_counts(workspace, judged)),
     )  # fmt: skip
@@ -69,30 +83,6 @@ def write_funnel(workspace: Workspace, path: Path | str, *, title: str = "Curati
 
 def _links(*titles: str) -> tuple[Link, ...]:
     return tuple(Link(f"#{title.lower()}", title) for title in titles)
-
-
-def _summary(judged: Judged, bars: Sequence[stages.Stage]) -> list[str]:
-    """The sources that gave clips, of all that were obtained, and the clips that are kept, for a line below the title."""
-    n, kept, waits = len(judged.facts), int(judged.kept.sum()), int(judged.waiting.sum())
-    obtained, cut = (next(stage.count for stage in bars if stage.name == name) for name in ("obtained", "cut into clips"))
-    sources = count(obtained, "source") if cut in (0, obtained) else f"{cut:,} of {count(obtained, 'source')} cut"
-    waiting = [f"{waits:,} waiting"] if waits else []
-    return [sources, count(n, "clip"), f"{kept:,} kept ({percent(share(kept, n))})", *waiting]
-
-
-def _kept(judged: Judged, thumbnails: Thumbnails) -> rule_cards.Side:
-    kept = np.flatnonzero(judged.kept)
-    shown = np.sort(item_rng(0, "funnel", "kept").choice(kept, size=min(_KEPT_SHOWN, len(kept)), replace=False)).tolist()
-    return rule_cards.Side(len(kept), tuple(thumbnails.tile(place, state="kept") for place in shown))
-
-
-def _named(items: Sequence[stages.SlowItem], thumbnails: Thumbnails) -> list[stages.SlowItem]:
-    """Slow items with the names of their sources; a clip is called ``SOURCE:FRAME``."""
-    places = last_places(thumbnails.judged.clip_ids, pa.array([item.subject_id for item in items], pa.string())).tolist()
-    return [
-        replace(item, name=item.name or (thumbnails.name(place) if place >= 0 else thumbnails.names.get(item.subject_id, "")))
-        for item, place in zip(items, places, strict=True)
-    ]
 
 
 def write_what_if(workspace: Workspace, change: WhatIf, path: Path | str, *, shown: int = 36) -> Path:
@@ -109,7 +99,14 @@ def write_what_if(workspace: Workspace, change: WhatIf, path: Path | str, *, sho
         subtitle=[workspace.path.resolve().name, "nothing has been changed in the workspace"],
         links=_links("Counts", "Gained", "Lost"), rules=thumbnails.rules(), note=NOTE, n=len(change.now.facts),
         counts=[(name, int(clips.sum())) for name, clips in flags.items()],
-        rules_asked=[(subject, *_rules_on(change, subject)) for subject in bounds],
+        rules_asked=[
+            (
+                subject,
+                [one.label for one in change.now.verdicts if one.rule and one.rule.subject == subject],
+                [rule.words for rule in change.rules if rule.subject == subject],
+            )
+            for subject in bounds
+        ],
         staying=len(change.now.verdicts) - len(change.replaced),
         legend=legend(waiting=bool(change.then.waiting.any()), other=True),
         # The new thresholds, coloured by what would become of the clips.
@@ -119,22 +116,15 @@ def write_what_if(workspace: Workspace, change: WhatIf, path: Path | str, *, sho
     return _write(path, html)
 
 
-def _rules_on(change: WhatIf, subject: str) -> tuple[list[str], list[str]]:
-    """The rules on an attribute now and then, in words."""
-    now = [verdict.label for verdict in change.now.verdicts if verdict.rule and verdict.rule.subject == subject]
-    return now, [rule.words for rule in change.rules if rule.subject == subject]
-
-
 def _moved(change: WhatIf, clips: Flags, thumbnails: Thumbnails, *, shown: int, state: str) -> rule_cards.Side:
-    tiles = [thumbnails.tile(place, lines=_lines(change, place), state=state) for place in change.places(clips)[:shown]]
+    tiles = []
+    for place in change.places(clips)[:shown]:
+        # Every reason, and the values that no reason tells.
+        reasons = change.why(place)
+        told = [name for name, _ in change.values(place) if any(reason.startswith(name) for reason in reasons)]
+        values = [f"{name} {value}" for name, value in change.values(place) if name not in told]
+        tiles.append(thumbnails.tile(place, lines=[*reasons, *values], state=state))
     return rule_cards.Side(int(clips.sum()), tuple(tiles))
-
-
-def _lines(change: WhatIf, place: int) -> list[str]:
-    """Every reason, and the values that no reason tells."""
-    reasons = change.why(place)
-    values = [f"{name} {value}" for name, value in change.values(place) if not any(reason.startswith(name) for reason in reasons)]
-    return [*reasons, *values]
 
 
 def write_review(workspace: Workspace, judged: Judged) -> tuple[Path, Path]:

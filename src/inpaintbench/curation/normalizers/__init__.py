@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 NORMALIZERS: Catalogue[type[Normalizer]] = Catalogue(
     "normalizer",
     {
-        "as_is": "inpaintbench.curation.normalizers.as_is:AsIs",
-        "contain": "inpaintbench.curation.normalizers.contain:Contain",
-        "cover": "inpaintbench.curation.normalizers.cover:Cover",
-        "crop": "inpaintbench.curation.normalizers.crop:Crop",
-        "shortest_side": "inpaintbench.curation.normalizers.shortest_side:ShortestSide",
-        "stretch": "inpaintbench.curation.normalizers.stretch:Stretch",
+        "as_is": "inpaintbench.curation.normalizers.sizing:AsIs",
+        "contain": "inpaintbench.curation.normalizers.sizing:Contain",
+        "cover": "inpaintbench.curation.normalizers.sizing:Cover",
+        "crop": "inpaintbench.curation.normalizers.sizing:Crop",
+        "shortest_side": "inpaintbench.curation.normalizers.sizing:ShortestSide",
+        "stretch": "inpaintbench.curation.normalizers.sizing:Stretch",
     },
     base="inpaintbench.curation.normalizers.base:Normalizer",
 )

@@ -15,9 +15,8 @@ import numpy.typing as npt
 
 from inpaintbench import video
 from inpaintbench.catalogue import unknown_name
-from inpaintbench.curation.sources.base import PARTS, Footage, SourceLeaf, quoted_path, unquoted_path
-from inpaintbench.curation.sources.edit_folders import Found, faults_of, locate, order_notes, read_mask
-from inpaintbench.curation.sources.sidecars import Origin, Sidecars
+from inpaintbench.curation.sources.base import PARTS, Footage, Origin, Sidecars, SourceLeaf, quoted_path, unquoted_path
+from inpaintbench.curation.sources.edit_folders import Found, faults_of, locate, of_one_size, order_notes, read_mask
 from inpaintbench.errors import InputError, MediaError, Rejected
 from inpaintbench.files import read_text
 from inpaintbench.ranges import Positive, Whole
@@ -83,15 +82,12 @@ def _asked(line: Line) -> Asked | list[str]:
         faults.append(f"{line.where}: object {number!r} is not its number in the masks, 1 to {_MOST_OBJECT}")
     if faults:
         return faults
+    # `./bear/` and `bear` are one clip.
+    clip = "/".join(part for part in fields["clip"].replace("\\", "/").split("/") if part not in ("", "."))
     return Asked(
-        line.where, _tidy(fields["clip"]), fields["task"], fields["target_prompt"], fields["source_prompt"] or None,
+        line.where, clip, fields["task"], fields["target_prompt"], fields["source_prompt"] or None,
         int(number) if number else None,
     )  # fmt: skip
-
-
-def _tidy(name: str) -> str:
-    """``./bear/`` and ``bear`` are one clip."""
-    return "/".join(part for part in name.replace("\\", "/").split("/") if part not in ("", "."))
 
 
 def _together(asked: Sequence[Asked], fewest: int) -> Iterator[str]:
@@ -105,7 +101,8 @@ def _together(asked: Sequence[Asked], fewest: int) -> Iterator[str]:
         if key in first:
             yield f"{edit.where}: asks the same as {first[key]}"
         first.setdefault(key, edit.where)
-    for (clip, task), count in _counts(asked).items():
+    different = dict.fromkeys((edit.clip, edit.task, _words(edit.target_prompt)) for edit in asked)
+    for (clip, task), count in Counter((clip, task) for clip, task, _ in different).items():
         if count < fewest:
             noun = "prompt" if count == 1 else "prompts"
             yield f"clip {clip!r} has {count} target {noun} in {task}, at least {fewest} are needed"
@@ -116,12 +113,6 @@ def _words(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-def _counts(asked: Sequence[Asked]) -> Mapping[tuple[str, str], int]:
-    """(clip, task) -> its different target prompts."""
-    different = dict.fromkeys((edit.clip, edit.task, _words(edit.target_prompt)) for edit in asked)
-    return Counter((clip, task) for clip, task, _ in different)
-
-
 def _json_lines(path: Path) -> list[Line]:
     try:
         texts = read_text(path).splitlines()
@@ -129,18 +120,19 @@ def _json_lines(path: Path) -> list[Line]:
         raise InputError(f"prompts {str(path)!r} is not {error.encoding.upper()}") from error
     except OSError as error:
         raise InputError(f"prompts {str(path)!r} cannot be read: {error.strerror}") from error
-    numbered = [(f"{path.name} line {number}", text) for number, text in enumerate(texts, start=1) if text.strip()]
-    return [Line(where, _fields(where, text)) for where, text in numbered]
-
-
-def _fields(where: str, text: str) -> dict[str, str]:
-    try:
-        entry: Any = json.loads(text)
-    except ValueError as error:
-        raise InputError(f"{where} is not JSON: {error}") from error
-    if not isinstance(entry, dict):
-        raise InputError(f'{where} is not an object such as {{"clip": "bear", "task": "SE", "target_prompt": "..."}}')
-    return {name: str(value).strip() for name, value in entry.items() if value is not None}
+    lines = []
+    for number, text in enumerate(texts, start=1):
+        where = f"{path.name} line {number}"
+        if not text.strip():
+            continue
+        try:
+            entry: Any = json.loads(text)
+        except ValueError as error:
+            raise InputError(f"{where} is not JSON: {error}") from error
+        if not isinstance(entry, dict):
+            raise InputError(f'{where} is not an object such as {{"clip": "bear", "task": "SE", "target_prompt": "..."}}')
+        lines.append(Line(where, {name: str(value).strip() for name, value in entry.items() if value is not None}))
+    return lines
 
 
 # The fact of a source that says what edits are asked of it.
@@ -206,7 +198,20 @@ class EditClips(SourceLeaf):
         asked, clips = self.checked()
         for clip in clips:
             edits = [edit for edit in asked if edit.clip == clip.name]
-            yield self._footage(clip, edits)
+            masked = any(edit.task in self.mask_tasks for edit in edits)
+            payload: dict[str, Any] = {
+                "frames": [quoted_path(path.absolute()) for path in clip.frames], "fps": self.fps,
+                "masks": [quoted_path(path.absolute()) for path in clip.masks] if masked else [],
+            }  # fmt: skip
+            if not clip.frames:
+                payload["path"] = quoted_path(clip.path.absolute())
+            files = [*(clip.frames or (clip.path,)), *(clip.masks if masked else ())]
+            said = self._sidecars.of(clip.path)
+            yield Footage(
+                name=clip.name, uri=quoted_path(clip.name), origin=self.name,
+                content=content_id(self.version, self.fps, [_state(path) for path in files], *said.state),
+                payload=payload, **said.columns, data={EDITS: [edit_of(edit) for edit in edits]},
+            )  # fmt: skip
         self._notes = [(quote(name), note) for name, note in order_notes(clips).items()]
 
     def checked(self) -> tuple[list[Asked], list[Found]]:
@@ -219,32 +224,14 @@ class EditClips(SourceLeaf):
         clips, missing = locate(self.folder, list(dict.fromkeys(edit.clip for edit in asked)), masks=self.masks)
         faults += missing
         for clip in clips:
-            faults += faults_of(clip, objects=self._objects(clip.name, asked))
+            masked = [edit.object for edit in asked if edit.clip == clip.name and edit.task in self.mask_tasks]
+            faults += faults_of(clip, objects=list(dict.fromkeys(masked)))
+        if len(faults) > 1:
+            more = [f"and {len(faults) - _MOST_TOLD} more"] if len(faults) > _MOST_TOLD else []
+            raise InputError(f"{len(faults)} things are wrong: " + "; ".join([*faults[:_MOST_TOLD], *more]))
         if faults:
-            raise InputError(_in_words(faults))
+            raise InputError(faults[0])
         return asked, clips
-
-    def _objects(self, clip: str, asked: Sequence[Asked]) -> list[int | None]:
-        return list(dict.fromkeys(edit.object for edit in asked if edit.clip == clip and edit.task in self.mask_tasks))
-
-    def _footage(self, clip: Found, edits: Sequence[Asked]) -> Footage:
-        payload: dict[str, Any] = {"frames": [quoted_path(path.absolute()) for path in clip.frames], "fps": self.fps, "masks": []}
-        if not clip.frames:
-            payload["path"] = quoted_path(clip.path.absolute())
-        files = list(clip.frames or (clip.path,))
-        if any(edit.task in self.mask_tasks for edit in edits):
-            payload["masks"] = [quoted_path(path.absolute()) for path in clip.masks]
-            files += clip.masks
-        said = self._sidecars.of(clip.path)
-        return Footage(
-            name=clip.name,
-            uri=quoted_path(clip.name),
-            origin=self.name,
-            content=content_id(self.version, self.fps, [_state(path) for path in files], *said.state),
-            payload=payload,
-            **said.columns,
-            data={EDITS: [edit_of(edit) for edit in edits]},
-        )
 
     def obtain(self, payload: Mapping[str, Any], scratch: str) -> str:
         """A video where it lies, or the frames as one without loss; the masks as a part, without loss too.
@@ -254,11 +241,11 @@ class EditClips(SourceLeaf):
         """
         try:
             if payload["masks"]:
-                write_masks(Path(scratch), np.stack(list(_alike(payload["masks"], read_mask))), fps=payload["fps"])
+                write_masks(Path(scratch), np.stack(list(of_one_size(payload["masks"], read_mask))), fps=payload["fps"])
             if not payload["frames"]:
                 return unquoted_path(payload["path"])
             path = Path(scratch) / "clip.mp4"
-            video.write_clip(path, _alike(payload["frames"], video.read_image), fps=payload["fps"], form="lossless")
+            video.write_clip(path, of_one_size(payload["frames"], video.read_image), fps=payload["fps"], form="lossless")
         except MediaError as error:
             raise Rejected(str(error)) from error
         return str(path)
@@ -266,9 +253,8 @@ class EditClips(SourceLeaf):
 
 def edit_of(asked: Asked) -> dict[str, Any]:
     """An edit as plain data, as the fact ``EDITS`` holds it."""
-    return {
-        "task": asked.task, "source_prompt": asked.source_prompt, "target_prompt": asked.target_prompt, "object": asked.object,
-    }  # fmt: skip
+    names = ("task", "source_prompt", "target_prompt", "object")
+    return {name: getattr(asked, name) for name in names}
 
 
 def write_masks(scratch: Path, levels: npt.NDArray[np.uint8], *, fps: float) -> None:
@@ -277,24 +263,6 @@ def write_masks(scratch: Path, levels: npt.NDArray[np.uint8], *, fps: float) -> 
     video.write_levels(scratch / PARTS / f"{OBJECT_MASK}.mp4", levels, fps=fps)
 
 
-def _alike(names: Sequence[str], read: Any) -> Iterator[npt.NDArray[np.uint8]]:
-    size = None
-    for name in names:
-        picture: npt.NDArray[np.uint8] = read(Path(unquoted_path(name)))
-        size = size or picture.shape
-        if picture.shape != size:
-            size_here, first = (f"{shape[1]}x{shape[0]}" for shape in (picture.shape, size))
-            raise Rejected(f"{Path(name).name} is {size_here}, the frames before it are {first}")
-        yield picture
-
-
 def _state(path: Path) -> list[Any]:
     status = path.stat()
     return [quoted_path(path.name), status.st_size, status.st_mtime_ns]
-
-
-def _in_words(faults: Sequence[str]) -> str:
-    if len(faults) == 1:
-        return faults[0]
-    shown = [*faults[:_MOST_TOLD], *([f"and {len(faults) - _MOST_TOLD} more"] if len(faults) > _MOST_TOLD else [])]
-    return f"{len(faults)} things are wrong: " + "; ".join(shown)

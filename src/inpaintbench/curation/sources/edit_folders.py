@@ -10,7 +10,7 @@ Nothing is ever written here.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -20,7 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench import video
-from inpaintbench.errors import InputError, MediaError
+from inpaintbench.curation.sources.base import unquoted_path
+from inpaintbench.errors import InputError, MediaError, Rejected
 from inpaintbench.video.decoding import packet_times
 
 # Folders below the root in which clips are looked for.
@@ -111,8 +112,12 @@ def locate(root: Path, names: Sequence[str], *, masks: Path | None) -> tuple[lis
     taken: dict[str, str] = {}
     for name in names:
         paths = list(dict.fromkeys(known.get(name, ())))
-        if len(paths) != 1:
-            faults.append(_unclear(name, paths, root))
+        if not paths:
+            faults.append(f"clip {name!r}: {str(root)!r} has no folder of frames and no video of that name")
+            continue
+        if len(paths) > 1:
+            both = " and ".join(path.relative_to(root).as_posix() for path in paths[:2])
+            faults.append(f"clip {name!r} may be {both}: name the folder too")
             continue
         real = os.path.realpath(paths[0])
         if real in taken:
@@ -127,13 +132,6 @@ def locate(root: Path, names: Sequence[str], *, masks: Path | None) -> tuple[lis
     return clips, faults
 
 
-def _unclear(name: str, paths: Sequence[Path], root: Path) -> str:
-    if not paths:
-        return f"clip {name!r}: {str(root)!r} has no folder of frames and no video of that name"
-    both = " and ".join(path.relative_to(root).as_posix() for path in paths[:2])
-    return f"clip {name!r} may be {both}: name the folder too"
-
-
 def faults_of(clip: Found, *, objects: Sequence[int | None]) -> list[str]:
     """Faults of the frames and masks of a clip, a sentence each.
 
@@ -143,7 +141,10 @@ def faults_of(clip: Found, *, objects: Sequence[int | None]) -> list[str]:
     """
     subject = f"clip {clip.name!r}"
     try:
-        count = len(clip.frames) or _frames_of_video(clip.path, expected=len(clip.masks) if objects else None)
+        count = len(clip.frames) or len(packet_times(clip.path) or ())
+        # Where packets do not fit, which is quick, a video is decoded.
+        if not clip.frames and (count <= 1 or (objects and count != len(clip.masks))):
+            count = video.probe(clip.path).frames
     except (MediaError, OSError):
         count = len(clip.masks)  # what cannot be decoded is refused with its reason later
     if count == 1:
@@ -155,38 +156,44 @@ def faults_of(clip: Found, *, objects: Sequence[int | None]) -> list[str]:
     if count != len(clip.masks):
         return [f"{subject} has {count} frames but {len(clip.masks)} masks"]
     if not video.count_alike(clip.frames, clip.masks):
-        return [f"{subject} has frames {_begin(clip.frames)} but masks {_begin(clip.masks)}: give the masks of these frames"]
+        return [f"{subject} has frames {first_of(clip.frames)} but masks {first_of(clip.masks)}: give the masks of these frames"]
     try:
         size = video.read_image(clip.frames[0]).shape[:2] if clip.frames else None
-        looked = _looked_at(tuple((path, path.stat().st_size, path.stat().st_mtime_ns) for path in clip.masks))
+        looked = [_look(path, path.stat().st_size, path.stat().st_mtime_ns) for path in clip.masks]
     except (MediaError, OSError) as error:
         return [f"{subject}: a mask cannot be read: {error}"]
     wrong = [size_of_mask for size_of_mask, _ in looked if size_of_mask != (size or looked[0][0])]
     if wrong:
         height, width = size or looked[0][0]
         return [f"{subject} has masks of {wrong[0][1]}x{wrong[0][0]}, its frames are {width}x{height}"]
-    counts = sum(np.array(values) for _, values in looked)
-    return [fault for wanted in objects if (fault := _object_fault(subject, np.asarray(counts), wanted))]
+    counts = np.sum([values for _, values in looked], axis=0)  # pixels of each value over all masks
+    faults = []
+    for wanted in objects:
+        inside = int(counts[1:].sum() if wanted is None else counts[wanted])
+        if not inside:
+            present = ", ".join(map(str, np.flatnonzero(counts)[:12]))
+            lacks = f": its masks have no object {wanted}, they hold {present}"
+            faults.append(subject + (" has empty masks" if wanted is None else lacks))
+        elif inside == counts.sum():
+            faults.append(f"{subject} has full masks, which leave nothing that is to stay")
+    return faults
 
 
-def _begin(paths: Sequence[Path]) -> str:
+def first_of(paths: Sequence[Path]) -> str:
+    """The first two names, for errors about numbers."""
     return ", ".join(path.name for path in paths[:2]) + " ..."
 
 
-def _frames_of_video(path: Path, *, expected: int | None) -> int:
-    """Return how many frames a video shows: by its packets where these fit, which is quick, else by decoding it."""
-    packets = len(packet_times(path) or ())
-    return packets if packets > 1 and expected in (None, packets) else video.probe(path).frames
-
-
-def _object_fault(subject: str, counts: npt.NDArray[np.int64], wanted: int | None) -> str:
-    """``counts``: ``int64[256]``, pixels of each value over all masks."""
-    inside = int(counts[1:].sum() if wanted is None else counts[wanted])
-    if not inside:
-        present = ", ".join(map(str, np.flatnonzero(counts)[:12]))
-        words = " has empty masks" if wanted is None else f": its masks have no object {wanted}, they hold {present}"
-        return subject + words
-    return f"{subject} has full masks, which leave nothing that is to stay" if inside == counts.sum() else ""
+def of_one_size(names: Sequence[str], read: Callable[[Path], npt.NDArray[np.uint8]]) -> Iterator[npt.NDArray[np.uint8]]:
+    """The pictures of quoted paths; raises ``Rejected`` for one of another size than the first."""
+    size = None
+    for name in names:
+        picture = read(Path(unquoted_path(name)))
+        size = size or picture.shape
+        if picture.shape != size:
+            size_here, first = (f"{shape[1]}x{shape[0]}" for shape in (picture.shape, size))
+            raise Rejected(f"{Path(name).name} is {size_here}, the frames before it are {first}")
+        yield picture
 
 
 def read_mask(path: Path) -> npt.NDArray[np.uint8]:
@@ -199,14 +206,13 @@ def read_mask(path: Path) -> npt.NDArray[np.uint8]:
     """
     try:
         values = video.read_index_image(path)
+        if not values.min() > 0 or values.min() != values.max():
+            return values
     except MediaError:
-        return _grey(path)
+        values = None
+    grey = np.asarray(cv2.cvtColor(video.read_image(path), cv2.COLOR_RGB2GRAY), np.uint8)
     # What is black all over counts as its opacity there; here it is a frame without the object.
-    return _grey(path) if values.min() > 0 and values.min() == values.max() and not _grey(path).any() else values
-
-
-def _grey(path: Path) -> npt.NDArray[np.uint8]:
-    return np.asarray(cv2.cvtColor(video.read_image(path), cv2.COLOR_RGB2GRAY), np.uint8)
+    return grey if values is None or not grey.any() else values
 
 
 # (height, width), and how many pixels have each of 256 values.
@@ -217,10 +223,6 @@ Look = tuple[tuple[int, int], tuple[int, ...]]
 def _look(path: Path, size: int, changed: int) -> Look:  # noqa: ARG001 - another file under the same name is looked at again
     values = read_mask(path)
     return (values.shape[0], values.shape[1]), tuple(np.bincount(values.ravel(), minlength=256).tolist())
-
-
-def _looked_at(files: Sequence[tuple[Path, int, int]]) -> list[Look]:
-    return [_look(*file) for file in files]
 
 
 def order_notes(clips: Sequence[Found]) -> Mapping[str, str]:

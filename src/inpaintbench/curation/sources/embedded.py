@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from inpaintbench.curation.sources import virtual_camera
 from inpaintbench.curation.sources.base import Footage, SourceLeaf
 from inpaintbench.curation.sources.moving_water import Shoreline, fill, lay_shoreline
 from inpaintbench.curation.sources.photographs import PHOTOGRAPHS
-from inpaintbench.curation.sources.virtual_camera import MOTIONS, Image, Transforms
+from inpaintbench.curation.sources.virtual_camera import MOTIONS, Transforms
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.frozen import GROUP
 from inpaintbench.ranges import AtLeastOne, Seed, Side, Whole
@@ -103,8 +103,11 @@ def shots(count: int = 40, *, width: int = 416, height: int = 240, seed: int = 0
     Raises:
         InputError: no photograph is large enough.
     """
-    plan = [(motion, speed, _large_enough(motion, speed, view=(width, height))) for motion, speed in PLAN]
-    plan = [entry for entry in plan if entry[2]]
+    plan: list[tuple[str, float, list[str]]] = []
+    for motion, speed in PLAN:
+        scales = {name: _largest_scale(name, motion, speed=speed, view=(width, height)) for name in PHOTOGRAPHS}
+        if large_enough := [name for name, scale in scales.items() if scale >= 1]:
+            plan.append((motion, speed, large_enough))
     if not plan:
         largest = max(PHOTOGRAPHS.values(), key=lambda photograph: photograph.width)
         raise InputError(
@@ -112,8 +115,22 @@ def shots(count: int = 40, *, width: int = 416, height: int = 240, seed: int = 0
             f"{largest.width}x{largest.height}: choose a smaller clip size"
         )
     uses: Counter[str] = Counter()
-    made = (_shot(index, plan=plan, uses=uses, seed=seed) for index in range(count))
-    return tuple(shot if frames is None else replace(shot, frames=frames) for shot in made)
+    made = []
+    for index in range(count):
+        turn, place = divmod(index, len(plan))
+        motion, speed, photographs = plan[place]
+        # The least used so far: small photographs, which few motions fit, get those.
+        photograph = min(photographs, key=lambda name: uses[name])
+        uses[photograph] += 1
+        # What had water in one turn of the plan has none in the next.
+        water = (place + turn) % 2 == 1
+        made.append(Shot(
+            name=f"{index:03d}_{photograph}_{motion}{'_water' if water else ''}", photograph=photograph, motion=motion,
+            speed=round(speed * (1 - 0.15 * (turn % 4)), 4),
+            frames=FEWEST_FRAMES + 7 * index % (MOST_FRAMES - FEWEST_FRAMES + 1) if frames is None else frames,
+            water_share=round(0.37 + 0.06 * (index * 5 % 8) / 7, 3) if water else 0.0, seed=seed,
+        ))  # fmt: skip
+    return tuple(made)
 
 
 def stills_and_pans(count: int = 14, *, width: int = 416, height: int = 240, seed: int = 0, frames: int = 60) -> tuple[Shot, ...]:
@@ -137,32 +154,9 @@ def stills_and_pans(count: int = 14, *, width: int = 416, height: int = 240, see
     return tuple(made[:count])
 
 
-def _large_enough(motion: str, speed: float, *, view: tuple[int, int]) -> list[str]:
-    return [name for name in PHOTOGRAPHS if _largest_scale(name, motion, speed=speed, view=view) >= 1]
-
-
 def _largest_scale(photograph: str, motion: str, *, speed: float, view: tuple[int, int]) -> float:
     size = (PHOTOGRAPHS[photograph].width, PHOTOGRAPHS[photograph].height)
     return virtual_camera.largest_scale(MOTIONS[motion], speed=speed, view=view, photograph=size)
-
-
-def _shot(index: int, *, plan: list[tuple[str, float, list[str]]], uses: Counter[str], seed: int) -> Shot:
-    turn, place = divmod(index, len(plan))
-    motion, speed, photographs = plan[place]
-    # The least used so far: small photographs, which few motions fit, get those.
-    photograph = min(photographs, key=lambda name: uses[name])
-    uses[photograph] += 1
-    # What had water in one turn of the plan has none in the next.
-    water = (place + turn) % 2 == 1
-    return Shot(
-        name=f"{index:03d}_{photograph}_{motion}{'_water' if water else ''}",
-        photograph=photograph,
-        motion=motion,
-        speed=round(speed * (1 - 0.15 * (turn % 4)), 4),
-        frames=FEWEST_FRAMES + 7 * index % (MOST_FRAMES - FEWEST_FRAMES + 1),
-        water_share=round(0.37 + 0.06 * (index * 5 % 8) / 7, 3) if water else 0.0,
-        seed=seed,
-    )
 
 
 def film(shot: Shot, *, width: int, height: int) -> Film:
@@ -190,9 +184,20 @@ def noiseless(shot: Shot, *, width: int, height: int) -> Film:
     photograph = video.read_image(PHOTOGRAPHS[shot.photograph].path())
     frames = np.stack(list(virtual_camera.capture(photograph, path, width=width, height=height)))
     shoreline = _shoreline(shot, path, view=(width, height))
-    water = _add_water(frames, shot=shot, photograph=photograph, path=path, shoreline=shoreline) if shoreline else None
-    share = shoreline.share(path, view=(width, height)) if shoreline else 0.0
-    return Film(frames=frames, homographies=path, water=water, water_share=share)
+    if shoreline is None:
+        return Film(frames=frames, homographies=path, water=None, water_share=0.0)
+    middle = (path[:, 0] @ [(width - 1) / 2, (height - 1) / 2, 1]).mean()
+    water = fill(shoreline, photograph=photograph, middle=float(middle), rng=_rng(shot, "waves"))
+    painted = [
+        water.paint(frame, transform=transform, seconds=index / FRAMES_PER_SECOND)
+        for index, (frame, transform) in enumerate(zip(frames, path, strict=True))
+    ]
+    share = shoreline.share(path, view=(width, height))
+    return Film(frames=frames, homographies=path, water=np.stack(painted), water_share=share)
+
+
+def _shoreline(shot: Shot, path: Transforms, *, view: tuple[int, int]) -> Shoreline | None:
+    return lay_shoreline(path, view=view, share=shot.water_share, rng=_rng(shot, "shoreline")) if shot.water_share else None
 
 
 def camera_path(shot: Shot, *, width: int, height: int) -> Transforms:
@@ -239,22 +244,6 @@ def _rng(shot: Shot, step: str) -> np.random.Generator:
     return item_rng(shot.seed, f"embedded {step}", shot.name)
 
 
-def _shoreline(shot: Shot, path: Transforms, *, view: tuple[int, int]) -> Shoreline | None:
-    if not shot.water_share:
-        return None
-    return lay_shoreline(path, view=view, share=shot.water_share, rng=_rng(shot, "shoreline"))
-
-
-def _add_water(frames: Frames, *, shot: Shot, photograph: Image, path: Transforms, shoreline: Shoreline) -> Hole:
-    middle = (path[:, 0] @ [(frames.shape[2] - 1) / 2, (frames.shape[1] - 1) / 2, 1]).mean()
-    water = fill(shoreline, photograph=photograph, middle=float(middle), rng=_rng(shot, "waves"))
-    painted = [
-        water.paint(frame, transform=transform, seconds=index / FRAMES_PER_SECOND)
-        for index, (frame, transform) in enumerate(zip(frames, path, strict=True))
-    ]
-    return np.stack(painted)
-
-
 def render(payload: Mapping[str, Any], path: Path | str) -> None:
     """Film the shot of ``payload`` at its size and write it without loss to ``path``."""
     shot = Shot(**{field.name: payload[field.name] for field in fields(Shot)})
@@ -292,29 +281,19 @@ class EmbeddedSources(SourceLeaf):
         if self.stills_and_pans:
             plan = partial(stills_and_pans, frames=self.frames or FEWEST_FRAMES)
         for shot in plan(self.count, width=self.width, height=self.height, seed=self.seed):
-            yield self._footage(shot)
+            photograph = PHOTOGRAPHS[shot.photograph]
+            payload = asdict(shot) | {"width": self.width, "height": self.height}
+            share = water_share(shot, width=self.width, height=self.height)
+            # Two films of one photograph are one source.
+            of_one = {GROUP: shot.photograph} if self.stills_and_pans else {}
+            yield Footage(
+                name=shot.name, uri=f"embedded:{shot.name}", origin=self.name,
+                content=content_id(self.version, photograph.sha256, payload), payload=payload, **photograph.credits(),
+                known={"bg_scene_motion_level": "high" if share else "low", "bg_scene_motion": round(share, 4), **of_one},
+            )  # fmt: skip
 
     def obtain(self, payload: Mapping[str, Any], scratch: str) -> str:
         """Film the shot of ``payload`` into the folder ``scratch``; the path of the file."""
         path = Path(scratch) / f"{payload['name']}.mp4"
         render(payload, path)
         return str(path)
-
-    def _footage(self, shot: Shot) -> Footage:
-        photograph = PHOTOGRAPHS[shot.photograph]
-        payload = asdict(shot) | {"width": self.width, "height": self.height}
-        share = water_share(shot, width=self.width, height=self.height)
-        return Footage(
-            name=shot.name,
-            uri=f"embedded:{shot.name}",
-            origin=self.name,
-            content=content_id(self.version, photograph.sha256, payload),
-            payload=payload,
-            **photograph.credits(),
-            known={
-                "bg_scene_motion_level": "high" if share else "low",
-                "bg_scene_motion": round(share, 4),
-                # Two films of one photograph are one source.
-                **({GROUP: shot.photograph} if self.stills_and_pans else {}),
-            },
-        )

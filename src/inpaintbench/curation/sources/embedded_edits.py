@@ -142,23 +142,17 @@ class EmbeddedEdits(SourceLeaf):
     def footage(self) -> Iterator[Footage]:
         """The clips: every thing once, then again under the next motion."""
         pairs = [(scene, place) for place in range(len(MOTIONS)) for scene in range(len(SCENES))]
-        for scene, motion in pairs[: self.count]:
-            yield self._footage(SCENES[scene], scene, motion)
-
-    def _footage(self, scene: Scene, place: int, motion: int) -> Footage:
-        photograph = PHOTOGRAPHS[scene.photograph]
-        name = f"{scene.photograph}_{MOTIONS[motion][0]}"
-        payload = {"scene": place, "motion": motion, "side": self.side, "frames": self.frames, "seed": self.seed}
-        asked = {"source_prompt": scene.shows, "object": None}
-        return Footage(
-            name=name,
-            uri=f"embedded_edits:{name}",
-            origin=self.name,
-            content=content_id(self.version, photograph.sha256, payload, scene.ellipses, scene.outline),
-            payload=payload,
-            **photograph.credits(),
-            data={EDITS: [{"task": task, "target_prompt": prompt, **asked} for task, prompt in scene.edits()]},
-        )
+        for place, motion in pairs[: self.count]:
+            scene, photograph = SCENES[place], PHOTOGRAPHS[SCENES[place].photograph]
+            name = f"{scene.photograph}_{MOTIONS[motion][0]}"
+            payload = {"scene": place, "motion": motion, "side": self.side, "frames": self.frames, "seed": self.seed}
+            asked = {"source_prompt": scene.shows, "object": None}
+            yield Footage(
+                name=name, uri=f"embedded_edits:{name}", origin=self.name,
+                content=content_id(self.version, photograph.sha256, payload, scene.ellipses, scene.outline),
+                payload=payload, **photograph.credits(),
+                data={EDITS: [{"task": task, "target_prompt": prompt, **asked} for task, prompt in scene.edits()]},
+            )  # fmt: skip
 
     def obtain(self, payload: Mapping[str, Any], scratch: str) -> str:
         """Film the clip of ``payload`` and its object into the folder ``scratch``; the path of the film."""

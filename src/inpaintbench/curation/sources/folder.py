@@ -10,8 +10,7 @@ from typing import Any
 
 from inpaintbench import video
 from inpaintbench.catalogue import unknown_name
-from inpaintbench.curation.sources.base import Footage, SourceLeaf, quoted_path, unquoted_path
-from inpaintbench.curation.sources.sidecars import Origin, Sidecars
+from inpaintbench.curation.sources.base import Footage, Origin, Sidecars, SourceLeaf, quoted_path, unquoted_path
 from inpaintbench.errors import InputError, Rejected, UnknownNameError
 from inpaintbench.types import content_id
 
@@ -56,8 +55,11 @@ class FolderSource(SourceLeaf):
             yield Footage(name=relative, uri=relative, origin=self.name, content=content, payload=payload, **said.columns)
 
     def _files(self) -> Iterator[Path]:
+        def unlistable(error: OSError) -> None:
+            raise InputError(f"source folder {error.filename!r} cannot be listed: {error.strerror}") from error
+
         seen: set[str] = set()
-        for parent, folders, files in os.walk(self.folder, followlinks=True, onerror=self._unlistable):
+        for parent, folders, files in os.walk(self.folder, followlinks=True, onerror=unlistable):
             real = os.path.realpath(parent)
             ours = any(Path(parent, marker).is_file() for marker in ("workspace.json", "dataset.json"))
             if real in seen or ours:
@@ -67,11 +69,11 @@ class FolderSource(SourceLeaf):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
             for name in files:
                 path = Path(parent, name)
-                if not name.startswith(".") and path.suffix.lower() in self.suffixes and _plain_or_broken(path):
+                if name.startswith(".") or path.suffix.lower() not in self.suffixes:
+                    continue
+                # A broken link is worth a row with a reason; pipes and devices are not footage and would block.
+                if path.is_file() or (path.is_symlink() and not path.exists()):
                     yield path
-
-    def _unlistable(self, error: OSError) -> None:
-        raise InputError(f"source folder {error.filename!r} cannot be listed: {error.strerror}") from error
 
     def obtain(self, payload: Mapping[str, Any], scratch: str) -> str:  # noqa: ARG002 - nothing to make
         """The file where it lies.
@@ -85,11 +87,6 @@ class FolderSource(SourceLeaf):
                 return path
         except OSError as error:
             raise Rejected(f"cannot be read: {error.strerror}") from error
-
-
-def _plain_or_broken(path: Path) -> bool:
-    # A broken link is worth a row with a reason; pipes and devices are not footage and would block.
-    return path.is_file() or (path.is_symlink() and not path.exists())
 
 
 # Files of timed text, in letters of any case; one of the same name beside a video belongs to it.
@@ -108,9 +105,16 @@ class TextFiles:
         ``timed_text_doubles`` names them where there are several, ``timed_text_near`` those with a further word before the
         ending (``film.en.srt``) where there is none. An accent may be one sign (Linux) or two (macOS).
         """
-        known = self._by_stem.get(path.parent)
-        if known is None:
-            known = self._by_stem[path.parent] = _listed(path.parent)
+        if path.parent not in self._by_stem:
+            # Stem -> files; `film.en.srt` is also listed as `film/`, which is no stem.
+            files = self._by_stem[path.parent] = {}
+            for text in sorted(path.parent.iterdir(), key=lambda one: os.fsencode(one.name)):
+                if text.name.startswith(".") or not text.name.lower().endswith(TEXT_SUFFIXES) or not text.is_file():
+                    continue
+                files.setdefault(_alike(text.stem), []).append(text)
+                if text.with_suffix("").suffix:
+                    files.setdefault(f"{_alike(Path(text.stem).stem)}/", []).append(text)
+        known = self._by_stem[path.parent]
         texts = known.get(_alike(path.stem), [])
         if texts:
             payload: dict[str, Any] = {"timed_text": quoted_path(texts[0].absolute())}
@@ -119,20 +123,6 @@ class TextFiles:
             return {**payload, "timed_text_state": states[0] if len(states) == 1 else content_id(*states), **doubles}
         near = [_shown(text) for text in known.get(f"{_alike(path.stem)}/", [])]
         return {"timed_text_near": near, "timed_text_state": content_id(*near)} if near else {}
-
-
-def _listed(folder: Path) -> dict[str, list[Path]]:
-    """Stem -> files; ``film.en.srt`` is also listed as ``film/``, which is no stem."""
-    files: dict[str, list[Path]] = {}
-    with os.scandir(folder) as entries:
-        names = sorted(
-            (entry.name for entry in entries if entry.name.lower().endswith(TEXT_SUFFIXES) and entry.is_file()), key=os.fsencode
-        )
-    for path in (folder / name for name in names if not name.startswith(".")):
-        files.setdefault(_alike(path.stem), []).append(path)
-        if path.with_suffix("").suffix:
-            files.setdefault(f"{_alike(Path(path.stem).stem)}/", []).append(path)
-    return files
 
 
 def _shown(path: Path) -> str:

@@ -9,7 +9,7 @@ import json
 import os
 import shutil
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
@@ -21,24 +21,23 @@ import numpy.typing as npt
 
 from inpaintbench import video
 from inpaintbench.catalogue import known_name
-from inpaintbench.curation.sources.base import PARTS, Footage, SourceLeaf, quoted_path, unquoted_path
-from inpaintbench.curation.sources.edit_clips import _alike
-from inpaintbench.curation.sources.edit_folders import read_mask
+from inpaintbench.curation.sources.base import PARTS, Footage, Origin, Sidecars, SourceLeaf, quoted_path, unquoted_path
+from inpaintbench.curation.sources.edit_folders import first_of, of_one_size, read_mask
 from inpaintbench.curation.sources.removal_layouts import (
     GENERIC,
     NAMES,
     Film,
     Found,
-    Matched,
+    Stated,
+    by_folders,
     find,
     match,
     pictures_in,
     polygons_in,
+    read_effects,
     some_of,
     state_of,
 )
-from inpaintbench.curation.sources.sidecars import Origin, Sidecars
-from inpaintbench.curation.sources.stated_effects import Stated, by_folders, read_effects
 from inpaintbench.errors import InputError, MediaError, Rejected
 from inpaintbench.ranges import Positive
 from inpaintbench.types import Frames, content_id
@@ -113,50 +112,41 @@ class RemovalFolders(SourceLeaf):
             InputError: a folder that is not there, or names without a partner.
         """
         for clip in self.found():
-            yield self._footage(clip)
+            shots = [shot.films() for shot in clip.shots]
+            said = self._sidecars.of(clip.shots[0].input.files[0])
+            source, fps = clip.truth or clip.shots[0].input, clip.fps or self.fps
+            films = [film for shot in shots for film in shot.values()] + ([clip.truth] if clip.truth else [])
+            stated = by_folders(clip.name) if self._effects is None else self._effects.get(clip.name, Stated())
+            # What only folders could say before has the content that it had.
+            more = [] if self._effects is None and not stated.strength else [stated.kind, stated.strength, list(stated.several)]
+            states = [state_of(film) for film in films]
+            payload: dict[str, Any] = {
+                "shots": [{part: _plain(film) for part, film in shot.items()} for shot in shots],
+                "names": [shot.name for shot in clip.shots],
+                "name": quoted_path(clip.name),
+                "truth": None if clip.truth is None else _plain(clip.truth),
+                "fps": fps, "effect": asdict(stated), "lengthen": self.lengthen,
+                "any_size": self.masks_of_any_size,
+            }  # fmt: skip
+            if len(source.files) == 1 and not source.more and not source.is_archive:  # it is taken where it lies
+                payload["path"] = quoted_path(source.files[0].absolute())
+            yield Footage(
+                name=clip.name, uri=quoted_path(clip.name), origin=self.name,
+                content=content_id(self.version, fps, self.lengthen, self.masks_of_any_size, states, *said.state, *more),
+                payload=payload, **said.columns, known={"side_effect": stated.kind} if stated.kind else {},
+            )  # fmt: skip
 
     def found(self) -> list[Found]:
         """The clips, looked for and not opened; raises what ``footage`` raises."""
-        made = self._matched()
+        if self.layout == GENERIC:
+            made = match(self.folder, self.masks or self.folder, self.truth, allow_unmatched=self.allow_unmatched)
+        else:
+            made = find(self.folder, self.layout, allow_unmatched=self.allow_unmatched)
         strangers = [name for name in self._effects or () if name not in {clip.name for clip in made.clips}]
         if strangers:
             raise InputError(f"the table of side effects names clips that are not there: {some_of(strangers)}")
         self._notes = [(quoted_path(name), reason) for name, reason in made.alone]
         return made.clips
-
-    def _matched(self) -> Matched:
-        if self.layout == GENERIC:
-            return match(self.folder, self.masks or self.folder, self.truth, allow_unmatched=self.allow_unmatched)
-        return find(self.folder, self.layout, allow_unmatched=self.allow_unmatched)
-
-    def _footage(self, clip: Found) -> Footage:
-        shots = [shot.films() for shot in clip.shots]
-        said = self._sidecars.of(clip.shots[0].input.files[0])
-        source, fps = clip.truth or clip.shots[0].input, clip.fps or self.fps
-        films = [film for shot in shots for film in shot.values()] + ([clip.truth] if clip.truth else [])
-        states = [state_of(film) for film in films]
-        stated = by_folders(clip.name) if self._effects is None else self._effects.get(clip.name, Stated())
-        # What only folders could say before has the content that it had.
-        more = [] if self._effects is None and not stated.strength else [stated.kind, stated.strength, list(stated.several)]
-        payload: dict[str, Any] = {
-            "shots": [{part: _plain(film) for part, film in shot.items()} for shot in shots],
-            "names": [shot.name for shot in clip.shots],
-            "name": quoted_path(clip.name),
-            "truth": None if clip.truth is None else _plain(clip.truth),
-            "fps": fps, "effect": asdict(stated), "lengthen": self.lengthen,
-            "any_size": self.masks_of_any_size,
-        }  # fmt: skip
-        if len(source.files) == 1 and not source.more and not source.is_archive:  # it is taken where it lies
-            payload["path"] = quoted_path(source.files[0].absolute())
-        return Footage(
-            name=clip.name,
-            uri=quoted_path(clip.name),
-            origin=self.name,
-            content=content_id(self.version, fps, self.lengthen, self.masks_of_any_size, states, *said.state, *more),
-            payload=payload,
-            **said.columns,
-            known={"side_effect": stated.kind} if stated.kind else {},
-        )
 
     def obtain(self, payload: Mapping[str, Any], scratch: str) -> str:
         """The truth, or the clip itself where there is none, as a video where it lies or made of its pictures without loss.
@@ -167,16 +157,14 @@ class RemovalFolders(SourceLeaf):
         work, fps = Path(scratch), float(payload["fps"])
         try:
             shots = [{part: _film(given) for part, given in shot.items()} for shot in payload["shots"]]
-            truth = None if payload["truth"] is None else _film(payload["truth"])
+            truth = payload["truth"] and _film(payload["truth"])
             (work / PARTS).mkdir(exist_ok=True)
             # Several shots of one truth are told apart by number; one is called as it always was.
             numbers = ["all"] if len(shots) == 1 else [f"{number:03d}" for number in range(len(shots))]
             for number, shot in zip(numbers, shots, strict=True):
                 end = "" if number == "all" else f"_{number}"
                 lengths = {**shot, **({} if truth is None else {"truth": truth})}
-                masks = _masks(lengths, work, lengthen=payload["lengthen"])
-                if not payload["any_size"]:
-                    _check_sizes(lengths, masks["object_mask"], work)
+                masks = _masks(lengths, work, lengthen=payload["lengthen"], any_size=payload["any_size"])
                 for part, levels in masks.items():
                     video.write_levels(work / PARTS / f"{part}{end}.mp4", levels, fps=fps)
                 if truth is not None:
@@ -202,65 +190,45 @@ def _film(given: Mapping[str, Any]) -> Film:
     return Film(tuple(Path(unquoted_path(name)) for name in given["files"]), given["more"])
 
 
-def _masks(films: Mapping[str, Film], work: Path, *, lengthen: str) -> dict[str, npt.NDArray[np.uint8]]:
+def _masks(films: Mapping[str, Film], work: Path, *, lengthen: str, any_size: bool) -> dict[str, npt.NDArray[np.uint8]]:
     """Masks of the object, and of its side effects where there are, one a frame, by the names of their parts.
 
     Raises:
-        Rejected: films of other lengths or numbers.
+        Rejected: films of other lengths, numbers or, unless masks of ``any_size`` are taken, sizes.
     """
     counts = {part: film.count() for part, film in films.items()}
     frames = counts["input"]
     fixed = {part: count for part, count in counts.items() if part not in ("mask", "effect") or lengthen == "reject"}
     if len(set(fixed.values())) > 1:
         raise Rejected("its films have other lengths: " + ", ".join(f"{part} {count}" for part, count in counts.items()))
-    _check_numbers(films, counts)
-    made = {"object_mask": _levels(films["mask"], work)}
-    if "effect" in films:
-        made["effect_mask"] = _levels(films["effect"], work)
-    return {part: _lengthened(levels, frames, lengthen) for part, levels in made.items()}
-
-
-def _check_numbers(films: Mapping[str, Film], counts: Mapping[str, int]) -> None:
-    """Raise ``Rejected`` where numbered pictures are of other frames than those of ``input``; ``counts``: frames of each film."""
     pictures = {part: film.pictures() for part, film in films.items()}
     shown = pictures.pop("input")
     for part, numbered in pictures.items():
-        alike = video.count_alike(shown, numbered)
-        if not shown:
-            alike = video.begin_a_film(numbered, frames=counts["input"])
-        if not alike:
-            frames = f"its frames are {_begin(shown)}" if shown else f"its film has {counts['input']} frames"
-            raise Rejected(f"its {part} is {_begin(numbered)}, {frames}: give the {part} of these frames, numbered as they are")
-
-
-def _begin(paths: Sequence[Path]) -> str:
-    return ", ".join(path.name for path in paths[:2]) + " ..."
-
-
-def _check_sizes(films: Mapping[str, Film], levels: npt.NDArray[np.uint8], work: Path) -> None:
-    """Raise ``Rejected`` unless masks, ``uint8[T, H, W]``, and the film without the object have the size of that with it."""
-    width, height = _size(films["input"], work)
-    rows, columns = levels.shape[1:]
-    if (columns, rows) != (width, height):
-        raise Rejected(f"its masks are {columns}x{rows}, its frames {width}x{height}: give masks of the size of the frames")
-    if "truth" in films and (bare := _size(films["truth"], work)) != (width, height):
-        raise Rejected(
-            f"its frames are {width}x{height} with the object and {bare[0]}x{bare[1]} without it: give films of one size"
-        )
-
-
-def _size(film: Film, work: Path) -> tuple[int, int]:
-    """Width and height of the first frame."""
-    first = _unpacked(film, work).files[0]
-    frame = next(video.upright_frames(first))[0] if film.is_video else video.read_image(first)
-    return frame.shape[1], frame.shape[0]
-
-
-def _lengthened(levels: npt.NDArray[np.uint8], frames: int, lengthen: str) -> npt.NDArray[np.uint8]:
-    """The first masks, or all of them and then the last one again, or back and forth."""
-    more = max(0, frames - len(levels))
-    mode: Any = "reflect" if lengthen == "to_and_fro" and len(levels) > 1 else "edge"
-    return np.pad(levels, [(0, more), (0, 0), (0, 0)], mode=mode)[:frames]
+        if not (video.count_alike(shown, numbered) if shown else video.begin_a_film(numbered, frames=frames)):
+            told = f"its frames are {first_of(shown)}" if shown else f"its film has {frames} frames"
+            raise Rejected(f"its {part} is {first_of(numbered)}, {told}: give the {part} of these frames, numbered as they are")
+    made = {}
+    for name, part in (("object_mask", "mask"), ("effect_mask", "effect")):
+        if part in films:
+            levels = _levels(films[part], work)
+            # The first masks, or all of them and then the last one again, or back and forth.
+            more = [(0, max(0, frames - len(levels))), (0, 0), (0, 0)]
+            turns = lengthen == "to_and_fro" and len(levels) > 1
+            made[name] = (np.pad(levels, more, mode="reflect") if turns else np.pad(levels, more, mode="edge"))[:frames]
+    if any_size:
+        return made
+    sizes = {}
+    for part in films.keys() - {"mask", "effect"}:
+        film = _unpacked(films[part], work)
+        frame = next(video.upright_frames(film.files[0]))[0] if film.is_video else video.read_image(film.files[0])
+        sizes[part] = f"{frame.shape[1]}x{frame.shape[0]}"
+    rows, columns = made["object_mask"].shape[1:]
+    size = sizes["input"]
+    if f"{columns}x{rows}" != size:
+        raise Rejected(f"its masks are {columns}x{rows}, its frames {size}: give masks of the size of the frames")
+    if (bare := sizes.get("truth", size)) != size:
+        raise Rejected(f"its frames are {size} with the object and {bare} without it: give films of one size")
+    return made
 
 
 def _put(film: Film, work: Path, target: Path, *, fps: float, copied: bool = True) -> Path:
@@ -277,7 +245,7 @@ def _put(film: Film, work: Path, target: Path, *, fps: float, copied: bool = Tru
         begin, end = film.more["span"]
         frames: Iterator[Any] = (frame for frame, _ in islice(video.upright_frames(film.files[0]), begin, end))
     else:
-        frames = _alike([quoted_path(file) for file in film.files], video.read_image)
+        frames = of_one_size([quoted_path(file) for file in film.files], video.read_image)
     video.write_clip(path, frames, fps=fps, form="lossless")
     return path
 
@@ -327,46 +295,31 @@ def _cell(film: Film) -> bytes:
 
 def _levels(film: Film, work: Path) -> npt.NDArray[np.uint8]:
     """Masks, ``uint8[T, H, W]``, 0 = no object; of a coded video what is brighter than the middle."""
-    if film.files[0].suffix == ".json":
-        return _polygons(film)
-    if film.files[0].suffix == ".npz":
-        return _of_array(film)
+    path = film.files[0]
+    if path.suffix == ".json":
+        # The polygons of one picture, filled.
+        try:
+            polygons = [np.array(polygon, np.float64).reshape(-1, 2) for polygon in polygons_in(path)]
+        except ValueError as error:
+            raise MediaError(f"{path.name} has no polygons: {error}") from error
+        height, width = video.read_image(Path(film.more["size_of"])).shape[:2]
+        filled = np.zeros((height, width), np.uint8)
+        for corners in polygons:
+            cv2.fillPoly(filled, [np.rint(corners).astype(np.int32)], 255)
+        return filled[None]
+    if path.suffix == ".npz":
+        # One object of the masks of a film, `[T, H, W]` of numbers of objects, over a span.
+        begin, end = film.more["span"]
+        try:
+            with np.load(path, allow_pickle=False) as archive:
+                numbers = archive["arr_0"][begin:end]
+        except (KeyError, ValueError, zipfile.BadZipFile) as error:
+            raise MediaError(f"{path.name} holds no array of masks: {error}") from error
+        if numbers.ndim != 3 or len(numbers) < end - begin:
+            raise MediaError(f"{path.name} has masks of shape {numbers.shape}, frames {begin} to {end} are asked for")
+        return np.asarray(np.where(numbers == film.more["value"], 255, 0), np.uint8)
     film = _unpacked(film, work)
     if film.is_video:
         frames: Frames = video.read_frames(film.files[0])
         return np.asarray(np.where(frames.max(axis=3) > _WHITE, 255, 0), np.uint8)
-    return np.stack(list(_alike([quoted_path(file) for file in film.files], read_mask)))
-
-
-def _of_array(film: Film) -> npt.NDArray[np.uint8]:
-    """One object of the masks of a film, ``[T, H, W]`` of numbers of objects, over a span.
-
-    Raises:
-        MediaError: no such array.
-    """
-    begin, end = film.more["span"]
-    try:
-        with np.load(film.files[0], allow_pickle=False) as archive:
-            numbers = archive["arr_0"][begin:end]
-    except (KeyError, ValueError, zipfile.BadZipFile) as error:
-        raise MediaError(f"{film.files[0].name} holds no array of masks: {error}") from error
-    if numbers.ndim != 3 or len(numbers) < end - begin:
-        raise MediaError(f"{film.files[0].name} has masks of shape {numbers.shape}, frames {begin} to {end} are asked for")
-    return np.asarray(np.where(numbers == film.more["value"], 255, 0), np.uint8)
-
-
-def _polygons(film: Film) -> npt.NDArray[np.uint8]:
-    """The polygons of one picture, filled, ``uint8[1, H, W]``.
-
-    Raises:
-        MediaError: no such file.
-    """
-    try:
-        corners = [np.array(polygon, np.float64).reshape(-1, 2) for polygon in polygons_in(film.files[0])]
-    except ValueError as error:
-        raise MediaError(f"{film.files[0].name} has no polygons: {error}") from error
-    height, width = video.read_image(Path(film.more["size_of"])).shape[:2]
-    filled = np.zeros((height, width), np.uint8)
-    for polygon in corners:
-        cv2.fillPoly(filled, [np.rint(polygon).astype(np.int32)], 255)
-    return filled[None]
+    return np.stack(list(of_one_size([quoted_path(file) for file in film.files], read_mask)))

@@ -1,19 +1,26 @@
-"""Places of the clips, masks and truths of removal and benchmark data sets in their folders. Nothing is ever written there."""
+"""Places of the clips, masks and truths of removal and benchmark data sets in their folders, and what is stated of them.
+
+Nothing is ever written there.
+"""
 
 from __future__ import annotations
 
 import csv
 import json
 import os
+import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from inpaintbench import video
+from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, MediaError, reason_of
 from inpaintbench.files import open_text, read_text
+from inpaintbench.table_files import read_rows
 from inpaintbench.types import Plain
 from inpaintbench.video.decoding import packet_times
 
@@ -131,13 +138,26 @@ def find(root: Path, layout: str, *, allow_unmatched: bool = False) -> Matched:
     if layout in _OWN:
         return Matched(list(_OWN[layout](root)), [])
     known = LAYOUTS[layout]
-    inputs, masks = (_first_of(root, names) for names in (known.inputs, known.masks))
+    inputs, masks, truths = (
+        next((root / name for name in names if (root / name).is_dir()), None)
+        for names in (known.inputs, known.masks, known.truths)
+    )
     if inputs is None or masks is None:
         wanted = " and ".join(repr(names[0]) for names in (known.inputs, known.masks))
         raise InputError(f"{str(root)!r} is not in the layout {layout!r}, which has the folders {wanted}")
-    tested = _tested(root)
-    made = match(inputs, masks, _first_of(root, known.truths), allow_unmatched=allow_unmatched, tested=tested)
-    return Matched([_of_same_numbers(clip) for clip in made.clips], made.alone) if known.same_numbers else made
+    tested = None
+    if (path := root / "test.json").is_file():
+        try:
+            tested = [str(name) for name in json.loads(read_text(path))]
+        except (OSError, ValueError, TypeError) as error:
+            raise InputError(f"{str(path)!r} is not a list of videos with their numbers of frames: {error}") from error
+    clips, alone = match(inputs, masks, truths, allow_unmatched=allow_unmatched, tested=tested)
+    for place, clip in enumerate(clips if known.same_numbers else ()):
+        shot = clip.shots[0]
+        frames, marked = ({path.stem: path for path in film.files} for film in (shot.input, shot.mask))
+        if len(marked) < len(frames) and set(marked) <= set(frames) and not shot.input.is_video:
+            clips[place] = Found(clip.name, (Shot(Film(tuple(frames[stem] for stem in marked)), shot.mask),))
+    return Matched(clips, alone)
 
 
 def match(
@@ -161,11 +181,8 @@ def match(
     shared = [name for name in sides["clips"] if all(name in films for films in sides.values())]
     alone = [(side, name) for side, films in sides.items() for name in films if name not in shared]
     if not shared or (alone and not allow_unmatched):
-        lists = "; ".join(
-            f"{side} without a partner: {some_of([name for other, name in alone if other == side])}"
-            for side in sides
-            if any(other == side for other, _ in alone)
-        )
+        names_of = {side: [name for other, name in alone if other == side] for side in sides}
+        lists = "; ".join(f"{side} without a partner: {some_of(names)}" for side, names in names_of.items() if names)
         way_out = "name them alike (capitals count)" + (", or leave them out with --allow-unmatched" if shared else "")
         raise InputError(f"{lists or f'no clips in {str(inputs)!r}'}: {way_out}")
     left_out = [(name, f"{side} without a partner of its name") for side, name in alone]
@@ -174,30 +191,6 @@ def match(
     return Matched(
         [Found(name, (Shot(sides["clips"][name], sides["masks"][name]),), truth_of.get(name)) for name in shared], left_out
     )
-
-
-def _tested(root: Path) -> list[str] | None:
-    """Names of the videos that are tested, where a data set has a list of them."""
-    path = root / "test.json"
-    if not path.is_file():
-        return None
-    try:
-        return [str(name) for name in json.loads(read_text(path))]
-    except (OSError, ValueError, TypeError) as error:
-        raise InputError(f"{str(path)!r} is not a list of videos with their numbers of frames: {error}") from error
-
-
-def _of_same_numbers(clip: Found) -> Found:
-    """The clip less the frames that have no mask of their number, where every mask has its frame."""
-    shot = clip.shots[0]
-    frames, masks = ({path.stem: path for path in film.files} for film in (shot.input, shot.mask))
-    if len(masks) == len(frames) or not set(masks) <= set(frames) or shot.input.is_video:
-        return clip
-    return Found(clip.name, (Shot(Film(tuple(frames[stem] for stem in masks)), shot.mask),), None)
-
-
-def _first_of(root: Path, names: Sequence[str]) -> Path | None:
-    return next((root / name for name in names if (root / name).is_dir()), None)
 
 
 def _films(folder: Path) -> dict[str, Film]:
@@ -273,16 +266,10 @@ def _rose(root: Path) -> Iterator[Found]:
         raise InputError(f"{str(root)!r} is not in the layout 'rose', which has folders such as 'Env1/Env1_Unedited'")
     for scene in scenes:
         sides = [_films(scene / f"{scene.name}_{side}") for side in ("Unedited", "Masked", "Edited")]
-        plain = [{_bare(name): film for name, film in films.items()} for films in sides]
+        plain = [{re.sub("_(Unedited|Edited|Masked)", "", name): film for name, film in films.items()} for films in sides]
         if alone := sorted(set(plain[0]) ^ set(plain[1]) | set(plain[0]) ^ set(plain[2])):
             raise InputError(f"{scene.name!r} has films without a partner: {some_of(alone)}")
         yield from (Found(f"{scene.name}/{name}", (Shot(plain[0][name], plain[1][name]),), plain[2][name]) for name in plain[0])
-
-
-def _bare(name: str) -> str:
-    for word in ("_Unedited", "_Edited", "_Masked"):
-        name = name.replace(word, "")
-    return name
 
 
 def _rord(root: Path) -> Iterator[Found]:
@@ -362,13 +349,10 @@ def _ober(root: Path) -> Iterator[Found]:
             yield Found(name, (Shot(input_ or Film((path,)), mask or Film((path,)), effect),), truth)
 
 
-def _vpbench_long(root: Path) -> Iterator[Found]:
-    return _vpbench(root, "our_video_inpaint_long.csv")
-
-
 # Layouts that are more than a folder for each kind of film.
 _OWN: Mapping[str, Callable[[Path], Iterator[Found]]] = {
-    "rose": _rose, "rord": _rord, "ober": _ober, "vpbench": _vpbench, "vpbench-long": _vpbench_long
+    "rose": _rose, "rord": _rord, "ober": _ober, "vpbench": _vpbench,
+    "vpbench-long": partial(_vpbench, table="our_video_inpaint_long.csv"),
 }  # fmt: skip
 NAMES = (GENERIC, *LAYOUTS, *_OWN)
 # Those that have the truth of an object's removal, and those of the classic benchmarks, whose truth is the clip.
@@ -386,3 +370,70 @@ def state_of(film: Film) -> list[Any]:
     """What changes whenever a film does: name, size and time of each file, and what is taken of it."""
     status = [(path.name, path.stat()) for path in film.files]
     return [[os.fsencode(name).hex(), one.st_size, one.st_mtime_ns] for name, one in status] + ([film.more] if film.more else [])
+
+
+# Side effects of objects that people state of their clips, in a table or by the names of folders.
+KINDS = ("shadow", "reflection", "mirror", "translucency", "light")
+STRENGTHS = ("low", "mid", "high")
+# Without a side effect, and with several.
+COMMON, COMBINED = "common", "combined"
+CLIP, KIND, STRENGTH = "clip", "side_effect", "strength"
+# Between several side effects of one clip.
+_AND = "+"
+# Words in the names of folders that say which side effect an object has.
+_WORDS: Mapping[str, tuple[str, ...]] = {
+    "shadow": ("shadow",), "reflection": ("reflection", "reflecting"), "mirror": ("mirror",),
+    "translucency": ("translucent", "translucency"), "light": ("light", "light_source"), COMMON: (COMMON,),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Stated:
+    """What is stated of a clip's side effect."""
+
+    kind: str | None = None
+    """One of ``KINDS``, ``COMMON`` or ``COMBINED``; None where nothing is stated."""
+    strength: str | None = None
+    """One of ``STRENGTHS``; None where nobody says it."""
+    several: tuple[str, ...] = ()
+    """The kinds of a combined one."""
+
+
+def by_folders(name: str) -> Stated:
+    """What the folders of a clip are named after: ``shadow/high/dog`` has a strong shadow."""
+    words = {part.lower() for part in Path(name).parts}
+    kind = next((kind for kind, names in _WORDS.items() if words & set(names)), None)
+    levels = words.intersection(STRENGTHS)
+    strong = kind in KINDS and len(levels) == 1
+    return Stated(kind, levels.pop() if strong else None)
+
+
+def read_effects(path: Path) -> dict[str, Stated]:
+    """Clip -> what a table with the columns ``clip``, ``side_effect`` and, if need be, ``strength`` states of it.
+
+    Raises:
+        InputError: not such a table; an unknown side effect or strength; a clip twice.
+    """
+    stated: dict[str, Stated] = {}
+    for row in read_rows(path, called="table of side effects", known=(CLIP, KIND, STRENGTH)):
+        texts = {name: str(value).strip() for name, value in row.fields.items()}
+        if unknown := sorted(texts.keys() - {CLIP, KIND, STRENGTH}):
+            raise InputError(f"{path.name}: {unknown_name('column', unknown[0], [CLIP, KIND, STRENGTH])}")
+        if CLIP not in texts or KIND not in texts:
+            raise InputError(f"{row.where} needs a {CLIP} and its {KIND}")
+        if texts[CLIP] in stated:
+            raise InputError(f"{row.where} names the clip {texts[CLIP]!r} again")
+        kinds = tuple(dict.fromkeys(word.strip() for word in texts[KIND].split(_AND)))
+        choices = KINDS if len(kinds) > 1 else (*KINDS, COMMON, COMBINED)
+        strength = texts.get(STRENGTH)
+        for kind in kinds:
+            if kind not in choices:
+                raise InputError(f"{row.where}: {unknown_name('side effect', kind, list(choices))}")
+        if strength is not None and strength not in STRENGTHS:
+            raise InputError(f"{row.where}: {unknown_name('strength', strength, list(STRENGTHS))}")
+        if strength is not None and kinds == (COMMON,):
+            raise InputError(f"{row.where}: what has no side effect has no strength")
+        stated[texts[CLIP]] = Stated(kinds[0], strength) if len(kinds) == 1 else Stated(COMBINED, strength, kinds)
+    if not stated:
+        raise InputError(f"{path.name} has no rows: it needs the columns {CLIP}, {KIND} and, if need be, {STRENGTH}")
+    return stated

@@ -1,4 +1,9 @@
-"""Things to be removed, cut-outs of photographs and drawn figures; and where a frame shows them, their shadow, their image."""
+"""Things to be removed, cut-outs of photographs and drawn figures, and the layers that put them into a picture.
+
+A layer is an object, its shadow, its image or its light. It is drawn over what lies below it, on noise-free levels 0..255 in
+float64, and changes nothing outside its own piece of the frame. A picture with its layers and the same picture without them are
+therefore equal wherever none of them reaches.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import cv2
 import numpy as np
@@ -17,8 +22,110 @@ from inpaintbench.curation.sources.embedded_edits import SCENES, object_of
 from inpaintbench.curation.sources.figure import draw_look, paint, place_figure
 from inpaintbench.curation.sources.figure_pose import Pose, skeleton
 from inpaintbench.curation.sources.photographs import PHOTOGRAPHS
-from inpaintbench.curation.sources.removal_layers import Piece
 from inpaintbench.types import item_rng
+
+# `float64[h, w]`, 0..1.
+Cover = npt.NDArray[np.float64]
+# `float64[h, w, 3]` RGB, 0..255.
+Colour = npt.NDArray[np.float64]
+Canvas = npt.NDArray[np.float64]
+
+
+class Layer(Protocol):
+    """A change of some pixels of a frame."""
+
+    def draw(self, canvas: Canvas) -> None:
+        """Change ``canvas``, ``float64[H, W, 3]``, in place."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A piece of a frame: its first row and column, and how much of each of its pixels is covered."""
+
+    top: int
+    left: int
+    cover: Cover
+
+    def of(self, frame: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The piece of a frame, a view."""
+        height, width = self.cover.shape
+        return frame[self.top : self.top + height, self.left : self.left + width]
+
+
+@dataclass(frozen=True)
+class Shadow:
+    """``F (1 - s P)``: light is lost where the shadow falls."""
+
+    piece: Piece
+    strength: float
+
+    def draw(self, canvas: Canvas) -> None:
+        """Darken the piece."""
+        self.piece.of(canvas)[...] *= (1 - self.strength * self.piece.cover)[..., None]
+
+
+@dataclass(frozen=True)
+class Glow:
+    """``F + g L G``: light that the object gives."""
+
+    piece: Piece
+    colour: tuple[float, float, float]
+    strength: float
+
+    def draw(self, canvas: Canvas) -> None:
+        """Add light to the piece."""
+        self.piece.of(canvas)[...] += (self.strength * self.piece.cover)[..., None] * np.array(self.colour)
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """``F (1 + g)``: the light of the whole scene, which comes with the object."""
+
+    strength: float
+
+    def draw(self, canvas: Canvas) -> None:
+        """Brighten or, for a negative strength, darken the frame."""
+        canvas *= 1 + self.strength
+
+
+@dataclass(frozen=True)
+class Solid:
+    """``(1 - a A) F + a A C``: the object itself, solid for a = 1, else of glass."""
+
+    piece: Piece
+    colour: Colour
+    strength: float = 1.0
+
+    def draw(self, canvas: Canvas) -> None:
+        """Mix the colours into the piece."""
+        under = self.piece.of(canvas)
+        share = (self.strength * self.piece.cover)[..., None]
+        under[...] = (1 - share) * under + share * self.colour
+
+
+class Reflection(Solid):
+    """``(1 - r Q) F + r Q R``: the object's image in a floor or a mirror."""
+
+
+def layered(frame: npt.NDArray[Any], layers: Sequence[Layer], *, noise: npt.NDArray[np.int16]) -> npt.NDArray[np.uint8]:
+    """A frame with ``layers`` over it: drawn on whole levels without noise, rounded, then the noise added, ``uint8[H, W, 3]``.
+
+    Without layers it is the frame with the noise: where no layer changes a level both are equal to the byte.
+
+    Args:
+        frame: ``[H, W, 3]``, noise-free.
+        layers: the lowest first.
+        noise: whole levels, ``int16[H, W, 3]``.
+    """
+    levels = np.asarray(frame, np.int16)
+    if layers:
+        canvas = np.array(frame, np.float64)
+        for layer in layers:
+            layer.draw(canvas)
+        # Light may be brighter than the sensor takes: levels far above stay inside of int16.
+        levels = np.clip(np.rint(canvas), -1024, 4096).astype(np.int16)
+    return np.asarray(np.clip(levels + noise, 0, 255), np.uint8)
+
 
 Plane = npt.NDArray[np.float32]
 # `float64[2, 3]`: pixels (x, y) of a sprite to those of a frame.

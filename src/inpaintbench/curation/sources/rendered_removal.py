@@ -22,8 +22,20 @@ from inpaintbench.curation.sources import removal_objects as objects
 from inpaintbench.curation.sources.base import PARTS, Footage, SourceLeaf
 from inpaintbench.curation.sources.embedded import FRAMES_PER_SECOND, Film, Shot, noise_of, noiseless
 from inpaintbench.curation.sources.photographs import PHOTOGRAPHS
-from inpaintbench.curation.sources.removal_layers import Exposure, Glow, Layer, Piece, Reflection, Shadow, Solid, layered
-from inpaintbench.curation.sources.removal_objects import OBJECTS, Seen, Sprite, Thing
+from inpaintbench.curation.sources.removal_objects import (
+    OBJECTS,
+    Exposure,
+    Glow,
+    Layer,
+    Piece,
+    Reflection,
+    Seen,
+    Shadow,
+    Solid,
+    Sprite,
+    Thing,
+    layered,
+)
 from inpaintbench.curation.sources.virtual_camera import scale_of
 from inpaintbench.errors import InputError
 from inpaintbench.ranges import AtLeastOne, Seed, Side
@@ -104,23 +116,22 @@ class Scene:
 
 def scenes(count: int, *, frames: int = 40, seed: int = 0) -> list[Scene]:
     """The first ``count`` scenes."""
-    return [_scene(place, frames=frames, seed=seed) for place in range(count)]
-
-
-def _scene(place: int, *, frames: int, seed: int) -> Scene:
-    rng = item_rng(seed, "removal scene", str(place))
-    effects = TURNS[place % len(TURNS)]
-    # Lists whose lengths share no factor: every kind of effect meets every camera, ground and object in time.
-    motion, speed = CAMERAS[place % len(CAMERAS)]
-    ground = GROUNDS[(place + place // len(TURNS)) % len(GROUNDS)]
-    choices = [name for name in OBJECTS if not name.endswith(ground)]
-    name = choices[int(rng.integers(len(choices)))] if place >= len(OBJECTS) else OBJECTS[place]
-    name = name if name in choices else choices[place % len(choices)]
-    size, moves = ([*group][(place * step + place // len(group)) % len(group)] for group, step in ((SIZES, 1), (MOTIONS, 2)))
-    return Scene(
-        f"{place:03d}_{ground}_{motion}_{name}", ground, motion, speed, frames, seed, name, effects, size, moves,
-        PATHS[place % len(PATHS)], place % 5 == 3,
-    )  # fmt: skip
+    made = []
+    for place in range(count):
+        rng = item_rng(seed, "removal scene", str(place))
+        # Lists whose lengths share no factor: every kind of effect meets every camera, ground and object in time.
+        motion, speed = CAMERAS[place % len(CAMERAS)]
+        ground = GROUNDS[(place + place // len(TURNS)) % len(GROUNDS)]
+        choices = [name for name in OBJECTS if not name.endswith(ground)]
+        name = choices[int(rng.integers(len(choices)))] if place >= len(OBJECTS) else OBJECTS[place]
+        name = name if name in choices else choices[place % len(choices)]
+        size = [*SIZES][(place + place // len(SIZES)) % len(SIZES)]
+        moves = [*MOTIONS][(2 * place + place // len(MOTIONS)) % len(MOTIONS)]
+        made.append(Scene(
+            f"{place:03d}_{ground}_{motion}_{name}", ground, motion, speed, frames, seed, name, TURNS[place % len(TURNS)], size,
+            moves, PATHS[place % len(PATHS)], place % 5 == 3,
+        ))  # fmt: skip
+    return made
 
 
 @dataclass(frozen=True)
@@ -177,7 +188,20 @@ class _Stage:
         tall = max(12, round(SIZES[scene.size] * height))
         self.thing: Thing = objects.thing(scene.thing, height=tall, seed=scene.seed + int(rng.integers(1000)))
         self.shear = (float(rng.choice([-1, 1]) * rng.uniform(0.5, 0.9)), float(rng.uniform(0.12, 0.3)))
-        way = _way(scene, rng, mirrored="mirror" in scene.effects)
+        # Where the object stands in each frame, in widths and heights of the view of the middle frame, `[T, 2]`.
+        mirrored = "mirror" in scene.effects
+        progress = np.linspace(-0.5, 0.5, scene.frames)
+        if scene.path == "stop_and_go":  # walks, stands, walks
+            progress = np.interp(np.linspace(0, 1, scene.frames), [0, 0.35, 0.65, 1], [-0.5, 0, 0, 0.5])
+        length = MOTIONS[scene.moves] * (0.5 if mirrored else 1.0)
+        forward = 1 if rng.random() < 0.5 else -1
+        across = float(rng.uniform(0.3, 0.34) if mirrored else rng.uniform(0.42, 0.58))
+        down = np.full(scene.frames, float(rng.uniform(0.7, 0.76)))
+        if scene.path == "arc":
+            down += 0.25 * length * (1 - 4 * progress**2)
+        if scene.path == "sine":
+            down += 0.15 * length * np.sin(4 * math.pi * progress)
+        way = np.stack([across + forward * length * progress, down], axis=1)
         ground = np.stack([way[:, 0] * width, way[:, 1] * height, np.ones(len(way))])
         in_scene = (middle @ ground).T
         back = np.linalg.inv(film.homographies)
@@ -225,42 +249,24 @@ class _Stage:
             made.append(None if image is None else Reflection(image.piece, image.colour, effects["mirror"]))
         flicker = 1 + _FLICKER * math.sin(2 * math.pi * _FLICKER_HERTZ * index / FRAMES_PER_SECOND)
         if "light" in effects:
-            tall = scale * len(one.alpha)
-            made.append(_lamp(float(contact[0]), float(contact[1]) - 0.8 * tall, tall, effects["light"] * flicker, **size))
+            tall, strength = scale * len(one.alpha), effects["light"] * flicker
+            made.append(self._lamp(float(contact[0]), float(contact[1]) - 0.8 * tall, tall, strength))
         if "exposure" in effects:
             made.append(Exposure(effects["exposure"] * flicker))
         made.append(None if shown is None else Solid(shown.piece, shown.colour, effects.get("translucency", 1.0)))
         return [layer for layer in made if layer is not None]
 
-
-def _lamp(x: float, y: float, tall: float, strength: float, *, width: int, height: int) -> Glow | None:
-    """Light around (x, y), as far as it changes a level by itself."""
-    reach = _LAMP_REACH * tall
-    far = reach * math.sqrt(2 * math.log(max(strength * max(_LAMP) / _NO_LEVEL, 1.0)))
-    left, top = max(0, math.ceil(x - far)), max(0, math.ceil(y - far))
-    right, bottom = min(width, math.floor(x + far) + 1), min(height, math.floor(y + far) + 1)
-    if left >= right or top >= bottom:
-        return None
-    across, down = np.arange(left, right) - x, np.arange(top, bottom) - y
-    cover = np.exp(-(across[None, :] ** 2 + down[:, None] ** 2) / (2 * reach**2))
-    return Glow(Piece(top, left, cover), _LAMP, strength)
-
-
-def _way(scene: Scene, rng: np.random.Generator, *, mirrored: bool) -> npt.NDArray[np.float64]:
-    """Where the object stands in each frame, in widths and heights of the view of the middle frame, ``float64[T, 2]``."""
-    progress = np.linspace(-0.5, 0.5, scene.frames)
-    if scene.path == "stop_and_go":  # walks, stands, walks
-        progress = np.interp(np.linspace(0, 1, scene.frames), [0, 0.35, 0.65, 1], [-0.5, 0, 0, 0.5])
-    length = MOTIONS[scene.moves] * (0.5 if mirrored else 1.0)
-    forward = 1 if rng.random() < 0.5 else -1
-    middle = float(rng.uniform(0.3, 0.34) if mirrored else rng.uniform(0.42, 0.58))
-    ground = float(rng.uniform(0.7, 0.76))
-    y = np.full(scene.frames, ground)
-    if scene.path == "arc":
-        y += 0.25 * length * (1 - 4 * progress**2)
-    if scene.path == "sine":
-        y += 0.15 * length * np.sin(4 * math.pi * progress)
-    return np.stack([middle + forward * length * progress, y], axis=1)
+    def _lamp(self, x: float, y: float, tall: float, strength: float) -> Glow | None:
+        """Light around (x, y), as far as it changes a level by itself."""
+        reach = _LAMP_REACH * tall
+        far = reach * math.sqrt(2 * math.log(max(strength * max(_LAMP) / _NO_LEVEL, 1.0)))
+        left, top = max(0, math.ceil(x - far)), max(0, math.ceil(y - far))
+        right, bottom = min(self.width, math.floor(x + far) + 1), min(self.height, math.floor(y + far) + 1)
+        if left >= right or top >= bottom:
+            return None
+        across, down = np.arange(left, right) - x, np.arange(top, bottom) - y
+        cover = np.exp(-(across[None, :] ** 2 + down[:, None] ** 2) / (2 * reach**2))
+        return Glow(Piece(top, left, cover), _LAMP, strength)
 
 
 def check_films(what: str, count: int, *, frames: int, width: int, height: int) -> None:
@@ -298,52 +304,85 @@ class RenderedRemoval(SourceLeaf):
         """The films, in order."""
         each = len(LEVELS) + 1
         for place, scene in enumerate(scenes(-(-self.items // each), frames=self.frames, seed=self.seed)):
-            yield self._footage(scene, [level for level, _ in scene.variants()][-min(each, self.items - place * each) :])
-
-    def _footage(self, scene: Scene, levels: Sequence[str]) -> Footage:
-        photograph = PHOTOGRAPHS[scene.photograph]
-        payload = {
-            "scene": {**asdict(scene), "effects": list(scene.effects)},
-            "width": self.width,
-            "height": self.height,
-            "levels": list(levels),
-        }
-        return Footage(
-            name=scene.name,
-            uri=f"rendered_removal:{scene.name}",
-            origin=self.name,
-            content=content_id(self.version, photograph.sha256, payload),
-            payload=payload,
-            **photograph.credits(),
-            known={
+            levels = [level for level, _ in scene.variants()][-min(each, self.items - place * each) :]
+            known = {
                 "object": scene.thing, "object_size": scene.size, "object_motion": scene.moves, "object_path": scene.path,
                 "camera": "still" if scene.motion == "tripod" else "moving", "camera_movement": scene.motion,
                 "side_effect": scene.kind, "bg_scene_motion_level": "high" if scene.water else "low",
-            },
-        )  # fmt: skip
+            }  # fmt: skip
+            yield _footage(self, scene, {"width": self.width, "height": self.height, "levels": levels}, known=known)
 
     def obtain(self, payload: Mapping[str, Any], scratch: str) -> str:
         """Render the scene of ``payload`` into the folder ``scratch``; the path of the film without the object."""
-        given = {field.name: payload["scene"][field.name] for field in fields(Scene)}
-        scene = Scene(**{**given, "effects": tuple(given["effects"])})
+        scene = _scene_of(payload)
         made = render(scene, width=payload["width"], height=payload["height"], levels=payload["levels"])
         parts = Path(scratch) / PARTS
         parts.mkdir()
         video.write_hole(parts / "object_mask.mp4", made.thing, fps=FRAMES_PER_SECOND)
         for level, frames in made.inputs.items():
             video.write_lossless(parts / f"input_{level}.mp4", frames, fps=FRAMES_PER_SECOND)
-        (parts / "scene.json").write_text(json.dumps(_facts(scene, made)))
+        facts = {
+            "kind": scene.kind, "exact": True, "effects": dict(scene.variants()),
+            "homographies": None if scene.water else made.film.homographies.tolist(),
+            "object_speed_pixels": float(made.travelled[-1] / (len(made.travelled) - 1)),
+        }  # fmt: skip
+        (parts / "scene.json").write_text(json.dumps(facts))
         path = Path(scratch) / "truth.mp4"
         video.write_lossless(path, made.truth, fps=FRAMES_PER_SECOND)
         return str(path)
 
 
-def _facts(scene: Scene, made: Rendered) -> dict[str, Any]:
-    """What the recipe has to know of a scene."""
-    return {
-        "kind": scene.kind,
-        "exact": True,
-        "effects": dict(scene.variants()),
-        "homographies": None if scene.water else made.film.homographies.tolist(),
-        "object_speed_pixels": float(made.travelled[-1] / (len(made.travelled) - 1)),
-    }
+class EmbeddedBenchmark(SourceLeaf):
+    """Films of photographs; the mask of every second one stands still, that of the others moves as an object does.
+
+    Args (all constants):
+        clips: how many.
+        width: of the frames, in pixels.
+        height: of the frames.
+        frames: of each film.
+        seed: of the scenes, the camera and the noise.
+
+    Raises:
+        InputError: a number that cannot be used.
+    """
+
+    name = "embedded_benchmark"
+    version = "1"
+
+    def __init__(
+        self, *, clips: AtLeastOne = 8, width: Side = 432, height: Side = 240, frames: AtLeastOne = 24, seed: Seed = 0
+    ) -> None:
+        check_films("clip", clips, frames=frames, width=width, height=height)
+        self.clips, self.width, self.height, self.frames, self.seed = clips, width, height, frames, seed
+
+    def footage(self) -> Iterator[Footage]:
+        """The films, in order."""
+        for place, scene in enumerate(scenes(self.clips, frames=self.frames, seed=self.seed)):
+            yield _footage(self, scene, {"width": self.width, "height": self.height, "stands": place % 2 == 0})
+
+    def obtain(self, payload: Mapping[str, Any], scratch: str) -> str:
+        """Film the scene of ``payload`` into the folder ``scratch``; the path of the film."""
+        made = render(_scene_of(payload), width=payload["width"], height=payload["height"], levels=())
+        mask = made.thing
+        if payload["stands"]:
+            mask = np.repeat(mask[[int(mask.sum(axis=(1, 2)).argmax())]], len(mask), axis=0)
+        (Path(scratch) / PARTS).mkdir()
+        video.write_hole(Path(scratch) / PARTS / "object_mask.mp4", mask, fps=FRAMES_PER_SECOND)
+        path = Path(scratch) / "film.mp4"
+        video.write_lossless(path, made.truth, fps=FRAMES_PER_SECOND)
+        return str(path)
+
+
+def _footage(leaf: SourceLeaf, scene: Scene, given: Mapping[str, Any], *, known: Mapping[str, str] = {}) -> Footage:
+    """A scene as footage of a leaf, which renders it by what is ``given`` besides."""
+    photograph = PHOTOGRAPHS[scene.photograph]
+    payload = {"scene": {**asdict(scene), "effects": list(scene.effects)}, **given}
+    return Footage(
+        name=scene.name, uri=f"{leaf.name}:{scene.name}", origin=leaf.name,
+        content=content_id(leaf.version, photograph.sha256, payload), payload=payload, **photograph.credits(), known=known,
+    )  # fmt: skip
+
+
+def _scene_of(payload: Mapping[str, Any]) -> Scene:
+    given = {field.name: payload["scene"][field.name] for field in fields(Scene)}
+    return Scene(**{**given, "effects": tuple(given["effects"])})

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 SPLITTERS: Catalogue[type[Splitter]] = Catalogue(
     "splitter",
     {
-        "seconds": "inpaintbench.curation.splitters.seconds:Seconds",
+        "seconds": "inpaintbench.curation.splitters.windows:Seconds",
         "shots": "inpaintbench.curation.splitters.shots:Shots",
         "windows": "inpaintbench.curation.splitters.windows:Windows",
     },

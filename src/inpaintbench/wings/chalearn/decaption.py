@@ -18,7 +18,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from inpaintbench.curation import captions, select
+from inpaintbench.curation import select
 from inpaintbench.curation.judging import refuse_unasked
 from inpaintbench.curation.split import FILM_SHARES
 from inpaintbench.deviations import Deviation
@@ -36,6 +36,7 @@ from inpaintbench.recipes.stages import SourceSpec, require
 from inpaintbench.steps import AXES_OF_ITEMS, KNOWN, MEASURED_MASKS
 from inpaintbench.tables import to_columns
 from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Plain, Selection, Source, content_id, hash_of, item_rng
+from inpaintbench.wings.chalearn import captions
 from inpaintbench.workspace import Workspace
 
 DIFFICULTIES = ("easy", "medium", "hard")

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from inpaintbench import video
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.curation import fitting, footage, measuring, nearer, object_masks
-from inpaintbench.curation.attributes.warp_valid_share import ENOUGH, WarpValidShare
+from inpaintbench.curation.attributes.changes import ENOUGH, WarpValidShare
 from inpaintbench.curation.nearer import ZOOM
 from inpaintbench.curation.sources.base import located
 from inpaintbench.curation.sources.edit_clips import EDITS, MASK_TASKS, OBJECT_MASK

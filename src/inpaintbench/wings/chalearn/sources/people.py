@@ -14,8 +14,7 @@ from urllib.parse import quote
 
 from inpaintbench import video
 from inpaintbench.catalogue import unknown_name
-from inpaintbench.curation.sources.base import Footage, SourceLeaf, quoted_path, unquoted_path
-from inpaintbench.curation.sources.sidecars import Origin, Sidecars
+from inpaintbench.curation.sources.base import Footage, Origin, Sidecars, SourceLeaf, quoted_path, unquoted_path
 from inpaintbench.errors import InputError, MediaError, Rejected, UnknownNameError
 from inpaintbench.ranges import Amount, Share, Side, Whole
 from inpaintbench.types import Joint, content_id

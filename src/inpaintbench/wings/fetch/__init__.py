@@ -1,0 +1,36 @@
+"""Footage from a network: Flickr, sites that yt-dlp knows, datasets of the Hub, lists of addresses; and whose it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from inpaintbench.catalogue import Catalogue
+
+if TYPE_CHECKING:
+    from inpaintbench.wings.fetch.base import Fetcher
+
+FETCHERS: Catalogue[type[Fetcher]] = Catalogue(
+    "fetcher",
+    {
+        "flickr": "inpaintbench.wings.fetch.flickr:Flickr",
+        "urls": "inpaintbench.wings.fetch.urls:UrlList",
+        "hf_dataset": "inpaintbench.wings.fetch.hf_dataset:HuggingFaceDataset",
+        "yt_dlp": "inpaintbench.wings.fetch.yt_dlp:YtDlp",
+    },
+    base="inpaintbench.wings.fetch.base:Fetcher",
+)
+JOINS: Mapping[str, Mapping[str, str]] = {
+    "command of curation": {
+        "fetch": "inpaintbench.wings.fetch.commands:fetch_app",
+        "recheck": "inpaintbench.wings.fetch.commands:recheck",
+        "attribution": "inpaintbench.wings.fetch.commands:attribution",
+    },
+    "place of footage": {
+        "flickr": "inpaintbench.wings.fetch.places:FlickrSearch",
+        "fetched": "inpaintbench.wings.fetch.places:WhatIsFetched",
+    },
+    "source": {"fetched": "inpaintbench.wings.fetch.source:FetchedSource"},
+    "kind of leaf": {"fetcher": "inpaintbench.wings.fetch:FETCHERS"},
+    "contract": {"fetcher": "inpaintbench.wings.fetch.contract:CHECKS"},
+}
