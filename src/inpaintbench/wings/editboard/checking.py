@@ -119,7 +119,19 @@ def _gaps(edit: Edit, edited: Looked, mask: Looked | None, metrics: Sequence[str
         yield from _mask_gaps(edit, mask)
     prompted = [name for name in metrics if "prompts" in METRICS.get(name).needs]
     if prompted:
-        yield from _prompt_gaps(edit, prompted)
+        for name, text, hit in (
+            ("source_prompt", edit.source_prompt, [metric for metric in prompted if metric == "success_rate"]),
+            ("target_prompt", edit.target_prompt, prompted),
+        ):
+            if not hit:
+                continue
+            if text is None:
+                yield f"there is no {name}, so there will be no {_listed(hit)}"
+            elif (length := _tokens(text)) > MOST_TOKENS:
+                yield (
+                    f"the {name} has {length} tokens with the marks of its beginning and end, CLIP takes {MOST_TOKENS} at most, "
+                    f"so there will be no {_listed(hit)}"
+                )
 
 
 def _mask_gaps(edit: Edit, mask: Looked | None) -> Iterator[str]:
@@ -132,22 +144,6 @@ def _mask_gaps(edit: Edit, mask: Looked | None) -> Iterator[str]:
         yield f"the mask {mask.found['name']!r} is empty in every frame, {without}"
     elif mask.inside_share == 1:
         yield f"the mask {mask.found['name']!r} covers every frame whole, {without}"
-
-
-def _prompt_gaps(edit: Edit, metrics: Sequence[str]) -> Iterator[str]:
-    for name, text, hit in (
-        ("source_prompt", edit.source_prompt, [metric for metric in metrics if metric == "success_rate"]),
-        ("target_prompt", edit.target_prompt, metrics),
-    ):
-        if not hit:
-            continue
-        if text is None:
-            yield f"there is no {name}, so there will be no {_listed(hit)}"
-        elif (length := _tokens(text)) > MOST_TOKENS:
-            yield (
-                f"the {name} has {length} tokens with the marks of its beginning and end, CLIP takes {MOST_TOKENS} at most, "
-                f"so there will be no {_listed(hit)}"
-            )
 
 
 def _tokens(text: str) -> int:

@@ -74,11 +74,21 @@ def read_manifest(path: Path) -> Listed:
     rows = _rows(path)
     if not rows:
         raise InputError(f"{str(path)!r} lists no edit; give a line for each, with {', '.join(COLUMNS)}")
-    faults = _column_faults(path, rows)
+    found = list(dict.fromkeys(name for row in rows for name in row.fields))
+    faults = [f"{path.name}: {unknown_name('column', name, list(COLUMNS))}" for name in found if name not in COLUMNS]
+    if "edited_video_path" not in found:
+        faults.append(f"{path.name} has no column 'edited_video_path'; needed is what is to be scored")
     if any("edited_video_path" in row.fields for row in rows):
         faults += [fault for row in rows for fault in _faults(row)]
     folder = _folder(path, [str(row.first("edited_video_path")) for row in rows])
-    named = _with_ids([_edit(row, folder) for row in rows if row.first("edited_video_path")], folder)
+    # Edits without an id get one that does not depend on the order of the list: their path, with their prompt where needed.
+    edits = [_edit(row, folder) for row in rows if row.first("edited_video_path")]
+    own = [edit.item_id or relative(edit.edited, folder) for edit in edits]
+    uses = Counter((edit.model, name) for edit, name in zip(edits, own, strict=True))
+    named = [
+        replace(edit, item_id=name if edit.item_id or uses[edit.model, name] == 1 else _long_id(edit, name))
+        for edit, name in zip(edits, own, strict=True)
+    ]
     return Listed(named, [*faults, *_repetitions(named)], folder)
 
 
@@ -104,14 +114,6 @@ def _rows(path: Path) -> list[Row]:
     ]
 
 
-def _column_faults(path: Path, rows: Sequence[Row]) -> list[str]:
-    found = list(dict.fromkeys(name for row in rows for name in row.fields))
-    faults = [f"{path.name}: {unknown_name('column', name, list(COLUMNS))}" for name in found if name not in COLUMNS]
-    if "edited_video_path" not in found:
-        faults.append(f"{path.name} has no column 'edited_video_path'; needed is what is to be scored")
-    return faults
-
-
 def _faults(row: Row) -> list[str]:
     faults = [] if row.first("edited_video_path") else [f"{row.where}: there is no edited_video_path"]
     task = row.first("task")
@@ -127,16 +129,6 @@ def _edit(row: Row, folder: Path) -> Edit:
         row.where, row.first("id") or "", row.first("model") or MODEL, row.first("task") or None, folder / str(edited),
         original and folder / original, mask and folder / mask, source, target,
     )  # fmt: skip
-
-
-def _with_ids(edits: Sequence[Edit], folder: Path) -> list[Edit]:
-    """Edits without an id get one that does not depend on the order of the list: their path, with their prompt where needed."""
-    own = [edit.item_id or relative(edit.edited, folder) for edit in edits]
-    uses = Counter((edit.model, name) for edit, name in zip(edits, own, strict=True))
-    return [
-        replace(edit, item_id=name if edit.item_id or uses[edit.model, name] == 1 else _long_id(edit, name))
-        for edit, name in zip(edits, own, strict=True)
-    ]
 
 
 def _long_id(edit: Edit, name: str) -> str:

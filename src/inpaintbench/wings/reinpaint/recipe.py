@@ -253,7 +253,17 @@ def _write_items(recipe: ReinpaintRecipe, workspace: Workspace, holes: Sequence[
     in_bins, no_bins = slices.by_bin(areas, "hole area", name="area", edges=recipe.area_edges, percent=True)
     of_kinds, no_kinds = slices.by_value(kinds, "mask kind", name="kind", wanted=KINDS if recipe.saved_masks is None else [SAVED])
     everything = slices.everything(list(areas))
-    of_levels = levels.write(workspace, _axis(recipe), _by_area(recipe, holes), list(items.values()))
+    # Clip id -> level -> its hole, in a paired design; clips without a hole in some bin are left out.
+    of: dict[str, dict[str, Corruption]] = {}
+    for hole in holes if recipe.paired else ():
+        low, high = hole.parameters["area"]
+        of.setdefault(hole.clip_id, {})[recipe.levels[low, high]] = hole
+    by_area = {
+        clip: {level: own[level] for level in recipe.levels.values()}
+        for clip, own in of.items()
+        if len(own) == len(recipe.levels)
+    }
+    of_levels = levels.write(workspace, _axis(recipe), by_area, list(items.values()))
     stages.write_items(
         workspace, list(items.values()), [everything, *in_bins, *of_kinds, *of_levels], {**no_bins, **no_kinds},
         empty="not one hole could be made; `inpaintbench curation rejected` says why",
@@ -262,19 +272,6 @@ def _write_items(recipe: ReinpaintRecipe, workspace: Workspace, holes: Sequence[
 
 def _axis(recipe: ReinpaintRecipe) -> levels.LevelsOf:
     return levels.LevelsOf("hole_area", tuple(recipe.levels.values()), "share of the picture that is missing", "the picture")
-
-
-def _by_area(recipe: ReinpaintRecipe, holes: Sequence[Corruption]) -> dict[str, dict[str, Corruption]]:
-    """Clip id -> level -> its hole, in a paired design; clips without a hole in some bin are left out."""
-    of: dict[str, dict[str, Corruption]] = {}
-    for hole in holes if recipe.paired else ():
-        low, high = hole.parameters["area"]
-        of.setdefault(hole.clip_id, {})[recipe.levels[low, high]] = hole
-    return {
-        clip: {level: own[level] for level in recipe.levels.values()}
-        for clip, own in of.items()
-        if len(own) == len(recipe.levels)
-    }
 
 
 def leaves_of(recipe: ReinpaintRecipe) -> dict[str, list[str]]:
