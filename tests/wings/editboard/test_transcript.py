@@ -15,8 +15,8 @@ from inpaintbench.errors import InputError
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.pages.plots import paper_svg
 from inpaintbench.types import EDIT_TASKS, Score
-from inpaintbench.wings.editboard import files, plots
-from inpaintbench.wings.editboard.page import render, write_transcript
+from inpaintbench.wings.editboard import plots
+from inpaintbench.wings.editboard.page import as_csv, as_json, as_markdown, render, words, write_transcript
 from inpaintbench.wings.editboard.transcript import UNSAID, Told, Transcript, transcript_of
 
 NAME = "editboard/as-published"
@@ -72,7 +72,7 @@ def test_a_mean_tells_of_how_many_edits_it_is() -> None:
     assert (cell.mean, cell.n, cell.total, cell.applies) == (2.5, 2, 3, None)
     assert (cell.low, cell.high, cell.n_sources) == (None, None, 2)
     assert cell.reason == "1 of 3 edits have no CLIP similarity here, mostly: there is none"
-    assert files.words(cell, "clip_similarity") == "2.5000 (2 of 3)"
+    assert words(cell, "clip_similarity") == "2.5000 (2 of 3)"
 
 
 @pytest.mark.parametrize("originals", [5, 6])
@@ -87,8 +87,8 @@ def test_the_best_model_and_intervals_take_six_originals(originals: int) -> None
     assert (found.cell("one", "SOSA", "ff_alpha").low is None) == (originals == 5)
     assert found.best["SOSA", "ff_alpha"] == (set() if originals == 5 else {"two"})  # lower is better
     assert found.best["SOSA", "success_rate"] == (set() if originals == 5 else {"one"})
-    assert ("| **7." in files.as_markdown(found).decode()) == (originals == 6)
-    assert (b",True\n" in files.as_csv(found)) == (originals == 6)
+    assert ("| **7." in as_markdown(found).decode()) == (originals == 6)
+    assert (b",True\n" in as_csv(found)) == (originals == 6)
     assert ('<td class="n best"' in render(found, {}, [])) == (originals == 6)
 
 
@@ -139,14 +139,14 @@ def test_what_is_missing_is_told_by_reason_with_its_edits() -> None:
 
 def test_csv_json_and_markdown_hold_the_same_means() -> None:
     found = published()
-    lines = list(csv.DictReader(io.StringIO(files.as_csv(found).decode())))
-    tree = json.loads(files.as_json(found))["transcript"]
+    lines = list(csv.DictReader(io.StringIO(as_csv(found).decode())))
+    tree = json.loads(as_json(found))["transcript"]
     assert len(lines) == 2 * 4 * 9
     for cells in lines:
         mean = tree[cells["model"]][cells["task"]][cells["metric"]]["mean"]
         assert (float(cells["mean"]) if cells["mean"] else None) == mean
         assert mean == PUBLISHED[cells["model"]][cells["task"]][METRICS.index(cells["metric"])]
-    text = files.as_markdown(found).decode()
+    text = as_markdown(found).decode()
     assert "| MOA | 12.240 | 0.2830 | – | 0.446 | 0.2940 |" in text
     assert "| task | FF-alpha ↓ | FF-beta ↓ | Semantic score ↓ | Success rate ↑ |" in text
 
@@ -222,7 +222,7 @@ def test_a_reference_is_never_the_best_and_stretches_no_axis() -> None:
     ]  # fmt: skip
     page = render(found, {}, [])
     assert page.count(">reference</span>") == 1
-    assert "## blank (reference)" in files.as_markdown(found).decode()
+    assert "## blank (reference)" in as_markdown(found).decode()
     assert "<b>0.990" not in page
     drawn = paper_svg(plots.radar_figure(found))
     rim, beyond = positions(drawn, "one, Success rate of the frame: 0.510"), "blank (reference), Success rate of the frame: 1.000"

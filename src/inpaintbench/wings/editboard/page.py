@@ -5,24 +5,123 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import lazy_loader
 
 from inpaintbench.errors import InputError
+from inpaintbench.eval.data_files import csv_bytes, json_bytes
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.results.quantity import metric_arrow, metric_label
 from inpaintbench.files import replacing
 from inpaintbench.pages import Cell, Column, Link, Row, Table, figure, method_styles, page, save_chart
 from inpaintbench.pages.words import DASH, count, number
-from inpaintbench.wings.editboard import files, plots
-from inpaintbench.wings.editboard.transcript import FOOT, TASKS, Gap, Transcript
+from inpaintbench.types import Plain, Score
+from inpaintbench.wings.editboard import plots
+from inpaintbench.wings.editboard.transcript import FOOT, TASKS, Gap, Transcript, details_of
 from inpaintbench.wings.editboard.transcript import Cell as Mean
 
 if TYPE_CHECKING:
     import altair
 else:
     altair = lazy_loader.load("altair")  # takes a quarter of a second, and most commands draw nothing
+# Fields of a cell in CSV, in this order.
+CELL = ("mean", "n", "total", "low", "high", "applies", "applies_mean", "reason")
+
+
+def as_csv(found: Transcript) -> bytes:
+    """One line for each model, task and metric; None is an empty cell."""
+    rows = (
+        [
+            model,
+            task,
+            metric,
+            METRICS.get(metric).higher_is_better,
+            *(getattr(cell, name) for name in CELL),
+            model in found.best[task, metric],
+        ]
+        for (model, task, metric), cell in found.cells.items()
+    )
+    return csv_bytes(("model", "task", "metric", "higher_is_better", *CELL, "like_best"), rows)
+
+
+def as_json(found: Transcript) -> bytes:
+    """Model -> task -> metric -> number, with everything that the numbers depend on."""
+    cells: dict[str, dict[str, dict[str, Any]]] = {}
+    for (model, task, metric), cell in found.cells.items():
+        own = {**cell._asdict(), "like_best": model in found.best[task, metric]}
+        cells.setdefault(model, {}).setdefault(task, {})[metric] = own
+    missing = [gap._asdict() for gap in found.missing]
+    return json_bytes({
+        "title": found.title, "protocol": found.protocol.name, "fingerprint": found.fingerprint, "settings": dict(found.settings),
+        "references": list(found.references), "notes": list(found.notes), "transcript": cells, "missing": missing,
+    })  # fmt: skip
+
+
+def as_markdown(found: Transcript) -> bytes:
+    """A table for each model: tasks down, metrics across."""
+    lines = [f"# {_cell_text(found.title)}", "", f"Protocol {found.protocol.name}, fingerprint {found.fingerprint}.", ""]
+    lines += [f"- {_cell_text(note)}" for note in found.notes]
+    for model in found.models:
+        lines += ["", f"## {_cell_text(found.named(model))}", ""]
+        lines.append("| task | " + " | ".join(map(metric_arrow, found.metrics)) + " |")
+        lines.append("|---" * (1 + len(found.metrics)) + "|")
+        for task in found.tasks:
+            texts = {metric: words(found.cell(model, task, metric), metric) for metric in found.metrics}
+            cells = [f"**{text}**" if model in found.best[task, metric] else text for metric, text in texts.items()]
+            lines.append(f"| {task} | " + " | ".join(cells) + " |")
+        lines.append(f"| {FOOT} |" + " |" * len(found.metrics))
+    lines.append("")
+    if found.missing:
+        lines += ["## Without a value", ""]
+        for gap in found.missing:
+            lost = f"{count(len(gap.edits), 'edit')} without {', '.join(gap.metrics)}"
+            lines.append(f"- {_cell_text(gap.model)}: {lost}: {_cell_text(gap.reason)}")
+        lines.append("")
+    lines += [f"{name}: {told}." for name, told in TASKS.items() if name in found.tasks]
+    return ("\n".join(lines) + "\n").encode()
+
+
+def words(cell: Mean, metric: str) -> str:
+    """A mean, and of how many edits where these are not all: ``7.27 (8 of 10)``."""
+    if cell.mean is None:
+        return "–"
+    value = number(cell.mean, METRICS.get(metric).decimals)
+    return value if cell.n == cell.total else f"{value} ({cell.n} of {cell.total})"
+
+
+def edits_csv(edits: Sequence[Plain], scores: Sequence[Score], metrics: Sequence[str]) -> bytes:
+    """One line for each edit: the columns of the list, and its value in every metric; the valid share of its original."""
+    values, lines = _by_edit(scores), []
+    for edit in edits:
+        rows = values[edit["model"], edit["id"]]
+        shares = next((row.details for row in rows.values() if "valid_share" in row.details), {})
+        own = [rows[name].value if name in rows else None for name in metrics]
+        lines.append([*edit.values(), *own, shares.get("valid_share"), shares.get("applies")])
+    return csv_bytes([*edits[0], *metrics, "valid_share", "applies"], lines)
+
+
+def edits_json(edits: Sequence[Plain], scores: Sequence[Score], settings: Plain) -> bytes:
+    """The edits in EditBoard's form, each with its values under ``dimension``, their details and the reasons of those without."""
+    values = _by_edit(scores)
+    told = []
+    for edit in edits:
+        rows = values[edit["model"], edit["id"]]
+        own = {"dimension": {name: row.value for name, row in rows.items()}}
+        told.append({**edit, **own, "details": {name: details_of(row) for name, row in rows.items()}})
+    return json_bytes({"settings": dict(settings), "edits": told})
+
+
+def _by_edit(scores: Sequence[Score]) -> dict[tuple[str, str], dict[str, Score]]:
+    found: dict[tuple[str, str], dict[str, Score]] = {}
+    for row in scores:
+        found.setdefault((row.method, row.item_id), {})[row.metric] = row
+    return found
+
+
+def _cell_text(told: str) -> str:
+    return " ".join(told.replace("|", "\\|").replace("<", "&lt;").split())
+
 
 # Every name that a folder of a transcript may hold; a folder with another is somebody's own and never replaced.
 PAGE = "transcript.html"
@@ -58,8 +157,8 @@ def write_transcript(folder: Path, found: Transcript, *, more: Mapping[str, byte
     if folder.exists() and not (folder.is_dir() and {path.name for path in folder.iterdir()} <= _OURS):
         raise InputError(f"{str(folder)!r} holds something else than a transcript; choose another folder")
     tables = {
-        "transcript.csv": files.as_csv(found), "transcript.md": files.as_markdown(found),
-        "transcript.json": files.as_json(found), **(more or {}),
+        "transcript.csv": as_csv(found), "transcript.md": as_markdown(found),
+        "transcript.json": as_json(found), **(more or {}),
     }  # fmt: skip
     drawn = {"radar": plots.radar_figure(found), "execution_fidelity": plots.trade_off_figure(found)}
     figures = {name: chart for name, chart in drawn.items() if chart is not None}
@@ -98,7 +197,11 @@ def render(found: Transcript, figures: Mapping[str, altair.ConcatChart], names: 
             for name, chart in figures.items()
         ],
         missing=_missing(found),
-        settings=_settings(found),
+        settings=Table(
+            (Column("Setting"), Column("Value", wide=True)),
+            tuple(Row((Cell(name.replace("_", " ")), Cell(_plain(value)))) for name, value in found.settings.items()),
+            label="How it was measured",
+        ),
         files=names,
     )
 
@@ -107,17 +210,18 @@ def _table(found: Transcript, model: str) -> Table:
     columns = [
         Column("Task", sorts=True, falling=False),
         *(
-            Column(_arrow(metric), numeric=True, sorts=True, falling=METRICS.get(metric).higher_is_better)
+            # The arrow never stands alone on a line, and no hyphen ends one.
+            Column(
+                "\u00a0".join(metric_arrow(metric).rsplit(" ", 1)).replace("-", "\u2011"),
+                numeric=True,
+                sorts=True,
+                falling=METRICS.get(metric).higher_is_better,
+            )
             for metric in found.metrics
         ),
     ]
     rows = [Row((Cell(task, task), *(_cell(found, model, task, metric) for metric in found.metrics))) for task in found.tasks]
     return Table(tuple(columns), tuple(rows), label=model, foot=FOOT)
-
-
-def _arrow(metric: str) -> str:
-    """A metric whose arrow never stands alone on a line, and whose hyphen never ends one."""
-    return "\u00a0".join(metric_arrow(metric).rsplit(" ", 1)).replace("-", "\u2011")
 
 
 def _cell(found: Transcript, model: str, task: str, metric: str) -> Cell:
@@ -135,7 +239,7 @@ def _cell(found: Transcript, model: str, task: str, metric: str) -> Cell:
 
 def _told(cell: Mean, metric: str) -> list[str]:
     decimals = METRICS.get(metric).decimals
-    told = [files.words(cell, metric)]
+    told = [words(cell, metric)]
     if cell.low is not None:
         told.append(f"95 % interval over originals {number(cell.low, decimals)} to {number(cell.high, decimals)}")
     if cell.applies is not None:
@@ -157,11 +261,6 @@ def _missing(found: Transcript) -> Table:
     ]  # fmt: skip
     columns = (Column("Models"), Column("Edits", numeric=True), Column("Without", wide=True), Column("Reason", wide=True))
     return Table(columns, tuple(rows), label="What is missing")
-
-
-def _settings(found: Transcript) -> Table:
-    rows = [Row((Cell(name.replace("_", " ")), Cell(_plain(value)))) for name, value in found.settings.items()]
-    return Table((Column("Setting"), Column("Value", wide=True)), tuple(rows), label="How it was measured")
 
 
 def _plain(value: object) -> str:

@@ -28,11 +28,10 @@ from inpaintbench.pages.words import count
 from inpaintbench.steps import score_step, score_steps
 from inpaintbench.tables import UNEXPECTED
 from inpaintbench.types import Score, content_id
-from inpaintbench.wings.editboard import files
 from inpaintbench.wings.editboard.checking import Checked, Finding, check, needed
 from inpaintbench.wings.editboard.manifest import Edit, plain
 from inpaintbench.wings.editboard.media import look
-from inpaintbench.wings.editboard.page import write_transcript
+from inpaintbench.wings.editboard.page import edits_csv, edits_json, write_transcript
 from inpaintbench.wings.editboard.transcript import Told, transcript_of
 
 FOLDER = "transcript"
@@ -178,8 +177,8 @@ class Measuring:
         made = transcript_of(rows, told, title=title, notes=[*cautions(fingerprint), *left_out], settings=settings)
         edits = [plain(one.edit, folder) for one in sorted(checked, key=lambda one: (one.edit.model, one.edit.item_id))]
         more = {
-            "edits.csv": files.edits_csv(edits, rows, made.metrics),
-            "edits.json": files.edits_json(edits, rows, settings | {"protocol": made.protocol.name, "fingerprint": fingerprint}),
+            "edits.csv": edits_csv(edits, rows, made.metrics),
+            "edits.json": edits_json(edits, rows, settings | {"protocol": made.protocol.name, "fingerprint": fingerprint}),
         }  # fmt: skip
         seed = self.compute.random_weights  # what made-up parameters say never takes the place of what is real
         page = write_transcript(out / (FOLDER if seed is None else f"{FOLDER}-random-weights-{seed}"), made, more=more)
