@@ -9,12 +9,11 @@ import pytest
 from tests.wings.align.planted_answers import ballot, measured, planted_scores, planted_votes
 
 from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.wings.align.align import EVERYTHING, Family, against, asked_for, verdicts
 from inpaintbench.wings.align.bootstrap import Bootstrap
-from inpaintbench.wings.align.by_slice import EVERYTHING, Family, against, asked_for, verdicts
-from inpaintbench.wings.align.matching import ceiling, matched
+from inpaintbench.wings.align.matching import Votes, ceiling, matched, votes_of
 from inpaintbench.wings.align.reading import TIE, Ballot, Measured
-from inpaintbench.wings.align.selection import selection
-from inpaintbench.wings.align.votes import Votes, votes_of
+from inpaintbench.wings.align.win_ratios import selection
 
 FEW = Bootstrap(replicates=50)
 

@@ -12,7 +12,7 @@ from inpaintbench.eval.results.tables import Results
 from inpaintbench.pages.words import count
 from inpaintbench.types import Score, SliceScore
 from inpaintbench.wings.align.bootstrap import Estimate, rate_words
-from inpaintbench.wings.align.values import digests, measure_name, values_of
+from inpaintbench.wings.align.reading import digests, measure_name, values_of
 
 # Below a run folder.
 FOLDER = Path("alignment")
@@ -64,13 +64,19 @@ class Agreement:
                 "These are not the values that were compared with people's answers, but another judge's, or of other "
                 "predictions or items. `inpaintbench eval align DATASET ANSWERS.csv --run RUN` compares these."
             ]
-        said = [
-            sentence
-            for of in self._dimensions
-            for line in of["metrics"]
-            if was and line["metric"] == name
-            for sentence in [_sentence(quantity, of, line)]
-        ]
+        said = []
+        for of in self._dimensions if was else ():
+            for line in of["metrics"]:
+                if line["metric"] != name:
+                    continue
+                rate, ceiling = Estimate(**line["rate"]), of.get("ceiling")
+                others = Estimate(**ceiling["rater_against_others"]) if ceiling else None
+                beside = (
+                    f"; a rater agrees with the others in {rate_words(others)}" if others and others.value is not None else ""
+                )
+                few = f" ({rate.few})" if rate.few else ""
+                answers = f"{rate_words(rate)} of {count(rate.n, 'answer')} to “{of['name']}”"
+                said.append(f"{quantity_label(quantity)} agrees with people in {answers}{few}{beside}.")
         if not said and quantity.metric == "judge":
             return [
                 "These are answers of a model. How often they agree with people's is not known here: "
@@ -84,15 +90,3 @@ def of_results(results: Results) -> Callable[[Quantity], list[str]]:
     if not results.run:
         return Agreement().sentences
     return Agreement.of_run(results.run, results.fingerprint, results.scores, compared=results.slice_scores).sentences
-
-
-def _sentence(quantity: Quantity, of: Mapping[str, Any], line: Mapping[str, Any]) -> str:
-    rate = Estimate(**line["rate"])
-    ceiling = of.get("ceiling")
-    others = Estimate(**ceiling["rater_against_others"]) if ceiling else None
-    beside = f"; a rater agrees with the others in {rate_words(others)}" if others and others.value is not None else ""
-    few = f" ({rate.few})" if rate.few else ""
-    return (
-        f"{quantity_label(quantity)} agrees with people in {rate_words(rate)} of {count(rate.n, 'answer')} to “{of['name']}”"
-        f"{few}{beside}."
-    )

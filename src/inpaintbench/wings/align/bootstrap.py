@@ -116,7 +116,8 @@ def rate(sample: Sample, bootstrap: Bootstrap = BOOTSTRAP_95) -> Estimate:
     if not n:
         return Estimate(None, None, None, 0, 0, n_raters, "no answer can be compared")
     matches, answers = sample.matches[kept], sample.answers[kept]
-    value = min(1.0, float(matches.sum()) / total)
+    hit = float(matches.sum())
+    value, odds = min(1.0, hit / total), (hit + 0.5) / (total + 1)
     if few := too_few(n_sources):
         return Estimate(value, None, None, n, n_sources, n_raters, few)
     if value in (0.0, 1.0):
@@ -126,11 +127,14 @@ def rate(sample: Sample, bootstrap: Bootstrap = BOOTSTRAP_95) -> Estimate:
     variance = _logit_variance(matches, answers, sources, bootstrap)
     if raters is not None and n_raters and n_raters > 1:
         over_raters = _logit_variance(matches, answers, raters, bootstrap)
-        cells = _cell_variance(matches, answers, sources * n_raters + raters)
-        variance = max(variance + over_raters - cells, variance, over_raters)
-    # Sources that agree by chance would leave nothing: never surer than independent answers make one.
-    variance = max(variance, _independent_variance(float(matches.sum()), total))
-    middle = float(_logits(matches.sum(), total))
+        # To first order, with cells of source and rater independent.
+        _, cells = np.unique(sources * n_raters + raters, return_inverse=True)
+        residuals = np.bincount(cells, weights=matches - hit / total * answers) / total
+        over_cells = float((residuals**2).sum()) / (odds * (1 - odds)) ** 2
+        variance = max(variance + over_raters - over_cells, variance, over_raters)
+    # Sources that agree by chance would leave nothing: never surer than answers that are trials of their own make one.
+    variance = max(variance, 1 / (total * odds * (1 - odds)))
+    middle = float(_logits(hit, total))
     reach = students_t(bootstrap.level, n_sources - 1) * math.sqrt(variance)
     low, high = (1 / (1 + math.exp(-min(max(end, -700.0), 700.0))) for end in (middle - reach, middle + reach))
     return Estimate(value, min(low, value), max(high, value), n, n_sources, n_raters, None)
@@ -156,10 +160,8 @@ def correlation(
     value = min(1.0, max(-1.0, value))
     if few := too_few(n_sources):
         return Estimate(value, None, None, n, n_sources, None, few)
-    weights = draws(n_sources, bootstrap.replicates, bootstrap.seed)
-    at_once = max(1, _VALUES_AT_ONCE // n)
-    parts = [of_weights(weights[start : start + at_once]) for start in range(0, len(weights), at_once)]
-    drawn = np.concatenate(parts)
+    weights, at_once = draws(n_sources, bootstrap.replicates, bootstrap.seed), max(1, _VALUES_AT_ONCE // n)
+    drawn = np.concatenate([of_weights(weights[start : start + at_once]) for start in range(0, len(weights), at_once)])
     defined = drawn[np.isfinite(drawn)]
     if len(defined) < (1 - _MOST_UNDEFINED) * len(drawn):
         share = 1 - len(defined) / len(drawn)
@@ -181,14 +183,8 @@ def _numbered(places: Places) -> Places:
 
 def _logits(matches: npt.ArrayLike, answers: npt.ArrayLike) -> Floats:
     """Log odds with half an answer added on both sides (Haldane, Annals of Human Genetics, 1956): finite for 0 and 1 too."""
-    hit, all_of_them = np.asarray(matches, np.float64), np.asarray(answers, np.float64)
-    return np.asarray(np.log((hit + 0.5) / (all_of_them - hit + 0.5)))
-
-
-def _independent_variance(matches: float, answers: float) -> float:
-    """Variance of the log odds when every answer is a trial of its own."""
-    share = (matches + 0.5) / (answers + 1)
-    return 1 / (answers * share * (1 - share))
+    hit = np.asarray(matches, np.float64)
+    return np.asarray(np.log((hit + 0.5) / (np.asarray(answers, np.float64) - hit + 0.5)))
 
 
 def _logit_variance(matches: Floats, answers: Floats, units: Places, bootstrap: Bootstrap) -> float:
@@ -197,12 +193,3 @@ def _logit_variance(matches: Floats, answers: Floats, units: Places, bootstrap: 
     drawn = draws(count, bootstrap.replicates, bootstrap.seed)
     hit, of = np.bincount(units, weights=matches), np.bincount(units, weights=answers)
     return float(np.var(_logits(drawn @ hit, drawn @ of))) * count / (count - 1)
-
-
-def _cell_variance(matches: Floats, answers: Floats, cells: Places) -> float:
-    """Variance of the log odds to first order when cells of source and rater are independent."""
-    total, hit = float(answers.sum()), float(matches.sum())
-    share = (hit + 0.5) / (total + 1)
-    _, places = np.unique(cells, return_inverse=True)
-    residuals = np.bincount(places, weights=matches - hit / total * answers) / total
-    return float((residuals**2).sum()) / (share * (1 - share)) ** 2

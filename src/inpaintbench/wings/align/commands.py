@@ -23,9 +23,8 @@ from inpaintbench.eval.scoring.run_folder import bind, scores_of
 from inpaintbench.eval.scoring.run_state import references_in
 from inpaintbench.types import Dataset, Score
 from inpaintbench.wings.align.agreement import FOLDER
-from inpaintbench.wings.align.align import Alignment, align
+from inpaintbench.wings.align.align import Alignment, Family, against, align, asked_for
 from inpaintbench.wings.align.bootstrap import correlation_words, rate_words
-from inpaintbench.wings.align.by_slice import Family, against, asked_for
 from inpaintbench.wings.align.page import write_alignment
 from inpaintbench.wings.align.reading import (
     Answers,

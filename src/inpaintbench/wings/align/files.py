@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from inpaintbench.eval.data_files import csv_bytes, json_bytes
-from inpaintbench.wings.align.align import DEFINITION, Alignment, Dimension, Line
+from inpaintbench.table_files import FORMULA
+from inpaintbench.wings.align.align import COMPARISON_COLUMNS, DEFINITION, Alignment, Dimension, Line
 from inpaintbench.wings.align.bootstrap import Estimate, correlation_words, rate_words, share
-from inpaintbench.wings.align.by_slice import COMPARISON_COLUMNS
-from inpaintbench.wings.align.selection import Selection
 from inpaintbench.wings.align.win_ratios import KINDS, by_method
 
 _ESTIMATE = Estimate._fields[1:]  # behind the value, whose head says what it is
@@ -36,13 +35,23 @@ def tables(found: Alignment) -> dict[str, bytes]:
     )
     rates = ((*of, metric, *estimate) for of, verdict in verdicts for metric, estimate in verdict.rates.items())
     comparisons = ((*of, *comparison.plain().values()) for of, verdict in verdicts for comparison in verdict.comparisons)
+    raters: list[tuple[Any, ...]] = []
+    for dimension in found.dimensions:
+        if of := dimension.ceiling:
+            raters += [
+                (dimension.name, "rater_against_others", *of.rater_against_others),
+                (dimension.name, "preferences_against_others", *of.decided_against_others),
+                (dimension.name, "two_raters", *of.two_raters),
+                (dimension.name, "attainable", of.attainable, *[None] * len(_ESTIMATE)),
+                (dimension.name, "ties", of.ties, *[None] * len(_ESTIMATE)),
+            ]
     made = {
         "matching.csv": _csv(
             ("dimension", "metric", "answers", "rate", *_ESTIMATE, "not_compared", "tie_eps", "tie_eps_from"), matching
         ),
         "correlations.csv": _csv(("dimension", "metric", "kind", "value", *_ESTIMATE), correlations),
         "win_ratios.csv": _csv(_WIN_RATIOS, win_ratios),
-        "raters.csv": _csv(("dimension", "what", "value", *_ESTIMATE), _raters(found)),
+        "raters.csv": _csv(("dimension", "what", "value", *_ESTIMATE), raters),
         "slices.csv": _csv(("dimension", "slice", "metric", "rate", *_ESTIMATE), rates),
         "comparisons.csv": _csv(("dimension", "slice", *COMPARISON_COLUMNS), comparisons),
     }
@@ -55,16 +64,6 @@ def tables(found: Alignment) -> dict[str, bytes]:
         )
         made["selection.csv"] = _csv(("dimension", "by", "method", "share", "rows", "left_out", "tied"), shares)
     return made
-
-
-def _raters(found: Alignment) -> Iterator[tuple[Any, ...]]:
-    for dimension in found.dimensions:
-        if of := dimension.ceiling:
-            yield dimension.name, "rater_against_others", *of.rater_against_others
-            yield dimension.name, "preferences_against_others", *of.decided_against_others
-            yield dimension.name, "two_raters", *of.two_raters
-            for name, value in (("attainable", of.attainable), ("ties", of.ties)):
-                yield dimension.name, name, value, *[None] * len(_ESTIMATE)
 
 
 def as_json(found: Alignment) -> bytes:
@@ -90,12 +89,20 @@ def as_markdown(found: Alignment) -> bytes:
     lines = [f"# {_cell(found.title)}", "", *(line for note in found.notes for line in (_cell(note), ""))]
     for dimension in found.dimensions:
         lines += [f"## {_cell(dimension.name)}", "", dimension.asked + ".", ""]
-        lines += _markdown_lines(dimension)
+        if dimension.lines:
+            lines += ["| metric | matching rate | preferences alone | Pearson | Spearman | Kendall | n | tie threshold |"]
+            lines += ["|---|---|---|---|---|---|---|---|", *map(_markdown_line, dimension.lines), ""]
         if dimension.ceiling:
             against = rate_words(dimension.ceiling.rater_against_others)
             lines += [f"A rater against the others: {against}; attainable {share(dimension.ceiling.attainable)}.", ""]
         lines += [f"- {_cell(verdict.slice)}: {_cell(verdict.sentence())}" for verdict in dimension.verdicts]
-        lines += ["", *_markdown_selection(dimension.selection)] if dimension.selection else [""]
+        lines.append("")
+        if of := dimension.selection:
+            lines += [f"| method | people | {' | '.join(map(_cell, of.metrics))} |", "|---" * (2 + len(of.metrics)) + "|"]
+            for method in of.methods:
+                shares = (share(column.shares.get(method)) for column in of.columns.values())
+                lines.append(f"| {_cell(method)} | {' | '.join(shares)} |")
+            lines.append("")
         lines += [f"- {_cell(name)} is not measured: {_cell(reason)}" for name, reason in dimension.unmeasured.items()]
     lines += [f"- {_cell(name)} is not measured: {_cell(reason)}" for name, reason in found.unmeasured.items()]
     lines += [f"- left out: {number:,} {why}" for why, number in found.left_out.items()]
@@ -103,25 +110,10 @@ def as_markdown(found: Alignment) -> bytes:
     return ("\n".join(lines) + "\n").encode()
 
 
-def _markdown_lines(dimension: Dimension) -> Iterator[str]:
-    if not dimension.lines:
-        return
-    yield "| metric | matching rate | preferences alone | Pearson | Spearman | Kendall | n | tie threshold |"
-    yield "|---|---|---|---|---|---|---|---|"
-    for line in dimension.lines:
-        correlations = [correlation_words(line.correlations[kind]) for kind in KINDS]
-        cells = [_cell(line.metric), rate_words(line.matched.rate), rate_words(line.matched.decided), *correlations]
-        yield f"| {' | '.join(cells)} | {line.matched.rate.n} | {line.threshold.value:.4g} |"
-    yield ""
-
-
-def _markdown_selection(found: Selection) -> Iterator[str]:
-    yield f"| method | people | {' | '.join(_cell(metric) for metric in found.metrics)} |"
-    yield "|---" * (2 + len(found.metrics)) + "|"
-    columns = found.columns.values()
-    for method in found.methods:
-        yield f"| {_cell(method)} | {' | '.join(share(column.shares.get(method)) for column in columns)} |"
-    yield ""
+def _markdown_line(line: Line) -> str:
+    correlations = [correlation_words(line.correlations[kind]) for kind in KINDS]
+    cells = [_cell(line.metric), rate_words(line.matched.rate), rate_words(line.matched.decided), *correlations]
+    return f"| {' | '.join(cells)} | {line.matched.rate.n} | {line.threshold.value:.4g} |"
 
 
 def _cell(words: str) -> str:
@@ -137,7 +129,18 @@ def _dimension(of: Dimension) -> dict[str, Any]:
             "preferences_against_others": rated.decided_against_others._asdict(),
             "attainable": rated.attainable, "ties": rated.ties,
         },
-        "metrics": [_metric(line) for line in of.lines],
+        "metrics": [
+            {
+                "metric": line.metric, "tie_eps": line.threshold.value, "tie_eps_from": line.threshold.origin,
+                "rate": line.matched.rate._asdict(), "preferences": line.matched.decided._asdict(),
+                "not_compared": line.matched.not_compared,
+                **{kind: estimate._asdict() for kind, estimate in line.correlations.items()},
+                "methods": [
+                    {"method": point.method, "people": point.people, "metric": point.metric} for point in by_method(line.points)
+                ],
+            }
+            for line in of.lines
+        ],
         "slices": [
             {
                 "slice": verdict.slice, "verdict": verdict.sentence(), "could_tell": verdict.could_tell,
@@ -147,36 +150,19 @@ def _dimension(of: Dimension) -> dict[str, Any]:
             }
             for verdict in of.verdicts
         ],
-        "selection": of.selection and _selection(of.selection),
+        "selection": of.selection and {
+            by: {"shares": dict(column.shares), "rows": column.rows, "left_out": column.left_out, "tied": column.tied,
+                 "rate": column.rate and column.rate._asdict()}
+            for by, column in of.selection.columns.items()
+        },
         "unmeasured": dict(of.unmeasured),
     }  # fmt: skip
 
 
-def _metric(one: Line) -> dict[str, Any]:
-    return {
-        "metric": one.metric, "tie_eps": one.threshold.value, "tie_eps_from": one.threshold.origin,
-        "rate": one.matched.rate._asdict(), "preferences": one.matched.decided._asdict(),
-        "not_compared": one.matched.not_compared,
-        **{kind: estimate._asdict() for kind, estimate in one.correlations.items()},
-        "methods": [
-            {"method": point.method, "people": point.people, "metric": point.metric} for point in by_method(one.points)
-        ],
-    }  # fmt: skip
-
-
-def _selection(of: Selection) -> dict[str, Any]:
-    return {
-        by: {"shares": dict(column.shares), "rows": column.rows, "left_out": column.left_out, "tied": column.tied,
-             "rate": column.rate and column.rate._asdict()}
-        for by, column in of.columns.items()
-    }  # fmt: skip
-
-
 def _csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
-    return csv_bytes(columns, ([_spelt(value) for value in row] for row in rows))
+    def spelt(value: Any) -> Any:
+        if isinstance(value, str) and value.startswith(FORMULA):
+            return f"'{value}"  # a spreadsheet would run it
+        return str(value).lower() if isinstance(value, bool) else value
 
-
-def _spelt(value: Any) -> Any:
-    if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")):
-        return f"'{value}"  # a spreadsheet would run it
-    return str(value).lower() if isinstance(value, bool) else value
+    return csv_bytes(columns, ([spelt(value) for value in row] for row in rows))

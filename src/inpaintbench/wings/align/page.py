@@ -15,12 +15,10 @@ from inpaintbench.files import replacing
 from inpaintbench.pages import Cell, Column, Link, Row, Table, figure, page, save_chart
 from inpaintbench.pages.words import DASH, count, number
 from inpaintbench.wings.align import files, plots
-from inpaintbench.wings.align.align import DEFINITION, Alignment, Dimension, Line
+from inpaintbench.wings.align.align import DEFINITION, Alignment, Dimension
 from inpaintbench.wings.align.bootstrap import Estimate, interval_words, rate_words, share
 from inpaintbench.wings.align.plots import label_of
-from inpaintbench.wings.align.selection import Column as Chosen
-from inpaintbench.wings.align.selection import Selection
-from inpaintbench.wings.align.win_ratios import KINDS
+from inpaintbench.wings.align.win_ratios import KINDS, Selection
 
 if TYPE_CHECKING:
     import altair
@@ -45,10 +43,18 @@ def write_alignment(folder: Path, found: Alignment) -> Path:
     Raises:
         InputError: the folder holds something else than an alignment.
     """
-    if folder.exists() and not (folder.is_dir() and all(map(_is_ours, folder.iterdir()))):
+    ours = folder.is_dir() and all(path.is_file() and _OURS.fullmatch(path.name) for path in folder.iterdir())
+    if folder.exists() and not ours:
         raise InputError(f"{str(folder)!r} holds something else than an alignment; choose another folder")
     data = {**files.tables(found), "alignment.json": files.as_json(found), "alignment.md": files.as_markdown(found)}
-    figures = {dimension.name: _figures(place, found) for place, dimension in enumerate(found.dimensions)}
+    figures: dict[str, dict[str, altair.TopLevelMixin]] = {}
+    for place, dimension in enumerate(found.dimensions, start=1):
+        charts = figures.setdefault(dimension.name, {})
+        name = f"{place}-{re.sub(r'[^A-Za-z0-9_.-]', '_', dimension.name)[:80]}"
+        if dimension.lines:
+            charts[f"rates-{name}"] = plots.rates_figure(dimension)
+        if any(line.points for line in dimension.lines):
+            charts[f"scatter-{name}"] = plots.scatter_figure(dimension)
     text = render(found, figures, list(data))
     with replacing(folder, what="alignment ") as made:
         (made / PAGE).write_text(text, encoding="utf-8")
@@ -59,22 +65,6 @@ def write_alignment(folder: Path, found: Alignment) -> Path:
                 for kind in ("svg", "pdf"):
                     save_chart(chart, made / f"{name}.{kind}")
     return folder / PAGE
-
-
-def _figures(place: int, found: Alignment) -> dict[str, altair.TopLevelMixin]:
-    """Name -> chart."""
-    dimension = found.dimensions[place]
-    if not dimension.lines:
-        return {}
-    name = f"{place + 1}-{re.sub(r'[^A-Za-z0-9_.-]', '_', dimension.name)[:80]}"
-    drawn: dict[str, altair.TopLevelMixin] = {f"rates-{name}": plots.rates_figure(dimension)}
-    if any(line.points for line in dimension.lines):
-        drawn[f"scatter-{name}"] = plots.scatter_figure(dimension)
-    return drawn
-
-
-def _is_ours(path: Path) -> bool:
-    return path.is_file() and _OURS.fullmatch(path.name) is not None
 
 
 def render(found: Alignment, figures: Mapping[str, Mapping[str, altair.TopLevelMixin]], names: Sequence[str]) -> str:
@@ -122,45 +112,39 @@ def _overview(found: Alignment) -> Table | None:
 
 def _dimension(of: Dimension, figures: Mapping[str, altair.TopLevelMixin]) -> dict[str, object]:
     """Fields of the template for one dimension."""
-    better = of.verdicts[0].better if of.lines else ()
+    better, agreement = of.verdicts[0].better if of.lines else (), ""
+    if of.ceiling:
+        against, two = of.ceiling.rater_against_others, of.ceiling.two_raters
+        agreement = (
+            f"Ceiling: a rater says what most of the others say in {rate_words(against)} of the answers, and the same as one "
+            f"other rater in {rate_words(two)}. No metric could match more than {share(of.ceiling.attainable)} of them. "
+            f"{share(of.ceiling.ties)} are ties."
+        )
+        if against.value is None:
+            agreement = f"No ceiling: {against.reason or ''}."
     drawn = [
         figure(chart, label=f"{kind} under {of.name}", files=[f"{name}.{ending}" for ending in ("svg", "pdf")])
         for (name, chart), kind in zip(figures.items(), ("Matching rates", "Win ratios"), strict=False)
     ]
-    lines = _table("Metrics", ["Metric"], _HEADS, [_line(line, told=line.metric in better) for line in of.lines])
+    rows = []
+    for line in of.lines:
+        rates = [_rate(line.matched.rate, told=line.metric in better), _rate(line.matched.decided)]
+        estimates = [line.correlations[kind] for kind in KINDS if kind in line.correlations]
+        correlations = [_cell(number(estimate.value, 2), estimate, percent=False) for estimate in estimates]
+        threshold = Cell(f"{line.threshold.value:.4g}", below=line.threshold.origin.partition(" of ")[0])
+        left_out = Cell(f"{line.matched.not_compared:,}" if line.matched.not_compared else DASH)
+        rows.append(Row((Cell(label_of(line.metric)), *rates, *correlations, threshold, left_out)))
     return {
         "name": of.name,
         "asked": of.asked,
         "verdict": of.verdicts[0].sentence(label_of) if of.verdicts else "",
-        "agreement": _agreement(of) if of.ceiling else "",
-        "lines": lines if of.lines else None,
+        "agreement": agreement,
+        "lines": _table("Metrics", ["Metric"], _HEADS, rows) if rows else None,
         "figures": drawn,
         "slices": _slices(of) if len(of.verdicts) > 1 else None,
         "selection": _selection(of.selection) if of.selection else None,
         "unmeasured": [f"{label_of(name)} has no number here: {reason}." for name, reason in of.unmeasured.items()],
     }
-
-
-def _agreement(of: Dimension) -> str:
-    assert of.ceiling is not None
-    against, two = of.ceiling.rater_against_others, of.ceiling.two_raters
-    if against.value is None:
-        return f"No ceiling: {against.reason or ''}."
-    return (
-        f"Ceiling: a rater says what most of the others say in {rate_words(against)} of the answers, and the same as one other "
-        f"rater in {rate_words(two)}. No metric could match more than {share(of.ceiling.attainable)} of them. "
-        f"{share(of.ceiling.ties)} are ties."
-    )
-
-
-def _line(one: Line, *, told: bool) -> Row:
-    rates = [_rate(one.matched.rate, told=told), _rate(one.matched.decided)]
-    correlations = [
-        _cell(number(estimate.value, 2), estimate, percent=False) for estimate in map(one.correlations.get, KINDS) if estimate
-    ]
-    threshold = Cell(f"{one.threshold.value:.4g}", below=one.threshold.origin.partition(" of ")[0])
-    left_out = Cell(f"{one.matched.not_compared:,}" if one.matched.not_compared else DASH)
-    return Row((Cell(label_of(one.metric)), *rates, *correlations, threshold, left_out))
 
 
 def _rate(estimate: Estimate | None, *, told: bool = False) -> Cell:
@@ -185,23 +169,22 @@ def _slices(of: Dimension) -> Table:
 
 def _selection(of: Selection) -> Table:
     columns = of.columns.values()
-    rows = [Row((Cell(method), *(_share(column, method) for column in columns))) for method in of.methods]
-    rates = [_rate(column.rate) for column in columns]
-    rows.append(Row((Cell("Answers that choose the metric's best"), *rates)))
-    told = [Cell(column.rows, below=_lost(column)) for column in columns]
-    rows.append(Row((Cell("Rows of results"), *told)))
+    rows = []
+    for method in of.methods:
+        cells = [Cell(method)]
+        for column in columns:
+            value = column.shares.get(method)
+            best = value is not None and value == max(column.shares.values()) and not too_few(column.n_sources)
+            cells.append(Cell(share(value), strong=best))
+        rows.append(Row(tuple(cells)))
+    rows.append(Row((Cell("Answers that choose the metric's best"), *(_rate(column.rate) for column in columns))))
+    counts = []
+    for column in columns:
+        lost = ", ".join(f"{n} {what}" for n, what in ((column.left_out, "left out"), (column.tied, "tied")) if n)
+        counts.append(Cell(column.rows, below=lost))
+    rows.append(Row((Cell("Rows of results"), *counts)))
     title = "Selection frequencies: the best of a row"
     return _table(title, ["Method"], ["People", *map(label_of, of.metrics)], rows)
-
-
-def _share(column: Chosen, method: str) -> Cell:
-    value = column.shares.get(method)
-    best = value is not None and value == max(column.shares.values()) and not too_few(column.n_sources)
-    return Cell(share(value), strong=best)
-
-
-def _lost(column: Chosen) -> str:
-    return ", ".join(f"{n} {what}" for n, what in ((column.left_out, "left out"), (column.tied, "tied")) if n)
 
 
 def _table(label: str, first: Sequence[str], numbers: Sequence[str], rows: Sequence[Row], last: Sequence[str] = ()) -> Table:

@@ -13,7 +13,6 @@ from inpaintbench.pages.chart import looks, titled
 from inpaintbench.pages.words import count
 from inpaintbench.wings.align.align import Dimension, Line
 from inpaintbench.wings.align.bootstrap import correlation_words, rate_words
-from inpaintbench.wings.align.win_ratios import Point
 
 if TYPE_CHECKING:
     import altair
@@ -95,11 +94,15 @@ def scatter_figure(dimension: Dimension) -> altair.ConcatChart:
     """Win ratio of every method on every item, by the metric across and by people upwards; a plot for each metric."""
     lines = [one for one in _ranked(dimension.lines) if one.points]
     methods = sorted({point.method for one in lines for point in one.points})
-    data = [
-        {"metric": one.metric, "name": point.method, "told": _told(point), "people": point.people,
-         "across": point.metric + _aside(methods, point.method)}
-        for one in lines for point in one.points
-    ]  # fmt: skip
+    # Points of each method a little to the right of those before it, so that equal ratios of several stay apart.
+    step, data = min(_ASIDE, 0.13 / max(1, len(methods))), []
+    for one in lines:
+        for point in one.points:
+            aside = (methods.index(point.method) - (len(methods) - 1) / 2) * step
+            told = f"people {point.people:.2f}, metric {point.metric:.2f}, {count(point.answers, 'answer')}"
+            told = f"{point.method} on {point.item}: {told}"
+            across = point.metric + aside
+            data.append({"metric": one.metric, "name": point.method, "told": told, "people": point.people, "across": across})
     scale = altair.Scale(domain=[-_INSET, 1 + _INSET], nice=False)
     axis = altair.Axis(values=[0, 0.5, 1], grid=True, ticks=False, domain=False)
     colour, shape = looks(method_styles(methods))
@@ -123,14 +126,3 @@ def scatter_figure(dimension: Dimension) -> altair.ConcatChart:
         width=across * (_SIDE + 40),
     )
     return altair.concat(*plots, data=altair.InlineData(values=data), columns=across, title=title)
-
-
-def _told(point: Point) -> str:
-    return (
-        f"{point.method} on {point.item}: people {point.people:.2f}, metric {point.metric:.2f}, {count(point.answers, 'answer')}"
-    )
-
-
-def _aside(methods: Sequence[str], method: str) -> float:
-    """Shift of a method's points to the right in ratios, so that equal ratios of several stay apart."""
-    return (methods.index(method) - (len(methods) - 1) / 2) * min(_ASIDE, 0.13 / len(methods))

@@ -10,8 +10,8 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, UnknownNameError
@@ -19,8 +19,52 @@ from inpaintbench.eval.data_files import Row, read_table
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.results.quantity import Quantity, usual_quantities
+from inpaintbench.eval.scoring.parts import ALL_ITEMS
 from inpaintbench.types import Score, SliceScore
-from inpaintbench.wings.align.values import PREFERENCE, Value, measure_name, values_of
+
+# The metric under which resolved answers stand among the scores of a run.
+PREFERENCE = "human_preference"
+# (item, method) -> value, which may be infinite.
+Value = Mapping[tuple[str, str], float]
+
+
+def values_of(
+    scores: Iterable[Score], *, compared: Iterable[SliceScore] = ()
+) -> tuple[dict[str, dict[tuple[str, str], float]], dict[str, str]]:
+    """Name of each metric with its region -> its values, and why such a one has none, where it has none; see ``measured_of``."""
+    whole = {(one.method, one.metric, one.region): one for one in compared if one.slice == ALL_ITEMS}
+    values: dict[str, dict[tuple[str, str], float]] = {}
+    reasons: dict[str, str] = {}
+    for row in scores:
+        if row.metric == PREFERENCE:
+            continue
+        name = measure_name(row.metric, row.region)
+        column = values.setdefault(name, {})
+        if row.value is not None:
+            column[row.item_id, row.method] = row.value
+        elif row.features is not None:
+            of_set = whole.get((row.method, row.metric, row.region))
+            if of_set is None or of_set.value is None:
+                reasons.setdefault(name, (of_set and of_set.reason) or "it compares sets of items, and those were not compared")
+            else:
+                column[row.item_id, row.method] = of_set.value
+        else:
+            reasons.setdefault(name, row.reason or "no reason given")
+    return values, reasons
+
+
+def digests(values: Value) -> dict[str, str]:
+    """Method -> a hash of its values, which tells whether they are still the ones that were compared."""
+    of_method: dict[str, list[tuple[str, str]]] = {}
+    for (item, method), value in sorted(values.items()):
+        of_method.setdefault(method, []).append((item, repr(float(value))))
+    return {method: sha256(repr(told).encode()).hexdigest()[:16] for method, told in of_method.items()}
+
+
+def measure_name(metric: str, region: str) -> str:
+    """``psnr/hole``, ``psnr/frame``."""
+    return f"{metric}/{region}"
+
 
 TIE = "tie"
 # Spellings of a choice in tables of others, in small letters.
@@ -169,27 +213,20 @@ def answers_of_scores(scores: Iterable[Score], *, sources: Mapping[str, str]) ->
                     Ballot(dimension, row.item_id, source, shown, choice, None, count) for choice, count in told.items() if count
                 ]
                 left_out["answers that both are bad"] += of["both_bad"]
-    ballots += _best_of(rows, sources)
+    # Answers to which of several is best: every method of a row of results tells how often it was chosen.
+    chosen: dict[tuple[str, str], dict[str, int]] = {}
+    for row in rows:
+        if row.details.get("of"):
+            chosen.setdefault((row.protocol.rpartition("/")[2], row.item_id), {})[row.method] = row.details["chosen"]
+    for (dimension, item), of_methods in chosen.items():
+        source, several = sources.get(item, item), tuple(sorted(of_methods))
+        ballots += [Ballot(dimension, item, source, several, one, None, count) for one, count in of_methods.items() if count]
     if not ballots:
         raise InputError(
             f"no score of {PREFERENCE!r} holds votes on two or more methods; run `inpaintbench annotate resolve`, or give a "
             "table of answers"
         )
     return Answers(tuple(ballots), {why: count for why, count in left_out.items() if count})
-
-
-def _best_of(rows: Sequence[Score], sources: Mapping[str, str]) -> list[Ballot]:
-    """Answers to which of several is best; every method of a row of results tells how often it was chosen."""
-    chosen: dict[tuple[str, str], dict[str, int]] = {}
-    for row in rows:
-        if row.details.get("of"):
-            chosen.setdefault((row.protocol.rpartition("/")[2], row.item_id), {})[row.method] = row.details["chosen"]
-    return [
-        Ballot(dimension, item, sources.get(item, item), tuple(sorted(of)), method, None, count)
-        for (dimension, item), of in chosen.items()
-        for method, count in of.items()
-        if count
-    ]
 
 
 @dataclass(frozen=True)
@@ -231,11 +268,14 @@ def read_scores(path: Path, *, better: Mapping[str, bool] | None = None) -> Meas
         column = values.setdefault(name, {})
         if key in column:
             raise InputError(f"{row.where}: a second value of {name} for method {key[1]!r} on item {key[0]!r}")
-        value = _number(row)
-        if value is not None:
-            column[key] = value
-        stated = row.first("higher_is_better")
-        if stated is not None:
+        if (number := row.first("value")) is not None:
+            try:
+                column[key] = float(number)
+            except ValueError as error:
+                raise InputError(f"{row.where}: value is {number!r}, not a number") from error
+            if math.isnan(column[key]):
+                raise InputError(f"{row.where}: value is NaN; leave a missing value empty")
+        if (stated := row.first("higher_is_better")) is not None:
             told[name] = _truth(row, "higher_is_better", stated)
         if source := row.first("source", "cluster"):
             sources[key[0]] = source
@@ -287,24 +327,22 @@ def in_regions(
     for region in regions:
         if region not in of_region:
             raise UnknownNameError(unknown_name("region", region, sorted(of_region)))
-    usual = {name for names in (measured.values, measured.unmeasured) for name in _usual(names, protocol, regions)}
+    usual: set[str] = set()
+    for names in (measured.values, measured.unmeasured):
+        quantities = [Quantity(metric, region) for metric, _, region in (name.partition("/") for name in names) if region]
+        chosen = [quantity for quantity in quantities if quantity.region in regions]
+        there = {quantity.metric for quantity in chosen}
+        chosen += [quantity for quantity in usual_quantities(quantities, protocol) if quantity.metric not in there]
+        usual |= {measure_name(*quantity) for quantity in chosen} | {name for name in names if "/" not in name}
     # What cannot be measured in its usual region alone is told; a metric that can in another one is taken there.
     known = {name.partition("/")[0] for name in usual & set(measured.values)}
     kept = {name for name in usual if name in measured.values or name.partition("/")[0] not in known} | set(asked)
-    values, directions, lost = ({name: of[name] for name in of if name in kept} for of in _parts(measured))
-    return replace(measured, values=values, higher_is_better=directions, unmeasured=lost)
-
-
-def _parts(measured: Measured) -> tuple[Mapping[str, Any], ...]:
-    return measured.values, measured.higher_is_better, measured.unmeasured
-
-
-def _usual(names: Collection[str], protocol: Protocol | None, regions: Collection[str]) -> set[str]:
-    quantities = [Quantity(metric, region) for metric, _, region in (name.partition("/") for name in names) if region]
-    there = {quantity.metric for quantity in quantities if quantity.region in regions}
-    chosen = [quantity for quantity in quantities if quantity.region in regions]
-    chosen += [quantity for quantity in usual_quantities(quantities, protocol) if quantity.metric not in there]
-    return {measure_name(*quantity) for quantity in chosen} | {name for name in names if "/" not in name}
+    return replace(
+        measured,
+        values={name: of for name, of in measured.values.items() if name in kept},
+        higher_is_better={name: higher for name, higher in measured.higher_is_better.items() if name in kept},
+        unmeasured={name: why for name, why in measured.unmeasured.items() if name in kept},
+    )
 
 
 def _measured(
@@ -325,19 +363,6 @@ def _measured(
         else:
             directions[name] = bool(leaf.higher_is_better)
     return Measured({name: values[name] for name in directions}, directions, lost)
-
-
-def _number(row: Row) -> float | None:
-    told = row.first("value")
-    if told is None:
-        return None
-    try:
-        value = float(told)
-    except ValueError as error:
-        raise InputError(f"{row.where}: value is {told!r}, not a number") from error
-    if math.isnan(value):
-        raise InputError(f"{row.where}: value is NaN; leave a missing value empty")
-    return value
 
 
 def _truth(row: Row, column: str, stated: str) -> bool:
