@@ -70,6 +70,15 @@ class Entry:
         return f"{again} of {of}" if again < of else ""
 
     @property
+    def agreement(self) -> str:
+        """What measuring again found, in words; empty where nobody asked for it."""
+        if self.verdict is None:
+            return ""
+        if self.verdict.agrees:
+            return f"{self.verdict.values} numbers of {self.part_measured or len(self.verdict.items)} items agree"
+        return self.verdict.reason or "nothing could be measured here"
+
+    @property
     def effort(self) -> Effort:
         """What the method took in its submitters' run."""
         return Effort.of(self.submission.header.effort)
@@ -201,18 +210,14 @@ class Board:
         columns = [Column(quantity_label(one), one.higher_is_better != (one.metric in against)) for one in counted]
         entries = {entry.label: entry for entry in self.entries}
         none = too_few(self.results.n_sources(part)) or ("" if columns else "no metric here ranks methods")
+
+        def row_of(one: Entry, reason: str | None) -> Row:
+            return Row(one, None, None, "–", reason, {quantity: cells[quantity][one.label] for quantity in cells})
+
         if none or not self.contenders:
-            return [
-                Row(one, None, None, "–", one.aside or none, {q: cells[q][label] for q in cells})
-                for label, one in entries.items()
-            ]
-        places = {
-            contender.label: [cells[quantity][contender.label].place for quantity in counted] for contender in self.contenders
-        }
-        beside = [
-            Row(one, None, None, "–", one.aside, {q: cells[q][one.label] for q in cells})
-            for one in self.entries if not one.competes
-        ]  # fmt: skip
+            return [row_of(one, one.aside or none) for one in self.entries]
+        places = {one.label: [cells[quantity][one.label].place for quantity in counted] for one in self.contenders}
+        beside = [row_of(one, one.aside) for one in self.entries if not one.competes]
         how = self.results.protocol.mean_places
         rows = [
             Row(
@@ -275,11 +280,11 @@ class Board:
 
     def clear_firsts(self, part: Slice, row: Row) -> list[Quantity]:
         """The quantities of a row in which it alone is the best: every other with a place is behind by more than chance."""
-        found = [quantity for quantity in row.cells if self.results.best(part, quantity) == {row.entry.label}]
-        others = {
-            quantity: [
-                one for one in self.rows(part, quantity.region) if one is not row and one.cells[quantity].place is not None
-            ]
-            for quantity in found
-        }
-        return [quantity for quantity in found if all(self._ahead(part, quantity, row, other) for other in others[quantity])]
+        found = []
+        for quantity in row.cells:
+            rows = self.rows(part, quantity.region)
+            others = [one for one in rows if one is not row and one.cells[quantity].place is not None]
+            alone = self.results.best(part, quantity) == {row.entry.label}
+            if alone and all(self._ahead(part, quantity, row, other) for other in others):
+                found.append(quantity)
+        return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from inpaintbench.compute import RANDOM_WEIGHTS
@@ -12,7 +12,7 @@ from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.scoring.parts import ALL_ITEMS
 from inpaintbench.eval.scoring.run_state import NOT_RUN, PROOFS
 from inpaintbench.types import Dataset, Plain, Score, SliceScore
-from inpaintbench.wings.leaderboard.card import checked_text
+from inpaintbench.wings.leaderboard.contents import checked_text
 from inpaintbench.wings.leaderboard.unpack import Submission
 
 _SHOWN = 3
@@ -51,23 +51,18 @@ def check(submission: Submission, dataset: Dataset, *, manifest_sha256: str, pro
     for item_id in [*header.predictions, *header.failures]:
         if item_id not in items:
             raise InputError(f"it speaks of item {item_id[:80]!r}, which is not in the dataset")
-    _check_predictions(submission)
+    # All of them are inside or none, else only those that bear looking at might be.
+    named, inside = {prediction["blob"] for prediction in header.predictions.values()}, set(submission.blobs)
+    if inside - named:
+        raise InputError(f"it holds the prediction {min(inside - named)!r}, which is of no item")
+    if inside and named - inside:
+        raise InputError(f"it holds {len(inside)} of {len(named)} predictions; put in all of them, or none")
     _check_measured(submission, dataset, items)
     regions = {metric.name: set(metric.regions) for metric in protocol.build_metrics()}
     _check_scores(submission, items, regions)
     _check_missing(submission, protocol)
     _check_slices(submission, dataset, regions)
     _check_complete(submission, items)
-
-
-def _check_predictions(submission: Submission) -> None:
-    """All of them are inside or none, else only those that bear looking at might be."""
-    named = {prediction["blob"] for prediction in submission.header.predictions.values()}
-    inside = set(submission.blobs)
-    if inside - named:
-        raise InputError(f"it holds the prediction {min(inside - named)!r}, which is of no item")
-    if inside and named - inside:
-        raise InputError(f"it holds {len(inside)} of {len(named)} predictions; put in all of them, or none")
 
 
 def _check_measured(submission: Submission, dataset: Dataset, items: Mapping[str, Plain]) -> None:
@@ -164,7 +159,9 @@ def _check_complete(submission: Submission, items: Mapping[str, Plain]) -> None:
     whole = set().union(*of_item.values())
     lacking = [item_id for item_id, found in of_item.items() if found != whole]
     if lacking:
-        raise InputError(f"it lacks scores of {len(lacking)} of {len(items)} items, and says nothing of why: {_names(lacking)}")
+        more = f" and {len(lacking) - _SHOWN} more" if len(lacking) > _SHOWN else ""
+        names = ", ".join(lacking[:_SHOWN]) + more
+        raise InputError(f"it lacks scores of {len(lacking)} of {len(items)} items, and says nothing of why: {names}")
 
 
 def _check_missing(submission: Submission, protocol: Protocol) -> None:
@@ -177,11 +174,6 @@ def _check_missing(submission: Submission, protocol: Protocol) -> None:
         if measured and not (there and row.reason is None) and row.value != protocol.missing.get(row.metric):
             why = "comes with a reason why there is none" if there else "has no SHA-256 of a prediction"
             raise InputError(f"its {row.metric} ({row.region}) of item {row.item_id!r} {why}")
-
-
-def _names(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more
 
 
 def missing_items(submission: Submission, dataset: Dataset) -> dict[str, str]:

@@ -21,7 +21,6 @@ from inpaintbench.files import write_atomically
 
 if TYPE_CHECKING:
     from inpaintbench.eval.results.tables import Results
-    from inpaintbench.wings.leaderboard.board import Entry
 
 
 def submit(
@@ -61,7 +60,7 @@ def submit(
 
     Example: inpaintbench eval submit DATASET --run RUN --method mine --card card.toml --out mine.zip
     """
-    from inpaintbench.wings.leaderboard.card import MOST_BYTES, template
+    from inpaintbench.wings.leaderboard.contents import MOST_BYTES, template
     from inpaintbench.wings.leaderboard.pack import pack
 
     if new_card is not None:
@@ -191,17 +190,10 @@ def leaderboard(
     shown_clips = clips_of(board, root=dataset, items=clips) if clips else None
     page = write_site(out, board, title=title, introduction=introduction, hub_dataset=space, clips=shown_clips)
     everything, region = board.slices[0], board.regions[0]
-    rows = [
-        (
-            row.place or "–",
-            row.entry.label,
-            row.mean_text,
-            row.entry.submission.path.name,
-            row.entry.version,
-            _verified(row.entry),
-        )
-        for row in board.rows(everything, region)
-    ]
+    rows = []
+    for row in board.rows(everything, region):
+        file, again = row.entry.submission.path.name, row.entry.agreement or "no"
+        rows.append((row.place or "–", row.entry.label, row.mean_text, file, row.entry.version, again))
     console.print_table(
         f"{chosen.name}, {region}, all items", ["place", "method", "mean place", "file", "scored on", "measured again"], rows
     )
@@ -218,12 +210,3 @@ def leaderboard(
         console.say(f"measured again with --verify {verify} --seed {drawn}")
     console.say(f"Leaderboard: {page.resolve()}")
     console.tell_next("view", page.parent)
-
-
-def _verified(entry: Entry) -> str:
-    verdict = entry.verdict
-    if verdict is None:
-        return "no"
-    if verdict.agrees:
-        return f"{verdict.values} numbers of {entry.part_measured or len(verdict.items)} items agree"
-    return verdict.reason or "nothing could be measured here"

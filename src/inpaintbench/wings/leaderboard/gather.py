@@ -19,9 +19,7 @@ from inpaintbench.types import Dataset, Plain
 from inpaintbench.wings.leaderboard.board import Board, Entry, Refused
 from inpaintbench.wings.leaderboard.checking import check, missing_items
 from inpaintbench.wings.leaderboard.unpack import Submission, read_submission
-from inpaintbench.wings.leaderboard.verify import Verdict, check_agrees, verify
-
-# Items that versions of a dataset have in common, and what a submission says of them.
+from inpaintbench.wings.leaderboard.verify import check_agrees, verify
 
 # Columns of an item that say what is scored: with equal ones, the same prediction has the same scores.
 _SCORED = ("item_id", "truth_rgb_sha256", "hole_sha256", "input_sha256", "fill", "frames", "height", "width")
@@ -131,7 +129,14 @@ def gather(
                 raise InputError(f"it is of {known}, an earlier version; give the folder with that manifest as --earlier")
             check(submission, versions[own], manifest_sha256=own, protocol=protocol, fingerprint=wanted)
             submission = within(submission, versions[own], common_part(dataset, [versions[own]]))
-            verdict = _verdict(submission, dataset, root, protocol, sample) if sample else None
+            verdict = None
+            if sample:
+                with tempfile.TemporaryDirectory() as place:
+                    verdict = verify(
+                        submission, dataset, root=root, protocol=protocol, items=sample.items, seed=sample.seed,
+                        folder=Path(place) / "run", workers=sample.workers,
+                    )  # fmt: skip
+                check_agrees(verdict)
             entries.append(Entry(submission.header.method, submission, {}, verdict, dataset_id(versions[own]), trusted))
         except InputError as error:
             refused.append(Refused(_shown(path.name), _shown(str(error))))
@@ -147,16 +152,6 @@ def gather(
         submission = within(entry.submission, versions[entry.submission.header.manifest_sha256], common)
         compared.append(replace(entry, submission=submission, missing=missing_items(submission, common)))
     return Board(common, protocol, _told_apart(compared), refused, items=len(dataset.items))
-
-
-def _verdict(submission: Submission, dataset: Dataset, root: Path, protocol: Protocol, sample: Sample) -> Verdict:
-    with tempfile.TemporaryDirectory() as place:
-        found = verify(
-            submission, dataset, root=root, protocol=protocol, items=sample.items, seed=sample.seed, folder=Path(place) / "run",
-            workers=sample.workers,
-        )  # fmt: skip
-    check_agrees(found)
-    return found
 
 
 def _told_apart(entries: list[Entry]) -> list[Entry]:

@@ -7,6 +7,7 @@ import platform
 import uuid
 import zipfile
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from importlib import metadata
 from pathlib import Path
@@ -22,7 +23,6 @@ from inpaintbench.executors.base import Rejection
 from inpaintbench.files import file_sha256
 from inpaintbench.steps import predict_step
 from inpaintbench.types import Prediction, Score, SliceScore
-from inpaintbench.wings.leaderboard.card import checked_name, read_card
 from inpaintbench.wings.leaderboard.checking import check
 from inpaintbench.wings.leaderboard.contents import (
     CARD,
@@ -32,7 +32,9 @@ from inpaintbench.wings.leaderboard.contents import (
     SCORES,
     SLICE_SCORES,
     Header,
+    checked_name,
     header_bytes,
+    read_card,
     rows_bytes,
 )  # fmt: skip
 from inpaintbench.wings.leaderboard.unpack import Submission
@@ -87,6 +89,10 @@ def pack(
         del fact["method"], fact["item_id"], fact["known_db"]  # the effort has its range
         if fact["ceiling_db"] is None:
             del fact["ceiling_db"]
+    versions = {"python": platform.python_version()}
+    for name in _MEASURING:
+        with suppress(metadata.PackageNotFoundError):
+            versions[name] = metadata.version(name)
     header = Header(
         format_version=FORMAT_VERSION,
         method=method,
@@ -95,7 +101,7 @@ def pack(
         protocol=protocol,
         fingerprint=own[0].fingerprint if own else chosen.fingerprint,
         constants=chosen.model_dump(mode="json"),
-        versions=_versions(),
+        versions=versions,
         predictions=facts,
         failures={row.subject_id: row.reason for row in refused if row.subject_id in known},
         files={
@@ -112,16 +118,6 @@ def pack(
     check(made, dataset, manifest_sha256=header.manifest_sha256, protocol=chosen, fingerprint=header.fingerprint)
     _write(path, texts, {f"{PREDICTIONS}{name}": workspace.blobs.path(name) for name in blobs})
     return made
-
-
-def _versions() -> dict[str, str]:
-    found = {"python": platform.python_version()}
-    for name in _MEASURING:
-        try:
-            found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
-    return found
 
 
 def _write(path: Path, texts: dict[str, bytes], blobs: dict[str, Path]) -> None:

@@ -23,10 +23,8 @@ from inpaintbench.pages.tables import simple
 from inpaintbench.pages.words import DASH, breakable, count, interval, number
 from inpaintbench.types import Slice
 from inpaintbench.wings.leaderboard.board import UNMEASURED, Board, Entry
-from inpaintbench.wings.leaderboard.board import Row as BoardRow
 from inpaintbench.wings.leaderboard.clips import Clips
-from inpaintbench.wings.leaderboard.frame import CARD_TITLES, Sister, links, page, tags
-from inpaintbench.wings.leaderboard.tables import score_notes, score_table, slice_matrix
+from inpaintbench.wings.leaderboard.tables import CARD_TITLES, Sister, links, page, score_notes, score_table, slice_matrix, tags
 
 CSV, JSON = "leaderboard.csv", "leaderboard.json"
 # Folder of the means of all items with their intervals, a file for each region.
@@ -59,7 +57,12 @@ def slice_pages(board: Board, *, title: str, notes: str, clips: bool = False) ->
 
 def _page(board: Board, at: int, part: Slice, where: dict[str, str], home: str, notes: str, clips: bool) -> bytes:
     up = "../" if at else ""
-    label, level = _name(part) if at else ("All items", None)
+    names = [("All items", None), *((slice_label(one.name), split_level(one.name)[1]) for one in board.slices[1:])]
+    side = [
+        Sister(f"{up}{where[one.name]}", *name, items=len(one.item_ids), here=one.name == part.name)
+        for one, name in zip(board.slices, names, strict=True)
+    ]
+    label, level = names[at]
     return page(
         "board.html",
         board,
@@ -67,7 +70,7 @@ def _page(board: Board, at: int, part: Slice, where: dict[str, str], home: str, 
         home=home,
         up=up,
         side_title="Slices",
-        side=_side(board, part, where, up=up),
+        side=side,
         clips=clips,
         part=part,
         label=label,
@@ -86,11 +89,16 @@ def _page(board: Board, at: int, part: Slice, where: dict[str, str], home: str, 
 def _front(board: Board, where: dict[str, str], notes: str) -> dict[str, object]:
     """Parts that only the first page has."""
     results = board.results
+    # On which version of the dataset the scores are, and on how many of its items they are compared.
+    versions = f"Scores are on {' and '.join(board.versions)}"
+    if len(board.versions) > 1:
+        common = f"{len(results.sources):,} of {count(board.items_of_dataset, 'item')}"
+        versions += f", compared on the {common} that these versions have in common"
     kinds = Counter(entry.aside for entry in board.entries if entry.aside)
     words = {REFERENCE: count(kinds[REFERENCE], "reference"), UNMEASURED: f"{kinds[UNMEASURED]} not measured again"}
     refused: list[list[object]] = [[one.name, one.reason] for one in board.refused]
     return {
-        "versions": _versions(board),
+        "versions": f"{versions}." if any(board.versions) else "",
         "introduction": notes,
         "beside": f" beside {' and '.join(words.get(kind, f'{kinds[kind]} without a place') for kind in kinds)}" if kinds else "",
         "n_sources": len(set(results.sources.values())),
@@ -107,92 +115,44 @@ def _front(board: Board, where: dict[str, str], notes: str) -> dict[str, object]
     }
 
 
-def _versions(board: Board) -> str:
-    """On which version of the dataset the scores are, and on how many of its items they are compared."""
-    if len(board.versions) == 1:
-        return f"Scores are on {board.versions[0]}." if board.versions[0] else ""
-    common = f"{len(board.results.sources):,} of {count(board.items_of_dataset, 'item')}"
-    return f"Scores are on {' and '.join(board.versions)}, compared on the {common} that these versions have in common."
-
-
-def _name(part: Slice) -> tuple[str, str | None]:
-    """A slice as words, and its level."""
-    return slice_label(part.name), split_level(part.name)[1]
-
-
-def _side(board: Board, shown: Slice, where: dict[str, str], *, up: str) -> list[Sister]:
-    return [
-        Sister(
-            f"{up}{where[part.name]}", *(_name(part) if at else ("All items", None)),
-            items=len(part.item_ids), here=part.name == shown.name,
-        )
-        for at, part in enumerate(board.slices)
-    ]  # fmt: skip
-
-
 def _facts(board: Board) -> list[Fact]:
     """Cards of the front page, for the first region."""
     region, everything = board.regions[0], board.slices[0]
     rows = board.rows(everything, region)
     found = []
-    if board.firsts(everything, region):
-        found.append(_first(board, rows, region))
-    found += _wins(board, rows)
-    found += _most_slices(board, region) if len(board.slices) > 1 else []
+    if first := board.firsts(everything, region):
+        names = ", ".join(row.entry.submission.card.title for row in first[:3])
+        placed, lead = [row for row in rows if row.place is not None], ""
+        if len(placed) > 1:
+            by, counted = len(board.leads(everything, region, placed[0], placed[1])), len(board.counted(everything, region))
+            other = placed[1].entry.submission.card.title
+            lead = f"better than {other} by more than chance in {by} of {count(counted, 'metric')}"
+            if board.like_first(everything, region):
+                lead = "the first of them; they cannot be told apart"
+        sources = len({board.results.sources[item_id] for item_id in everything.item_ids})
+        basis = f"{count(len(everything.item_ids), 'item')} of {count(sources, 'source')}"
+        lines = tuple(filter(None, (f"mean place {first[0].mean_text}", lead, basis)))
+        found.append(Fact(f"Best mean place, {region_label(region)}", names, lines))
+    ranked = [quantity for quantity in rows[0].cells if quantity.ranked]
+    wins = {row.entry.label: sum(row.cells[quantity].best for quantity in ranked) for row in rows}
+    clear = {row.entry.label: len(board.clear_firsts(everything, row)) for row in rows}
+    found += _most(board, "First by most metrics", wins, len(ranked), "metric", clear)
+    if len(board.slices) > 1:
+        wins = dict.fromkeys((entry.label for entry in board.contenders), 0)
+        clear = dict(wins)
+        for part in board.slices[1:]:
+            # A clear first place is of a row that every other in the slice can be told from.
+            told = not board.like_first(part, region)
+            for row in board.firsts(part, region):
+                wins[row.entry.label] += 1
+                clear[row.entry.label] += told
+        found += _most(board, "First in most slices", wins, len(board.slices) - 1, "slice", clear)
     checked = [entry.verdict for entry in board.entries if entry.verdict is not None]
     if checked:
         values = sum(verdict.values for verdict in checked)
         good = sum(verdict.agrees for verdict in checked)
         found.append(Fact("Measured again", f"{good} of {len(board.entries)}", (f"{values:,} numbers, all agree",)))
     return found
-
-
-def _first(board: Board, rows: list[BoardRow], region: str) -> Fact:
-    """Card of the best mean place on all items, and whether the next can be told from it."""
-    everything = board.slices[0]
-    first = board.firsts(everything, region)
-    names = ", ".join(row.entry.submission.card.title for row in first[:3])
-    words = [f"mean place {first[0].mean_text}", _lead_words(board, rows, region), _basis(board, everything)]
-    return Fact(f"Best mean place, {region_label(region)}", names, tuple(filter(None, words)))
-
-
-def _lead_words(board: Board, rows: list[BoardRow], region: str) -> str:
-    everything = board.slices[0]
-    placed = [row for row in rows if row.place is not None]
-    if len(placed) < 2:
-        return ""
-    if board.like_first(everything, region):
-        return "the first of them; they cannot be told apart"
-    by = len(board.leads(everything, region, placed[0], placed[1]))
-    return (
-        f"better than {placed[1].entry.submission.card.title} by more than chance in {by} of "
-        f"{count(len(board.counted(everything, region)), 'metric')}"
-    )
-
-
-def _basis(board: Board, part: Slice) -> str:
-    sources = len({board.results.sources[item_id] for item_id in part.item_ids})
-    return f"{count(len(part.item_ids), 'item')} of {count(sources, 'source')}"
-
-
-def _wins(board: Board, rows: list[BoardRow]) -> list[Fact]:
-    everything = board.slices[0]
-    ranked = [quantity for quantity in rows[0].cells if quantity.ranked]
-    wins = {row.entry.label: sum(row.cells[quantity].best for quantity in ranked) for row in rows}
-    clear = {row.entry.label: len(board.clear_firsts(everything, row)) for row in rows}
-    return _most(board, "First by most metrics", wins, len(ranked), "metric", clear)
-
-
-def _most_slices(board: Board, region: str) -> list[Fact]:
-    """Counts first places; a clear one is of a row that every other in the slice can be told from."""
-    wins = dict.fromkeys((entry.label for entry in board.contenders), 0)
-    clear = dict(wins)
-    for part in board.slices[1:]:
-        told = not board.like_first(part, region)
-        for row in board.firsts(part, region):
-            wins[row.entry.label] += 1
-            clear[row.entry.label] += told
-    return _most(board, "First in most slices", wins, len(board.slices) - 1, "slice", clear)
 
 
 def _most(board: Board, term: str, wins: dict[str, int], of: int, noun: str, clear: dict[str, int]) -> list[Fact]:
@@ -339,26 +299,20 @@ def _by_slice(board: Board, entry: Entry) -> Table:
     return Table((Column("Slice"), *heads), tuple(rows), label="Mean place in each slice")
 
 
-def _measured_words(entry: Entry) -> str:
-    """Whether the scores state what they were measured of, which was compared with the dataset."""
-    of, measured = len(entry.submission.header.predictions), len(entry.submission.header.measured)
-    if not measured:
-        return "not recorded"
-    return f"truth, hole and prediction of {count(measured, 'item')} have the hashes of this dataset" + (
-        f"; {of - measured} not recorded" if of > measured else ""
-    )
-
-
 def _provenance(entry: Entry) -> Table:
     header, verdict = entry.submission.header, entry.verdict
+    of, measured = len(header.predictions), len(header.measured)
+    # Which was compared with the dataset.
+    hashes = f"truth, hole and prediction of {count(measured, 'item')} have the hashes of this dataset"
+    hashes += f"; {of - measured} not recorded" if of > measured else ""
     changed = max((prediction["largest_change_outside"] for prediction in header.predictions.values()), default=0)
     facts = {
         "Submission": entry.submission.identity,
         "Dataset": entry.version,
         "Dataset's manifest": header.manifest_sha256,
         "Protocol": f"{header.protocol} ({header.fingerprint})",
-        "Predictions": count(len(header.predictions), "file") + ", each named by its SHA-256",
-        "Measured files": _measured_words(entry),
+        "Predictions": count(of, "file") + ", each named by its SHA-256",
+        "Measured files": hashes if measured else "not recorded",
         "Largest change of known pixels": f"{changed} of 255",
         "Versions": ", ".join(f"{name} {version}" for name, version in sorted(header.versions.items())),
     }
@@ -377,12 +331,7 @@ def _provenance(entry: Entry) -> Table:
     if effort.task:
         facts["Differs from the published task"] = " ".join(effort.task)
     if verdict is not None:
-        again = (
-            f"{verdict.values} numbers of {entry.part_measured or len(verdict.items)} items agree"
-            if verdict.agrees
-            else verdict.reason
-        )
-        facts["Measured again"] = again or "nothing could be measured here"
+        facts["Measured again"] = entry.agreement
         if verdict.unchecked and verdict.items:
             facts["Not measured again"] = ", ".join(verdict.unchecked)
         if verdict.items:

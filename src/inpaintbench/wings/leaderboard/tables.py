@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
-from inpaintbench.eval.report.tables import memory_words, time_words
-from inpaintbench.eval.results.cautions import exposure_sentences, shown_to, size_words
+from inpaintbench.eval.report.tables import form_tags, memory_words, time_words
+from inpaintbench.eval.results.cautions import between_items_tags, exposure_sentences, shown_to, size_words
 from inpaintbench.eval.results.quantity import (
     Quantity,
     exploratory,
@@ -18,12 +19,89 @@ from inpaintbench.eval.results.quantity import (
 )
 from inpaintbench.eval.results.slices import split_level
 from inpaintbench.eval.values.permutation import BOLD, LEVEL
+from inpaintbench.pages import Link, method_styles
+from inpaintbench.pages import page as whole_page
 from inpaintbench.pages import tables as shown
 from inpaintbench.pages.tables import Column, Table, Tag
 from inpaintbench.pages.words import DASH, count, interval, method_class, number, percent
 from inpaintbench.types import Slice
-from inpaintbench.wings.leaderboard.board import Board, Cell, Row
-from inpaintbench.wings.leaderboard.frame import method_cell
+from inpaintbench.wings.leaderboard.board import Board, Cell, Entry, Row
+
+CLIPS = "clips.html"
+# Field of a method card -> its heading, in the order of the page.
+CARD_TITLES = {
+    "summary": "Summary", "model": "Model", "preprocessing": "Preprocessing", "training_data": "Training data", "loss": "Loss",
+    "parameters": "Parameters", "pretrained": "Pretrained from", "postprocessing": "Postprocessing", "compute": "Compute",
+    "licence": "Licence", "citation": "Citation",
+}  # fmt: skip
+
+
+class Sister(NamedTuple):
+    """A page in the list beside a page."""
+
+    href: str
+    text: str
+    level: str | None = None
+    items: int | None = None
+    here: bool = False
+
+
+def links(up: str, *, clips: bool) -> tuple[Link, ...]:
+    """Links of the bar; ``up`` as for ``page``, ``clips`` where the site has such a page."""
+    front = f"{up}index.html"
+    return (
+        Link(front, "Leaderboard"), *((Link(f"{up}{CLIPS}", "Clips"),) if clips else ()), Link(f"{front}#methods", "Methods"),
+        Link(f"{front}#reading", "How to read"), Link(f"{front}#downloads", "Downloads"),
+    )  # fmt: skip
+
+
+def page(
+    template: str, board: Board, *, title: str, home: str, up: str, side_title: str, side: Sequence[Sister], clips: bool,
+    **parts: Any,
+) -> bytes:  # fmt: skip
+    """A whole page that needs nothing but itself; ``up`` leads from it to the folder of the site, ``home`` is its title."""
+    return whole_page(
+        f"wings/leaderboard/{template}",
+        title=title,
+        links=links(up, clips=clips),
+        styles=method_styles([entry.label for entry in board.entries], board.results.aside),
+        scripts=["wings/leaderboard/board.js"],
+        board=board,
+        results=board.results,
+        home=home,
+        up=up,
+        side_title=side_title,
+        side=side,
+        **parts,
+    ).encode()
+
+
+def method_cell(entry: Entry, board: Board, *, up: str) -> shown.Cell:
+    """A method's title as a link to its page, its label and tags."""
+    return shown.Cell(
+        entry.submission.card.title, method=entry.label, reference=entry.submission.header.reference,
+        href=f"{up}methods/{entry.page}", tags=tags(entry, board), below=entry.label,
+    )  # fmt: skip
+
+
+def tags(entry: Entry, board: Board) -> tuple[Tag, ...]:
+    """Tags that say whether numbers were measured again, on which of several versions, and how many items are missing."""
+    found = [*form_tags(entry.effort), *between_items_tags(entry.effort)]
+    if entry.verdict is not None:
+        n = len(entry.verdict.items)
+        told = f"{entry.verdict.values} numbers of {n} items were measured again and agree"
+        found.append(
+            Tag(f"verified on {entry.part_measured or n}", "good", told)
+            if entry.verdict.agrees
+            else Tag("not verified", "more", entry.verdict.reason or "nothing could be measured again")
+        )
+    elif not (entry.trusted or entry.submission.header.reference):
+        found.append(Tag("not measured again", "more", "the numbers are the submitters' own, and hold no place"))
+    if len(board.versions) > 1:
+        found.append(Tag(entry.version.rpartition("@")[2].partition("+")[0], "more", f"scored on {entry.version}"))
+    if entry.missing:
+        found.append(Tag(f"{len(entry.missing)} of {len(board.results.sources)} missing", "warn", "items without a prediction"))
+    return tuple(found)
 
 
 def score_table(board: Board, part: Slice, region: str, *, up: str) -> Table:
@@ -62,12 +140,14 @@ def _head(board: Board, quantity: Quantity, *, counted: bool) -> Column:
 def _row(
     board: Board, part: Slice, row: Row, scales: dict[Quantity, _Scale], *, up: str, like: bool, first: bool, timed: bool
 ) -> shown.Row:
+    # What a place rests on where not all was measured again.
+    rests = "" if row.place is None or not row.entry.part_measured else f"{row.entry.part_measured} items measured again"
     place = shown.Cell(
         DASH if row.place is None else row.place,
         value=None if row.mean is None else float(row.mean),
         kind="place",
         note="" if row.mean is None else row.mean_text,
-        below="\n".join(filter(None, ("not told apart" if like else "", _measured_words(row)))),
+        below="\n".join(filter(None, ("not told apart" if like else "", rests))),
         title="no metric tells this method from the first by more than chance" if like else row.reason or "",
         strong=first or like,
     )
@@ -75,11 +155,6 @@ def _row(
     name = method_cell(row.entry, board, up=up)
     times = [_time(row)] if timed else []
     return shown.Row((name, place, *cells, *times), kind="" if row.entry.competes else "floor", key=row.entry.label)
-
-
-def _measured_words(row: Row) -> str:
-    """What a place rests on where not all was measured again; empty where all was, or there is no place."""
-    return "" if row.place is None or not row.entry.part_measured else f"{row.entry.part_measured} items measured again"
 
 
 def _time(row: Row) -> shown.Cell:
@@ -98,12 +173,16 @@ def _cell(board: Board, part: Slice, row: Row, quantity: Quantity, scale: _Scale
     level = math.inf if summary.mean is None and summary.n_infinite else summary.mean
     if level is None:
         return shown.Cell(DASH, title=summary.reason or "no value", kind="score")
+    # The mean over the items that others show next to nothing of, and the share that the method may have known of all.
+    over = board.results.over_unexposed(part, row.entry.label, quantity)
+    shown_share = shown_to(board.results, part, row.entry.label)
     small = [
         interval(summary.interval_low, summary.interval_high, decimals),
         f"{cell.left_out} left out" if cell.left_out else "",
         f"{summary.n_infinite} ∞" if summary.n_infinite else "",
         (size_words(board.results.slice_score(part, row.entry.label, quantity)) or "") if quantity.of_sets else "",
-        _not_shown(board, part, row, quantity),
+        "" if over is None or over.mean is None else f"{number(over.mean, decimals)} not shown",
+        f"{percent(shown_share)} shown" if shown_share else "",
     ]
     place = Tag(str(cell.place), "high" if cell.best else "more", f"place {cell.place}")
     return shown.Cell(
@@ -116,14 +195,6 @@ def _cell(board: Board, part: Slice, row: Row, quantity: Quantity, scale: _Scale
         whisker=scale.whisker(cell),
         kind=f"score {method_class(row.entry.label)}",
     )
-
-
-def _not_shown(board: Board, part: Slice, row: Row, quantity: Quantity) -> str:
-    """The mean over the items that others show next to nothing of, and the share that the method may have known of all."""
-    over = board.results.over_unexposed(part, row.entry.label, quantity)
-    shown_share = shown_to(board.results, part, row.entry.label)
-    told = [] if over is None or over.mean is None else [f"{number(over.mean, metric_leaf(quantity.metric).decimals)} not shown"]
-    return "\n".join([*told, *([f"{percent(shown_share)} shown"] if shown_share else [])])
 
 
 def _test_words(cell: Cell) -> str:
@@ -203,18 +274,14 @@ def slice_matrix(board: Board, addresses: dict[str, str], region: str) -> Table:
         else Column("All items", numeric=True, href=addresses[part.name])
         for at, part in enumerate(slices)
     ]
-    rows = [
-        shown.Row((
-            method_cell(row.entry, board, up=""),
-            *(_mean_cell(column[row.entry.label], len(board.contenders)) for column in columns),
-        ))
-        for row in board.rows(slices[0], region)
-    ]  # fmt: skip
+    rows, entries = [], len(board.contenders)
+    for first in board.rows(slices[0], region):
+        cells = [method_cell(first.entry, board, up="")]
+        for column in columns:
+            row = column[first.entry.label]
+            shade = 1.0 if entries < 2 or row.mean is None else 1 - (float(row.mean) - 1) / (entries - 1)
+            known = shown.Cell(row.mean_text, shade=shade)
+            cells.append(shown.Cell(DASH, title=row.reason or "no mean place") if row.mean is None else known)
+        rows.append(shown.Row(tuple(cells)))
     caption = f"Mean place in each slice, {region_label(region)}"
     return Table((Column("Method"), *heads), tuple(rows), caption=caption, kind="list matrix")
-
-
-def _mean_cell(row: Row, entries: int) -> shown.Cell:
-    if row.mean is None:
-        return shown.Cell(DASH, title=row.reason or "no mean place")
-    return shown.Cell(row.mean_text, shade=1.0 if entries < 2 else 1 - (float(row.mean) - 1) / (entries - 1))

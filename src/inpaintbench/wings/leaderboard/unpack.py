@@ -12,7 +12,6 @@ from pathlib import Path
 
 from inpaintbench.errors import InputError
 from inpaintbench.types import Score, SliceScore
-from inpaintbench.wings.leaderboard.card import Card, checked_name, checked_text, read_card
 from inpaintbench.wings.leaderboard.contents import (
     BLOB,
     CARD,
@@ -20,7 +19,11 @@ from inpaintbench.wings.leaderboard.contents import (
     PREDICTIONS,
     SCORES,
     SLICE_SCORES,
+    Card,
     Header,
+    checked_name,
+    checked_text,
+    read_card,
     read_header,
     read_rows,
 )  # fmt: skip
@@ -58,7 +61,12 @@ def read_submission(path: Path) -> Submission:
     try:
         with zipfile.ZipFile(path) as archive:
             entries = _entries(archive)
-            texts = {name: _text(archive, entries, name) for name in _TEXTS}
+            texts: dict[str, bytes] = {}
+            for name in _TEXTS:
+                with archive.open(entries[name]) as file:
+                    texts[name] = file.read(MOST_TEXT_BYTES + 1)
+                if len(texts[name]) > MOST_TEXT_BYTES:
+                    raise InputError(f"{name} is larger than {MOST_TEXT_BYTES >> 20} MiB unpacked")
     except _SPOILT as error:
         raise InputError(f"it cannot be read as a ZIP file: {error}") from error
     header = read_header(texts[HEADER])
@@ -125,11 +133,3 @@ def _entries(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
         if name not in found:
             raise InputError(f"it is not a submission of `inpaintbench eval submit`: {name} is missing")
     return found
-
-
-def _text(archive: zipfile.ZipFile, entries: dict[str, zipfile.ZipInfo], name: str) -> bytes:
-    with archive.open(entries[name]) as file:
-        data = file.read(MOST_TEXT_BYTES + 1)
-    if len(data) > MOST_TEXT_BYTES:
-        raise InputError(f"{name} is larger than {MOST_TEXT_BYTES >> 20} MiB unpacked")
-    return data

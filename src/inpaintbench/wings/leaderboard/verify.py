@@ -79,10 +79,11 @@ def verify(
         InputError: a prediction in the submission is damaged. VerifyError: the dataset is.
     """
     header, inside = submission.header, set(submission.blobs)
-    metrics = _metrics(submission, protocol)
-    unchecked = tuple(
-        name for name in protocol.metrics if name not in metrics and any(row.metric == name for row in submission.scores)
-    )
+    scored = {row.metric for row in submission.scores}
+    leaves = {name: METRICS.get(name) for name in protocol.metrics if name in scored}
+    # Those that give a number for one item.
+    metrics = [name for name, leaf in leaves.items() if not (leaf.of_sets or leaf.command)]
+    unchecked = tuple(name for name in leaves if name not in metrics)
     there = [row for row in dataset.items if header.predictions.get(row["item_id"], {}).get("blob") in inside]
     reason = None
     if not there:
@@ -109,13 +110,6 @@ def verify(
         # Of the host's dataset: predictions were compared with their hashes as they were taken out.
         raise VerifyError(f"{reasons[0]}; nothing is wrong with the submission")
     return _compared(submission, found, [row["item_id"] for row in chosen], protocol, unchecked)
-
-
-def _metrics(submission: Submission, protocol: Protocol) -> list[str]:
-    """The metrics of the submission that give a number for one item."""
-    there = {row.metric for row in submission.scores}
-    leaves = {name: METRICS.get(name) for name in protocol.metrics if name in there}
-    return [name for name, leaf in leaves.items() if not (leaf.of_sets or leaf.command)]
 
 
 def _compared(

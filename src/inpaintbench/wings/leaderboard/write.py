@@ -16,8 +16,8 @@ from inpaintbench.files import replacing
 from inpaintbench.pages import save_chart
 from inpaintbench.wings.leaderboard.board import Board, Entry
 from inpaintbench.wings.leaderboard.clips import Clips
-from inpaintbench.wings.leaderboard.frame import CLIPS
 from inpaintbench.wings.leaderboard.pages import CSV, FIGURE_KINDS, FIGURES, JSON, clips_page, method_pages, slice_pages
+from inpaintbench.wings.leaderboard.tables import CLIPS
 
 _FRONT = "index.html"
 COLUMNS = (
