@@ -27,21 +27,20 @@ from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.types import item_rng
 from inpaintbench.view import ItemView
 from inpaintbench.wings.chalearn.fingerprints import growth
-from inpaintbench.wings.chalearn.fingerprints.density import ridge_period
-from inpaintbench.wings.chalearn.fingerprints.estimation import estimate_orientation, measure_periods
-from inpaintbench.wings.chalearn.fingerprints.fingers import draw_finger, mirrored
-from inpaintbench.wings.chalearn.fingerprints.geometry import orientation_in_truth
-from inpaintbench.wings.chalearn.fingerprints.impressions import draw_impression, printed
-from inpaintbench.wings.chalearn.fingerprints.master import master, masters
-from inpaintbench.wings.chalearn.fingerprints.orientation import orientation
-from inpaintbench.wings.chalearn.fingerprints.poincare import (
+from inpaintbench.wings.chalearn.fingerprints.estimation import (
+    estimate_orientation,
+    measure_periods,
     orientation_rmsd,
     print_area,
     recovered_class,
     shrunk,
     singular_points,
 )
+from inpaintbench.wings.chalearn.fingerprints.fingers import draw_finger, mirrored
+from inpaintbench.wings.chalearn.fingerprints.impressions import draw_impression, printed
+from inpaintbench.wings.chalearn.fingerprints.master import master, masters, orientation, ridge_period
 from inpaintbench.wings.chalearn.fingerprints.records import CLASSES, Elastic, Finger, Print
+from inpaintbench.wings.chalearn.fingerprints.skin import orientation_in_truth
 from inpaintbench.wings.chalearn.generators import fingerprint_degradation
 from inpaintbench.wings.chalearn.generators.fingerprint_degradation import FingerprintDegradation
 from inpaintbench.wings.chalearn.metrics.minutiae import find_minutiae

@@ -27,9 +27,7 @@ from inpaintbench.types import Dataset, Frames, Plain
 from inpaintbench.view import ItemView
 from inpaintbench.wings.chalearn.decaption import DecaptionRecipe
 from inpaintbench.wings.chalearn.fingerprint import FingerprintRecipe
-from inpaintbench.wings.chalearn.methods.frame_autoencoder import FrameAutoencoder
-from inpaintbench.wings.chalearn.methods.patch_autoencoder import PatchAutoencoder
-from inpaintbench.wings.chalearn.methods.residual_encoder import ResidualEncoder
+from inpaintbench.wings.chalearn.methods.trained import FrameAutoencoder, PatchAutoencoder, ResidualEncoder
 from inpaintbench.wings.chalearn.training.networks import named
 from inpaintbench.wings.chalearn.training.train import Limits, Trained, train
 from inpaintbench.workspace import Workspace

@@ -46,7 +46,7 @@ KINDS = {
             "source",
         },
     ),
-    "inpaintbench.wings.chalearn.annotated_people": ("POSE_READERS", {"base", "crops", "files", "matlab_child"}),
+    "inpaintbench.wings.chalearn.annotated_people": ("POSE_READERS", {"base", "matlab_child"}),
     "inpaintbench.curation.splitters": ("SPLITTERS", {"base"}),
     "inpaintbench.curation.normalizers": ("NORMALIZERS", {"base"}),
     "inpaintbench.curation.attributes": (

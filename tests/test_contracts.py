@@ -38,7 +38,7 @@ from inpaintbench.types import Frames, Hole, Joint
 from inpaintbench.view import ItemView
 from inpaintbench.wings.chalearn.contracts.pose_estimator import CHECKS as OF_POSES
 from inpaintbench.wings.chalearn.contracts.pose_estimator import ITEM
-from inpaintbench.wings.chalearn.poses.base import PoseEstimator
+from inpaintbench.wings.chalearn.poses import PoseEstimator
 from inpaintbench.wings.chalearn.poses.stored import Stored
 
 TRIED_ELSEWHERE = ("attribute", "fetcher", "method", "metric", "question")

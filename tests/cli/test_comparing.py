@@ -34,7 +34,7 @@ from inpaintbench.eval.scoring.run_state import NOT_RUN
 from inpaintbench.files import file_sha256
 from inpaintbench.steps import score_step
 from inpaintbench.types import Prediction, Score, SliceScore
-from inpaintbench.wings.chalearn.protocols.fingerprint import AS_PUBLISHED as WORST_FOR_MISSING
+from inpaintbench.wings.chalearn.protocols import FINGERPRINT_AS_PUBLISHED as WORST_FOR_MISSING
 from inpaintbench.workspace import Workspace
 
 app = typer.Typer()

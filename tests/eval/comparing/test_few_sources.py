@@ -26,8 +26,7 @@ from inpaintbench.wings.align.align import align
 from inpaintbench.wings.align.page import write_alignment
 from inpaintbench.wings.align.reading import Answers, Measured
 from inpaintbench.wings.leaderboard.board import Board, Entry
-from inpaintbench.wings.leaderboard.card import Card
-from inpaintbench.wings.leaderboard.contents import Header
+from inpaintbench.wings.leaderboard.contents import Card, Header
 from inpaintbench.wings.leaderboard.unpack import Submission
 from inpaintbench.wings.leaderboard.write import write_site
 

@@ -34,8 +34,7 @@ from inpaintbench.eval.results.slices import pair_slices
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.types import SliceScore
 from inpaintbench.wings.leaderboard.board import Board, Entry
-from inpaintbench.wings.leaderboard.card import Card
-from inpaintbench.wings.leaderboard.contents import Header
+from inpaintbench.wings.leaderboard.contents import Card, Header
 from inpaintbench.wings.leaderboard.pages import _facts as front_facts
 from inpaintbench.wings.leaderboard.tables import score_notes as board_notes
 from inpaintbench.wings.leaderboard.tables import score_table as board_table

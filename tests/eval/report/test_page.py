@@ -44,7 +44,7 @@ from inpaintbench.pages.panels import plain
 from inpaintbench.pages.plots import specification
 from inpaintbench.pages.words import method_class, signed_percent
 from inpaintbench.types import Score, Slice, content_id
-from inpaintbench.wings.chalearn.protocols.fingerprint import AS_PUBLISHED as FINGERPRINT
+from inpaintbench.wings.chalearn.protocols import FINGERPRINT_AS_PUBLISHED as FINGERPRINT
 
 __all__ = ["learned_metrics"]
 PSNR = Quantity("psnr", "hole")

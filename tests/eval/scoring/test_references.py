@@ -28,8 +28,7 @@ from inpaintbench.eval.scoring.run_state import REFERENCE, references_in, rememb
 from inpaintbench.types import Dataset, Score
 from inpaintbench.wings.align.reading import Answers, without
 from inpaintbench.wings.leaderboard.board import Board, Entry
-from inpaintbench.wings.leaderboard.card import Card
-from inpaintbench.wings.leaderboard.contents import Header, header_bytes, read_header
+from inpaintbench.wings.leaderboard.contents import Card, Header, header_bytes, read_header
 from inpaintbench.wings.leaderboard.unpack import Submission
 from inpaintbench.wings.leaderboard.write import write_site
 from inpaintbench.workspace import Workspace

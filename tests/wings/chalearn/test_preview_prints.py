@@ -15,7 +15,7 @@ from inpaintbench.masks.gallery import quantity_of
 from inpaintbench.masks.generators.base import Drawn, Generator
 from inpaintbench.recipes.preview import Backdrop, backdrops, check, own_stills, panels
 from inpaintbench.wings.chalearn.backdrops import PRINTS
-from inpaintbench.wings.chalearn.fingerprints.elastic import elastic_field, warp
+from inpaintbench.wings.chalearn.fingerprints.fields import elastic_field, warp
 from inpaintbench.wings.chalearn.fingerprints.records import CLASSES, Print
 
 WIDTH, HEIGHT = 150, 180

@@ -21,8 +21,8 @@ from inpaintbench.files import file_sha256
 from inpaintbench.steps import score_step
 from inpaintbench.types import Score
 from inpaintbench.wings.chalearn.commands.ranking import rank
-from inpaintbench.wings.chalearn.protocols.decaption import AS_PUBLISHED as DECAPTION
-from inpaintbench.wings.chalearn.protocols.fingerprint import CORRECTED
+from inpaintbench.wings.chalearn.protocols import DECAPTION_AS_PUBLISHED as DECAPTION
+from inpaintbench.wings.chalearn.protocols import FINGERPRINT_CORRECTED as CORRECTED
 from inpaintbench.wings.reinpaint.protocol import AS_PUBLISHED as LEAVES_OUT
 from inpaintbench.workspace import Workspace
 

@@ -35,8 +35,9 @@ from inpaintbench.recipes.options import CLIPS, DATASET, SUBTITLES, Behaviour, O
 from inpaintbench.recipes.stages import SourceSpec, require
 from inpaintbench.steps import AXES_OF_ITEMS, KNOWN, MEASURED_MASKS
 from inpaintbench.tables import to_columns
-from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Plain, Selection, Source, content_id, hash_of, item_rng
+from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Plain, Selection, Source, hash_of, item_rng
 from inpaintbench.wings.chalearn import captions
+from inpaintbench.wings.chalearn.items import Sliced, write_items
 from inpaintbench.workspace import Workspace
 
 DIFFICULTIES = ("easy", "medium", "hard")
@@ -157,17 +158,29 @@ def corrupt(recipe: DecaptionRecipe, executor: Executor, workspace: Workspace) -
         clips = stages.drawn_from(workspace, clips)
     if not clips:
         raise RunError(_NO_TEXT)
+
+    def judged_by(attribute: str, numbers: Mapping[str, float]) -> list[Selection]:
+        # The clips with the highest numbers; of a benchmark that is added to, those that reach its lowest.
+        published = appended(workspace)
+        if published and (values := published.values(attribute)):
+            return select.at_least(numbers, attribute=attribute, bound=min(values.values()))
+        return select.top_share(numbers, attribute=attribute, share=recipe.covered_share)
+
     if recipe.behaviour == "as-published":
         painted, measured = _painted(recipe, executor, workspace, clips, texts)
         share_of = {row.subject_id: row.value for row in measured if row.name == COVERED}
-        numbers = {row.clip_id: float(share_of.get(row.corruption_id) or 0) for row in painted}
-        judged = _judged(recipe, workspace, numbers, COVERED)
+        judged = judged_by(COVERED, {row.clip_id: float(share_of.get(row.corruption_id) or 0) for row in painted})
     else:
         drawn = {clip.clip_id for clip in clips}
         letters = {row.subject_id: float(row.value or 0) for row in texts.letters if row.subject_id in drawn}
-        judged = _judged(recipe, workspace, letters, captions.LETTERS)
+        judged = judged_by(captions.LETTERS, letters)
         painted, _ = _painted(recipe, executor, workspace, select.kept(clips, judged), texts)
-    judged += _unjudged(workspace, bare, judged[0].rule) if judged else []
+    if judged:
+        refused = {row.name: row.reason for row in workspace.table("rejected", Rejection, step=captions.NAME)}
+        uri = {row.source_id: row.uri for row in workspace.table("sources", Source)}
+        for clip in bare:
+            reason = f"no text: {refused.get(uri[clip.source_id], 'none was read')}"
+            judged.append(Selection(clip.clip_id, judged[0].rule, None, keep=False, reason=reason))
     workspace.write_table("selection", "coverage", judged, Selection)
     if recipe.strict_rules:
         refuse_unasked(workspace)
@@ -175,7 +188,32 @@ def corrupt(recipe: DecaptionRecipe, executor: Executor, workspace: Workspace) -
     painted = [row for row in painted if row.clip_id in kept]
     boxed = _boxed(recipe, executor, workspace, painted, clips, texts) if recipe.paired else {}
     shown = {row.corruption_id: row for row in (*painted, *(row for of in boxed.values() for row in of.values()))}
-    _write_items(recipe, workspace, list(shown.values()), clips, texts.scripts, boxed)
+    source_of = {clip.clip_id: clip.source_id for clip in clips}
+
+    def sliced(row_of: Mapping[str, Corruption]) -> list[Sliced]:
+        levels = {item: (str(row.facts["difficulty"]),) for item, row in row_of.items()}
+        styles = {item: (_background(row.facts),) for item, row in row_of.items()}
+        ratios = {item: float(row.facts["overlay_fraction"]) for item, row in row_of.items()}
+        scripts = {item: (texts.scripts[row.clip_id],) for item, row in row_of.items() if row.clip_id in texts.scripts}
+        parts = [
+            slices.by_value(levels, "difficulty", name="difficulty", wanted=DIFFICULTIES),
+            slices.by_value(styles, "background", name="background", wanted=BACKGROUNDS),
+            slices.by_bin(ratios, "painted share", name="painted", edges=recipe.ratio_edges, percent=True),
+        ]
+        if len(set(scripts.values())) > 1:
+            parts.append(slices.by_value(scripts, "writing system", name="script"))
+        return parts
+
+    write_items(
+        recipe,
+        workspace,
+        list(shown.values()),
+        groups={row.clip_id: source_of[row.clip_id] for row in shown.values()},
+        sliced=sliced,
+        axis=AXIS,
+        pairs=boxed,
+        empty=_NO_TEXT,
+    )
 
 
 def _boxed(
@@ -200,49 +238,27 @@ def _boxed(
     return found
 
 
-def _judged(recipe: DecaptionRecipe, workspace: Workspace, numbers: Mapping[str, float], attribute: str) -> list[Selection]:
-    """The clips with the highest numbers; of a benchmark that is added to, those that reach its lowest."""
-    published = appended(workspace)
-    if published and (values := published.values(attribute)):
-        return select.at_least(numbers, attribute=attribute, bound=min(values.values()))
-    return select.top_share(numbers, attribute=attribute, share=recipe.covered_share)
-
-
-def _unjudged(workspace: Workspace, clips: Sequence[Clip], rule: str) -> list[Selection]:
-    """Rows of clips without text, which a rule has no value for, with the reason."""
-    refused = {row.name: row.reason for row in workspace.table("rejected", Rejection, step=captions.NAME)}
-    uri = {row.source_id: row.uri for row in workspace.table("sources", Source)}
-    return [
-        Selection(clip.clip_id, rule, None, keep=False, reason=f"no text: {refused.get(uri[clip.source_id], 'none was read')}")
-        for clip in clips
-    ]
-
-
 def _painted(
     recipe: DecaptionRecipe, executor: Executor, workspace: Workspace, clips: Sequence[Clip], texts: captions.Texts
 ) -> tuple[list[Corruption], list[Attribute]]:
     """Overlays of ``clips``, each difficulty about as often as the others, and what they measure."""
+    if recipe.behaviour == "as-published":
+        # Places in a shuffled list.
+        turns: list[int] = item_rng(recipe.seed, "difficulty", "turns").permutation(len(clips)).tolist()
+    else:
+        # Clips of one film and of its copies take turns, from a beginning that the film has by itself.
+        films: list[str] = leakage.sources_of(workspace, to_columns(clips, Clip)).to_pylist()
+        turns = [
+            hash_of("difficulty", recipe.seed, film) + clip.start_frame // recipe.clip_frames
+            for film, clip in zip(films, clips, strict=True)
+        ]
     names = stages.clip_names(workspace, clips)
-    turns = _turns(recipe, workspace, clips)
     requests = [
         _request(recipe, clip, DIFFICULTIES[turn % len(DIFFICULTIES)], texts.blobs[clip.clip_id], names[clip.clip_id])
         for clip, turn in zip(clips, turns, strict=True)
     ]
     painted = render.render(executor, requests)
     return painted.records, render.measure_all(executor, painted).records
-
-
-def _turns(recipe: DecaptionRecipe, workspace: Workspace, clips: Sequence[Clip]) -> list[int]:
-    """Numbers that difficulties follow from: places in a shuffled list as published, else film and time of the clip alone."""
-    if recipe.behaviour == "as-published":
-        order: list[int] = item_rng(recipe.seed, "difficulty", "turns").permutation(len(clips)).tolist()
-        return order
-    # Clips of one film and of its copies take turns, from a beginning that the film has by itself.
-    films: list[str] = leakage.sources_of(workspace, to_columns(clips, Clip)).to_pylist()
-    return [
-        hash_of("difficulty", recipe.seed, film) + clip.start_frame // recipe.clip_frames
-        for film, clip in zip(films, clips, strict=True)
-    ]
 
 
 def _request(recipe: DecaptionRecipe, clip: Clip, difficulty: str, text: str, name: str) -> render.MaskRequest:
@@ -256,40 +272,6 @@ def _request(recipe: DecaptionRecipe, clip: Clip, difficulty: str, text: str, na
         name=name,
         input_form=recipe.form,
     )
-
-
-def _write_items(
-    recipe: DecaptionRecipe,
-    workspace: Workspace,
-    painted: Sequence[Corruption],
-    clips: Sequence[Clip],
-    script_of: Mapping[str, str],
-    boxed: Mapping[str, Mapping[str, Corruption]],
-) -> None:
-    source_of = {clip.clip_id: clip.source_id for clip in clips}
-    split_of = stages.split_of(recipe, workspace, {row.clip_id: source_of[row.clip_id] for row in painted})
-    items = [
-        Item(content_id(row.clip_id, row.corruption_id), row.clip_id, row.corruption_id, split_of[row.clip_id]) for row in painted
-    ]
-    facts = {item.item_id: row.facts for item, row in zip(items, painted, strict=True)}
-    levels = {item: (str(fact["difficulty"]),) for item, fact in facts.items()}
-    styles = {item: (_background(fact),) for item, fact in facts.items()}
-    scripts = {item.item_id: (script_of[item.clip_id],) for item in items if item.clip_id in script_of}
-    ratios = {item: float(fact["overlay_fraction"]) for item, fact in facts.items()}
-    parts = [
-        slices.by_value(levels, "difficulty", name="difficulty", wanted=DIFFICULTIES),
-        slices.by_value(styles, "background", name="background", wanted=BACKGROUNDS),
-        slices.by_bin(ratios, "painted share", name="painted", edges=recipe.ratio_edges, percent=True),
-    ]
-    if len(set(scripts.values())) > 1:
-        parts.append(slices.by_value(scripts, "writing system", name="script"))
-    made = [part for several, _ in parts for part in several]
-    made += axes.write(workspace, AXIS, boxed, items)
-    stages.write_items(
-        workspace, items, [slices.everything(list(facts)), *made],
-        {name: why for _, missing in parts for name, why in missing.items()},
-        empty=_NO_TEXT,
-    )  # fmt: skip
 
 
 def _background(facts: Plain) -> str:

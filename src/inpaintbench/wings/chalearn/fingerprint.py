@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -33,11 +32,12 @@ from inpaintbench.recipes.options import (
 )
 from inpaintbench.recipes.stages import SourceSpec, check_sources, require
 from inpaintbench.steps import AXES_OF_ITEMS, KNOWN, MEASURED_MASKS
-from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Plain, Slice, Source, content_id
+from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Plain, Source, content_id
 from inpaintbench.wings.chalearn import print_geometry
 from inpaintbench.wings.chalearn.degradations.backgrounds import check_photographs, list_photographs
 from inpaintbench.wings.chalearn.fingerprints.records import CLASSES
 from inpaintbench.wings.chalearn.generators.fingerprint_degradation import MOST_STRENGTH
+from inpaintbench.wings.chalearn.items import Sliced, write_items
 from inpaintbench.wings.chalearn.sources.fingerprints import PRINT_LICENCE
 from inpaintbench.workspace import Workspace
 
@@ -197,12 +197,6 @@ def check(recipe: FingerprintRecipe, *, photographs: Path | None = None) -> None
         check_photographs(str(photographs))
 
 
-def _content(photographs: Path) -> str:
-    """Changes whenever a photograph of the folder does."""
-    files = list_photographs(str(photographs))
-    return content_id([(path.relative_to(photographs).as_posix(), file_sha256(path)) for path in files])
-
-
 def curate(
     recipe: FingerprintRecipe,  # noqa: ARG001 - stage signature
     sources: Sequence[SourceSpec],
@@ -227,14 +221,19 @@ def corrupt(recipe: FingerprintRecipe, executor: Executor, workspace: Workspace,
     require(clips, "clips", "build fingerprint")
     known = stages.facts_of(workspace, [KNOWN])
     sources = {row.source_id: row for row in workspace.table("sources", Source)}
-    folder, where = ("", {}) if photographs is None else (_content(photographs), {"folder": str(photographs)})
+    folder, where = "", {}
+    if photographs is not None:
+        # Other photographs make other pictures.
+        files = list_photographs(str(photographs))
+        folder = content_id([(path.relative_to(photographs).as_posix(), file_sha256(path)) for path in files])
+        where = {"folder": str(photographs)}
     requests = [
         render.MaskRequest(
             clip,
             GENERATOR,
             recipe.constants | {"strength": factor * recipe.strength},
             recipe.seed,
-            draw=clip.clip_id + folder,  # other photographs make other pictures
+            draw=clip.clip_id + folder,
             data={"undistorted": sources[clip.source_id].parts["undistorted"], "print": str(known[clip.source_id, "print"].blob)},
             where=where,
             name=sources[clip.source_id].uri,
@@ -244,54 +243,38 @@ def corrupt(recipe: FingerprintRecipe, executor: Executor, workspace: Workspace,
     ]
     rendered = render.render(executor, requests)
     render.measure_all(executor, rendered)
-    made = rendered.records
-    _write_items(recipe, workspace, made, {clip.clip_id: clip.source_id for clip in clips}, known)
-
-
-def _write_items(
-    recipe: FingerprintRecipe,
-    workspace: Workspace,
-    made: Sequence[Corruption],
-    source_of: Mapping[str, str],
-    known: Mapping[tuple[str, str], Attribute],
-) -> None:
-    groups = {row.clip_id: str(known[source_of[row.clip_id], "split_group"].value) for row in made}
-    split_of = stages.split_of(recipe, workspace, groups)
-    items = {
-        row.corruption_id: Item(content_id(row.clip_id, row.corruption_id), row.clip_id, row.corruption_id, split_of[row.clip_id])
-        for row in made
-    }
-    facts = {items[row.corruption_id].item_id: (row, source_of[row.clip_id]) for row in made}
-    parts, left_out = _slices(recipe, facts, known)
+    source_of = {clip.clip_id: clip.source_id for clip in clips}
     of_prints: dict[str, dict[str, Corruption]] = {}
-    for row in made if recipe.paired else ():
+    for row in rendered.records if recipe.paired else ():
         level = next(level for level, factor in FACTORS.items() if row.parameters["strength"] == factor * recipe.strength)
         of_prints.setdefault(row.clip_id, {})[level] = row
-    whole = {group: {level: of[level] for level in FACTORS} for group, of in of_prints.items() if len(of) == len(FACTORS)}
-    parts += levels.write(workspace, AXIS, whole, list(items.values()))
-    stages.write_items(
-        workspace, list(items.values()), [slices.everything(list(facts)), *parts], left_out,
+
+    def sliced(row_of: Mapping[str, Corruption]) -> list[Sliced]:
+        sources = {item: source_of[row.clip_id] for item, row in row_of.items()}
+        classes = {item: (str(known[source, "finger_class"].value),) for item, source in sources.items()}
+        moisture = {item: (moisture_level(float(known[source, "moisture"].value or 0)),) for item, source in sources.items()}
+        strength = {item: float(row.facts["wear_rms"]) for item, row in row_of.items()}
+        blocks = {item: ("some" if row.facts["blocks"] else "none",) for item, row in row_of.items()}
+        backgrounds = {item: (str(row.facts["background"]),) for item, row in row_of.items()}
+        edges = recipe.strength_edges
+        return [
+            slices.by_value(classes, "finger class", name="class", wanted=CLASSES),
+            slices.by_bin(strength, "degradation strength", name="strength", edges=edges, percent=True, closed=True),
+            slices.by_value(blocks, "opaque blocks", name="blocks", wanted=("none", "some")),
+            slices.by_value(moisture, "moisture", name="moisture", wanted=MOISTURE_LEVELS),
+            slices.by_value(backgrounds, "background", name="background"),
+        ]
+
+    write_items(
+        recipe,
+        workspace,
+        rendered.records,
+        groups={row.clip_id: str(known[source_of[row.clip_id], "split_group"].value) for row in rendered.records},
+        sliced=sliced,
+        axis=AXIS,
+        pairs={clip: {level: of[level] for level in FACTORS} for clip, of in of_prints.items() if len(of) == len(FACTORS)},
         empty="not one print could be degraded; `inpaintbench curation rejected` says why",
-    )  # fmt: skip
-
-
-def _slices(
-    recipe: FingerprintRecipe, facts: Mapping[str, tuple[Corruption, str]], known: Mapping[tuple[str, str], Attribute]
-) -> tuple[list[Slice], dict[str, str]]:
-    classes = {item: (str(known[source, "finger_class"].value),) for item, (_, source) in facts.items()}
-    moisture = {item: (moisture_level(float(known[source, "moisture"].value or 0)),) for item, (_, source) in facts.items()}
-    strength = {item: float(row.facts["wear_rms"]) for item, (row, _) in facts.items()}
-    blocks = {item: ("some" if row.facts["blocks"] else "none",) for item, (row, _) in facts.items()}
-    backgrounds = {item: (str(row.facts["background"]),) for item, (row, _) in facts.items()}
-    parts = [
-        slices.by_value(classes, "finger class", name="class", wanted=CLASSES),
-        slices.by_bin(strength, "degradation strength", name="strength", edges=recipe.strength_edges, percent=True, closed=True),
-        slices.by_value(blocks, "opaque blocks", name="blocks", wanted=("none", "some")),
-        slices.by_value(moisture, "moisture", name="moisture", wanted=MOISTURE_LEVELS),
-        slices.by_value(backgrounds, "background", name="background"),
-    ]
-    missing = {name: why for _, missed in parts for name, why in missed.items()}
-    return [part for several, _ in parts for part in several], missing
+    )
 
 
 def moisture_level(moisture: float) -> str:
@@ -306,41 +289,39 @@ def leaves_of(recipe: FingerprintRecipe) -> dict[str, list[str]]:  # noqa: ARG00
 
 def export(recipe: FingerprintRecipe, workspace: Workspace, *, target: Path | None = None) -> tuple[Path, Dataset]:
     """Items and slices to a frozen dataset folder, by default ``WORKSPACE/exports/fingerprint``."""
+    about = (
+        "Fingerprints of nobody: `truth` is an impression of a grown finger, `input` the same print degraded and laid over a"
+        " background. In `attributes`, `print` is everything that determines the print, and `cores` and `deltas` say where its"
+        " singular points lie in the truth, [x, y] in pixels."
+    )
+    if recipe.orientation_fields:
+        about += (
+            f" `{print_geometry.FOLDER}/CLIP_ID.png` holds the true direction of the ridges at every pixel of the truth:"
+            f" counter-clockwise from the horizontal, {print_geometry.ANGLES:,} steps for half a turn, 16 bits."
+        )
+    if recipe.backgrounds == PHOTOGRAPHS:
+        about += (
+            " Inputs show photographs of whoever built this; each row names its file with its SHA-256"
+            " (`degradation.background_file`, `degradation.background_sha256`)."
+        )
+
+    def orientations(rows: Sequence[Plain]) -> Iterator[tuple[str, bytes]]:
+        # The pictures of orientation that the label stage made, if it did.
+        published = {row["clip_id"] for row in rows}
+        for row in workspace.table("attributes", Attribute, step=f"measure.{print_geometry.NAME}"):
+            if row.name == print_geometry.FIELD and row.subject_id in published:
+                yield str(row.value), workspace.blobs.proved(str(row.blob)).read_bytes()
+
     publication = stages.Publication(
         recipe,
         attribute_steps=(KNOWN, f"measure.{print_geometry.NAME}", MEASURED_MASKS, AXES_OF_ITEMS),
         leaves=leaves_of(recipe),
-        about=_about(recipe),
+        about=about,
         hole_is_given=False,
-        extra=partial(_orientations, workspace),
+        extra=orientations,
         facts=levels.facts(workspace, AXIS),
     )
     return stages.export(publication, workspace, target=target)
-
-
-def _about(recipe: FingerprintRecipe) -> str:
-    angles = (
-        f" `{print_geometry.FOLDER}/CLIP_ID.png` holds the true direction of the ridges at every pixel of the truth:"
-        f" counter-clockwise from the horizontal, {print_geometry.ANGLES:,} steps for half a turn, 16 bits."
-    )
-    photographs = (
-        " Inputs show photographs of whoever built this; each row names its file with its SHA-256 (`degradation.background_file`,"
-        " `degradation.background_sha256`)."
-    )
-    return (
-        "Fingerprints of nobody: `truth` is an impression of a grown finger, `input` the same print degraded and laid over a"
-        " background. In `attributes`, `print` is everything that determines the print, and `cores` and `deltas` say where its"
-        f" singular points lie in the truth, [x, y] in pixels.{angles if recipe.orientation_fields else ''}"
-        f"{photographs if recipe.backgrounds == PHOTOGRAPHS else ''}"
-    )
-
-
-def _orientations(workspace: Workspace, rows: Sequence[Plain]) -> Iterator[tuple[str, bytes]]:
-    """The pictures of orientation that the label stage made, if it did."""
-    published = {row["clip_id"] for row in rows}
-    for row in workspace.table("attributes", Attribute, step=f"measure.{print_geometry.NAME}"):
-        if row.name == print_geometry.FIELD and row.subject_id in published:
-            yield str(row.value), workspace.blobs.proved(str(row.blob)).read_bytes()
 
 
 # The form that comes nearest to the publication; what that leaves open is stated as a deviation.

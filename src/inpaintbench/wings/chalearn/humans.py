@@ -23,7 +23,8 @@ from inpaintbench.recipes import levels, stages
 from inpaintbench.recipes.options import MASKS, Option, Seed, splits_option
 from inpaintbench.recipes.stages import SourceSpec, require
 from inpaintbench.steps import AXES_OF_ITEMS, KNOWN, MEASURED_MASKS
-from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Plain, Slice, Source, canonical_json, content_id
+from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Plain, Source, canonical_json
+from inpaintbench.wings.chalearn.items import Sliced, write_items
 from inpaintbench.workspace import Workspace
 
 WHITE = 255
@@ -88,7 +89,9 @@ class HumansRecipe(BaseModel):
 def check(recipe: HumansRecipe, *, blocks: Path | None = None) -> None:
     """Raise ``InputError`` when a mask file is wanted and not there, or is none."""
     if recipe.given_blocks:
-        _read(blocks)
+        if blocks is None:
+            raise InputError("this recipe takes its blocks from a mask file; say where it lies: --blocks FILE")
+        read_blocks(blocks)
 
 
 def curate(recipe: HumansRecipe, sources: Sequence[SourceSpec], executor: Executor, workspace: Workspace) -> None:
@@ -110,119 +113,91 @@ def corrupt(recipe: HumansRecipe, executor: Executor, workspace: Workspace, *, b
     require(clips, "clips", "build humans")
     known = stages.facts_of(workspace, [KNOWN])
     uri = {row.source_id: row.uri for row in workspace.table("sources", Source)}
+    source_of = {clip.clip_id: clip.source_id for clip in clips}
     if recipe.given_blocks:
-        requests = _given(recipe, clips, uri, blocks)
+        check(recipe, blocks=blocks)
+        requests = _given(recipe, clips, uri, read_blocks(blocks)) if blocks else []
     else:
-        shares = SHARES.values() if recipe.paired else (1.0,)
-        requests = [_around_joints(recipe, clip, known, uri[clip.source_id], share) for clip in clips for share in shares]
+        requests = _around_joints(recipe, clips, uri, known)
     rendered = render.render(executor, requests)
     render.measure_all(executor, rendered)
-    holes, groups_of_blocks = _by_blocks(rendered.records)
-    of_clip = {clip.clip_id: clip.source_id for clip in clips}
-    groups = {hole.clip_id: _known(known, of_clip[hole.clip_id], "split_group", uri) for hole in holes}
-    split_of = stages.split_of(recipe, workspace, groups)
-    sets = {hole.clip_id: _known(known, of_clip[hole.clip_id], "set", {}) for hole in holes}
-    _write_items(recipe, workspace, holes, split_of, sets, groups_of_blocks)
-
-
-def _by_blocks(holes: Sequence[Corruption]) -> tuple[list[Corruption], dict[str, dict[str, Corruption]]]:
-    """Holes that become items, and clip -> level of ``AXIS`` -> its hole; few blocks are shown all together alone."""
     by_clip: dict[str, dict[str, Corruption]] = {}
-    for hole in holes:
+    for hole in rendered.records:
         share = hole.parameters.get("kept_share", 1.0)
         by_clip.setdefault(hole.clip_id, {})[next(level for level, kept in SHARES.items() if kept == share)] = hole
-    whole = {
+    pairs = {
         clip: {level: of[level] for level in SHARES}
         for clip, of in by_clip.items()
         if len(of) == len(SHARES) and of["all"].facts["blocks"] >= FEWEST_BLOCKS
     }
-    kept = [hole for hole in holes if hole.clip_id in whole or "kept_share" not in hole.parameters]
-    return kept, whole
+    # Few blocks are shown all together alone.
+    holes = [hole for hole in rendered.records if hole.clip_id in pairs or "kept_share" not in hole.parameters]
 
+    def stated(hole: Corruption, name: str) -> str | None:
+        row = known.get((source_of[hole.clip_id], name))
+        return str(row.value) if row else None
 
-def _known(known: Mapping[tuple[str, str], Attribute], source_id: str, name: str, otherwise: Mapping[str, str]) -> str:
-    row = known.get((source_id, name))
-    return str(row.value) if row else otherwise.get(source_id, "own")
+    def sliced(hole_of: Mapping[str, Corruption]) -> list[Sliced]:
+        areas = {item: float(hole.facts["area_fraction"]) for item, hole in hole_of.items()}
+        names = [f"{low}-{high}" for low, high in BLOCK_RANGES]
+        counts = {item: (_block_range(int(hole.facts["blocks"])),) for item, hole in hole_of.items()}
+        hidden = {item: tuple(hole.facts["hidden_joint_names"]) for item, hole in hole_of.items()}
+        sets = {item: (stated(hole, "set") or "own",) for item, hole in hole_of.items()}
+        return [
+            slices.by_bin(areas, "hidden area", name="area", edges=recipe.area_edges, percent=True),
+            slices.by_value(counts, "number of blocks", name="blocks", wanted=names),
+            slices.by_value(hidden, "hidden joint", name="joint"),
+            slices.by_value(sets, "source set", name="set"),
+        ]
+
+    write_items(
+        recipe,
+        workspace,
+        holes,
+        groups={hole.clip_id: stated(hole, "split_group") or uri[source_of[hole.clip_id]] for hole in holes},
+        sliced=sliced,
+        axis=AXIS,
+        pairs=pairs,
+        empty="no photograph has room for a block; `inpaintbench curation rejected` says why",
+    )
 
 
 def _around_joints(
-    recipe: HumansRecipe, clip: Clip, known: Mapping[tuple[str, str], Attribute], name: str, share: float
-) -> render.MaskRequest:
-    row = known.get((clip.source_id, "joints"))
-    if row is None or row.blob is None:
-        raise InputError(f"{name} comes without joints; blocks around joints need annotated people")
-    constants: dict[str, Any] = {"margin": recipe.margin, "most_blocks": recipe.most_blocks}
-    constants |= {"kept_share": share} if share < 1 else {}
-    data = {"joints": row.blob}
-    return render.MaskRequest(clip, "joint_blocks", constants, recipe.seed, draw=clip.clip_id, data=data, name=name)
+    recipe: HumansRecipe, clips: Sequence[Clip], uri: Mapping[str, str], known: Mapping[tuple[str, str], Attribute]
+) -> list[render.MaskRequest]:
+    requests = []
+    for clip in clips:
+        name, row = uri[clip.source_id], known.get((clip.source_id, "joints"))
+        if row is None or row.blob is None:
+            raise InputError(f"{name} comes without joints; blocks around joints need annotated people")
+        for share in SHARES.values() if recipe.paired else (1.0,):
+            constants: dict[str, Any] = {"margin": recipe.margin, "most_blocks": recipe.most_blocks}
+            constants |= {"kept_share": share} if share < 1 else {}
+            joints = {"joints": row.blob}
+            requests.append(
+                render.MaskRequest(clip, "joint_blocks", constants, recipe.seed, draw=clip.clip_id, data=joints, name=name)
+            )
+    return requests
 
 
-def _read(path: Path | None) -> dict[str, list[Block]]:
-    if path is None:
-        raise InputError("this recipe takes its blocks from a mask file; say where it lies: --blocks FILE")
-    return read_blocks(path)
-
-
-def _given(recipe: HumansRecipe, clips: Sequence[Clip], uri: Mapping[str, str], path: Path | None) -> list[render.MaskRequest]:
-    blocks = _read(path)
-    names = {clip.clip_id: display_name(uri[clip.source_id]) for clip in clips}
-    keys = _keys(list(dict.fromkeys(names.values())), blocks)
-    chosen = {clip_id: [list(block) for block in blocks.get(keys[name], ())] for clip_id, name in names.items()}
-    return [
-        render.MaskRequest(clip, "given_blocks", {"blocks": chosen[clip.clip_id]}, recipe.seed, name=uri[clip.source_id])
-        for clip in clips
-    ]
-
-
-def _keys(names: Sequence[str], blocks: Mapping[str, Sequence[Block]]) -> dict[str, str]:
-    """Photograph -> its entry in a mask file: by its path in the folder of photographs, else by its name alone.
+def _given(
+    recipe: HumansRecipe, clips: Sequence[Clip], uri: Mapping[str, str], blocks: Mapping[str, Sequence[Block]]
+) -> list[render.MaskRequest]:
+    """Blocks of a mask file, found by a photograph's path in the folder of photographs, else by its name alone.
 
     Raises:
         InputError: a name without folders is that of several photographs.
     """
-    keys = {name: name if name in blocks else Path(name).name for name in names}
     taken: dict[str, str] = {}
-    for name, key in keys.items():
-        if key in blocks and key in taken:
+    requests = []
+    for clip in clips:
+        name = display_name(uri[clip.source_id])
+        key = name if name in blocks else Path(name).name
+        if key in blocks and taken.setdefault(key, name) != name:
             raise InputError(f"the blocks of {key!r} may be of {taken[key]!r} or {name!r}: write them with their folders")
-        taken[key] = name
-    return keys
-
-
-def _write_items(
-    recipe: HumansRecipe,
-    workspace: Workspace,
-    holes: Sequence[Corruption],
-    split_of: Mapping[str, str],
-    sets: Mapping[str, str],
-    groups: Mapping[str, Mapping[str, Corruption]],
-) -> None:
-    items = {
-        hole.corruption_id: Item(
-            content_id(hole.clip_id, hole.corruption_id), hole.clip_id, hole.corruption_id, split_of[hole.clip_id]
-        )
-        for hole in holes
-    }
-    made, left_out = _slices(recipe, {items[hole.corruption_id].item_id: hole for hole in holes}, sets)
-    made += levels.write(workspace, AXIS, groups, list(items.values()))
-    stages.write_items(
-        workspace, list(items.values()), made, left_out,
-        empty="no photograph has room for a block; `inpaintbench curation rejected` says why",
-    )  # fmt: skip
-
-
-def _slices(recipe: HumansRecipe, holes: Mapping[str, Corruption], sets: Mapping[str, str]) -> tuple[list[Slice], dict[str, str]]:
-    areas = {item: float(hole.facts["area_fraction"]) for item, hole in holes.items()}
-    counts = {item: (_block_range(int(hole.facts["blocks"])),) for item, hole in holes.items()}
-    hidden = {item: tuple(hole.facts["hidden_joint_names"]) for item, hole in holes.items()}
-    parts = [
-        slices.by_bin(areas, "hidden area", name="area", edges=recipe.area_edges, percent=True),
-        slices.by_value(counts, "number of blocks", name="blocks", wanted=[f"{low}-{high}" for low, high in BLOCK_RANGES]),
-        slices.by_value(hidden, "hidden joint", name="joint"),
-        slices.by_value({item: (sets[hole.clip_id],) for item, hole in holes.items()}, "source set", name="set"),
-    ]
-    made = [part for several, _ in parts for part in several]
-    return [slices.everything(list(holes)), *made], {name: why for _, missing in parts for name, why in missing.items()}
+        chosen = {"blocks": [list(block) for block in blocks.get(key, ())]}
+        requests.append(render.MaskRequest(clip, "given_blocks", chosen, recipe.seed, name=uri[clip.source_id]))
+    return requests
 
 
 def _block_range(blocks: int) -> str:

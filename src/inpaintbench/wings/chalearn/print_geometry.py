@@ -11,8 +11,8 @@ from inpaintbench import video
 from inpaintbench.curation.footage import data_attribute
 from inpaintbench.executors.base import Executor, Outcome, Step, Task
 from inpaintbench.types import Attribute, Clip, Plain
-from inpaintbench.wings.chalearn.fingerprints.geometry import orientation_in_truth, points_in_truth
-from inpaintbench.wings.chalearn.fingerprints.records import Point, Print
+from inpaintbench.wings.chalearn.fingerprints.records import Print
+from inpaintbench.wings.chalearn.fingerprints.skin import orientation_in_truth, points_in_truth
 from inpaintbench.workspace import Blobs
 
 NAME = "print_geometry"
@@ -53,18 +53,12 @@ def measure_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attr
     fields = Print.of_plain(json.loads(blobs.proved(payload["print"]).read_bytes()))
     points = {"cores": fields.finger.cores, "deltas": fields.finger.deltas}
     clip_id = payload["clip_id"]
-    rows = [data_attribute(blobs, clip_id, name, _seen(fields, places), producer=NAME) for name, places in points.items()]
+    rows = []
+    for name, places in points.items():
+        seen = [[round(point[0], 2), round(point[1], 2)] for point in points_in_truth(fields, places) if point is not None]
+        rows.append(data_attribute(blobs, clip_id, name, seen, producer=NAME))
     if parameters["orientation"]:
-        blob, _ = blobs.put(".png", lambda path: path.write_bytes(_field(fields)))
+        steps = np.rint(orientation_in_truth(fields) * (ANGLES / np.pi)).astype(np.int64) % ANGLES
+        blob, _ = blobs.put(".png", lambda path: path.write_bytes(video.png_bytes(steps.astype(np.uint16))))
         rows.append(Attribute(clip_id, FIELD, f"{FOLDER}/{clip_id}.png", None, NAME, VERSION, blob))
     return rows
-
-
-def _field(fields: Print) -> bytes:
-    steps = np.rint(orientation_in_truth(fields) * (ANGLES / np.pi)).astype(np.int64) % ANGLES
-    return video.png_bytes(steps.astype(np.uint16))
-
-
-def _seen(fields: Print, places: tuple[Point, ...]) -> list[list[float]]:
-    moved = points_in_truth(fields, places)
-    return [[round(x, 2), round(y, 2)] for x, y in (point for point in moved if point is not None)]

@@ -7,7 +7,7 @@ import pytest
 from pose_files import bbc_file
 
 from inpaintbench.errors import InputError
-from inpaintbench.wings.chalearn.annotated_people.bbc_pose import BbcPoseReader
+from inpaintbench.wings.chalearn.annotated_people.matlab import BbcPoseReader
 
 ORDER = ["None head", "right wrist", "left wrist", "right elbow", "left elbow", "right shoulder", "left shoulder"]
 

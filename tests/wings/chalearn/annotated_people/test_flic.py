@@ -10,7 +10,7 @@ from scipy import io
 from inpaintbench.errors import InputError
 from inpaintbench.types import Joint
 from inpaintbench.wings.chalearn.annotated_people.base import Box
-from inpaintbench.wings.chalearn.annotated_people.flic import FlicReader
+from inpaintbench.wings.chalearn.annotated_people.matlab import FlicReader
 
 
 def test_an_example(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from pose_files import lsp_file
 
 from inpaintbench.errors import InputError, UnknownNameError
-from inpaintbench.wings.chalearn.annotated_people.lsp import LSP_JOINTS, LspReader
+from inpaintbench.wings.chalearn.annotated_people.matlab import LSP_JOINTS, LspReader
 
 ORDER = [
     "right ankle", "right knee", "right hip", "left hip", "left knee", "left ankle", "right wrist", "right elbow",

@@ -11,7 +11,7 @@ from scipy import io
 from inpaintbench.errors import InputError
 from inpaintbench.types import Joint
 from inpaintbench.wings.chalearn.annotated_people.base import Box
-from inpaintbench.wings.chalearn.annotated_people.mpii import MPII_JOINTS, MpiiReader
+from inpaintbench.wings.chalearn.annotated_people.matlab import MPII_JOINTS, MpiiReader
 
 HEAD = [(9, 31.0, 21.5, 1), (8, 31.0, 61.0, 0), (0, 101, 301, "1")]
 

@@ -151,7 +151,7 @@ def test_strange_values_in_matlab_files(
     value = io.loadmat(path)[variable]
     for _ in range(data.draw(st.integers(1, 3))):
         value = _spoilt(value, data)
-    monkeypatch.setattr(f"inpaintbench.wings.chalearn.annotated_people.{kind}.load_variable", lambda _path, _variable: value)
+    monkeypatch.setattr("inpaintbench.wings.chalearn.annotated_people.matlab.load_variable", lambda _path, _variable: value)
     _read_damaged(kind, path)
 
 

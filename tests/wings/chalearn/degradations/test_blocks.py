@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inpaintbench.wings.chalearn.degradations.blocks import lay_blocks
+from inpaintbench.wings.chalearn.degradations.corrected import lay_blocks
 
 
 def test_what_is_under_a_block_does_not_show_and_the_rest_stays() -> None:

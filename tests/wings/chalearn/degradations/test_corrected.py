@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inpaintbench.wings.chalearn.degradations import corrected
-from inpaintbench.wings.chalearn.degradations.ellipses import soft_ellipse
+from inpaintbench.wings.chalearn.degradations.planes import soft_ellipse
 
 HEIGHT, WIDTH = 240, 180
 

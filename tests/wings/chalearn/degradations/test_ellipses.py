@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from PIL import Image, ImageDraw, ImageFilter
 from scipy import ndimage
 
-from inpaintbench.wings.chalearn.degradations.ellipses import published_ellipse, soft_ellipse
+from inpaintbench.wings.chalearn.degradations.planes import soft_ellipse
+from inpaintbench.wings.chalearn.degradations.published import published_ellipse
 
 HEIGHT, WIDTH = 400, 275
 

@@ -13,7 +13,7 @@ from PIL import Image, ImageFilter
 from scipy import ndimage
 
 from inpaintbench.wings.chalearn.degradations import published
-from inpaintbench.wings.chalearn.degradations.ellipses import published_ellipse
+from inpaintbench.wings.chalearn.degradations.published import published_ellipse
 
 HEIGHT, WIDTH = 400, 275
 

@@ -10,7 +10,7 @@ from scipy.ndimage import gaussian_filter, map_coordinates
 
 from inpaintbench.errors import InputError
 from inpaintbench.types import item_rng
-from inpaintbench.wings.chalearn.fingerprints.elastic import elastic_field, warp
+from inpaintbench.wings.chalearn.fingerprints.fields import elastic_field, warp
 
 
 def plain_field(height: int, width: int, seed: int, strength: float, reach: float) -> list[np.ndarray]:

@@ -10,17 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.ndimage import gaussian_filter, sobel
 
-from inpaintbench.wings.chalearn.fingerprints import geometry
-from inpaintbench.wings.chalearn.fingerprints.elastic import elastic_field, remapped, warp
-from inpaintbench.wings.chalearn.fingerprints.geometry import (
+from inpaintbench.wings.chalearn.fingerprints import skin
+from inpaintbench.wings.chalearn.fingerprints.fields import elastic_field, remapped, warp
+from inpaintbench.wings.chalearn.fingerprints.impressions import draw_impression
+from inpaintbench.wings.chalearn.fingerprints.records import Elastic, Finger, Print
+from inpaintbench.wings.chalearn.fingerprints.skin import (
+    Skin,
     orientation_in_truth,
+    origins,
     origins_in_truth,
     points_in_truth,
     transformed_angles,
 )
-from inpaintbench.wings.chalearn.fingerprints.impressions import draw_impression
-from inpaintbench.wings.chalearn.fingerprints.records import Elastic, Finger, Print
-from inpaintbench.wings.chalearn.fingerprints.skin import Skin, origins
 
 CENTRE = (120.0, 215.0)
 
@@ -103,7 +104,7 @@ def test_angles_of_rings_are_as_seen(seed: int, monkeypatch: pytest.MonkeyPatch)
         # along a ring, a right angle from the radius; y up
         return np.mod(np.arctan2(-(y - CENTRE[1]), x - CENTRE[0]) + np.pi / 2, np.pi)
 
-    monkeypatch.setattr(geometry, "orientation_at", of_rings)
+    monkeypatch.setattr(skin, "orientation_at", of_rings)
     print_ = print_of(seed)
     rows, columns = np.mgrid[:400, :275]
     rings = np.rint(127.5 + 127.5 * np.cos(2 * np.pi * np.hypot(columns - CENTRE[0], rows - CENTRE[1]) / 8)).astype(np.uint8)

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from inpaintbench.errors import InputError, MissingExtraError
 from inpaintbench.wings.chalearn.fingerprints import growth
-from inpaintbench.wings.chalearn.fingerprints.gabor import Bank, bank
-from inpaintbench.wings.chalearn.fingerprints.growth import PASSES, Backend, grow, grow_many, select_backend
+from inpaintbench.wings.chalearn.fingerprints.growth import PASSES, Backend, Bank, bank, grow, grow_many, select_backend
 
 BACKENDS: tuple[Backend, ...] = ("numpy", "numba", "torch")
 Canvas = tuple[np.ndarray, np.ndarray]

@@ -15,7 +15,7 @@ from scipy.ndimage import label
 
 from inpaintbench.errors import InputError
 from inpaintbench.types import item_rng
-from inpaintbench.wings.chalearn.fingerprints.elastic import elastic_field, warp
+from inpaintbench.wings.chalearn.fingerprints.fields import elastic_field, warp
 from inpaintbench.wings.chalearn.fingerprints.fingers import draw_finger
 from inpaintbench.wings.chalearn.fingerprints.impressions import draw_impression, impress, printed
 from inpaintbench.wings.chalearn.fingerprints.master import master

@@ -13,10 +13,8 @@ from hypothesis import strategies as st
 from scipy.ndimage import gaussian_filter, map_coordinates, sobel
 
 from inpaintbench.errors import InputError
-from inpaintbench.wings.chalearn.fingerprints.density import ridge_period
 from inpaintbench.wings.chalearn.fingerprints.fingers import draw_finger, mirrored
-from inpaintbench.wings.chalearn.fingerprints.master import master, masters
-from inpaintbench.wings.chalearn.fingerprints.orientation import orientation
+from inpaintbench.wings.chalearn.fingerprints.master import master, masters, orientation, ridge_period
 from inpaintbench.wings.chalearn.fingerprints.records import CLASSES, Finger
 
 

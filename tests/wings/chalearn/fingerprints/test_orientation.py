@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 
 from inpaintbench.wings.chalearn.fingerprints.fingers import draw_finger, mirrored
-from inpaintbench.wings.chalearn.fingerprints.orientation import orientation, orientation_at
+from inpaintbench.wings.chalearn.fingerprints.master import orientation, orientation_at
 from inpaintbench.wings.chalearn.fingerprints.records import CLASSES, Finger
 
 Field = npt.NDArray[np.float64]

@@ -8,11 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.wings.chalearn.fingerprints.stripes import grown, zero_pole
 
-from inpaintbench.wings.chalearn.fingerprints.estimation import Field
-from inpaintbench.wings.chalearn.fingerprints.fingers import draw_finger
-from inpaintbench.wings.chalearn.fingerprints.master import master
-from inpaintbench.wings.chalearn.fingerprints.orientation import orientation
-from inpaintbench.wings.chalearn.fingerprints.poincare import (
+from inpaintbench.wings.chalearn.fingerprints.estimation import (
+    Field,
     SingularPoint,
     class_of,
     opening,
@@ -24,6 +21,8 @@ from inpaintbench.wings.chalearn.fingerprints.poincare import (
     shrunk,
     singular_points,
 )
+from inpaintbench.wings.chalearn.fingerprints.fingers import draw_finger
+from inpaintbench.wings.chalearn.fingerprints.master import master, orientation
 from inpaintbench.wings.chalearn.fingerprints.records import CLASSES
 
 places = st.tuples(st.integers(2, 90).map(lambda x: x + 0.4), st.integers(2, 110).map(lambda y: y + 0.7))

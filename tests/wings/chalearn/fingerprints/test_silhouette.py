@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inpaintbench.wings.chalearn.fingerprints.impressions import draw_impression
+from inpaintbench.wings.chalearn.fingerprints.ink import draw_axes, edge_specks, outline, region
 from inpaintbench.wings.chalearn.fingerprints.records import Finger, Impression
-from inpaintbench.wings.chalearn.fingerprints.silhouette import draw_axes, edge_specks, outline, region
 
 
 def finger(width: int = 275, height: int = 400, ppi: float = 500.0) -> Finger:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.ndimage import gaussian_filter
 
-from inpaintbench.wings.chalearn.fingerprints.smooth import (
+from inpaintbench.wings.chalearn.fingerprints.fields import (
     LARGEST_STEP,
     grid_positions,
     grid_step,

@@ -14,7 +14,7 @@ from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
-from inpaintbench.wings.chalearn.fingerprints.elastic import elastic_field, warp
+from inpaintbench.wings.chalearn.fingerprints.fields import elastic_field, warp
 from inpaintbench.wings.chalearn.fingerprints.fingers import draw_finger
 from inpaintbench.wings.chalearn.fingerprints.impressions import draw_impression, impress
 from inpaintbench.wings.chalearn.fingerprints.master import master

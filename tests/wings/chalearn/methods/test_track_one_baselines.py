@@ -14,7 +14,7 @@ from tests.wings.chalearn.training.made import LEAVES, padded, planted
 from inpaintbench.errors import InputError
 from inpaintbench.eval.methods.base import Method
 from inpaintbench.view import ItemView
-from inpaintbench.wings.chalearn.methods.semantic_inpainting import SemanticInpainting, nearness
+from inpaintbench.wings.chalearn.methods.trained import SemanticInpainting, nearness
 from inpaintbench.wings.chalearn.training.networks import NETWORKS, context_examples, manifold_examples, shares
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")

@@ -14,12 +14,11 @@ from hypothesis import strategies as st
 
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.view import ItemView
+from inpaintbench.wings.chalearn.fingerprints.estimation import orientation_rmsd
 from inpaintbench.wings.chalearn.fingerprints.fingers import draw_finger
 from inpaintbench.wings.chalearn.fingerprints.master import master
-from inpaintbench.wings.chalearn.fingerprints.poincare import orientation_rmsd
 from inpaintbench.wings.chalearn.metrics.minutiae import Minutiae, MinutiaePrecision, MinutiaeRecall, match
-from inpaintbench.wings.chalearn.metrics.orientation_rmsd import OrientationRmsd
-from inpaintbench.wings.chalearn.metrics.ridge_frequency_error import RidgeFrequencyError, compare_periods
+from inpaintbench.wings.chalearn.metrics.ridges import OrientationRmsd, RidgeFrequencyError, compare_periods
 
 Point = tuple[float, float, float]
 CONSTANTS = PROTOCOLS.get("fingerprint/ridges").metrics

@@ -15,8 +15,7 @@ from inpaintbench.errors import NotMeasurable, UnknownNameError
 from inpaintbench.eval.metrics.base import Measurement
 from inpaintbench.types import Joint, Score
 from inpaintbench.view import ItemView
-from inpaintbench.wings.chalearn.metrics.wnjd import Wnjd
-from inpaintbench.wings.chalearn.poses.matching import JointMean, joint_means
+from inpaintbench.wings.chalearn.metrics.wnjd import JointMean, Wnjd, joint_means
 
 WIDTH, HEIGHT = 30, 40
 PEOPLE = (

@@ -10,7 +10,7 @@ import pytest
 from inpaintbench.compute import Compute
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.models import weights
-from inpaintbench.wings.chalearn.poses.base import JOINT_NAMES
+from inpaintbench.wings.chalearn.poses import JOINT_NAMES
 from inpaintbench.wings.chalearn.poses.keypoint_rcnn import KEYPOINTS, LEAST_SCORE, KeypointRcnn, _build, people
 
 torch = pytest.importorskip("torch")

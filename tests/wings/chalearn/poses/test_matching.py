@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from inpaintbench.types import Joint
-from inpaintbench.wings.chalearn.poses.matching import label, match
+from inpaintbench.wings.chalearn.metrics.wnjd import label, match
 
 
 def knee(side: str | None, x: float, *, person: int = 0, y: float = 0.0, side_of: str = "person") -> Joint:

@@ -11,11 +11,13 @@ from inpaintbench.eval.methods.base import Method
 from inpaintbench.eval.scoring import predict
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
-from inpaintbench.wings.chalearn.methods.context_encoder import ContextEncoder
-from inpaintbench.wings.chalearn.methods.frame_autoencoder import FrameAutoencoder
-from inpaintbench.wings.chalearn.methods.patch_autoencoder import PatchAutoencoder
-from inpaintbench.wings.chalearn.methods.residual_encoder import ResidualEncoder
-from inpaintbench.wings.chalearn.methods.semantic_inpainting import SemanticInpainting
+from inpaintbench.wings.chalearn.methods.trained import (
+    ContextEncoder,
+    FrameAutoencoder,
+    PatchAutoencoder,
+    ResidualEncoder,
+    SemanticInpainting,
+)
 from inpaintbench.wings.chalearn.training import checkpoint
 from inpaintbench.wings.chalearn.training.networks import NETWORKS
 from inpaintbench.wings.chalearn.training.train import Trained

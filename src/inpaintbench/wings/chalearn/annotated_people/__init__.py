@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 POSE_READERS: Catalogue[type[PoseReader]] = Catalogue(
     "pose reader",
     {
-        "bbc_pose": "inpaintbench.wings.chalearn.annotated_people.bbc_pose:BbcPoseReader",
+        "bbc_pose": "inpaintbench.wings.chalearn.annotated_people.matlab:BbcPoseReader",
         "coco": "inpaintbench.wings.chalearn.annotated_people.coco:CocoReader",
-        "flic": "inpaintbench.wings.chalearn.annotated_people.flic:FlicReader",
-        "lsp": "inpaintbench.wings.chalearn.annotated_people.lsp:LspReader",
-        "mpii": "inpaintbench.wings.chalearn.annotated_people.mpii:MpiiReader",
+        "flic": "inpaintbench.wings.chalearn.annotated_people.matlab:FlicReader",
+        "lsp": "inpaintbench.wings.chalearn.annotated_people.matlab:LspReader",
+        "mpii": "inpaintbench.wings.chalearn.annotated_people.matlab:MpiiReader",
         "synchronic": "inpaintbench.wings.chalearn.annotated_people.synchronic:SynchronicReader",
     },
     base="inpaintbench.wings.chalearn.annotated_people.base:PoseReader",

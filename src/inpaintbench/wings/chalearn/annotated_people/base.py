@@ -1,9 +1,16 @@
-"""The base class of readers of pose annotations, and their records: people with joints, and problems of reading."""
+"""The base class of readers of pose annotations, their records (people with joints, problems of reading), and files as Python.
+
+MATLAB structs become dictionaries, whatever their nesting; JSON may be damaged.
+"""
 
 from __future__ import annotations
 
+import json
 import math
 import os
+import pickle
+import subprocess
+import sys
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable
@@ -12,9 +19,11 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from inpaintbench.catalogue import Leaf
+from inpaintbench.errors import InputError
 from inpaintbench.types import Joint
 
 # Columns of `joint_table`.
@@ -22,6 +31,10 @@ JOINT_COLUMNS = ("dataset", "image", "person", "joint", "side", "side_of", "x", 
 
 # One point as a name and a side, in the order of an annotation format.
 Slot = tuple[str, str | None]
+
+_TIME_LIMIT_SECONDS = 600.0
+_HDF5_AT = 512
+_HDF5_MARK = b"\x89HDF\r\n\x1a\n"
 
 
 @dataclass(frozen=True)
@@ -128,7 +141,7 @@ class People:
             width, height = person.size
             for joint in person.joints:
                 if not (-0.5 <= joint.x <= width - 0.5 and -0.5 <= joint.y <= height - 0.5):
-                    self.note(where, f"{joint.side or ''} {joint.name} at ({joint.x:g}, {joint.y:g}) is outside".strip())
+                    self.note(where, f"{called((joint.name, joint.side))} at ({joint.x:g}, {joint.y:g}) is outside")
         self.people.append(person)
 
 
@@ -160,6 +173,12 @@ def joint_table(people: Iterable[Person]) -> pd.DataFrame:
     return table.astype({"person": "int64", "x": "float64", "y": "float64", "visible": "boolean"})
 
 
+def called(slot: Slot) -> str:
+    """A joint in words: ``left knee``, ``nose``."""
+    name, side = slot
+    return f"{side or ''} {name}".strip()
+
+
 def number(value: Any) -> float | None:
     """One finite number: a scalar, an array of one, or text that spells it; else None."""
     if isinstance(value, np.ndarray):
@@ -189,3 +208,93 @@ def image_name(value: Any) -> str | None:
     except UnicodeEncodeError:
         return None
     return None if not parts or parts[0] == "/" or ".." in parts or not name.isprintable() else str(PurePosixPath(name))
+
+
+def read_bytes(path: Path | str, *, most: int = -1) -> bytes:
+    """The first ``most`` bytes of an annotation file, or all.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(most)
+    except OSError as error:
+        raise InputError(f"annotations {str(path)!r} cannot be read: {error.strerror}") from error
+
+
+def load_variable(path: Path | str, variable: str) -> Any:
+    """One variable of a MATLAB file up to version 7.2, nothing squeezed.
+
+    Raises:
+        InputError: no such file or variable, a version 7.3 (HDF5) file, or damage.
+    """
+    path = Path(path)
+    head = read_bytes(path, most=_HDF5_AT + len(_HDF5_MARK))
+    if _HDF5_MARK in (head[: len(_HDF5_MARK)], head[_HDF5_AT:]):
+        raise InputError(f"{path.name} is a MATLAB 7.3 (HDF5) file, save it with MATLAB's option '-v7' first")
+    # What is none of MATLAB's needs no process of its own to be refused. Source: "MAT-File Format": version 5 ends its header of
+    # 128 bytes with the order of bytes; version 4 begins with the type of its first matrix, 32 bits of at most four digits.
+    first = min(int.from_bytes(head[:4], order) for order in ("little", "big"))
+    if head[126:128] not in (b"IM", b"MI") and first >= 10_000:
+        raise InputError(f"{path.name} cannot be read as a MATLAB file: it does not begin as one")
+    program = Path(__file__).with_name("matlab_child.py")
+    command = [sys.executable, "-I", str(program), str(path.absolute()), variable]
+    try:
+        done = subprocess.run(command, capture_output=True, check=False, timeout=_TIME_LIMIT_SECONDS)
+    except subprocess.TimeoutExpired:
+        kind, value = "error", f"no end in {_TIME_LIMIT_SECONDS:.0f} s, it is damaged or far too large"
+    else:
+        kind, value = "error", f"the reader ended with status {done.returncode}, the file is damaged"
+        if done.returncode == 0:
+            # What our own child wrote, of plain arrays that SciPy read.
+            kind, value = pickle.loads(done.stdout)  # nosec B301
+    if kind == "error":
+        raise InputError(f"{path.name} cannot be read as a MATLAB file: {value}")
+    if kind == "names":
+        listed = ", ".join(repr(name) for name in value) or "nothing"
+        raise InputError(f"{path.name} has no variable {variable!r}, only {listed}")
+    return value
+
+
+def structs(value: Any) -> list[dict[str, Any]]:
+    """The structs of a struct array, of one struct, or of a cell array of them; none of anything else."""
+    if isinstance(value, np.void) and value.dtype.names:
+        return [{name: value[name] for name in value.dtype.names}]
+    if not isinstance(value, np.ndarray) or not (value.dtype.names or value.dtype == object):
+        return []
+    # MATLAB counts columns first.
+    return [struct for entry in value.reshape(-1, order="F") for struct in structs(entry)]
+
+
+def struct(value: Any) -> dict[str, Any]:
+    """The one struct in ``value``; empty when there is none or there are several."""
+    inner = structs(value)
+    return inner[0] if len(inner) == 1 else {}
+
+
+def numbers(value: Any) -> npt.NDArray[np.float64]:
+    """An array of real numbers as float64 of the same shape; empty when it is something else."""
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+        return value.astype(np.float64)
+    return np.zeros(0)
+
+
+def load_json(path: Path | str) -> Any:
+    """Content of a JSON file.
+
+    Raises:
+        InputError: the file cannot be read or is not JSON.
+    """
+    try:
+        return json.loads(read_bytes(path))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{Path(path).name} is not JSON: {error}") from error
+
+
+def pairs(value: Any) -> list[tuple[float | None, float | None]]:
+    """A list of points; None for what is no number, (None, None) for what is no pair, empty for what is no list."""
+    entries = value if isinstance(value, list) else []
+    return [
+        (number(entry[0]), number(entry[1])) if isinstance(entry, list) and len(entry) == 2 else (None, None) for entry in entries
+    ]

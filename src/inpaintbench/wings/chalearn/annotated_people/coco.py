@@ -7,8 +7,17 @@ from typing import Any
 
 from inpaintbench.errors import InputError
 from inpaintbench.types import Joint
-from inpaintbench.wings.chalearn.annotated_people.base import Box, People, Person, PoseReader, Slot, image_name, number
-from inpaintbench.wings.chalearn.annotated_people.files import load_json
+from inpaintbench.wings.chalearn.annotated_people.base import (
+    Box,
+    People,
+    Person,
+    PoseReader,
+    Slot,
+    called,
+    image_name,
+    load_json,
+    number,
+)
 
 _SIDED = ("shoulder", "elbow", "wrist", "hip", "knee", "ankle", "eye", "ear")
 _MIDDLE = {"nose": "nose", "neck": "upper_neck", "head": "head", "top_head": "head_top", "pelvis": "pelvis", "thorax": "thorax"}
@@ -42,8 +51,8 @@ class CocoReader(PoseReader):
             if not isinstance(content, dict) or not isinstance(content.get(name), list):
                 raise InputError(f"{file} is not in COCO's layout: it has no list {name!r}")
         people = People()
-        images = {_key(image): image for image in content["images"] if isinstance(image, dict)}
-        categories = {_key(kind): self._slots(people, kind) for kind in content["categories"] if isinstance(kind, dict)}
+        images = {str(image.get("id")): image for image in content["images"] if isinstance(image, dict)}
+        categories = {str(kind.get("id")): self._slots(people, kind) for kind in content["categories"] if isinstance(kind, dict)}
         if not any(categories.values()):
             raise InputError(f"{file} has no category with keypoints of a person")
         for row, annotation in enumerate(content["annotations"]):
@@ -73,12 +82,24 @@ class CocoReader(PoseReader):
         if not slots or number(entry.get("iscrowd")):
             people.lose(where, "a crowd" if slots else f"category {entry.get('category_id')!r} has no keypoints")
             return
+        joints, box = self._joints(people, where, entry, slots, index), entry.get("bbox")
+        values = [number(value) for value in box] if isinstance(box, list) and len(box) == 4 else [None] * 4
+        left, top, across, down = values
+        person_box = None
+        if left is not None and top is not None and across is not None and down is not None:
+            person_box = Box.of_corners((left, top, left + across, top + down), first_pixel=0)
+        width, height = number(picture.get("width")), number(picture.get("height"))
         people.add(
             Person(
-                dataset=self.name, image=image, number=index, joints=self._joints(people, where, entry, slots, index),
-                split_group=f"coco/{image}", person_box=_box(entry.get("bbox")), size=_size(picture),
+                self.name,
+                image,
+                index,
+                joints,
+                split_group=f"coco/{image}",
+                person_box=person_box,
+                size=None if width is None or height is None else (int(width), int(height)),
             )
-        )  # fmt: skip
+        )
 
     def _joints(
         self, people: People, where: str, entry: dict[str, Any], slots: list[Slot | None], person: int
@@ -93,24 +114,7 @@ class CocoReader(PoseReader):
             if slot is None or flag == 0:
                 continue
             if x is None or y is None or flag not in (1, 2):
-                people.note(where, f"{slot[1] or ''} {slot[0]} is ({x}, {y}) with flag {flag}".strip())
+                people.note(where, f"{called(slot)} is ({x}, {y}) with flag {flag}")
             else:
                 joints.append(Joint(person, *slot, x, y, flag == 2))
         return tuple(joints)
-
-
-def _key(entry: dict[str, Any]) -> str:
-    return str(entry.get("id"))
-
-
-def _box(value: Any) -> Box | None:
-    numbers = [number(entry) for entry in value] if isinstance(value, list) and len(value) == 4 else []
-    if not numbers or numbers[0] is None or numbers[1] is None or numbers[2] is None or numbers[3] is None:
-        return None
-    left, top, width, height = numbers[0], numbers[1], numbers[2], numbers[3]
-    return Box.of_corners((left, top, left + width, top + height), first_pixel=0)
-
-
-def _size(picture: dict[str, Any]) -> tuple[int, int] | None:
-    width, height = number(picture.get("width")), number(picture.get("height"))
-    return None if width is None or height is None else (int(width), int(height))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from pathlib import Path
 
 from inpaintbench.errors import InputError
 from inpaintbench.types import Joint
-from inpaintbench.wings.chalearn.annotated_people.base import People, Person, PoseReader, image_name, number
+from inpaintbench.wings.chalearn.annotated_people.base import People, Person, PoseReader, image_name, number, read_bytes
 
 _PARTS = ("torso", "left upper arm", "right upper arm", "left lower arm", "right lower arm", "head")
 _SIDE_OF = "image"
@@ -38,10 +37,7 @@ class SynchronicReader(PoseReader):
         Raises:
             InputError: the file cannot be read, or has no line that announces a picture.
         """
-        try:
-            lines = Path(annotations).read_bytes().decode("latin-1").splitlines()
-        except OSError as error:
-            raise InputError(f"annotations {str(annotations)!r} cannot be read: {error.strerror}") from error
+        lines = read_bytes(annotations).decode("latin-1").splitlines()
         read_people, row = People(), 0
         while row < len(lines):
             header = _header(lines[row])
@@ -52,7 +48,11 @@ class SynchronicReader(PoseReader):
                 continue
             for _ in range(header[1]):
                 index = read_people.next_number(header[0])
-                sticks = list(_sticks(lines[row : row + len(_PARTS)]))
+                sticks = []
+                for line in lines[row : row + len(_PARTS)]:
+                    if (stick := _stick(line)) is None:
+                        break
+                    sticks.append(stick)
                 row += len(sticks)
                 if len(sticks) < len(_PARTS):
                     read_people.lose(
@@ -79,7 +79,10 @@ class SynchronicReader(PoseReader):
         joints = [Joint(index, "thorax", None, *_middle(*torso), side_of=_SIDE_OF)] if torso else []
         for side, upper, lower in (("left", left_upper, left_lower), ("right", right_upper, right_lower)):
             if upper and lower:
-                joints += _arm(index, side, upper, lower)
+                ends = [(near, far) for near in (0, 1) for far in (0, 1)]
+                near, far = min(ends, key=lambda pair: math.dist(upper[pair[0]], lower[pair[1]]))
+                points = {"shoulder": upper[1 - near], "elbow": _middle(upper[near], lower[far]), "wrist": lower[1 - far]}
+                joints += [Joint(index, name, side, *point, side_of=_SIDE_OF) for name, point in points.items()]
             elif upper or lower:
                 people.note(where, f"the {side} arm has one stick: its joints cannot be told apart")
         if head:
@@ -89,13 +92,6 @@ class SynchronicReader(PoseReader):
                 Joint(index, "upper_neck", None, *neck, side_of=_SIDE_OF),
             ]
         people.add(Person(self.name, image, index, tuple(joints), f"synchronic/{image}"))
-
-
-def _arm(person: int, side: str, upper: Stick, lower: Stick) -> list[Joint]:
-    ends = [(near, far) for near in (0, 1) for far in (0, 1)]
-    near, far = min(ends, key=lambda pair: math.dist(upper[pair[0]], lower[pair[1]]))
-    points = {"shoulder": upper[1 - near], "elbow": _middle(upper[near], lower[far]), "wrist": lower[1 - far]}
-    return [Joint(person, name, side, *point, side_of=_SIDE_OF) for name, point in points.items()]
 
 
 def _middle(first: Point, second: Point) -> Point:
@@ -110,15 +106,6 @@ def _header(line: str) -> tuple[str, int] | None:
         return None
     image = image_name(words[0])
     return None if image is None or _stick(line) else (image, int(words[1]))
-
-
-def _sticks(lines: list[str]) -> Iterator[tuple[float | None, ...]]:
-    """The sticks at the start of ``lines``."""
-    for line in lines:
-        stick = _stick(line)
-        if stick is None:
-            return
-        yield stick
 
 
 def _stick(line: str) -> tuple[float | None, ...] | None:

@@ -18,8 +18,7 @@ from inpaintbench.eval.comparing.ranking import Column, MeanPlaces, RunStandings
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.parts import named
 from inpaintbench.pages.words import DASH, number
-from inpaintbench.wings.chalearn.poses.matching import METRIC as JOINTS_METRIC
-from inpaintbench.wings.chalearn.poses.matching import joint_means
+from inpaintbench.wings.chalearn.metrics.wnjd import Wnjd, joint_means
 from inpaintbench.wings.chalearn.published import PrintedTable, chalearn_joints, chalearn_table, chalearn_tables, paper_tables
 
 _PAPERS = ("chalearn", "editboard", "reinpaint")
@@ -124,7 +123,7 @@ def _tell_paper(paper: str, number: int | None, *, as_json: bool) -> None:
 def _print_joints(results: Results) -> None:
     means = joint_means(results.scores)
     if not means:
-        raise InputError(f"no {JOINTS_METRIC} was measured under {results.protocol.name!r}, so there is nothing to say of joints")
+        raise InputError(f"no {Wnjd.name} was measured under {results.protocol.name!r}, so there is nothing to say of joints")
     names = sorted({joint for row in means.values() for joint in row})
     rows = [
         (joint, *(f"{number(row[joint].mean, 4)} ({row[joint].items})" if joint in row else DASH for row in means.values()))

@@ -12,7 +12,7 @@ from inpaintbench.compute import Compute
 from inpaintbench.contracts import Check, NotChecked, require
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.types import Joint
-from inpaintbench.wings.chalearn.poses.base import JOINT_NAMES, Of, Picture, PoseEstimator
+from inpaintbench.wings.chalearn.poses import JOINT_NAMES, Of, Picture, PoseEstimator
 
 # Id of the item that joints are asked for; a file of stored joints needs it.
 ITEM = "item"

@@ -1,4 +1,4 @@
-"""Procedural textures for materials and effects: smooth noise, streaks, cells, relief, colour ramps and compositing."""
+"""Procedural textures and soft regions for materials and effects: noise, streaks, cells, relief, ramps, ellipses, compositing."""
 
 from __future__ import annotations
 
@@ -25,6 +25,12 @@ _CELLS_A_PERIOD = 3.0
 _DETAILED_CELL = 20.0
 # Standard deviation of white noise after a Gaussian with a standard deviation of one cell.
 _SMOOTHED = 1.0 / (2.0 * math.sqrt(math.pi))
+# Largest extent of an ellipse beyond the picture, its least half width, and the blur of its rim; pixels at 500 per inch.
+MARGIN_PIXELS = 25.0
+# The mask of an ellipse is computed at an eighth of the resolution, which is enough for so soft a rim.
+_STEP = 8
+# (left, top, right, bottom) of an ellipse.
+Box = tuple[float, float, float, float]
 
 
 def bumps(height: int, width: int, *, period_pixels: float, rng: np.random.Generator, stretch: float = 1.0) -> Plane:
@@ -136,6 +142,34 @@ def relief(surface: Plane, *, light_degrees: float) -> Plane:
     slope_y = np.asarray(cv2.Sobel(surface, cv2.CV_32F, 0, 1, ksize=3, scale=1 / 8), np.float32)
     cosine, sine = math.cos(math.radians(light_degrees)), math.sin(math.radians(light_degrees))
     return -slope_x * np.float32(cosine) - slope_y * np.float32(sine)
+
+
+def soft_ellipse(height: int, width: int, *, scale: float, rng: np.random.Generator) -> Grey:
+    """Draw an ellipse with its top anywhere in the height, ``uint8[height, width]``, 255 = full effect."""
+    left, top, right, bottom = ellipse_box(height, width, top_below=height, scale=scale, rng=rng)
+    step = max(1.0, _STEP * min(scale, 1.0))
+    rows, columns = math.ceil(height / step), math.ceil(width / step)
+    y = (np.arange(rows, dtype=np.float32) + 0.5) * (height / rows)
+    x = (np.arange(columns, dtype=np.float32) + 0.5) * (width / columns)
+    down = ((2 * y - (top + bottom)) / (bottom - top))[:, None]
+    across = ((2 * x - (left + right)) / (right - left))[None]
+    # Coverage of each coarse pixel, by its distance from the ellipse: the implicit equation over its gradient.
+    slope = 4 * np.sqrt((down / (bottom - top)) ** 2 + (across / (right - left)) ** 2)
+    inside = np.clip(0.5 + (1 - down**2 - across**2) / np.maximum(slope * step, 1e-6), 0, 1).astype(np.float32)
+    sigma = MARGIN_PIXELS * scale / step
+    soft = cv2.GaussianBlur(inside, (0, 0), sigma, borderType=cv2.BORDER_REPLICATE)
+    coarse = cv2.convertScaleAbs(soft, alpha=255)
+    return np.asarray(cv2.resize(coarse, (width, height), interpolation=cv2.INTER_LINEAR), np.uint8)
+
+
+def ellipse_box(height: int, width: int, *, top_below: int, scale: float, rng: np.random.Generator) -> Box:
+    """Draw the bounds of an ellipse whose top lies above ``top_below``; each side is drawn between the former one and the end."""
+    margin = MARGIN_PIXELS * scale
+    left, top = rng.uniform(0, width) - margin, rng.uniform(0, top_below) - margin
+    right, bottom = (
+        start + margin + (end - (start + margin)) * float(rng.random()) + margin for start, end in ((left, width), (top, height))
+    )
+    return left, top, right, bottom
 
 
 def softened(plane: Plane, *, sigma_pixels: float) -> Plane:

@@ -15,10 +15,11 @@ import cv2
 import numpy as np
 from PIL import Image, ImageChops, ImageDraw, ImageEnhance, ImageFilter
 
-from inpaintbench.wings.chalearn.degradations.ellipses import BOXES_REACH, published_ellipse
-from inpaintbench.wings.chalearn.degradations.planes import Grey, Rgb, mixed
+from inpaintbench.wings.chalearn.degradations.planes import MARGIN_PIXELS, Grey, Rgb, ellipse_box, mixed
 
 MOST_LINES = 20
+# Pillow's Gaussian of standard deviation s is three box filters, whose support ends before 3 s + 6 pixels.
+_BOXES_REACH, _BOXES_MORE = 3.0, 6
 Facts = dict[str, Any]
 
 
@@ -38,9 +39,7 @@ def blur(picture: Grey, *, strength: float, scale: float, rng: np.random.Generat
     """Blur a region by a Gaussian of radius 0 to 3."""
     radius = strength * rng.uniform(0, 3) * scale
     original, region = _opened(picture, scale, rng)
-    left, top, right, bottom = region.getbbox() or (0, 0, 1, 1)
-    reach = math.ceil(BOXES_REACH * radius) + 6
-    box = max(0, left - reach), max(0, top - reach), min(region.width, right + reach), min(region.height, bottom + reach)
+    box = _blurred_box(region.getbbox() or (0, 0, 1, 1), region, radius)
     smooth = original.copy()
     smooth.paste(original.crop(box).filter(ImageFilter.GaussianBlur(radius)), box[:2])
     return _mixed(smooth, original, region), {"radius_pixels": radius}
@@ -93,6 +92,35 @@ EFFECTS: Mapping[str, Effect] = {
     "resolution": resolution,
     "rotation": rotation,
 }
+
+
+def published_ellipse(height: int, width: int, *, scale: float, rng: np.random.Generator) -> Image.Image:
+    """Draw a white ellipse on black with a blurred rim, as in the 2018 challenge: its top is limited by the *width*.
+
+    So on an upright picture no ellipse begins in the lowest part. A box that is upside down, as on pictures far wider than high,
+    is flipped.
+    """
+    left, top, right, bottom = ellipse_box(height, width, top_below=width, scale=scale, rng=rng)
+    mask = Image.new("L", (width, height), 0)
+    ImageDraw.Draw(mask).ellipse((min(left, right), min(top, bottom), max(left, right), max(top, bottom)), fill=255)
+    # Pillow's Gaussian to the last bit, computed only where it can differ from 0: along rows, then columns.
+    inked, sigma = mask.getbbox(), MARGIN_PIXELS * scale
+    if inked is None:
+        return mask
+    box = _blurred_box(inked, mask, sigma)
+    part = Image.new("L", (box[2] - box[0], box[3] - box[1]), 0)
+    rows = mask.crop((box[0], inked[1], box[2], inked[3])).filter(ImageFilter.GaussianBlur((sigma, 0)))
+    part.paste(rows, (0, inked[1] - box[1]))
+    blurred = Image.new("L", mask.size, 0)
+    blurred.paste(part.filter(ImageFilter.GaussianBlur((0, sigma))), box[:2])
+    return blurred
+
+
+def _blurred_box(inked: tuple[int, int, int, int], mask: Image.Image, sigma_pixels: float) -> tuple[int, int, int, int]:
+    """(left, top, right, bottom) of what a blur of ``inked``, a part of ``mask``, can reach."""
+    reach = math.ceil(_BOXES_REACH * sigma_pixels) + _BOXES_MORE
+    left, top, right, bottom = inked
+    return max(0, left - reach), max(0, top - reach), min(mask.width, right + reach), min(mask.height, bottom + reach)
 
 
 def _opened(picture: Grey, scale: float, rng: np.random.Generator) -> tuple[Image.Image, Image.Image]:

@@ -1,8 +1,10 @@
 """Fingerprint enhancement: ridges restored from a degraded picture of a print.
 
-The background is removed by local normalisation of the logarithm; ridges are restored by Gabor filters of the estimated
-orientation and period (Hong, Wan and Jain, 1998) that follow the curvature of ridges; grey levels express certainty, which the
-mean squared error rewards. Constants were fitted to prints of this package, degraded by all its recipes.
+The background is removed by local normalisation of the logarithm. A bank of one-sided log-Gabor filters (Field, 1987) yields
+the energy of every orientation and period independently of the phase, so that textures without ridges, or with ridges of another
+period, have little weight. Ridges are restored by Gabor filters of the estimated orientation and period (Hong, Wan and Jain,
+1998) that follow the curvature of ridges; grey levels express certainty, which the mean squared error rewards. Constants were
+fitted to prints of this package, degraded by all its recipes.
 """
 
 from __future__ import annotations
@@ -19,13 +21,9 @@ import scipy.fft
 from inpaintbench.wings.chalearn.fingerprints.estimation import Map, blurred, wrapped
 from inpaintbench.wings.chalearn.fingerprints.records import REFERENCE_PIXELS_PER_INCH
 
-# Estimation of ridge orientation and period in degraded prints, by a bank of oriented band-pass filters.
-#
-# One-sided log-Gabor filters (Field, 1987) yield the energy of every orientation and period independently of the phase, so that
-# textures without ridges, or with ridges of another period, have little weight. Pictures here are at 500 pixels per inch.
-
 # Directions at twice the ridge angle, with certainty as their length, `complex64[H, W]`.
 Field = npt.NDArray[np.complex64]
+Picture = npt.NDArray[np.uint8]
 
 # Centres of the bank; ridges of adults are 7 to 11 pixels apart.
 PERIODS_PIXELS = (6.3, 7.4, 8.7, 10.2, 12.0)
@@ -46,6 +44,20 @@ _QUALITY_SMOOTHING_PIXELS = 6.0
 _FAR_SHARES = ((2, 0.3), (5, 0.1))
 # Added to the local variance, so that blank parts of a picture have no quality.
 _FAINT = 0.05
+# Standard deviation of the filter along the ridge, pixels at 500 per inch.
+ALONG_PIXELS = 3.5
+# Above 1, which has the least squared error: a fortieth of it is given up for a structure nearer to ink.
+CONTRAST = 1.2
+# Standard deviation of the filter across the ridge, in ridge periods.
+_ACROSS_PERIODS = 0.42
+# Grey levels added before the logarithm, so that noise in black is not amplified.
+_DARKEST = 12
+# Standard deviations of the Gaussians of the local mean, about one ridge period, and of the local deviation.
+_SURROUNDINGS_PIXELS, _SPREAD_PIXELS = 9.0, 14.0
+# Normalised darkness is clipped to so many deviations, against outliers.
+_LARGEST_DEVIATION = 2.5
+# Weight of the unfiltered picture in the sum with the filtered one; it retains specks and ends of ridges.
+_UNFILTERED = 0.4
 
 
 class Ridges(NamedTuple):
@@ -68,9 +80,14 @@ def find_ridges(dark: Map) -> Ridges:
     directions = np.exp(2j * np.pi * np.arange(ORIENTATIONS) / ORIENTATIONS).astype(np.complex64)
     # Squares favour the single strong response of ridges over the many weak ones of a texture.
     shares = (energies / (energies.sum(axis=(0, 1)) + np.float32(1e-6))) ** 2
-    theta = 0.5 * np.angle(_filled_in(np.tensordot(directions, shares.sum(axis=0), axes=1)))
+    vector, near = np.tensordot(directions, shares.sum(axis=0), axes=1), _SMOOTHING_PIXELS / _REDUCTION
+    # From nearby where directions are certain, from far around where they are not.
+    far = (np.float32(weight) * _blurred_field(vector, multiple * near) for multiple, weight in _FAR_SHARES)
+    theta = 0.5 * np.angle(_blurred_field(vector, near) + sum(far))
     period = _period(energies, theta)
-    quality = _quality(energies, directions, reduced)
+    # Quality is the energy in the dominant direction over the local variance.
+    dominant = _blurred_field(np.tensordot(directions, energies.sum(axis=0), axes=1), _QUALITY_SMOOTHING_PIXELS / _REDUCTION)
+    quality = np.abs(dominant) / (blurred(reduced * reduced, sigma=near) + np.float32(_FAINT))
     maps = (np.cos(2 * theta), np.sin(2 * theta), period, quality)
     cosine, sine, period, quality = (
         np.asarray(cv2.resize(np.asarray(reduced_map, np.float32), (width, height), interpolation=cv2.INTER_LINEAR), np.float32)
@@ -90,13 +107,6 @@ def _period(energies: Map, theta: Map) -> Map:
     centre = np.tensordot(np.log(np.array(PERIODS_PIXELS, np.float32)), smooth, axes=1)
     # Without energy nearby: the middle of the bank.
     return np.asarray(np.where(total > 1e-6, np.exp(centre / total), PERIODS_PIXELS[len(PERIODS_PIXELS) // 2]), np.float32)
-
-
-def _quality(energies: Map, directions: Field, dark: Map) -> Map:
-    """Energy in the dominant direction over the local variance."""
-    vector = _blurred_field(np.tensordot(directions, energies.sum(axis=0), axes=1), _QUALITY_SMOOTHING_PIXELS / _REDUCTION)
-    variance = blurred(dark * dark, sigma=_SMOOTHING_PIXELS / _REDUCTION) + np.float32(_FAINT)
-    return np.asarray(np.abs(vector) / variance, np.float32)
 
 
 def _energies(dark: Map) -> Map:
@@ -128,34 +138,9 @@ def _filters(height: int, width: int) -> Map:
     return np.asarray(radial[:, None] * angular[None], np.float32)
 
 
-def _filled_in(vector: Field) -> Field:
-    """Smooth directions: from nearby where they are certain, from far around where they are not."""
-    sigma = _SMOOTHING_PIXELS / _REDUCTION
-    far = (np.float32(weight) * _blurred_field(vector, multiple * sigma) for multiple, weight in _FAR_SHARES)
-    return np.asarray(_blurred_field(vector, sigma) + sum(far), np.complex64)
-
-
 def _blurred_field(vector: Field, sigma: float) -> Field:
     real, imaginary = (blurred(np.ascontiguousarray(part, np.float32), sigma=sigma) for part in (vector.real, vector.imag))
     return np.asarray(real + 1j * imaginary, np.complex64)
-
-
-Picture = npt.NDArray[np.uint8]
-
-# Standard deviation of the filter along the ridge, pixels at 500 per inch.
-ALONG_PIXELS = 3.5
-# Above 1, which has the least squared error: a fortieth of it is given up for a structure nearer to ink.
-CONTRAST = 1.2
-# Standard deviation of the filter across the ridge, in ridge periods.
-_ACROSS_PERIODS = 0.42
-# Grey levels added before the logarithm, so that noise in black is not amplified.
-_DARKEST = 12
-# Standard deviations of the Gaussians of the local mean, about one ridge period, and of the local deviation.
-_SURROUNDINGS_PIXELS, _SPREAD_PIXELS = 9.0, 14.0
-# Normalised darkness is clipped to so many deviations, against outliers.
-_LARGEST_DEVIATION = 2.5
-# Weight of the unfiltered picture in the sum with the filtered one; it retains specks and ends of ridges.
-_UNFILTERED = 0.4
 
 
 def enhance(
@@ -182,7 +167,9 @@ def enhance(
     ridges = find_ridges(dark)
     drawn = draw_ridges(dark, ridges, along_pixels=along_pixels) + np.float32(_UNFILTERED) * dark
     certainty = np.log(blurred(ridges.quality, sigma=4) + np.float32(0.2))
-    ink = _inside(resized, certainty) * _ink(drawn, certainty, contrast=contrast)
+    # Nearer to the mean the less certain the ridges.
+    sure = _sigmoid(1.2 * certainty - 1.1)
+    ink = _inside(resized, certainty) * _sigmoid(contrast * (sure * (1.95 * drawn - 0.78) - 0.55))
     levels = np.rint(255 * (1 - np.clip(ink, 0, 1))).astype(np.uint8)
     return _resized(levels, (width, height), interpolation=cv2.INTER_LINEAR)
 
@@ -202,13 +189,8 @@ def normalised(colours: Picture) -> Map:
 
 def draw_ridges(dark: Map, ridges: Ridges, *, along_pixels: float = ALONG_PIXELS) -> Map:
     """Filter ``dark`` along ``ridges``, ``float32[H, W]``: positive on ridges, negative in valleys, 1 = a local deviation."""
-    filtered = _along(_across(dark, ridges), ridges.theta, along_pixels=along_pixels)
-    return np.asarray(filtered / np.sqrt(blurred(filtered * filtered, sigma=_SPREAD_PIXELS) + np.float32(0.1)), np.float32)
-
-
-def _across(dark: Map, ridges: Ridges) -> Map:
-    """Filter by a Gabor wave of the local period along the normal of the ridges."""
     y, x = np.mgrid[: dark.shape[0], : dark.shape[1]].astype(np.float32)
+    # Across the ridges: a Gabor wave of the local period along their normal.
     right, down = -np.sin(ridges.theta), -np.cos(ridges.theta)
     spread = np.float32(_ACROSS_PERIODS) * ridges.period
     reach = math.ceil(2.7 * float(spread.max()))
@@ -217,26 +199,22 @@ def _across(dark: Map, ridges: Ridges) -> Map:
         wave = np.exp(-0.5 * (step / spread) ** 2) * np.cos(np.float32(2 * math.pi * step) / ridges.period)
         total += wave * _sampled(dark, x + step * right, y + step * down)
         energy += wave * wave
-    return np.asarray(total / energy, np.float32)
-
-
-def _along(values: Map, theta: Map, *, along_pixels: float) -> Map:
-    """Filter by a Gaussian along the ridge through every pixel, following its curvature."""
-    y, x = np.mgrid[: values.shape[0], : values.shape[1]].astype(np.float32)
-    right, down = np.cos(theta), -np.sin(theta)
-    total = values.copy()
+    crossed = np.asarray(total / energy, np.float32)
+    # Along the ridge through every pixel: a Gaussian that follows its curvature.
+    right, down = np.cos(ridges.theta), -np.sin(ridges.theta)
+    filtered = crossed.copy()
     for sign in (1, -1):
         at_x, at_y, step_x, step_y = x, y, sign * right, sign * down
         for step in range(1, math.ceil(2.5 * along_pixels) + 1):
             at_x, at_y = at_x + step_x, at_y + step_y
-            total += np.float32(math.exp(-0.5 * (step / along_pixels) ** 2)) * _sampled(values, at_x, at_y)
+            filtered += np.float32(math.exp(-0.5 * (step / along_pixels) ** 2)) * _sampled(crossed, at_x, at_y)
             next_x, next_y = (
                 cv2.remap(axis, at_x, at_y, cv2.INTER_NEAREST, borderMode=cv2.BORDER_REPLICATE) for axis in (right, down)
             )
             # Ridge angles are defined up to half a turn: keep the sense of the previous step.
             ahead = np.where(next_x * step_x + next_y * step_y < 0, np.float32(-1), np.float32(1))
             step_x, step_y = next_x * ahead, next_y * ahead
-    return total
+    return np.asarray(filtered / np.sqrt(blurred(filtered * filtered, sigma=_SPREAD_PIXELS) + np.float32(0.1)), np.float32)
 
 
 def _inside(colours: Picture, certainty: Map) -> Map:
@@ -245,15 +223,13 @@ def _inside(colours: Picture, certainty: Map) -> Map:
     brightness = blurred(_log_brightness(colours), sigma=8)
     y, x = np.mgrid[:height, :width].astype(np.float32)
     from_centre = (np.abs(2 * x + 1 - width) / (0.94 * width)) ** 3 + (np.abs(2 * y + 1 - height) / (0.96 * height)) ** 3
+    # The rim is as deep as 3.5 % of the shorter side.
+    rim = np.ones(brightness.shape, np.bool_)
+    depth = max(1, round(0.035 * min(height, width)))
+    rim[depth:-depth, depth:-depth] = False
     # Coefficients fitted to degraded prints; see the module.
-    evidence = 3.7 + 0.8 * certainty - 5.3 * (brightness - _rim_median(brightness)) - 7.4 * from_centre
+    evidence = 3.7 + 0.8 * certainty - 5.3 * (brightness - float(np.median(brightness[rim]))) - 7.4 * from_centre
     return _sigmoid(evidence)
-
-
-def _ink(drawn: Map, certainty: Map, *, contrast: float) -> Map:
-    """Ink 0..1 from the filtered picture ``drawn``: nearer to the mean the less certain the ridges."""
-    sure = _sigmoid(1.2 * certainty - 1.1)
-    return _sigmoid(contrast * (sure * (1.95 * drawn - 0.78) - 0.55))
 
 
 def _resized(picture: Picture, size: tuple[int, int], *, interpolation: int) -> Picture:
@@ -265,14 +241,6 @@ def _resized(picture: Picture, size: tuple[int, int], *, interpolation: int) -> 
 def _log_brightness(colours: Picture) -> Map:
     brightest = blurred(colours.max(axis=2).astype(np.float32), sigma=0.8)
     return np.asarray(np.log(brightest + np.float32(_DARKEST)), np.float32)
-
-
-def _rim_median(values: Map) -> float:
-    """Median over a rim as deep as 3.5 % of the shorter side."""
-    rim = np.ones(values.shape, np.bool_)
-    depth = max(1, round(0.035 * min(values.shape)))
-    rim[depth:-depth, depth:-depth] = False
-    return float(np.median(values[rim]))
 
 
 def _sampled(values: Map, x: Map, y: Map) -> Map:

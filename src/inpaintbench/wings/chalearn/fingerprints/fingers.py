@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 
 from inpaintbench.errors import InputError
 from inpaintbench.ranges import Amount
-from inpaintbench.wings.chalearn.fingerprints.gabor import border_pixels, kernel_size
+from inpaintbench.wings.chalearn.fingerprints.growth import border_pixels, kernel_size
 from inpaintbench.wings.chalearn.fingerprints.records import CLASSES, Finger, Point
-
-__all__ = ["NATURAL_LAW", "Law", "class_law", "draw_finger", "mirrored"]
 
 Range = tuple[float, float]
 Law = Literal["natural", "uniform"] | Mapping[str, Amount]
@@ -31,33 +29,24 @@ _LEAST_CORE_GAP = 0.025
 # offsets the angles of neighbouring pixels differ by less than a quarter turn, so that the sampled field has its singular points
 # in the right cells.
 _CORES_BELOW, _DELTA_BELOW = (0.8, 0.2), 0.5
-
-
-@dataclass(frozen=True)
-class _Places:
-    """Ranges of a class: singular points, as shares of the canvas within its borders, and bends, in degrees."""
-
-    cores: tuple[tuple[Range, Range], ...]
-    deltas: tuple[tuple[Range, Range], ...]
-    bends: tuple[tuple[Range, Range], ...]
-
-
-_LOOP_CORE = (((0.40, 0.60), (0.35, 0.55)),)
+# Ranges of a class: cores and deltas (x, y) as shares of the canvas within its borders, and bends (u, v) of its cores in degrees.
+_Pairs = tuple[tuple[Range, Range], ...]
+_LOOP_CORE: _Pairs = (((0.40, 0.60), (0.35, 0.55)),)
 _LEFT_DELTA = ((0.12, 0.325), (0.625, 0.815))
 _RIGHT_DELTA = ((0.675, 0.88), (0.625, 0.815))
 # Bends of the upper and the lower core. Anguli bends the lower one by (10..25, 30..45), which pinches its ridges to a point; half
 # of the upper bend, mirrored, keeps them round.
-_SPIRAL_BENDS = (((-60.0, -45.0), (40.0, 55.0)), ((15.0, 35.0), (-35.0, -15.0)))
-_PLACES = {
-    "tented_arch": _Places(_LOOP_CORE, (), (((-90.0, -45.0), (45.0, 90.0)),)),
-    "right_loop": _Places(_LOOP_CORE, (_LEFT_DELTA,), (((-90.0, -45.0), (60.0, 105.0)),)),
-    "left_loop": _Places(_LOOP_CORE, (_RIGHT_DELTA,), (((-120.0, -75.0), (50.0, 95.0)),)),
-    "double_loop": _Places(
+_SPIRAL_BENDS: _Pairs = (((-60.0, -45.0), (40.0, 55.0)), ((15.0, 35.0), (-35.0, -15.0)))
+_PLACES: Mapping[str, tuple[_Pairs, _Pairs, _Pairs]] = {
+    "tented_arch": (_LOOP_CORE, (), (((-90.0, -45.0), (45.0, 90.0)),)),
+    "right_loop": (_LOOP_CORE, (_LEFT_DELTA,), (((-90.0, -45.0), (60.0, 105.0)),)),
+    "left_loop": (_LOOP_CORE, (_RIGHT_DELTA,), (((-120.0, -75.0), (50.0, 95.0)),)),
+    "double_loop": (
         (((0.40, 0.50), (0.325, 0.45)), ((0.50, 0.60), (0.475, 0.60))),
         (((0.05, 0.25), (0.625, 0.875)), ((0.75, 0.95), (0.65, 0.85))),
         _SPIRAL_BENDS,
     ),
-    "whorl": _Places((), (), _SPIRAL_BENDS),
+    "whorl": ((), (), _SPIRAL_BENDS),
 }
 
 
@@ -78,14 +67,19 @@ def draw_finger(
     Raises:
         InputError: unknown class, invalid law, or a canvas too small for the ridge filter.
     """
-    _check_canvas(width, height, pixels_per_inch)
+    border, size = border_pixels(pixels_per_inch), kernel_size(pixels_per_inch)
+    least = size + 2 * border
+    if min(width, height) < least:
+        raise InputError(
+            f"a fingerprint of {width}x{height} pixels is too small for the ridge filter of {size}x{size} pixels at "
+            f"{pixels_per_inch:g} pixels per inch: give at least {least}x{least}, or a lower resolution"
+        )
     if finger_class is not None and finger_class not in CLASSES:
         raise InputError(f"there is no finger class {finger_class!r}: choose one of {', '.join(CLASSES)}")
     # Drawn even where the class is given, so that the following random numbers stay the same.
     drawn = CLASSES[int(rng.choice(len(CLASSES), p=list(class_law(law).values())))]
     selected = drawn if finger_class is None else finger_class
     cores, deltas, bends, arch = _points(selected, rng)
-    border = border_pixels(pixels_per_inch)
 
     def placed(points: list[Point], below: tuple[float, ...]) -> tuple[Point, ...]:
         within = ((x * (width - 2 * border), y * (height - 2 * border)) for x, y in points)
@@ -102,27 +96,15 @@ def mirrored(finger: Finger) -> Finger:
     Its orientation field is mirrored; its ridges are grown anew. Deltas are reordered, so that the left one comes first.
     """
     right = finger.width - 1
-    across = tuple((right - x, y) for x, y in finger.cores)
-    deltas = tuple((right - x, y) for x, y in reversed(finger.deltas))
     arch = None if finger.arch is None else (finger.arch[0], -finger.arch[1], finger.arch[2])
     return replace(
         finger,
         finger_class=_MIRRORED_CLASS.get(finger.finger_class, finger.finger_class),
-        cores=across,
-        deltas=deltas,
+        cores=tuple((right - x, y) for x, y in finger.cores),
+        deltas=tuple((right - x, y) for x, y in reversed(finger.deltas)),
         bends_degrees=tuple((-v, -u) for u, v in finger.bends_degrees),
         arch=arch,
     )
-
-
-def _check_canvas(width: int, height: int, pixels_per_inch: float) -> None:
-    size = kernel_size(pixels_per_inch)
-    least = size + 2 * border_pixels(pixels_per_inch)
-    if min(width, height) < least:
-        raise InputError(
-            f"a fingerprint of {width}x{height} pixels is too small for the ridge filter of {size}x{size} pixels at "
-            f"{pixels_per_inch:g} pixels per inch: give at least {least}x{least}, or a lower resolution"
-        )
 
 
 def class_law(law: Law) -> dict[str, float]:
@@ -157,20 +139,15 @@ def _points(
 
     if finger_class == "arch":
         return [], [], (), (float(rng.uniform(1.2, 2.7)), *pair(((0.8, 1.2), (0.6, 1.4))))
-    places = _PLACES[finger_class]
-    if finger_class == "whorl":
-        cores, deltas = _whorl_points(rng)
-    else:
-        cores, deltas = [pair(place) for place in places.cores], [pair(place) for place in places.deltas]
+    core_ranges, delta_ranges, bends = _PLACES[finger_class]
+    cores, deltas = [pair(place) for place in core_ranges], [pair(place) for place in delta_ranges]
     if finger_class == "tented_arch":
         deltas = [(cores[0][0], float(rng.uniform(0.60, 0.70)))]
-    return cores, deltas, tuple(pair(bend) for bend in places.bends), None
-
-
-def _whorl_points(rng: np.random.Generator) -> tuple[list[Point], list[Point]]:
-    """Draw two cores, one above the other, and two deltas, of which the left one is higher."""
-    x = float(rng.uniform(0.40, 0.60))
-    first, second = sorted(rng.uniform(0.40, 0.575 - _LEAST_CORE_GAP, 2).tolist())
-    left, right = float(rng.uniform(*_LEFT_DELTA[0])), float(rng.uniform(*_RIGHT_DELTA[0]))
-    upper, lower = sorted(rng.uniform(*_LEFT_DELTA[1], 2).tolist())
-    return [(x, first), (x, second + _LEAST_CORE_GAP)], [(left, upper), (right, lower)]
+    if finger_class == "whorl":
+        # Two cores, one above the other, and two deltas, of which the left one is higher.
+        x = float(rng.uniform(0.40, 0.60))
+        first, second = sorted(rng.uniform(0.40, 0.575 - _LEAST_CORE_GAP, 2).tolist())
+        left, right = float(rng.uniform(*_LEFT_DELTA[0])), float(rng.uniform(*_RIGHT_DELTA[0]))
+        upper, lower = sorted(rng.uniform(*_LEFT_DELTA[1], 2).tolist())
+        cores, deltas = [(x, first), (x, second + _LEAST_CORE_GAP)], [(left, upper), (right, lower)]
+    return cores, deltas, tuple(pair(bend) for bend in bends), None

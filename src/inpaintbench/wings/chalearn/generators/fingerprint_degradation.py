@@ -19,12 +19,11 @@ from inpaintbench.types import item_rng
 from inpaintbench.view import ItemView
 from inpaintbench.wings.chalearn.degradations import backgrounds as surfaces
 from inpaintbench.wings.chalearn.degradations import corrected, published
-from inpaintbench.wings.chalearn.degradations.blocks import lay_blocks
+from inpaintbench.wings.chalearn.degradations.corrected import lay_blocks
 from inpaintbench.wings.chalearn.degradations.planes import Grey, Rgb
-from inpaintbench.wings.chalearn.fingerprints.elastic import elastic_field, warp
+from inpaintbench.wings.chalearn.fingerprints.fields import warp
 from inpaintbench.wings.chalearn.fingerprints.records import REFERENCE_PIXELS_PER_INCH, Print
-
-__all__ = ["BACKGROUNDS", "EFFECTS", "MOST_STRENGTH", "FingerprintDegradation", "Recipe"]
+from inpaintbench.wings.chalearn.fingerprints.skin import elastic_field_of
 
 Recipe = Literal["corrected", "as-published"]
 # Effects of each recipe: `lines` first, the others in random order, `blocks` over everything.
@@ -84,9 +83,28 @@ class FingerprintDegradation(Generator):
             UnknownNameError: a choice that is not listed here.
         """
         self.recipe = choice("recipe of degradation", recipe, get_args(Recipe))
-        self.strength = _strength(strength)
-        self.effects = _effects(recipe, effects)
-        self.kinds = _kinds(backgrounds)
+        if isinstance(strength, bool) or not isinstance(strength, int | float) or not 0 <= strength <= MOST_STRENGTH:
+            raise InputError(
+                f"strength is {strength!r}, give a number from 0 (no effect) to {MOST_STRENGTH:g}; 1 is the challenge's"
+            )
+        self.strength = float(strength)
+        if isinstance(effects, str):
+            raise InputError(f"effects is {effects!r}, give a list of names, such as ['lines', 'blur']")
+        for name in effects or ():
+            if name in EFFECTS["corrected"] and name not in EFFECTS[recipe]:
+                raise InputError(f"effect {name!r} is not one of recipe {recipe!r}: leave it out, or use recipe 'corrected'")
+            choice("effect", name, EFFECTS[recipe])
+        # Each once, in the recipe's order.
+        self.effects = tuple(name for name in EFFECTS[recipe] if effects is None or name in effects)
+        self.kinds: tuple[str, ...]
+        if isinstance(backgrounds, str):
+            choice("backgrounds", backgrounds, (*BACKGROUNDS, *surfaces.MATERIALS))
+            self.kinds = tuple(surfaces.MATERIALS) if backgrounds == "procedural" else (backgrounds,)
+        elif backgrounds:
+            self.kinds = tuple(choice("background", kind, surfaces.MATERIALS) for kind in backgrounds)
+        else:
+            known = ", ".join(surfaces.MATERIALS)
+            raise InputError(f"backgrounds is {backgrounds!r}, name at least one of {known}, or say 'none'")
         if (self.kinds == ("photographs",)) != (folder is not None):
             raise InputError(
                 f"backgrounds is {backgrounds!r} and folder is {folder!r}: photographs need both "
@@ -111,18 +129,30 @@ class FingerprintDegradation(Generator):
         print_ = Print.of_plain(view.print)
         stream = partial(item_rng, int(rng.integers(2**63)), item_id="")
         worn, effects = self._worn(undistorted, print_.finger.pixels_per_inch / REFERENCE_PIXELS_PER_INCH, stream)
-        elastic = print_.elastic
-        field = elastic_field(view.height, view.width, seed=elastic.seed, strength=elastic.strength, reach=elastic.reach)
+        field = elastic_field_of(print_)
         truth, bent = warp(undistorted, field), warp(worn, field)
         picture, background = self._laid(bent, stream)
         if "blocks" in self.effects:
             picture, about = lay_blocks(picture, strength=self.strength, rng=stream("blocks"))
             effects.append({"name": "blocks", **about})
         if self.jpeg_quality is not None:
-            picture = _through_jpeg(picture, self.jpeg_quality)
+            quality = [cv2.IMWRITE_JPEG_QUALITY, self.jpeg_quality]
+            _, encoded = cv2.imencode(".jpg", cv2.cvtColor(picture, cv2.COLOR_RGB2BGR), quality)
+            picture = np.asarray(cv2.imdecode(encoded, cv2.IMREAD_COLOR_RGB), np.uint8)
             background["jpeg_quality"] = self.jpeg_quality
-        distances = {"wear_rms": _distance(bent, truth), "change_rms": _distance(picture, truth)}
-        return Drawn(None, self._facts(effects, background) | distances, input=picture[None])
+        counts = {effect["name"]: effect["count"] for effect in effects if effect["name"] in ("lines", "blocks")}
+        facts = {
+            "recipe": self.recipe,
+            "strength": self.strength,
+            **background,
+            "order": [effect["name"] for effect in effects],
+            "effects": effects,
+            "lines": counts.get("lines", 0),
+            "blocks": counts.get("blocks", 0),
+            "wear_rms": _distance(bent, truth),
+            "change_rms": _distance(picture, truth),
+        }
+        return Drawn(None, facts, input=picture[None])
 
     def _worn(self, picture: Grey, scale: float, stream: Callable[[str], np.random.Generator]) -> Degraded:
         """Degrade the ink of a print; return it with the facts of each effect."""
@@ -142,7 +172,7 @@ class FingerprintDegradation(Generator):
         """Composite of the print and a background, ``uint8[H, W, 3]``, with facts of the background."""
         kind, rng = self.kinds[int(stream("background kind").integers(len(self.kinds)))], stream("background")
         if kind == "none":
-            return _coloured(picture), {"background": kind}
+            return np.asarray(cv2.merge([picture] * 3), np.uint8), {"background": kind}
         facts, (height, width) = {"background": kind}, picture.shape
         if kind == "photographs":
             path = self.photographs[int(rng.integers(len(self.photographs)))]
@@ -156,57 +186,6 @@ class FingerprintDegradation(Generator):
             surface = surfaces.draw_material(kind, height, width, rng=rng)
         lay = published.composite if self.recipe == "as-published" else corrected.composite
         return lay(picture, surface), facts
-
-    def _facts(self, effects: list[Facts], background: Facts) -> Facts:
-        counts = {effect["name"]: effect["count"] for effect in effects if effect["name"] in ("lines", "blocks")}
-        return {
-            "recipe": self.recipe,
-            "strength": self.strength,
-            **background,
-            "order": [effect["name"] for effect in effects],
-            "effects": effects,
-            "lines": counts.get("lines", 0),
-            "blocks": counts.get("blocks", 0),
-        }
-
-
-def _strength(strength: float) -> float:
-    number = isinstance(strength, int | float) and not isinstance(strength, bool)
-    if not (number and 0 <= strength <= MOST_STRENGTH):
-        raise InputError(f"strength is {strength!r}, give a number from 0 (no effect) to {MOST_STRENGTH:g}; 1 is the challenge's")
-    return float(strength)
-
-
-def _effects(recipe: str, effects: Sequence[str] | None) -> tuple[str, ...]:
-    """Selected effects, each once, in the recipe's order."""
-    if effects is None:
-        return EFFECTS[recipe]
-    if isinstance(effects, str):
-        raise InputError(f"effects is {effects!r}, give a list of names, such as ['lines', 'blur']")
-    for name in effects:
-        if name in EFFECTS["corrected"] and name not in EFFECTS[recipe]:
-            raise InputError(f"effect {name!r} is not one of recipe {recipe!r}: leave it out, or use recipe 'corrected'")
-        choice("effect", name, EFFECTS[recipe])
-    return tuple(name for name in EFFECTS[recipe] if name in effects)
-
-
-def _kinds(backgrounds: str | Sequence[str]) -> tuple[str, ...]:
-    """Kinds of background to draw from."""
-    if isinstance(backgrounds, str):
-        choice("backgrounds", backgrounds, (*BACKGROUNDS, *surfaces.MATERIALS))
-        return tuple(surfaces.MATERIALS) if backgrounds == "procedural" else (backgrounds,)
-    if not backgrounds:
-        raise InputError(f"backgrounds is {backgrounds!r}, name at least one of {', '.join(surfaces.MATERIALS)}, or say 'none'")
-    return tuple(choice("background", kind, surfaces.MATERIALS) for kind in backgrounds)
-
-
-def _coloured(picture: Grey) -> Rgb:
-    return np.asarray(cv2.merge([picture, picture, picture]), np.uint8)
-
-
-def _through_jpeg(picture: Rgb, quality: int) -> Rgb:
-    _, encoded = cv2.imencode(".jpg", cv2.cvtColor(picture, cv2.COLOR_RGB2BGR), [cv2.IMWRITE_JPEG_QUALITY, quality])
-    return np.asarray(cv2.imdecode(encoded, cv2.IMREAD_COLOR_RGB), np.uint8)
 
 
 def _distance(picture: Rgb | Grey, truth: Grey) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -107,10 +107,24 @@ class JointBlocks(Generator):
         Raises:
             Rejected: the image is too small for its margin, has no joints, or no joint has room for a block.
         """
-        uniform = _stream(rng).__next__
-        joints = list(_inside(view.joints, height=view.height, width=view.width))
+        # In batches: drawn one by one uniform numbers would cost more than everything else.
+        uniform = chain.from_iterable(iter(lambda: rng.random(_BATCH).tolist(), None)).__next__
+        # Joints whose pixel lies in the image; those at NaN do not.
+        inside = (joint for joint in view.joints if -0.5 <= joint.x < view.width - 0.5 and -0.5 <= joint.y < view.height - 0.5)
+        joints: list[Joint] = list(inside)
         places = [(joint.y, joint.x) for joint in joints]
-        rules = self._rules(view, places)
+        if not places:
+            raise Rejected(f"no joints inside the image of {view.width}x{view.height}")
+        height, width = view.height, view.width
+        smallest, largest = size_limits(min(height, width), self.smallest, self.largest)
+        most_pixels = math.floor(_share(self.largest_area) * (height * width))
+        room = min(min(height, width) - 2 * self.margin, math.isqrt(most_pixels), largest)
+        if room < smallest:
+            raise Rejected(
+                f"image {width}x{height} is too small: {self.margin} pixels from its edges there is no room for a block of "
+                f"{smallest} pixels"
+            )
+        rules = Rules(height, width, self.margin, smallest, room, most_pixels)
         count = 1 + int(uniform() * self.most_blocks)
         blocks = place_blocks(places, count, rules=rules, uniform=uniform, replacement=self.replacement)
         blocks = blocks[: max(1, math.ceil(self.kept_share * len(blocks)))]
@@ -127,20 +141,6 @@ class JointBlocks(Generator):
             "hidden_joint_names": sorted(set(hidden)),
         }
         return Drawn(hole, facts)
-
-    def _rules(self, view: ItemView, places: Sequence[Place]) -> Rules:
-        if not places:
-            raise Rejected(f"no joints inside the image of {view.width}x{view.height}")
-        height, width = view.height, view.width
-        smallest, largest = size_limits(min(height, width), self.smallest, self.largest)
-        most_pixels = math.floor(_share(self.largest_area) * (height * width))
-        room = min(min(height, width) - 2 * self.margin, math.isqrt(most_pixels), largest)
-        if room < smallest:
-            raise Rejected(
-                f"image {width}x{height} is too small: {self.margin} pixels from its edges there is no room for a block of "
-                f"{smallest} pixels"
-            )
-        return Rules(height, width, self.margin, smallest, room, most_pixels)
 
 
 def size_limits(side: int, smallest: float, largest: float) -> tuple[int, int]:
@@ -165,7 +165,14 @@ def place_blocks(places: Sequence[Place], count: int, *, rules: Rules, uniform: 
     while len(blocks) < count and free:
         placed = _place(free, blocks, rules=rules, most_pixels=rules.most_pixels - pixels, uniform=uniform)
         if placed is None and not blocks:
-            placed = _smallest(free, rules=rules, uniform=uniform)
+            # The smallest, at one of the places that have room for it.
+            candidates = [(block, place) for place in free if (block := _near(place, rules.smallest, rules, uniform))]
+            if not candidates:
+                raise Rejected(
+                    f"none of the {len(free)} joints has room for a block of {rules.smallest} pixels, {rules.margin} pixels from "
+                    f"the edges of an image of {rules.width}x{rules.height}"
+                )
+            placed = candidates[int(uniform() * len(candidates))]
         if placed is None:
             break
         block, place = placed
@@ -193,17 +200,6 @@ def _place(
     return None
 
 
-def _smallest(places: Sequence[Place], *, rules: Rules, uniform: Uniform) -> tuple[Block, Place]:
-    """First block when random tries failed: the smallest, at one of the places that have room for it."""
-    candidates = [(block, place) for place in places if (block := _near(place, rules.smallest, rules, uniform))]
-    if not candidates:
-        raise Rejected(
-            f"none of the {len(places)} joints has room for a block of {rules.smallest} pixels, {rules.margin} pixels from the "
-            f"edges of an image of {rules.width}x{rules.height}"
-        )
-    return candidates[int(uniform() * len(candidates))]
-
-
 def _near(place: Place, size: int, rules: Rules, uniform: Uniform) -> Block | None:
     """Block around ``place``, uniform over those within the margin; None where there are none."""
     reach, half, end = NEAR_BLOCK_SIZES * size, (size - 1) / 2, rules.margin + size
@@ -222,16 +218,6 @@ def _overlaps(block: Block, others: Iterable[Block]) -> bool:
         if row < top + side and top < row + size and column < left + side and left < column + size:
             return True
     return False
-
-
-def _stream(rng: np.random.Generator) -> Iterator[float]:
-    """Uniform numbers in [0, 1), drawn in batches: drawn one by one they would cost more than everything else."""
-    return chain.from_iterable(iter(lambda: rng.random(_BATCH).tolist(), None))
-
-
-def _inside(joints: Sequence[Joint], *, height: int, width: int) -> Iterator[Joint]:
-    """Joints whose pixel lies in the image; joints at NaN are excluded."""
-    return (joint for joint in joints if -0.5 <= joint.x < width - 0.5 and -0.5 <= joint.y < height - 0.5)
 
 
 def _pixel(coordinate: float) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import cv2
 import numpy as np
-import numpy.typing as npt
 
 from inpaintbench.eval.methods.base import Method, fill_in_place, where_judged
 from inpaintbench.eval.methods.temporal_median import median_of_known
@@ -52,7 +51,12 @@ class DecaptionMedian(Method):
         side = 2 * _RING_PIXELS + 1
         disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side))
         around = cv2.dilate(np.asarray(some, np.uint8), disc).view(np.bool_) & ~hole.all(axis=0)
-        median = _median(frames, hole, around)
+        # Over the frames in which a pixel is known; 0 where it is not asked for.
+        median = np.zeros(frames.shape[1:], np.uint8)
+        rows, columns = np.nonzero(around)
+        for first in range(0, len(rows), _PIXELS_AT_ONCE):
+            part = (rows[first : first + _PIXELS_AT_ONCE], columns[first : first + _PIXELS_AT_ONCE])
+            median[part] = median_of_known(frames[:, *part], hole[:, *part])
         done = np.zeros_like(hole)
         for index in np.flatnonzero(hole.any(axis=(1, 2))):
             ring = cv2.dilate(hole[index].view(np.uint8), disc).view(np.bool_) & ~hole[index] & around
@@ -61,13 +65,3 @@ class DecaptionMedian(Method):
                 done[index] = hole[index] & around
                 frames[index][done[index]] = median[done[index]]
         return done
-
-
-def _median(frames: Frames, hole: Hole, wanted: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint8]:
-    """Median over the frames in which a pixel is known, ``uint8[H, W, 3]``; 0 where it is not ``wanted``."""
-    median = np.zeros(frames.shape[1:], np.uint8)
-    rows, columns = np.nonzero(wanted)
-    for first in range(0, len(rows), _PIXELS_AT_ONCE):
-        some = (rows[first : first + _PIXELS_AT_ONCE], columns[first : first + _PIXELS_AT_ONCE])
-        median[some] = median_of_known(frames[:, *some], hole[:, *some])
-    return median

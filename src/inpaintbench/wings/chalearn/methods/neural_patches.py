@@ -18,8 +18,7 @@ from inpaintbench.models.vgg import vgg_19
 from inpaintbench.ranges import Amount, AtLeastOne, Whole
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
-from inpaintbench.wings.chalearn.methods.context_encoder import content
-from inpaintbench.wings.chalearn.methods.trained import TrainedMethod
+from inpaintbench.wings.chalearn.methods.trained import TrainedMethod, content
 from inpaintbench.wings.chalearn.training.networks import CONTEXT_PIXELS
 
 Cells = npt.NDArray[np.intp]
@@ -57,7 +56,6 @@ class NeuralPatches(TrainedMethod):
 
     name = "neural_patches"
     version = "1"
-    stateless = True
     needs = ("input", "hole")
     network = "context_encoder"
     divisor: Divisor = 8
@@ -87,13 +85,16 @@ class NeuralPatches(TrainedMethod):
         if view.height * view.width > _MOST_PIXELS:
             most = f"neural patches take at most {_MOST_PIXELS:,} pixels a frame"
             raise NotMeasurable(f"{most}, the frames have {view.width}x{view.height}")
-        features = vgg_19(self._compute)  # before anything is inferred: its gradients are wanted
-        with self.running(view) as (network, device):
-            drawn = where_judged(view, content(view, network, device))
-            with torch().inference_mode(False), torch().enable_grad():
-                for index in np.flatnonzero(view.hole.any(axis=(1, 2))):
-                    drawn[index] = self._textured(drawn[index], view.hole[index], features, device)
-        return where_judged(view, drawn)
+        vgg_19(self._compute)  # before anything is inferred: its gradients are wanted
+        return super().inpaint(view)
+
+    def drawn(self, view: ItemView, network: Any, device: Any) -> Frames:
+        """What the context encoder drew, textured."""
+        features, drawn = vgg_19(self._compute), where_judged(view, content(view, network, device))
+        with torch().inference_mode(False), torch().enable_grad():
+            for index in np.flatnonzero(view.hole.any(axis=(1, 2))):
+                drawn[index] = self._textured(drawn[index], view.hole[index], features, device)
+        return drawn
 
     def _textured(self, drawn: Frames, hole: Hole, features: Any, device: Any) -> Frames:
         """One frame, ``uint8[H, W, 3]``, whose hole held what the content network drew."""

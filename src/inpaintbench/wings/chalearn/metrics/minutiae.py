@@ -13,13 +13,12 @@ import scipy.optimize
 import scipy.spatial
 from skimage.morphology import remove_small_holes, remove_small_objects, skeletonize
 
-from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric, Where
+from inpaintbench.eval.metrics.base import Measurement, Where
 from inpaintbench.ranges import Amount, Positive, Radius
 from inpaintbench.view import ItemView
-from inpaintbench.wings.chalearn.fingerprints.estimation import blurred
-from inpaintbench.wings.chalearn.fingerprints.poincare import RIM_PIXELS, Mask, Picture, print_area, shrunk
+from inpaintbench.wings.chalearn.fingerprints.estimation import RIM_PIXELS, Mask, Picture, blurred, print_area, shrunk
 from inpaintbench.wings.chalearn.fingerprints.records import REFERENCE_PIXELS_PER_INCH
-from inpaintbench.wings.chalearn.metrics.prints import prints
+from inpaintbench.wings.chalearn.metrics.ridges import Print, PrintMetric
 
 # Minutiae extraction: ridge endings and bifurcations by the crossing number on the skeleton (Rutovitz, 1966).
 
@@ -34,6 +33,10 @@ _SPUR_PIXELS = 9.0
 # Length of ridge that a direction is taken over.
 _TANGENT_PIXELS = 10.0
 _NEIGHBOURS = ((-1, -1), (-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1))
+# (x, y, direction), pixels and radians.
+Point = Sequence[float]
+# Reaches of the details' curve, pixels at 500 per inch.
+CURVE_PIXELS = (4.0, 8.0, 12.0, 16.0)
 
 
 class Minutia(NamedTuple):
@@ -60,10 +63,13 @@ def find_minutiae(
     crossings = crossing_numbers(skeleton)
     inner = shrunk(area, RIM_PIXELS * scale)
     places = np.argwhere(np.isin(crossings, (1, 3)))
+    if len(places) > 1:
+        distances, _ = scipy.spatial.cKDTree(places).query(places, k=2)
+        places = places[distances[:, 1] >= _SPUR_PIXELS * scale]
     padded = np.pad(skeleton, 1)
     return tuple(
         Minutia(float(x), float(y), "ending" if crossings[y, x] == 1 else "fork", _direction(padded, x, y, scale=scale))
-        for y, x in _isolated(places, pixels=_SPUR_PIXELS * scale).tolist()
+        for y, x in places.tolist()
         if inner[y, x]
     )
 
@@ -86,14 +92,6 @@ def crossing_numbers(skeleton: Mask) -> npt.NDArray[np.int8]:
     return np.where(skeleton, np.asarray(changes) // 2, 0).astype(np.int8)
 
 
-def _isolated(places: npt.NDArray[np.intp], *, pixels: float) -> npt.NDArray[np.intp]:
-    """The places ``[N, 2]`` without another nearer than ``pixels``."""
-    if len(places) < 2:
-        return places
-    distances, _ = scipy.spatial.cKDTree(places).query(places, k=2)
-    return np.asarray(places[distances[:, 1] >= pixels])
-
-
 def _direction(padded: Mask, x: int, y: int, *, scale: float) -> float:
     """Direction of the minutia at (x, y) of a skeleton with a border of one pixel: see ``Minutia.direction``."""
     branches = [_branch(padded, start, (y, x), pixels=max(1, round(_TANGENT_PIXELS * scale))) for start in _starts(padded, y, x)]
@@ -103,8 +101,7 @@ def _direction(padded: Mask, x: int, y: int, *, scale: float) -> float:
     if len(angles) == 1:
         return (angles[0] + math.pi) % math.tau
     # The single branch lies opposite to the two that enclose the smallest angle.
-    alone = max(range(len(angles)), key=lambda at: sum(_apart(angles[at], other) for other in angles))
-    return angles[alone] % math.tau
+    return max(angles, key=lambda angle: sum(abs((angle - other + math.pi) % math.tau - math.pi) for other in angles)) % math.tau
 
 
 def _starts(padded: Mask, y: int, x: int) -> list[tuple[int, int]]:
@@ -138,17 +135,6 @@ def _branch(padded: Mask, start: tuple[int, int], origin: tuple[int, int], *, pi
     return here[0] - origin[0], here[1] - origin[1]
 
 
-def _apart(angle: float, other: float) -> float:
-    """Size of the angle between two directions, radians in [0, pi]."""
-    return abs((angle - other + math.pi) % math.tau - math.pi)
-
-
-# (x, y, direction), pixels and radians.
-Point = Sequence[float]
-# Reaches of the details' curve, pixels at 500 per inch.
-CURVE_PIXELS = (4.0, 8.0, 12.0, 16.0)
-
-
 class Matched(NamedTuple):
     """Counts of a matching, which add up over pictures."""
 
@@ -179,7 +165,7 @@ class Matched(NamedTuple):
         return self.matched / of
 
 
-class Minutiae(SingleRegionMetric):
+class Minutiae(PrintMetric):
     """F1 of minutiae: of the ridge endings and forks of the truth and of the prediction, those that match one to one.
 
     Both lists are those of ``find_minutiae`` inside the *truth's* print area less its rim, so what a method invents there counts
@@ -199,35 +185,31 @@ class Minutiae(SingleRegionMetric):
     higher_is_better = True
     decimals = 4
     bounds = (0.0, 1.0)
-    needs = ("truth", "composite")
+    share = "f1"
+    """Which of the details is the value."""
 
     def __init__(self, *, reach_pixels: Radius, angle_degrees: Amount, pixels_per_inch: Positive, **where: Unpack[Where]) -> None:
-        super().__init__(**where)
-        self.reach_pixels, self.angle_degrees, self.pixels_per_inch = reach_pixels, angle_degrees, pixels_per_inch
+        super().__init__(pixels_per_inch=pixels_per_inch, **where)
+        self.reach_pixels, self.angle_degrees = reach_pixels, angle_degrees
 
     def measurement(self, view: ItemView) -> Measurement:
         """A share in 0..1; None where the truth shows no print."""
-        lists = [self._lists(one.truth, one.ours, one.area) for one in prints(view, pixels_per_inch=self.pixels_per_inch)]
+        lists = [self._lists(one) for one in self.prints(view)]
         if not lists:
             return Measurement(None, "the truth shows no print")
         found = self._pooled(lists, self.reach_pixels)
-        details = {
-            **{"precision": found.precision, "recall": found.recall, "f1": found.f1},
-            **{"predicted": found.predicted, "true": found.true, "matched": found.matched},
-            **({"mean_distance_pixels": found.distance / found.matched} if found.matched else {}),
-            **{f"f1_at_{reach:g}": self._pooled(lists, reach).f1 for reach in CURVE_PIXELS},
-        }
-        return Measurement(self._value(found), details=details)
+        details = {name: getattr(found, name) for name in ("precision", "recall", "f1", "predicted", "true", "matched")}
+        if found.matched:
+            details["mean_distance_pixels"] = found.distance / found.matched
+        details |= {f"f1_at_{reach:g}": self._pooled(lists, reach).f1 for reach in CURVE_PIXELS}
+        return Measurement(details[self.share], details=details)
 
-    def _value(self, found: Matched) -> float:
-        return found.f1
-
-    def _lists(self, truth: npt.NDArray[np.uint8], ours: npt.NDArray[np.uint8], area: npt.NDArray[np.bool_]) -> list[list[Point]]:
-        found = (find_minutiae(picture, area, pixels_per_inch=self.pixels_per_inch) for picture in (ours, truth))
-        return [[(one.x, one.y, one.direction) for one in points] for points in found]
+    def _lists(self, one: Print) -> list[list[Point]]:
+        found = (find_minutiae(picture, one.area, pixels_per_inch=self.pixels_per_inch) for picture in (one.ours, one.truth))
+        return [[(minutia.x, minutia.y, minutia.direction) for minutia in minutiae] for minutiae in found]
 
     def _pooled(self, lists: Sequence[Sequence[Sequence[Point]]], reach: float) -> Matched:
-        pixels = reach * self.pixels_per_inch / 500
+        pixels = reach * self.scale
         each = [match(ours, true, reach_pixels=pixels, angle_degrees=self.angle_degrees) for ours, true in lists]
         return Matched(*map(sum, zip(*each, strict=True)))
 
@@ -240,9 +222,7 @@ class MinutiaePrecision(Minutiae):
 
     name = "minutiae_precision"
     ranked = False
-
-    def _value(self, found: Matched) -> float:
-        return found.precision
+    share = "precision"
 
 
 class MinutiaeRecall(Minutiae):
@@ -253,9 +233,7 @@ class MinutiaeRecall(Minutiae):
 
     name = "minutiae_recall"
     ranked = False
-
-    def _value(self, found: Matched) -> float:
-        return found.recall
+    share = "recall"
 
 
 def match(predicted: Sequence[Point], true: Sequence[Point], *, reach_pixels: float, angle_degrees: float) -> Matched:

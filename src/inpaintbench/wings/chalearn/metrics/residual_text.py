@@ -7,7 +7,6 @@ from typing import NamedTuple, Unpack
 
 import cv2
 import numpy as np
-import numpy.typing as npt
 
 from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric, Where
 from inpaintbench.models import text_detection
@@ -90,35 +89,31 @@ class ResidualText(SingleRegionMetric):
         return Measurement(min(MOST, max(0.0, left) / drawn), details=details)
 
     def _given(self, view: ItemView) -> _Given:
-        boxes = np.stack([_boxes(frame) for frame in dilate(view.hole[:: self.frame_step], radius=GROWTH_PIXELS)])
-        every = [frames[:: self.frame_step] for frames in (view.input, view.truth)]
-        shown, true = (self._areas(frames, boxes) for frames in every)
+        hole = view.hole[:: self.frame_step]
+        boxes = np.zeros_like(hole)
+        for grown, inside in zip(dilate(hole, radius=GROWTH_PIXELS), boxes, strict=True):
+            # The bounding boxes of the pieces of a frame's hole.
+            count, _, facts, _ = cv2.connectedComponentsWithStats(grown.view(np.uint8))
+            for left, top, width, height, _ in facts[1:count].tolist():
+                inside[top : top + height, left : left + width] = True
+        shown, true = (self._areas(frames[:: self.frame_step], boxes) for frames in (view.input, view.truth))
         return _Given(boxes, shown, true, _share_found(boxes[boxes.any(axis=(1, 2))], shown))
 
     def _areas(self, frames: Frames, boxes: Hole) -> list[float]:
         """Pixels of counted lines in each frame that has boxes."""
-        return [self._area(frame, inside) for frame, inside in zip(frames, boxes, strict=True) if inside.any()]
-
-    def _area(self, frame: npt.NDArray[np.uint8], inside: npt.NDArray[np.bool_]) -> float:
-        area = 0.0
-        for corners, _ in text_detection.text_boxes(
-            frame, longer_side=self.longer_side, score_threshold=self.score_threshold
-        ):  # fmt: skip
-            line = np.zeros(inside.shape, np.uint8)
-            cv2.fillConvexPoly(line, np.rint(corners - 0.5).astype(np.int32), 1)
-            pixels = int(np.count_nonzero(line))
-            if pixels and np.count_nonzero(line.view(np.bool_) & inside) >= LEAST_INSIDE * pixels:
-                area += pixels
-        return area
-
-
-def _boxes(grown: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """The bounding boxes of the pieces of a frame's grown hole, ``bool[H, W]``."""
-    inside = np.zeros_like(grown)
-    count, _, facts, _ = cv2.connectedComponentsWithStats(grown.view(np.uint8))
-    for left, top, width, height, _ in facts[1:count].tolist():
-        inside[top : top + height, left : left + width] = True
-    return inside
+        areas = []
+        for frame, inside in zip(frames, boxes, strict=True):
+            if not inside.any():
+                continue
+            areas.append(0.0)
+            found = text_detection.text_boxes(frame, longer_side=self.longer_side, score_threshold=self.score_threshold)
+            for corners, _ in found:
+                line = np.zeros(inside.shape, np.uint8)
+                cv2.fillConvexPoly(line, np.rint(corners - 0.5).astype(np.int32), 1)
+                pixels = int(np.count_nonzero(line))
+                if pixels and np.count_nonzero(line.view(np.bool_) & inside) >= LEAST_INSIDE * pixels:
+                    areas[-1] += pixels
+        return areas
 
 
 def _share_found(boxes: Hole, areas: list[float]) -> float:

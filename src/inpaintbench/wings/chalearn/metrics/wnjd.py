@@ -1,10 +1,14 @@
-"""Weakly normalised joint distance: does a repaired picture still show the pose?"""
+"""Weakly normalised joint distance: does a repaired picture still show the pose, and which parts of people does a method lose?
+
+Estimated joints are paired with those of a reference. The tables by joint are those of ChaLearn LAP 2018, Table 7.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Unpack, get_args
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import permutations
+from typing import Any, Literal, NamedTuple, Unpack, get_args
 
 import numpy as np
 
@@ -12,14 +16,14 @@ from inpaintbench.catalogue import known_name
 from inpaintbench.deviations import Deviation
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric, Where
-from inpaintbench.types import Joint
+from inpaintbench.types import Joint, Score
 from inpaintbench.view import ItemView
-from inpaintbench.wings.chalearn.poses import estimator
-from inpaintbench.wings.chalearn.poses.base import Of
-from inpaintbench.wings.chalearn.poses.matching import Pair, label, match
+from inpaintbench.wings.chalearn.poses import Of, estimator
 
 Reference = Literal["annotation", "estimate"]
 MissingJoints = Literal["leave_out", "diagonal"]
+# Joints with their index in a list.
+Numbered = list[tuple[int, Joint]]
 
 
 class Wnjd(SingleRegionMetric):
@@ -88,8 +92,26 @@ class Wnjd(SingleRegionMetric):
         reference = self._reference_joints(view)
         pairs = match(reference, self._estimated(view, "prediction"))
         known = estimator(self._pose(view)).joint_names
-        diagonal = math.hypot(view.width, view.height)
-        return _measurement(pairs, known, diagonal=diagonal, missing_joints=self.missing_joints)
+        comparable = [pair for pair in pairs if pair.reference.name in known]
+        compared = [pair for pair in comparable if pair.estimate is not None]
+        counts = {
+            "joints": len(compared),
+            "missing": len(comparable) - len(compared),
+            "unknown": len(pairs) - len(comparable),
+        }
+        if not comparable:
+            return Measurement(None, "the estimator knows none of the labelled joints", counts)
+        diagonal, most, counted = math.hypot(view.width, view.height), math.inf, compared
+        if self.missing_joints == "diagonal":
+            most, counted = diagonal, comparable
+        if not counted:
+            return Measurement(None, "the estimator finds none of the joints in the repaired picture", counts)
+        distances = [min(pair.distance_pixels, most) for pair in counted]
+        by_joint: dict[str, list[float]] = {}
+        for pair, distance in zip(counted, distances, strict=True):
+            by_joint.setdefault(label(pair.reference), []).append(distance / diagonal)
+        means = {joint: math.fsum(shares) / len(shares) for joint, shares in sorted(by_joint.items())}
+        return Measurement(math.fsum(distances) / (len(counted) * diagonal), details={**counts, "by_joint": means})
 
     def _reference_joints(self, view: ItemView) -> tuple[Joint, ...]:
         labelled = view.joints if view.has("joints") else ()
@@ -122,25 +144,125 @@ class Wnjd(SingleRegionMetric):
         return view.shared.compute.pose or self.pose
 
 
-def _measurement(
-    pairs: Sequence[Pair], known: Sequence[str], *, diagonal: float, missing_joints: MissingJoints
-) -> Measurement:  # fmt: skip
-    comparable = [pair for pair in pairs if pair.reference.name in known]
-    compared = [pair for pair in comparable if pair.estimate is not None]
-    counts = {
-        "joints": len(compared),
-        "missing": len(comparable) - len(compared),
-        "unknown": len(pairs) - len(comparable),
+class Pair(NamedTuple):
+    """A reference joint and the estimate for it."""
+
+    reference: Joint
+    estimate: Joint | None
+    """None where the person or the joint was not found."""
+
+    @property
+    def distance_pixels(self) -> float:
+        """Between the two, infinite without an estimate."""
+        if self.estimate is None:
+            return math.inf
+        return math.hypot(self.estimate.x - self.reference.x, self.estimate.y - self.reference.y)
+
+
+def label(joint: Joint) -> str:
+    """A joint with its side where it has one: ``left knee``, ``upper neck``."""
+    return " ".join(filter(None, (joint.side, joint.name.replace("_", " "))))
+
+
+def match(reference: Sequence[Joint], estimates: Sequence[Joint]) -> list[Pair]:
+    """One pair for each reference joint, in their order.
+
+    People are paired so that the sum of their mean distances is smallest; estimated people beyond those of the reference are left
+    out. Within a person joints answer each other by name and side. Where the reference means the viewer's left and right, the one
+    of two estimates that lies farther left in the picture is the left one. Where the side of a joint that people have two of is
+    not stated, or cannot be told so, joints are paired so that they lie nearest.
+    """
+    references, found = _by_person(reference), _by_person(estimates)
+    pairs: dict[int, Pair] = {}
+    for one, other in _people(references, found):
+        for index, estimate in _within(references[one], found.get(other, [])):
+            pairs[index] = Pair(reference[index], estimate)
+    return [pairs[index] for index in range(len(reference))]
+
+
+def _by_person(joints: Iterable[Joint]) -> dict[int, Numbered]:
+    people: dict[int, Numbered] = {}
+    for index, joint in enumerate(joints):
+        people.setdefault(joint.person, []).append((index, joint))
+    return people
+
+
+def _people(references: Mapping[int, Numbered], found: Mapping[int, Numbered]) -> list[tuple[int, int]]:
+    """Each person of the reference with a found one, or with -1."""
+    ones, others = list(references), list(found)
+    if not others or len(ones) * len(others) <= 1:
+        return [(one, others[0] if others else -1) for one in ones]
+    from scipy.optimize import linear_sum_assignment
+
+    def cost(one: int, other: int) -> float:
+        joints = dict(references[one])
+        pairs = [Pair(joints[index], estimate) for index, estimate in _within(references[one], found[other])]
+        distances = [pair.distance_pixels for pair in pairs if pair.estimate is not None]
+        return math.fsum(distances) / len(distances) if distances else math.inf
+
+    costs = np.array([[cost(one, other) for other in others] for one in ones])
+    # Whoever shares no joint with anybody is the last resort, at a finite price.
+    finite = costs[np.isfinite(costs)]
+    dearest = (float(finite.max()) if finite.size else 0.0) * (len(ones) + 1) + 1
+    rows, columns = linear_sum_assignment(np.where(np.isfinite(costs), costs, dearest))
+    chosen = {ones[row]: others[column] for row, column in zip(rows, columns, strict=True)}
+    return [(one, chosen.get(one, -1)) for one in ones]
+
+
+def _within(reference: Numbered, found: Numbered) -> list[tuple[int, Joint | None]]:
+    """The joints of one person: index in the reference and the estimate."""
+    pairs = []
+    for name in dict.fromkeys(joint.name for _, joint in reference):
+        ours, theirs = [one for one in reference if one[1].name == name], [joint for _, joint in found if joint.name == name]
+        pairs += _of_name(ours, theirs)
+    return pairs
+
+
+def _of_name(reference: Numbered, found: Sequence[Joint]) -> list[tuple[int, Joint | None]]:
+    sided = all(joint.side for joint in (*(one for _, one in reference), *found))
+    whose = {joint.side_of for joint in (*(one for _, one in reference), *found)}
+    if sided and len(whose) == 1:
+        by_side = {joint.side: joint for joint in found}
+        return [(index, by_side.get(joint.side)) for index, joint in reference]
+    if sided and len(found) == 2 and {joint.side_of for _, joint in reference} == {"image"}:
+        left, right = sorted(found, key=lambda joint: joint.x)
+        return [(index, left if joint.side == "left" else right) for index, joint in reference]
+    return _nearest(reference, found)
+
+
+def _nearest(reference: Numbered, found: Sequence[Joint]) -> list[tuple[int, Joint | None]]:
+    """The way to pair at most two with at most two that is shortest in all."""
+    slots: list[Joint | None] = [*found, *[None] * max(0, len(reference) - len(found))]
+
+    def length(order: Sequence[Joint | None]) -> float:
+        pairs = [Pair(joint, estimate) for (_, joint), estimate in zip(reference, order, strict=True)]
+        return math.fsum(pair.distance_pixels for pair in pairs if pair.estimate is not None)
+
+    best = min(permutations(slots, len(reference)), key=lambda order: (order.count(None), length(order)))
+    return [(index, estimate) for (index, _), estimate in zip(reference, best, strict=True)]
+
+
+class JointMean(NamedTuple):
+    """One joint of one method."""
+
+    mean: float
+    items: int
+    """Items in which it was compared."""
+
+
+def joint_means(scores: Sequence[Score]) -> dict[str, dict[str, JointMean]]:
+    """Method -> joint (``left knee``, ``pelvis``) -> mean over the items in which it was found, joints in alphabetical order.
+
+    Within an item people count together, so an item weighs the same however many it shows. Joints that were never compared are
+    not there.
+    """
+    values: dict[str, dict[str, list[float]]] = {}
+    for score in scores:
+        if score.metric == Wnjd.name and score.value is not None:
+            of_method = values.setdefault(score.method, {})
+            for joint, value in score.details["by_joint"].items():
+                of_method.setdefault(joint, []).append(float(value))
+    return {
+        method: {joint: JointMean(math.fsum(found) / len(found), len(found)) for joint, found in sorted(joints.items())}
+        for method, joints in values.items()
     }
-    if not comparable:
-        return Measurement(None, "the estimator knows none of the labelled joints", counts)
-    counted = compared if missing_joints == "leave_out" else comparable
-    if not counted:
-        return Measurement(None, "the estimator finds none of the joints in the repaired picture", counts)
-    most = math.inf if missing_joints == "leave_out" else diagonal
-    distances = [min(pair.distance_pixels, most) for pair in counted]
-    by_joint: dict[str, list[float]] = {}
-    for pair, distance in zip(counted, distances, strict=True):
-        by_joint.setdefault(label(pair.reference), []).append(distance / diagonal)
-    means = {joint: math.fsum(shares) / len(shares) for joint, shares in sorted(by_joint.items())}
-    return Measurement(math.fsum(distances) / (len(counted) * diagonal), details={**counts, "by_joint": means})

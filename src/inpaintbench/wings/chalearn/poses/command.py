@@ -11,7 +11,7 @@ from inpaintbench.compute import Compute
 from inpaintbench.errors import InputError, NotMeasurable
 from inpaintbench.eval.methods.command import Command
 from inpaintbench.types import Joint
-from inpaintbench.wings.chalearn.poses.base import JOINT_NAMES, Of, Picture, PoseEstimator, joints_of
+from inpaintbench.wings.chalearn.poses import JOINT_NAMES, Of, Picture, PoseEstimator, joints_of
 
 PICTURE, JOINTS = "picture.png", "joints.json"
 # Time limit of a program for one picture.
@@ -56,18 +56,14 @@ class CommandPose(PoseEstimator):
             target.mkdir()
             video.write_image(source / PICTURE, picture)
             self._program.run_on(source, target)
-            return _read(target / JOINTS)
-
-
-def _read(path: Path) -> tuple[Joint, ...]:
-    try:
-        rows = json.loads(path.read_bytes())
-        if not isinstance(rows, list):
-            raise NotMeasurable(f"the program's {JOINTS} holds a {type(rows).__name__}, wanted a list of joints")
-        return joints_of(rows, where=f"the program's {JOINTS}")
-    except FileNotFoundError as error:
-        raise NotMeasurable(f"the program wrote no {JOINTS}") from error
-    except ValueError as error:
-        raise NotMeasurable(f"the program's {JOINTS} is no JSON: {error}") from error
-    except InputError as error:
-        raise NotMeasurable(str(error)) from error
+            try:
+                rows = json.loads((target / JOINTS).read_bytes())
+                if not isinstance(rows, list):
+                    raise NotMeasurable(f"the program's {JOINTS} holds a {type(rows).__name__}, wanted a list of joints")
+                return joints_of(rows, where=f"the program's {JOINTS}")
+            except FileNotFoundError as error:
+                raise NotMeasurable(f"the program wrote no {JOINTS}") from error
+            except ValueError as error:
+                raise NotMeasurable(f"the program's {JOINTS} is no JSON: {error}") from error
+            except InputError as error:
+                raise NotMeasurable(str(error)) from error

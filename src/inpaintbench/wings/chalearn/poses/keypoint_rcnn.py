@@ -10,7 +10,7 @@ import numpy as np
 from inpaintbench.compute import Compute
 from inpaintbench.models import torch_networks
 from inpaintbench.types import Joint
-from inpaintbench.wings.chalearn.poses.base import Of, Picture, PoseEstimator
+from inpaintbench.wings.chalearn.poses import Of, Picture, PoseEstimator
 
 # The entry of `weights.toml`.
 WEIGHTS = "keypoint-rcnn"

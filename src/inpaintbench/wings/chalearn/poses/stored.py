@@ -15,7 +15,7 @@ from inpaintbench.compute import Compute
 from inpaintbench.errors import InputError, NotMeasurable, reason_of
 from inpaintbench.files import file_sha256, open_text
 from inpaintbench.types import Joint
-from inpaintbench.wings.chalearn.poses.base import JOINT_NAMES, Of, Picture, PoseEstimator, joints_of
+from inpaintbench.wings.chalearn.poses import JOINT_NAMES, Of, Picture, PoseEstimator, joints_of
 
 # Columns that a CSV file has to have; sha256, person and side may be there.
 _COLUMNS = ("item", "of", "name", "x", "y")

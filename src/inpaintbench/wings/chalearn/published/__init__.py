@@ -110,13 +110,10 @@ class PaperTable(BaseModel, frozen=True):
     @property
     def heads(self) -> tuple[str, ...]:
         """The columns; those of agreement with people say nothing of the metric's own direction."""
-        return self.columns if self.number in _OF_PEOPLE.get(self.paper, ()) else tuple(map(_headed, self.columns))
-
-
-def _headed(column: str) -> str:
-    if column not in METRICS:
-        return column
-    return f"{column} {'↑' if METRICS.get(column).higher_is_better else '↓'}"
+        if self.number in _OF_PEOPLE.get(self.paper, ()):
+            return self.columns
+        ways = {True: " ↑", False: " ↓"}
+        return tuple(name + (ways[METRICS.get(name).higher_is_better] if name in METRICS else "") for name in self.columns)
 
 
 def paper_tables(paper: str) -> list[PaperTable]:

@@ -75,11 +75,39 @@ class FingerprintSource(SourceLeaf):
         """Every impression of every finger, with what determines it as ``print`` in ``data``."""
         for finger in range(self.fingers):
             for impression in range(self.impressions):
-                yield self._footage(finger, impression, self.print_of(finger, impression))
+                fields = self.print_of(finger, impression)
+                name = f"{finger:06d}_{impression}_{fields.finger.finger_class}"
+                payload = {"name": name, "print": asdict(fields)}
+                yield Footage(
+                    name=name,
+                    uri=f"fingerprints:{name}",
+                    origin=self.name,
+                    content=content_id(self.version, payload, self.licence),
+                    payload=payload,
+                    licence=self.licence,
+                    known={
+                        "set": "synthetic",
+                        "split_group": f"finger {finger:06d}",
+                        "finger_class": fields.finger.finger_class,
+                        "finger": float(finger),
+                        "impression": float(impression),
+                        "moisture": fields.impression.moisture,
+                        "pressure": fields.impression.pressure,
+                    },
+                    data={"print": payload["print"]},
+                )
 
     def print_of(self, finger: int, impression: int) -> Print:
         """Everything that determines an impression of a finger, both numbered from 0."""
-        drawn = self._finger(finger)
+        rng = item_rng(self.seed, "finger", str(finger))
+        drawn = draw_finger(
+            rng,
+            finger_class=self._class(finger),
+            width=self.width,
+            height=self.height,
+            pixels_per_inch=self.pixels_per_inch,
+            seed=int(rng.integers(_SEEDS)),
+        )
         rng = item_rng(self.seed, "impression", f"{finger}.{impression}")
         pressed = draw_impression(rng, finger=drawn, number=impression, seed=int(rng.integers(_SEEDS)), style=self.style)
         scale = self.pixels_per_inch / REFERENCE_PIXELS_PER_INCH
@@ -97,17 +125,6 @@ class FingerprintSource(SourceLeaf):
         video.write_image(path, truth)
         return str(path)
 
-    def _finger(self, number: int) -> Finger:
-        rng = item_rng(self.seed, "finger", str(number))
-        return draw_finger(
-            rng,
-            finger_class=self._class(number),
-            width=self.width,
-            height=self.height,
-            pixels_per_inch=self.pixels_per_inch,
-            seed=int(rng.integers(_SEEDS)),
-        )
-
     def _class(self, number: int) -> str:
         """Class of a finger: the one that lacks most so far, so that few fingers follow the law too."""
         while len(self._classes) <= number:
@@ -117,28 +134,6 @@ class FingerprintSource(SourceLeaf):
             self._classes.append(chosen)
             self._counts[chosen] += 1
         return self._classes[number]
-
-    def _footage(self, finger: int, impression: int, fields: Print) -> Footage:
-        name = f"{finger:06d}_{impression}_{fields.finger.finger_class}"
-        payload = {"name": name, "print": asdict(fields)}
-        return Footage(
-            name=name,
-            uri=f"fingerprints:{name}",
-            origin=self.name,
-            content=content_id(self.version, payload, self.licence),
-            payload=payload,
-            licence=self.licence,
-            known={
-                "set": "synthetic",
-                "split_group": f"finger {finger:06d}",
-                "finger_class": fields.finger.finger_class,
-                "finger": float(finger),
-                "impression": float(impression),
-                "moisture": fields.impression.moisture,
-                "pressure": fields.impression.pressure,
-            },
-            data={"print": payload["print"]},
-        )
 
 
 @lru_cache(maxsize=2)

@@ -37,15 +37,11 @@ class CropRule:
     """Torso boxes are made this much wider and higher first: they end at the shoulders."""
 
     def __post_init__(self) -> None:
-        for name, value, least in (
-            ("grow", self.grow, 0),
-            ("torso_scale", self.torso_scale, 0),
-            ("most_covered", self.most_covered, 0),
-        ):
-            if not (math.isfinite(value) and value >= least):
-                raise InputError(f"crop rule {name} = {value} is not a number of at least {least}")
-        for name, count in (("shortest_side", self.shortest_side), ("fewest_joints", self.fewest_joints)):
-            if count < 1:
+        for name in ("grow", "torso_scale", "most_covered"):
+            if not (math.isfinite(value := getattr(self, name)) and value >= 0):
+                raise InputError(f"crop rule {name} = {value} is not a number of at least 0")
+        for name in ("shortest_side", "fewest_joints"):
+            if (count := getattr(self, name)) < 1:
                 raise InputError(f"crop rule {name} = {count} is not at least 1")
 
 
@@ -59,9 +55,6 @@ class Crop:
     bottom: int
     joints: tuple[Joint, ...]
     """Those of this person alone, as person 0; joints outside the picture lie outside the crop too."""
-
-
-# One person cut out of a picture, with the joints in the coordinates of the cut-out.
 
 
 def cut_out(person: Person, others: Sequence[Person], rule: CropRule, *, size: tuple[int, int] | None = None) -> Crop:
@@ -85,10 +78,15 @@ def cut_out(person: Person, others: Sequence[Person], rule: CropRule, *, size: t
     crop = Crop(left, top, math.floor(box.right) + 1, math.floor(box.bottom) + 1, ())
     crop = clipped(crop, size=size or (crop.right, crop.bottom), shortest_side=rule.shortest_side)
     for other in others:
-        share = _share_covered(crop, other)
-        if share > rule.most_covered:
-            raise Rejected(f"the joints of person {other.number} span {share:.0%} of it, over {rule.most_covered:.0%}")
-    return replace(crop, joints=tuple(_moved(joint, left, top) for joint in person.joints))
+        inside = [joint for joint in other.joints if crop.left <= joint.x < crop.right and crop.top <= joint.y < crop.bottom]
+        if inside:
+            box = Box.around(inside)
+            area = (crop.right - crop.left) * (crop.bottom - crop.top)
+            share = (box.right - box.left) * (box.bottom - box.top) / area
+            if share > rule.most_covered:
+                raise Rejected(f"the joints of person {other.number} span {share:.0%} of it, over {rule.most_covered:.0%}")
+    joints = tuple(replace(joint, person=0, x=joint.x - left, y=joint.y - top) for joint in person.joints)
+    return replace(crop, joints=joints)
 
 
 def clipped(crop: Crop, *, size: tuple[int, int], shortest_side: int) -> Crop:
@@ -112,19 +110,6 @@ def person_box(person: Person, rule: CropRule) -> Box:
     if person.torso_box is not None:
         box = box.union(person.torso_box.scaled(rule.torso_scale))
     return box
-
-
-def _share_covered(crop: Crop, other: Person) -> float:
-    """The share of the crop's area that lies in the box around those joints of ``other`` that lie in the crop."""
-    inside = [joint for joint in other.joints if crop.left <= joint.x < crop.right and crop.top <= joint.y < crop.bottom]
-    if not inside:
-        return 0.0
-    box = Box.around(inside)
-    return (box.right - box.left) * (box.bottom - box.top) / ((crop.right - crop.left) * (crop.bottom - crop.top))
-
-
-def _moved(joint: Joint, left: int, top: int) -> Joint:
-    return replace(joint, person=0, x=joint.x - left, y=joint.y - top)
 
 
 # `person` cuts out everybody; `whole` keeps the pictures; `published` does what the 2018 challenge did for the format.
@@ -224,8 +209,10 @@ class PeopleSource(SourceLeaf):
         crop = [piece.crop.left, piece.crop.top, piece.crop.right, piece.crop.bottom] if piece.crop else None
         payload = {"image": quoted_path(piece.image), "crop": crop, "refused": piece.refused}
         joints = [asdict(joint) for joint in piece.joints]
-        state = _state(self.images / piece.image) if piece.image else []
-        said = self._sidecars.of(self.images / piece.image)
+        path = self.images / piece.image
+        # Size and time of change: another picture of the same name is another content.
+        state = [path.stat().st_size, path.stat().st_mtime_ns] if piece.image and os.path.exists(path) else []
+        said = self._sidecars.of(path)
         return Footage(
             name=name,
             uri=name,
@@ -245,22 +232,21 @@ class PeopleSource(SourceLeaf):
             people.setdefault(person.image, []).append(person)
         for image, group in people.items():
             chosen = [person for person in group if self.published_split in (None, person.published_split)]
-            if chosen:
-                yield from [self._whole(image, group)] if self.whole else (self._person(person, group) for person in chosen)
+            name = f"{self.dataset}/{quoted_path(image)}"
+            if chosen and self.whole:
+                joints = tuple(chain.from_iterable(person.joints for person in group))
+                yield _Piece(name, image, joints, None, None, self._known(group[0]))
+                continue
+            for person in chosen:
+                crop, refused = None, None
+                try:
+                    crop = cut_out(person, [other for other in group if other is not person], self.rule)
+                except Rejected as error:
+                    refused = str(error)
+                cropped = crop.joints if crop else ()
+                yield _Piece(f"{name}#{person.number}", image, cropped, crop, refused, self._known(person))
         for problem in (problem for problem in read.problems if problem.lost):
             yield _Piece(f"{self.dataset}/{_quoted(problem.where)}", "", (), None, problem.reason, {})
-
-    def _whole(self, image: str, people: Sequence[Person]) -> _Piece:
-        joints = tuple(chain.from_iterable(person.joints for person in people))
-        return _Piece(f"{self.dataset}/{quoted_path(image)}", image, joints, None, None, self._known(people[0]))
-
-    def _person(self, person: Person, people: Sequence[Person]) -> _Piece:
-        name, known = f"{self.dataset}/{quoted_path(person.image)}#{person.number}", self._known(person)
-        try:
-            crop = cut_out(person, [other for other in people if other is not person], self.rule)
-        except Rejected as error:
-            return _Piece(name, person.image, (), None, str(error), known)
-        return _Piece(name, person.image, crop.joints, crop, None, known)
 
     def _known(self, person: Person) -> dict[str, str | float]:
         group = f"{self.dataset}/{person.split_group.removeprefix(f'{self.reader.name}/')}"
@@ -297,12 +283,3 @@ class PeopleSource(SourceLeaf):
 def _quoted(name: str) -> str:
     """Percent-encoded, but for the mark between picture and person."""
     return quote(os.fsencode(name), safe="/#")
-
-
-def _state(path: Path) -> list[int]:
-    """Size and time of change; empty for what is not there."""
-    try:
-        status = path.stat()
-    except OSError:
-        return []
-    return [status.st_size, status.st_mtime_ns]

@@ -9,8 +9,7 @@ from __future__ import annotations
 import pickle
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
@@ -127,12 +126,35 @@ def train(
         raise InputError("a training needs an end: give --steps, --minutes or both")
     settings = settled(network, settings or {})
     rows = chosen_items(network, dataset, evaluated=evaluated)
-    facts = _facts(network, dataset, rows, settings, seed)
+    pixels = [(row["item_id"], row["truth_rgb_sha256"], row["input_sha256"]) for row in rows]
+    facts = {
+        "network": network.name,
+        "version": VERSION,
+        "settings": dict(settings),
+        "seed": seed,
+        "dataset": dataset.name,
+        "dataset_id": content_id(sorted(pixels)),
+        "items": sorted(str(row["item_id"]) for row in rows),
+    }
     _check_folder(folder, root)
     run = _Run(network, folder, facts, device)
     draws = Drawn(network, root, rows, seed=seed, size=int(settings["batch"]))
-    with _threads(threads):
-        _until(limits, run, draws, told, save_seconds)
+    package = torch_networks.torch()
+    threads_before = package.get_num_threads()
+    package.set_num_threads(threads)
+    began, saved_at = time.monotonic() - run.seconds, time.monotonic()
+    try:
+        while not limits.reached(len(run.losses), run.seconds):
+            run.step(draws.batch(len(run.losses)))
+            run.seconds = time.monotonic() - began
+            if time.monotonic() - saved_at >= save_seconds:
+                run.save()
+                saved_at = time.monotonic()
+            if told is not None:
+                told(len(run.losses), run.seconds)
+        run.save()
+    finally:
+        package.set_num_threads(threads_before)
     last = run.losses[-max(1, len(run.losses) // 10) :]
     return Trained(folder, len(run.losses), run.seconds, len(rows), float(np.mean(last)))
 
@@ -149,43 +171,6 @@ def _check_folder(folder: Path, root: Path) -> None:
             pass
     except OSError as error:
         raise InputError(f"{str(folder)!r} cannot be written: {error.strerror}") from error
-
-
-def _until(limits: Limits, run: _Run, draws: Drawn, told: Told | None, save_seconds: float) -> None:
-    began, saved_at = time.monotonic() - run.seconds, time.monotonic()
-    while not limits.reached(len(run.losses), run.seconds):
-        run.step(draws.batch(len(run.losses)))
-        run.seconds = time.monotonic() - began
-        if time.monotonic() - saved_at >= save_seconds:
-            run.save()
-            saved_at = time.monotonic()
-        if told is not None:
-            told(len(run.losses), run.seconds)
-    run.save()
-
-
-@contextmanager
-def _threads(count: int) -> Iterator[None]:
-    package = torch_networks.torch()
-    before = package.get_num_threads()
-    package.set_num_threads(count)
-    try:
-        yield
-    finally:
-        package.set_num_threads(before)
-
-
-def _facts(network: Network, dataset: Dataset, rows: list[Any], settings: Mapping[str, float], seed: int) -> dict[str, Any]:
-    pixels = [(row["item_id"], row["truth_rgb_sha256"], row["input_sha256"]) for row in rows]
-    return {
-        "network": network.name,
-        "version": VERSION,
-        "settings": dict(settings),
-        "seed": seed,
-        "dataset": dataset.name,
-        "dataset_id": content_id(sorted(pixels)),
-        "items": sorted(str(row["item_id"]) for row in rows),
-    }
 
 
 class _Run:
@@ -215,10 +200,8 @@ class _Run:
             raise InputError(f"{str(path)!r} cannot be read, delete it to begin anew: {error}".splitlines()[0]) from error
         for name, given in before.items():
             if given != self._facts[name]:
-                raise InputError(
-                    f"{str(self._folder)!r} holds a training whose {name} is {given!r}, not {self._facts[name]!r}; choose "
-                    f"another folder"
-                )
+                other = f"whose {name} is {given!r}, not {self._facts[name]!r}"
+                raise InputError(f"{str(self._folder)!r} holds a training {other}; choose another folder")
         self._made.load_state_dict(state["parameters"])
         self._adam.load_state_dict(state["adam"])
         self.losses, self.seconds = state["losses"].tolist(), state["seconds"]
@@ -255,8 +238,7 @@ class _Run:
 
 def losses_csv(losses: Sequence[float]) -> bytes:
     """A row a step, steps counted from 1."""
-    rows = [f"{step},{loss:.9g}\n" for step, loss in enumerate(losses, start=1)]
-    return ("step,loss\n" + "".join(rows)).encode()
+    return "".join(["step,loss\n", *(f"{step},{loss:.9g}\n" for step, loss in enumerate(losses, start=1))]).encode()
 
 
 def losses_svg(losses: Sequence[float], *, name: str) -> bytes:
@@ -296,23 +278,18 @@ def chosen_items(network: Network, dataset: Dataset, *, evaluated: Dataset | Non
             f"which other dataset the network is for"
         )
     judged = evaluated.items if evaluated is not None else [row for row in dataset.items if row["split"] != SPLIT]
-    _check_apart(mine, judged, alone=evaluated is None)
+    # What groups are called, such as "finger 000001", says something within one dataset alone.
+    for words, identity in (_IDENTITIES | ({} if evaluated is not None else {"source": frozen.source_of})).items():
+        held_out = {identity(row) for row in judged}
+        if shared := [row for row in mine if identity(row) in held_out]:
+            raise InputError(
+                f"{len(shared)} of {len(mine)} items to train on share their {words} with items to be judged, such as "
+                f"{shared[0]['item_id']!r}; train on other ones"
+            )
     if not network.any_size and len(sizes := sorted({(row["width"], row["height"]) for row in mine})) > 1:
         words = ", ".join(f"{width}x{height}" for width, height in sizes[:3])
         raise InputError(f"items of {dataset.name!r} have several sizes ({words} ...), a network learns from one")
     return mine
-
-
-def _check_apart(trained: Sequence[Plain], judged: Sequence[Plain], *, alone: bool) -> None:
-    # What groups are called, such as "finger 000001", says something within one dataset ``alone``.
-    identities = _IDENTITIES | ({"source": frozen.source_of} if alone else {})
-    for words, identity in identities.items():
-        held_out = {identity(row) for row in judged}
-        if shared := [row for row in trained if identity(row) in held_out]:
-            raise InputError(
-                f"{len(shared)} of {len(trained)} items to train on share their {words} with items to be judged, such as "
-                f"{shared[0]['item_id']!r}; train on other ones"
-            )
 
 
 class Drawn:
@@ -337,16 +314,14 @@ class Drawn:
         Raises:
             MediaError: a file that does not decode.
         """
-        if self._held != (number := step // STEPS_A_SET):
-            self._examples, self._held = self._read(number), number
+        number = step // STEPS_A_SET
+        if self._held != number:
+            sets = -(-len(self._rows) // self._network.items_at_once)
+            order = item_rng(self._seed, "training order", str(number // sets)).permutation(len(self._rows))
+            read = [self._of_item(self._rows[index], number) for index in np.array_split(order, sets)[number % sets]]
+            self._examples, self._held = tuple(np.concatenate(parts) for parts in zip(*read, strict=True)), number
         drawn = item_rng(self._seed, "training batch", str(step)).integers(0, len(self._examples[0]), self._size)
         return tuple(part[drawn] for part in self._examples)
-
-    def _read(self, number: int) -> Examples:
-        sets = -(-len(self._rows) // self._network.items_at_once)
-        order = item_rng(self._seed, "training order", str(number // sets)).permutation(len(self._rows))
-        read = [self._of_item(self._rows[index], number) for index in np.array_split(order, sets)[number % sets]]
-        return tuple(np.concatenate(parts) for parts in zip(*read, strict=True))
 
     def _of_item(self, row: Plain, number: int) -> Examples:
         truth, hole = frozen.truth_and_hole(self._root, row)

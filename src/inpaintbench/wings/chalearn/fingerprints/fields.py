@@ -1,4 +1,8 @@
-"""Smooth random fields: computed on a coarse grid, interpolated to every pixel, bit by bit equal on all processors."""
+"""Smooth random fields, bit by bit equal on all processors, and the elastic distortion that truth and input of a print share.
+
+Fields are computed on a coarse grid and interpolated to every pixel. Source of the distortion: Simard, Steinkraus and Platt,
+"Best practices for convolutional neural networks", ICDAR 2003.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,9 @@ from typing import Any
 import cv2
 import numpy as np
 import numpy.typing as npt
+
+from inpaintbench.errors import InputError
+from inpaintbench.types import item_rng
 
 FloatArray = npt.NDArray[np.float32]
 DoubleArray = npt.NDArray[np.float64]
@@ -22,6 +29,17 @@ _TAPS_PER_REACH = 4
 _MARGIN = 4
 # Coarse values are rounded to 1/1024, so that the last bits of sums, which differ between processors, reach no picture.
 _GRAIN = 1024
+
+# `uint8[H, W]` or `uint8[H, W, 3]`.
+Picture = npt.NDArray[np.uint8]
+# (dx, dy), each `float32[H, W]` in pixels.
+Field = tuple[FloatArray, FloatArray]
+
+# Default strength and reach in shares of the longer side.
+STRENGTH_SHARE = 2.0
+REACH_SHARE = 0.08
+# Noise is -127.5 .. 127.5 in steps of 1.
+_MOST_LEVEL = 127.5
 
 
 def grid_step(reach: float) -> int:
@@ -111,8 +129,12 @@ def _gaussian(size: int, points: int, step: int, before: int, reach: float) -> D
 
 def _refined(coarse: FloatArray, size: int, step: int) -> FloatArray:
     """Interpolate the rows of ``coarse`` to ``size`` pixels, in a fixed order of products and sums, equal on every processor."""
+    # Weights of the four grid points around each pixel of a cell.
+    distance = np.abs(np.arange(step)[:, None] / step - np.arange(-1, 3))
+    near = 1 + distance**2 * (1.5 * distance - 2.5)
+    far = 2 + distance * (distance * (2.5 - 0.5 * distance) - 4)
+    weights = np.where(distance <= 1, near, far).astype(np.float32)
     cells = -(-size // step)
-    weights = _cubic_weights(step)
     full = weights[:, 0, None] * coarse[:cells, None]
     part = np.empty_like(full)
     for tap in range(1, 4):
@@ -121,10 +143,57 @@ def _refined(coarse: FloatArray, size: int, step: int) -> FloatArray:
     return np.asarray(full.reshape(cells * step, -1)[:size], np.float32)
 
 
-@lru_cache(maxsize=8)
-def _cubic_weights(step: int) -> FloatArray:
-    """Weights of the four grid points around each pixel of a cell, ``float32[step, 4]``."""
-    distance = np.abs(np.arange(step)[:, None] / step - np.arange(-1, 3))
-    near = 1 + distance**2 * (1.5 * distance - 2.5)
-    far = 2 + distance * (distance * (2.5 - 0.5 * distance) - 4)
-    return np.where(distance <= 1, near, far).astype(np.float32)
+def elastic_field(height: int, width: int, *, seed: int, strength: float | None = None, reach: float | None = None) -> Field:
+    """Draw (dx, dy) ``float32[H, W]``, pixels: uniform noise in -1..1 (256 levels), smoothed (zeros outside), times ``strength``.
+
+    ``strength`` (pixels) is 2 and ``reach`` (standard deviation of the smoothing, pixels) 0.08 of the longer side by default;
+    at 275x400 points then move by 5.5 pixels (RMS).
+
+    Raises:
+        InputError: a side below 1, a strength below 0, or a reach of 0 or less.
+    """
+    longer = max(height, width)
+    strength = STRENGTH_SHARE * longer if strength is None else strength
+    reach = REACH_SHARE * longer if reach is None else reach
+    if min(height, width) < 1:
+        raise InputError(f"an elastic field of {width}x{height} pixels has no pixel: give sides of 1 or more")
+    if not (math.isfinite(strength) and strength >= 0):
+        raise InputError(f"the strength of an elastic field is {strength}: give 0 (none) or more, in pixels")
+    if not (math.isfinite(reach) and reach > 0):
+        raise InputError(f"the reach of an elastic field is {reach}: give more than 0, in pixels")
+    if strength == 0:
+        return np.zeros((height, width), np.float32), np.zeros((height, width), np.float32)
+    rng = item_rng(seed, "fingerprints.elastic", "")
+    # Sums of numbers of so few digits are exact, hence equal on every processor.
+    white = [np.frombuffer(rng.bytes(height * width), np.uint8).reshape(height, width) for _ in "xy"]
+    dx, dy = (smoothed_noise(of - np.float32(_MOST_LEVEL), reach=reach, scale=strength / _MOST_LEVEL) for of in white)
+    return dx, dy
+
+
+def positions(field: Field) -> Field:
+    """Pixel coordinates (x, y) of every pixel after its displacement (dx, dy), each ``float32[H, W]``."""
+    height, width = field[0].shape
+    rows, columns = np.arange(height, dtype=np.float32)[:, None], np.arange(width, dtype=np.float32)
+    return np.asarray(field[0] + columns, np.float32), np.asarray(field[1] + rows, np.float32)
+
+
+def warp(picture: Picture, field: Field, *, outside: int = 255) -> Picture:
+    """Sample ``picture`` at (y + dy, x + dx) for every pixel (y, x): bilinear, ``outside`` beyond the edges.
+
+    Positions are rounded to 1/32 of a pixel. A field of zeros is the identity, to the last bit.
+
+    Raises:
+        InputError: picture and field differ in size.
+    """
+    height, width = field[0].shape
+    if picture.shape[:2] != (height, width):
+        raise InputError(
+            f"the picture is {picture.shape[1]}x{picture.shape[0]} and the field {width}x{height}: make the field for its size"
+        )
+    return remapped(picture, *positions(field), outside=outside)
+
+
+def remapped(picture: Picture, x: FloatArray, y: FloatArray, *, outside: int = 255) -> Picture:
+    """Sample ``picture`` at the pixel coordinates (``x``, ``y``), bilinear, ``outside`` beyond the edges."""
+    out = cv2.remap(picture, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT, borderValue=(outside,) * 4)
+    return np.asarray(out, np.uint8)
