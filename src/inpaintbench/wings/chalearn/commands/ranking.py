@@ -15,11 +15,10 @@ from inpaintbench.cli.run_folder import results_of
 from inpaintbench.cli.words import check_name
 from inpaintbench.errors import InputError
 from inpaintbench.eval.comparing.ranking import Column, MeanPlaces, RunStandings, Standing, decimal, ranked_quantities
-from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.parts import named
 from inpaintbench.pages.words import DASH, number
 from inpaintbench.wings.chalearn.metrics.wnjd import Wnjd, joint_means
-from inpaintbench.wings.chalearn.published import PrintedTable, chalearn_joints, chalearn_table, chalearn_tables, paper_tables
+from inpaintbench.wings.chalearn.published import chalearn_joints, chalearn_table, chalearn_tables, paper_tables
 
 _PAPERS = ("chalearn", "editboard", "reinpaint")
 
@@ -65,14 +64,10 @@ def rank(
         if dataset or run or protocol or metric:
             raise UsageError("--published ranks printed numbers: leave out the dataset, --run, --protocol and --metric")
         check_name("paper", paper, _PAPERS)
-        if paper != "chalearn":
+        if paper == "chalearn":
+            _tell_published(table, joints=joints, as_json=as_json)
+        else:
             _tell_paper(paper, table, as_json=as_json)
-            return
-        _tell_published(table, as_json=as_json)
-        if joints and not as_json:
-            means = chalearn_joints()
-            rows = [(joint, *(f"{row[joint]:.2f}" for row in means.values())) for joint in next(iter(means.values()))]
-            console.print_table("ChaLearn 2018, Table 7: WNJD ↓ of each joint, track 1, test", ["joint", *means], rows)
         return
     if dataset is None or run is None:
         raise UsageError("give a dataset and --run for your own scores, or --published for those of the challenges")
@@ -90,17 +85,35 @@ def rank(
         console.say(remark)
     for name, reason in () if metric else ranking.unmeasured(region):
         console.say(f"not ranked by {name}: {reason}")
-    if joints:
-        _print_joints(results)
+    if not joints:
+        return
+    means = joint_means(results.scores)
+    if not means:
+        raise InputError(f"no {Wnjd.name} was measured under {results.protocol.name!r}, so there is nothing to say of joints")
+    rows = []
+    for joint in sorted({joint for row in means.values() for joint in row}):
+        found = [row.get(joint) for row in means.values()]
+        rows.append((joint, *(f"{number(one.mean, 4)} ({one.items})" if one else DASH for one in found)))
+    console.print_table("WNJD of each joint (items)", ["joint", *means], rows)
 
 
-def _tell_published(number: int | None, *, as_json: bool) -> None:
+def _tell_published(number: int | None, *, joints: bool, as_json: bool) -> None:
     tables = [chalearn_table(number)] if number is not None else list(chalearn_tables().values())
     if as_json:
         print_json([table.plain() for table in tables])
         return
     for table in tables:
-        _print_published(table)
+        texts = {row.name: list(row.values) for row in table.rows}
+        for how, columns, standings in table.readings():
+            title = f"ChaLearn 2018, Table {table.number}: {table.title}; {how}"
+            console.print_table(title, _head(columns), _rows(standings, texts, table.mean_places))
+        for note in table.notes:
+            console.say(f"Table {table.number}: {note}")
+        console.say(f"Table {table.number}: compare with {table.ours}.")
+    if joints:
+        means = chalearn_joints()
+        rows = [(joint, *(f"{row[joint]:.2f}" for row in means.values())) for joint in next(iter(means.values()))]
+        console.print_table("ChaLearn 2018, Table 7: WNJD ↓ of each joint, track 1, test", ["joint", *means], rows)
 
 
 def _tell_paper(paper: str, number: int | None, *, as_json: bool) -> None:
@@ -118,28 +131,6 @@ def _tell_paper(paper: str, number: int | None, *, as_json: bool) -> None:
         for note in table.notes:
             console.say(f"Table {table.number}{part}: {note}")
         console.say(f"Table {table.number}{part}: compare with {table.ours}.")
-
-
-def _print_joints(results: Results) -> None:
-    means = joint_means(results.scores)
-    if not means:
-        raise InputError(f"no {Wnjd.name} was measured under {results.protocol.name!r}, so there is nothing to say of joints")
-    names = sorted({joint for row in means.values() for joint in row})
-    rows = [
-        (joint, *(f"{number(row[joint].mean, 4)} ({row[joint].items})" if joint in row else DASH for row in means.values()))
-        for joint in names
-    ]
-    console.print_table("WNJD of each joint (items)", ["joint", *means], rows)
-
-
-def _print_published(table: PrintedTable) -> None:
-    texts = {row.name: list(row.values) for row in table.rows}
-    title = f"ChaLearn 2018, Table {table.number}: {table.title}"
-    for how, columns, standings in table.readings():
-        console.print_table(f"{title}; {how}", _head(columns), _rows(standings, texts, table.mean_places))
-    for note in table.notes:
-        console.say(f"Table {table.number}: {note}")
-    console.say(f"Table {table.number}: compare with {table.ours}.")
 
 
 def _head(columns: Sequence[Column]) -> list[str]:
