@@ -78,10 +78,21 @@ def align_command(
     if answers is None and dataset is not None and (scores or Path(dataset).is_file()):
         answers, dataset = Path(dataset), None  # a table alone is that of the answers
     root = frozen_or_hub(dataset) if dataset else None
-    directions = {name: _higher(name, side) for name, side in _pairs(better, "--better").items()}
-    given = {name: _number(name, side) for name, side in _pairs(tie, "--tie").items()}
+    directions, given = {}, {}
+    for name, side in _pairs(better, "--better").items():
+        if side not in ("higher", "lower"):
+            raise UsageError(f"--better {name} is {side!r}, choose higher or lower")
+        directions[name] = side == "higher"
+    for name, text in _pairs(tie, "--tie").items():
+        try:
+            given[name] = float(text)
+        except ValueError as error:
+            raise UsageError(f"--tie {name} is {text!r}, not a number") from error
     loaded = scorable(root) if root else None
-    ballots, everything, fingerprint, notes = _inputs(answers, scores, loaded, root, run, protocol, directions)
+    said, references, everything, fingerprint, notes = _inputs(answers, scores, loaded, root, run, protocol, directions)
+    ballots = without(said, references)
+    if not ballots.ballots:
+        raise InputError("every answer is about a reference method, which does not compete, so there is nothing to align with")
     pairs = _pairs_of(pair or [])
     asked = {*given, *(name for of in pairs for name in of), *([baseline] if baseline else [])}
     follows = PROTOCOLS.get(protocol or usual(loaded)) if loaded and not scores else None
@@ -125,14 +136,14 @@ def _inputs(
     run: Path | None,
     protocol: str | None,
     better: Mapping[str, bool],
-) -> tuple[Answers, Measured, str, list[str]]:
-    """Answers and scores from wherever they lie; of those of a run the fingerprint, and what is to be known of its methods."""
+) -> tuple[Answers, Collection[str], Measured, str, list[str]]:
+    """Answers, names of reference methods and scores from wherever they lie; of a run the fingerprint and what to know of it."""
     sources = frozen.sources_of(loaded) if loaded else {}
     if scores and answers:
         measured = read_scores(scores, better=better)
         ballots = read_answers(answers, sources={**measured.sources, **sources})
         floors = measured.references | (references_in(opened(run)) if run else frozenset())
-        return _competing(ballots, floors), measured, "", []
+        return ballots, floors, measured, "", []
     if scores or run is None or loaded is None or root is None:
         raise UsageError("give a table of answers with --scores, or a dataset and --run for the scores of a run")
     workspace = opened(run)
@@ -145,15 +156,7 @@ def _inputs(
         everything = workspace.table("scores", Score)
     ballots = read_answers(answers, sources=sources) if answers else answers_of_scores(everything, sources=sources)
     measured = measured_of(rows, compared=compared, better=better)
-    return _competing(ballots, references), measured, results.fingerprint, exposure_sentences(results)
-
-
-def _competing(answers: Answers, references: Collection[str]) -> Answers:
-    """Those that show no reference."""
-    competing = without(answers, references)
-    if not competing.ballots:
-        raise InputError("every answer is about a reference method, which does not compete, so there is nothing to align with")
-    return competing
+    return ballots, references, measured, results.fingerprint, exposure_sentences(results)
 
 
 def _family(metrics: Sequence[str], baseline: str | None, pairs: Sequence[tuple[str, str]]) -> Family:
@@ -185,27 +188,13 @@ def _pairs(texts: Sequence[str] | None, name: str) -> dict[str, str]:
     return {metric.strip(): value.strip() for metric, value in given}
 
 
-def _higher(name: str, direction: str) -> bool:
-    if direction not in ("higher", "lower"):
-        raise UsageError(f"--better {name} is {direction!r}, choose higher or lower")
-    return direction == "higher"
-
-
-def _number(name: str, text: str) -> float:
-    try:
-        return float(text)
-    except ValueError as error:
-        raise UsageError(f"--tie {name} is {text!r}, not a number") from error
-
-
 def _say(alignment: Alignment) -> None:
     """The main numbers, for the terminal."""
     for dimension in alignment.dimensions:
-        rows = [
-            (line.metric, rate_words(line.matched.rate), rate_words(line.matched.decided), spearman)
-            for line in dimension.lines
-            for spearman in [correlation_words(line.correlations["spearman"])]
-        ]
+        rows = []
+        for line in dimension.lines:
+            spearman = correlation_words(line.correlations["spearman"])
+            rows.append((line.metric, rate_words(line.matched.rate), rate_words(line.matched.decided), spearman))
         if rows:
             title = f"{dimension.name}: {dimension.asked}"
             console.print_table(title, ["metric", "matching rate", "preferences alone", "Spearman"], rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import lazy_loader
@@ -39,9 +39,20 @@ def rates_figure(dimension: Dimension) -> altair.LayerChart | altair.FacetChart:
     """Matching rate of each metric with its interval, over all answers and over preferences alone, beside the ceilings."""
     lines = _ranked(dimension.lines)
     labels = [label_of(line.metric) for line in lines]
-    data = [row for line in lines for row in _rates(line)]
+    data: list[dict[str, object]] = []
+    for line, label in zip(lines, labels, strict=True):
+        all_of_them, decided = line.matched.rate, line.matched.decided
+        words, n = f"all answers {rate_words(all_of_them)}, preferences alone {rate_words(decided)}", all_of_them.n
+        for (name, _, _), one in zip(_KINDS, (all_of_them, decided), strict=True):
+            if one.value is not None:
+                rates = {"rate": one.value, "low": one.low, "high": one.high, "few": one.few}
+                data.append({"metric": label, "name": name, "told": f"{label}: {words}, n {n}", **rates})
     data += [{"metric": label_of(line.metric), "words": rate_words(line.matched.rate)} for line in lines]
-    ceilings = list(_ceilings(dimension))
+    ceilings: list[dict[str, object]] = []
+    if of_raters := dimension.ceiling:
+        for (name, _, _), one in zip(_KINDS, (of_raters.rater_against_others, of_raters.decided_against_others), strict=True):
+            told_of = f"a rater against the others: {rate_words(one)}"
+            ceilings += [{"ceiling": True, "name": name, "rate": one.value, "told": told_of}] if one.value is not None else []
     axis = altair.Axis(format="%", tickCount=5, labelFlush=False, grid=True, ticks=False, domain=False)
     x = altair.X("rate:Q", title=None, scale=altair.Scale(domain=[0, 1]), axis=axis)
     names = altair.Axis(ticks=False, domain=False, labelColor="var(--ink)")
@@ -58,8 +69,8 @@ def rates_figure(dimension: Dimension) -> altair.LayerChart | altair.FacetChart:
             dot = of.transform_filter(when).mark_point(size=80, filled=filled, strokeWidth=2, opacity=1, yOffset=down)
             layers.append(dot.encode(x, y, colour, description=told))
     dashed = altair.Chart().transform_filter("datum.ceiling").mark_rule(strokeDash=[4, 3], strokeWidth=1.6)
-    words = altair.Chart().transform_filter("datum.words").mark_text(align="left", color="var(--soft)", aria=False)
-    layers += [dashed.encode(x, colour, description=told), words.encode(y, x=altair.value(_PLOT + 14), text="words:N")]
+    texts = altair.Chart().transform_filter("datum.words").mark_text(align="left", color="var(--soft)", aria=False)
+    layers += [dashed.encode(x, colour, description=told), texts.encode(y, x=altair.value(_PLOT + 14), text="words:N")]
     told_of_lines = ["Dashed lines: how often a rater says what most of the others say."] if ceilings else []
     title = titled(f"Matching rates: {dimension.name}", told_of_lines, width=_PLOT + 300)
     whole = altair.layer(*layers, data=altair.InlineData(values=[*data, *ceilings]), title=title)
@@ -68,26 +79,6 @@ def rates_figure(dimension: Dimension) -> altair.LayerChart | altair.FacetChart:
 
 def _ranked(lines: Sequence[Line]) -> list[Line]:
     return sorted(lines, key=lambda one: (one.matched.rate.value is None, -(one.matched.rate.value or 0.0), one.metric))
-
-
-def _rates(one: Line) -> Iterator[dict[str, object]]:
-    told = (
-        f"{label_of(one.metric)}: all answers {rate_words(one.matched.rate)}, preferences alone "
-        f"{rate_words(one.matched.decided)}, n {one.matched.rate.n}"
-    )
-    for (name, _, _), estimate in zip(_KINDS, (one.matched.rate, one.matched.decided), strict=True):
-        if estimate.value is not None:
-            rates = {"rate": estimate.value, "low": estimate.low, "high": estimate.high, "few": estimate.few}
-            yield {"metric": label_of(one.metric), "name": name, "told": told, **rates}
-
-
-def _ceilings(dimension: Dimension) -> Iterator[dict[str, object]]:
-    if dimension.ceiling is None:
-        return
-    both = (dimension.ceiling.rater_against_others, dimension.ceiling.decided_against_others)
-    for (name, _, _), one in zip(_KINDS, both, strict=True):
-        if one.value is not None:
-            yield {"ceiling": True, "name": name, "rate": one.value, "told": f"a rater against the others: {rate_words(one)}"}
 
 
 def scatter_figure(dimension: Dimension) -> altair.ConcatChart:
