@@ -140,7 +140,10 @@ def corrupt(recipe: HumansRecipe, executor: Executor, workspace: Workspace, *, b
     def sliced(hole_of: Mapping[str, Corruption]) -> list[Sliced]:
         areas = {item: float(hole.facts["area_fraction"]) for item, hole in hole_of.items()}
         names = [f"{low}-{high}" for low, high in BLOCK_RANGES]
-        counts = {item: (_block_range(int(hole.facts["blocks"])),) for item, hole in hole_of.items()}
+        counts = {}
+        for item, hole in hole_of.items():
+            inside = [low <= hole.facts["blocks"] <= high for low, high in BLOCK_RANGES]
+            counts[item] = (names[inside.index(True)] if any(inside) else "more",)
         hidden = {item: tuple(hole.facts["hidden_joint_names"]) for item, hole in hole_of.items()}
         sets = {item: (stated(hole, "set") or "own",) for item, hole in hole_of.items()}
         return [
@@ -198,10 +201,6 @@ def _given(
         chosen = {"blocks": [list(block) for block in blocks.get(key, ())]}
         requests.append(render.MaskRequest(clip, "given_blocks", chosen, recipe.seed, name=uri[clip.source_id]))
     return requests
-
-
-def _block_range(blocks: int) -> str:
-    return next((f"{low}-{high}" for low, high in BLOCK_RANGES if low <= blocks <= high), "more")
 
 
 def leaves_of(recipe: HumansRecipe) -> dict[str, list[str]]:

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import TypeAdapter
+
 CLASSES = ("arch", "tented_arch", "left_loop", "right_loop", "double_loop", "whorl")
 # Resolution that lengths are stated for; the usual one of fingerprint scanners.
 REFERENCE_PIXELS_PER_INCH = 500.0
@@ -85,10 +87,7 @@ class Print:
     @classmethod
     def of_plain(cls, fields: Mapping[str, Any]) -> Print:
         """Build a record from the result of ``asdict``, also where JSON has turned its tuples into lists."""
-        finger, impression = dict(fields["finger"]), dict(fields["impression"])
-        for name in ("cores", "deltas", "bends_degrees"):
-            finger[name] = tuple(tuple(pair) for pair in finger[name])
-        finger["arch"] = None if finger["arch"] is None else tuple(finger["arch"])
-        for name in ("silhouette", "contact_shift", "translation"):
-            impression[name] = tuple(impression[name])
-        return cls(Finger(**finger), Impression(**impression), Elastic(**fields["elastic"]))
+        return _PRINTS.validate_python(fields)
+
+
+_PRINTS = TypeAdapter(Print)
