@@ -10,9 +10,8 @@ from browser_checks import OpenPage, serious_findings
 from tests.wings.leaderboard.made import PROTOCOL
 
 from inpaintbench.eval.protocols import PROTOCOLS
-from inpaintbench.wings.leaderboard.clips import clips_of
 from inpaintbench.wings.leaderboard.gather import gather
-from inpaintbench.wings.leaderboard.write import write_site
+from inpaintbench.wings.leaderboard.write import clips_of, write_site
 
 
 @pytest.fixture(scope="module")

@@ -164,9 +164,8 @@ def leaderboard(
     """
     from inpaintbench.export.publishing.client import check_name as check_hub_name
     from inpaintbench.wings.leaderboard.board import UNMEASURED
-    from inpaintbench.wings.leaderboard.clips import clips_of
     from inpaintbench.wings.leaderboard.gather import Sample, gather
-    from inpaintbench.wings.leaderboard.write import checked_place, write_site
+    from inpaintbench.wings.leaderboard.write import checked_place, clips_of, write_site
 
     checked_place(out)
     if space is not None:

@@ -7,6 +7,7 @@ from collections import Counter
 from typing import NamedTuple
 
 from inpaintbench.claims import ENOUGH_SOURCES
+from inpaintbench.eval.report.gallery import Exhibit
 from inpaintbench.eval.report.notes import Definition, constants_table, metric_notes, slice_table
 from inpaintbench.eval.report.page import GALLERY_SCRIPTS, gallery_parts
 from inpaintbench.eval.report.tables import ceiling_words, known_words, memory_words, time_words
@@ -23,9 +24,10 @@ from inpaintbench.pages.tables import simple
 from inpaintbench.pages.words import DASH, breakable, count, interval, number
 from inpaintbench.types import Slice
 from inpaintbench.wings.leaderboard.board import UNMEASURED, Board, Entry
-from inpaintbench.wings.leaderboard.clips import Clips
 from inpaintbench.wings.leaderboard.tables import CARD_TITLES, Sister, links, page, score_notes, score_table, slice_matrix, tags
 
+# Items with their videos.
+Clips = list[tuple[Exhibit, bytes]]
 CSV, JSON = "leaderboard.csv", "leaderboard.json"
 # Folder of the means of all items with their intervals, a file for each region.
 FIGURES, FIGURE_KINDS = "figures", ("svg", "pdf")

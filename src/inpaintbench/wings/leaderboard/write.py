@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +13,64 @@ import yaml
 
 from inpaintbench.errors import InputError
 from inpaintbench.eval.data_files import canonical_bytes, csv_bytes
+from inpaintbench.eval.report.effects import add_proofs, headline
 from inpaintbench.eval.report.figures import metrics_figure
+from inpaintbench.eval.report.gallery import add_standouts, make_exhibits
+from inpaintbench.eval.report.media import PredictionMedia, how_shown
+from inpaintbench.eval.report.page import default_quantity
 from inpaintbench.files import replacing
 from inpaintbench.pages import save_chart
+from inpaintbench.types import Prediction
 from inpaintbench.wings.leaderboard.board import Board, Entry
-from inpaintbench.wings.leaderboard.clips import Clips
-from inpaintbench.wings.leaderboard.pages import CSV, FIGURE_KINDS, FIGURES, JSON, clips_page, method_pages, slice_pages
+from inpaintbench.wings.leaderboard.pages import CSV, FIGURE_KINDS, FIGURES, JSON, Clips, clips_page, method_pages, slice_pages
 from inpaintbench.wings.leaderboard.tables import CLIPS
+from inpaintbench.wings.leaderboard.unpack import take_out
+from inpaintbench.workspace import Blobs, Workspace
+
+
+def clips_of(board: Board, *, root: Path, items: int) -> Clips:
+    """The hardest and the most disagreed items by turns, and those that show the headline of a report; as a report chooses them.
+
+    Results are those that submissions brought. They are decoded here: a stranger's files, of submissions that stand.
+
+    Args:
+        board: the leaderboard.
+        root: folder of its dataset.
+        items: how many, besides those of the headline.
+
+    Raises:
+        InputError: no submission brought a prediction of them.
+    """
+    results = board.results
+    default = default_quantity(results)
+    choices = add_proofs(add_standouts(results, [], default, count=items), headline(results, default))
+    rates = {row["item_id"]: float(row["fps"]) for row in results.dataset.items}
+    with tempfile.TemporaryDirectory() as folder:
+        blobs = Workspace(Path(folder)).blobs
+        brought = _taken_out(board, [choice.item_id for choice in choices], blobs)
+        if not brought:
+            raise InputError("no submission brought predictions to show; `eval submit --predictions` puts them in")
+        media = PredictionMedia(root, results.dataset, blobs, brought, protocol=results.protocol)
+        return make_exhibits(choices, media, methods=results.methods, rates=rates, **how_shown(results.dataset, results.protocol))
+
+
+def _taken_out(board: Board, item_ids: Sequence[str], blobs: Blobs) -> list[Prediction]:
+    """The predictions of these items, by the labels of the board, with their files."""
+    found = []
+    for entry in board.entries:
+        header = entry.submission.header
+        for item_id in item_ids:
+            if header.predictions.get(item_id, {}).get("blob") not in entry.submission.blobs:
+                continue
+            prediction = replace(header.prediction(item_id), method=entry.label)
+            target = blobs.path(prediction.blob)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            # One whose bytes are others than were scored is not shown, like one that was not brought.
+            with suppress(InputError):
+                take_out(entry.submission, prediction.blob, target)
+                found.append(prediction)
+    return found
+
 
 _FRONT = "index.html"
 COLUMNS = (
