@@ -17,10 +17,10 @@ from inpaintbench.wings.align.matching import (
     Matched,
     Votes,
     ceiling,
-    differences,
+    hits_of,
     matched,
-    matches,
     pair_shares,
+    rate_of_hits,
     tie_threshold,
     votes_of,
 )
@@ -205,45 +205,39 @@ def verdicts(
     for name, own in parts.items():
         if name != EVERYTHING and not own.answers:
             continue
-        rates = {metric: matched(own, measured, metric, tie_eps=eps, bootstrap=bootstrap).rate for metric, eps in tie_eps.items()}
+        hits = {metric: hits_of(own, measured, metric, tie_eps=eps) for metric, eps in tie_eps.items()}
+        rates = {metric: rate_of_hits(own, of, bootstrap) for metric, of in hits.items()}
         known = [metric for metric, estimate in rates.items() if estimate.value is not None]
-        pairs, reason = [pair for pair in family.pairs if set(pair) <= set(known)], None
-        if not known:
+        pairs = [pair for pair in family.pairs if set(pair) <= set(known)]
+        tests: list[PairTest] = []
+        reason = None
+        if pairs:
+            # Over pairs of methods; each counts as often as it was answered.
+            shares = {metric: pair_shares(own, hits[metric]) for pair in pairs for metric in pair}
+            answers = {place: of for _, counts in shares.values() for place, of in counts.items()}
+            places = sorted(answers)
+            tests = paired(
+                {metric: [share.get(place) for place in places] for metric, (share, _) in shares.items()},
+                [own.sources[own.source_of_pair[place]] for place in places],
+                higher_is_better=True,
+                seed=bootstrap.seed,
+                weights={metric: [answers[place] for place in places] for metric in shares},
+                pairs=pairs,
+            )
+        elif not known:
             reason = "no metric has values of both methods of any pair"
-        elif not pairs and family.baseline is not None and family.baseline not in known:
+        elif family.baseline is not None and family.baseline not in known:
             reason = f"the baseline {family.baseline} has no value here"
-        elif not pairs:
+        elif len(known) == 1:
+            reason = f"{known[0]} alone was measured"
+        else:
             reason = "no pair of metrics that was asked for has values here"
-            if len(known) == 1:
-                reason = f"{known[0]} alone was measured"
-        tests = _tests(own, measured, tie_eps, pairs, bootstrap.seed) if pairs else []
         # Tests that had no p count for the correction of the others as little as they do in Holm's.
         testable = [test for test in tests if test.p is not None]
-        at_best = dict(zip(map(id, testable), holm([test.least_p for test in testable]), strict=True)) if tests else {}
+        at_best = dict(zip(map(id, testable), holm([test.least_p for test in testable]), strict=True))
         compared = [Comparison(test, at_best.get(id(test), min(1.0, len(tests) * test.least_p))) for test in tests]
         made.append(Verdict(name, rates, family.baseline, tuple(compared), reason))
     return made
-
-
-def _tests(
-    votes: Votes, measured: Measured, tie_eps: Mapping[str, float], pairs: Sequence[tuple[str, str]], seed: int
-) -> list[PairTest]:
-    """Over pairs of methods; each counts as often as it was answered."""
-    shares: dict[str, Mapping[int, float]] = {}
-    answers: dict[int, float] = {}
-    for metric in dict.fromkeys(metric for pair in pairs for metric in pair):
-        delta = differences(votes, measured.values[metric], higher_is_better=measured.higher_is_better[metric])
-        shares[metric], of = pair_shares(votes, matches(votes, delta, tie_eps=tie_eps[metric]))
-        answers |= of
-    places = sorted(answers)
-    return paired(
-        {metric: [column.get(place) for place in places] for metric, column in shares.items()},
-        [votes.sources[votes.source_of_pair[place]] for place in places],
-        higher_is_better=True,
-        seed=seed,
-        weights={metric: [answers[place] for place in places] for metric in shares},
-        pairs=pairs,
-    )
 
 
 # What the numbers are, a paragraph each; written into every output.

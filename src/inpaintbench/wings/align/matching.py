@@ -166,20 +166,23 @@ def matched(votes: Votes, measured: Measured, metric: str, *, tie_eps: float, bo
     Raises:
         InputError: ``tie_eps`` is negative or NaN.
     """
+    hits = hits_of(votes, measured, metric, tie_eps=tie_eps)
+    decided = np.where(votes.choice == TIED, np.nan, hits)
+    lost = round(float(votes.count[np.isnan(hits)].sum()))
+    return Matched(rate_of_hits(votes, hits, bootstrap), rate_of_hits(votes, decided, bootstrap), lost)
+
+
+def hits_of(votes: Votes, measured: Measured, metric: str, *, tie_eps: float) -> Floats:
+    """``matches`` of one metric."""
     found = differences(votes, measured.values[metric], higher_is_better=measured.higher_is_better[metric])
-    hits = matches(votes, found, tie_eps=tie_eps)
-    known = ~np.isnan(hits)
-    decided = known & np.isin(votes.choice, (FIRST, SECOND))
-    return Matched(
-        rate(_sample(votes, hits, known), bootstrap),
-        rate(_sample(votes, hits, decided), bootstrap),
-        round(float(votes.count[~known].sum())),
-    )
+    return matches(votes, found, tie_eps=tie_eps)
 
 
-def _sample(votes: Votes, hits: Floats, kept: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> Sample:
+def rate_of_hits(votes: Votes, hits: Floats, bootstrap: Bootstrap) -> Estimate:
+    """The mean of ``float64[n]`` in 0..1 over answers, NaN = left out."""
+    kept = ~np.isnan(hits)
     raters = None if votes.rater is None else votes.rater[kept]
-    return Sample(hits[kept] * votes.count[kept], votes.count[kept], votes.source[kept], raters)
+    return rate(Sample(hits[kept] * votes.count[kept], votes.count[kept], votes.source[kept], raters), bootstrap)
 
 
 def pair_shares(votes: Votes, hits: Floats) -> tuple[Mapping[int, float], Mapping[int, float]]:
@@ -219,13 +222,12 @@ def ceiling(votes: Votes, bootstrap: Bootstrap = BOOTSTRAP_95) -> Ceiling:
     # Of each answer the share of the others that gave the same one, NaN without others.
     others, same = tally.sum(axis=1, keepdims=True) - 1, np.full(tally.shape, np.nan)
     np.divide(tally - 1, others, out=same, where=np.broadcast_to(others > 0, tally.shape) & (tally > 0))
-    return Ceiling(
-        rater_against_others=_rate(votes, _as_most(tally), bootstrap),
-        decided_against_others=_rate(votes, _as_most(preferences), bootstrap, decided=True),
-        two_raters=_rate(votes, same, bootstrap),
-        attainable=best / total if total else None,
-        ties=float(tally[:, TIED].sum()) / total if total else None,
-    )
+    rates = []
+    for shares in (_as_most(tally), _as_most(preferences), same):
+        estimate = rate_of_hits(votes, shares[votes.pair, votes.choice], bootstrap)
+        rates.append(estimate if estimate.n else estimate._replace(reason="no pair has answers of two raters"))
+    ties = float(tally[:, TIED].sum())
+    return Ceiling(*rates, best / total if total else None, ties / total if total else None)
 
 
 def _as_most(tally: Floats) -> Floats:
@@ -239,10 +241,3 @@ def _as_most(tally: Floats) -> Floats:
         there = (tally[:, choice] > 0) & (most > 0)
         found[there, choice] = ((others[:, choice] == most) / common)[there]
     return found
-
-
-def _rate(votes: Votes, share: Floats, bootstrap: Bootstrap, *, decided: bool = False) -> Estimate:
-    hits = share[votes.pair, votes.choice]
-    known = ~np.isnan(hits) & ((votes.choice != TIED) | (not decided))
-    estimate = rate(_sample(votes, hits, known), bootstrap)
-    return estimate if estimate.n else estimate._replace(reason="no pair has answers of two raters")
