@@ -227,7 +227,8 @@ def ceiling(votes: Votes, bootstrap: Bootstrap = BOOTSTRAP_95) -> Ceiling:
         estimate = rate_of_hits(votes, shares[votes.pair, votes.choice], bootstrap)
         rates.append(estimate if estimate.n else estimate._replace(reason="no pair has answers of two raters"))
     ties = float(tally[:, TIED].sum())
-    return Ceiling(*rates, best / total if total else None, ties / total if total else None)
+    against, decided, two = rates
+    return Ceiling(against, decided, two, best / total if total else None, ties / total if total else None)
 
 
 def _as_most(tally: Floats) -> Floats:
