@@ -89,9 +89,7 @@ class HumansRecipe(BaseModel):
 def check(recipe: HumansRecipe, *, blocks: Path | None = None) -> None:
     """Raise ``InputError`` when a mask file is wanted and not there, or is none."""
     if recipe.given_blocks:
-        if blocks is None:
-            raise InputError("this recipe takes its blocks from a mask file; say where it lies: --blocks FILE")
-        read_blocks(blocks)
+        _read(blocks)
 
 
 def curate(recipe: HumansRecipe, sources: Sequence[SourceSpec], executor: Executor, workspace: Workspace) -> None:
@@ -115,8 +113,7 @@ def corrupt(recipe: HumansRecipe, executor: Executor, workspace: Workspace, *, b
     uri = {row.source_id: row.uri for row in workspace.table("sources", Source)}
     source_of = {clip.clip_id: clip.source_id for clip in clips}
     if recipe.given_blocks:
-        check(recipe, blocks=blocks)
-        requests = _given(recipe, clips, uri, read_blocks(blocks)) if blocks else []
+        requests = _given(recipe, clips, uri, _read(blocks))
     else:
         requests = _around_joints(recipe, clips, uri, known)
     rendered = render.render(executor, requests)
@@ -176,11 +173,15 @@ def _around_joints(
         for share in SHARES.values() if recipe.paired else (1.0,):
             constants: dict[str, Any] = {"margin": recipe.margin, "most_blocks": recipe.most_blocks}
             constants |= {"kept_share": share} if share < 1 else {}
-            joints = {"joints": row.blob}
-            requests.append(
-                render.MaskRequest(clip, "joint_blocks", constants, recipe.seed, draw=clip.clip_id, data=joints, name=name)
-            )
+            data, draw = {"joints": row.blob}, clip.clip_id
+            requests.append(render.MaskRequest(clip, "joint_blocks", constants, recipe.seed, draw=draw, data=data, name=name))
     return requests
+
+
+def _read(path: Path | None) -> dict[str, list[Block]]:
+    if path is None:
+        raise InputError("this recipe takes its blocks from a mask file; say where it lies: --blocks FILE")
+    return read_blocks(path)
 
 
 def _given(
