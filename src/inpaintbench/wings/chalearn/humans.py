@@ -112,11 +112,8 @@ def corrupt(recipe: HumansRecipe, executor: Executor, workspace: Workspace, *, b
     known = stages.facts_of(workspace, [KNOWN])
     uri = {row.source_id: row.uri for row in workspace.table("sources", Source)}
     source_of = {clip.clip_id: clip.source_id for clip in clips}
-    if recipe.given_blocks:
-        requests = _given(recipe, clips, uri, _read(blocks))
-    else:
-        requests = _around_joints(recipe, clips, uri, known)
-    rendered = render.render(executor, requests)
+    given = _given(recipe, clips, uri, _read(blocks)) if recipe.given_blocks else None
+    rendered = render.render(executor, _around_joints(recipe, clips, uri, known) if given is None else given)
     render.measure_all(executor, rendered)
     by_clip: dict[str, dict[str, Corruption]] = {}
     for hole in rendered.records:
