@@ -125,10 +125,7 @@ class Facts:
         rows = self._attributes.filter(pc.equal(self._attributes["name"], subject))
         if rows.num_rows:
             return self._aligned(rows["subject_id"], rows["value"], rows["value_text"], rows["reason"])
-        return self._of_table(subject)
-
-    def _of_table(self, subject: str) -> Column:
-        """A column of the tables ``clips``, ``sources`` or ``downloads``, or a detail of the latter."""
+        # A column of the tables ``clips``, ``sources`` or ``downloads``, or a detail of the latter.
         name = subject.removeprefix(OF_CLIP)
         if subject.startswith(OF_CLIP) and name in self.clips.column_names and name not in _NOT_RULED:
             return self._aligned(self.clips["clip_id"], *_number_or_text(self.clips[name]))
@@ -136,21 +133,18 @@ class Facts:
         if subject.startswith(OF_SOURCE) and name not in _NOT_RULED:
             if name in self._sources.column_names and self._sources.num_rows:
                 return self._aligned(self._sources["source_id"], *_number_or_text(self._sources[name]))
-            return self._of_downloads(name)
+            rows, subjects = self._downloads_of_sources()
+            if name in rows.column_names:
+                return self._aligned(subjects, *_number_or_text(rows[name]))
+            details = [json.loads(text).get(name) for text in rows["details"].to_pylist()]
+            stated = [(source, value) for source, value in zip(subjects.to_pylist(), details, strict=True) if value is not None]
+            numbers = [float(value) if isinstance(value, int | float) else None for _, value in stated]
+            texts = [None if isinstance(value, int | float) else str(value) for _, value in stated]
+            subjects_stated = pa.array([source for source, _ in stated], pa.string())
+            return self._aligned(
+                subjects_stated, pa.array(numbers, pa.float64()), pa.array(texts, pa.string()), pa.nulls(len(stated), pa.string())
+            )
         return self._aligned(*(pa.nulls(0, kind) for kind in (pa.string(), pa.float64(), pa.string(), pa.string())))
-
-    def _of_downloads(self, name: str) -> Column:
-        rows, subjects = self._downloads_of_sources()
-        if name in rows.column_names:
-            return self._aligned(subjects, *_number_or_text(rows[name]))
-        details = [json.loads(text).get(name) for text in rows["details"].to_pylist()]
-        stated = [(source, value) for source, value in zip(subjects.to_pylist(), details, strict=True) if value is not None]
-        numbers = [float(value) if isinstance(value, int | float) else None for _, value in stated]
-        texts = [None if isinstance(value, int | float) else str(value) for _, value in stated]
-        subjects_stated = pa.array([source for source, _ in stated], pa.string())
-        return self._aligned(
-            subjects_stated, pa.array(numbers, pa.float64()), pa.array(texts, pa.string()), pa.nulls(len(stated), pa.string())
-        )
 
     def _downloads_of_sources(self) -> tuple[pa.Table, pa.Array]:
         """The rows of what became a source, one each, and the ids of the sources."""

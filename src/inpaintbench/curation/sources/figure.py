@@ -66,11 +66,24 @@ def paint(canvas: Canvas, part: Part, *, weave: Plane) -> None:
     if box is None:
         return
     rows, columns = box
-    inside, normal, along, across = _shape(part, rows, columns)
-    coverage = np.clip(inside + 0.5, 0, 1)
+    # Of each limb: how deep inside each pixel is, the surface's normal, and cloth coordinates along and across.
+    y, x = np.mgrid[rows, columns].astype(np.float32)
+    fields = [_limb_field(limb, x, y) for limb in part.limbs]
+    softness = _BLEND * min(min(limb.first, limb.last) for limb in part.limbs) + 0.3
+    depth = np.stack([field[0] for field in fields])
+    nearest = depth.max(axis=0)
+    weights = np.exp((depth - nearest) / softness)
+    total = weights.sum(axis=0)
+    weights /= total
+    mixed = sum(weight[..., None] * field[1] for weight, field in zip(weights, fields, strict=True))
+    # The logarithm lets shapes flow together where they meet, and changes nothing where one is alone.
+    deep = nearest + softness * np.log(total) if len(fields) > 1 else nearest
+    coverage = np.clip(deep.astype(np.float32) + 0.5, 0, 1)
     under = canvas[rows, columns]
-    under *= (1 - _SHADOW * _halo(coverage))[..., None]
-    lit = _cloth_colour(part.cloth, along, across, weave[rows, columns]) * _shading(normal)[..., None]
+    # Soft contact shadow of a shape on what lies below it.
+    under *= (1 - _SHADOW * np.asarray(cv2.GaussianBlur(coverage, (0, 0), 4.0), np.float32))[..., None]
+    # Cloth of the first limb everywhere: patterns run on where shapes meet.
+    lit = _cloth_colour(part.cloth, *fields[0][2:], weave[rows, columns]) * _shading(np.asarray(mixed, np.float32))[..., None]
     under += coverage[..., None] * (lit - under)
 
 
@@ -88,25 +101,6 @@ def _box(part: Part, shape: tuple[int, ...]) -> tuple[slice, slice] | None:
     left, top = (max(0, int(value)) for value in low)
     right, bottom = (min(side, int(value) + 1) for value, side in zip(high, (shape[1], shape[0]), strict=True))
     return (slice(top, bottom), slice(left, right)) if left < right and top < bottom else None
-
-
-def _shape(part: Part, rows: slice, columns: slice) -> tuple[Plane, Plane, Plane, Plane]:
-    """Return how deep inside the part each pixel is, the surface's normal (x, y, z last), and cloth coordinates along and
-    across.
-    """
-    y, x = np.mgrid[rows, columns].astype(np.float32)
-    fields = [_limb_field(limb, x, y) for limb in part.limbs]
-    softness = _BLEND * min(min(limb.first, limb.last) for limb in part.limbs) + 0.3
-    depth = np.stack([field[0] for field in fields])
-    nearest = depth.max(axis=0)
-    weights = np.exp((depth - nearest) / softness)
-    total = weights.sum(axis=0)
-    weights /= total
-    mixed = sum(weight[..., None] * field[1] for weight, field in zip(weights, fields, strict=True))
-    # The logarithm lets shapes flow together where they meet, and changes nothing where one is alone.
-    deep = nearest + softness * np.log(total) if len(fields) > 1 else nearest
-    # Cloth of the first limb everywhere: patterns run on where shapes meet.
-    return deep.astype(np.float32), np.asarray(mixed, np.float32), fields[0][2], fields[0][3]
 
 
 def _limb_field(limb: Limb, x: Plane, y: Plane) -> tuple[Plane, Plane, Plane, Plane]:
@@ -154,11 +148,6 @@ def _bars(position: Plane, period: float) -> Plane:
     wave = period / (2 * np.pi) * np.sin(position * (2 * np.pi / period))
     bars: Plane = np.clip(wave + 0.5, 0, 1)
     return bars
-
-
-def _halo(coverage: Plane) -> Plane:
-    """Soft contact shadow of a shape on what lies below it."""
-    return np.asarray(cv2.GaussianBlur(coverage, (0, 0), 4.0), np.float32)
 
 
 def ground_shadow(canvas: Canvas, feet: Sequence[tuple[float, float]], *, size: float) -> None:
@@ -365,14 +354,6 @@ class _Builder:
             behind = -0.007 * self.size if ahead[2] > 0 else depth - 0.02
             yield self.part("hair", look.hair, behind, self.limb(back, chin - unit * (0.05 * up + 0.025 * ahead), 0.06, 0.046))
         yield self.part("head", look.skin, depth, self.limb(crown, chin, 0.057, 0.041))
-        yield from self._face(front, up, depth)
-        # From the front hair covers the crown alone, from behind the whole head.
-        away = max(0.0, -float(ahead[2]))
-        middle = crown + unit * ((0.027 - 0.032 * away) * up - (0.019 + 0.005 * away) * ahead)
-        radius = 0.046 + 0.011 * away
-        yield self.part("fringe", look.hair, depth + 0.03, self.limb(middle, middle - 0.02 * unit * ahead, radius, radius))
-
-    def _face(self, front: Point, up: Point, depth: float) -> Iterator[Part]:
         aside = np.cross(up, self.forward)
         for sign in (-1, 1):
             eye = front + self.size * (0.021 * sign * aside - 0.012 * up)
@@ -384,6 +365,11 @@ class _Builder:
             if self.forward[2] > 0.2:
                 lips, half = Cloth((158, 78, 74), (158, 78, 74)), 0.012 * self.size * aside
                 yield self.part("head", lips, depth + 0.01, self.limb(mouth - half, mouth + half, 0.0045, 0.0045))
+        # From the front hair covers the crown alone, from behind the whole head.
+        away = max(0.0, -float(ahead[2]))
+        middle = crown + unit * ((0.027 - 0.032 * away) * up - (0.019 + 0.005 * away) * ahead)
+        radius = 0.046 + 0.011 * away
+        yield self.part("fringe", look.hair, depth + 0.03, self.limb(middle, middle - 0.02 * unit * ahead, radius, radius))
 
     def seat(self) -> Part:
         pelvis = self.joints["pelvis", None] + np.array([0, 0.1 * self.size, 0])

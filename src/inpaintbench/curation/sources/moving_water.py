@@ -104,27 +104,23 @@ class Water:
             x, y, land = x[top:], y[top:], frame[top:]
             depth = self.shoreline.depth(x, y)
             opacity = _opacity(depth, scale=scale)
-            land[:] = cv2.blendLinear(land, self._colour(x, y, depth, seconds), 1 - opacity, opacity)
+            near = np.maximum((y - self.shoreline.level) / self.shoreline.unit + HORIZON, 0.05)
+            # Half the resolution is enough for the finest wave and four times cheaper.
+            slopes = self._slopes(x[::2, ::2], near[::2, ::2], seconds)
+            across, along = (np.asarray(cv2.resize(slope, depth.shape[::-1]), np.float32) for slope in slopes)
+            # Water mirrors far away and where a wave leans away; looking down on it, or at a wave's near face, shows its depth.
+            reflectance = np.clip(0.92 - 0.62 * (near - HORIZON) - 1.9 * along, 0.08, 0.95)
+            glint = 620 * np.square(np.maximum(along * 0.55 + across * 0.85 - 0.2, 0))
+            wet_edge = 0.6 + 0.4 * np.clip(depth / (0.03 * self.shoreline.unit), 0, 1)
+            mirrored = cv2.split(self._reflection(x, y, depth, across, along))
+            # Channel by channel, because arithmetic over a last axis of three is slow.
+            planes = []
+            for reflection, sky, below in zip(mirrored, SKY, self.depth_colour, strict=True):
+                seen = reflection * np.float32(0.78) + (0.22 * sky - below)
+                planes.append(cv2.convertScaleAbs((below + reflectance * seen + glint) * wet_edge))
+            land[:] = cv2.blendLinear(land, np.asarray(cv2.merge(planes), np.uint8), 1 - opacity, opacity)
             painted[top:] = opacity > 0
         return painted
-
-    def _colour(self, x: Map, y: Map, depth: Map, seconds: float) -> Image:
-        """The water at scene points, ``uint8[H, W, 3]``."""
-        near = np.maximum((y - self.shoreline.level) / self.shoreline.unit + HORIZON, 0.05)
-        # Half the resolution is enough for the finest wave and four times cheaper.
-        slopes = self._slopes(x[::2, ::2], near[::2, ::2], seconds)
-        across, along = (np.asarray(cv2.resize(slope, depth.shape[::-1]), np.float32) for slope in slopes)
-        # Water mirrors far away and where a wave leans away; looking down on it, or at a wave's near face, shows its depth.
-        reflectance = np.clip(0.92 - 0.62 * (near - HORIZON) - 1.9 * along, 0.08, 0.95)
-        glint = 620 * np.square(np.maximum(along * 0.55 + across * 0.85 - 0.2, 0))
-        wet_edge = 0.6 + 0.4 * np.clip(depth / (0.03 * self.shoreline.unit), 0, 1)
-        mirrored = cv2.split(self._reflection(x, y, depth, across, along))
-        # Channel by channel, because arithmetic over a last axis of three is slow.
-        planes = []
-        for reflection, sky, below in zip(mirrored, SKY, self.depth_colour, strict=True):
-            seen = reflection * np.float32(0.78) + (0.22 * sky - below)
-            planes.append(cv2.convertScaleAbs((below + reflectance * seen + glint) * wet_edge))
-        return np.asarray(cv2.merge(planes), np.uint8)
 
     def _slopes(self, x: Map, near: Map, seconds: float) -> tuple[Map, Map]:
         """Slope of the surface to the right and away from the camera."""

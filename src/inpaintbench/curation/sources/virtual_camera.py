@@ -95,7 +95,15 @@ def transforms(
     scales = scale * _closest_view(motion, speed) ** -(progress if motion.zoom < 0 else 1 - progress)
     x = centre[0] + scale * (view[0] * motion.pan * speed * (progress - 0.5) + view[1] * shake * walk[0])
     y = centre[1] + scale * (view[1] * motion.tilt * speed * (progress - 0.5) + view[1] * shake * walk[1])
-    return _similarities(x, y, scales=scales, roll=math.radians(ROLL_DEGREES) * walk[2], view=view)
+    # Transforms that put the middle of the view at (x, y), scaled and rolled about it.
+    roll = math.radians(ROLL_DEGREES) * walk[2]
+    middle_x, middle_y = (view[0] - 1) / 2, (view[1] - 1) / 2
+    cosine, sine = scales * np.cos(roll), scales * np.sin(roll)
+    result = np.zeros((len(x), 3, 3))
+    result[:, 0, 0], result[:, 0, 1], result[:, 0, 2] = cosine, -sine, x - cosine * middle_x + sine * middle_y
+    result[:, 1, 0], result[:, 1, 1], result[:, 1, 2] = sine, cosine, y - sine * middle_x - cosine * middle_y
+    result[:, 2, 2] = 1
+    return result
 
 
 def capture(photograph: Image, path: Transforms, *, width: int, height: int) -> Iterator[Image]:
@@ -106,7 +114,7 @@ def capture(photograph: Image, path: Transforms, *, width: int, height: int) -> 
         wanted = 0.5 * math.sqrt(max(scale_of(transform) ** 2 - 1, 0))
         step = round(wanted * _BLUR_STEPS) / _BLUR_STEPS
         if step != blur:
-            blur, filtered = step, _blurred(photograph, step)
+            blur, filtered = step, np.asarray(cv2.GaussianBlur(photograph, (0, 0), step)) if step else photograph
         seen = cv2.warpAffine(
             filtered,
             transform[:2],
@@ -132,10 +140,6 @@ def add_sensor_noise(frames: Frames, *, sigma: float, rng: np.random.Generator) 
 def scale_of(transform: npt.NDArray[np.float64]) -> float:
     """Photograph pixels per frame pixel."""
     return math.hypot(transform[0, 0], transform[1, 0])
-
-
-def _blurred(photograph: Image, sigma: float) -> Image:
-    return np.asarray(cv2.GaussianBlur(photograph, (0, 0), sigma), np.uint8) if sigma else photograph
 
 
 def _room(motion: Motion, *, speed: float, view: tuple[int, int]) -> tuple[float, float]:
@@ -169,21 +173,3 @@ def _unsteady_hand(frames: int, rng: np.random.Generator) -> npt.NDArray[np.floa
     walk -= (walk.max(axis=1, keepdims=True) + walk.min(axis=1, keepdims=True)) / 2
     scaled: npt.NDArray[np.float64] = walk / np.abs(walk).max(axis=1, keepdims=True)
     return scaled
-
-
-def _similarities(
-    x: npt.NDArray[np.float64],
-    y: npt.NDArray[np.float64],
-    *,
-    scales: npt.NDArray[np.float64],
-    roll: npt.NDArray[np.float64],
-    view: tuple[int, int],
-) -> Transforms:
-    """Transforms that put the middle of the view at (x, y), scaled and rolled about it."""
-    middle_x, middle_y = (view[0] - 1) / 2, (view[1] - 1) / 2
-    cosine, sine = scales * np.cos(roll), scales * np.sin(roll)
-    result = np.zeros((len(x), 3, 3))
-    result[:, 0, 0], result[:, 0, 1], result[:, 0, 2] = cosine, -sine, x - cosine * middle_x + sine * middle_y
-    result[:, 1, 0], result[:, 1, 1], result[:, 1, 2] = sine, cosine, y - sine * middle_x - cosine * middle_y
-    result[:, 2, 2] = 1
-    return result
