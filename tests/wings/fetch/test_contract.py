@@ -15,7 +15,7 @@ from inpaintbench.contracts import outcomes
 from inpaintbench.download import Limits
 from inpaintbench.wings.fetch import FETCHERS, contract
 from inpaintbench.wings.fetch.base import Candidate, Fetched, Fetcher
-from inpaintbench.wings.fetch.urls import UrlList
+from inpaintbench.wings.fetch.lists import UrlList
 
 
 @pytest.fixture

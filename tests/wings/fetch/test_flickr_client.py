@@ -16,8 +16,7 @@ from flickr_server import KEY, SECRET, FlickrServer, Trouble, Video, fail
 
 from inpaintbench.errors import InputError, MissingExtraError, NetworkError
 from inpaintbench.wings.fetch import flickr_client
-from inpaintbench.wings.fetch.flickr_client import ApiError, FlickrClient, connect
-from inpaintbench.wings.fetch.rate import TokenBucket
+from inpaintbench.wings.fetch.flickr_client import ApiError, FlickrClient, TokenBucket, connect
 
 INFO = "flickr.photos.getInfo"
 NOISY = ("flickrapi", "requests_oauthlib", "oauthlib", "requests", "urllib3")

@@ -16,7 +16,7 @@ from inpaintbench import video
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.types import Download
 from inpaintbench.wings.fetch.flickr import Flickr
-from inpaintbench.wings.fetch.flickr_ids import IS_ID, read_ids
+from inpaintbench.wings.fetch.lists import IS_ID, read_ids
 from inpaintbench.workspace import Workspace
 
 

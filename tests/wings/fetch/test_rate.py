@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from inpaintbench.errors import InputError, NetworkError
-from inpaintbench.wings.fetch.rate import TokenBucket, bucket_path
+from inpaintbench.wings.fetch.flickr_client import TokenBucket, bucket_path
 
 CALLS = "\n".join([
     "import sys, time",
     "from pathlib import Path",
-    "from inpaintbench.wings.fetch.rate import TokenBucket",
+    "from inpaintbench.wings.fetch.flickr_client import TokenBucket",
     "bucket = TokenBucket(Path(sys.argv[1]), per_hour=72020, burst=20)",
     "for _ in range(15):",
     "    bucket.take()",

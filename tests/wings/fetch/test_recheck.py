@@ -12,9 +12,8 @@ from web_server import Answer, WebServer
 
 from inpaintbench.curation.downloads import CHECKS, LicenceCheck, latest_checks, uri_of
 from inpaintbench.executors.local import LocalExecutor
-from inpaintbench.wings.fetch.listings import listings
 from inpaintbench.wings.fetch.recheck import recheck
-from inpaintbench.wings.fetch.step import fetch, rows_of
+from inpaintbench.wings.fetch.step import fetch, listings, rows_of
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from web_footage import HERE, write_list
 from web_server import Answer, WebServer
 
 from inpaintbench.errors import Gone, Rejected, UnknownNameError
-from inpaintbench.wings.fetch.urls import UrlList
+from inpaintbench.wings.fetch.lists import UrlList
 
 
 def test_a_listed_file_is_fetched_and_asked_for_again(tmp_path: Path) -> None:

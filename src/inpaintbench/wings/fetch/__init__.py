@@ -14,7 +14,7 @@ FETCHERS: Catalogue[type[Fetcher]] = Catalogue(
     "fetcher",
     {
         "flickr": "inpaintbench.wings.fetch.flickr:Flickr",
-        "urls": "inpaintbench.wings.fetch.urls:UrlList",
+        "urls": "inpaintbench.wings.fetch.lists:UrlList",
         "hf_dataset": "inpaintbench.wings.fetch.hf_dataset:HuggingFaceDataset",
         "yt_dlp": "inpaintbench.wings.fetch.yt_dlp:YtDlp",
     },

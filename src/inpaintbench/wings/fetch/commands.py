@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -13,72 +11,51 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from annotated_types import Ge
 
 from inpaintbench.cli import console
 from inpaintbench.cli.commands import group
-from inpaintbench.cli.console import RUNNING, InShard, InWorkspace, OutWorkspace, Running, parse_shard
+from inpaintbench.cli.console import InShard, InWorkspace, OutWorkspace, Running, parse_shard
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import argument, bundle, option
+from inpaintbench.cli.options import Natural, Positive, argument, bundle, option
 from inpaintbench.curation.downloads import LicenceCheck, latest_checks
+from inpaintbench.curation.sheets import csv_bytes
 from inpaintbench.download import Limits, safe_name
 from inpaintbench.errors import InputError
 from inpaintbench.files import write_atomically
 from inpaintbench.types import Clip, Download, Source
 from inpaintbench.wings.fetch import FETCHERS
 from inpaintbench.wings.fetch.base import Candidate
-from inpaintbench.wings.fetch.flickr_ids import SHIPPED, read_ids
-from inpaintbench.wings.fetch.listings import listings
+from inpaintbench.wings.fetch.lists import SHIPPED, read_ids
 from inpaintbench.wings.fetch.recheck import notice
 from inpaintbench.wings.fetch.recheck import recheck as ask_again
-from inpaintbench.wings.fetch.step import TABLE, check_label, fetch, listed, rows_of
+from inpaintbench.wings.fetch.step import TABLE, check_label, fetch, listed, listings, rows_of
 from inpaintbench.workspace import Workspace
 
 if TYPE_CHECKING:
     from inpaintbench.wings.fetch.flickr import Found
 
 fetch_app = group(
-    {
-        "urls": "inpaintbench.wings.fetch.commands:urls",
-        "dataset": "inpaintbench.wings.fetch.commands:dataset",
-        "site": "inpaintbench.wings.fetch.commands:site",
-        "flickr": "inpaintbench.wings.fetch.commands:flickr",
-    },
+    {name: f"inpaintbench.wings.fetch.commands:{name}" for name in ("urls", "dataset", "site", "flickr")},
     help="Bring footage from a network into a workspace.",
 )
 _SHOWN = 20  # rows without a file that are named; the table has them all
 _STATUSES = ("obtained", "gone", "refused", "failed")
-_DOWNLOADS = "Downloads"
-
-Licences = Annotated[
-    list[str] | None,
-    option("Only footage of this licence, such as CC-BY-2.0, or CC-BY for all versions. May be given again.", "--licence"),
-]
-AllowPrivate = Annotated[
-    bool, option("Also from loopback, private and link-local addresses.", "--allow-private", panel=_DOWNLOADS)
-]
-AllowHosts = Annotated[
-    list[str] | None,
-    option("Also from this host, whatever its address. May be given again.", "--allow-host", metavar="NAME", panel=_DOWNLOADS),
-]
-AllowNets = Annotated[
-    list[str] | None,
-    option("Also from this net: 10.1.0.0/16. May be given again.", "--allow-net", metavar="CIDR", panel=_DOWNLOADS),
-]
-Contact = Annotated[str, option("How servers' owners can reach you; sent along with every question.", panel=_DOWNLOADS)]
-ListFile = Annotated[
-    Path, argument("CSV, TSV, JSON lines or Parquet with the column url; or .txt, an address a line.", metavar="LIST")
-]
-Label = Annotated[str, option("Tells this list apart from others.", default="the list's name")]
-Media = Annotated[str, option("video or image: what the files are.")]
 
 
 @dataclass(frozen=True)
 class OwnNetwork:
-    """Addresses of one's own network that may be asked."""
+    """Addresses of one's own network that may be asked.
 
-    allow_private: AllowPrivate = False
-    allow_hosts: AllowHosts = None
-    allow_nets: AllowNets = None
+    Downloads:
+        allow_private: Also from loopback, private and link-local addresses.
+        allow_hosts --allow-host (NAME): Also from this host, whatever its address. May be given again.
+        allow_nets --allow-net (CIDR): Also from this net: 10.1.0.0/16. May be given again.
+    """
+
+    allow_private: bool = False
+    allow_hosts: list[str] | None = None
+    allow_nets: list[str] | None = None
 
     @property
     def allowed(self) -> dict[str, Any]:
@@ -89,11 +66,17 @@ class OwnNetwork:
 
 @dataclass(frozen=True)
 class Downloads(OwnNetwork):
-    """Limits of downloads, as people give them."""
+    """Limits of downloads, as people give them.
 
-    most_megabytes: Annotated[float, option("Largest file.", min=0.001, panel=_DOWNLOADS)] = 4000.0
-    seconds: Annotated[float, option("Longest time for one file, with all tries.", min=1, panel=_DOWNLOADS)] = 1800.0
-    contact: Contact = ""
+    Downloads:
+        most_megabytes: Largest file.
+        seconds: Longest time for one file, with all tries.
+        contact: How servers' owners can reach you; sent along with every question.
+    """
+
+    most_megabytes: Annotated[float, Ge(0.001)] = 4000.0
+    seconds: Annotated[float, Ge(1)] = 1800.0
+    contact: str = ""
 
     @property
     def limits(self) -> Limits:
@@ -112,52 +95,108 @@ class Downloads(OwnNetwork):
 
 @dataclass(frozen=True)
 class OneAtATime(Running):
-    """Options of fetching: one connection to a host at a time is what hosts expect of strangers."""
+    """Options of fetching: one connection to a host at a time is what hosts expect of strangers.
 
-    workers: Annotated[
-        int, option("Files fetched at the same time; 0 = one, in this process, for debugging.", min=0, panel=RUNNING)
-    ] = 1
+    Running:
+        workers: Files fetched at the same time; 0 = one, in this process, for debugging.
+    """
+
+    workers: Natural = 1
 
 
 Limited = Annotated[Downloads, bundle(Downloads)]
 Fetching = Annotated[Running, bundle(OneAtATime)]
+_LIMITED, _ONE = Downloads(), OneAtATime()
 
 
-def urls(
-    list_file: ListFile,
-    out: OutWorkspace,
-    media: Media = "video",
-    licence: Licences = None,
-    label: Label = "",
-    downloads: Limited = Downloads(),
-    running: Fetching = OneAtATime(),
-    shard: InShard = None,
-) -> None:
+@dataclass(frozen=True)
+class Fetch:
+    """What is asked of every fetch of a list or a dataset.
+
+    Args:
+        licence: Only footage of this licence, such as CC-BY-2.0, or CC-BY for all versions. May be given again.
+        label: Tells this list apart from others. [default: the list's name]
+    """
+
+    licence: list[str] | None = None
+    label: str = ""
+    downloads: Limited = _LIMITED
+    running: Fetching = _ONE
+    shard: InShard = None
+
+    def run(
+        self,
+        leaf: str,
+        constants: Mapping[str, Any],
+        out: Path,
+        *,
+        label: str = "",
+        candidates: Sequence[Candidate] | None = None,
+    ) -> None:
+        """Fetch with a leaf, and tell what came of it; the command fails where nothing was obtained, unless it is a shard."""
+        limits, part, label = self.downloads.limits, parse_shard(self.shard), self.label or label
+        # What cannot be listed is told before there is a folder.
+        candidates = listed(leaf, constants, label=label) if candidates is None else candidates
+        workspace = Workspace(out, shard=part)
+        with self.running.on(workspace) as executor:
+            outcome = fetch(
+                executor, leaf, constants=constants, limits=limits, licences=self.licence, label=label, candidates=candidates,
+                retry_refused=self.running.retry_rejected,
+            )  # fmt: skip
+        if self.shard is not None:
+            counts = Counter(row.status for row in outcome.records) + Counter({"failed": len(outcome.rejected)})
+            summary = ", ".join(f"{counts[status]} {status}" for status in _STATUSES)
+            console.say(f"{summary} of shard {self.shard} in {out}; run without --shard when all are done")
+            return
+        rows = rows_of(workspace, leaf, label, earlier=False)
+        counts = Counter(row.status for row in rows)
+        missing = [(row.name, row.status, row.reason) for row in rows if row.status != "obtained"]
+        if missing:
+            console.print_table("Without a file", ["name", "status", "reason"], missing[:_SHOWN])
+            if len(missing) > _SHOWN:
+                console.say(f"and {len(missing) - _SHOWN} more")
+        summary = ", ".join(f"{counts[status]} {status}" for status in _STATUSES)
+        asked = {row.name for row in rows if row.status == "obtained"}
+        earlier = sum(row.status == "obtained" and row.name not in asked for row in rows_of(workspace, leaf, label))
+        summary += f", {earlier} of earlier calls not asked for now" if earlier else ""
+        megabytes = sum(row.bytes or 0 for row in rows if row.status == "obtained") / 1e6
+        console.say(f"{summary}; {megabytes:.1f} MB in {workspace.path}")
+        console.tell_next("curation", "clips", "--out", workspace.path)
+        if counts["refused"]:
+            console.say("what was refused is tried again with --retry-rejected")
+        if not counts["obtained"]:
+            raise typer.Exit(1)
+
+
+Fetched = Annotated[Fetch, bundle(Fetch)]
+ListFile = Annotated[
+    Path, argument("CSV, TSV, JSON lines or Parquet with the column url; or .txt, an address a line.", metavar="LIST")
+]
+Media = Annotated[str, option("video or image: what the files are.")]
+
+
+def urls(list_file: ListFile, *, out: OutWorkspace, media: Media = "video", asked: Fetched = Fetch()) -> None:
     """Fetch the files whose addresses stand in a list.
 
     Example: inpaintbench curation fetch urls addresses.csv --out WORKSPACE --licence CC-BY
     """
-    constants = {"list": str(list_file.absolute()), "media": media, **downloads.allowed}
-    label = label or safe_name(list_file.stem)
-    run("urls", constants, out, limits=downloads.limits, licences=licence, label=label, running=running, shard=shard)
+    constants = {"list": str(list_file.absolute()), "media": media, **asked.downloads.allowed}
+    asked.run("urls", constants, out, label=safe_name(list_file.stem))
 
 
 def dataset(
-    name: Annotated[str, argument("Id on the Hugging Face Hub, or a folder.")],
-    out: OutWorkspace,
-    config: Annotated[str | None, option("Configuration, where the dataset has several.")] = None,
-    split: Annotated[str, option("Which rows.")] = "train",
-    column: Annotated[str | None, option("Column of videos or images.", default="the only one")] = None,
-    revision: Annotated[str | None, option("Branch, tag or commit.")] = None,
-    stated_licence: Annotated[str | None, option("Where neither the rows nor the dataset's card state one.")] = None,
-    media: Media = "video",
-    licence: Licences = None,
-    label: Label = "",
-    downloads: Limited = Downloads(),
-    running: Fetching = OneAtATime(),
-    shard: InShard = None,
-) -> None:
+    name: str, *, out: OutWorkspace, config: str | None = None, split: str = "train", column: str | None = None,
+    revision: str | None = None, stated_licence: str | None = None, media: Media = "video", asked: Fetched = Fetch(),
+) -> None:  # fmt: skip
     """Fetch the videos or images of a Hugging Face dataset.
+
+    Args:
+        name: Id on the Hugging Face Hub, or a folder.
+        config: Configuration, where the dataset has several.
+        split: Which rows.
+        column: Column of videos or images. [default: the only one]
+        revision: Branch, tag or commit.
+        stated_licence: Where neither the rows nor the dataset's card state one.
 
     Example: inpaintbench curation fetch dataset OWNER/NAME --out WORKSPACE --split test --column video
     """
@@ -166,72 +205,19 @@ def dataset(
         "dataset": str(folder.absolute()) if folder.is_dir() else name, "config": config, "split": split, "column": column,
         "licence": stated_licence, "revision": revision, "media": media,
     }  # fmt: skip
-    label = label or safe_name(f"{name}.{split}")
-    run("hf_dataset", constants, out, limits=downloads.limits, licences=licence, label=label, running=running, shard=shard)
+    asked.run("hf_dataset", constants, out, label=safe_name(f"{name}.{split}"))
 
 
-def site(
-    list_file: ListFile,
-    out: OutWorkspace,
-    licence: Licences = None,
-    label: Label = "",
-    downloads: Limited = Downloads(),
-    running: Fetching = OneAtATime(),
-    shard: InShard = None,
-) -> None:
+def site(list_file: ListFile, *, out: OutWorkspace, asked: Fetched = Fetch()) -> None:
     """Fetch the videos of web pages, as yt-dlp finds them. Needs the extra "sites".
 
     Example: inpaintbench curation fetch site pages.txt --out WORKSPACE --workers 2
     """
-    constants = {"list": str(list_file.absolute()), **downloads.allowed}
-    label = label or safe_name(list_file.stem)
-    run("yt_dlp", constants, out, limits=downloads.limits, licences=licence, label=label, running=running, shard=shard)
+    constants = {"list": str(list_file.absolute()), **asked.downloads.allowed}
+    asked.run("yt_dlp", constants, out, label=safe_name(list_file.stem))
 
 
-def run(
-    leaf: str, constants: Mapping[str, Any], out: Path, *, limits: Limits, licences: Sequence[str] | None, label: str,
-    running: Running, shard: str | None = None, candidates: Sequence[Candidate] | None = None,
-) -> None:  # fmt: skip
-    """Fetch with a leaf, and tell what came of it; the command fails where nothing was obtained, unless it is a shard."""
-    part = parse_shard(shard)
-    # What cannot be listed is told before there is a folder.
-    candidates = listed(leaf, constants, label=label) if candidates is None else candidates
-    workspace = Workspace(out, shard=part)
-    with running.on(workspace) as executor:
-        outcome = fetch(
-            executor, leaf, constants=constants, limits=limits, licences=licences, label=label, candidates=candidates,
-            retry_refused=running.retry_rejected,
-        )  # fmt: skip
-    if shard is not None:
-        counts = Counter(row.status for row in outcome.records) + Counter({"failed": len(outcome.rejected)})
-        summary = ", ".join(f"{counts[status]} {status}" for status in _STATUSES)
-        console.say(f"{summary} of shard {shard} in {out}; run without --shard when all are done")
-        return
-    _tell(workspace, leaf, label)
-
-
-def _tell(workspace: Workspace, leaf: str, label: str) -> None:
-    rows = rows_of(workspace, leaf, label, earlier=False)
-    counts = Counter(row.status for row in rows)
-    missing = [(row.name, row.status, row.reason) for row in rows if row.status != "obtained"]
-    if missing:
-        console.print_table("Without a file", ["name", "status", "reason"], missing[:_SHOWN])
-        if len(missing) > _SHOWN:
-            console.say(f"and {len(missing) - _SHOWN} more")
-    summary = ", ".join(f"{counts[status]} {status}" for status in _STATUSES)
-    asked = {row.name for row in rows if row.status == "obtained"}
-    earlier = sum(row.status == "obtained" and row.name not in asked for row in rows_of(workspace, leaf, label))
-    summary += f", {earlier} of earlier calls not asked for now" if earlier else ""
-    megabytes = sum(row.bytes or 0 for row in rows if row.status == "obtained") / 1e6
-    console.say(f"{summary}; {megabytes:.1f} MB in {workspace.path}")
-    console.tell_next("curation", "clips", "--out", workspace.path)
-    if counts["refused"]:
-        console.say("what was refused is tried again with --retry-rejected")
-    if not counts["obtained"]:
-        raise typer.Exit(1)
-
-
-def recheck(workspace: InWorkspace, running: Annotated[Running, bundle(OneAtATime, "workers")] = OneAtATime()) -> None:
+def recheck(workspace: InWorkspace, *, running: Annotated[Running, bundle(OneAtATime, "workers")] = _ONE) -> None:
     """Ask again for the licences of all that was fetched. What they were then stays on record.
 
     Example: inpaintbench curation recheck WORKSPACE
@@ -252,12 +238,14 @@ def recheck(workspace: InWorkspace, running: Annotated[Running, bundle(OneAtATim
     ]
     if rows:
         console.print_table("Not as it was", ["from", "name", "status", "licence then", "licence now", "reason"], rows)
-    same = sum(check.status == "same" for check in checks)
-    console.say(f"{same} of {len(checks)} licences are as they were")
+    console.say(f"{len(checks) - len(rows)} of {len(checks)} licences are as they were")
 
 
-def attribution(workspace: InWorkspace, out: Annotated[Path | None, option("File to write.", default="print")] = None) -> None:
+def attribution(workspace: InWorkspace, *, out: Path | None = None) -> None:
     """Write who made the footage that became clips. With where it is and under which licence it is text for a NOTICE file.
+
+    Args:
+        out: File to write. [default: print]
 
     Example: inpaintbench curation attribution WORKSPACE --out NOTICE
     """
@@ -272,6 +260,7 @@ def attribution(workspace: InWorkspace, out: Annotated[Path | None, option("File
         console.say(f"wrote {console.shown(out)}")
 
 
+# Options that `build devil --source flickr` has too.
 FlickrLicences = Annotated[
     list[str] | None,
     option(
@@ -284,8 +273,6 @@ Uploaded = Annotated[
     str, option("Years (2017:2019) or days (2017-01-01:2019-06-30); one side may be left out.", metavar="FROM:TO")
 ]
 Most = Annotated[int | None, option("Videos, the first uploaded.", default="all", min=1)]
-
-
 Ids = Annotated[
     str | None,
     option(
@@ -297,29 +284,37 @@ _REPORT = ("id", "status", "licence", "licence_url", "author", "title", "uploade
 
 
 def flickr(
+    *,
     out: Annotated[Path | None, option("Workspace to make or go on with.", default="none: --report alone")] = None,
     query: Query = "",
     user: Annotated[list[str] | None, option("User name or NSID. May be given again.", "--user", "--users")] = None,
     ids: Ids = None,
     uploaded: Uploaded = "",
     licence: FlickrLicences = None,
-    tag: Annotated[list[str] | None, option("That a video must have. May be given again.")] = None,
-    orientation: Annotated[str, option("landscape, portrait or square.", default="any")] = "",
-    minimum_width: Annotated[int, option("In pixels.", min=0)] = 0,
-    minimum_height: Annotated[int, option("In pixels.", min=0)] = 0,
+    tag: list[str] | None = None,
+    orientation: str = "",
+    minimum_width: Natural = 0,
+    minimum_height: Natural = 0,
     most: Most = None,
-    per_hour: Annotated[int, option("Questions to Flickr, by all processes with your key.", min=1)] = 3600,
-    report: Annotated[
-        Path | None, option("CSV to write: which of them are there, and under which licence.", default="none")
-    ] = None,
-    label: Annotated[str, option("Tells this search apart from others in the workspace.")] = "",
-    downloads: Limited = Downloads(),
-    running: Fetching = OneAtATime(),
+    per_hour: Positive = 3600,
+    report: Path | None = None,
+    label: str = "",
+    downloads: Limited = _LIMITED,
+    running: Fetching = _ONE,
     shard: InShard = None,
 ) -> None:
     """Fetch videos of Flickr: by a search, or by ids.
 
     It needs FLICKR_API_KEY and FLICKR_API_SECRET, and the extra "flickr".
+
+    Args:
+        tag: That a video must have. May be given again.
+        orientation: landscape, portrait or square. [default: any]
+        minimum_width: In pixels.
+        minimum_height: In pixels.
+        per_hour: Questions to Flickr, by all processes with your key.
+        report: CSV to write: which of them are there, and under which licence. [default: none]
+        label: Tells this search apart from others in the workspace.
 
     Example: inpaintbench curation fetch flickr --query harbour --uploaded 2017:2019 --most 50 --out WORKSPACE
     """
@@ -332,40 +327,32 @@ def flickr(
     }  # fmt: skip
     leaf: Any = FETCHERS.get("flickr")(**constants)
     check_label(label)
-    found = _asked(leaf, count=len(constants.get("ids", ())[:most]))
+    single = len(constants.get("ids", ())[:most])
+    found: list[Found] = []
+    if single:
+        with console.progress() as told:
+            for one in leaf.found():
+                found.append(one)
+                told("ask Flickr", len(found), single)
+    else:  # a search tells beforehand of no number
+        with console.busy("asking Flickr"):
+            found = list(leaf.found())
     if report is not None:
         _report_on(found, report)
     if out is not None:
         # The leaf keeps to the licences itself: it knows Flickr's names for them, and what may be passed on where none is named.
-        run(
-            "flickr", constants, out, limits=downloads.limits, licences=None, label=label, running=running, shard=shard,
-            candidates=[one.candidate for one in found],
-        )  # fmt: skip
-
-
-def _asked(leaf: Any, *, count: int) -> list[Found]:
-    """What Flickr answers: of ``count`` single videos, or of a search, which tells beforehand of no number."""
-    if not count:
-        with console.busy("asking Flickr"):
-            return list(leaf.found())
-    found: list[Found] = []
-    with console.progress() as told:
-        for one in leaf.found():
-            found.append(one)
-            told("ask Flickr", len(found), count)
-    return found
+        asked = Fetch(label=label, downloads=downloads, running=running, shard=shard)
+        asked.run("flickr", constants, out, candidates=[one.candidate for one in found])
 
 
 def _report_on(found: Sequence[Found], path: Path) -> None:
     """Write which videos are there and under which licence."""
-    text = io.StringIO()
-    rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(_REPORT)
+    rows = []
     for one in found:
         candidate = one.candidate
         facts = (candidate.licence, candidate.licence_url, candidate.author, candidate.title, candidate.details.get("uploaded"))
-        rows.writerow([candidate.name, one.status, *facts, candidate.page_url, candidate.refused])
-    write_atomically(path, text.getvalue().encode())
+        rows.append([candidate.name, one.status, *facts, candidate.page_url, candidate.refused])
+    write_atomically(path, csv_bytes(_REPORT, rows))
     counts = Counter((one.status, one.candidate.licence or "-") for one in found)
     console.print_table("On Flickr now", ["status", "licence", "videos"], [(*key, counts[key]) for key in sorted(counts)])
     there = sum(one.status == "there" for one in found)

@@ -6,8 +6,9 @@ import csv
 import json
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,11 +16,12 @@ from urllib.parse import urlsplit
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from inpaintbench.download import safe_name, without_query
-from inpaintbench.errors import InputError, reason_of
+from inpaintbench.catalogue import unknown_name
+from inpaintbench.download import Limits, ask, download, safe_name, utc_now, without_query
+from inpaintbench.errors import InputError, UnknownNameError, reason_of
 from inpaintbench.files import open_text, read_text
 from inpaintbench.types import content_id
-from inpaintbench.wings.fetch.base import Candidate
+from inpaintbench.wings.fetch.base import Candidate, Fetched, Fetcher, Licence
 
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".txt")
 # Columns with a meaning -> field of `Candidate`; all others are kept as details.
@@ -190,3 +192,109 @@ def _fault(url: str) -> str | None:
     if not whole or not url.isprintable() or " " in url:
         return f"{without_query(url)!r} is not an address such as https://host/video.mp4"
     return None
+
+
+MEDIA = ["video", "image"]
+
+
+class UrlList(Fetcher):
+    """Every address of a list, once each, in the list's order.
+
+    The list is CSV, TSV, JSON lines or Parquet with the column ``url`` and, where they are known, ``licence``, ``licence_url``,
+    ``author``, ``page`` and ``title``; further columns are kept as facts for rules. A ``.txt`` list holds an address a line.
+
+    Args:
+        list: path of the list; read where candidates are listed, not where they are fetched.
+        media: ``video`` or ``image``: what the files are.
+        allow_private, allow_hosts, allow_nets: hosts of one's own network that are asked for licences again, as in ``Limits``.
+
+    Raises:
+        InputError: no such kind of media.
+    """
+
+    name = "urls"
+    version = "1"
+    reads_list = True
+
+    def __init__(
+        self, *, list: str, media: str = "video", allow_private: bool = False,  # noqa: A002 - what people say
+        allow_hosts: Sequence[str] = (), allow_nets: Sequence[str] = (),
+    ) -> None:  # fmt: skip
+        if media not in MEDIA:
+            raise UnknownNameError(unknown_name("kind of media", media, MEDIA))
+        self._list, self.media = Path(list), media
+        self._limits = Limits(allow_private=allow_private, allow_hosts=tuple(allow_hosts), allow_nets=tuple(allow_nets))
+
+    def candidates(self) -> Iterator[Candidate]:
+        """Every address of the list; lines that hold none are refused.
+
+        Raises:
+            InputError: the list cannot be read, or holds no address.
+        """
+        return listed(self._list, version=self.version)
+
+    def fetch(self, candidate: Candidate, *, part: Path, limits: Limits) -> Fetched:
+        """Download it."""
+        return Fetched(part, download(candidate.url, part, limits=limits))
+
+    def licence_of(self, candidate: Candidate) -> Licence:
+        """The list's word; the server is asked whether the file is still there."""
+        ask(candidate.url, limits=self._limits)
+        return Licence(candidate.licence, candidate.licence_url, checked_at=utc_now())
+
+
+# Name that stands for a list -> its file in this folder.
+SHIPPED = {"devil": "devil_flickr.csv"}
+# Columns that ids may stand in, the first that there is.
+_COLUMNS = ("flickr_id", "photo_id", "id", "url", "page")
+_PAGE = re.compile(r"https?://(?:www\.)?flickr\.com/photos/[^/]+/(\d+)(?:[/?#].*)?")
+IS_ID = re.compile(r"\d{1,20}")
+
+
+def read_ids(name: str) -> tuple[str, ...]:
+    """The ids of a list, each once, in its order; what is no id stays as it is, to be refused by its name.
+
+    Args:
+        name: of ``SHIPPED``; or the path of a CSV with the column ``flickr_id``, ``photo_id``, ``id``, ``url`` or ``page``, whose
+            rows of another ``kind`` than video or with ``excluded`` as their ``what`` are left out; or of a text with one id or
+            page a line.
+
+    Raises:
+        InputError: a list that cannot be read, or in which no id stands.
+    """
+    text = _list_text(name)
+    found = _of_table(text, name) if name in SHIPPED or Path(name).suffix.lower() == ".csv" else _of_lines(text)
+    ids = tuple(dict.fromkeys(_id_of(entry) for entry in found))
+    if not any(map(IS_ID.fullmatch, ids)):
+        raise InputError(f"{name!r} holds no id of a video of Flickr, such as 40678437973" + (f", but {ids[0]!r}" if ids else ""))
+    return ids
+
+
+def _list_text(name: str) -> str:
+    try:
+        if name in SHIPPED:
+            return (files(__package__) / SHIPPED[name]).read_text(encoding="utf-8")
+        return read_text(Path(name))
+    except (OSError, UnicodeError) as error:
+        known = f"; lists that come with the program: {', '.join(SHIPPED)}"
+        raise InputError(f"the list of ids {name!r} cannot be read: {reason_of(error)}{known}") from error
+
+
+def _of_table(text: str, name: str) -> list[str]:
+    rows = list(csv.DictReader(text.splitlines()))
+    columns = list(rows[0]) if rows else []
+    column = next((column for column in _COLUMNS if column in columns), None)
+    if column is None:
+        raise InputError(f"the list of ids {name!r} has none of the columns {', '.join(_COLUMNS)}")
+    wanted = (row for row in rows if (row.get("kind") or "video") == "video" and row.get("what") != "excluded")
+    return [entry for row in wanted if (entry := (row[column] or "").strip())]
+
+
+def _of_lines(text: str) -> list[str]:
+    lines = (line.strip() for line in text.splitlines())
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def _id_of(entry: str) -> str:
+    page = _PAGE.fullmatch(entry)
+    return page[1] if page else entry

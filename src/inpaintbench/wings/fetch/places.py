@@ -10,15 +10,15 @@ from typing import Annotated, Any, ClassVar
 
 from inpaintbench.cli.build.places import Place
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import bundle, option, read_option
+from inpaintbench.cli.options import bundle, read_option
 from inpaintbench.download import Limits
 from inpaintbench.executors.base import Executor
 from inpaintbench.recipes.options import read_size
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.wings.fetch import FETCHERS
-from inpaintbench.wings.fetch.commands import Contact, FlickrLicences, Ids, Most, OwnNetwork, Query, Uploaded
+from inpaintbench.wings.fetch.commands import FlickrLicences, Ids, Most, OwnNetwork, Query, Uploaded
 from inpaintbench.wings.fetch.flickr_client import connect
-from inpaintbench.wings.fetch.flickr_ids import read_ids
+from inpaintbench.wings.fetch.lists import read_ids
 from inpaintbench.wings.fetch.step import fetch
 
 
@@ -33,18 +33,24 @@ class WhatIsFetched(Place):
 
 @dataclass(frozen=True)
 class FlickrSearch(Place):
-    """The search of Flickr: what is asked for, and how."""
+    """The search of Flickr: what is asked for, and how.
+
+    Args:
+        users: User name or NSID. May be given again.
+        least (WxH): Smallest pictures.
+        contact: How servers' owners can reach you; sent along with every question.
+    """
 
     panel: ClassVar[str | None] = "Flickr"
 
     query: Query = ""
-    users: Annotated[list[str] | None, option("User name or NSID. May be given again.")] = None
+    users: list[str] | None = None
     ids: Ids = None
     uploaded: Uploaded = ""
     licence: FlickrLicences = None
     most: Most = None
-    least: Annotated[str, option("Smallest pictures.", metavar="WxH")] = "1920x1080"
-    contact: Contact = ""
+    least: str = "1920x1080"
+    contact: str = ""
     network: Annotated[OwnNetwork, bundle(OwnNetwork, panel="Flickr")] = OwnNetwork()  # noqa: RUF009 - it is frozen
 
     @property

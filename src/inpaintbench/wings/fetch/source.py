@@ -10,8 +10,7 @@ from inpaintbench.curation.downloads import uri_of
 from inpaintbench.curation.sources.base import Footage, SourceLeaf, quoted_path, unquoted_path
 from inpaintbench.errors import InputError, Rejected
 from inpaintbench.types import Download, content_id
-from inpaintbench.wings.fetch.listings import listings
-from inpaintbench.wings.fetch.step import INCOMPLETE, rows_of
+from inpaintbench.wings.fetch.step import INCOMPLETE, listings, rows_of
 from inpaintbench.workspace import Workspace, proved_path
 
 

@@ -7,21 +7,61 @@ import os
 import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from inpaintbench import video
 from inpaintbench.download import Limits, forget, safe_name, utc_now, without_query
-from inpaintbench.errors import Gone, InputError, MediaError, Rejected
+from inpaintbench.errors import Gone, InputError, MediaError, Rejected, WorkspaceError
 from inpaintbench.executors.base import Executor, Outcome, Step, Task, task_key
+from inpaintbench.files import write_atomically
 from inpaintbench.http_client import NotPublic, ServerGone, ServerRefused
-from inpaintbench.types import Download, Plain, content_id
+from inpaintbench.types import Download, Plain, canonical_json, content_id
 from inpaintbench.wings.fetch import FETCHERS
 from inpaintbench.wings.fetch.base import Candidate, Fetched, Fetcher, is_allowed, not_allowed
-from inpaintbench.wings.fetch.listings import Listing, remember, step_name
 from inpaintbench.workspace import Blobs, Workspace
+
+_FOLDER = "fetching"
+
+
+@dataclass(frozen=True)
+class Listing:
+    """One place that footage was fetched from."""
+
+    leaf: str
+    label: str
+    """Tells two lists of one leaf apart; empty where there is one."""
+    constants: Plain
+    """Constructor arguments of the leaf; no keys or secrets are among them."""
+
+
+def step_name(leaf: str, label: str = "") -> str:
+    """The step that fetches with a leaf."""
+    return f"fetch.{leaf}" + (f".{label}" if label else "")
+
+
+def remember(workspace: Workspace, listing: Listing) -> None:
+    """Keep a listing; another one of the same leaf and label is replaced."""
+    path = workspace.path / _FOLDER / f"{step_name(listing.leaf, listing.label)}.json"
+    write_atomically(path, canonical_json(asdict(listing)).encode() + b"\n")
+
+
+def listings(workspace: Workspace) -> list[Listing]:
+    """Everything that was fetched into a workspace, in name order.
+
+    Raises:
+        WorkspaceError: a file of it is damaged.
+    """
+    kept_listings = []
+    for path in sorted((workspace.path / _FOLDER).glob("*.json")):
+        try:
+            kept_listings.append(Listing(**json.loads(path.read_text())))
+        except (ValueError, TypeError) as error:
+            raise WorkspaceError(f"{str(path)!r} is damaged: {error}") from error
+    return kept_listings
+
 
 VERSION = "1"
 TABLE = "downloads"
