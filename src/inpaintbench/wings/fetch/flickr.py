@@ -293,7 +293,15 @@ class Flickr(Fetcher):
 
     def _wanted(self, client: FlickrClient) -> Iterator[Candidate]:
         seen: set[str] = set()
-        for photo in heapq.merge(*self._searches(client), key=lambda photo: photo.order):
+        window = parse_uploaded(self._uploaded)
+        common = {"media": "videos", "license": ",".join(client.licences.ids(self._licences)), "extras": _EXTRAS}
+        if self._query:
+            common["text"] = self._query
+        if self._tags:
+            common |= {"tags": ",".join(self._tags), "tag_mode": "all"}
+        owners = dict.fromkeys(_nsid(client, user) for user in self._users)
+        each = [{**common, "user_id": owner} for owner in owners] or [common]
+        for photo in heapq.merge(*[search(client, parameters, window) for parameters in each], key=lambda photo: photo.order):
             fields = photo.fields
             name = str(fields["id"])
             if name in seen or fields.get("media", "video") != "video" or fields.get("media_status", "ready") != "ready":
@@ -305,17 +313,6 @@ class Flickr(Fetcher):
             size = _size(fields) or self._asked_size(client, name)
             if size is None or self._fits(*size):
                 yield _candidate(photo, stated, size)
-
-    def _searches(self, client: FlickrClient) -> list[Iterator[Photo]]:
-        window = parse_uploaded(self._uploaded)
-        common = {"media": "videos", "license": ",".join(client.licences.ids(self._licences)), "extras": _EXTRAS}
-        if self._query:
-            common["text"] = self._query
-        if self._tags:
-            common |= {"tags": ",".join(self._tags), "tag_mode": "all"}
-        owners = dict.fromkeys(_nsid(client, user) for user in self._users)
-        each = [{**common, "user_id": owner} for owner in owners] or [common]
-        return [search(client, parameters, window) for parameters in each]
 
     def _asked_size(self, client: FlickrClient, photo: str) -> tuple[int, int] | None:
         """Width and height in pixels of the best rendition, where a rule needs it and the search did not say; None = unknown."""

@@ -85,7 +85,17 @@ class HuggingFaceDataset(Fetcher):
             _check_size(len(inside), limits)
             part.write_bytes(inside)
         elif path.startswith(_HUB):
-            return Fetched(part, _from_hub(path, part, limits))
+            from huggingface_hub import get_token, hf_hub_url
+
+            repository, _, rest = path.removeprefix(_HUB).partition("@")
+            revision, _, file = rest.partition("/")
+            if not file:
+                raise Rejected(f"the row names {path!r}, which states no revision of its dataset")
+            token = get_token()
+            url = hf_hub_url(repository, file, repo_type="dataset", revision=unquote(revision))
+            # With the user's token where there is one.
+            from_hub = download(url, part, limits=limits, headers={"Authorization": f"Bearer {token}"} if token else {})
+            return Fetched(part, from_hub)
         elif "://" in path:
             return Fetched(part, download(path, part, limits=limits))
         else:
@@ -170,19 +180,6 @@ def _readable(feature: Any, value: Any) -> Any:
     from datasets import ClassLabel
 
     return feature.int2str(value) if isinstance(feature, ClassLabel) and isinstance(value, int) and value >= 0 else value
-
-
-def _from_hub(path: str, part: Path, limits: Limits) -> Received:
-    """Download ``hf://datasets/OWNER/NAME@REVISION/FILE``, with the user's token where there is one."""
-    from huggingface_hub import get_token, hf_hub_url
-
-    repository, _, rest = path.removeprefix(_HUB).partition("@")
-    revision, _, file = rest.partition("/")
-    if not file:
-        raise Rejected(f"the row names {path!r}, which states no revision of its dataset")
-    token = get_token()
-    url = hf_hub_url(repository, file, repo_type="dataset", revision=unquote(revision))
-    return download(url, part, limits=limits, headers={"Authorization": f"Bearer {token}"} if token else {})
 
 
 @lru_cache(maxsize=1)

@@ -340,7 +340,10 @@ def _kept(
     refusal = refusal or _why_unusable(fetched.path, media)
     if refusal:
         return replace(row, status="refused", reason=refusal)
-    suffix = _suffix(fetched, candidate, media)
+    # The blob is called like the file where that fits, since a name tells images from videos.
+    names = (fetched.path.name, urlsplit(fetched.received.final_url).path, urlsplit(without_query(candidate.url)).path)
+    suffixes = [Path(name).suffix.lower() for name in names] + [_MEDIA_TYPES.get(fetched.received.media_type or "", "")]
+    suffix = next((suffix for suffix in suffixes if suffix in _SUFFIXES[media]), _FALLBACK[media])
     # Moved, not linked: bytes that a later download began anew would change a blob that shares them.
     blob, _ = blobs.put(suffix, lambda target: os.replace(fetched.path, target))
     return replace(row, status="obtained", blob=blob)
@@ -360,10 +363,3 @@ def _why_unusable(path: Path, media: str) -> str | None:
     if probe.truncated or (probe.damaged_packets and lost > 1):
         return f"it ends early: {probe.frames} of {probe.header_frames or 'more'} frames decode"
     return None
-
-
-def _suffix(fetched: Fetched, candidate: Candidate, media: str) -> str:
-    """Return how the blob's name ends: like the file's where that fits, since a name tells images from videos."""
-    names = (fetched.path.name, urlsplit(fetched.received.final_url).path, urlsplit(without_query(candidate.url)).path)
-    suffixes = [Path(name).suffix.lower() for name in names] + [_MEDIA_TYPES.get(fetched.received.media_type or "", "")]
-    return next((suffix for suffix in suffixes if suffix in _SUFFIXES[media]), _FALLBACK[media])
