@@ -1,4 +1,10 @@
-"""Lists of addresses in CSV, TSV, JSON lines, Parquet or plain text, and what their columns say of the footage."""
+"""Lists of the user's own: addresses in CSV, TSV, JSON lines, Parquet or plain text, and ids of single videos of Flickr.
+
+``devil_flickr.csv`` holds facts of the configuration of DEVIL's released devkit (CVPR 2022, github.com/MichiganCOG/devil, MIT):
+234 ids of videos that were used, 95 that its filter excludes, and the four accounts whose uploads were searched. That filter asks
+for landscape, more than 1,000 kbit/s on average and 1920x1080. Nothing of it says what is still there, or under which licence:
+Flickr is asked.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +66,16 @@ def listed(path: Path, *, version: str) -> Iterator[Candidate]:
     refused: list[Candidate] = []
     for entry in entries(path):
         url = "" if entry.values.get("url") is None else str(entry.values["url"]).strip()
-        if fault := entry.fault or _fault(url):
+        fault = entry.fault or (None if url else "there is no address in the column 'url'")
+        if not fault:
+            try:
+                parts = urlsplit(url)
+                whole = bool(parts.scheme and parts.netloc)
+            except ValueError:
+                whole = False
+            if not whole or not url.isprintable() or " " in url:
+                fault = f"{without_query(url)!r} is not an address such as https://host/video.mp4"
+        if fault:
             shown = without_query(url) if url.isprintable() else ""
             refused.append(Candidate(name=entry.where, url=shown, content=content_id(version, url, fault), refused=fault))
             if seen:
@@ -149,18 +164,18 @@ def _text(path: Path) -> Iterator[Entry]:
 def _json_lines(path: Path) -> Iterator[Entry]:
     with open_text(path) as file:
         for number, line in enumerate(file, start=1):
-            if line.strip():
-                yield _object(line, f"{path.name}, line {number}")
-
-
-def _object(line: str, where: str) -> Entry:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        return Entry(where, {}, fault=f"not JSON: {error}")
-    if not isinstance(value, dict):
-        return Entry(where, {}, fault=f"not a JSON object but {line.strip()[:40]!r}")
-    return Entry(where, {name.strip().lower(): part for name, part in value.items()})
+            where = f"{path.name}, line {number}"
+            if not line.strip():
+                continue
+            try:
+                value = json.loads(line)
+            except (ValueError, RecursionError) as error:
+                yield Entry(where, {}, fault=f"not JSON: {error}")
+                continue
+            if isinstance(value, dict):
+                yield Entry(where, {name.strip().lower(): part for name, part in value.items()})
+            else:
+                yield Entry(where, {}, fault=f"not a JSON object but {line.strip()[:40]!r}")
 
 
 def _parquet(path: Path) -> Iterator[Entry]:
@@ -178,20 +193,6 @@ def _need_url(path: Path, columns: list[str]) -> None:
         raise InputError(f"the list {str(path)!r} has two columns {twice[0]!r}; keep one")
     if "url" not in columns:
         raise InputError(f"the list {str(path)!r} has no column 'url'; it has {', '.join(columns) or 'none at all'}")
-
-
-def _fault(url: str) -> str | None:
-    """Why ``url`` is not an address, or None."""
-    if not url:
-        return "there is no address in the column 'url'"
-    try:
-        parts = urlsplit(url)
-        whole = bool(parts.scheme and parts.netloc)
-    except ValueError:
-        whole = False
-    if not whole or not url.isprintable() or " " in url:
-        return f"{without_query(url)!r} is not an address such as https://host/video.mp4"
-    return None
 
 
 MEDIA = ["video", "image"]
@@ -262,39 +263,22 @@ def read_ids(name: str) -> tuple[str, ...]:
     Raises:
         InputError: a list that cannot be read, or in which no id stands.
     """
-    text = _list_text(name)
-    found = _of_table(text, name) if name in SHIPPED or Path(name).suffix.lower() == ".csv" else _of_lines(text)
-    ids = tuple(dict.fromkeys(_id_of(entry) for entry in found))
-    if not any(map(IS_ID.fullmatch, ids)):
-        raise InputError(f"{name!r} holds no id of a video of Flickr, such as 40678437973" + (f", but {ids[0]!r}" if ids else ""))
-    return ids
-
-
-def _list_text(name: str) -> str:
     try:
-        if name in SHIPPED:
-            return (files(__package__) / SHIPPED[name]).read_text(encoding="utf-8")
-        return read_text(Path(name))
+        text = (files(__package__) / SHIPPED[name]).read_text(encoding="utf-8") if name in SHIPPED else read_text(Path(name))
     except (OSError, UnicodeError) as error:
         known = f"; lists that come with the program: {', '.join(SHIPPED)}"
         raise InputError(f"the list of ids {name!r} cannot be read: {reason_of(error)}{known}") from error
-
-
-def _of_table(text: str, name: str) -> list[str]:
-    rows = list(csv.DictReader(text.splitlines()))
-    columns = list(rows[0]) if rows else []
-    column = next((column for column in _COLUMNS if column in columns), None)
-    if column is None:
-        raise InputError(f"the list of ids {name!r} has none of the columns {', '.join(_COLUMNS)}")
-    wanted = (row for row in rows if (row.get("kind") or "video") == "video" and row.get("what") != "excluded")
-    return [entry for row in wanted if (entry := (row[column] or "").strip())]
-
-
-def _of_lines(text: str) -> list[str]:
-    lines = (line.strip() for line in text.splitlines())
-    return [line for line in lines if line and not line.startswith("#")]
-
-
-def _id_of(entry: str) -> str:
-    page = _PAGE.fullmatch(entry)
-    return page[1] if page else entry
+    if name in SHIPPED or Path(name).suffix.lower() == ".csv":
+        rows = list(csv.DictReader(text.splitlines()))
+        column = next((column for column in _COLUMNS if rows and column in rows[0]), None)
+        if column is None:
+            raise InputError(f"the list of ids {name!r} has none of the columns {', '.join(_COLUMNS)}")
+        wanted = [row for row in rows if (row.get("kind") or "video") == "video" and row.get("what") != "excluded"]
+        found = [(row[column] or "").strip() for row in wanted]
+    else:
+        found = [line.strip() for line in text.splitlines() if not line.strip().startswith("#")]
+    pages = [(entry, _PAGE.fullmatch(entry)) for entry in found if entry]
+    ids = tuple(dict.fromkeys(page[1] if page else entry for entry, page in pages))
+    if not any(map(IS_ID.fullmatch, ids)):
+        raise InputError(f"{name!r} holds no id of a video of Flickr, such as 40678437973" + (f", but {ids[0]!r}" if ids else ""))
+    return ids

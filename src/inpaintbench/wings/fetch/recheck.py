@@ -12,7 +12,7 @@ from urllib.parse import unquote
 from inpaintbench.curation.downloads import CHECKS, LicenceCheck, uri_of
 from inpaintbench.download import utc_now
 from inpaintbench.errors import Gone, Rejected
-from inpaintbench.executors.base import Executor, Outcome, Step, Task
+from inpaintbench.executors.base import Executor, Step, Task
 from inpaintbench.types import Download, Plain, Source
 from inpaintbench.wings.fetch import FETCHERS
 from inpaintbench.wings.fetch.base import Candidate, Fetcher, text_url
@@ -51,12 +51,22 @@ def recheck(executor: Executor, leaf_name: str, *, constants: Plain, stamp: str,
         function="inpaintbench.wings.fetch.recheck:recheck_one",
         parameters={"leaf": leaf_name},
     )
-    tasks = [_task(row, whole.get(row.name), constants, stamp) for row in rows]
+    tasks = []
+    for row in rows:
+        candidate = whole.get(row.name)
+        if candidate is None and INCOMPLETE not in row.details:
+            candidate = Candidate(
+                name=row.name, url=row.url, content="", licence=row.licence, licence_url=row.licence_url, author=row.author,
+                page_url=row.page_url, title=row.title, details=dict(row.details),
+            )  # fmt: skip
+        payload = {"row": asdict(row), "candidate": candidate and asdict(candidate), "constants": dict(constants)}
+        tasks.append(Task(row.name, stamp, payload, row.name))
     parts = (f"{step.name}.earlier", f"{step.name}.failed", step.name)
     before = {_moment(check): check for part in parts for check in executor.workspace.table(CHECKS, LicenceCheck, step=part)}
     executor.workspace.write_table(CHECKS, parts[0], list(before.values()), LicenceCheck)
     outcome = executor.run(step, tasks)
-    missing = _without_answer(rows, outcome)
+    reasons = {refusal.subject_id: refusal.reason for refusal in outcome.rejected}
+    missing = [_check(row, "failed", reasons[row.name]) for row in rows if row.name in reasons]
     executor.workspace.write_table(CHECKS, parts[1], missing, LicenceCheck)
     now = {_moment(check) for check in outcome.records}
     earlier = [check for moment, check in before.items() if moment not in now]
@@ -66,12 +76,6 @@ def recheck(executor: Executor, leaf_name: str, *, constants: Plain, stamp: str,
 
 def _moment(check: LicenceCheck) -> tuple[str, str, str | None]:
     return check.name, check.status, check.checked_at
-
-
-def _task(row: Download, listed: Candidate | None, constants: Plain, stamp: str) -> Task:
-    candidate = listed or (None if INCOMPLETE in row.details else _candidate(row))
-    payload = {"row": asdict(row), "candidate": asdict(candidate) if candidate else None, "constants": dict(constants)}
-    return Task(row.name, stamp, payload, row.name)
 
 
 def recheck_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[LicenceCheck]:  # noqa: ARG001 - step signature
@@ -97,22 +101,10 @@ def recheck_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Lice
     return [check]
 
 
-def _candidate(row: Download) -> Candidate:
-    return Candidate(
-        name=row.name, url=row.url, content="", licence=row.licence, licence_url=row.licence_url, author=row.author,
-        page_url=row.page_url, title=row.title, details=dict(row.details),
-    )  # fmt: skip
-
-
 def _check(row: Download, status: str, reason: str) -> LicenceCheck:
     return LicenceCheck(
         row.name, row.fetcher, status, reason, row.licence, None, None, obtained_at=row.retrieved_at, checked_at=utc_now()
     )
-
-
-def _without_answer(rows: Sequence[Download], outcome: Outcome) -> list[LicenceCheck]:
-    reasons = {refusal.subject_id: refusal.reason for refusal in outcome.rejected}
-    return [_check(row, "failed", reasons[row.name]) for row in rows if row.name in reasons]
 
 
 CHANGES = "cut, scaled, re-encoded"
@@ -153,8 +145,19 @@ def notice(sources: Sequence[Source], downloads: Sequence[Download], checks: Map
     """
     obtained = [row for row in downloads if row.status == "obtained"]
     ledger = {(uri_of(row.fetcher, row.name), row.licence): row for row in obtained}
-    works = [_of_source(source, ledger.get((source.uri, source.licence)), checks.get(source.uri)) for source in sources]
-    works = works or [_of_download(row, checks.get(uri)) for (uri, _), row in ledger.items()]
+    # Later changes of the licence, by upstream.
+    since = {uri: f"{check.words} ({check.checked_at})" for uri, check in checks.items() if check.words}
+    works = []
+    for source in sources:
+        row = ledger.get((source.uri, source.licence))
+        title, url = (row.title, row.licence_url) if row else (None, None)
+        works.append(_Work(
+            source.licence, url, title or unquote(source.uri), source.author, source.page_url, since.get(source.uri)
+        ))  # fmt: skip
+    works = works or [
+        _Work(row.licence, row.licence_url, row.title or row.name, row.author, row.page_url, since.get(uri))
+        for (uri, _), row in ledger.items()
+    ]
     works = [work.on_one_line() for work in works]
     groups: dict[tuple[bool, str, str], list[_Work]] = {}
     for work in works:
@@ -168,16 +171,3 @@ def notice(sources: Sequence[Source], downloads: Sequence[Download], checks: Map
         ]
         parts.append("\n".join([*heading, "", *lines]) + "\n")
     return "\n".join(parts)
-
-
-def _of_source(source: Source, row: Download | None, check: LicenceCheck | None) -> _Work:
-    title = (row.title if row else None) or unquote(source.uri)
-    return _Work(source.licence, row.licence_url if row else None, title, source.author, source.page_url, _since(check))
-
-
-def _of_download(row: Download, check: LicenceCheck | None) -> _Work:
-    return _Work(row.licence, row.licence_url, row.title or row.name, row.author, row.page_url, _since(check))
-
-
-def _since(check: LicenceCheck | None) -> str | None:
-    return f"{check.words} ({check.checked_at})" if check and check.words else None

@@ -6,10 +6,9 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from inpaintbench import video
@@ -128,7 +127,14 @@ def fetch(
     outcome = executor.run(step, tasks)
     standing = _standing(tasks, outcome.records, held, executor.workspace.blobs)
     missing = _rows_without_files(step, tasks, candidates, licences, executor, standing)
-    _write(executor.workspace, name, standing, missing, held, licences)
+    # Three tables: what is asked for now, what of it has no file, and the proof of what is not asked for.
+    rows = [row for row in standing if row.status != "obtained" or is_allowed(row.licence, licences)]
+    present = {row.name: row.status for row in rows}
+    without = [row for row in missing if present.get(row.name) != "obtained"]
+    proof = {**held, **{row.name: row for row in standing if row.status == "obtained"}}
+    earlier = [row for row in proof.values() if present.get(row.name) not in ("obtained", row.status)]
+    for part, records in ((name, rows), (f"{name}.failed", without), (f"{name}.earlier", earlier)):
+        executor.workspace.write_table(TABLE, part, records, Download)
     return outcome
 
 
@@ -140,21 +146,11 @@ def listed(leaf_name: str, constants: Plain, *, label: str = "") -> list[Candida
         NetworkError: the server that lists does not answer.
     """
     check_label(label)
-    return _distinct(FETCHERS.get(leaf_name)(**constants).candidates())
-
-
-def _write(
-    workspace: Workspace, name: str, standing: Sequence[Download], missing: Sequence[Download], held: Mapping[str, Download],
-    licences: Sequence[str] | None,
-) -> None:  # fmt: skip
-    """The three tables of a fetch: what is asked for now, what of it has no file, and the proof of what is not asked for."""
-    rows = [row for row in standing if row.status != "obtained" or is_allowed(row.licence, licences)]
-    present = {row.name: row.status for row in rows}
-    without = [row for row in missing if present.get(row.name) != "obtained"]
-    proof = {**held, **{row.name: row for row in standing if row.status == "obtained"}}
-    earlier = [row for row in proof.values() if present.get(row.name) not in ("obtained", row.status)]
-    for part, records in ((name, rows), (f"{name}.failed", without), (f"{name}.earlier", earlier)):
-        workspace.write_table(TABLE, part, records, Download)
+    first: dict[str, Candidate] = {}
+    for candidate in FETCHERS.get(leaf_name)(**constants).candidates():
+        if first.setdefault(candidate.name, candidate) is not candidate:
+            raise InputError(f"two pieces of footage are called {candidate.name!r}")
+    return list(first.values())
 
 
 def check_label(label: str) -> None:
@@ -179,14 +175,6 @@ def rows_of(workspace: Workspace, leaf_name: str, label: str = "", *, earlier: b
             if row.name not in ledger or (row.status == "obtained" and ledger[row.name].status != "obtained"):
                 ledger[row.name] = row
     return sorted(ledger.values(), key=lambda row: row.name)
-
-
-def _distinct(candidates: Iterator[Candidate]) -> list[Candidate]:
-    first: dict[str, Candidate] = {}
-    for candidate in candidates:
-        if first.setdefault(candidate.name, candidate) is not candidate:
-            raise InputError(f"two pieces of footage are called {candidate.name!r}")
-    return list(first.values())
 
 
 def _held(workspace: Workspace, name: str) -> dict[str, Download]:
@@ -233,17 +221,11 @@ def _open_again(workspace: Workspace, step: Step, tasks: Sequence[Task], limits:
     for key in (task_key(step, task) for task in tasks):
         entry = entries.get(key, {})
         refused = [row for row in entry.get("rows", []) if row["status"] == "refused"]
-        allowed_now = any(_is_allowed_now(row, limits) for row in refused)
+        told = [json.loads(row["details"]) if isinstance(row["details"], str) else row["details"] for row in refused]
+        allowed_now = any(NOT_ASKED in details and limits.why_not(*details[NOT_ASKED]) is None for details in told)
         if allowed_now or (everything and (refused or entry.get("status") == "rejected")):
             ledger.append({"key": key, "finished_at": round(time.time(), 3), "status": "failed", "reason": "to be tried again"})
     ledger.close()
-
-
-def _is_allowed_now(row: Plain, limits: Limits) -> bool:
-    """Whether a row was refused for an address that ``limits`` allow."""
-    details = json.loads(row["details"]) if isinstance(row["details"], str) else row["details"]
-    refused = details.get(NOT_ASKED)
-    return refused is not None and limits.why_not(*refused) is None
 
 
 def _rows_without_files(
@@ -281,7 +263,10 @@ def fetch_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Downlo
     Raises:
         NetworkError: not for now; the next run goes on with what is there of it.
     """
-    candidate, limits = Candidate(**payload["candidate"]), _limits(payload["limits"])
+    stored: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in payload["limits"].items()
+    }
+    candidate, limits = Candidate(**payload["candidate"]), Limits(**stored)
     leaf: Fetcher = FETCHERS.get(parameters["leaf"])(**payload["constants"])
     part = blobs.partial(payload["part"])
     row = _row(candidate, leaf.name)
@@ -295,11 +280,6 @@ def fetch_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Downlo
         row = _without_file(row, "refused", error)
     forget(part)
     return [row]
-
-
-def _limits(stored: Mapping[str, Any]) -> Limits:
-    plain: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()}
-    return Limits(**plain)
 
 
 def _row(candidate: Candidate, fetcher: str) -> Download:
@@ -337,7 +317,17 @@ def _kept(
         history = {"changes": [dict(change) for change in licence.changes], "checked_at": licence.checked_at}
         row = replace(row, licence=licence.name, licence_url=licence.url, licence_history=history)
     refusal = None if is_allowed(row.licence, licences) else not_allowed(row.licence)
-    refusal = refusal or _why_unusable(fetched.path, media)
+    try:  # to decode it from its first to its last frame
+        if refusal is None and media == "image":
+            video.read_image(fetched.path)
+        elif refusal is None:
+            probe = video.probe(fetched.path)
+            # Headers count wrongly now and then, and a damaged packet in the middle costs a frame: neither is a missing end.
+            lost = probe.header_frames - probe.frames - probe.damaged_packets
+            if probe.truncated or (probe.damaged_packets and lost > 1):
+                refusal = f"it ends early: {probe.frames} of {probe.header_frames or 'more'} frames decode"
+    except MediaError as error:
+        refusal = f"it does not decode: {error}"
     if refusal:
         return replace(row, status="refused", reason=refusal)
     # The blob is called like the file where that fits, since a name tells images from videos.
@@ -347,19 +337,3 @@ def _kept(
     # Moved, not linked: bytes that a later download began anew would change a blob that shares them.
     blob, _ = blobs.put(suffix, lambda target: os.replace(fetched.path, target))
     return replace(row, status="obtained", blob=blob)
-
-
-def _why_unusable(path: Path, media: str) -> str | None:
-    """Decode the file from its first to its last frame; why that fails."""
-    try:
-        if media == "image":
-            video.read_image(path)
-            return None
-        probe = video.probe(path)
-    except MediaError as error:
-        return f"it does not decode: {error}"
-    # Headers count wrongly now and then, and a damaged packet in the middle costs a frame: neither is a missing end.
-    lost = probe.header_frames - probe.frames - probe.damaged_packets
-    if probe.truncated or (probe.damaged_packets and lost > 1):
-        return f"it ends early: {probe.frames} of {probe.header_frames or 'more'} frames decode"
-    return None
