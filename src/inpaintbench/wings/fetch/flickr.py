@@ -36,11 +36,6 @@ class Window:
     first: int
     last: int
 
-    def halves(self) -> tuple[Window, Window]:
-        """The two halves, without a gap or a common second."""
-        middle = (self.first + self.last) // 2
-        return Window(self.first, middle), Window(middle + 1, self.last)
-
 
 @dataclass(frozen=True)
 class Photo:
@@ -96,37 +91,28 @@ def search(client: FlickrClient, parameters: Mapping[str, str], window: Window) 
 
     Raises: what ``FlickrClient.ask`` raises.
     """
-    first = _page(client, parameters, window, 1)
-    crowded = _number(first, "total") >= MOST_RESULTS
-    if crowded and window.first < window.last:
-        for half in window.halves():
-            yield from search(client, parameters, half)
-        return
-    results = {str(photo["id"]): photo for photo in _results(first)}
-    for number in range(2, min(_number(first, "pages"), MOST_RESULTS // _PER_PAGE) + 1):
-        results |= {str(photo["id"]): photo for photo in _results(_page(client, parameters, window, number))}
-    photos = [Photo(photo, _uploaded(photo, window), crowded) for photo in results.values()]
-    yield from sorted(photos, key=lambda photo: photo.order)
-
-
-def _uploaded(photo: Mapping[str, Any], window: Window) -> int:
-    # Results must stay within their window, or the order of the windows would not be that of the results.
-    return min(max(_number(photo, "dateupload"), window.first), window.last)
-
-
-def _page(client: FlickrClient, parameters: Mapping[str, str], window: Window, number: int) -> Mapping[str, Any]:
     asked = {
         **parameters, "min_upload_date": str(window.first), "max_upload_date": str(window.last),
-        "sort": "date-posted-asc", "per_page": str(_PER_PAGE), "page": str(number),
+        "sort": "date-posted-asc", "per_page": str(_PER_PAGE),
     }  # fmt: skip
-    page = client.ask("flickr.photos.search", asked).get("photos")
-    if not isinstance(page, dict):
-        raise NetworkError("Flickr's search result is not in the form that is known; run again later")
-    return page
-
-
-def _results(page: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return [photo for photo in page.get("photo", ()) if photo.get("id") and photo.get("owner")]
+    results: dict[str, Mapping[str, Any]] = {}
+    number, pages, crowded = 1, 1, False
+    while number <= pages:
+        page = client.ask("flickr.photos.search", {**asked, "page": str(number)}).get("photos")
+        if not isinstance(page, dict):
+            raise NetworkError("Flickr's search result is not in the form that is known; run again later")
+        if number == 1:
+            pages, crowded = min(_number(page, "pages"), MOST_RESULTS // _PER_PAGE), _number(page, "total") >= MOST_RESULTS
+        if crowded and window.first < window.last:
+            middle = (window.first + window.last) // 2
+            for half in (Window(window.first, middle), Window(middle + 1, window.last)):
+                yield from search(client, parameters, half)
+            return
+        results |= {str(photo["id"]): photo for photo in page.get("photo", ()) if photo.get("id") and photo.get("owner")}
+        number += 1
+    # Results must stay within their window, or the order of the windows would not be that of the results.
+    moments = {name: min(max(_number(photo, "dateupload"), window.first), window.last) for name, photo in results.items()}
+    yield from sorted((Photo(photo, moments[name], crowded) for name, photo in results.items()), key=lambda photo: photo.order)
 
 
 def _number(page: Mapping[str, Any], name: str) -> int:
@@ -155,28 +141,23 @@ class Rendition:
         """``HD MP4 1920x1080``, or the label alone."""
         return f"{self.label} {self.width}x{self.height}" if self.width and self.height else self.label
 
-    @property
-    def rank(self) -> tuple[bool, float, int]:
-        """Sorts the best first: the original, then by pixels in a frame, then by how usual the label is."""
-        usual = _USUAL_HEIGHTS.get(self.label, 0)
-        area = self.width * self.height or usual * usual * 16 / 9
-        place = _ORDER.index(self.label) if self.label in _ORDER else len(_ORDER)
-        return self.label != ORIGINAL, -area, place
-
 
 def renditions(answer: Mapping[str, Any]) -> list[Rendition]:
     """The video files in an answer of ``flickr.photos.getSizes``, the best first; no posters, no Flash player."""
     sizes = (answer.get("sizes") or {}).get("size") or []
     files = [
-        Rendition(str(size.get("label", "")), str(size["source"]), _pixels(size.get("width")), _pixels(size.get("height")))
+        Rendition(str(size.get("label", "")), str(size["source"]), _number(size, "width"), _number(size, "height"))
         for size in sizes
         if size.get("media") == "video" and size.get("source") and not urlsplit(str(size["source"])).path.endswith(".swf")
     ]
-    return sorted(files, key=lambda rendition: rendition.rank)
 
+    def rank(one: Rendition) -> tuple[bool, float, int]:
+        """The original first, then by pixels in a frame, then by how usual the label is."""
+        usual = _USUAL_HEIGHTS.get(one.label, 0)
+        area = one.width * one.height or usual * usual * 16 / 9
+        return one.label != ORIGINAL, -area, _ORDER.index(one.label) if one.label in _ORDER else len(_ORDER)
 
-def _pixels(value: object) -> int:
-    return int(value) if isinstance(value, int) or (isinstance(value, str) and value.isdecimal()) else 0
+    return sorted(files, key=rank)
 
 
 ORIENTATIONS = ("landscape", "portrait", "square")
@@ -234,13 +215,9 @@ class Flickr(Fetcher):
             raise InputError("Flickr has no list of everything; give a query, users, tags or ids")
         if most is not None and most < 1:
             raise InputError(f"most {most} asks for no video; give at least 1")
-        self._query, self._users, self._tags = query.strip(), tuple(users), tuple(tags)
-        self._uploaded = uploaded
-        self._licences = tuple(licences)
-        self._orientation = orientation
-        self._minimum = (minimum_width, minimum_height)
-        self._most = most
-        self._per_hour, self._ids = per_hour, tuple(ids)
+        self._query, self._users, self._tags, self._uploaded = query.strip(), tuple(users), tuple(tags), uploaded
+        self._licences, self._orientation, self._minimum = tuple(licences), orientation, (minimum_width, minimum_height)
+        self._most, self._per_hour, self._ids = most, per_hour, tuple(ids)
         parse_uploaded(uploaded)
 
     def candidates(self) -> Iterator[Candidate]:
@@ -252,7 +229,7 @@ class Flickr(Fetcher):
 
     def found(self) -> Iterator[Found]:
         """The candidates, each with what became of it. Raises what ``candidates`` raises."""
-        client = self._client()
+        client = flickr.connect(per_hour=self._per_hour)
         if self._ids:
             client.licences.ids(self._licences)  # a misspelt name is told before hundreds of questions
             return (self._named(client, photo) for photo in dict.fromkeys(self._ids[: self._most]))
@@ -277,7 +254,13 @@ class Flickr(Fetcher):
         except InputError as error:  # one that Flickr does not list; the other videos go on
             return Found(replace(nowhere, refused=str(error)), "other licence")
         size = _size(fields.get("video") or {}) or self._asked_size(client, photo)
-        candidate = _candidate(_as_listed(photo, fields), stated, size)
+        # In the form of a search's result, so that both give the same candidate.
+        owner, tags = fields.get("owner") or {}, (fields.get("tags") or {}).get("tag") or []
+        as_listed = {
+            "id": photo, "owner": str(owner.get("nsid") or ""), "ownername": owner.get("username"), "title": fields.get("title"),
+            "secret": fields.get("secret"), "tags": " ".join(str(tag.get("_content", "")) for tag in tags),
+        }  # fmt: skip
+        candidate = _candidate(Photo(as_listed, _number(fields, "dateuploaded")), stated, size)
         if fields.get("media", "video") != "video":
             return Found(replace(candidate, refused=f"{photo} is a picture, not a video"), "no video")
         if not permits(stated, self._licences):
@@ -287,9 +270,6 @@ class Flickr(Fetcher):
             wanted = f"{self._orientation or 'any orientation'} of {least} or more"
             return Found(replace(candidate, refused=f"it is {size[0]}x{size[1]}, not {wanted}"), "other size")
         return Found(candidate, "there")
-
-    def _client(self, contact: str = "") -> FlickrClient:
-        return flickr.connect(per_hour=self._per_hour, contact=contact)
 
     def _wanted(self, client: FlickrClient) -> Iterator[Candidate]:
         seen: set[str] = set()
@@ -333,7 +313,7 @@ class Flickr(Fetcher):
 
         Raises: as ``Fetcher.fetch`` says; Rejected also when the licence is no longer among those asked for.
         """
-        client, photo = self._client(limits.contact), candidate.name
+        client, photo = flickr.connect(per_hour=self._per_hour, contact=limits.contact), candidate.name
         with _refusals(photo):
             offered = renditions(client.ask("flickr.photos.getSizes", {"photo_id": photo}))
             latest, changes = _history(client, photo)
@@ -345,7 +325,7 @@ class Flickr(Fetcher):
 
     def licence_of(self, candidate: Candidate) -> Licence:
         """The licence that Flickr states now, with its history. Raises what ``fetch`` raises."""
-        client, photo = self._client(), candidate.name
+        client, photo = flickr.connect(per_hour=self._per_hour), candidate.name
         with _refusals(photo):
             stated = client.ask("flickr.photos.getInfo", {"photo_id": photo}).get("photo", {}).get("license")
             now = client.licences.of(stated, photo=photo)
@@ -420,17 +400,6 @@ def _size(fields: Mapping[str, Any]) -> tuple[int, int] | None:
         if fields.get(width) and fields.get(height):
             return int(fields[width]), int(fields[height])
     return None
-
-
-def _as_listed(photo: str, fields: Mapping[str, Any]) -> Photo:
-    """What Flickr says of a single photo in the form of a search's result, so that both give the same candidate."""
-    owner, tags = fields.get("owner") or {}, (fields.get("tags") or {}).get("tag") or []
-    listed = {
-        "id": photo, "owner": str(owner.get("nsid") or ""), "ownername": owner.get("username"), "title": fields.get("title"),
-        "secret": fields.get("secret"), "tags": " ".join(str(tag.get("_content", "")) for tag in tags),
-    }  # fmt: skip
-    uploaded = str(fields.get("dateuploaded") or 0)
-    return Photo(listed, int(uploaded) if uploaded.isdecimal() else 0)
 
 
 def _candidate(photo: Photo, stated: FlickrLicence, size: tuple[int, int] | None) -> Candidate:
