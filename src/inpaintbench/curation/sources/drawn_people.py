@@ -14,11 +14,11 @@ from inpaintbench import video
 from inpaintbench.curation.sources.base import Footage, SourceLeaf
 from inpaintbench.curation.sources.figure import Figure, draw_look, ground_shadow, labels, paint, place_figure
 from inpaintbench.curation.sources.figure_pose import POSES, SIDES, Key, Point, skeleton, vary
-from inpaintbench.curation.sources.photographs import PHOTOGRAPHS, Photograph
+from inpaintbench.curation.sources.photographs import PHOTOGRAPHS
 from inpaintbench.curation.sources.virtual_camera import Image, add_sensor_noise
 from inpaintbench.errors import InputError
 from inpaintbench.ranges import Seed, Whole
-from inpaintbench.types import Joint, content_id, item_rng
+from inpaintbench.types import Joint, item_rng
 
 # Photographs with a stated free licence and nobody in them.
 BACKGROUNDS = ("coffee", "chelsea", "rocket", "retina", "hubble")
@@ -182,10 +182,14 @@ class DrawnPeople(SourceLeaf):
 
     def footage(self) -> Iterator[Footage]:
         """The portrait, then the painted pictures, with their joints in ``data``."""
-        if self.portrait:
-            yield self._footage(PORTRAIT, PHOTOGRAPHS[PORTRAIT], None, PORTRAIT_JOINTS)
-        for picture in pictures(self.count, seed=self.seed):
-            yield self._footage(picture.name, PHOTOGRAPHS[picture.photograph], picture, joints_of(picture))
+        painted = [(one.name, one.photograph, one) for one in pictures(self.count, seed=self.seed)]
+        for name, photograph, picture in [*([(PORTRAIT, PORTRAIT, None)] if self.portrait else []), *painted]:
+            payload = {"name": name, "picture": None if picture is None else asdict(picture) | {"poses": list(picture.poses)}}
+            joints = PORTRAIT_JOINTS if picture is None else joints_of(picture)
+            yield PHOTOGRAPHS[photograph].footage(
+                self, name, payload, content=[payload], data={"joints": [asdict(joint) for joint in joints]},
+                known={"set": "drawn" if picture else "portrait", "split_group": name},
+            )  # fmt: skip
 
     def obtain(self, payload: Mapping[str, Any], scratch: str) -> str:
         """Paint or copy the picture of ``payload`` as a PNG into the folder ``scratch``; its path."""
@@ -197,16 +201,3 @@ class DrawnPeople(SourceLeaf):
         path = Path(scratch) / f"{payload['name']}.png"
         video.write_image(path, image)
         return str(path)
-
-    def _footage(self, name: str, photograph: Photograph, picture: Picture | None, joints: tuple[Joint, ...]) -> Footage:
-        payload = {"name": name, "picture": None if picture is None else asdict(picture) | {"poses": list(picture.poses)}}
-        return Footage(
-            name=name,
-            uri=f"drawn_people:{name}",
-            origin=self.name,
-            content=content_id(self.version, photograph.sha256, payload),
-            payload=payload,
-            **photograph.credits(),
-            known={"set": "drawn" if picture else "portrait", "split_group": name},
-            data={"joints": [asdict(joint) for joint in joints]},
-        )

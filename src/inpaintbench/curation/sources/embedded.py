@@ -22,7 +22,7 @@ from inpaintbench.curation.sources.virtual_camera import MOTIONS, Transforms
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.frozen import GROUP
 from inpaintbench.ranges import AtLeastOne, Seed, Side, Whole
-from inpaintbench.types import Frames, Hole, content_id, item_rng
+from inpaintbench.types import Frames, Hole, item_rng
 
 FRAMES_PER_SECOND = 30.0
 FEWEST_FRAMES, MOST_FRAMES = 60, 90
@@ -286,11 +286,8 @@ class EmbeddedSources(SourceLeaf):
             share = water_share(shot, width=self.width, height=self.height)
             # Two films of one photograph are one source.
             of_one = {GROUP: shot.photograph} if self.stills_and_pans else {}
-            yield Footage(
-                name=shot.name, uri=f"embedded:{shot.name}", origin=self.name,
-                content=content_id(self.version, photograph.sha256, payload), payload=payload, **photograph.credits(),
-                known={"bg_scene_motion_level": "high" if share else "low", "bg_scene_motion": round(share, 4), **of_one},
-            )  # fmt: skip
+            known = {"bg_scene_motion_level": "high" if share else "low", "bg_scene_motion": round(share, 4), **of_one}
+            yield photograph.footage(self, shot.name, payload, content=[payload], known=known)
 
     def obtain(self, payload: Mapping[str, Any], scratch: str) -> str:
         """Film the shot of ``payload`` into the folder ``scratch``; the path of the file."""

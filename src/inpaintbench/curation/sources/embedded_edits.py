@@ -18,7 +18,7 @@ from inpaintbench.curation.sources.embedded import FRAMES_PER_SECOND, Shot, film
 from inpaintbench.curation.sources.photographs import PHOTOGRAPHS
 from inpaintbench.errors import InputError
 from inpaintbench.ranges import AtLeastOne, Seed, Side, Whole
-from inpaintbench.types import EDIT_TASKS, Frames, content_id
+from inpaintbench.types import EDIT_TASKS, Frames
 
 # Centre (x, y) and half axes along x and y, in pixels of the photograph.
 Ellipse = tuple[float, float, float, float]
@@ -147,12 +147,9 @@ class EmbeddedEdits(SourceLeaf):
             name = f"{scene.photograph}_{MOTIONS[motion][0]}"
             payload = {"scene": place, "motion": motion, "side": self.side, "frames": self.frames, "seed": self.seed}
             asked = {"source_prompt": scene.shows, "object": None}
-            yield Footage(
-                name=name, uri=f"embedded_edits:{name}", origin=self.name,
-                content=content_id(self.version, photograph.sha256, payload, scene.ellipses, scene.outline),
-                payload=payload, **photograph.credits(),
-                data={EDITS: [{"task": task, "target_prompt": prompt, **asked} for task, prompt in scene.edits()]},
-            )  # fmt: skip
+            edits = [{"task": task, "target_prompt": prompt, **asked} for task, prompt in scene.edits()]
+            content = [payload, scene.ellipses, scene.outline]
+            yield photograph.footage(self, name, payload, content=content, data={EDITS: edits})
 
     def obtain(self, payload: Mapping[str, Any], scratch: str) -> str:
         """Film the clip of ``payload`` and its object into the folder ``scratch``; the path of the film."""

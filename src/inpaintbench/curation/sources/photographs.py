@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
@@ -41,6 +41,24 @@ class Photograph:
     def credits(self) -> dict[str, Any]:
         """Licence, author and page, as fields of ``Footage``."""
         return {"licence": self.licence, "author": self.author, "page_url": self.page_url}
+
+    def footage(
+        self, leaf: SourceLeaf, name: str, payload: Mapping[str, Any], *, content: Sequence[Any], place: str = "", **facts: Any
+    ) -> Footage:
+        """Footage that a leaf makes of it.
+
+        Args:
+            leaf: the source leaf.
+            name: of the footage.
+            payload: what the leaf makes it of.
+            content: changes with it, beside the leaf's version and the photograph.
+            place: that its address begins with; the name of the leaf unless it is given.
+            facts: ``known`` and ``data``.
+        """
+        return Footage(
+            name=name, uri=f"{place or leaf.name}:{name}", origin=leaf.name,
+            content=content_id(leaf.version, self.sha256, *content), payload=payload, **self.credits(), **facts,
+        )  # fmt: skip
 
 
 PHOTOGRAPHS: dict[str, Photograph] = {
@@ -103,14 +121,8 @@ class EmbeddedPhotographs(SourceLeaf):
         """One piece of footage a photograph, in name order."""
         for name, photograph in sorted(PHOTOGRAPHS.items()):
             if photograph.licence:
-                yield Footage(
-                    name=name,
-                    uri=f"embedded:{name}",
-                    origin=self.name,
-                    content=content_id(self.version, photograph.sha256),
-                    payload={"path": quote(str(photograph.path()))},
-                    **photograph.credits(),
-                )
+                payload = {"path": quote(str(photograph.path()))}
+                yield photograph.footage(self, name, payload, content=(), place="embedded")
 
     def obtain(self, payload: Mapping[str, Any], scratch: str) -> str:  # noqa: ARG002 - nothing to make
         """The file in the installed wheel."""

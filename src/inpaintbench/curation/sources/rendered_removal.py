@@ -39,7 +39,7 @@ from inpaintbench.curation.sources.removal_objects import (
 from inpaintbench.curation.sources.virtual_camera import scale_of
 from inpaintbench.errors import InputError
 from inpaintbench.ranges import AtLeastOne, Seed, Side
-from inpaintbench.types import Frames, Hole, content_id, item_rng
+from inpaintbench.types import Frames, Hole, item_rng
 
 LEVELS = ("low", "mid", "high")
 # Kind of side effect -> its strength at each level: the higher, the more it changes. Of glass, how much of the thing shows.
@@ -310,7 +310,8 @@ class RenderedRemoval(SourceLeaf):
                 "camera": "still" if scene.motion == "tripod" else "moving", "camera_movement": scene.motion,
                 "side_effect": scene.kind, "bg_scene_motion_level": "high" if scene.water else "low",
             }  # fmt: skip
-            yield _footage(self, scene, {"width": self.width, "height": self.height, "levels": levels}, known=known)
+            payload = {**_plain(scene), "width": self.width, "height": self.height, "levels": levels}
+            yield PHOTOGRAPHS[scene.photograph].footage(self, scene.name, payload, content=[payload], known=known)
 
     def obtain(self, payload: Mapping[str, Any], scratch: str) -> str:
         """Render the scene of ``payload`` into the folder ``scratch``; the path of the film without the object."""
@@ -358,7 +359,8 @@ class EmbeddedBenchmark(SourceLeaf):
     def footage(self) -> Iterator[Footage]:
         """The films, in order."""
         for place, scene in enumerate(scenes(self.clips, frames=self.frames, seed=self.seed)):
-            yield _footage(self, scene, {"width": self.width, "height": self.height, "stands": place % 2 == 0})
+            payload = {**_plain(scene), "width": self.width, "height": self.height, "stands": place % 2 == 0}
+            yield PHOTOGRAPHS[scene.photograph].footage(self, scene.name, payload, content=[payload])
 
     def obtain(self, payload: Mapping[str, Any], scratch: str) -> str:
         """Film the scene of ``payload`` into the folder ``scratch``; the path of the film."""
@@ -373,14 +375,8 @@ class EmbeddedBenchmark(SourceLeaf):
         return str(path)
 
 
-def _footage(leaf: SourceLeaf, scene: Scene, given: Mapping[str, Any], *, known: Mapping[str, str] = {}) -> Footage:
-    """A scene as footage of a leaf, which renders it by what is ``given`` besides."""
-    photograph = PHOTOGRAPHS[scene.photograph]
-    payload = {"scene": {**asdict(scene), "effects": list(scene.effects)}, **given}
-    return Footage(
-        name=scene.name, uri=f"{leaf.name}:{scene.name}", origin=leaf.name,
-        content=content_id(leaf.version, photograph.sha256, payload), payload=payload, **photograph.credits(), known=known,
-    )  # fmt: skip
+def _plain(scene: Scene) -> dict[str, Any]:
+    return {"scene": {**asdict(scene), "effects": list(scene.effects)}}
 
 
 def _scene_of(payload: Mapping[str, Any]) -> Scene:
