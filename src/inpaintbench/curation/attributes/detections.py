@@ -43,7 +43,32 @@ OBJECTS = tuple(kind for kind in yolox.KINDS if kind not in SCENERY)
 Detected = tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]
 
 
-class ForegroundFraction(AttributeLeaf):
+class _Staying(AttributeLeaf):
+    """Mean share of the sampled frames in boxes of some kinds that stay."""
+
+    unit = "fraction of the view"
+    needs = ("truth",)
+    weights = (yolox.WEIGHTS,)
+    kinds: Collection[str]
+
+    def __init__(self, *, sampled_frames: AtLeastOne, score_threshold: Share, consecutive_frames: AtLeastOne) -> None:
+        self.sampled_frames, self.score_threshold, self.consecutive_frames = sampled_frames, score_threshold, consecutive_frames
+
+    def measure(self, view: ItemView) -> float:
+        """The share in 0..1; ``NotMeasurable`` while the weights are missing or damaged."""
+        chosen = evenly_spaced(view.frames, count=self.sampled_frames)
+        frames = np.stack([view.truth_frame(index) for index in chosen])
+        # What was found in the last clip is remembered by content, so leaves that share it pay once.
+        detected = _detected(frames.tobytes(), frames.shape, self.score_threshold)
+        counted = [yolox.KINDS.index(kind) for kind in self.kinds]
+        shares = [
+            covered(boxes[np.isin(found, counted)], height=view.height, width=view.width)
+            for boxes, found in staying(detected, consecutive_frames=self.consecutive_frames)
+        ]
+        return float(np.mean(shares))
+
+
+class ForegroundFraction(_Staying):
     """Mean share of ten frames in boxes of objects with scores above ``score_threshold`` that stay; scenery is counted apart.
 
     ``classes`` are the kinds that count, by their COCO names; when empty, all but those of scenery (``scenery_object_fraction``).
@@ -53,10 +78,7 @@ class ForegroundFraction(AttributeLeaf):
 
     name = "foreground_fraction"
     version = "2"
-    unit = "fraction of the view"
     direction = "higher: more of the view shows objects (people, pets, vehicles, furniture ...)"
-    needs = ("truth",)
-    weights = (yolox.WEIGHTS,)
     cost = 1.3
 
     def __init__(
@@ -66,18 +88,11 @@ class ForegroundFraction(AttributeLeaf):
         unknown = sorted(set(classes) - set(yolox.KINDS))
         if unknown:
             raise InputError(f"{unknown[0]!r} is no class of COCO, choose from {', '.join(yolox.KINDS)}")
-        self.sampled_frames, self.score_threshold, self.consecutive_frames = sampled_frames, score_threshold, consecutive_frames
+        super().__init__(sampled_frames=sampled_frames, score_threshold=score_threshold, consecutive_frames=consecutive_frames)
         self.kinds = frozenset(classes or OBJECTS)
 
-    def measure(self, view: ItemView) -> float:
-        """The share in 0..1; ``NotMeasurable`` while the weights are missing or damaged."""
-        return staying_share(
-            view, kinds=self.kinds, sampled_frames=self.sampled_frames, score_threshold=self.score_threshold,
-            consecutive_frames=self.consecutive_frames,
-        )  # fmt: skip
 
-
-class SceneryObjectFraction(AttributeLeaf):
+class SceneryObjectFraction(_Staying):
     """Mean share of ten frames in boxes of birds, cattle, boats, plants that stay, which ``foreground_fraction`` leaves out.
 
     Some of it is there: a boat is a boat, a butterfly is a bird to the detector. Some is not: a rock is a bear, reeds are a
@@ -86,23 +101,14 @@ class SceneryObjectFraction(AttributeLeaf):
 
     name = "scenery_object_fraction"
     version = "1"
-    unit = "fraction of the view"
     direction = "higher: more of the view shows what may be an object, or a rock or a leaf"
-    needs = ("truth",)
-    weights = (yolox.WEIGHTS,)
     cost = 0.05
+    kinds = SCENERY
 
     def __init__(
         self, *, sampled_frames: AtLeastOne = 10, score_threshold: Share = 0.5, consecutive_frames: AtLeastOne = 3
     ) -> None:
-        self.sampled_frames, self.score_threshold, self.consecutive_frames = sampled_frames, score_threshold, consecutive_frames
-
-    def measure(self, view: ItemView) -> float:
-        """The share in 0..1; ``NotMeasurable`` while the weights are missing or damaged."""
-        return staying_share(
-            view, kinds=SCENERY, sampled_frames=self.sampled_frames, score_threshold=self.score_threshold,
-            consecutive_frames=self.consecutive_frames,
-        )  # fmt: skip
+        super().__init__(sampled_frames=sampled_frames, score_threshold=score_threshold, consecutive_frames=consecutive_frames)
 
 
 class TextOverlayFraction(AttributeLeaf):
@@ -134,21 +140,6 @@ class TextOverlayFraction(AttributeLeaf):
                 cv2.fillConvexPoly(inside, np.rint(corners - 0.5).astype(np.int32), 1)
             shares.append(inside.mean())
         return float(np.mean(shares))
-
-
-def staying_share(
-    view: ItemView, *, kinds: Collection[str], sampled_frames: int, score_threshold: float, consecutive_frames: int
-) -> float:
-    """Mean share, 0..1, of the sampled frames in boxes of ``kinds`` that stay.
-
-    What was found in the last clip is remembered by content, so leaves that share it pay once. Raises what ``boxes`` raises.
-    """
-    chosen = evenly_spaced(view.frames, count=sampled_frames)
-    frames = np.stack([view.truth_frame(index) for index in chosen])
-    detected = staying(_detected(frames.tobytes(), frames.shape, score_threshold), consecutive_frames=consecutive_frames)
-    counted = [yolox.KINDS.index(kind) for kind in kinds]
-    shares = [covered(boxes[np.isin(found, counted)], height=view.height, width=view.width) for boxes, found in detected]
-    return float(np.mean(shares))
 
 
 @lru_cache(maxsize=1)
