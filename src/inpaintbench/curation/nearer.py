@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from inpaintbench import video
+from inpaintbench.curation.fitting import fitted
 from inpaintbench.curation.normalizers.sizing import Cover
-from inpaintbench.curation.object_masks import fitted
 from inpaintbench.errors import Rejected
 from inpaintbench.executors.base import Executor, Outcome, Step, Task
 from inpaintbench.steps import AXIS_CLIPS

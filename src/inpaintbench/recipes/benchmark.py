@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from inpaintbench.curation import fitting, measuring, object_masks
+from inpaintbench.curation import fitting, measuring
 from inpaintbench.executors.base import Executor
 from inpaintbench.export import slices
 from inpaintbench.masks import render
@@ -93,7 +93,7 @@ def label(recipe: BenchmarkRecipe, executor: Executor, workspace: Workspace) -> 
         for one in stages.pieces_of(workspace, clips)
     ]
     nearest = {} if recipe.fit == "none" else {"resample": "nearest"}
-    object_masks.fit(executor, wanted, normalizer={**recipe.normalizer, **nearest})
+    fitting.fit_masks(executor, wanted, normalizer={**recipe.normalizer, **nearest})
     measuring.measure(executor, clips, leaf=_MOTION)
 
 
@@ -110,7 +110,7 @@ def corrupt(recipe: BenchmarkRecipe, executor: Executor, workspace: Workspace) -
     constants = {"dilations": recipe.dilations}
     requests = []
     for one in stages.pieces_of(workspace, clips):
-        mask = masks.get((one.clip.clip_id, object_masks.attribute_name(f"{_MASK}{one.end}" if one.end else None)))
+        mask = masks.get((one.clip.clip_id, fitting.mask_name(f"{_MASK}{one.end}" if one.end else None)))
         if mask:
             requests.append(
                 render.MaskRequest(one.clip, _GENERATOR, constants, recipe.seed, data={_MASK: mask}, name=one.name)

@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from inpaintbench.curation import fitting, object_masks, paired_inputs
+from inpaintbench.curation import fitting
 from inpaintbench.curation.sources.removal_layouts import COMBINED, COMMON, KINDS, STRENGTHS
 from inpaintbench.executors.base import Executor
 from inpaintbench.export import slices
@@ -90,8 +90,8 @@ def label(recipe: RemovalRecipe, executor: Executor, workspace: Workspace) -> No
                 inputs.append(fitting.Wanted(one.clip, blob, variant.removeprefix(_INPUT), one.name))
             elif part.startswith((_MASK, _EFFECT)):
                 masks.append(fitting.Wanted(one.clip, blob, None if variant == _MASK else variant, one.name))
-    object_masks.fit(executor, masks, normalizer=recipe.normalizer)
-    paired_inputs.fit(executor, inputs, normalizer=recipe.normalizer)
+    fitting.fit_masks(executor, masks, normalizer=recipe.normalizer)
+    fitting.fit_inputs(executor, inputs, normalizer=recipe.normalizer)
 
 
 def _clips(workspace: Workspace) -> list[Clip]:
@@ -135,7 +135,7 @@ def _pairs(workspace: Workspace, clips: Sequence[Clip]) -> list[removal.Pair]:
     def mask(one: stages.Piece, part: str, variant: str) -> str | None:
         """Blob of the part of a variant, or of that of all variants."""
         names = (f"{part}_{variant}{one.end}", f"{part}{one.end}")
-        blobs = (masks.get((one.clip.clip_id, object_masks.attribute_name(None if name == _MASK else name))) for name in names)
+        blobs = (masks.get((one.clip.clip_id, fitting.mask_name(None if name == _MASK else name))) for name in names)
         return next(filter(None, blobs), None)
 
     for one in stages.pieces_of(workspace, clips):
@@ -148,7 +148,7 @@ def _pairs(workspace: Workspace, clips: Sequence[Clip]) -> list[removal.Pair]:
                 pairs.append(removal.Pair(clip, thing, None, clip.rgb_sha256, False, stated, name=one.name))
             continue
         for variant, strengths in scene["effects"].items():
-            row = inputs.get((clip.clip_id, paired_inputs.attribute_name(f"{variant}{one.end}")))
+            row = inputs.get((clip.clip_id, fitting.input_name(f"{variant}{one.end}")))
             if row is None or (thing := mask(one, _MASK, variant)) is None:
                 continue
             told = {"side_effect": COMMON} if variant == COMMON else dict(stated)

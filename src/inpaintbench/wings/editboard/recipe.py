@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from inpaintbench import video
 from inpaintbench.catalogue import unknown_name
-from inpaintbench.curation import fitting, footage, measuring, nearer, object_masks
+from inpaintbench.curation import fitting, footage, measuring, nearer
 from inpaintbench.curation.attributes.changes import ENOUGH, WarpValidShare
 from inpaintbench.curation.nearer import ZOOM
 from inpaintbench.curation.sources.base import located
@@ -158,7 +158,7 @@ def label(recipe: EditingRecipe, executor: Executor, workspace: Workspace) -> No
         for edit in _edits(workspace, clips)
         if edit.task in recipe.mask_tasks and OBJECT_MASK in (source := parts[edit.clip.source_id]).parts
     }
-    object_masks.fit(executor, list(wanted.values()), normalizer=recipe.normalizer)
+    fitting.fit_masks(executor, list(wanted.values()), normalizer=recipe.normalizer)
     nearer_ones = _from_nearer(recipe, executor, workspace, list(wanted.values())) if recipe.paired else []
     measuring.measure(executor, [*clips, *nearer_ones], leaf=WarpValidShare.name)
     if recipe.captioner:
@@ -169,16 +169,13 @@ def _from_nearer(recipe: EditingRecipe, executor: Executor, workspace: Workspace
     """Film what is wanted from nearer, with its masks; the clips."""
     spans = {(row.source_id, row.start_frame, row.end_frame): row for row in workspace.table(AXIS_CLIPS, Clip, step=_LARGE)}
     large = {one.clip.clip_id: row for one in wanted if (row := spans.get(_span(one.clip))) is not None}
-    fitted = fitting.fit(
-        executor, [replace(one, clip=large[one.clip.clip_id]) for one in wanted if one.clip.clip_id in large], step=_LARGE_MASKS,
-        version=object_masks.VERSION, function=object_masks.fit_one, attribute=object_masks.attribute_name,
-        normalizer=recipe.large,
-    )  # fmt: skip
+    of_large = [replace(one, clip=large[one.clip.clip_id]) for one in wanted if one.clip.clip_id in large]
+    fitted = fitting.fit_masks(executor, of_large, step=_LARGE_MASKS, normalizer=recipe.large)
     masks = {(row.subject_id, row.name): str(row.blob) for row in fitted.records}
     asked: dict[str, nearer.Wanted] = {}
     names: dict[str, list[str]] = {}
     for one in wanted:
-        name, of = object_masks.attribute_name(one.variant), large.get(one.clip.clip_id)
+        name, of = fitting.mask_name(one.variant), large.get(one.clip.clip_id)
         if of is not None and (mask := masks.get((of.clip_id, name))) is not None:
             clip_id = nearer.clip_id_of(one.clip, mask)
             asked[clip_id] = nearer.Wanted(one.clip, of, mask, one.name)
@@ -188,7 +185,7 @@ def _from_nearer(recipe: EditingRecipe, executor: Executor, workspace: Workspace
     for clip in made:
         hole = nearer.mask_of(video.read_hole(workspace.blobs.proved(asked[clip.clip_id].mask)))
         blob, _ = workspace.blobs.put(video.suffix_for(clip.frames), partial(video.write_hole, hole=hole, fps=clip.fps))
-        of_mask = (None, OBJECT_MASKS, object_masks.VERSION, blob)
+        of_mask = (None, OBJECT_MASKS, fitting.MASKS_VERSION, blob)
         rows += [Attribute(clip.clip_id, name, float(hole.mean()), *of_mask) for name in names[clip.clip_id]]
         shows.append(Attribute(clip.clip_id, _SHOWS, asked[clip.clip_id].clip.clip_id, None, OBJECT_MASKS, nearer.VERSION))
     workspace.write_table("attributes", _NEARER, rows, Attribute)
@@ -224,7 +221,7 @@ def corrupt(recipe: EditingRecipe, executor: Executor, workspace: Workspace) -> 
     near, groups = _nearer_clips(workspace) if recipe.paired else {}, dict[str, dict[str, Corruption]]()
     made, refused = [], []
     for edit in _edits(workspace, clips):
-        mask = masks.get((edit.clip.clip_id, object_masks.attribute_name(edit.object)))
+        mask = masks.get((edit.clip.clip_id, fitting.mask_name(edit.object)))
         if edit.task not in recipe.mask_tasks:
             mask = None
         elif mask is None:
@@ -233,8 +230,8 @@ def corrupt(recipe: EditingRecipe, executor: Executor, workspace: Workspace) -> 
             continue
         said = edit.source_prompt or prompts.get(edit.clip.clip_id)
         made.append(_corruption(edit, said, mask))
-        if mask and (clip := near.get((edit.clip.clip_id, object_masks.attribute_name(edit.object)))) is not None:
-            mask = masks[clip.clip_id, object_masks.attribute_name(edit.object)]
+        if mask and (clip := near.get((edit.clip.clip_id, fitting.mask_name(edit.object)))) is not None:
+            mask = masks[clip.clip_id, fitting.mask_name(edit.object)]
             of = {SMALL: made[-1], LARGE: _corruption(replace(edit, clip=clip), said, mask, of_clip=edit.clip.clip_id)}
             groups[of[SMALL].corruption_id] = of
             made.append(of[LARGE])
