@@ -21,23 +21,10 @@ import numpy.typing as npt
 
 from inpaintbench import video
 from inpaintbench.catalogue import known_name
+from inpaintbench.curation.sources import removal_layouts as layouts
 from inpaintbench.curation.sources.base import PARTS, Footage, Origin, Sidecars, SourceLeaf, quoted_path, unquoted_path
 from inpaintbench.curation.sources.edit_folders import first_of, of_one_size, read_mask
-from inpaintbench.curation.sources.removal_layouts import (
-    GENERIC,
-    NAMES,
-    Film,
-    Found,
-    Stated,
-    by_folders,
-    find,
-    match,
-    pictures_in,
-    polygons_in,
-    read_effects,
-    some_of,
-    state_of,
-)
+from inpaintbench.curation.sources.removal_layouts import GENERIC, NAMES, Film, Found, Stated
 from inpaintbench.errors import InputError, MediaError, Rejected
 from inpaintbench.ranges import Positive
 from inpaintbench.types import Frames, content_id
@@ -97,7 +84,7 @@ class RemovalFolders(SourceLeaf):
         self.folder, self.layout, self.fps, self.allow_unmatched = Path(folder), layout, float(fps), allow_unmatched
         self.masks, self.truth = (None if path is None else Path(path) for path in (masks, truth))
         self.lengthen, self.masks_of_any_size = lengthen, masks_of_any_size
-        self._effects = None if effects is None else read_effects(Path(effects))
+        self._effects = None if effects is None else layouts.read_effects(Path(effects))
         self._sidecars = Sidecars(self.folder, otherwise=Origin(licence, author))
         self._notes: list[tuple[str, str]] = []
 
@@ -116,10 +103,10 @@ class RemovalFolders(SourceLeaf):
             said = self._sidecars.of(clip.shots[0].input.files[0])
             source, fps = clip.truth or clip.shots[0].input, clip.fps or self.fps
             films = [film for shot in shots for film in shot.values()] + ([clip.truth] if clip.truth else [])
-            stated = by_folders(clip.name) if self._effects is None else self._effects.get(clip.name, Stated())
+            stated = layouts.by_folders(clip.name) if self._effects is None else self._effects.get(clip.name, Stated())
             # What only folders could say before has the content that it had.
             more = [] if self._effects is None and not stated.strength else [stated.kind, stated.strength, list(stated.several)]
-            states = [state_of(film) for film in films]
+            states = [layouts.state_of(film) for film in films]
             payload: dict[str, Any] = {
                 "shots": [{part: _plain(film) for part, film in shot.items()} for shot in shots],
                 "names": [shot.name for shot in clip.shots],
@@ -139,12 +126,12 @@ class RemovalFolders(SourceLeaf):
     def found(self) -> list[Found]:
         """The clips, looked for and not opened; raises what ``footage`` raises."""
         if self.layout == GENERIC:
-            made = match(self.folder, self.masks or self.folder, self.truth, allow_unmatched=self.allow_unmatched)
+            made = layouts.match(self.folder, self.masks or self.folder, self.truth, allow_unmatched=self.allow_unmatched)
         else:
-            made = find(self.folder, self.layout, allow_unmatched=self.allow_unmatched)
+            made = layouts.find(self.folder, self.layout, allow_unmatched=self.allow_unmatched)
         strangers = [name for name in self._effects or () if name not in {clip.name for clip in made.clips}]
         if strangers:
-            raise InputError(f"the table of side effects names clips that are not there: {some_of(strangers)}")
+            raise InputError(f"the table of side effects names clips that are not there: {layouts.some_of(strangers)}")
         self._notes = [(quoted_path(name), reason) for name, reason in made.alone]
         return made.clips
 
@@ -258,7 +245,7 @@ def _unpacked(film: Film, work: Path) -> Film:
         folder.mkdir(parents=True, exist_ok=True)
         paths = []
         with zipfile.ZipFile(film.files[0]) as opened:
-            for number, name in enumerate(pictures_in(film.files[0])):
+            for number, name in enumerate(layouts.pictures_in(film.files[0])):
                 paths.append(folder / f"{number:05d}{Path(name).suffix}")
                 with opened.open(name) as packed, paths[-1].open("wb") as target:
                     shutil.copyfileobj(packed, target)
@@ -299,7 +286,7 @@ def _levels(film: Film, work: Path) -> npt.NDArray[np.uint8]:
     if path.suffix == ".json":
         # The polygons of one picture, filled.
         try:
-            polygons = [np.array(polygon, np.float64).reshape(-1, 2) for polygon in polygons_in(path)]
+            polygons = [np.array(polygon, np.float64).reshape(-1, 2) for polygon in layouts.polygons_in(path)]
         except ValueError as error:
             raise MediaError(f"{path.name} has no polygons: {error}") from error
         height, width = video.read_image(Path(film.more["size_of"])).shape[:2]

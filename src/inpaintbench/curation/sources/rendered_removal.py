@@ -22,20 +22,7 @@ from inpaintbench.curation.sources import removal_objects as objects
 from inpaintbench.curation.sources.base import PARTS, Footage, SourceLeaf
 from inpaintbench.curation.sources.embedded import FRAMES_PER_SECOND, Film, Shot, noise_of, noiseless
 from inpaintbench.curation.sources.photographs import PHOTOGRAPHS
-from inpaintbench.curation.sources.removal_objects import (
-    OBJECTS,
-    Exposure,
-    Glow,
-    Layer,
-    Piece,
-    Reflection,
-    Seen,
-    Shadow,
-    Solid,
-    Sprite,
-    Thing,
-    layered,
-)
+from inpaintbench.curation.sources.removal_objects import OBJECTS, Layer, Seen, Sprite, Thing
 from inpaintbench.curation.sources.virtual_camera import scale_of
 from inpaintbench.errors import InputError
 from inpaintbench.ranges import AtLeastOne, Seed, Side
@@ -169,12 +156,12 @@ def render(scene: Scene, *, width: int, height: int, levels: Sequence[str] | Non
     inputs = {level: np.empty_like(film.frames) for level, _ in wanted}
     truth, inside = np.empty_like(film.frames), np.zeros(film.frames.shape[:3], np.bool_)
     for index, frame in enumerate(film.frames):
-        truth[index] = layered(frame, (), noise=noise[index])
+        truth[index] = objects.layered(frame, (), noise=noise[index])
         shown = stage.solid(index)
         if shown is not None:
             shown.piece.of(inside[index])[...] = shown.piece.cover > 0
         for level, effects in wanted:
-            inputs[level][index] = layered(frame, stage.layers(index, effects, shown), noise=noise[index])
+            inputs[level][index] = objects.layered(frame, stage.layers(index, effects, shown), noise=noise[index])
     return Rendered(truth, inputs, inside, film, stage.travelled)
 
 
@@ -236,27 +223,27 @@ class _Stage:
         if "shadow" in effects:
             matrix = objects.lying(one, contact, scale, self.shear)
             piece = objects.shade(one, matrix, contact_row=float(contact[1]), **size)
-            made.append(None if piece is None else Shadow(piece, effects["shadow"]))
+            made.append(None if piece is None else objects.Shadow(piece, effects["shadow"]))
         if "reflection" in effects:
             image = objects.seen(one, objects.upside_down(one, contact, scale), **size)
             image = image and objects.faded(image, contact_row=float(contact[1]), reach=scale * len(one.alpha))
-            made.append(None if image is None else Reflection(image.piece, image.colour, effects["reflection"]))
+            made.append(None if image is None else objects.Reflection(image.piece, image.colour, effects["reflection"]))
         if "mirror" in effects:
             corners = self.mirrors[index]
             matrix = objects.turned_round(objects.upright(one, contact, scale), float(corners[0, 0]))
             image = objects.seen(one, matrix, **size)
             image = image and objects.within(image, [(float(x), float(y)) for x, y in corners])
-            made.append(None if image is None else Reflection(image.piece, image.colour, effects["mirror"]))
+            made.append(None if image is None else objects.Reflection(image.piece, image.colour, effects["mirror"]))
         flicker = 1 + _FLICKER * math.sin(2 * math.pi * _FLICKER_HERTZ * index / FRAMES_PER_SECOND)
         if "light" in effects:
             tall, strength = scale * len(one.alpha), effects["light"] * flicker
             made.append(self._lamp(float(contact[0]), float(contact[1]) - 0.8 * tall, tall, strength))
         if "exposure" in effects:
-            made.append(Exposure(effects["exposure"] * flicker))
-        made.append(None if shown is None else Solid(shown.piece, shown.colour, effects.get("translucency", 1.0)))
+            made.append(objects.Exposure(effects["exposure"] * flicker))
+        made.append(None if shown is None else objects.Solid(shown.piece, shown.colour, effects.get("translucency", 1.0)))
         return [layer for layer in made if layer is not None]
 
-    def _lamp(self, x: float, y: float, tall: float, strength: float) -> Glow | None:
+    def _lamp(self, x: float, y: float, tall: float, strength: float) -> objects.Glow | None:
         """Light around (x, y), as far as it changes a level by itself."""
         reach = _LAMP_REACH * tall
         far = reach * math.sqrt(2 * math.log(max(strength * max(_LAMP) / _NO_LEVEL, 1.0)))
@@ -266,7 +253,7 @@ class _Stage:
             return None
         across, down = np.arange(left, right) - x, np.arange(top, bottom) - y
         cover = np.exp(-(across[None, :] ** 2 + down[:, None] ** 2) / (2 * reach**2))
-        return Glow(Piece(top, left, cover), _LAMP, strength)
+        return objects.Glow(objects.Piece(top, left, cover), _LAMP, strength)
 
 
 def check_films(what: str, count: int, *, frames: int, width: int, height: int) -> None:

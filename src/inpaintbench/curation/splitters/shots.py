@@ -19,19 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench import video
-from inpaintbench.curation.shot_matching import (
-    SAME_SCENE,
-    Blend,
-    ColourPath,
-    Details,
-    cell_products,
-    colour_distance,
-    details_of,
-    dissolves,
-    fades,
-    likeness,
-    still_likeness,
-)
+from inpaintbench.curation import shot_matching as matching
+from inpaintbench.curation.shot_matching import SAME_SCENE, Blend, Details
 from inpaintbench.curation.splitters.base import Splitter, windows_within
 from inpaintbench.errors import InputError, Rejected
 from inpaintbench.lazily import lazily
@@ -184,7 +173,7 @@ class TransitionFinder:
         details, first = _details(self._held), self._first
         # Dissolves are looked for between the cuts that are beyond doubt.
         sure = {index for index, _ in _cuts(details, range(1, len(details)), sure=True)}
-        blends = [*fades(details), *dissolves(details, sure)]
+        blends = [*matching.fades(details), *matching.dissolves(details, sure)]
         self._gradual += [Blend(first + blend.start, first + blend.end, blend.score) for blend in blends]
         for index, score in _cuts(details, range(max(1, own.start - first), own.stop - first), sure=False):
             self._cuts[first + index] = Transition(first + index, first + index, "cut", score)
@@ -207,7 +196,7 @@ def _details(frames: Sequence[Image]) -> list[Details]:
             start, end = start + (start > 0), end - (end < whole)
             part = slice(start, end) if end - start >= LEAST_SIDE else slice(0, whole)
             parts[shape] = (*parts.get(shape, ()), part)
-    return [details_of(np.ascontiguousarray(frame[parts[frame.shape]])) for frame in frames]
+    return [matching.details_of(np.ascontiguousarray(frame[parts[frame.shape]])) for frame in frames]
 
 
 def _cuts(details: list[Details], indices: range, *, sure: bool) -> Iterator[tuple[int, float]]:
@@ -230,7 +219,7 @@ def _least_likeness(details: list[Details], index: int, differences: npt.NDArray
     """Likeness from which frames astride a place show one scene; None where nothing proposes a cut."""
     one, other = details[index - 1 : index + 1]
     # How far colours go from the frame before to this one, and at most just before and after, in levels a frame.
-    steps = [colour_distance(*pair) for pair in pairwise(details[max(0, index - 4) : index + 4])]
+    steps = [matching.colour_distance(*pair) for pair in pairwise(details[max(0, index - 4) : index + 4])]
     place = index - 1 - max(0, index - 4)
     jump, before, after = steps[place], max(steps[:place], default=0.0), max(steps[place + 1 :], default=0.0)
     calm = jump / max(before, after, NOISE_LEVELS)
@@ -239,7 +228,7 @@ def _least_likeness(details: list[Details], index: int, differences: npt.NDArray
         spike = differences[index] >= SPIKE_LEVELS + SPIKE_RATIO * (float(around.max()) if len(around) else 0.0)
         moved = differences[index] >= SPIKE_LEVELS and not (one.flat or other.flat)
         resized = one.luma.shape != other.luma.shape
-        if not (spike or resized or (moved and still_likeness(one, other) < SAME_SCENE)):
+        if not (spike or resized or (moved and matching.still_likeness(one, other) < SAME_SCENE)):
             return None
     if min(before, after) >= WHIP_RATIO * jump:
         return WHIPPED_LIKENESS
@@ -252,7 +241,7 @@ def _changed_share(one: Details, other: Details) -> float:
     """Share of the cells with details in which two frames differ where they stand; captions and stickers change few."""
     if one.luma.shape != other.luma.shape:
         return 1.0
-    products, squares, other_squares = cell_products(one, other)
+    products, squares, other_squares = matching.cell_products(one, other)
     energy = np.maximum(squares, other_squares)
     told = energy > np.median(energy) / 4
     return float(np.mean(products[told] < CHANGED_LIKENESS * energy[told])) if told.any() else 0.0
@@ -273,8 +262,8 @@ def _alike_astride(details: list[Details], index: int, *, least: float) -> float
                 continue
             if any(frame.black for frame in details[one + 1 : other]):
                 continue
-            if colour_distance(details[one], details[other]) <= SAME_COLOURS:
-                best = max(best, likeness(details[one], details[other])[0])
+            if matching.colour_distance(details[one], details[other]) <= SAME_COLOURS:
+                best = max(best, matching.likeness(details[one], details[other])[0])
             if best >= least:
                 return best
     return best
@@ -285,8 +274,8 @@ def _half_way(details: list[Details], index: int) -> bool:
     around = details[max(0, index - 1) : index + 2]
     if len(around) < 3 or len({frame.luma.shape for frame in around}) > 1:
         return False
-    path = ColourPath.of([frame.colours for frame in around])
+    path = matching.ColourPath.of([frame.colours for frame in around])
     between = MIXED_SHARE <= path.shares[1] <= 1 - MIXED_SHARE
     if path.length < LEAST_JUMP_LEVELS or path.bend > MIXED_BEND or not between:
         return False
-    return likeness(around[0], around[-1])[0] < SAME_SCENE
+    return matching.likeness(around[0], around[-1])[0] < SAME_SCENE
