@@ -137,37 +137,31 @@ class FlickrClient:
         self, key: str, secret: str, *, bucket: TokenBucket, endpoint: str = ENDPOINT, contact: str = "",
         timeout_seconds: float = _TIMEOUT_SECONDS, tries: int = _TRIES, sleep: Callable[[float], None] | None = None,
     ) -> None:  # fmt: skip
-        self._redaction = Redaction((key, secret))
-        self._bucket = bucket
-        self._endpoint = endpoint
-        self._tries = tries
-        self._sleep = tenacity.nap.sleep if sleep is None else sleep
-        self._last: Any = None
-        self._api = self._open(key, secret, contact=contact, timeout_seconds=timeout_seconds)
-        self._redaction.install()
-
-    def __repr__(self) -> str:
-        return f"FlickrClient({self._endpoint!r})"
-
-    def _open(self, key: str, secret: str, *, contact: str, timeout_seconds: float) -> Any:
         try:
             import flickrapi
             import requests
         except ImportError:
             raise MissingExtraError("fetching from Flickr", "flickr") from None
-        api = flickrapi.FlickrAPI(key, secret, format="json", store_token=False, timeout=timeout_seconds)
-        api.REST_URL = self._endpoint
+        self._redaction, self._bucket, self._endpoint = Redaction((key, secret)), bucket, endpoint
+        self._tries, self._sleep = tries, tenacity.nap.sleep if sleep is None else sleep
+        self._api = flickrapi.FlickrAPI(key, secret, format="json", store_token=False, timeout=timeout_seconds)
+        self._api.REST_URL = endpoint
         session = requests.Session()  # flickrapi's own is shared by the whole process
         session.trust_env = False
         session.max_redirects = 0
         session.headers["User-Agent"] = f"inpaintbench/{inpaintbench.__version__}" + (f" ({contact})" if contact else "")
-        session.hooks["response"].append(self._keep)
-        api.flickr_oauth.session = session
-        return api
+        # Status and Retry-After of the last answer: flickrapi's exceptions carry neither as data.
+        self._last: tuple[int, str | None] | None = None
 
-    def _keep(self, response: Any, *_: Any, **__: Any) -> None:
-        # flickrapi's exceptions carry no status as data and no headers.
-        self._last = (int(response.status_code), response.headers.get("Retry-After"))
+        def keep(response: Any, *_: Any, **__: Any) -> None:
+            self._last = (int(response.status_code), response.headers.get("Retry-After"))
+
+        session.hooks["response"].append(keep)
+        self._api.flickr_oauth.session = session
+        self._redaction.install()
+
+    def __repr__(self) -> str:
+        return f"FlickrClient({self._endpoint!r})"
 
     @cached_property
     def licences(self) -> FlickrLicences:
@@ -198,31 +192,23 @@ class FlickrClient:
             raise NetworkError(f"{error}, at each of {self._tries} tries") from None
 
     def _wait(self, state: tenacity.RetryCallState) -> float:
-        seconds = _retry_after(self._last)
-        if seconds is None:
+        """Seconds before the next try: as the last answer asks, by a number or a date (RFC 9110, 10.2.3), else more each time."""
+        text = self._last[1] if self._last else None
+        moment = None if text is None or text.strip().isdecimal() else date(text)
+        if text is None or (moment is None and not text.strip().isdecimal()):
             return float(2 ** (state.attempt_number - 1))
+        seconds = max(0.0, (moment - datetime.now(UTC)).total_seconds()) if moment else float(text)
         self._bucket.pause(seconds)  # the next try waits in the bucket, with everybody else
         return 0.0
 
     def _attempt(self, method: str, parameters: Mapping[str, str]) -> dict[str, Any]:
-        self._bucket.take(patience_seconds=_PATIENCE_SECONDS)
-        self._last = None
-        body = self._post(method, parameters)
-        try:
-            answer = json.loads(self._redaction.clean(body.decode()))
-            stat = answer["stat"]
-        except (ValueError, KeyError, TypeError):
-            raise _Passing(f"what Flickr answers to {method} is not JSON as it is known") from None
-        if stat != "ok":
-            raise self._refusal(method, answer)
-        return dict(answer)
-
-    def _post(self, method: str, parameters: Mapping[str, str]) -> bytes:
         import flickrapi
         import requests
 
+        self._bucket.take(patience_seconds=_PATIENCE_SECONDS)
+        self._last = None
         try:
-            return bytes(self._api.do_flickr_call(method, **parameters))
+            body = bytes(self._api.do_flickr_call(method, **parameters))
         except requests.TooManyRedirects:
             raise NetworkError(f"Flickr answers {method} with a redirect, and none is followed") from None
         except requests.RequestException as error:
@@ -231,27 +217,21 @@ class FlickrClient:
             status = self._last[0] if self._last else 0
             passing = status in (408, 429) or status >= 500
             raise (_Passing if passing else NetworkError)(f"Flickr answers {method} with HTTP status {status}") from None
-
-    def _refusal(self, method: str, answer: Mapping[str, Any]) -> InputError | NetworkError:
+        try:
+            answer = json.loads(self._redaction.clean(body.decode()))
+            stat = answer["stat"]
+        except (ValueError, KeyError, TypeError):
+            raise _Passing(f"what Flickr answers to {method} is not JSON as it is known") from None
+        if stat == "ok":
+            return dict(answer)
         code = int(answer.get("code") or 0) if str(answer.get("code", "")).isdecimal() else 0
         said = " ".join(self._redaction.clean(str(answer.get("message", ""))).split())[:_LONGEST_TEXT]
         sentence = f"Flickr refuses {method}: {said or 'no reason given'} (error {code})"
         if code in _PASSING_CODES or (code == _SEARCH_DOWN and method == "flickr.photos.search"):
-            return _Passing(sentence)
+            raise _Passing(sentence)
         if code in _KEY_CODES:
             sentence += "; check FLICKR_API_KEY and FLICKR_API_SECRET"
-        return ApiError(sentence, code)
-
-
-def _retry_after(last: tuple[int, str | None] | None) -> float | None:
-    """Seconds that the last answer asks to wait: a number, or a date (RFC 9110, 10.2.3)."""
-    text = last[1] if last else None
-    if text is None:
-        return None
-    if text.strip().isdecimal():
-        return float(text)
-    moment = date(text)
-    return None if moment is None else max(0.0, (moment - datetime.now(UTC)).total_seconds())
+        raise ApiError(sentence, code)
 
 
 ALL_RIGHTS_RESERVED = "all-rights-reserved"
