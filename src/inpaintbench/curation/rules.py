@@ -12,9 +12,9 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError
@@ -28,6 +28,42 @@ _BOUNDS = {"at_least": ">=", "above": ">", "at_most": "<=", "below": "<"}
 _LISTS = {"one_of": "in", "none_of": "not in"}
 
 
+def _plain(given: Any) -> Any:
+    """Numbers as floats, dates as text; anything else, also what is no number, unchanged."""
+    if isinstance(given, date):
+        return given.isoformat()
+    if isinstance(given, int | float) and not isinstance(given, bool) and math.isfinite(given):
+        return float(given)
+    return given
+
+
+def _bound(given: Any) -> Any:
+    value = _plain(given)
+    finite = isinstance(value, float) and math.isfinite(value)
+    if value is None or finite or (isinstance(value, str) and _DATE.match(value)):
+        return value
+    raise ValueError(f"{given!r} is neither a number nor a date such as 2019-12-31")
+
+
+def _word(given: Any) -> Any:
+    if isinstance(given, bool):
+        raise ValueError(f"{given!r} is neither a number nor a text; yes and no are stored as 1 and 0")
+    value = _plain(given)
+    if value is None or isinstance(value, str) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    raise ValueError(f"{given!r} is neither a number nor a text")
+
+
+def _words(given: Any) -> Any:
+    if given is not None and not (isinstance(given, list | tuple) and given):
+        raise ValueError(f"{given!r} is not a list of values")
+    return given if given is None else tuple(_word(value) for value in given)
+
+
+Bound = Annotated[float | str | None, BeforeValidator(_bound)]
+Words = Annotated[tuple[float | str, ...] | None, BeforeValidator(_words)]
+
+
 class Rule(BaseModel):
     """Condition on the clips of a benchmark: on one attribute of a clip or its source, or on one answer of people."""
 
@@ -38,41 +74,20 @@ class Rule(BaseModel):
     columns of their tables, ``source.uploaded`` is what the listing said."""
     answer: str | None = None
     """The question that people answered, instead of an attribute: ``keep_reject``."""
-    at_least: float | str | None = None
-    at_most: float | str | None = None
-    above: float | str | None = None
-    below: float | str | None = None
+    at_least: Bound = None
+    at_most: Bound = None
+    above: Bound = None
+    below: Bound = None
     """Bounds are numbers, or dates as ``2019``, ``2019-06`` or ``2019-06-30``, each standing for the whole of it."""
-    equals: float | str | None = None
-    one_of: tuple[float | str, ...] | None = None
-    none_of: tuple[float | str, ...] | None = None
+    equals: Annotated[float | str | None, BeforeValidator(_word)] = None
+    one_of: Words = None
+    none_of: Words = None
     missing: Literal["drop", "keep"] = "drop"
     """Verdict on a clip without a value."""
     flag: bool = Field(False, exclude_if=lambda flag: not flag)
     """Every clip is kept, and those that do not fulfil the rule are marked in ``selection`` and on the funnel page."""
     name: str | None = None
     """Display name of the rule."""
-
-    @field_validator("at_least", "at_most", "above", "below", mode="before")
-    @classmethod
-    def _bound(cls, given: Any) -> Any:
-        value = _plain(given)
-        finite = isinstance(value, float) and math.isfinite(value)
-        if value is None or finite or (isinstance(value, str) and _DATE.match(value)):
-            return value
-        raise ValueError(f"{given!r} is neither a number nor a date such as 2019-12-31")
-
-    @field_validator("equals", mode="before")
-    @classmethod
-    def _equal(cls, given: Any) -> Any:
-        return _word(given)
-
-    @field_validator("one_of", "none_of", mode="before")
-    @classmethod
-    def _list(cls, given: Any) -> Any:
-        if given is not None and not (isinstance(given, list | tuple) and given):
-            raise ValueError(f"{given!r} is not a list of values")
-        return given if given is None else tuple(_word(value) for value in given)
 
     @field_validator("attribute", "answer")
     @classmethod
@@ -140,24 +155,6 @@ class Rule(BaseModel):
     def label(self) -> str:
         """Name of the rule in the table ``selection``: its expression, behind its name where it has one."""
         return f"{self.name} ({self.words})" if self.name else self.words
-
-
-def _plain(given: Any) -> Any:
-    """Numbers as floats, dates as text; anything else, also what is no number, unchanged."""
-    if isinstance(given, date):
-        return given.isoformat()
-    if isinstance(given, int | float) and not isinstance(given, bool) and math.isfinite(given):
-        return float(given)
-    return given
-
-
-def _word(given: Any) -> Any:
-    if isinstance(given, bool):
-        raise ValueError(f"{given!r} is neither a number nor a text; yes and no are stored as 1 and 0")
-    value = _plain(given)
-    if value is None or isinstance(value, str) or (isinstance(value, float) and math.isfinite(value)):
-        return value
-    raise ValueError(f"{given!r} is neither a number nor a text")
 
 
 def text_of(value: float | str) -> str:
