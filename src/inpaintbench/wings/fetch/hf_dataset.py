@@ -50,13 +50,15 @@ class HuggingFaceDataset(Fetcher):
     ) -> None:  # fmt: skip
         if media not in ("video", "image"):
             raise UnknownNameError(unknown_name("kind of media", media, ["video", "image"]))
-        self._dataset, self._config, self._split, self._column = dataset, config, split, column
-        self._licence, self._revision, self._media = licence, revision, media
+        self._dataset, self._config, self._split = dataset, config, split
+        self._where = (dataset, config, split, revision, column)
+        self._licence, self._media = licence, media
 
     @property
     def media(self) -> str:  # type: ignore[override]  # known once the dataset is open
         """``video`` or ``image``, as the column says."""
-        kind = type(self._opened()[0].features[self._opened()[1]]).__name__
+        rows, column = _loaded(*self._where)
+        kind = type(rows.features[column]).__name__
         return {"Video": "video", "Image": "image"}.get(kind, self._media)
 
     def candidates(self) -> Iterator[Candidate]:
@@ -66,7 +68,7 @@ class HuggingFaceDataset(Fetcher):
             InputError: there is no such dataset, configuration, split or column, or none can be told by itself.
             NetworkError: the Hub does not answer.
         """
-        rows, column = self._opened()
+        rows, column = _loaded(*self._where)
         for index in range(len(rows)):
             row = rows[index]
             if row[column]:
@@ -78,7 +80,7 @@ class HuggingFaceDataset(Fetcher):
         Raises:
             Rejected: the row holds neither, too much, or a path of this machine that the dataset has no business with.
         """
-        rows, column = self._opened()
+        rows, column = _loaded(*self._where)
         cell = rows[_index(candidate)][column]
         inside, path = _parts(cell)
         if inside is not None:
@@ -111,19 +113,22 @@ class HuggingFaceDataset(Fetcher):
             Gone: there is no such dataset or row any more.
         """
         try:
-            rows, column = self._opened()
+            rows, column = _loaded(*self._where)
             row = rows[_index(candidate)]
         except (InputError, IndexError) as error:
             raise Gone(f"{candidate.url} is not there any more") from error
         now = self._candidate(_index(candidate), row, column)
         return Licence(now.licence, now.licence_url, checked_at=utc_now())
 
-    def _opened(self) -> tuple[Any, str]:
-        return _loaded(self._dataset, self._config, self._split, self._revision, self._column)
-
     def _candidate(self, index: int, row: Mapping[str, Any], column: str) -> Candidate:
-        rows = self._opened()[0]
-        others = {name.lower(): _readable(rows.features[name], value) for name, value in row.items() if name != column}
+        from datasets import ClassLabel
+
+        rows, others = _loaded(*self._where)[0], {}
+        for name, value in row.items():
+            feature = rows.features[name]
+            named_class = isinstance(feature, ClassLabel) and isinstance(value, int) and value >= 0
+            if name != column:
+                others[name.lower()] = feature.int2str(value) if named_class else value
         named, details = described(others)
         named["licence"] = named.get("licence") or self._licence or (rows.info.license or "").strip() or None
         local = Path(self._dataset).is_dir()
@@ -175,13 +180,6 @@ def _check_size(size: int, limits: Limits) -> None:
         raise Rejected(f"the row holds {size} bytes, more than {limits.most_bytes}")
 
 
-def _readable(feature: Any, value: Any) -> Any:
-    """Names of classes instead of their numbers."""
-    from datasets import ClassLabel
-
-    return feature.int2str(value) if isinstance(feature, ClassLabel) and isinstance(value, int) and value >= 0 else value
-
-
 @lru_cache(maxsize=1)
 def _loaded(dataset: str, config: str | None, split: str, revision: str | None, column: str | None) -> tuple[Any, str]:
     """The rows, with media left undecoded, and the column that holds them."""
@@ -194,9 +192,16 @@ def _loaded(dataset: str, config: str | None, split: str, revision: str | None, 
         raise NetworkError(f"the dataset {dataset!r} cannot be had now: {_line(error)}") from error
     except (OSError, ValueError, KeyError, RuntimeError) as error:
         raise InputError(f"the dataset {dataset!r} (split {split!r}) cannot be loaded: {_line(error)}") from error
-    media_column = _media_column(dataset, rows.features, column)
-    is_media = type(rows.features[media_column]).__name__ in _MEDIA
-    return (rows.cast_column(media_column, type(rows.features[media_column])(decode=False)) if is_media else rows), media_column
+    features = rows.features
+    media = [name for name, feature in features.items() if type(feature).__name__ in _MEDIA]
+    texts = [name for name, feature in features.items() if type(feature).__name__ == "Value" and feature.dtype in _TEXTS]
+    if column is None and len(media) != 1:
+        what = f"several columns of videos or images ({', '.join(media)})" if media else "no column of videos or images"
+        raise InputError(f"the dataset {dataset!r} has {what}; name the column, one of {', '.join(features)}")
+    chosen = media[0] if column is None else column
+    if chosen not in (*media, *texts):
+        raise InputError(f"the column {column!r} of the dataset {dataset!r} holds neither media nor addresses, or is not there")
+    return (rows.cast_column(chosen, type(features[chosen])(decode=False)) if chosen in media else rows), chosen
 
 
 def _load(dataset: str, config: str | None, split: str, revision: str | None) -> Any:
@@ -213,19 +218,6 @@ def _load(dataset: str, config: str | None, split: str, revision: str | None) ->
     if split not in saved:
         raise InputError(f"the dataset {dataset!r} has no split {split!r}, only {', '.join(saved)}")
     return saved[split]
-
-
-def _media_column(dataset: str, features: Mapping[str, Any], wanted: str | None) -> str:
-    media = [name for name, feature in features.items() if type(feature).__name__ in _MEDIA]
-    texts = [name for name, feature in features.items() if type(feature).__name__ == "Value" and feature.dtype in _TEXTS]
-    if wanted is None and len(media) == 1:
-        return media[0]
-    if wanted is None:
-        what = f"several columns of videos or images ({', '.join(media)})" if media else "no column of videos or images"
-        raise InputError(f"the dataset {dataset!r} has {what}; name the column, one of {', '.join(features)}")
-    if wanted not in (*media, *texts):
-        raise InputError(f"the column {wanted!r} of the dataset {dataset!r} holds neither media nor addresses, or is not there")
-    return wanted
 
 
 def _line(error: BaseException) -> str:

@@ -6,7 +6,7 @@ import importlib
 import io
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -106,13 +106,21 @@ class _Silent:
 def _extract(url: str, limits: Limits, *, part: Path | None) -> dict[str, Any]:
     """Metadata that yt-dlp reads from a page, with its video downloaded beside ``part`` where there is one."""
     yt_dlp = _package()
-    shown = without_query(url)
+    shown, begun = without_query(url), time.monotonic()
+
+    def check(progress: dict[str, Any]) -> None:
+        size = max(progress.get("downloaded_bytes") or 0, progress.get("total_bytes") or 0)
+        if size > limits.most_bytes:
+            raise Rejected(f"{shown} is larger than {limits.most_bytes} bytes")
+        if time.monotonic() - begun > limits.seconds:
+            raise Rejected(f"{shown} takes longer than {limits.seconds:g} s")
+
     options = {
         "quiet": True, "no_warnings": True, "noprogress": True, "logger": _Silent(), "cachedir": False, "noplaylist": True,
         "playlist_items": "1", "format": _FORM, "outtmpl": {"default": f"{part}.%(ext)s"}, "retries": limits.tries - 1,
         "fragment_retries": limits.tries - 1, "extractor_retries": limits.tries - 1, "socket_timeout": 60, "proxy": "",
         "overwrites": True, "continuedl": False, "fixup": "never", "updatetime": False,
-        "progress_hooks": [_within(limits, shown)], "allowed_extractors": ["default"], "enable_file_urls": False,
+        "progress_hooks": [check], "allowed_extractors": ["default"], "enable_file_urls": False,
         "ffmpeg_location": _NOWHERE,
     }  # fmt: skip
     with checked_class(yt_dlp, limits)(options) as asked:
@@ -126,19 +134,6 @@ def _extract(url: str, limits: Limits, *, part: Path | None) -> dict[str, Any]:
         raise Rejected(f"{shown} holds no video that yt-dlp finds")
     first = info["entries"][0] if info.get("entries") else info
     return dict(first)
-
-
-def _within(limits: Limits, shown: str) -> Callable[[dict[str, Any]], None]:
-    begun = time.monotonic()
-
-    def check(progress: dict[str, Any]) -> None:
-        size = max(progress.get("downloaded_bytes") or 0, progress.get("total_bytes") or 0)
-        if size > limits.most_bytes:
-            raise Rejected(f"{shown} is larger than {limits.most_bytes} bytes")
-        if time.monotonic() - begun > limits.seconds:
-            raise Rejected(f"{shown} takes longer than {limits.seconds:g} s")
-
-    return check
 
 
 def _meant(error: Exception, url: str, yt_dlp: Any) -> InpaintBenchError:
@@ -189,20 +184,10 @@ _KNOWN_EXTENSIONS = ("cookiejar", "timeout", "legacy_ssl", "keep_header_casing")
 
 def checked_class(yt_dlp: Any, limits: Limits) -> Any:
     """The class ``YoutubeDL`` with one way to ask servers, within ``limits``: through ``CheckedTransport``."""
-    handler = _handler_class(limits)
-
-    class Checked(yt_dlp.YoutubeDL):  # type: ignore[misc]  # the package has no types
-        def build_request_director(self, _: Any, preferences: Any = None) -> Any:
-            return super().build_request_director([handler], preferences)
-
-    return Checked
-
-
-def _handler_class(limits: Limits) -> Any:
     networking: Any = importlib.import_module("yt_dlp.networking.common")
     exceptions: Any = importlib.import_module("yt_dlp.networking.exceptions")
 
-    class CheckedRH(networking.RequestHandler):  # type: ignore[misc]
+    class CheckedRH(networking.RequestHandler):  # type: ignore[misc]  # the package has no types
         _SUPPORTED_URL_SCHEMES = limits.schemes
         _SUPPORTED_PROXY_SCHEMES = None
 
@@ -225,7 +210,11 @@ def _handler_class(limits: Limits) -> Any:
                 raise exceptions.HTTPError(response)
             return response
 
-    return CheckedRH
+    class Checked(yt_dlp.YoutubeDL):  # type: ignore[misc]
+        def build_request_director(self, _: Any, preferences: Any = None) -> Any:
+            return super().build_request_director([CheckedRH], preferences)
+
+    return Checked
 
 
 def _opened(request: Any, headers: dict[str, str], cookies: Any, limits: Limits) -> tuple[_Body, str]:
