@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -196,6 +199,26 @@ def test_batches_and_single_clips_come_to_the_same() -> None:
     assert single.value() == batched.value() == pytest.approx(np.mean(values))
 
 
+def test_the_example_of_every_public_name_runs(data: ib.LoadedDataset, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", lambda address: bool(opened.append(address)) or True)
+    item = data["all items"][0]
+    run = ib.run(data, "navier_stokes")
+    versus = ib.compare(run, ib.run(data, "telea"))
+    names = {
+        "ib": ib, "data": data, "item": item, "run": run, "versus": versus, "plot": versus.plot(),
+        "truth": item.truth, "hole": item.hole,
+        "result": run.predictions[item.item_id], "mine": SimpleNamespace(fill=grey),
+    }  # fmt: skip
+    for name in ib.__all__:
+        told = " ".join((inspect.getdoc(getattr(ib, name)) or "").split())
+        examples = [code for code in re.findall(r"(?:Example|[a-z ]): ``([^`]+)``", told) if re.search(r"[(\[]", code)]
+        assert examples, f"{name} has no example"
+        for code in examples:
+            assert eval(code, dict(names)) is not None, code
+    assert opened == [(run.folder / "report" / "report.html").resolve().as_uri()]
+
+
 def test_what_cannot_be_measured_says_why() -> None:
     truth, result, hole = clips(1)
     with pytest.raises(InputError, match="wanted uint8"):
@@ -229,6 +252,7 @@ def test_importing_brings_nothing_heavy() -> None:
 
 PROGRAM = """
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import numpy.typing as npt
