@@ -30,7 +30,7 @@ from inpaintbench.recipes import devil
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.types import Clip, Source
 from inpaintbench.video import decoding, encoding
-from inpaintbench.video.encoders import X264, Coding
+from inpaintbench.video.encoding import X264, Coding
 from inpaintbench.view import ItemView
 from inpaintbench.workspace import Workspace
 
@@ -93,7 +93,7 @@ def least_seconds(
                 scaled.append(scaler.reformat(frame, width=width, height=height, format="yuv420p", interpolation="BICUBIC"))
                 spent["scale"] += time.process_time() - begin
             # The very pictures of the clip are encoded, so that it costs what it costs there.
-            pictures = encoding._converted(iter(video.read_frames(path)))
+            pictures = [encoding._to_yuv(frame, "yuv420p") for frame in video.read_frames(path)]
             coding = X264.truth(X264.first_crf, "yuv420p")
             with tempfile.TemporaryDirectory() as scratch:
                 spent["encode"] += seconds(

@@ -35,8 +35,7 @@ from inpaintbench import video
 from inpaintbench.compute import Compute
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.scoring import precision as lower_precision
-from inpaintbench.eval.scoring.score import Predicted, score
-from inpaintbench.eval.scoring.sets import compare_sets
+from inpaintbench.eval.scoring.score import Predicted, compare_sets, score
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.models import torch_networks
 from inpaintbench.models.i3d_stages import Convolution

@@ -30,8 +30,7 @@ from skimage.metrics import peak_signal_noise_ratio, structural_similarity
 
 from inpaintbench import frozen, video
 from inpaintbench.eval.scoring.predict import MethodSpec, predict
-from inpaintbench.eval.scoring.score import Predicted, score
-from inpaintbench.eval.scoring.sets import compare_sets
+from inpaintbench.eval.scoring.score import Predicted, compare_sets, score
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.models import i3d, inception
 from inpaintbench.models.torch_networks import network

@@ -13,7 +13,7 @@ import numpy as np
 
 from inpaintbench import video
 from inpaintbench.types import Frames
-from inpaintbench.video.encoders import ENVIRONMENT
+from inpaintbench.video.encoding import ENVIRONMENT
 
 FILMS, FRAMES, WIDTH, HEIGHT = 4, 30, 320, 180
 Use = Callable[[Path, Frames], object]

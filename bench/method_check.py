@@ -30,10 +30,10 @@ from scoring_probes import write_items
 from tests.eval.scoring.planted_mistakes import PLANTED, good
 
 from inpaintbench.eval.adapters.checking import Checked, findings
-from inpaintbench.eval.adapters.lossy import ceiling_db, written
+from inpaintbench.eval.adapters.fitting import ceiling_db, written
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.methods.base import Method
-from inpaintbench.eval.methods.python_callable import PythonCallable
+from inpaintbench.eval.methods.brought import PythonCallable
 from inpaintbench.eval.scoring.check import made_view, tried
 from inpaintbench.types import Frames, Hole
 from inpaintbench.video.decoding import Decoder

@@ -40,7 +40,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 def view_of(clip: ItemView, *, whole: bool) -> ItemView:
     """The prediction as it is, or pasted into the hole."""
-    composite = clip._get("prediction") if whole else clip.composite
+    composite = clip.prediction if whole else clip.composite
     return ItemView.of_arrays(truth=clip.truth, composite=composite, hole=clip.hole)
 
 

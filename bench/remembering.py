@@ -16,7 +16,7 @@ import numpy as np
 
 from inpaintbench import frozen, video
 from inpaintbench.eval.scoring.predict import MethodSpec, predict
-from inpaintbench.eval.scoring.run_state import BETWEEN, remembered
+from inpaintbench.eval.scoring.run_folder import BETWEEN, remembered
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.workspace import Workspace
 

@@ -47,7 +47,7 @@ PUBLIC: Sequence[tuple[str, str, Sequence[str]]] = (
         "`inpaintbench.video` is the only place that opens media.",
         [
             "inpaintbench.video.decoding:read_frames", "inpaintbench.video.decoding:read_hole",
-            "inpaintbench.video.image_folders:read_image_folder", "inpaintbench.video.images:read_image",
+            "inpaintbench.video.images:read_image_folder", "inpaintbench.video.images:read_image",
             "inpaintbench.video.images:write_image", "inpaintbench.video.encoding:write_lossless",
             "inpaintbench.video.encoding:write_hole",
         ],
@@ -58,7 +58,7 @@ PUBLIC: Sequence[tuple[str, str, Sequence[str]]] = (
         "Of arrays, of folders, and of a run folder.",
         [
             "inpaintbench.eval.scoring.score_arrays:score_arrays", "inpaintbench.eval.scoring.score_arrays:score_folders",
-            "inpaintbench.eval.scoring.score_arrays:ItemScore", "inpaintbench.eval.scoring.scores:Scores",
+            "inpaintbench.eval.scoring.score_arrays:ItemScore", "inpaintbench.eval.scoring.run_folder:Scores",
             "inpaintbench.eval.scoring.run_folder:scores_of",
         ],
     ),

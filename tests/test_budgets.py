@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import ast
+import sys
 import tokenize
 import tomllib
+import traceback
 from collections import Counter
 from pathlib import Path
+from typing import Any
+
+import cv2
+import pytest
+from old_format import write_one_file
+from program import run_here
+from scoring_probes import predictions, write_items
 
 import inpaintbench
+from inpaintbench.types import Prediction
+from inpaintbench.workspace import Workspace
 
 ROOT = Path(inpaintbench.__file__).parent
 BUDGETS = tomllib.loads((Path(__file__).parent.parent / "budgets.toml").read_text())
@@ -39,6 +50,10 @@ def package_of(path: Path) -> str:
     return "top" if len(parts) == 1 else "/".join(parts[: 2 if parts[0] == "wings" and len(parts) > 2 else 1])
 
 
+# Functions of this package between the command `eval score` and the line that squares an error, both among them.
+MOST_STEPS = 14
+
+
 def test_no_package_is_heavier_than_its_budget() -> None:
     lines, modules = Counter[str](), Counter[str]()
     for path in ROOT.rglob("*.py"):
@@ -61,3 +76,27 @@ def test_the_core_names_no_wing() -> None:
             text = path.read_text(encoding="utf-8")
             for name in BUDGETS["core"]["may_not_name"]:
                 assert name not in text, f"{path.relative_to(ROOT)} names {name}"
+
+
+def test_few_functions_lie_between_the_command_and_a_squared_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dataset, workspace = write_items(tmp_path / "data"), Workspace(tmp_path / "run")
+    made = predictions(workspace.blobs, dataset, "bright", level=200)
+    write_one_file(tmp_path / "data", dataset)
+    workspace.write_table("predictions", "predict.bright", made, Prediction)
+    seen: list[list[str]] = []
+    norm = cv2.norm
+
+    def watched(*arguments: Any) -> float:
+        stack = [frame for frame, _ in traceback.walk_stack(sys._getframe(1))]
+        own = [frame.f_code for frame in stack if frame.f_code.co_filename.startswith(str(ROOT))]
+        command = max(place for place, code in enumerate(own) if code.co_filename.endswith("cli/scoring.py"))
+        seen.append([code.co_qualname for code in own[: command + 1]])
+        return float(norm(*arguments))
+
+    monkeypatch.setattr(cv2, "norm", watched)
+    place = (tmp_path / "data", "--run", tmp_path / "run", "--workers", "0", "--protocol", "devil/corrected", "--metric", "psnr")
+    done = run_here("eval", "score", *place)
+    assert done.returncode == 0, done.stderr
+    assert {steps[0] for steps in seen} == {"masked_errors"}
+    assert max(seen, key=len)[-1] == "score"
+    assert len(max(seen, key=len)) <= MOST_STEPS, max(seen, key=len)

@@ -54,7 +54,7 @@ KINDS = {
     "inpaintbench.export.layouts": ("LAYOUTS", {"base", "convert", "pictures", "readme"}),
     "inpaintbench.annotate.questions": ("QUESTIONS", {"base"}),
     "inpaintbench.annotate.screening": ("inpaintbench.annotate.rules:RULES", {"base"}),
-    "inpaintbench.eval.methods": ("METHODS", {"base", "text_spans", "trained"}),
+    "inpaintbench.eval.methods": ("METHODS", {"base", "trained"}),
     "inpaintbench.eval.metrics": ("METRICS", {"base"}),
 }
 

@@ -12,7 +12,7 @@ from inpaintbench import frozen
 from inpaintbench.annotate.preparing.subjects import clip_subjects, item_subjects
 from inpaintbench.cli.build.running import summarise
 from inpaintbench.errors import InputError
-from inpaintbench.eval.scoring.scores import Scores
+from inpaintbench.eval.scoring.run_folder import Scores
 from inpaintbench.export.card import card
 from inpaintbench.export.card.strips import _chosen
 from inpaintbench.export.freeze import seal

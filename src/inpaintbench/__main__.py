@@ -18,19 +18,14 @@ def main() -> None:
     try:
         from inpaintbench.cli import main as run
     except ImportError as error:
-        _cannot_start(error)
-    else:
-        run()
-
-
-def _cannot_start(error: ImportError) -> None:
-    """One sentence where a part that nothing works without is missing or broken."""
-    if os.environ.get("INPAINTBENCH_DEBUG", "") not in ("", "0"):
-        raise error
-    what = " ".join(str(error).split())
-    way = "pip install --force-reinstall PATH_TO_CLONE mends what it needs"
-    sys.stderr.write(f"inpaintbench: cannot start: {what}; {way}\n")
-    sys.exit(1)
+        # A part that nothing works without is missing or broken.
+        if os.environ.get("INPAINTBENCH_DEBUG", "") not in ("", "0"):
+            raise
+        what = " ".join(str(error).split())
+        way = "pip install --force-reinstall PATH_TO_CLONE mends what it needs"
+        sys.stderr.write(f"inpaintbench: cannot start: {what}; {way}\n")
+        sys.exit(1)
+    run()
 
 
 def _leave(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - signature of signal handlers

@@ -61,8 +61,7 @@ class Benchmark:
 
 # The recipes lie above this module, so they are named by their address, as leaves are.
 BENCHMARKS: Catalogue[Benchmark] = Catalogue(
-    "benchmark",
-    {name: f"inpaintbench.recipes.about:{name.upper()}" for name in attribute_at("inpaintbench.recipes:NAMES")},
+    "benchmark", {name: f"inpaintbench.recipes.about:{name.upper()}" for name in attribute_at("inpaintbench.recipes:NAMES")}
 )
 
 

@@ -85,7 +85,11 @@ class Shared:
 
         They are kept beside it, so that no other array can get their identity meanwhile.
         """
-        return self.once((*key, *map(id, arrays)), lambda: (arrays, make()))[1]
+        own = (*key, *map(id, arrays))
+        with self._lock:
+            if own not in self._cache:
+                self._cache[own] = arrays, make()
+            return self._cache[own][1]
 
     def stored(self, key: str, make: Callable[[], npt.NDArray[np.float32]]) -> npt.NDArray[np.float32]:
         """``once`` for an array that depends on the true frames alone, kept on disk for other methods and later runs.
@@ -94,18 +98,19 @@ class Shared:
             key: names the network, the hash of its weights and every constant.
             make: computes the array, finite ``float32``.
         """
-        array: npt.NDArray[np.float32] = self.once(("stored", key), lambda: self._stored(key, make))
-        return array
 
-    def _stored(self, key: str, make: Callable[[], npt.NDArray[np.float32]]) -> npt.NDArray[np.float32]:
-        if self._folder is None or not self._truth_id:
-            return make()
-        path = self._folder / f"{content_id(self._truth_id, key, self.compute.mark)}.npy"
-        try:
-            array = read_stored(path)
-        except (OSError, ValueError):  # not there, torn by a crash, or changed by somebody
-            array = make()
-            write_atomically(path, as_stored(array))
+        def read_or_make() -> npt.NDArray[np.float32]:
+            if self._folder is None or not self._truth_id:
+                return make()
+            path = self._folder / f"{content_id(self._truth_id, key, self.compute.mark)}.npy"
+            try:
+                array = read_stored(path)
+            except (OSError, ValueError):  # not there, torn by a crash, or changed by somebody
+                array = make()
+                write_atomically(path, as_stored(array))
+            return array
+
+        array: npt.NDArray[np.float32] = self.once(("stored", key), read_or_make)
         return array
 
 

@@ -92,7 +92,11 @@ def download(url: str, part: Path, *, limits: Limits, headers: Mapping[str, str]
 
 def _attempt(visit: Visit, part: Path) -> Received:
     """Request the missing bytes of the file, once."""
-    had, known = _read_partial(part)
+    try:
+        known = _RemoteFile(**json.loads(_sidecar(part).read_text()))
+        had = part.stat().st_size
+    except (OSError, ValueError, TypeError):  # never begun, or torn by a crash
+        had, known = 0, _RemoteFile()
     range_headers = {"Range": f"bytes={had}-", "If-Range": known.validator} if had and known.validator else {}
     digest = hashlib.sha256()
     with open_response(visit, "GET", range_headers) as (response, url):
@@ -103,11 +107,20 @@ def _attempt(visit: Visit, part: Path) -> Received:
         else:
             raise_for_status(visit, response)
             if response.status_code == 206:
-                _check_continued(response, part, had=had if range_headers else None, known=known)
+                begin, length = _begin_and_length(response)
+                etag = response.headers.get("etag", known.validator)
+                has_changed = (known.validator or "").startswith('"') and etag != known.validator
+                asked = had if range_headers else None
+                if begin != asked or length not in (None, known.length) or has_changed or _is_encoded(response):
+                    _restart(part, None)
+                    raise TransientError("the server sent another part of the file than was asked for")
             else:
                 had, known = 0, _remote_file(response)
                 _restart(part, known)
-        _hash_part(part, digest, had)
+        if had:
+            with part.open("rb") as file:
+                while block := file.read(_HASH_BLOCK_BYTES):
+                    digest.update(block)
         size = had if response.status_code == 416 else _stream(visit, response, part, digest, had=had, length=known.length)
         if known.length is not None and size != known.length:
             raise TransientError(f"the body was cut short: {size} of {known.length} bytes")
@@ -115,15 +128,6 @@ def _attempt(visit: Visit, part: Path) -> Received:
             final_url=without_query(url), http_status=int(response.status_code), tries=visit.tries, bytes=size,
             sha256=digest.hexdigest(), etag=known.etag, media_type=known.media_type, retrieved_at=utc_now(),
         )  # fmt: skip
-
-
-def _read_partial(part: Path) -> tuple[int, _RemoteFile]:
-    """Bytes that earlier tries downloaded, and the headers of their remote file."""
-    try:
-        known = _RemoteFile(**json.loads(_sidecar(part).read_text()))
-        return part.stat().st_size, known
-    except (OSError, ValueError, TypeError):  # never begun, or torn by a crash
-        return 0, _RemoteFile()
 
 
 def _restart(part: Path, known: _RemoteFile | None) -> None:
@@ -134,38 +138,18 @@ def _restart(part: Path, known: _RemoteFile | None) -> None:
         _sidecar(part).write_text(json.dumps(asdict(known)))
 
 
-def _check_continued(response: httpx2.Response, part: Path, *, had: int | None, known: _RemoteFile) -> None:
-    """Restart unless the response continues exactly where the part file ends."""
-    begin, length = _begin_and_length(response)
-    etag = response.headers.get("etag", known.validator)
-    has_changed = (known.validator or "").startswith('"') and etag != known.validator
-    if begin != had or length not in (None, known.length) or has_changed or _is_encoded(response):
-        _restart(part, None)
-        raise TransientError("the server sent another part of the file than was asked for")
-
-
 def _remote_file(response: httpx2.Response) -> _RemoteFile:
-    etag, media_type = response.headers.get("etag"), _media_type(response)
+    etag = response.headers.get("etag", "")
+    media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower() or None
     # A server that compresses in spite of `identity`: the length is that of the compressed bytes, whose middle cannot be decoded.
     if _is_encoded(response):
-        return _RemoteFile(None, None, etag, media_type)
-    length = response.headers.get("content-length", "")
-    return _RemoteFile(_validator(response), int(length) if length.isascii() and length.isdigit() else None, etag, media_type)
-
-
-def _validator(response: httpx2.Response) -> str | None:
-    etag = response.headers.get("etag", "")
-    if etag.startswith('"'):  # a weak one (`W/"..."`) does not promise equal bytes
-        return str(etag)
+        return _RemoteFile(None, None, etag or None, media_type)
+    validator = str(etag) if etag.startswith('"') else None  # a weak one (`W/"..."`) does not promise equal bytes
     changed, now = date(response.headers.get("last-modified", "")), date(response.headers.get("date", ""))
-    return str(response.headers["last-modified"]) if changed and now and now - changed >= _STRONG_AGE else None
-
-
-def _hash_part(part: Path, digest: hashlib._Hash, had: int) -> None:
-    if had:
-        with part.open("rb") as file:
-            while block := file.read(_HASH_BLOCK_BYTES):
-                digest.update(block)
+    if validator is None and changed and now and now - changed >= _STRONG_AGE:
+        validator = str(response.headers["last-modified"])
+    length = response.headers.get("content-length", "")
+    return _RemoteFile(validator, int(length) if length.isascii() and length.isdigit() else None, etag or None, media_type)
 
 
 def _stream(visit: Visit, response: httpx2.Response, part: Path, digest: hashlib._Hash, *, had: int, length: int | None) -> int:
@@ -202,10 +186,6 @@ def _begin_and_length(response: httpx2.Response) -> tuple[int | None, int | None
         return None, None
     begin, length = match.groups()
     return int(begin) if begin else None, None if length == "*" else int(length)
-
-
-def _media_type(response: httpx2.Response) -> str | None:
-    return response.headers.get("content-type", "").partition(";")[0].strip().lower() or None
 
 
 def _sidecar(part: Path) -> Path:

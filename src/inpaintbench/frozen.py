@@ -230,13 +230,15 @@ def scoring_views(
     if joints := row.get("attributes", {}).get("joints"):
         parts["joints"] = lambda: tuple(Joint(**joint) for joint in joints)
     known = given if known_from == "input" or is_unpaired(row) else truth
-    return [_view(row, parts | _predicted_parts(known, hole, prediction), shared=shared) for prediction in predictions]
+    views = []
+    for prediction in predictions:
+        composite = partial(_composed, known, hole, prediction)
+        views.append(_view(row, parts | {"prediction": prediction, "composite": composite}, shared=shared))
+    return views
 
 
-def _predicted_parts(
-    known: Callable[[], Frames], hole: Callable[[], Hole], prediction: Callable[[], Frames]
-) -> dict[str, Callable[[], Any]]:
-    return {"prediction": prediction, "composite": lambda: composite_in_place(known(), hole(), prediction())}
+def _composed(known: Callable[[], Frames], hole: Callable[[], Hole], prediction: Callable[[], Frames]) -> Frames:
+    return composite_in_place(known(), hole(), prediction())
 
 
 def _edit_parts(root: Path | str, row: Plain) -> dict[str, Callable[[], Any]]:

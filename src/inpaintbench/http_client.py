@@ -58,21 +58,14 @@ class CheckedTransport(httpx2.HTTPTransport):
         failure: httpx2.TransportError = httpx2.ConnectError(f"{host} has no address")
         for address in resolve(host, limits=self._limits):
             try:
-                return super().handle_request(_pinned(request, address, host))
+                # For the fixed address; the `Host` header and the checked certificate stay those of the name.
+                return super().handle_request(httpx2.Request(
+                    request.method, request.url.copy_with(host=address), headers=request.headers, stream=request.stream,
+                    extensions={**request.extensions, "sni_hostname": host.strip("[]")},
+                ))  # fmt: skip
             except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
                 failure = error
         raise failure
-
-
-def _pinned(request: httpx2.Request, address: str, host: str) -> httpx2.Request:
-    """Copy of the request for a fixed address; the ``Host`` header and the checked certificate stay those of the name."""
-    return httpx2.Request(
-        request.method,
-        request.url.copy_with(host=address),
-        headers=request.headers,
-        stream=request.stream,
-        extensions={**request.extensions, "sni_hostname": host.strip("[]")},
-    )
 
 
 @lru_cache(maxsize=1)
@@ -116,13 +109,6 @@ def non_public_reason(address: Address) -> str | None:
         "a private address": not address.is_global,
     }
     return next((kind for kind, holds in kinds.items() if holds), None)
-
-
-def _judged(address: Address) -> Address:
-    """The address that a connection ends at: the embedded one of IPv6 forms that embed an IPv4 address; without a zone."""
-    if isinstance(address, ipaddress.IPv6Address) and address.scope_id:
-        address = ipaddress.IPv6Address(str(address).partition("%")[0])
-    return _embedded_ipv4(address) or address
 
 
 def _net(text: str) -> Net:
@@ -184,7 +170,10 @@ class Limits:
 
     def why_not(self, host: str, address: str) -> str | None:
         """Why ``address`` of ``host`` may not be asked, in a sentence; None where it may."""
-        judged = _judged(ipaddress.ip_address(address))
+        judged = ipaddress.ip_address(address)
+        if isinstance(judged, ipaddress.IPv6Address) and judged.scope_id:  # without its zone
+            judged = ipaddress.IPv6Address(str(judged).partition("%")[0])
+        judged = _embedded_ipv4(judged) or judged  # where the connection ends
         subject = f"{host} ({address})" if host.strip("[]") != address else address
         if judged in _METADATA:
             return f"{subject} is where clouds tell their machines secrets; it is never asked"
@@ -247,19 +236,19 @@ class Visit:
 def ask(url: str, *, limits: Limits, headers: Mapping[str, str] = {}) -> int:
     """Request the HTTP status of ``url`` without its contents. Raises what ``download`` raises."""
     visit = Visit(url, limits, headers)
-    return retry(visit, lambda: _head(visit))
 
+    def head() -> int:
+        # Some servers know no HEAD, or forbid it; a GET of one byte asks them the same.
+        for method, own in (("HEAD", {}), ("GET", {"Range": "bytes=0-0"})):
+            with open_response(visit, method, own) as (response, _):
+                unknown_method = method == "HEAD" and response.status_code in (400, 403, 405, 501)
+                if not unknown_method and response.status_code != 416:  # 416: the file is there, and empty
+                    raise_for_status(visit, response)
+                if not unknown_method:
+                    break
+        return int(response.status_code)
 
-def _head(visit: Visit) -> int:
-    # Some servers know no HEAD, or forbid it; a GET of one byte asks them the same.
-    for method, headers in (("HEAD", {}), ("GET", {"Range": "bytes=0-0"})):
-        with open_response(visit, method, headers) as (response, _):
-            unknown_method = method == "HEAD" and response.status_code in (400, 403, 405, 501)
-            if not unknown_method and response.status_code != 416:  # 416: the file is there, and empty
-                raise_for_status(visit, response)
-            if not unknown_method:
-                break
-    return int(response.status_code)
+    return retry(visit, head)
 
 
 def retry(visit: Visit, attempt: Callable[[], Result]) -> Result:
@@ -313,14 +302,11 @@ def open_response(visit: Visit, method: str, headers: Mapping[str, str]) -> Iter
             finally:
                 response.close()
         except httpx2.TransportError as error:
-            raise TransientError(_message(error)) from error
+            silent = isinstance(error, httpx2.TimeoutException)
+            told = "the server does not answer" if silent else str(error).rstrip(".") or type(error).__name__
+            raise TransientError(told) from error
         except httpx2.DecodingError as error:
             raise TransientError("the body is damaged") from error
-
-
-def _message(error: httpx2.TransportError) -> str:
-    timed_out = isinstance(error, httpx2.TimeoutException)
-    return "the server does not answer" if timed_out else str(error).rstrip(".") or type(error).__name__
 
 
 def send_following_redirects(
@@ -379,20 +365,17 @@ def raise_for_status(visit: Visit, response: httpx2.Response) -> None:
         gone.http_status = status
         raise gone
     if status in _TRANSIENT or status >= 500:
-        raise TransientError(f"HTTP {status}", wait_seconds=_retry_after(response))
+        # A number of seconds or an HTTP date, where the server names a time.
+        named, wait = response.headers.get("retry-after", "").strip(), None
+        if named.isascii() and named.isdigit():
+            wait = float(named)
+        elif moment := date(named):
+            wait = max(0.0, (moment - datetime.now(UTC)).total_seconds())
+        raise TransientError(f"HTTP {status}", wait_seconds=wait)
     if not 200 <= status < 300:
         refused = ServerRefused(f"{visit.shown} is refused by its server (HTTP {status})")
         refused.http_status = status
         raise refused
-
-
-def _retry_after(response: httpx2.Response) -> float | None:
-    """Seconds to wait by ``Retry-After``, a number or an HTTP date; None where the server names no time."""
-    value = response.headers.get("retry-after", "").strip()
-    if value.isascii() and value.isdigit():
-        return float(value)
-    moment = date(value)
-    return max(0.0, (moment - datetime.now(UTC)).total_seconds()) if moment else None
 
 
 def date(text: str) -> datetime | None:

@@ -76,15 +76,43 @@ class Ledger:
 
     def read(self) -> dict[str, dict[str, Any]]:
         """All entries by key; the one finished last wins, lines that are torn or ``damaged`` are skipped."""
-        entries = [entry for path in self._paths() for entry in (_lines(path) if path.suffix == ".jsonl" else _told(path))]
+        entries: list[dict[str, Any]] = []
+        for path in self._paths():
+            if path.suffix == ".jsonl":
+                for block in _blocks(path):
+                    entries += _parsed(block)
+            else:  # a part, whose entries are as they were appended
+                for entry in _read(path).drop_columns("row_count").to_pylist():
+                    entries.append({name: value for name, value in entry.items() if value is not None})
         return {entry["key"]: entry for entry in sorted(entries, key=lambda entry: entry.get("finished_at", 0))}
 
     def columns(self, record_type: type) -> Entries:
-        """``read`` as columns."""
+        """``read`` as columns: of entries with one key, the one that was finished last."""
         for log in self._logs():
             if (self._alone or log == self._path) and log.stat().st_size >= LOG_BYTES:
                 _make_parts(log, record_type)
-        return read_entries(self._paths(), record_type)
+        parts: list[Path | pa.Table] = []
+        states = []
+        for path in self._paths():
+            blocks = (_entry_columns(block, record_type) for block in _blocks(path)) if path.suffix == ".jsonl" else [path]
+            for held in blocks:
+                if isinstance(held, Path):
+                    state = _read(held, _STATE)
+                else:
+                    state = held.append_column("row_count", pc.list_value_length(held["rows"])).select(_STATE)
+                count = state.num_rows
+                state = state.append_column("part", pa.repeat(pa.scalar(len(parts), pa.int32()), count))
+                states.append(state.append_column("place", pa.array(np.arange(count), pa.int32())))
+                parts.append(held)
+        schema = pa.schema([*(_schema(record_type).field(name) for name in _STATE), ("part", pa.int32()), ("place", pa.int32())])
+        whole = pa.concat_tables([schema.empty_table(), *states]).combine_chunks()
+        del states
+        distinct = pc.unique(whole["key"])
+        if len(distinct) < whole.num_rows:
+            order = np.argsort(pc.fill_null(whole["finished_at"], 0.0).to_numpy(), kind="stable")
+            places = last_places(flat(whole["key"]).take(pa.array(order)), distinct)
+            whole = whole.take(pa.array(order[places])).combine_chunks()
+        return Entries(whole, parts, record_type)
 
     def damaged(self) -> list[str]:
         """One sentence for each line that does not have its own hash."""
@@ -175,12 +203,6 @@ def _blocks(log: Path) -> Iterator[bytes]:
             yield b"\n".join(line for line in (block + file.readline()).split(b"\n") if is_whole(line))
 
 
-def _told(path: Path) -> Iterator[dict[str, Any]]:
-    """The entries of a part, as they were appended."""
-    for entry in _read(path).drop_columns("row_count").to_pylist():
-        yield {name: value for name, value in entry.items() if value is not None}
-
-
 class Entries:
     """Entries of a ledger, one a key: the one that was finished last."""
 
@@ -233,17 +255,14 @@ class Entries:
             if not isinstance(held, pa.Table):
                 held = _read(held, [f"rows.list.element.{name}" for name in names])
             if held.num_columns:
-                lost[own] = _lost(flat(held["rows"]), path_of)[places[own]]
+                lists = flat(held["rows"])
+                rows, parents, of_entry = lists.flatten(), pc.list_parent_indices(lists), np.zeros(len(lists), np.bool_)
+                for field in (name for name in _BLOB_FIELDS if rows.type.get_field_index(name) >= 0):
+                    blobs = pc.struct_field(rows, field)
+                    gone = [name for name in blobs.unique().to_pylist() if name and not path_of(name).exists()]
+                    of_entry[parents.filter(pc.is_in(blobs, pa.array(gone, pa.string()))).to_numpy()] = True
+                lost[own] = of_entry[places[own]]
         return lost
-
-
-def _lost(lists: pa.Array, path_of: Callable[[str], Path]) -> npt.NDArray[np.bool_]:
-    rows, parents, lost = lists.flatten(), pc.list_parent_indices(lists), np.zeros(len(lists), np.bool_)
-    for field in (name for name in _BLOB_FIELDS if rows.type.get_field_index(name) >= 0):
-        names = pc.struct_field(rows, field)
-        gone = [name for name in names.unique().to_pylist() if name and not path_of(name).exists()]
-        lost[parents.filter(pc.is_in(names, pa.array(gone, pa.string()))).to_numpy()] = True
-    return lost
 
 
 def _as_lists(rows: pa.ChunkedArray, record_type: type) -> pa.Array:
@@ -275,32 +294,6 @@ def _read(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
         raise WorkspaceError(told) from error
 
 
-def read_entries(paths: Sequence[Path], record_type: type) -> Entries:
-    """Return the entries of the parts and logs of a ledger; of those with one key, the one that was finished last."""
-    parts: list[Path | pa.Table] = []
-    states = []
-    for path in paths:
-        blocks = (_entry_columns(block, record_type) for block in _blocks(path)) if path.suffix == ".jsonl" else [path]
-        for held in blocks:
-            if isinstance(held, Path):
-                state = _read(held, _STATE)
-            else:
-                state = held.append_column("row_count", pc.list_value_length(held["rows"])).select(_STATE)
-            count = state.num_rows
-            state = state.append_column("part", pa.repeat(pa.scalar(len(parts), pa.int32()), count))
-            states.append(state.append_column("place", pa.array(np.arange(count), pa.int32())))
-            parts.append(held)
-    schema = pa.schema([*(_schema(record_type).field(name) for name in _STATE), ("part", pa.int32()), ("place", pa.int32())])
-    whole = pa.concat_tables([schema.empty_table(), *states]).combine_chunks()
-    del states
-    distinct = pc.unique(whole["key"])
-    if len(distinct) < whole.num_rows:
-        order = np.argsort(pc.fill_null(whole["finished_at"], 0.0).to_numpy(), kind="stable")
-        places = last_places(flat(whole["key"]).take(pa.array(order)), distinct)
-        whole = whole.take(pa.array(order[places])).combine_chunks()
-    return Entries(whole, parts, record_type)
-
-
 def _schema(record_type: type) -> pa.Schema:
     """Of the columns of a part."""
     text, number = pa.string(), pa.float64()
@@ -325,11 +318,6 @@ def _entry_columns(lines: bytes, record_type: type) -> pa.Table:
         pass
     # A line that a crash tore, or rows as release 0.2 wrote them, which are not flat.
     return pa.Table.from_pylist([_flat_entry(entry, record_type) for entry in _parsed(lines)], schema=schema).combine_chunks()
-
-
-def _lines(log: Path) -> Iterator[dict[str, Any]]:
-    for block in _blocks(log):
-        yield from _parsed(block)
 
 
 def _parsed(lines: bytes) -> Iterator[dict[str, Any]]:

@@ -130,9 +130,14 @@ def shards(stem: str, batches: Iterable[pa.Table], *, rows: int, schema: pa.Sche
         rows: how many they are in all.
         schema: their columns.
     """
-    pieces = _regrouped(batches, SHARD_ROWS, schema)
-    for name in shard_names(stem, rows):
-        yield name, _file_of(next(pieces, schema.empty_table()))
+    names, held = shard_names(stem, rows), schema.empty_table()
+    for batch in batches:
+        held = pa.concat_tables([held, batch])
+        while held.num_rows >= SHARD_ROWS and names:
+            yield names.pop(0), _file_of(held.slice(0, SHARD_ROWS))
+            held = held.slice(SHARD_ROWS)
+    if names:
+        yield names.pop(0), _file_of(held)
 
 
 def _file_of(table: pa.Table) -> bytes:
@@ -145,38 +150,22 @@ class ShardWriter:
     """Writes the files of a table as its rows come: the same as ``shards``."""
 
     def __init__(self, folder: Path, names: Sequence[str], schema: pa.Schema) -> None:
-        self._folder, self._names, self._schema = folder, list(names), schema
-        self._held: list[pa.Table] = []
+        self._folder, self._names, self._held = folder, list(names), schema.empty_table()
 
     def add(self, table: pa.Table) -> None:
         """Take the next rows."""
-        self._held.append(table)
-        while sum(part.num_rows for part in self._held) >= SHARD_ROWS:
-            whole = pa.concat_tables(self._held)
-            self._write(whole.slice(0, SHARD_ROWS))
-            self._held = [whole.slice(SHARD_ROWS)]
+        self._held = pa.concat_tables([self._held, table])
+        while self._held.num_rows >= SHARD_ROWS:
+            self._write(self._held.slice(0, SHARD_ROWS))
+            self._held = self._held.slice(SHARD_ROWS)
 
     def close(self) -> None:
         """Write what is left."""
         if self._names:
-            self._write(pa.concat_tables([self._schema.empty_table(), *self._held]))
+            self._write(self._held)
 
     def _write(self, table: pa.Table) -> None:
         write_atomically(self._folder / self._names.pop(0), _file_of(table))
-
-
-def _regrouped(batches: Iterable[pa.Table], rows: int, schema: pa.Schema) -> Iterator[pa.Table]:
-    """The same rows in tables of exactly ``rows``, the last with what is left."""
-    held, count = [], 0
-    for batch in batches:
-        held.append(batch)
-        count += batch.num_rows
-        while count >= rows:
-            whole = pa.concat_tables(held)
-            yield whole.slice(0, rows)
-            held, count = [whole.slice(rows)], count - rows
-    if count:
-        yield pa.concat_tables([schema.empty_table(), *held])
 
 
 def tables(dataset: Dataset, sizes: Mapping[str, int]) -> Iterator[tuple[str, bytes]]:
@@ -186,11 +175,10 @@ def tables(dataset: Dataset, sizes: Mapping[str, int]) -> Iterator[tuple[str, by
         dataset: ``files`` has every file but those of the folder and the root.
         sizes: of these files, in bytes.
     """
-    count = sum(len(part.item_ids) for part in dataset.slices)
-    yield from shards(f"{FOLDER}/members", _member_batches(dataset.slices), rows=count, schema=MEMBERS)
+    members = sum(len(part.item_ids) for part in dataset.slices)
+    yield from shards(f"{FOLDER}/members", _member_batches(dataset.slices), rows=members, schema=MEMBERS)
     names = sorted(name for name in dataset.files if not is_table(name))
-    batches = (_file_batch(names[start : start + SHARD_ROWS], dataset.files, sizes) for start in range(0, len(names), SHARD_ROWS))
-    yield from shards(f"{FOLDER}/files", batches, rows=len(names), schema=FILES)
+    yield from shards(f"{FOLDER}/files", _file_batches(names, dataset.files, sizes), rows=len(names), schema=FILES)
 
 
 def is_table(name: str) -> bool:
@@ -205,9 +193,11 @@ def _member_batches(slices: Sequence[Slice]) -> Iterator[pa.Table]:
             yield pa.table([pa.repeat(pa.scalar(part.name), len(ids)), pa.array(ids, pa.string())], schema=MEMBERS)
 
 
-def _file_batch(names: Sequence[str], hashes: Mapping[str, str], sizes: Mapping[str, int]) -> pa.Table:
-    digests = pa.array([bytes.fromhex(hashes[name]) for name in names], pa.binary(32))
-    return pa.table([pa.array(names, pa.string()), digests, pa.array([sizes.get(name) for name in names], pa.int64())], FILES)
+def _file_batches(names: Sequence[str], hashes: Mapping[str, str], sizes: Mapping[str, int]) -> Iterator[pa.Table]:
+    for start in range(0, len(names), SHARD_ROWS):
+        some = names[start : start + SHARD_ROWS]
+        digests = pa.array([bytes.fromhex(hashes[name]) for name in some], pa.binary(32))
+        yield pa.table([pa.array(some, pa.string()), digests, pa.array([sizes.get(name) for name in some], pa.int64())], FILES)
 
 
 def root(dataset: Dataset, *, item_tables: Mapping[str, int]) -> bytes:
@@ -220,27 +210,22 @@ def root(dataset: Dataset, *, item_tables: Mapping[str, int]) -> bytes:
         item_tables: file of the rows of all items -> its rows, in order.
     """
     parts = {name: sha256 for name, sha256 in dataset.files.items() if is_table(name)}
-    fields = {
+    return _signed({
         "name": dataset.name, "version": dataset.version, "about": dataset.about, "recipe": dataset.recipe,
         "versions": dataset.versions, "left_out": dataset.left_out, "facts": dataset.facts, "removed": dataset.removed,
         "format_version": FORMAT_VERSION, "content": content_of(dataset), "items": len(dataset.items),
         "slices": [{"name": part.name, "rule": part.rule, "items": len(part.item_ids)} for part in dataset.slices],
         "item_tables": [{"path": path, "rows": rows} for path, rows in item_tables.items()],
         "files": len(dataset.files), "tables": parts,
-    }  # fmt: skip
-    return _signed(fields)
+    })  # fmt: skip
 
 
 def one_file(dataset: Dataset) -> bytes:
     """Bytes of ``dataset.json`` of format 3, which holds everything."""
-    return _signed(_old_fields(dataset))
-
-
-def _old_fields(dataset: Dataset) -> dict[str, Any]:
     slices = [{"name": part.name, "rule": part.rule, "item_ids": list(part.item_ids)} for part in dataset.slices]
-    found = {name: getattr(dataset, name) for name in _OLD_FIELDS}
+    fields = {name: getattr(dataset, name) for name in _OLD_FIELDS}
     lists = {"items": list(dataset.items), "slices": slices, "files": dict(dataset.files)}
-    return found | lists | {"format_version": ONE_FILE}
+    return _signed(fields | lists | {"format_version": ONE_FILE})
 
 
 def _signed(fields: Mapping[str, Any], *, without: Sequence[str] = ("versions",)) -> bytes:
@@ -287,7 +272,9 @@ def load(folder: Path | str, *, as_stored: bool = False) -> Dataset:
     """
     path = Path(folder) / MANIFEST
     if not path.is_file():
-        raise InputError(f"{str(folder)!r} is not a frozen dataset (no {MANIFEST}){_workspace_hint(Path(folder))}")
+        exports = sorted(str(manifest.parent) for manifest in Path(folder).glob(f"exports/*/{MANIFEST}"))
+        hint = f"; it is a workspace, and its dataset is {' or '.join(exports)}" if exports else ""
+        raise InputError(f"{str(folder)!r} is not a frozen dataset (no {MANIFEST}){hint}")
     try:
         text = inside(folder, MANIFEST).read_bytes()
         stated: dict[str, Any] = json.loads(text)
@@ -336,10 +323,10 @@ def _of_root(folder: Path, stated: Mapping[str, Any], *, as_stored: bool) -> Dat
     items = {str(part["path"]): _count(part["rows"]) for part in stated["item_tables"]}
     check_inside([*hashes, *items])
     files, members = ([name for name in sorted(hashes) if name.startswith(f"{FOLDER}/{kind}")] for kind in ("files", "members"))
-    listed = Files(_Shards(folder, tuple(files), _count(stated["files"] - len(hashes)), hashes, _kinds(FILES)), hashes)
-    rows = Rows(_Shards(folder, tuple(items), sum(items.values()), listed, ROW_COLUMNS, as_stored))
+    listed = Files(_Shards(folder, tuple(files), _count(stated["files"] - len(hashes)), hashes, FILES), hashes)
+    rows = Rows(_Shards(folder, tuple(items), sum(items.values()), listed, pa.schema(ROW_COLUMNS), as_stored))
     slices, start = [], 0
-    ids = _Shards(folder, tuple(members), sum(_count(part["items"]) for part in stated["slices"]), hashes, _kinds(MEMBERS))
+    ids = _Shards(folder, tuple(members), sum(_count(part["items"]) for part in stated["slices"]), hashes, MEMBERS)
     for part in stated["slices"]:
         stop = start + int(part["items"])
         slices.append(Slice(part["name"], part["rule"], Ids(ids, start, stop, name=part["name"], rows=rows)))
@@ -353,10 +340,6 @@ def _of_root(folder: Path, stated: Mapping[str, Any], *, as_stored: bool) -> Dat
     _check_root(dataset)
     rows.identity = Identity(_name(stated["content"], "the content"), dataset.slices, dataset.left_out, dataset.recipe)
     return dataset
-
-
-def _kinds(schema: pa.Schema) -> dict[str, pa.DataType]:
-    return {column.name: column.type for column in schema}
 
 
 def _count(value: Any) -> int:
@@ -466,12 +449,6 @@ def _check_row(row: Plain) -> None:
         raise ValueError(f"second holes {called}: {len(holes)} files and {len(told)} hashes")
 
 
-def _workspace_hint(folder: Path) -> str:
-    """Hint at the datasets of a workspace, for an error about the workspace's folder; empty where there are none."""
-    datasets = sorted(str(manifest.parent) for manifest in folder.glob(f"exports/*/{MANIFEST}"))
-    return f"; it is a workspace, and its dataset is {' or '.join(datasets)}" if datasets else ""
-
-
 def table_names(text: bytes) -> list[str]:
     """Files of rows, members and files that a root is read with, besides itself; none of format 3.
 
@@ -544,7 +521,7 @@ class _Shards:
     """As the root says."""
     hashes: Mapping[str, str] | None
     """SHA-256 of the files; None where nobody has stated it yet."""
-    kinds: Mapping[str, pa.DataType]
+    kinds: pa.Schema
     """What columns hold; those of ``_NEEDED`` must be there."""
     as_stored: bool = True
     """Whether words come with their control characters."""
@@ -565,8 +542,9 @@ class _Shards:
                 raise ValueError("it has another SHA-256 than the manifest says")
             file = pq.ParquetFile(path)
             held = {column.name: column.type for column in file.schema_arrow}
-            if wrong := [name for name, kind in self.kinds.items() if held.get(name, None if name in _NEEDED else kind) != kind]:
-                raise TypeError(f"its column {wrong[0]} is {held.get(wrong[0], 'missing')}, not {self.kinds[wrong[0]]}")
+            for column in self.kinds:
+                if held.get(column.name, None if column.name in _NEEDED else column.type) != column.type:
+                    raise TypeError(f"its column {column.name} is {held.get(column.name, 'missing')}, not {column.type}")
             return file
         except (OSError, *_DAMAGED) as error:
             _refuse(self.folder / name, error)
@@ -593,14 +571,20 @@ class _Shards:
         for group in self.groups:
             low, high = max(start - group.first, 0), min(end - group.first, group.rows)
             if low < high:
-                yield self._words(_read(group, columns)).slice(low, high - low)
+                yield self._read(group, columns).slice(low, high - low)
 
-    def _words(self, table: pa.Table) -> pa.Table:
+    def _read(self, group: _Group, columns: Sequence[str] | None) -> pa.Table:
+        wanted = None if columns is None else list(columns)
+        try:
+            with pq.ParquetFile(group.path) as file:
+                table = file.read_row_group(group.number, columns=wanted, use_threads=False)
+        except (OSError, *_DAMAGED) as error:
+            _refuse(group.path, error)
         return table if self.as_stored else _without_controls(table)
 
-    def column(self, name: str, start: int = 0, stop: int | None = None) -> pa.Array:
+    def column(self, name: str) -> pa.Array:
         """One column in one piece."""
-        parts = [chunk for batch in self.batches([name], start, stop) for chunk in batch[name].chunks]
+        parts = [chunk for batch in self.batches([name]) for chunk in batch[name].chunks]
         return pa.concat_arrays(parts) if parts else pa.array([], pa.string())
 
     def take(self, places: npt.NDArray[np.int64]) -> pa.Table:
@@ -619,19 +603,11 @@ class _Shards:
     def _group(self, number: int) -> pa.Table:
         """A whole group; the last few stay in memory."""
         if (table := self._kept.pop(number, None)) is None:
-            table = self._words(_read(self.groups[number], None))
+            table = self._read(self.groups[number], None)
             for oldest in list(self._kept)[: max(0, len(self._kept) - _GROUPS_KEPT + 1)]:
                 self._kept.pop(oldest, None)
         self._kept[number] = table
         return table
-
-
-def _read(group: _Group, columns: Sequence[str] | None) -> pa.Table:
-    try:
-        with pq.ParquetFile(group.path) as file:
-            return file.read_row_group(group.number, columns=columns if columns is None else list(columns), use_threads=False)
-    except (OSError, *_DAMAGED) as error:
-        _refuse(group.path, error)
 
 
 def _without_controls(table: pa.Table) -> pa.Table:
@@ -687,7 +663,7 @@ class Rows(KeyedRows):
     @classmethod
     def at(cls, folder: Path, names: Sequence[str], rows: int) -> Rows:
         """The rows that lie in some files of a folder, which nobody has hashed yet."""
-        return cls(_Shards(folder, tuple(names), rows, None, {}, as_stored=True))
+        return cls(_Shards(folder, tuple(names), rows, None, pa.schema([]), as_stored=True))
 
     def __len__(self) -> int:
         return self._table.rows
@@ -921,30 +897,27 @@ class Files(Mapping[str, str]):
     def __getitem__(self, name: str) -> str:
         if name in self._tables:
             return self._tables[name]
-        listed = self._group_of(name)
+        leasts = [group.least for group in self._table.groups]
+        if "_listed" in self.__dict__ or not all(isinstance(least, str) for least in leasts):
+            listed = self._listed
+        else:  # a worker that looks for a few files need not hold millions: one group has it if any has
+            group = bisect.bisect_right(leasts, name) - 1
+            listed = self._table._group(group) if group >= 0 else FILES.empty_table()
         place = _place(listed["path"].combine_chunks(), name)
         if place is None:
             raise KeyError(name)
         return str(listed["sha256"][place].as_py().hex())
 
-    def _group_of(self, name: str) -> pa.Table:
-        """The part of the list that has ``name`` if any has: a worker that looks for a few files need not hold millions."""
-        leasts = [group.least for group in self._table.groups]
-        if "_listed" in self.__dict__ or not all(isinstance(least, str) for least in leasts):
-            return self._listed
-        place = bisect.bisect_right(leasts, name) - 1
-        return self._table._group(place) if place >= 0 else FILES.empty_table()
-
     def items(self) -> Any:
         """Path and hash of every file, by path."""
-        return [pair for batch in self._listed.to_batches(SHARD_ROWS) for pair in _pairs(batch)]
+        pairs: list[tuple[str, str]] = []
+        for batch in self._listed.to_batches(SHARD_ROWS):
+            digests = [digest.hex() for digest in batch["sha256"].to_pylist()]
+            pairs += zip(batch["path"].to_pylist(), digests, strict=True)
+        return pairs
 
     def __reduce__(self) -> tuple[Callable[..., Files], tuple[_Shards, Mapping[str, str]]]:
         return Files, (self._table, self._tables)
-
-
-def _pairs(batch: Any) -> Iterator[tuple[str, str]]:
-    return zip(batch["path"].to_pylist(), (digest.hex() for digest in batch["sha256"].to_pylist()), strict=True)
 
 
 # Identity

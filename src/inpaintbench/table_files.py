@@ -1,10 +1,12 @@
-"""Tables that people keep, one row a line, as CSV, JSON lines or Parquet: read row by row, whoever wrote them."""
+"""Tables that people keep, one row a line, as CSV, JSON lines or Parquet: read row by row, whoever wrote them; and data that are
+written with equal bytes for equal input."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -16,6 +18,7 @@ import pyarrow.parquet as pq
 
 from inpaintbench.errors import InputError, reason_of
 from inpaintbench.files import open_text, read_text
+from inpaintbench.types import canonical_json
 
 SUFFIXES = (".parquet", ".csv", ".jsonl")
 # What a spreadsheet takes for the beginning of a formula, or skips before one; exports write a quote before such a text.
@@ -30,14 +33,65 @@ def csv_text(rows: Iterable[Iterable[object]]) -> str:
     return text.getvalue()
 
 
+def csv_bytes(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
+    """CSV with a line of heads: None is an empty cell, infinity is ``inf``."""
+    return csv_text([columns, *rows]).encode()
+
+
+def json_bytes(value: Any) -> bytes:
+    """JSON in UTF-8 with an indent of 1.
+
+    Raises:
+        ValueError: a number is infinite or NaN.
+    """
+    return (json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def canonical_bytes(value: Any) -> bytes:
+    """Canonical JSON on one line; infinity, which JSON has no number for, is the text ``inf``."""
+    return canonical_json(_without_infinity(value)).encode() + b"\n"
+
+
+def _without_infinity(value: Any) -> Any:
+    if isinstance(value, float) and math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    if isinstance(value, dict):
+        return {key: _without_infinity(inner) for key, inner in value.items()}
+    return [_without_infinity(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+
 @dataclass(frozen=True)
 class Row:
-    """One line of a file; what is empty or null is left out."""
+    """One line of a file, whose columns may go by several names; what is empty or null is left out."""
 
     where: str
     """``votes.csv line 4``, as an editor counts; rows of Parquet files count from 1."""
     fields: Mapping[str, Any]
     """Column -> number, truth value, list, mapping or text; all texts where the file is CSV."""
+
+    def first(self, *columns: str) -> str | None:
+        """The text of the first of these columns that has one."""
+        found = (self.fields[name] for name in columns if name in self.fields)
+        return next((str(value).strip() for value in found), None)
+
+    def needed(self, *columns: str) -> str:
+        """As ``first``; ``InputError`` where none of them has a text."""
+        found = self.first(*columns)
+        if not found:
+            raise InputError(f"{self.where}: no {' or '.join(columns)}; the line has {', '.join(self.fields) or 'nothing'}")
+        return found
+
+    def names(self, column: str) -> tuple[str, ...]:
+        """A list of texts: a list, its JSON, or texts divided by ``|``; none where the column is empty."""
+        value = self.fields.get(column, ())
+        if isinstance(value, str):
+            try:
+                value = json.loads(value) if value.startswith("[") else value.split("|")
+            except ValueError as error:
+                raise InputError(f"{self.where}: {column} is {value!r}, which is not JSON: {error}") from error
+        if not isinstance(value, list | tuple):
+            raise InputError(f"{self.where}: {column} is {value!r}, not a list of names")
+        return tuple(str(name).strip() for name in value)
 
 
 def suffix_of(path: Path, *, called: str = "table") -> str:
@@ -62,7 +116,7 @@ def read_rows(path: Path, *, called: str = "table", known: Collection[str] = ())
         InputError: another suffix, not readable, or a line that is no row.
     """
     suffix = suffix_of(path, called=called)
-    read = _from_csv(path, known) if suffix == ".csv" else {".jsonl": _from_jsonl, ".parquet": _from_parquet}[suffix](path)
+    read = _from_csv(path, known) if suffix == ".csv" else _from_jsonl(path) if suffix == ".jsonl" else _from_parquet(path)
     try:
         return [
             Row(f"{path.name} {place}", {name: value for name, value in fields.items() if value not in (None, "")})
@@ -78,7 +132,10 @@ def _from_csv(path: Path, known: Collection[str]) -> Iterator[tuple[str, dict[st
     with open_text(path, newline="") as file:
         columns, lines = _divided(file, path.name, known)
         for place, cells in lines:
-            yield place, {name: _plain(cell) for name, cell in zip(columns, cells, strict=False)}
+            # Without the quote of an export; a quote before anything harmless is somebody's own.
+            quoted = (*(f"'{sign}" for sign in FORMULA), "''")
+            plain = [cell[1:] if cell.startswith(quoted) else cell for cell in cells]
+            yield place, dict(zip(columns, plain, strict=False))
 
 
 @dataclass(frozen=True)
@@ -142,11 +199,6 @@ def _lines(file: TextIO, name: str, columns: Sequence[str], sign: str) -> Iterat
             )
         if any(cell.strip() for cell in cells):
             yield place, cells
-
-
-def _plain(cell: str) -> str:
-    """The text without the quote of an export; a quote before anything harmless is somebody's own."""
-    return cell[1:] if cell[:1] == "'" and cell[1:].startswith((*FORMULA, "'")) else cell
 
 
 def _from_jsonl(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -118,28 +118,22 @@ def read(
     Raises:
         WorkspaceError: not readable, written by another version, or other bytes than were written.
     """
-    schema = schema_of(record_type)
-    names = list(columns or schema.names)
-    wanted = pa.schema([schema.field(name) for name in names])
+    wanted, group = _schema_of_some(record_type, columns), 0
     parts = [wanted.empty_table()]
     if where is not None and not where[1]:
         return parts[0]
-    later = {field.name for field in fields(record_type) if field.default is None}
-    group = 0
     for path in paths:
         try:
             prove(path)
             with pq.ParquetFile(path) as file:
-                known = [name for name in names if name not in later or name in file.schema_arrow.names]
+                known = _there(file, wanted, record_type)
                 if where is None:
                     found = file.read(columns=known)
                 elif together:
                     found, group = _rows_together(file, known, *where, first=group)
                 else:
                     found = _rows_with(file, known, *where)
-            for name in set(names) - set(known):
-                found = found.append_column(name, pa.nulls(found.num_rows, wanted.field(name).type))
-            parts.append(found.select(names).cast(wanted))
+            parts.append(_completed(found, wanted))
         except FileNotFoundError:
             continue
         except UNREADABLE as error:
@@ -149,23 +143,35 @@ def read(
 
 def batches(path: Path, record_type: type, *, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
     """Yield the rows of a Parquet file, group by group; one that is not there has none. Raises what ``read`` raises."""
-    schema = schema_of(record_type)
-    names = list(columns or schema.names)
-    wanted = pa.schema([schema.field(name) for name in names])
-    later = {field.name for field in fields(record_type) if field.default is None}
+    wanted = _schema_of_some(record_type, columns)
     try:
         prove(path)
         with pq.ParquetFile(path) as file:
-            known = [name for name in names if name not in later or name in file.schema_arrow.names]
+            known = _there(file, wanted, record_type)
             for group in range(file.num_row_groups):
-                found = file.read_row_group(group, columns=known)
-                for name in set(names) - set(known):
-                    found = found.append_column(name, pa.nulls(found.num_rows, wanted.field(name).type))
-                yield found.select(names).cast(wanted)
+                yield _completed(file.read_row_group(group, columns=known), wanted)
     except FileNotFoundError:
         return
     except UNREADABLE as error:
         raise WorkspaceError(unreadable(path, error)) from error
+
+
+def _schema_of_some(record_type: type, columns: Sequence[str] | None) -> pa.Schema:
+    schema = schema_of(record_type)
+    return pa.schema([schema.field(name) for name in columns or schema.names])
+
+
+def _there(file: pq.ParquetFile, wanted: pa.Schema, record_type: type) -> list[str]:
+    """The wanted columns, but for those that were added after the file was written."""
+    later = {field.name for field in fields(record_type) if field.default is None}
+    return [name for name in wanted.names if name not in later or name in file.schema_arrow.names]
+
+
+def _completed(found: pa.Table, wanted: pa.Schema) -> pa.Table:
+    """Rows with empty columns for those that their file has not."""
+    for name in set(wanted.names) - set(found.column_names):
+        found = found.append_column(name, pa.nulls(found.num_rows, wanted.field(name).type))
+    return found.select(wanted.names).cast(wanted)
 
 
 def reader(path: Path, columns: Sequence[str]) -> Callable[[int], dict[str, Any]]:
@@ -203,7 +209,9 @@ def _rows_with(file: pq.ParquetFile, names: list[str], column: str, values: Coll
     parts = [file.schema_arrow.empty_table().select(names)]
     for group in range(file.num_row_groups):
         held = file.metadata.row_group(group).column(place).statistics
-        if held is not None and (held.num_values == 0 or not _may_hold(held, values)):
+        if held is not None and held.num_values == 0:
+            continue
+        if held is not None and held.has_min_max and not any(held.min <= value <= held.max for value in values):
             continue
         keep = pc.is_in(file.read_row_group(group, columns=[column])[column], value_set=asked)
         if pc.any(keep).as_py():
@@ -240,10 +248,6 @@ def _rows_together(
         break
     parts = [file.schema_arrow.empty_table().select(names), *(kept[group] for group in sorted(kept))]
     return pa.concat_tables(parts), min(kept, default=first)
-
-
-def _may_hold(statistics: pq.Statistics, values: Collection[str]) -> bool:
-    return not statistics.has_min_max or any(statistics.min <= value <= statistics.max for value in values)
 
 
 def prove(path: Path) -> bool:
@@ -301,10 +305,7 @@ def write_rows(path: Path, tables: Iterable[pa.Table], *, proved: bool = False) 
     first = next(groups)
     stated: list[bytes] = []
     with written_atomically(path) as temporary:
-        with (
-            temporary.open("wb") as file,
-            pq.ParquetWriter(file, first.schema, compression="zstd") as writer,
-        ):
+        with temporary.open("wb") as file, pq.ParquetWriter(file, first.schema, compression="zstd") as writer:
             for rows in chain([first], groups):
                 writer.write_table(rows, row_group_size=_ROWS_OF_GROUP)
                 count += rows.num_rows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,18 +27,46 @@ class ItemView:
     and one that the item lacks ``MissingPartError``. ``shared`` is the cache of all views of the item.
     """
 
+    truth: Frames
+    """Ground-truth frames of the clip."""
+    luma: Luma
+    """Luma plane of the ground-truth frames."""
+    input: Frames
+    """Corrupted frames: hole pixels hold the recorded fill value, never the truth."""
+    hole: Hole
+    """Hole mask, True = missing."""
+    alpha: Alpha
+    """Opacity of a soft overlay: 0 = nothing, 255 = opaque."""
+    first_hole: Hole
+    """Hole of the corruption that this one is applied on top of."""
+    object_mask: Hole
+    """Mask of the object that an edit is about, or that is to be removed, True = object."""
+    effect_mask: Hole
+    """Mask of what an object changes outside itself, such as its shadow, True = changed."""
+    prompts: Prompts
+    """Descriptions of the clip before and after an edit."""
+    transitions: tuple[tuple[int, int], ...]
+    """Spans of frames ``[start, end)`` that transitions of the whole film cover, counted from the clip's first, in order.
+
+    They may lie outside of the clip. A cut has the number of its second frame twice.
+    """
+    joints: tuple[Joint, ...]
+    """The labelled joints of all people in the picture."""
+    timed_text: tuple[TextEvent, ...]
+    """The texts of the clip, times counted from its first frame."""
+    undistorted: Frames
+    """The picture of a print before the elastic field that its truth carries."""
+    print: Plain
+    """Everything that determines a synthetic print, a ``fingerprints.records.Print`` as plain data."""
+    prediction: Frames
+    """Output of a method; only its hole pixels are meaningful unless full frames were kept."""
+    composite: Frames
+    """Composite: known pixels of the truth, hole pixels of the prediction."""
+
     def __init__(
-        self,
-        *,
-        item_id: str,
-        frames: int,
-        height: int,
-        width: int,
-        fps: float,
-        parts: Mapping[str, Callable[[], Any]],
-        truth_frame: Callable[[int], Any] | None = None,
-        shared: Shared | None = None,
-    ) -> None:
+        self, *, item_id: str, frames: int, height: int, width: int, fps: float, parts: Mapping[str, Callable[[], Any]],
+        truth_frame: Callable[[int], Any] | None = None, shared: Shared | None = None,
+    ) -> None:  # fmt: skip
         self.shared = shared or Shared()
         self.item_id, self.frames, self.height, self.width, self.fps = item_id, frames, height, width, fps
         self._parts, self._truth_frame = parts, truth_frame
@@ -49,7 +78,7 @@ class ItemView:
     def of_arrays(cls, *, item_id: str = "item", fps: float = 30.0, shared: Shared | None = None, **arrays: Any) -> ItemView:
         """View over arrays in memory, for tests and notebooks: ``ItemView.of_arrays(input=frames, hole=hole)``."""
         shape = next(iter(arrays.values())).shape
-        parts: dict[str, Callable[[], Any]] = {name: _constant(array) for name, array in arrays.items()}
+        parts: dict[str, Callable[[], Any]] = {name: partial(arrays.get, name) for name in arrays}
         if {"truth", "hole", "prediction"} <= set(arrays):
             parts.setdefault("composite", lambda: composite(arrays["truth"], arrays["hole"], arrays["prediction"]))
         return cls(item_id=item_id, frames=shape[0], height=shape[1], width=shape[2], fps=fps, parts=parts, shared=shared)
@@ -78,17 +107,13 @@ class ItemView:
         if part not in self._parts:
             raise MissingPartError(f"this item has no {part!r}, only {', '.join(self._parts) or 'nothing'}")
 
-    def _get(self, part: str) -> Any:
+    def __getattr__(self, part: str) -> Any:
+        if part not in PARTS:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {part!r}")
         self._require(part)
         if part not in self._loaded:
             self._loaded[part] = self._parts[part]()
         return self._loaded[part]
-
-    @property
-    def truth(self) -> Frames:
-        """Ground-truth frames of the clip."""
-        frames: Frames = self._get("truth")
-        return frames
 
     def truth_frame(self, index: int) -> npt.NDArray[np.uint8]:
         """Ground-truth frame ``index``, ``uint8[H, W, 3]``; cheaper than ``truth`` for leaves that need a few frames."""
@@ -98,99 +123,6 @@ class ItemView:
             self._require("truth")
             frame = self._truth_frame(index)
         return frame
-
-    @property
-    def luma(self) -> Luma:
-        """Luma plane of the ground-truth frames."""
-        luma: Luma = self._get("luma")
-        return luma
-
-    @property
-    def input(self) -> Frames:
-        """Corrupted frames: hole pixels hold the recorded fill value, never the truth."""
-        frames: Frames = self._get("input")
-        return frames
-
-    @property
-    def hole(self) -> Hole:
-        """Hole mask, True = missing."""
-        hole: Hole = self._get("hole")
-        return hole
-
-    @property
-    def alpha(self) -> Alpha:
-        """Opacity of a soft overlay: 0 = nothing, 255 = opaque."""
-        alpha: Alpha = self._get("alpha")
-        return alpha
-
-    @property
-    def first_hole(self) -> Hole:
-        """Hole of the corruption that this one is applied on top of."""
-        hole: Hole = self._get("first_hole")
-        return hole
-
-    @property
-    def object_mask(self) -> Hole:
-        """Mask of the object that an edit is about, or that is to be removed, True = object."""
-        mask: Hole = self._get("object_mask")
-        return mask
-
-    @property
-    def effect_mask(self) -> Hole:
-        """Mask of what an object changes outside itself, such as its shadow, True = changed."""
-        mask: Hole = self._get("effect_mask")
-        return mask
-
-    @property
-    def prompts(self) -> Prompts:
-        """Descriptions of the clip before and after an edit."""
-        prompts: Prompts = self._get("prompts")
-        return prompts
-
-    @property
-    def transitions(self) -> tuple[tuple[int, int], ...]:
-        """Spans of frames ``[start, end)`` that transitions of the whole film cover, counted from the clip's first, in order.
-
-        They may lie outside of the clip. A cut has the number of its second frame twice.
-        """
-        spans: tuple[tuple[int, int], ...] = self._get("transitions")
-        return spans
-
-    @property
-    def joints(self) -> tuple[Joint, ...]:
-        """The labelled joints of all people in the picture."""
-        joints: tuple[Joint, ...] = self._get("joints")
-        return joints
-
-    @property
-    def timed_text(self) -> tuple[TextEvent, ...]:
-        """The texts of the clip, times counted from its first frame."""
-        events: tuple[TextEvent, ...] = self._get("timed_text")
-        return events
-
-    @property
-    def undistorted(self) -> Frames:
-        """The picture of a print before the elastic field that its truth carries."""
-        frames: Frames = self._get("undistorted")
-        return frames
-
-    @property
-    def print(self) -> Plain:
-        """Everything that determines a synthetic print, a ``fingerprints.records.Print`` as plain data."""
-        fields: Plain = self._get("print")
-        return fields
-
-    @property
-    def prediction(self) -> Frames:
-        """Output of a method; only its hole pixels are meaningful unless full frames were kept."""
-        frames: Frames = self._get("prediction")
-        return frames
-
-    @property
-    def composite(self) -> Frames:
-        """Composite: known pixels of the truth, hole pixels of the prediction."""
-        frames: Frames = self._get("composite")
-        return frames
 
 
 def composite(truth: Frames, hole: Hole, prediction: Frames | Sequence[npt.NDArray[np.uint8]]) -> Frames:
@@ -214,7 +146,3 @@ def composite_in_place(truth: Frames | Sequence[npt.NDArray[np.uint8]], hole: Ho
     for target, source, mask in zip(prediction, truth, hole, strict=True):
         cv2.copyTo(source, (~mask).view(np.uint8), target)
     return prediction
-
-
-def _constant(value: Any) -> Callable[[], Any]:
-    return lambda: value

@@ -35,6 +35,7 @@ import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -94,7 +95,9 @@ class Workspace:
                 raise WorkspaceError(f"{str(self.path)!r} is not a workspace (no workspace.json)")
             if self.path.exists() and not self.path.is_dir():
                 raise WorkspaceError(f"workspace {str(self.path)!r} is a file, not a folder")
-            strange = self.path.is_dir() and any(map(_not_left_by_a_crash, self.path.iterdir()))
+            names = [path.name for path in self.path.iterdir()] if self.path.is_dir() else []
+            ours = ("workspace.json", ".workspace.json.*.tmp")  # the second of a run that crashed
+            strange = any(not any(fnmatchcase(name, pattern) for pattern in ours) for name in names)
             if strange and not marker.exists():  # another shard may just have made it
                 raise WorkspaceError(f"{str(self.path)!r} is not empty and not a workspace; choose another folder")
             self.path.mkdir(parents=True, exist_ok=True)
@@ -235,14 +238,6 @@ def proved_path(path: Path | str) -> Path:
     return Blobs(Path(path).parents[2]).proved(Path(path).name)
 
 
-def _cannot(error: OSError) -> str:
-    return "is missing" if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
-
-
-def _not_left_by_a_crash(path: Path) -> bool:
-    return not (path.name == "workspace.json" or (path.name.startswith(".workspace.json.") and path.name.endswith(".tmp")))
-
-
 class Blobs:
     """Data files named by the SHA-256 of their bytes."""
 
@@ -272,9 +267,8 @@ class Blobs:
         try:
             whole = name.startswith(measured_sha256(path))
         except OSError as error:
-            raise VerifyError(
-                f"{of}the blob {str(path)!r} {_cannot(error)}; run the command again, which makes it anew"
-            ) from error
+            what = "is missing" if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
+            raise VerifyError(f"{of}the blob {str(path)!r} {what}; run the command again, which makes it anew") from error
         if not whole:
             raise VerifyError(
                 f"{of}the blob {str(path)!r} is damaged: its bytes have another SHA-256 than its name; delete it and run the "

@@ -25,7 +25,7 @@ from typer.testing import CliRunner, Result
 from inpaintbench import frozen, video
 from inpaintbench.cli import app, console
 from inpaintbench.errors import InputError
-from inpaintbench.eval.methods.saved_folder import SUFFIXES
+from inpaintbench.eval.methods.brought import SUFFIXES
 from inpaintbench.eval.protocols import PROTOCOLS
 
 

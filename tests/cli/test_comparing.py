@@ -29,8 +29,8 @@ from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.protocols.video_inpainting import LEGACY as BY_FRAMES
 from inpaintbench.eval.report.two_methods import Difference
-from inpaintbench.eval.scoring import run_state
-from inpaintbench.eval.scoring.run_state import NOT_RUN
+from inpaintbench.eval.scoring import run_folder as run_state
+from inpaintbench.eval.scoring.run_folder import NOT_RUN
 from inpaintbench.files import file_sha256
 from inpaintbench.steps import score_step
 from inpaintbench.types import Prediction, Score, SliceScore

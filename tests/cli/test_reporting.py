@@ -26,7 +26,7 @@ from inpaintbench.cli.reporting import analysis
 from inpaintbench.cli.table import export, figure, table
 from inpaintbench.errors import InputError
 from inpaintbench.eval.protocols.devil import CORRECTED
-from inpaintbench.eval.scoring.run_state import NOT_RUN, remember_scored
+from inpaintbench.eval.scoring.run_folder import NOT_RUN, remember_scored
 from inpaintbench.eval.values.permutation import BOLD
 from inpaintbench.files import file_sha256
 from inpaintbench.steps import score_step

@@ -31,8 +31,7 @@ from inpaintbench.eval.adapters.checking import MADE, Checked
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.scoring.predict import MethodSpec
 from inpaintbench.eval.scoring.proving import proof, repair
-from inpaintbench.eval.scoring.run_folder import bind
-from inpaintbench.eval.scoring.run_state import not_run, tasks_in
+from inpaintbench.eval.scoring.run_folder import bind, not_run, tasks_in
 from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.frozen import load
@@ -90,7 +89,7 @@ def with_callables(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delitem(sys.modules, "mine_for_run", raising=False)
     (tmp_path / "mine_for_run.py").write_text(MINE)
     monkeypatch.chdir(tmp_path)
-    address = "inpaintbench.eval.methods.python_callable:PythonCallable"
+    address = "inpaintbench.eval.methods.brought:PythonCallable"
     monkeypatch.setattr(METHODS, "_addresses", METHODS.addresses() | {"python_callable": address})
 
 

@@ -16,9 +16,8 @@ pytest.importorskip("torch")
 
 from inpaintbench import video
 from inpaintbench.compute import Compute
-from inpaintbench.eval.scoring.run_state import SETTINGS
-from inpaintbench.eval.scoring.score import Predicted, score
-from inpaintbench.eval.scoring.sets import compare_sets
+from inpaintbench.eval.scoring.run_folder import SETTINGS
+from inpaintbench.eval.scoring.score import Predicted, compare_sets, score
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.types import Dataset, Frames, Hole, Prediction, Score, SliceScore
 from inpaintbench.workspace import Workspace

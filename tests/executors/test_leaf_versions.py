@@ -13,7 +13,7 @@ from selection_world import fill
 from inpaintbench import video
 from inpaintbench.curation.attributes.levels import Exposure
 from inpaintbench.curation.measuring import measure
-from inpaintbench.eval.methods.blank import Blank
+from inpaintbench.eval.methods.each_frame import Blank
 from inpaintbench.eval.metrics.base import Measurement
 from inpaintbench.eval.metrics.psnr import Mse
 from inpaintbench.eval.scoring.predict import MethodSpec, predict

@@ -14,7 +14,7 @@ import pytest
 
 from inpaintbench.errors import InputError, NetworkError, Rejected, UnknownNameError
 from inpaintbench.executors.base import Job, Step, Task
-from inpaintbench.executors.performing import Ahead, perform
+from inpaintbench.executors.local import Ahead, perform_all
 from inpaintbench.types import Attribute
 
 RAISED: dict[str, BaseException] = {
@@ -47,8 +47,8 @@ def job(name: str, *, how: str = "", ahead: str = "") -> Job:
 
 @pytest.fixture(autouse=True)
 def _this_file_is_importable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("inpaintbench.executors.performing.load", lambda address: globals()[address])
-    monkeypatch.setattr("inpaintbench.executors.performing.load", lambda address: globals()[address])
+    monkeypatch.setattr("inpaintbench.executors.local.load", lambda address: globals()[address])
+    monkeypatch.setattr("inpaintbench.executors.local.load", lambda address: globals()[address])
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def _this_file_is_importable(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_a_task_raised_becomes_a_status_and_a_sentence(
     how: str, status: str, failure: bool | None, reason: str, tmp_path: Path
 ) -> None:
-    (told,) = perform([job("t", how=how)], str(tmp_path))
+    (told,) = perform_all([job("t", how=how)], str(tmp_path))
     assert (told["status"], told.get("failure"), told["reason"]) == (status, failure, reason)
     assert ("test_performing.py" in told.get("trace", "")) == (how == "bug")
 
@@ -85,7 +85,7 @@ def test_too_much_memory_names_the_limit_that_was_met(
 ) -> None:
     """The soft limit is the one that allocations meet."""
     monkeypatch.setattr(resource, "getrlimit", lambda _: (soft, 8 * 2**30))
-    (told,) = perform([job("t", how="memory")], str(tmp_path))
+    (told,) = perform_all([job("t", how="memory")], str(tmp_path))
     assert (told["status"], told["failure"], told["reason"]) == ("rejected", True, reason)
 
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from av.video.reformatter import ColorRange, Colorspace
 
-from inpaintbench.video import conversion
-from inpaintbench.video.conversion import converted, to_rgb
+from inpaintbench.video import colour as conversion
+from inpaintbench.video.colour import converted, to_rgb
 
 SIZES = ((16, 16), (17, 9), (288, 160), (641, 363))
 COLOURS = {

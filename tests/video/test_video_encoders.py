@@ -17,8 +17,8 @@ from skimage import data
 from inpaintbench import video
 from inpaintbench.cli import doctor
 from inpaintbench.errors import InputError
-from inpaintbench.eval.adapters.lossy import ceiling_db
-from inpaintbench.video import encoders
+from inpaintbench.eval.adapters.fitting import ceiling_db
+from inpaintbench.video import encoding as encoders
 
 VP9 = "libvpx-vp9"
 

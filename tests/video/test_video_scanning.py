@@ -14,7 +14,7 @@ from worlds import pan_clip
 
 from inpaintbench import video
 from inpaintbench.errors import InputError, UnknownNameError
-from inpaintbench.video.decord_process import ChildError, DecordProcess
+from inpaintbench.video.scanning import ChildError, DecordProcess
 
 needs_decord = pytest.mark.skipif(importlib.util.find_spec("decord") is None, reason="decord is not installed")
 NOT_FOR_DECORD = {

@@ -25,9 +25,16 @@ from inpaintbench.eval.results.slices import in_reading_order
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.effort import Effort, efforts_of
 from inpaintbench.eval.scoring.parts import of_slices, open_part
-from inpaintbench.eval.scoring.run_folder import bind, scores_of
-from inpaintbench.eval.scoring.run_state import BETWEEN, OPTION, not_run_words, references_in, remembered
-from inpaintbench.eval.scoring.scores import Scores
+from inpaintbench.eval.scoring.run_folder import (
+    BETWEEN,
+    OPTION,
+    Scores,
+    bind,
+    not_run_words,
+    references_in,
+    remembered,
+    scores_of,
+)
 from inpaintbench.pages import save_chart
 from inpaintbench.pages.plots import paper_svg, specification
 from inpaintbench.steps import predict_step
@@ -156,7 +163,11 @@ def compare(
     quantities = [row for row in ranked if row.metric in wanted and row.region in places]
     parts = {row.name: row for row in [results.everything, *in_reading_order(results.slices)]}
     rows = differences(results, run.name, label, quantities=quantities, slices=pick("slice", slices, parts))
-    remarks = [*exposure_sentences(results), *_unmeasured(results, metrics, regions)]
+    remarks, lacking = list(exposure_sentences(results)), dict[str, list[str]]()
+    for quantity, reason in results.unmeasured.items():
+        if (not metrics or quantity.metric in metrics) and (not regions or quantity.region in regions):
+            lacking.setdefault(reason, []).append(f"{quantity.metric} in the {quantity.region}")
+    remarks += [f"not measured: {', '.join(names)}: {reason}" for reason, names in lacking.items()]
     for shown, one in both.items():
         is_predicted = predict_step(one.name) in spaces[shown].steps("predictions")
         if is_predicted and (words := not_run_words(spaces[shown], dataset, one.name)):
@@ -170,15 +181,6 @@ def compare(
         if why or is_reference:
             rows = [replace(row, reference=True) for row in rows]
     return Versus(run.name, label, rows, remarks, results, quantities)
-
-
-def _unmeasured(results: Results, metrics: Sequence[str] | None, regions: Sequence[str] | None) -> list[str]:
-    """One sentence a reason."""
-    quantities: dict[str, list[str]] = {}
-    for quantity, reason in results.unmeasured.items():
-        if (not metrics or quantity.metric in metrics) and (not regions or quantity.region in regions):
-            quantities.setdefault(reason, []).append(f"{quantity.metric} in the {quantity.region}")
-    return [f"not measured: {', '.join(names)}: {reason}" for reason, names in quantities.items()]
 
 
 @dataclass(frozen=True)

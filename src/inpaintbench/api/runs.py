@@ -31,10 +31,8 @@ from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.scoring.check import check, is_brought
 from inpaintbench.eval.scoring.parts import ALL_ITEMS, everything, items_of_slices, open_part
 from inpaintbench.eval.scoring.predict import SECONDS, MethodSpec, predict, why_not
-from inpaintbench.eval.scoring.run_folder import bind, check_scored, scored_methods, scores_of
-from inpaintbench.eval.scoring.run_state import OPTION, remember
+from inpaintbench.eval.scoring.run_folder import OPTION, Scores, bind, check_scored, remember, scored_methods, scores_of
 from inpaintbench.eval.scoring.score import score_all
-from inpaintbench.eval.scoring.scores import Scores
 from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.export.layout import finder
@@ -325,7 +323,9 @@ def run(
         if scorer is None and not all(map(frozen.is_held_back, dataset.items)):
             score_all(executor, open_part(dataset), root, [label], protocol, None, Compute())
     made = Run(data, label, place, protocol)
-    _tell(made)
+    if failures := made.failures:
+        all_of = f"{len(failures)} of {len(failures) + len(made.predictions)}"
+        warnings.warn(f"{label} failed on {all_of} items; the first: {next(iter(failures.values()))}", stacklevel=2)
     return made
 
 
@@ -340,12 +340,6 @@ class _Live:
 
     def __call__(self, *given: Any, **further: Any) -> Any:
         return self.__wrapped__(*given, **further)
-
-
-def _tell(made: Run) -> None:
-    if failures := made.failures:
-        all_of = f"{len(failures)} of {len(failures) + len(made.predictions)}"
-        warnings.warn(f"{made.name} failed on {all_of} items; the first: {next(iter(failures.values()))}", stacklevel=3)
 
 
 def _made_live(function: Callable[..., Any], version: str | None) -> str:

@@ -10,7 +10,6 @@ from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, Scored
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.run_folder import results_of
 from inpaintbench.cli.table import MetricName, RegionName, asked_quantity
-from inpaintbench.eval.data_files import canonical_bytes
 from inpaintbench.eval.diagnosis.diagnose import diagnose
 from inpaintbench.eval.diagnosis.records import (
     Diagnosis,
@@ -30,6 +29,7 @@ from inpaintbench.eval.report.findings import p_words
 from inpaintbench.eval.results.quantity import Quantity, quantity_title
 from inpaintbench.files import without_controls, write_atomically
 from inpaintbench.pages.words import count
+from inpaintbench.table_files import canonical_bytes
 
 # Effects that are not told and that a terminal shows all the same where none is.
 _MOST_UNTOLD = 5

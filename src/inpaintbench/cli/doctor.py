@@ -57,7 +57,7 @@ PACKAGES = {"cv2": "opencv-python-headless", "skimage": "scikit-image", "PIL": "
 State = Literal["ok", "absent", "warning", "broken"]
 # Free disk space below which there is a warning: a benchmark of a few hundred clips takes about as much.
 LEAST_GIB = 5.0
-# In the order that ``video.encoders`` takes them.
+# In the order that ``video.encoding`` takes them.
 _ENCODERS = ("libx264", "libvpx-vp9")
 _CHILD = Path(__file__).with_name("doctor_child.py")
 _CHILD_SECONDS = 180.0
@@ -199,7 +199,7 @@ def _video(answer: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _encoder(held: Sequence[str]) -> Finding:
-    """What writes videos; ``video.encoders`` chooses it."""
+    """What writes videos; ``video.encoding`` chooses it."""
     asked = os.environ.get("INPAINTBENCH_ENCODER")
     first = asked or next(iter(held), "none")
     if first not in held:

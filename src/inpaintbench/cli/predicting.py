@@ -19,14 +19,13 @@ from inpaintbench.cli.options import Positive, Seconds, bundle, option
 from inpaintbench.cli.words import check_name, pair
 from inpaintbench.errors import InputError, RunError, TooManyFailures
 from inpaintbench.eval.adapters.layouts import layouts
-from inpaintbench.eval.methods.saved_folder import strangers
+from inpaintbench.eval.methods.brought import strangers
 from inpaintbench.eval.scoring.check import Verdict, check, is_brought
+from inpaintbench.eval.scoring.effort import beware_words
 from inpaintbench.eval.scoring.parts import items_of_slices
 from inpaintbench.eval.scoring.predict import LOGS, SECONDS, MethodSpec, build, labelled, why_not, without_holes
 from inpaintbench.eval.scoring.predict import predict as predict_method
-from inpaintbench.eval.scoring.repeating import beware_words
-from inpaintbench.eval.scoring.run_folder import bind
-from inpaintbench.eval.scoring.run_state import BETWEEN, not_run, not_run_words, remembered
+from inpaintbench.eval.scoring.run_folder import BETWEEN, bind, not_run, not_run_words, remembered
 from inpaintbench.executors.base import Executor, Rejection
 from inpaintbench.executors.ledgered import LedgeredExecutor
 from inpaintbench.executors.unfinished import stopped

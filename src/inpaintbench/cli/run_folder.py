@@ -11,8 +11,7 @@ from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.effort import Effort
 from inpaintbench.eval.scoring.parts import held_back_words, open_part
-from inpaintbench.eval.scoring.run_folder import bind, scores_of
-from inpaintbench.eval.scoring.run_state import BETWEEN, references_in, remembered
+from inpaintbench.eval.scoring.run_folder import BETWEEN, bind, references_in, remembered, scores_of
 from inpaintbench.executors.unfinished import stopped
 from inpaintbench.types import Dataset
 from inpaintbench.workspace import Workspace

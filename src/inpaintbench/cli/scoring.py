@@ -18,8 +18,15 @@ from inpaintbench.compute import Compute
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.results.measured import unmeasured_metrics
 from inpaintbench.eval.scoring.precision import TF32_BOUND, Difference, from_float32, takes_tf32
-from inpaintbench.eval.scoring.run_folder import bind, predicted
-from inpaintbench.eval.scoring.run_state import asked, check_any_value, check_undamaged, items_without_value, not_run_words
+from inpaintbench.eval.scoring.run_folder import (
+    asked,
+    bind,
+    check_any_value,
+    check_undamaged,
+    items_without_value,
+    not_run_words,
+    predicted,
+)
 from inpaintbench.eval.scoring.score import SCORING_SECONDS, score_all
 from inpaintbench.models import torch_networks
 from inpaintbench.pages.words import count

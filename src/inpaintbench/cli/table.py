@@ -21,8 +21,7 @@ from inpaintbench.eval.report.page import default_quantity
 from inpaintbench.eval.report.tables import score_table
 from inpaintbench.eval.results.quantity import Quantity, metric_title, quantities_in, quantity_label, standing
 from inpaintbench.eval.results.tables import Results
-from inpaintbench.eval.scoring.run_state import asked, without_value
-from inpaintbench.eval.scoring.scores import Scores
+from inpaintbench.eval.scoring.run_folder import Scores, asked, without_value
 from inpaintbench.files import without_controls, write_atomically
 from inpaintbench.manifest import own_hash
 from inpaintbench.pages import Cell, Column, Table, save_chart

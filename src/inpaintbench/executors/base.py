@@ -43,7 +43,7 @@ class Step:
     record: type
     """The record type of the rows."""
     function: str
-    """``module:function``, importable in any worker."""
+    """``module:function``, importable in any worker; ``""`` = ``together`` does a single subject, too."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     time_limit_seconds: float = 300.0
     """Time limit of one task; a worker that needs longer is killed and the task's subject quarantined."""
@@ -269,3 +269,16 @@ def load(address: str) -> Callable[..., Any]:
     module, _, name = address.partition(":")
     function: Callable[..., Any] = getattr(importlib.import_module(module), name)
     return function
+
+
+# What the task at hand stated of its cost.
+STATED: dict[str, float | str | None] = {}
+
+
+def state_cost(**facts: float | str | None) -> None:
+    """State what the task at hand cost, for its ledger, where the clock around it tells something else.
+
+    Args:
+        facts: columns of the ledger, ``seconds``, ``peak_mebibytes``, ``card_mebibytes``, ``machine``; None: unknown.
+    """
+    STATED.update(facts)

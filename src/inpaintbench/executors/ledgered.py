@@ -6,7 +6,7 @@ import contextlib
 import time
 from abc import ABC, abstractmethod
 from collections import defaultdict, deque
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, NamedTuple
@@ -184,7 +184,9 @@ class LedgeredExecutor(ABC):
                         self.damaged.append(f"{job.task.name or job.task.subject_id}: {result['reason']}")
                     _keep(ledgers[job.step.name], job, result)
                     failures[job.step.name] += result.get("failure", False)
-                    self._within_budget(job, sum(failures.values()), result)
+                    if self.max_failures is not None and sum(failures.values()) > self.max_failures:
+                        subject_id, reason = job.task.subject_id, str(result["reason"])
+                        raise TooManyFailures(job.step.name, most=self.max_failures, subject_id=subject_id, reason=reason)
                 more = left.pop(unit.subject, len(unit.jobs)) - len(unit.jobs)
                 if more:
                     left[unit.subject] = more
@@ -206,29 +208,21 @@ class LedgeredExecutor(ABC):
     ) -> _Planned:
         """Return what a step is to do; where that is nothing, its tables are written and ``outcomes`` has what it came to."""
         stored = ledger.columns(step.record)
-        tasks = self._wanted(step, tasks, stored)
+        if self.only is not None:
+            # Of the other subjects, what an earlier run came to an end with stays.
+            there = flat(stored.columns["key"]).filter(pa.array(~stored.lost(stored.columns, self.workspace.blobs.path)))
+            held = set(there.to_pylist())
+            keys = task_keys(step, tasks, set(stored.columns["key"].to_pylist()))
+            tasks = [task for task, key in zip(tasks, keys, strict=True) if task.subject_id in self.only or key in held]
         plan = Plan.of(step, tasks, rejected, stored)
         entries = plan.entries(stored)
-        missing = self._missing(plan, self._standing(step, stored, entries))
+        lacking = pc.invert(pc.is_in(plan.tasks["key"], value_set=self._standing(step, stored, entries)))
+        if self.only is not None:
+            lacking = pc.and_(lacking, pc.is_in(plan.tasks["subject_id"], value_set=pa.array(sorted(self.only), pa.string())))
+        missing = np.flatnonzero(lacking.to_numpy())
         if not len(missing):
             outcomes[step.name] = plan.write(self.workspace, stored, entries)
         return _Planned(step, tasks, plan, missing)
-
-    def _wanted(self, step: Step, tasks: Sequence[Task], stored: Entries) -> Sequence[Task]:
-        """The tasks of the chosen subjects, and those of others that an earlier run came to an end with."""
-        if self.only is None:
-            return tasks
-        there = flat(stored.columns["key"]).filter(pa.array(~stored.lost(stored.columns, self.workspace.blobs.path)))
-        held = set(there.to_pylist())
-        keys = task_keys(step, tasks, set(stored.columns["key"].to_pylist()))
-        return [task for task, key in zip(tasks, keys, strict=True) if task.subject_id in self.only or key in held]
-
-    def _missing(self, plan: Plan, standing: pa.Array) -> npt.NDArray[np.int64]:
-        """Places of the tasks that are to be done."""
-        missing = pc.invert(pc.is_in(plan.tasks["key"], value_set=standing))
-        if self.only is not None:
-            missing = pc.and_(missing, pc.is_in(plan.tasks["subject_id"], value_set=pa.array(sorted(self.only), pa.string())))
-        return np.flatnonzero(missing.to_numpy())
 
     def _standing(self, step: Step, stored: Entries, entries: pa.Table) -> pa.Array:
         """Keys of the earlier results that are still good."""
@@ -242,12 +236,6 @@ class LedgeredExecutor(ABC):
         for place in np.flatnonzero(lacks).tolist():
             stands[place] &= lacking.issuperset(entries["lacks"][place].as_py())
         return flat(entries["key"]).filter(pa.array(stands))
-
-    def _within_budget(self, job: Job, failures: int, last: Mapping[str, Any]) -> None:
-        if self.max_failures is not None and failures > self.max_failures:
-            raise TooManyFailures(
-                job.step.name, most=self.max_failures, subject_id=job.task.subject_id, reason=str(last["reason"])
-            )
 
     @abstractmethod
     def _results(self, waiting: Waiting) -> Results:

@@ -13,8 +13,8 @@ from typing import Any
 from inpaintbench.errors import InputError, MissingExtraError
 from inpaintbench.executors import default_workers
 from inpaintbench.executors.base import Job, Progress
-from inpaintbench.executors.children import Children, default_memory_bytes, result
 from inpaintbench.executors.ledgered import LedgeredExecutor, Results, Unit, Waiting, check_for_stop
+from inpaintbench.executors.local import Children, default_memory_bytes, result
 from inpaintbench.workspace import Workspace
 
 # Address that starts a Ray on this machine.
@@ -75,14 +75,12 @@ class RayExecutor(LedgeredExecutor):
             finished, _ = self._ray.wait(list(running), num_returns=1, timeout=_LOOK_SECONDS)
             check_for_stop()
             for reference in finished:
-                yield running.pop(reference), self._fetched(reference)
-
-    def _fetched(self, reference: Any) -> list[dict[str, Any]]:
-        try:
-            results: list[dict[str, Any]] = self._ray.get(reference)
-        except self._ray.exceptions.RayError as error:  # a node was lost, not the input's doing
-            return [{"status": "failed", "failure": True, "reason": f"Ray lost the task: {str(error).splitlines()[0]}"}]
-        return results
+                try:
+                    results: list[dict[str, Any]] = self._ray.get(reference)
+                except self._ray.exceptions.RayError as error:  # a node was lost, not the input's doing
+                    reason = f"Ray lost the task: {str(error).splitlines()[0]}"
+                    results = [{"status": "failed", "failure": True, "reason": reason}]
+                yield running.pop(reference), results
 
 
 def _start(address: str, *, workers: int) -> Any:
@@ -92,7 +90,12 @@ def _start(address: str, *, workers: int) -> Any:
         import ray
     except ImportError as error:
         raise MissingExtraError("running on Ray", "ray") from error
-    _check_answers(address)
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    try:
+        if colon:  # Ray itself would go on asking for minutes
+            socket.create_connection((host, int(port)), timeout=_ANSWER_SECONDS).close()
+    except (OSError, ValueError) as error:
+        raise InputError(f"no Ray cluster answers at {address!r}: {error}") from error
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR, "configure_logging": False}
     try:
         if address == HERE:
@@ -102,17 +105,6 @@ def _start(address: str, *, workers: int) -> Any:
     except (ConnectionError, ValueError, RuntimeError) as error:
         raise InputError(f"no Ray cluster answers at {address!r}: {str(error).splitlines()[0]}") from error
     return ray
-
-
-def _check_answers(address: str) -> None:
-    """Ray itself would go on asking for minutes."""
-    host, colon, port = address.removeprefix("ray://").rpartition(":")
-    if not colon:
-        return
-    try:
-        socket.create_connection((host, int(port)), timeout=_ANSWER_SECONDS).close()
-    except (OSError, ValueError) as error:
-        raise InputError(f"no Ray cluster answers at {address!r}: {error}") from error
 
 
 # Call and groups of the tasks that this process's child has done, where they are kept apart.

@@ -130,10 +130,17 @@ def stopped(workspace: Workspace) -> list[Stopped]:
 def _taken(workspace: Workspace, path: Path) -> Stopped | None:
     name = path.stem
     try:
-        plan = _read(path)
+        if path.suffix == ".json":  # of release 0.2
+            plan: dict[str, Any] = json.loads(path.read_text())
+            columns = zip(*plan["tasks"], strict=True) if plan["tasks"] else [[] for _ in _TASKS]
+            tasks = pa.Table.from_arrays([pa.array(column, pa.string()) for column in columns], schema=_TASKS)
+        else:
+            stored_tasks = pq.read_table(path)
+            plan = json.loads(stored_tasks.schema.metadata[_FACTS])
+            tasks = stored_tasks.replace_schema_metadata(None)
         record: Any = load(plan["record"])
         refused = [Rejection(**row) for row in plan["rejected"]]
-        held = Plan(name, plan["table"], record, plan["tasks"], refused)
+        held = Plan(name, plan["table"], record, tasks, refused)
     except (*UNREADABLE, ImportError, AttributeError):
         return None  # ended by another run meanwhile, or damaged: the ledger still holds what is done
     stored = workspace.ledger(name, record).columns(record)
@@ -148,15 +155,6 @@ def _taken(workspace: Workspace, path: Path) -> Stopped | None:
         return replace(notice, kept_rows=before)
     held.write(workspace, stored, entries)
     return notice
-
-
-def _read(path: Path) -> dict[str, Any]:
-    if path.suffix == ".json":
-        plan: dict[str, Any] = json.loads(path.read_text())
-        columns = zip(*plan["tasks"], strict=True) if plan["tasks"] else [[] for _ in _TASKS]
-        return {**plan, "tasks": pa.Table.from_arrays([pa.array(column, pa.string()) for column in columns], schema=_TASKS)}
-    tasks = pq.read_table(path)
-    return {**json.loads(tasks.schema.metadata[_FACTS]), "tasks": tasks.replace_schema_metadata(None)}
 
 
 def _path(workspace: Workspace, step: str) -> Path:

@@ -100,7 +100,7 @@ def list_sequences(folder: Path | str, *, layout: Layout = "auto") -> list[str]:
 
 
 def sequence_files(folder: Path | str, *, layout: Layout = "auto") -> Mapping[str, tuple[Path, ...]]:
-    """List the files of every sequence in ``folder``, frames in the order of ``video.image_folders``.
+    """List the files of every sequence in ``folder``, frames in the order of ``video.images``.
 
     Args:
         folder: of the masks.

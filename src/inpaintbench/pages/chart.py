@@ -8,14 +8,13 @@ import textwrap
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import lazy_loader
-
+from inpaintbench.lazily import lazily
 from inpaintbench.pages.colours import MethodStyle
 
 if TYPE_CHECKING:
     import altair
 else:
-    altair = lazy_loader.load("altair")  # takes a quarter of a second, and most commands draw nothing
+    altair = lazily("altair")  # takes a quarter of a second, and most commands draw nothing
 
 
 # Pixels: height of a row, and of one with single values below its bar.

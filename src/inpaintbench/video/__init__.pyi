@@ -1,8 +1,8 @@
-from .decoded import DecodedClip
 from .decoding import (
     LARGEST_SIDE,
     MOST_PIXELS,
     STILL_FPS,
+    DecodedClip,
     Decoder,
     decoded_hashes,
     read_frames,
@@ -10,41 +10,43 @@ from .decoding import (
     read_levels,
     read_luma,
 )
-from .encoders import chosen_encoder, require_h264, writes_h264
 from .encoding import (
     CHALLENGE_BITS_PER_SECOND,
     CLIP_FORMS,
     TRUTH_PSNR_DB,
     EncodedClip,
+    chosen_encoder,
+    require_h264,
     write_browser,
     write_clip,
     write_hole,
     write_levels,
     write_lossless,
-)
-from .image_folders import (
-    begin_a_film,
-    by_number,
-    count_alike,
-    list_images,
-    misplaced_as_text,
-    numbered_images,
-    read_image_folder,
-    step_of,
+    writes_h264,
 )
 from .images import (
+    begin_a_film,
+    bicubic,
+    by_number,
+    count_alike,
     jpeg_bytes,
+    linear,
+    list_images,
+    misplaced_as_text,
+    nearest,
+    numbered_images,
     png_bytes,
     read_image,
+    read_image_folder,
     read_index_image,
+    scaled,
+    step_of,
     suffix_for,
     write_image,
 )
-from .probing import Probe, ProbingDecoder, probe, thumbnail
-from .scaling import bicubic, linear, nearest, scaled
+from .probing import HDR_POLICIES, Orientations, Probe, ProbingDecoder, frames_at, probe, thumbnail, upright, upright_frames
 from .scanning import READERS, Scan, require_reader, scan
 from .suffixes import IMAGE_SUFFIXES, VIDEO_SUFFIXES, is_hidden, is_image
-from .upright import HDR_POLICIES, Orientations, frames_at, upright, upright_frames
 
 __all__ = [
     "CHALLENGE_BITS_PER_SECOND",

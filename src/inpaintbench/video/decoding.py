@@ -1,10 +1,12 @@
-"""Video decoding: frames of any file one by one, and whole arrays of the files that ``encoding`` writes."""
+"""Video decoding: frames of any file one by one; whole arrays of the files that ``encoding`` writes, or one decoding for several
+readers of them."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ import numpy.typing as npt
 
 from inpaintbench.errors import MediaError
 from inpaintbench.types import Frames, Hole, Luma
-from inpaintbench.video.conversion import to_rgb
+from inpaintbench.video.colour import to_rgb
 from inpaintbench.video.images import read_image, reason
 from inpaintbench.video.suffixes import is_image
 
@@ -33,10 +35,7 @@ _LEADS_ELSEWHERE = {
     "pulse", "sndio", "v4l2", "video4linux2", "video4linux2,v4l2", "x11grab", "xcbgrab",
 }  # fmt: skip
 # A stranger's file opens itself and nothing else, whatever its name ends in.
-_ALONE = {
-    "format_whitelist": ",".join(sorted(av.formats_available - _LEADS_ELSEWHERE)),
-    "protocol_whitelist": "file",
-}
+_ALONE = {"format_whitelist": ",".join(sorted(av.formats_available - _LEADS_ELSEWHERE)), "protocol_whitelist": "file"}
 # Smallest growth of an array that a clip is read into, frames.
 _GROWTH = 8
 # Cover art and thumbnails are video streams of one picture.
@@ -115,7 +114,13 @@ def _open(path: Path) -> Iterator[tuple[Any, Any]]:
     except (av.error.FFmpegError, OSError, UnicodeError) as error:
         raise MediaError(f"cannot be opened as video: {reason(error)}") from error
     with container:
-        stream = _video_stream(container)
+        moving = [stream for stream in container.streams.video if not stream.disposition & _NOT_THE_VIDEO]
+        if not moving:
+            kinds = {"cover art" if stream.type == "video" else stream.type for stream in container.streams}
+            raise MediaError(f"has no video stream, only {', '.join(sorted(kinds)) or 'nothing'}")
+        stream = moving[0]
+        if stream.codec_context is None:
+            raise MediaError("its video codec is not known to this FFmpeg")
         width, height = stream.codec_context.width, stream.codec_context.height
         if max(width, height) > LARGEST_SIDE or width * height > MOST_PIXELS:
             raise MediaError(f"claims pictures of {width}x{height}, and none above {_LIMITS_IN_WORDS} are read: scale it down")
@@ -124,24 +129,14 @@ def _open(path: Path) -> Iterator[tuple[Any, Any]]:
         yield container, stream
 
 
-def _video_stream(container: Any) -> Any:
-    moving = [stream for stream in container.streams.video if not stream.disposition & _NOT_THE_VIDEO]
-    if not moving:
-        kinds = {"cover art" if stream.type == "video" else stream.type for stream in container.streams}
-        raise MediaError(f"has no video stream, only {', '.join(sorted(kinds)) or 'nothing'}")
-    if moving[0].codec_context is None:
-        raise MediaError("its video codec is not known to this FFmpeg")
-    return moving[0]
-
-
 def packet_times(path: Path | str) -> list[tuple[int, bool]] | None:
     """Timestamps of the packets in the stream's time base, each with its key-frame flag, in coded order, without decoding.
 
     None where a packet has no timestamp or is not to be shown.
     """
     times = []
-    with _open(Path(path)) as (container, stream):
-        for packet in _undamaged(container.demux(stream)):
+    with _open(Path(path)) as (container, stream), suppress(av.error.FFmpegError):
+        for packet in container.demux(stream):
             if packet.size and (packet.pts is None or packet.is_discard):
                 return None
             if packet.size:
@@ -153,15 +148,11 @@ def seek_and_decode(path: Path | str, time: int) -> Any | None:
     """Decode the frame at a timestamp of ``packet_times``, from the key frame before it; None where the decoder skips it."""
     with _open(Path(path)) as (container, stream):
         container.seek(time, stream=stream)
-        for frame in _undamaged(container.decode(stream)):
-            if frame.pts is not None and frame.pts >= time:
-                return frame if frame.pts == time else None
+        with suppress(av.error.FFmpegError):
+            for frame in container.decode(stream):
+                if frame.pts is not None and frame.pts >= time:
+                    return frame if frame.pts == time else None
     return None
-
-
-def _undamaged(packets_or_frames: Iterator[Any]) -> Iterator[Any]:
-    with suppress(av.error.FFmpegError):
-        yield from packets_or_frames
 
 
 def read_frames(path: Path | str) -> Frames:
@@ -259,3 +250,42 @@ def _plane(plane: Any) -> npt.NDArray[np.uint8]:
     # Rows are padded to `line_size` bytes for alignment.
     rows = np.frombuffer(plane, np.uint8).reshape(plane.height, plane.line_size)
     return rows[:, : plane.width]
+
+
+class DecodedClip:
+    """Clip whose coded frames are cached, 1.5 bytes per pixel, so that luma and RGB share one decoding.
+
+    ``luma`` and ``frames`` equal ``read_luma`` and ``read_frames``, raise the same errors, and are read-only.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        self._path = path
+
+    @cached_property
+    def _coded(self) -> list[Any]:
+        return list(whole(self._path))
+
+    @cached_property
+    def frames(self) -> Frames:
+        """``uint8[T, H, W, 3]`` RGB."""
+        if is_image(self._path):
+            return _read_only(read_frames(self._path))
+        return _read_only(np.stack([to_rgb(frame) for frame in self._coded]))
+
+    def frame(self, index: int) -> npt.NDArray[np.uint8]:
+        """Frame ``index`` as ``uint8[H, W, 3]`` RGB, without converting the others."""
+        if is_image(self._path):
+            return np.asarray(self.frames[index])
+        return to_rgb(self._coded[index])
+
+    @cached_property
+    def luma(self) -> Luma:
+        """Luma plane as coded, ``uint8[T, H, W]``."""
+        if is_image(self._path) or self._coded[0].format.is_rgb:
+            return _read_only(_luma(self.frames))
+        return _read_only(np.stack([_plane(frame.planes[0]) for frame in self._coded]))
+
+
+def _read_only(pixels: Frames) -> Frames:
+    pixels.flags.writeable = False  # a leaf that wrote into shared frames would change the next leaf's results
+    return pixels

@@ -1,29 +1,174 @@
-"""Video encoding: ground truths, hole tracks, grey tracks, lossless frames, and previews for browsers."""
+"""Video encoding: ground truths, hole tracks, grey tracks, lossless frames, and previews for browsers.
+
+The encoder is libx264 where the FFmpeg in PyAV holds it; else libvpx-vp9, which is under no copyleft. ``INPAINTBENCH_ENCODER``
+names one of them where the other must not be used, or where machines with and without libx264 are to give equal bytes. What each
+use asks of it:
+
+| use | needs | libx264 | libvpx-vp9 |
+|---|---|---|---|
+| truths | `TRUTH_PSNR_DB`, quick decoding, browsers | 4:2:0, constant quantiser | the same |
+| holes, opacities | every level | grey | luma of 4:2:0, without loss |
+| inputs, predictions, lossless truths | every value of RGB | RGB | GBR, without loss |
+| proxies of raters, clips of reports | browsers, quick seeking | 4:2:0, crf | 4:2:0, a crf of about the same PSNR |
+| form ``challenge``; results as H.264 | H.264 itself | yes | refused |
+"""
 
 from __future__ import annotations
 
 import errno
 import hashlib
 import math
+import os
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, ClassVar
 
 import av
 import cv2
 import numpy as np
 import numpy.typing as npt
+from av.codec import codecs_available
 from av.video.reformatter import ColorRange, Colorspace
 
+from inpaintbench.errors import InputError
 from inpaintbench.types import Frames, Hole
-from inpaintbench.video.conversion import converted, to_rgb
+from inpaintbench.video.colour import converted, to_rgb
 from inpaintbench.video.decoding import decoded_facts, whole
-from inpaintbench.video.encoders import X264, Coding, Encoder, chosen_encoder, require_h264
 from inpaintbench.video.images import write_image
 from inpaintbench.video.suffixes import is_image
+
+ENVIRONMENT = "INPAINTBENCH_ENCODER"
+
+
+@dataclass(frozen=True)
+class Coding:
+    """FFmpeg's names of an encoder and of the pixel format that it takes, and the encoder's options."""
+
+    codec: str
+    pixel_format: str
+    options: dict[str, str]
+
+
+class X264:
+    """H.264 by libx264, with ``mbtree=0``: macroblock-tree is not deterministic with AVX-512."""
+
+    name: ClassVar[str] = "libx264"
+    """FFmpeg's name of the encoder."""
+    first_crf: ClassVar[int] = 16
+    """Quality factor of truths that is tried first: with it nearly every clip has a little more than ``TRUTH_PSNR_DB``."""
+
+    @staticmethod
+    def truth(crf: int, pixel_format: str) -> Coding:
+        """Coding of a truth with a constant quantiser, so that the PSNR hardly depends on the clip, and without CABAC; a quality
+        factor of 0 loses nothing.
+
+        A high-quality stream decodes twice as fast without it, for 15 % more bytes, and a truth is decoded many times.
+        """
+        params = "mbtree=0:cabac=0:qcomp=1:aq-mode=0"
+        return Coding("libx264", pixel_format, {"crf": str(crf), "preset": "veryfast", "x264-params": params})
+
+    @staticmethod
+    def bit_rate(bits_per_second: int, pixel_format: str) -> Coding:
+        """Coding at an average bit rate; no other encoder is to stand for it, whose errors are others."""
+        return Coding("libx264", pixel_format, {"b": str(bits_per_second), "x264-params": "mbtree=0"})
+
+    @staticmethod
+    def levels() -> Coding:
+        """Coding as grey, which keeps every level."""
+        return Coding("libx264", "gray", {"qp": "0", "preset": "ultrafast", "x264-params": "cabac=1"})
+
+    @staticmethod
+    def rgb() -> Coding:
+        """Coding as RGB, which keeps every value."""
+        return Coding("libx264rgb", "rgb24", {"qp": "0", "preset": "ultrafast"})
+
+    @staticmethod
+    def preview(crf: int, key_every: int) -> Coding:
+        """Coding for browsers: at most ``key_every`` frames between key frames and no B-frames make seeking exact and quick."""
+        params = f"mbtree=0:keyint={key_every}:bframes=0"
+        options = {"crf": str(crf), "preset": "veryfast", "x264-params": params, "movflags": "+faststart"}
+        return Coding("libx264", "yuv420p", options)
+
+
+class VP9:
+    """VP9 by libvpx at its quickest; ``bench/encoders.py`` measures what it takes beside libx264."""
+
+    name: ClassVar[str] = "libvpx-vp9"
+    first_crf: ClassVar[int] = 12
+    # No frames that are not shown and none from the future: each packet is one picture, and seeking is exact.
+    _QUICK: ClassVar[dict[str, str]] = {"deadline": "realtime", "cpu-used": "8", "lag-in-frames": "0", "auto-alt-ref": "0"}
+    _EXACT: ClassVar[dict[str, str]] = {**_QUICK, "lossless": "1"}
+
+    @classmethod
+    def _constant(cls, crf: int) -> dict[str, str]:
+        return {**cls._QUICK, "crf": str(crf), "b": "0", "aq-mode": "0"}
+
+    @classmethod
+    def truth(cls, crf: int, pixel_format: str) -> Coding:
+        """Coding with a constant quantiser."""
+        return Coding("libvpx-vp9", pixel_format, cls._constant(crf))
+
+    @classmethod
+    def levels(cls) -> Coding:
+        """Coding as the luma of 4:2:0, since VP9 has no grey."""
+        return Coding("libvpx-vp9", "yuv420p", cls._EXACT)
+
+    @classmethod
+    def rgb(cls) -> Coding:
+        """Coding as GBR."""
+        return Coding("libvpx-vp9", "gbrp", cls._EXACT)
+
+    @classmethod
+    def preview(cls, crf: int, key_every: int) -> Coding:
+        """Coding with a key frame every ``key_every`` frames.
+
+        Its own factor gives a PSNR within two decibels of that of libx264, more on textured films and less on smooth ones.
+        """
+        own = min(63, max(0, round(1.8 * crf - 10)))
+        return Coding("libvpx-vp9", "yuv420p", {**cls._constant(own), "g": str(key_every), "movflags": "+faststart"})
+
+
+Encoder = type[X264] | type[VP9]
+_ENCODERS: tuple[Encoder, ...] = (X264, VP9)
+
+
+def chosen_encoder() -> Encoder:
+    """Return the encoder that ``INPAINTBENCH_ENCODER`` names, else the first that the FFmpeg in PyAV holds.
+
+    Raises:
+        InputError: it names another, or the FFmpeg in PyAV lacks the one that is named, or both.
+    """
+    by_name = {encoder.name: encoder for encoder in _ENCODERS}
+    asked = os.environ.get(ENVIRONMENT)
+    if asked and asked not in by_name:
+        raise InputError(f"{ENVIRONMENT} is {asked!r}; choose from {', '.join(by_name)}")
+    wanted = [asked] if asked else list(by_name)
+    for name in wanted:
+        if name in codecs_available:
+            return by_name[name]
+    raise InputError(
+        f"video cannot be written: the FFmpeg in PyAV holds no {' and no '.join(wanted)}; "
+        "pip install --force-reinstall --only-binary av av brings a PyAV with both, and pictures need neither"
+    )
+
+
+def writes_h264() -> bool:
+    """Return whether the encoder at hand writes H.264."""
+    return chosen_encoder() is X264
+
+
+def require_h264(what: str) -> None:
+    """Refuse what is H.264 by definition where the encoder at hand writes none.
+
+    Raises:
+        InputError: the encoder is another than libx264, or there is none.
+    """
+    if not writes_h264():
+        raise InputError(f"{what} is H.264 and needs libx264, but videos are written by {chosen_encoder().name} here")
+
 
 # Encodings of a truth: tagged 4:2:0 of at least `TRUTH_PSNR_DB`; lossless RGB; or the ChaLearn challenge's 100 kbit/s.
 CLIP_FORMS = ("near-lossless", "lossless", "challenge")
@@ -71,59 +216,40 @@ def write_clip(
         ValueError: unknown form, or no frame.
         InputError: no encoder at hand, or ``challenge`` without libx264.
     """
-    if is_image(path):
-        write_lossless(path, np.stack(list(frames)), fps=fps)
-        return _exact(path)
-    if form == "near-lossless":
-        return _search_factor(path, _converted(frames), fps=fps)
-    if form == "lossless":
-        _write_lossless_video(path, frames, fps=fps)
-        return _exact(path)
+    if is_image(path) or form == "lossless":
+        if is_image(path):
+            write_lossless(path, np.stack(list(frames)), fps=fps)
+        else:
+            _write_lossless_video(path, frames, fps=fps)
+        planes, rgb, (width, height) = decoded_facts(path)
+        return EncodedClip(0, _EXACT_DB, planes, rgb, width, height, None if is_image(path) else _unusual(chosen_encoder()))
+    if form not in CLIP_FORMS:
+        raise ValueError(f"unknown form {form!r}, choose from {', '.join(CLIP_FORMS)}")
+    if form == "challenge":
+        require_h264("the form challenge")
+    converted = [_to_yuv(frame, "yuv444p" if frame.shape[0] % 2 or frame.shape[1] % 2 else "yuv420p") for frame in frames]
+    if not converted:
+        raise ValueError("a video needs at least one frame")
+    pixel_format = str(converted[0].format.name)
     if form == "challenge":
         # As in the ChaLearn 2018 decaptioning challenge.
-        require_h264("the form challenge")
-        converted = _converted(frames)
-        coding = X264.bit_rate(CHALLENGE_BITS_PER_SECOND, _format_of(converted))
+        coding = X264.bit_rate(CHALLENGE_BITS_PER_SECOND, pixel_format)
         return _encode_truth(path, converted, X264, coding, fps=fps, crf=None)
-    raise ValueError(f"unknown form {form!r}, choose from {', '.join(CLIP_FORMS)}")
-
-
-def _exact(path: Path | str) -> EncodedClip:
-    yuv, rgb, (width, height) = decoded_facts(path)
-    return EncodedClip(0, _EXACT_DB, yuv, rgb, width, height, None if is_image(path) else _unusual(chosen_encoder()))
-
-
-def _unusual(encoder: type[Encoder]) -> str | None:
-    return None if encoder is X264 else encoder.name
-
-
-def _converted(frames: Iterable[npt.NDArray[np.uint8]]) -> list[Any]:
-    return [_to_yuv(frame, _subsampling(frame)) for frame in frames]
-
-
-def _format_of(frames: Sequence[Any]) -> str:
-    if not frames:
-        raise ValueError("a video needs at least one frame")
-    return str(frames[0].format.name)
-
-
-def _search_factor(path: Path | str, converted: list[Any], *, fps: float) -> EncodedClip:
     encoder = chosen_encoder()
     crf = encoder.first_crf
     while True:
-        encoded = _encode_truth(path, converted, encoder, encoder.truth(crf, _format_of(converted)), fps=fps, crf=crf)
+        encoded = _encode_truth(path, converted, encoder, encoder.truth(crf, pixel_format), fps=fps, crf=crf)
         if encoded.psnr_db >= TRUTH_PSNR_DB or crf == 0:
             return encoded
         crf = max(0, crf - math.ceil((TRUTH_PSNR_DB - encoded.psnr_db) / _DB_A_STEP))
 
 
-def _subsampling(frame: npt.NDArray[np.uint8]) -> str:
-    height, width = frame.shape[:2]
-    return "yuv420p" if height % 2 == 0 and width % 2 == 0 else "yuv444p"
+def _unusual(encoder: Encoder) -> str | None:
+    return None if encoder is X264 else encoder.name
 
 
 def _encode_truth(
-    path: Path | str, frames: list[Any], encoder: type[Encoder], coding: Coding, *, fps: float, crf: int | None
+    path: Path | str, frames: list[Any], encoder: Encoder, coding: Coding, *, fps: float, crf: int | None
 ) -> EncodedClip:
     """Encode converted frames, with the facts of what a decoder makes of them."""
     if encoder is not X264:
@@ -135,21 +261,19 @@ def _encode_truth(
         params = f"{coding.options['x264-params']}:dump-yuv=/dev/fd/{rebuilt.fileno()}"
         _encode(path, frames, replace(coding, options={**coding.options, "x264-params": params}), fps=fps, colour=True)
         rebuilt.seek(0)
-        return _facts_of(frames, _pictures(rebuilt, frames[0].to_ndarray(), len(frames)), encoder, crf)
+        like = frames[0].to_ndarray()
+
+        def picture() -> npt.NDArray[np.uint8]:
+            """The next one, whose planes lie there without padding."""
+            shown = np.frombuffer(rebuilt.read(like.nbytes), np.uint8)
+            if shown.size < like.size:
+                raise OSError(errno.ENOSPC, "the encoder could not keep its pictures")
+            return shown.reshape(like.shape)
+
+        return _facts_of(frames, (picture() for _ in frames), encoder, crf)
 
 
-def _pictures(rebuilt: BinaryIO, like: npt.NDArray[np.uint8], count: int) -> Iterator[npt.NDArray[np.uint8]]:
-    """Pictures of a file that holds their planes without padding, one after the other; each has the shape of ``like``."""
-    for _ in range(count):
-        shown = np.frombuffer(rebuilt.read(like.nbytes), np.uint8)
-        if shown.size < like.size:
-            raise OSError(errno.ENOSPC, "the encoder could not keep its pictures")
-        yield shown.reshape(like.shape)
-
-
-def _facts_of(
-    frames: Sequence[Any], decoded: Iterable[npt.NDArray[np.uint8]], encoder: type[Encoder], crf: int | None
-) -> EncodedClip:
+def _facts_of(frames: Sequence[Any], decoded: Iterable[npt.NDArray[np.uint8]], encoder: Encoder, crf: int | None) -> EncodedClip:
     """PSNR of the decoded pictures against the encoder's input, as PyAV's arrays of planes, and their hashes."""
     first = frames[0]
     planes, rgb, squared, values = hashlib.sha256(), hashlib.sha256(), 0.0, 0
@@ -175,22 +299,22 @@ def write_hole(path: Path | str, hole: Hole, *, fps: float) -> None:
 def write_levels(path: Path | str, levels: npt.NDArray[np.uint8], *, fps: float) -> None:
     """Encode a grey track ``uint8[T, H, W]`` losslessly at full range, or one frame as PNG."""
     if is_image(path):
-        _require_one(levels)
-        write_image(path, levels[0])
+        _write_one(path, levels)
         return
     coding = chosen_encoder().levels()
-    grey = map(_grey_frame, np.ascontiguousarray(levels))
-    frames = grey if coding.pixel_format == "gray" else (_as_luma(frame, coding.pixel_format) for frame in grey)
+    # The frames share the memory of the levels; where VP9 has no grey, a frame's luma is that, level by level.
+    grey = (av.VideoFrame.from_numpy_buffer(frame, format="gray") for frame in np.ascontiguousarray(levels))
+    full = {"src_color_range": ColorRange.JPEG, "dst_color_range": ColorRange.JPEG}
+    frames = grey if coding.pixel_format == "gray" else (converted(frame, coding.pixel_format, **full) for frame in grey)
     _encode(path, frames, coding, fps=fps, colour=False)
 
 
 def write_lossless(path: Path | str, frames: Frames, *, fps: float) -> None:
     """Encode RGB frames ``uint8[T, H, W, 3]`` losslessly; browsers show wrong colours, so never link the file from a page."""
     if is_image(path):
-        _require_one(frames)
-        write_image(path, frames[0])
-        return
-    _write_lossless_video(path, frames, fps=fps)
+        _write_one(path, frames)
+    else:
+        _write_lossless_video(path, frames, fps=fps)
 
 
 def _write_lossless_video(path: Path | str, frames: Iterable[npt.NDArray[np.uint8]], *, fps: float) -> None:
@@ -199,9 +323,10 @@ def _write_lossless_video(path: Path | str, frames: Iterable[npt.NDArray[np.uint
     _encode(path, (converted(picture, coding.pixel_format) for picture in pictures), coding, fps=fps, colour=False)
 
 
-def _require_one(frames: npt.NDArray[np.uint8]) -> None:
+def _write_one(path: Path | str, frames: npt.NDArray[np.uint8]) -> None:
     if len(frames) != 1:
         raise ValueError(f"an image holds one frame, not {len(frames)}")
+    write_image(path, frames[0])
 
 
 def write_browser(
@@ -212,33 +337,15 @@ def write_browser(
     Frames are ``uint8[H, W, 3]`` of one size, as an array or an iterator. ``crf`` is on the scale of libx264, whoever encodes;
     ``key_every`` is the most frames between key frames.
     """
-    frames_yuv = (_to_yuv(_even(frame), "yuv420p") for frame in frames)
+    even = (frame[: frame.shape[0] // 2 * 2, : frame.shape[1] // 2 * 2] for frame in frames)
+    frames_yuv = (_to_yuv(frame, "yuv420p") for frame in even)
     _encode(path, frames_yuv, chosen_encoder().preview(crf, key_every), fps=fps, colour=True)
-
-
-def _even(frame: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    height, width = (side - side % 2 for side in frame.shape[:2])
-    return frame[:height, :width]
 
 
 def _to_yuv(frame: npt.NDArray[np.uint8], pixel_format: str) -> Any:
     rgb = av.VideoFrame.from_ndarray(np.ascontiguousarray(frame), format="rgb24")
-    return converted(
-        rgb,
-        pixel_format,
-        dst_colorspace=Colorspace.ITU601,
-        src_color_range=ColorRange.JPEG,
-        dst_color_range=ColorRange.MPEG,
-    )
-
-
-def _grey_frame(levels: npt.NDArray[np.uint8]) -> Any:
-    return av.VideoFrame.from_numpy_buffer(levels, format="gray")  # shares the memory of `levels`
-
-
-def _as_luma(grey: Any, pixel_format: str) -> Any:
-    """Frame whose luma is the grey one's, level by level, with neutral chroma."""
-    return converted(grey, pixel_format, src_color_range=ColorRange.JPEG, dst_color_range=ColorRange.JPEG)
+    ranges = {"src_color_range": ColorRange.JPEG, "dst_color_range": ColorRange.MPEG}
+    return converted(rgb, pixel_format, dst_colorspace=Colorspace.ITU601, **ranges)
 
 
 def _encode(path: Path | str, frames: Iterable[Any], coding: Coding, *, fps: float, colour: bool) -> None:
@@ -250,17 +357,15 @@ def _encode(path: Path | str, frames: Iterable[Any], coding: Coding, *, fps: flo
             if stream is None:
                 stream = container.add_stream(coding.codec, rate=rate, options=coding.options)
                 stream.width, stream.height, stream.pix_fmt = frame.width, frame.height, coding.pixel_format
-                _tag(stream.codec_context, colour=colour)
+                context = stream.codec_context
+                context.thread_count = 1  # with more threads the bytes depend on their number
+                # 1 = limited range, 2 = full range; 6, 1, 1 = BT.601 matrix, BT.709 primaries and transfer: Chromium shows these
+                # correctly.
+                context.color_range = 1 if colour else 2
+                if colour:
+                    context.colorspace, context.color_primaries, context.color_trc = 6, 1, 1
             frame.pts, frame.time_base = index, 1 / rate
             container.mux(stream.encode(frame))
         if stream is None:
             raise ValueError("a video needs at least one frame")
         container.mux(stream.encode(None))
-
-
-def _tag(context: Any, *, colour: bool) -> None:
-    context.thread_count = 1  # with more threads the bytes depend on their number
-    # 1 = limited range, 2 = full range; 6, 1, 1 = BT.601 matrix, BT.709 primaries and transfer: Chromium shows these correctly.
-    context.color_range = 1 if colour else 2
-    if colour:
-        context.colorspace, context.color_primaries, context.color_trc = 6, 1, 1

@@ -75,25 +75,19 @@ def tone_mapped(frame: Any) -> npt.NDArray[np.uint8]:
         MediaError: the frame's matrix is unknown here.
     """
     colour.settle(frame)
+    pq, hlg, gains_of, codes = _tables()
     signal = np.asarray(np.rint(colour.signals(frame) * (_LEVELS - 1)), np.uint16)
-    light = _pq_light(signal) if colour.hdr_kind(frame) == "pq" else _hlg_light(signal)
+    if colour.hdr_kind(frame) == "pq":
+        light = pq[signal]
+    else:  # scene light through the system gamma (OOTF)
+        scene = hlg[signal]
+        luminance = cv2.transform(scene, _BT2020_LUMINANCE[None].astype(np.float32))
+        light = np.asarray(scene * np.power(luminance, _HLG_GAMMA - 1, dtype=np.float32)[:, :, None], np.float32)
     light = np.maximum(cv2.transform(light, _BT2020_TO_BT709), 0)
     brightest = light.max(axis=2)
-    gains = _gains()[_table_index(brightest)] / np.maximum(brightest, 1)
+    gains = gains_of[_table_index(brightest)] / np.maximum(brightest, 1)
     light *= gains[:, :, None]
-    return _codes()[_table_index(light)]
-
-
-def _pq_light(signal: npt.NDArray[np.uint16]) -> Light:
-    """Display light of PQ codes, in units of ``MASTER_PEAK_NITS``, 0..10."""
-    return _pq_table()[signal]
-
-
-def _hlg_light(signal: npt.NDArray[np.uint16]) -> Light:
-    """Display light of HLG codes, in units of ``MASTER_PEAK_NITS``, 0..1: scene light through the system gamma (OOTF)."""
-    scene = _hlg_table()[signal]
-    luminance = cv2.transform(scene, _BT2020_LUMINANCE[None].astype(np.float32))
-    return np.asarray(scene * np.power(luminance, _HLG_GAMMA - 1, dtype=np.float32)[:, :, None], np.float32)
+    return codes[_table_index(light)]
 
 
 def _table_index(light: Light) -> npt.NDArray[np.uint16]:
@@ -101,29 +95,15 @@ def _table_index(light: Light) -> npt.NDArray[np.uint16]:
     return np.asarray(np.sqrt(np.sqrt(np.minimum(light, 1))) * np.float32(_LEVELS - 1) + np.float32(0.5), np.uint16)
 
 
-def _table_light() -> npt.NDArray[np.float64]:
-    return np.asarray((np.arange(_LEVELS) / (_LEVELS - 1)) ** 4)
-
-
 @lru_cache(maxsize=1)
-def _pq_table() -> Light:
-    return (pq_to_nits(np.arange(_LEVELS) / (_LEVELS - 1)) / MASTER_PEAK_NITS).astype(np.float32)
-
-
-@lru_cache(maxsize=1)
-def _hlg_table() -> Light:
-    return hlg_to_scene(np.arange(_LEVELS) / (_LEVELS - 1)).astype(np.float32)
-
-
-@lru_cache(maxsize=1)
-def _gains() -> Light:
-    """Gain of a pixel's light, by the table index of its brightest channel; scales reference white to 1."""
-    nits = _table_light() * MASTER_PEAK_NITS
+def _tables() -> tuple[Light, Light, Light, npt.NDArray[np.uint8]]:
+    """Lookup tables: display light of PQ codes and scene light of HLG codes, in units of ``MASTER_PEAK_NITS``; and by the index
+    of ``_table_index`` the gain of a pixel's light, which scales reference white to 1, and the 8-bit code of light 0..1: the
+    inverse of ITU-R BT.1886 with a black of 0."""
+    codes = np.arange(_LEVELS) / (_LEVELS - 1)
+    pq, hlg, light = pq_to_nits(codes) / MASTER_PEAK_NITS, hlg_to_scene(codes), codes**4
+    nits = light * MASTER_PEAK_NITS
     nits[0] = nits[1]  # not 0 / 0 for black
-    return (tone_curve(nits) / nits * (MASTER_PEAK_NITS / REFERENCE_WHITE_NITS)).astype(np.float32)
-
-
-@lru_cache(maxsize=1)
-def _codes() -> npt.NDArray[np.uint8]:
-    """8-bit code of light 0..1 by its table index: the inverse of ITU-R BT.1886 with a black of 0."""
-    return np.asarray(np.round(255 * _table_light() ** (1 / _BT1886_GAMMA)), np.uint8)
+    gains = tone_curve(nits) / nits * (MASTER_PEAK_NITS / REFERENCE_WHITE_NITS)
+    eight_bits = np.asarray(np.round(255 * light ** (1 / _BT1886_GAMMA)), np.uint8)
+    return pq.astype(np.float32), hlg.astype(np.float32), gains.astype(np.float32), eight_bits

@@ -9,9 +9,18 @@ reason in ``Scan.note``.
 from __future__ import annotations
 
 import importlib.util
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
+from types import TracebackType
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,11 +29,100 @@ from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, MediaError, MissingExtraError, UnknownNameError
 from inpaintbench.video.decoding import Decoder, packet_times, seek_and_decode
 from inpaintbench.video.decord_child import resized
-from inpaintbench.video.decord_process import ChildError, DecordProcess
 from inpaintbench.video.images import read_image
-from inpaintbench.video.probing import Probe
+from inpaintbench.video.probing import Orientations, Probe, upright
 from inpaintbench.video.suffixes import is_image
-from inpaintbench.video.upright import Orientations, upright
+
+CHILD_PROGRAM = Path(__file__).with_name("decord_child.py")
+_CHUNK_BYTES = 1 << 20
+# Of a header; a child that writes no line end is noticed by the time limit.
+_LONGEST_LINE_BYTES = 4096
+
+
+class ChildError(Exception):
+    """The child returned no frame; the text is the reason."""
+
+
+class DecordProcess:
+    """Video opened by decord in a subprocess, which is killed on leaving the context."""
+
+    def __init__(self, path: Path, *, time_limit_seconds: float, program: Path = CHILD_PROGRAM) -> None:
+        self._limit = time_limit_seconds
+        # -P keeps the child's folder off its path, where modules would shadow others of the same names.
+        command = [sys.executable, "-P", str(program), str(path)]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        self._process = subprocess.Popen(command, start_new_session=True, bufsize=0, **pipes)  # type: ignore[call-overload]
+        self._unread = bytearray()
+        self.frames = 0
+        """Number of frames by decord."""
+
+    def __enter__(self) -> DecordProcess:
+        try:
+            self.frames = int(self._header()["frames"])
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    @property
+    def pid(self) -> int:
+        """Process id of the child."""
+        return int(self._process.pid)
+
+    def close(self) -> None:
+        """Kill the child and the processes that it started."""
+        if self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        self._process.stdin.close()
+        self._process.stdout.close()
+
+    def frames_at(self, indices: Sequence[int], *, width: int | None) -> Iterator[npt.NDArray[np.uint8]]:
+        """Read the frames at ``indices``, ``uint8[H, W, C]`` as decord decodes them, downscaled to ``width``.
+
+        Raises:
+            ChildError: decord failed, ended, or took longer than the limit for one frame.
+        """
+        request = {"indices": list(indices), "width": width}
+        try:
+            self._process.stdin.write(json.dumps(request).encode() + b"\n")
+        except BrokenPipeError as error:
+            raise ChildError(self._exit_message()) from error
+        for _ in indices:
+            shape = tuple(self._header()["shape"])
+            count, deadline = int(np.prod(shape)), time.monotonic() + self._limit
+            while len(self._unread) < count:
+                self._receive(deadline)
+            yield np.frombuffer(bytes(self._unread[:count]), np.uint8).reshape(shape)
+            del self._unread[:count]
+
+    def _header(self) -> dict[str, Any]:
+        deadline = time.monotonic() + self._limit
+        while b"\n" not in self._unread[:_LONGEST_LINE_BYTES]:
+            self._receive(deadline)
+        line = bytes(self._unread[:_LONGEST_LINE_BYTES]).partition(b"\n")[0]
+        del self._unread[: len(line) + 1]
+        header: dict[str, Any] = json.loads(line)
+        if "error" in header:
+            raise ChildError(f"decord failed: {header['error']}")
+        return header
+
+    def _receive(self, deadline: float) -> None:
+        ready, _, _ = select.select([self._process.stdout], [], [], max(0.0, deadline - time.monotonic()))
+        if not ready:
+            self.close()
+            raise ChildError(f"decord did not answer within {self._limit:g} s and was stopped")
+        data = os.read(self._process.stdout.fileno(), _CHUNK_BYTES)
+        if not data:
+            raise ChildError(self._exit_message())
+        self._unread += data
+
+    def _exit_message(self) -> str:
+        return f"decord ended without an answer (exit status {self._process.wait()})"
+
 
 READERS = ("pyav", "decord")
 # Largest difference of a value of decord's frames from PyAV's, 0..255: room for the rounding of another conversion to RGB.
@@ -52,9 +150,13 @@ class Scan:
         remaining = list(self._indices)
         if self.reader == "decord" and remaining:
             try:
-                for index, pixels in _by_decord(self._path, self._probe, remaining, width=self._width, limit=self._limit):
-                    yield index, pixels
-                    remaining = remaining[1:]
+                times = _safe_times(self._path, self._probe)
+                with DecordProcess(self._path, time_limit_seconds=self._limit) as child:
+                    if child.frames != self._probe.frames:
+                        raise _Untrusted(f"decord counts {child.frames} frames, and {self._probe.frames} decode")
+                    _compare(self._path, child, times)
+                    for pixels in child.frames_at(self._indices, width=self._width):
+                        yield remaining.pop(0), pixels
             except (ChildError, _Untrusted) as error:
                 self.reader, self.note = "pyav", str(error)
         yield from _by_pyav(self._path, remaining, width=self._width, hdr=self._hdr)
@@ -127,17 +229,6 @@ class _Untrusted(Exception):
     """decord does not decode this file as PyAV does; the text is the reason."""
 
 
-def _by_decord(
-    path: Path, probed: Probe, indices: Sequence[int], *, width: int | None, limit: float
-) -> Iterator[tuple[int, Pixels]]:
-    times = _safe_times(path, probed)
-    with DecordProcess(path, time_limit_seconds=limit) as child:
-        if child.frames != probed.frames:
-            raise _Untrusted(f"decord counts {child.frames} frames, and {probed.frames} decode")
-        _compare(path, child, times)
-        yield from zip(indices, child.frames_at(indices, width=width), strict=True)
-
-
 def _safe_times(path: Path, probed: Probe) -> list[tuple[int, bool]]:
     """Timestamps of the frames in presentation order, each with its key-frame flag.
 
@@ -157,12 +248,12 @@ def _safe_times(path: Path, probed: Probe) -> list[tuple[int, bool]]:
         if applies:
             raise _Untrusted(f"decord is not used on what is {kind}")
     packets = packet_times(path)
-    if packets is None or len(packets) != probed.frames or len({time for time, _ in packets}) != probed.frames:
+    if packets is None or len(packets) != probed.frames or len({shown_at for shown_at, _ in packets}) != probed.frames:
         raise _Untrusted("decord is not used where packets and frames do not match one to one (edit list, missing timestamps)")
     last_key: int | None = None
-    for time, key in packets:
-        last_key = time if key else last_key
-        if last_key is None or time < last_key:
+    for shown_at, key in packets:
+        last_key = shown_at if key else last_key
+        if last_key is None or shown_at < last_key:
             raise _Untrusted("decord is not used where frames refer across key frames (open groups of pictures)")
     return sorted(packets)
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from inpaintbench.eval.adapters.departures import Shape, departures
-from inpaintbench.eval.adapters.frames_rule import FramesRule
-from inpaintbench.eval.adapters.layouts import Task, layouts
+from inpaintbench.eval.adapters.exchange import Shape, departures
+from inpaintbench.eval.adapters.layouts import FramesRule, Task, layouts
 
 HD, SMALL = Shape(1920, 1080, 90, blanked=True), Shape(208, 120, 12, blanked=True)
 

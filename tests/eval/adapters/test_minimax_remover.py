@@ -14,7 +14,7 @@ from tests.eval.methods.contract import corrupted, wandering_hole, world
 
 from inpaintbench.errors import InputError, NotMeasurable
 from inpaintbench.eval.adapters.minimax_remover import MiniMaxRemover
-from inpaintbench.eval.methods.python_callable import PythonCallable
+from inpaintbench.eval.methods.brought import PythonCallable
 from inpaintbench.eval.scoring.predict import run
 from inpaintbench.view import ItemView
 

@@ -17,8 +17,8 @@ from tests.eval.adapters.programs import EDITORS, PROGRAMS, cloned
 
 from inpaintbench.errors import InputError, NotMeasurable
 from inpaintbench.eval.adapters.checking import COLOUR, FLIP, KNOWN, SHIFT, TIME, UNCHANGED
+from inpaintbench.eval.adapters.fitting import ceiling_db
 from inpaintbench.eval.adapters.layouts import layouts, presets
-from inpaintbench.eval.adapters.lossy import ceiling_db
 from inpaintbench.eval.methods.command import Command
 from inpaintbench.eval.scoring.check import made_view, tried
 from inpaintbench.eval.scoring.predict import run

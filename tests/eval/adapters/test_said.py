@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from inpaintbench.errors import InputError
-from inpaintbench.eval.adapters.said import words_kept
+from inpaintbench.eval.adapters.starting import words_kept
 
 
 def test_nothing_said_leaves_no_file(tmp_path: Path) -> None:

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from inpaintbench.eval.adapters import usage
-from inpaintbench.eval.adapters.starting import start
-from inpaintbench.eval.adapters.usage import Usage, both, machine
+from inpaintbench.eval.adapters import starting as usage
+from inpaintbench.eval.adapters.starting import Usage, both, machine, start
 
 HOLDS = "import sys, time; held = bytearray(int(sys.argv[1]) << 20); time.sleep(0.6)"
 SPAWNS = f"import subprocess, sys; subprocess.run([sys.executable, '-S', '-c', {HOLDS!r}, sys.argv[1]])"

@@ -5,8 +5,8 @@ import pytest
 from tests.eval.methods.contract import MethodContract, corrupted, inpaint, psnr
 from worlds import camera_path, film, moving_texture, pan_clip, photograph, sensor_noise
 
-from inpaintbench.eval.methods.affine_propagation import AffinePropagation, CameraMotion
-from inpaintbench.eval.methods.telea import Telea
+from inpaintbench.eval.methods.borrowing import AffinePropagation, CameraMotion
+from inpaintbench.eval.methods.each_frame import Telea
 from inpaintbench.types import Frames, Hole
 
 HEIGHT, WIDTH = 120, 160

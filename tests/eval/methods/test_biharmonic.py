@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 from tests.eval.methods.contract import MethodContract, corrupted, inpaint, wandering_hole, world
 
-from inpaintbench.eval.methods.biharmonic import Biharmonic
+from inpaintbench.eval.methods.each_frame import Biharmonic
 
 STENCIL = {
     (0, 0): 20, (0, 1): -8, (1, 0): -8, (0, -1): -8, (-1, 0): -8, (1, 1): 2, (1, -1): 2, (-1, 1): 2, (-1, -1): 2,

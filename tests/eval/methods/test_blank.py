@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 from tests.eval.methods.contract import MethodContract, corrupted, inpaint, wandering_hole, world
 
-from inpaintbench.eval.methods.blank import Blank
+from inpaintbench.eval.methods.each_frame import Blank
 
 
 class TestContract(MethodContract):

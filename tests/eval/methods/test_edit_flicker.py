@@ -5,7 +5,7 @@ import pytest
 from tests.eval.methods.contract import MethodContract, world
 
 from inpaintbench.errors import InputError
-from inpaintbench.eval.methods.edit_flicker import EditFlicker
+from inpaintbench.eval.methods.edits import EditFlicker
 from inpaintbench.view import ItemView
 
 

@@ -5,7 +5,7 @@ import pytest
 from tests.eval.methods.contract import MethodContract, wandering_hole, world
 
 from inpaintbench.errors import InputError
-from inpaintbench.eval.methods.edit_recolour import EditRecolour
+from inpaintbench.eval.methods.edits import EditRecolour
 from inpaintbench.types import Frames, Prompts
 from inpaintbench.view import ItemView
 

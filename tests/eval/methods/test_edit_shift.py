@@ -5,7 +5,7 @@ import pytest
 from tests.eval.methods.contract import MethodContract, world
 
 from inpaintbench.errors import InputError
-from inpaintbench.eval.methods.edit_shift import EditShift
+from inpaintbench.eval.methods.edits import EditShift
 from inpaintbench.types import Hole
 from inpaintbench.view import ItemView
 

@@ -5,7 +5,7 @@ import pytest
 from tests.eval.methods.contract import MethodContract, world
 
 from inpaintbench.errors import InputError
-from inpaintbench.eval.methods.edit_style import EditStyle
+from inpaintbench.eval.methods.edits import EditStyle
 from inpaintbench.view import ItemView
 
 

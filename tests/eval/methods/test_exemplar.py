@@ -15,8 +15,7 @@ from worlds import photograph
 
 from inpaintbench import video
 from inpaintbench.errors import InputError
-from inpaintbench.eval.methods.exemplar import Exemplar
-from inpaintbench.eval.methods.telea import Telea
+from inpaintbench.eval.methods.each_frame import Exemplar, Telea
 from inpaintbench.types import Frames, Hole
 
 HEIGHT, WIDTH = 112, 128

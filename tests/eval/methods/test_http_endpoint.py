@@ -12,7 +12,7 @@ from tests.eval.methods.contract import MethodContract, corrupted, inpaint, wand
 
 from inpaintbench.errors import InputError, NotMeasurable
 from inpaintbench.eval.adapters import posting
-from inpaintbench.eval.methods.http_endpoint import HttpEndpoint
+from inpaintbench.eval.methods.brought import HttpEndpoint
 from inpaintbench.eval.scoring.predict import run
 from inpaintbench.types import Prompts
 from inpaintbench.view import ItemView

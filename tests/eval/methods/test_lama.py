@@ -9,7 +9,7 @@ from tests.eval.methods.contract import MethodContract, corrupted, inpaint, wand
 
 from inpaintbench.errors import InputError, NotMeasurable
 from inpaintbench.eval.methods.base import Method
-from inpaintbench.eval.methods.lama import Lama
+from inpaintbench.eval.methods.networks import Lama
 from inpaintbench.eval.scoring import predict
 from inpaintbench.view import ItemView
 

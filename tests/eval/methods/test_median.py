@@ -6,7 +6,7 @@ import scipy.ndimage
 from tests.eval.methods.contract import MethodContract, world
 
 from inpaintbench.errors import InputError
-from inpaintbench.eval.methods.median import Median
+from inpaintbench.eval.methods.each_frame import Median
 from inpaintbench.view import ItemView
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 from tests.eval.methods.contract import MethodContract, corrupted, inpaint, psnr, wandering_hole, world
 
-from inpaintbench.eval.methods.navier_stokes import NavierStokes
+from inpaintbench.eval.methods.each_frame import NavierStokes
 
 
 class TestContract(MethodContract):

@@ -14,7 +14,7 @@ from tests.eval.methods.contract import MethodContract, corrupted, inpaint, wand
 from inpaintbench.errors import InputError
 from inpaintbench.eval.adapters.fitting import Padding
 from inpaintbench.eval.methods import METHODS
-from inpaintbench.eval.methods.python_callable import PythonCallable
+from inpaintbench.eval.methods.brought import PythonCallable
 from inpaintbench.eval.scoring.predict import run
 from inpaintbench.types import Prompts
 from inpaintbench.view import ItemView
@@ -68,7 +68,7 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.delitem(sys.modules, "callables_of_mine", raising=False)
-    found = {"python_callable": "inpaintbench.eval.methods.python_callable:PythonCallable"}
+    found = {"python_callable": "inpaintbench.eval.methods.brought:PythonCallable"}
     monkeypatch.setattr(METHODS, "_addresses", METHODS.addresses() | found)
 
 
@@ -121,7 +121,7 @@ def test_a_process_without_the_current_folder_on_its_path_finds_the_module() -> 
     """Python's own switch leaves it out, as worker processes may."""
     program = """
         import sys
-        from inpaintbench.eval.methods.python_callable import PythonCallable
+        from inpaintbench.eval.methods.brought import PythonCallable
         before = list(sys.path)
         PythonCallable(address="callables_of_mine:half")
         print(sys.path == [*before, __import__("os").getcwd()])

@@ -11,7 +11,7 @@ from tests.eval.methods.contract import inpaint, wandering_hole, world
 from inpaintbench import video
 from inpaintbench.errors import InputError, NotMeasurable
 from inpaintbench.eval.methods import METHODS
-from inpaintbench.eval.methods.saved_folder import SavedFolder
+from inpaintbench.eval.methods.brought import SavedFolder
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 

@@ -11,7 +11,7 @@ from tests.eval.methods.contract import MethodContract, corrupted, inpaint, wand
 
 from inpaintbench.errors import InputError
 from inpaintbench.eval.methods.base import Method
-from inpaintbench.eval.methods.stable_diffusion import StableDiffusion
+from inpaintbench.eval.methods.networks import StableDiffusion
 
 INSTALLED = all(importlib.util.find_spec(name) is not None for name in ("torch", "diffusers", "transformers"))
 with_diffusers = pytest.mark.skipif(not INSTALLED, reason="diffusers and transformers are not installed")

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 from tests.eval.methods.contract import MethodContract, corrupted, inpaint, psnr, wandering_hole, world
 
-from inpaintbench.eval.methods.telea import Telea
+from inpaintbench.eval.methods.each_frame import Telea
 
 
 class TestContract(MethodContract):

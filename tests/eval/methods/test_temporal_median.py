@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from tests.eval.methods.contract import MethodContract, corrupted, inpaint, wandering_hole, world
 
-from inpaintbench.eval.methods import temporal_median
-from inpaintbench.eval.methods.telea import Telea
-from inpaintbench.eval.methods.temporal_median import TemporalMedian, median_of_known
+from inpaintbench.eval.methods import borrowing
+from inpaintbench.eval.methods.borrowing import TemporalMedian, median_of_known
+from inpaintbench.eval.methods.each_frame import Telea
 
 
 class TestContract(MethodContract):
@@ -56,5 +56,5 @@ def test_pixels_that_are_never_known_are_filled_like_telea() -> None:
 def test_pixels_are_worked_off_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
     frames, hole = corrupted(world(), wandering_hole()), wandering_hole()
     whole = inpaint(TemporalMedian(), frames, hole)
-    monkeypatch.setattr(temporal_median, "_PIXELS_AT_ONCE", 7)
+    monkeypatch.setattr(borrowing, "_PIXELS_AT_ONCE", 7)
     np.testing.assert_array_equal(inpaint(TemporalMedian(), frames, hole), whole)

@@ -15,8 +15,7 @@ from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.protocols.lama import LAMA
 from inpaintbench.eval.protocols.video_inpainting import LEGACY
 from inpaintbench.eval.scoring.parts import ALL_ITEMS
-from inpaintbench.eval.scoring.score import Predicted, score
-from inpaintbench.eval.scoring.sets import compare_sets
+from inpaintbench.eval.scoring.score import Predicted, compare_sets, score
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.workspace import Workspace
 

@@ -37,7 +37,7 @@ from inpaintbench.eval.report.write import report_json
 from inpaintbench.eval.results.quantity import Quantity, metric_title
 from inpaintbench.eval.results.slices import in_reading_order, pair_slices, step_series
 from inpaintbench.eval.results.tables import Results
-from inpaintbench.eval.scoring.run_state import NOT_RUN
+from inpaintbench.eval.scoring.run_folder import NOT_RUN
 from inpaintbench.eval.values.permutation import BOLD
 from inpaintbench.pages import Link, Table, method_styles, page
 from inpaintbench.pages.panels import plain

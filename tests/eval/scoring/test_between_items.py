@@ -15,9 +15,9 @@ import pytest
 from skimage import data
 
 from inpaintbench import frozen, video
+from inpaintbench.eval.scoring.effort import Repeat, kept, to_repeat
 from inpaintbench.eval.scoring.predict import MethodSpec, predict
-from inpaintbench.eval.scoring.repeating import Repeat, kept, to_repeat
-from inpaintbench.eval.scoring.run_state import BETWEEN, remembered
+from inpaintbench.eval.scoring.run_folder import BETWEEN, remembered
 from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.steps import repeat_step

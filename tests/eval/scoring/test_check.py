@@ -36,8 +36,8 @@ from inpaintbench.eval.adapters.checking import (
 )  # fmt: skip
 from inpaintbench.eval.adapters.fitting import to_levels, value_range_of
 from inpaintbench.eval.methods import METHODS
+from inpaintbench.eval.methods.brought import PythonCallable
 from inpaintbench.eval.methods.command import Command
-from inpaintbench.eval.methods.python_callable import PythonCallable
 from inpaintbench.eval.scoring.check import made_view, tried
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView

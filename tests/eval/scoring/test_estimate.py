@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from inpaintbench import frozen
-from inpaintbench.eval.scoring import estimate as estimating
+from inpaintbench.eval.scoring import precision as estimating
 
 
 @pytest.mark.long

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from inpaintbench.errors import InputError
-from inpaintbench.eval.scoring.run_folder import scores_of
-from inpaintbench.eval.scoring.run_state import digest, is_stale, remember_scored
+from inpaintbench.eval.scoring.run_folder import digest, is_stale, remember_scored, scores_of
 from inpaintbench.executors.base import Rejection
+from inpaintbench.manifest import column
 from inpaintbench.steps import score_step
 from inpaintbench.types import Dataset, Prediction, Score
 from inpaintbench.workspace import Workspace
@@ -37,7 +37,7 @@ def workspace(tmp_path: Path) -> Workspace:
     """A run of which one item was predicted and scored, and one failed."""
     made = Workspace(tmp_path / "run")
     predicted(made, {"a": "1.png"}, {"b": "no luck"})
-    scored = digest(DATASET, predictions=[prediction("a", "1.png")], failures={"b": "no luck"})
+    scored = digest(column(DATASET, "item_id"), [prediction("a", "1.png")], {"b": "no luck"})
     remember_scored(made, scored, step=score_step(PROTOCOL, "mine"))
     return made
 

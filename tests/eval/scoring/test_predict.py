@@ -15,11 +15,11 @@ from skimage.metrics import peak_signal_noise_ratio
 from inpaintbench import frozen, video
 from inpaintbench.errors import InputError
 from inpaintbench.eval.methods import METHODS
-from inpaintbench.eval.methods.blank import Blank
+from inpaintbench.eval.methods.each_frame import Blank
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.scoring.effort import efforts_of
 from inpaintbench.eval.scoring.predict import MethodSpec, option_of, predict, run
-from inpaintbench.eval.scoring.run_state import DAMAGED, OPTION, references_in, remember, remembered
+from inpaintbench.eval.scoring.run_folder import DAMAGED, OPTION, references_in, remember, remembered
 from inpaintbench.eval.scoring.score import Predicted, score
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.tables import UNEXPECTED

@@ -19,7 +19,7 @@ from inpaintbench import frozen
 from inpaintbench.errors import InputError, WorkspaceError
 from inpaintbench.eval.scoring.predict import MethodSpec, predict
 from inpaintbench.eval.scoring.proving import damaged_media, proof, repair
-from inpaintbench.eval.scoring.run_state import OPTION, _keep, is_stale, read_kept, references_in, remembered, tasks_in
+from inpaintbench.eval.scoring.run_folder import OPTION, _keep, is_stale, read_kept, references_in, remembered, tasks_in
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.files import file_sha256
 from inpaintbench.tables import hash_file

@@ -24,7 +24,7 @@ from inpaintbench.eval.report.write import write_report
 from inpaintbench.eval.results.quantity import Quantity
 from inpaintbench.eval.results.slices import pair_slices
 from inpaintbench.eval.results.tables import Results
-from inpaintbench.eval.scoring.run_state import REFERENCE, references_in, remember
+from inpaintbench.eval.scoring.run_folder import REFERENCE, references_in, remember
 from inpaintbench.types import Dataset, Score
 from inpaintbench.wings.align.reading import Answers, without
 from inpaintbench.wings.leaderboard.board import Board, Entry

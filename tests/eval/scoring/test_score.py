@@ -19,7 +19,7 @@ from inpaintbench.errors import InputError, VerifyError
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.report.media import PredictionMedia
 from inpaintbench.eval.scoring.predict import MethodSpec, predict
-from inpaintbench.eval.scoring.run_state import check_undamaged
+from inpaintbench.eval.scoring.run_folder import check_undamaged
 from inpaintbench.eval.scoring.score import Predicted, score, score_all
 from inpaintbench.eval.values.statistics import summarise
 from inpaintbench.executors.local import LocalExecutor

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 from inpaintbench import video
 from inpaintbench.cli.evaluate import app
 from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.eval.scoring.run_folder import Scores
 from inpaintbench.eval.scoring.score_arrays import score_arrays, score_folders
-from inpaintbench.eval.scoring.scores import Scores
 
 
 def by_name(scores: object) -> dict[tuple[str, str, str], float | None]:

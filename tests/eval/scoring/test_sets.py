@@ -16,8 +16,7 @@ from inpaintbench import video
 from inpaintbench.compute import Compute
 from inpaintbench.eval.metrics.base import Comparison, Features
 from inpaintbench.eval.scoring.parts import ALL_ITEMS
-from inpaintbench.eval.scoring.score import Predicted, score
-from inpaintbench.eval.scoring.sets import compare_sets
+from inpaintbench.eval.scoring.score import Predicted, compare_sets, score
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.types import Dataset, Slice, SliceScore
 from inpaintbench.workspace import Workspace

@@ -18,7 +18,7 @@ from inpaintbench import frozen
 from inpaintbench.cli.options import expanded
 from inpaintbench.errors import InputError
 from inpaintbench.eval.protocols.devil import CORRECTED
-from inpaintbench.eval.scoring.run_state import BETWEEN, remember
+from inpaintbench.eval.scoring.run_folder import BETWEEN, remember
 from inpaintbench.files import file_sha256
 from inpaintbench.steps import score_step
 from inpaintbench.types import Score

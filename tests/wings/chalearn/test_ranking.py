@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from inpaintbench import frozen
 from inpaintbench.cli.options import expanded
 from inpaintbench.errors import InputError, UnknownNameError
-from inpaintbench.eval.scoring.run_state import REFERENCE, remember
+from inpaintbench.eval.scoring.run_folder import REFERENCE, remember
 from inpaintbench.files import file_sha256
 from inpaintbench.steps import score_step
 from inpaintbench.types import Score

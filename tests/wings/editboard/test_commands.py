@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from inpaintbench import frozen
 from inpaintbench.cli.options import expanded
 from inpaintbench.errors import InputError, UnknownNameError
-from inpaintbench.eval.scoring.run_state import BETWEEN, remember
+from inpaintbench.eval.scoring.run_folder import BETWEEN, remember
 from inpaintbench.files import file_sha256
 from inpaintbench.models import weights
 from inpaintbench.steps import score_step

@@ -18,10 +18,7 @@ from inpaintbench import frozen, video
 from inpaintbench.curation.nearer import window
 from inpaintbench.curation.normalizers.sizing import Cover
 from inpaintbench.errors import InputError, RunError, UndeclaredNeedError, UnknownNameError
-from inpaintbench.eval.methods.edit_flicker import EditFlicker
-from inpaintbench.eval.methods.edit_recolour import EditRecolour
-from inpaintbench.eval.methods.edit_shift import EditShift
-from inpaintbench.eval.methods.edit_style import EditStyle
+from inpaintbench.eval.methods.edits import EditFlicker, EditRecolour, EditShift, EditStyle
 from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.export.second_decoder import available

@@ -17,7 +17,7 @@ from inpaintbench import frozen
 from inpaintbench.cli.evaluate import app as evaluate
 from inpaintbench.compute import RANDOM_WEIGHTS
 from inpaintbench.errors import InputError, UnknownNameError
-from inpaintbench.eval.methods.exemplar import Exemplar
+from inpaintbench.eval.methods.each_frame import Exemplar
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.steps import score_step
 from inpaintbench.types import Prediction, Score

@@ -12,7 +12,7 @@ from skimage.metrics import peak_signal_noise_ratio, structural_similarity
 from inpaintbench.compute import Compute, Shared
 from inpaintbench.errors import InputError
 from inpaintbench.eval.methods.base import Method
-from inpaintbench.eval.methods.telea import Telea
+from inpaintbench.eval.methods.each_frame import Telea
 from inpaintbench.eval.metrics.base import Measurement
 from inpaintbench.eval.protocols.decibel_variants import mean_of_decibels
 from inpaintbench.eval.protocols.ssim_variants import SSIM_VARIANTS

@@ -17,7 +17,7 @@ from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.decibel_variants import CEILING_DECIBELS
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.predict import MethodSpec
-from inpaintbench.eval.scoring.run_state import is_stale
+from inpaintbench.eval.scoring.run_folder import is_stale
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.types import Score
 from inpaintbench.view import composite

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from inpaintbench import video
 from inpaintbench.errors import InputError, MediaError
-from inpaintbench.video.conversion import to_rgb
+from inpaintbench.video.colour import to_rgb
 from inpaintbench.video.decoding import whole
 
 # `uint8[H, W, 3]`, RGB.

@@ -10,7 +10,6 @@ from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-import lazy_loader
 import numpy as np
 
 from inpaintbench.annotate.records import Standing, Vote
@@ -28,6 +27,7 @@ from inpaintbench.annotate.report.facts import (
 from inpaintbench.annotate.report.material import Material
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError
+from inpaintbench.lazily import lazily
 from inpaintbench.pages import Cell, Column, Row, Table, figure
 from inpaintbench.pages.panels import Fact, Facts, Panel
 from inpaintbench.pages.words import count, duration, moment, number, percent, span
@@ -35,7 +35,7 @@ from inpaintbench.pages.words import count, duration, moment, number, percent, s
 if TYPE_CHECKING:
     import altair
 else:
-    altair = lazy_loader.load("altair")  # takes a quarter of a second, and most commands draw nothing
+    altair = lazily("altair")  # takes a quarter of a second, and most commands draw nothing
 
 # Seconds that a column of the pace may stand for.
 _STEPS = (60, 300, 900, 3600, 3 * 3600, 6 * 3600, 24 * 3600, 7 * 24 * 3600)

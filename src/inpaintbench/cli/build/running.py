@@ -214,7 +214,7 @@ def told(folder: Path, dataset: Dataset) -> None:
 
 def _scoring_words(folder: Path, dataset: Dataset) -> str | None:
     """Time that scoring one method will take here; None where that is not worth a word."""
-    from inpaintbench.eval.scoring.estimate import estimate
+    from inpaintbench.eval.scoring.precision import estimate
 
     measured = estimate(dataset, folder)
     if measured is None:

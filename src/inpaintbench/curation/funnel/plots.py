@@ -7,19 +7,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import lazy_loader
 import numpy as np
 import numpy.typing as npt
 from markupsafe import Markup
 
 from inpaintbench.curation.facts import Column, Flags
+from inpaintbench.lazily import lazily
 from inpaintbench.pages import figure
 from inpaintbench.pages.words import count, number
 
 if TYPE_CHECKING:
     import altair as alt
 else:
-    alt = lazy_loader.load("altair")  # takes a quarter of a second, and most commands draw nothing
+    alt = lazily("altair")  # takes a quarter of a second, and most commands draw nothing
 
 # Pixels of the columns, and above them, where thresholds are told.
 _WIDTH, _HEIGHT, _ABOVE = 340, 90, 14

@@ -136,8 +136,11 @@ def looked_at(
         made = to_levels(made, value_range)
     except InputError as error:
         return {RANGE: str(error).removeprefix("the method ")}, {SIZE}, None
-    if (few := _bytes_of_floats(given, made)) is not None:
-        return {RANGE: few}, {SIZE}, None
+    few = np.array((0, 1, 255), np.uint8)
+    if np.ptp(made) and np.isin(made, few).all() and np.isin(given, few).mean() <= 0.5:
+        levels = ", ".join(map(str, np.unique(made)))
+        why = "floats of 0..1 or -1..1 become that when they are cast to bytes; multiply them first"
+        return {RANGE: f"gives no levels but {levels}: {why}"}, {SIZE}, None
     places, in_hole = _sampled(given.shape, hole)
     shown: dict[str, str] = {}
     excluded = {SIZE}
@@ -149,7 +152,16 @@ def looked_at(
     explained = np.inf if form_db is None else form_db - _MARGIN_DB
     unfilled: dict[str, str] | None = None
     if hole is not None and known_db is not None and len(in_hole.frame):
-        unfilled = _unfilled(given, made, in_hole, np.inf if shown else known_db, explained)
+        held = _psnr(made[in_hole], given[in_hole])
+        known = np.inf if shown else known_db  # a mistake explains it
+        if held >= max(min(known, _EQUAL_DB) - _MARGIN_DB, _UNFILLED_DB):
+            told = f"gives the hole as it was, and known pixels {known:.1f} dB from the input"
+            if known >= min(held - _POLARITY_MARGIN_DB, explained):
+                unfilled = {UNCHANGED: "gives the hole as it was: nothing is filled"}
+            elif made.any():
+                unfilled = {POLARITY: f"{told}: it takes the hole the other way round; it is True where pixels are missing"}
+            else:
+                unfilled = {}  # black in a black hole
     elif hole is None and as_it_is is not None and as_it_is >= _EQUAL_DB:
         unfilled = {UNCHANGED: "gives the input back unchanged"}
     if unfilled is None:
@@ -225,28 +237,6 @@ def _wrong_size(shape: tuple[int, ...], wanted: tuple[int, ...]) -> str:
     return f"{told}: each frame wants one of its size"
 
 
-def _bytes_of_floats(given: Frames, made: Frames) -> str | None:
-    """Whether nothing is there but what floats of 0..1 or -1..1 become when they are cast to bytes."""
-    few = np.array((0, 1, 255), np.uint8)
-    if not np.ptp(made) or not np.isin(made, few).all() or np.isin(given, few).mean() > 0.5:
-        return None
-    levels = ", ".join(map(str, np.unique(made)))
-    return f"gives no levels but {levels}: floats of 0..1 or -1..1 become that when they are cast to bytes; multiply them first"
-
-
-def _unfilled(given: Frames, made: Frames, in_hole: _Places, known_db: float, explained_db: float) -> dict[str, str] | None:
-    """What a hole tells that is as it was; None where it is not. ``known_db`` is infinite where a mistake explains it."""
-    close = _psnr(made[in_hole], given[in_hole])
-    if close < max(min(known_db, _EQUAL_DB) - _MARGIN_DB, _UNFILLED_DB):
-        return None
-    if known_db >= min(close - _POLARITY_MARGIN_DB, explained_db):
-        return {UNCHANGED: "gives the hole as it was: nothing is filled"}
-    if not made.any():
-        return {}  # black in a black hole
-    told = f"gives the hole as it was, and known pixels {known_db:.1f} dB from the input"
-    return {POLARITY: f"{told}: it takes the hole the other way round; it is True where pixels are missing"}
-
-
 def _frames_sampled(frames: int) -> npt.NDArray[np.intp]:
     return np.unique(np.linspace(0, frames - 1, min(frames, _FRAMES_SAMPLED)).astype(np.intp))
 
@@ -276,14 +266,19 @@ def _sampled(shape: tuple[int, ...], hole: Hole | None) -> tuple[_Places, _Place
 def _misplaced(given: Frames, made: Frames, places: _Places, *, edges: bool) -> tuple[dict[str, str], set[str]]:
     """Mistakes of place, time, colours and levels that show, and those that are excluded."""
     margin, least = (_EDGE_MARGIN, _LEAST_EDGES) if edges else (_MARGIN_DB, _LEAST_DB)
-    measure = _edge_fit if edges else _level_fit
+
+    def measure(given: Frames, made: Frames, at: _Places, to: _Places) -> float:
+        return _edge_fit(given, made, at, to) if edges else _psnr(made[to], given[at])
+
     as_it_is = measure(given, made, places, places)
     fits: dict[tuple[str, str, bool], float] = {}
     for mistake, words, moved in _undone(given, made, places):
         for exchanged in (False, True):
             if (mistake == "" and not exchanged) or (edges and exchanged):
                 continue
-            there = _inside(moved, made.shape)
+            there = np.ones(moved.frame.shape, np.bool_)
+            for axis, size in zip(moved, made.shape, strict=False):
+                there &= (axis >= 0) & (axis < size)
             if there.sum() >= _FEWEST:
                 at, to = (_Places(*(axis[there] for axis in one)) for one in (places, moved))
                 name = (COLOUR, "with red and blue exchanged", False) if mistake == "" else (mistake, words, exchanged)
@@ -324,32 +319,17 @@ def _undone(given: Frames, made: Frames, places: _Places) -> Iterator[tuple[str,
     for late in (1, -1, 2, -2):
         words = f"{('', 'one frame', 'two frames')[abs(late)]} {'late' if late > 0 else 'early'}"
         yield TIME, words, _Places(frame + late, row, column)
-    across, along = _offset(given, made)
+    across = along = 0
+    if min(height, width) >= 16:  # less is no picture to correlate
+        # About how far the result's edges lie from the input's in a frame, by phase correlation.
+        greys = (clip[len(clip) // 2].mean(axis=-1, dtype=np.float32) for clip in (given, made))
+        edges = [cv2.magnitude(cv2.Sobel(grey, cv2.CV_32F, 1, 0), cv2.Sobel(grey, cv2.CV_32F, 0, 1)) for grey in greys]
+        across, along = map(round, cv2.phaseCorrelate(*edges)[0])
     for right, down in itertools.product(range(across - 1, across + 2), range(along - 1, along + 2)):
-        if right or down:
-            yield SHIFT, f"{_offset_in_words(right, down)} off their place", _Places(frame, row + down, column + right)
-
-
-def _offset(given: Frames, made: Frames) -> tuple[int, int]:
-    """About how far, to the right and down, the result's edges lie from the input's in a frame, by phase correlation."""
-    if min(given.shape[1:3]) < 16:  # less is no picture to correlate
-        return 0, 0
-    greys = (clip[len(clip) // 2].mean(axis=-1, dtype=np.float32) for clip in (given, made))
-    edges = [cv2.magnitude(cv2.Sobel(grey, cv2.CV_32F, 1, 0), cv2.Sobel(grey, cv2.CV_32F, 0, 1)) for grey in greys]
-    (right, down), _ = cv2.phaseCorrelate(*edges)
-    return round(right), round(down)
-
-
-def _offset_in_words(right: int, down: int) -> str:
-    ways = [(right, "to the right" if right > 0 else "to the left"), (down, "down" if down > 0 else "up")]
-    return " and ".join(f"{abs(pixels)} px {way}" for pixels, way in ways if pixels)
-
-
-def _inside(places: _Places, shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:
-    inside = np.ones(places.frame.shape, np.bool_)
-    for axis, size in zip(places, shape, strict=False):
-        inside &= (axis >= 0) & (axis < size)
-    return inside
+        ways = [(right, "to the right" if right > 0 else "to the left"), (down, "down" if down > 0 else "up")]
+        words = " and ".join(f"{abs(pixels)} px {way}" for pixels, way in ways if pixels)
+        if words:
+            yield SHIFT, f"{words} off their place", _Places(frame, row + down, column + right)
 
 
 def _levels_moved(given: Frames, made: Frames, places: _Places, as_it_is: float) -> tuple[dict[str, str], bool]:
@@ -377,31 +357,19 @@ def _levels_moved(given: Frames, made: Frames, places: _Places, as_it_is: float)
     return {}, len(fits) == 4 and as_it_is > max(max(fits) + _MARGIN_DB, _LEAST_DB)
 
 
-def _level_fit(given: Frames, made: Frames, at: _Places, to: _Places) -> float:
-    """PSNR in dB of the result at ``to`` against the input ``at``."""
-    return _psnr(made[to], given[at])
-
-
 def _edge_fit(given: Frames, made: Frames, at: _Places, to: _Places) -> float:
     """Correlation of the strengths of edges, which a change of colours leaves; 0 where there are none."""
-    mine, wanted = _edges(made, to), _edges(given, at)
-    mine, wanted = mine - mine.mean(), wanted - wanted.mean()
-    scale = float(np.linalg.norm(mine) * np.linalg.norm(wanted))
-    return float(np.vdot(mine, wanted)) / scale if scale else 0.0
-
-
-def _edges(clip: Frames, places: _Places) -> npt.NDArray[np.float64]:
-    frame, row, column = places
-
-    def grey(down: int, right: int) -> npt.NDArray[np.float64]:
-        rows, columns = (
-            np.clip(axis, 0, size - 1) for axis, size in zip((row + down, column + right), clip.shape[1:3], strict=True)
-        )
-        levels: npt.NDArray[np.float64] = clip[frame, rows, columns].mean(axis=-1)
-        return levels
-
-    strength: npt.NDArray[np.float64] = np.hypot(grey(1, 0) - grey(-1, 0), grey(0, 1) - grey(0, -1))
-    return strength
+    strengths = []
+    for clip, (frame, row, column) in ((made, to), (given, at)):
+        greys = []
+        for down, right in ((1, 0), (-1, 0), (0, 1), (0, -1)):
+            rows, columns = np.clip(row + down, 0, clip.shape[1] - 1), np.clip(column + right, 0, clip.shape[2] - 1)
+            greys.append(clip[frame, rows, columns].mean(axis=-1))
+        below, above, beside, before = greys
+        strength = np.hypot(below - above, beside - before)
+        strengths.append(strength - strength.mean())
+    scale = float(np.prod([np.linalg.norm(strength) for strength in strengths]))
+    return float(np.vdot(*strengths)) / scale if scale else 0.0
 
 
 def _psnr(made: npt.NDArray[Any], wanted: npt.NDArray[Any]) -> float:

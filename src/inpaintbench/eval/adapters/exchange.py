@@ -1,13 +1,14 @@
-"""Write the folder that a program reads, and read what it wrote."""
+"""Write the folder that a program reads, and read what it wrote; and where that makes its task another than the published one."""
 
 from __future__ import annotations
 
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import cv2
 import numpy as np
@@ -15,13 +16,15 @@ import numpy.typing as npt
 
 from inpaintbench import video
 from inpaintbench.errors import MediaError, NotMeasurable
-from inpaintbench.eval.adapters.fitting import Padding
-from inpaintbench.eval.adapters.layouts import Layout
+from inpaintbench.eval.adapters.fitting import Divisor, Padding
+from inpaintbench.eval.adapters.layouts import Layout, Task
+from inpaintbench.pages.words import count
 from inpaintbench.types import Frames, Hole, Prompts
 
 # Places that numbers stand for.
 NUMBERS = ("{seed}", "{frames}", "{fps}", "{seconds}", "{width}", "{height}")
 Picture = npt.NDArray[np.uint8]
+_Scalar = TypeVar("_Scalar", np.uint8, np.float32)
 
 
 class Fit(NamedTuple):
@@ -67,8 +70,9 @@ class Fit(NamedTuple):
         return padded
 
     def hole(self, missing: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-        """A hole ``bool[H, W]`` for the program."""
-        padded: npt.NDArray[np.bool_] = self.padding.pad(_resized_hole(missing, self.scaled)[None])[0]
+        """A hole ``bool[H, W]`` for the program: every pixel that a missing one has a share in, so that no filling value passes
+        for a picture."""
+        padded: npt.NDArray[np.bool_] = self.padding.pad(_resized(missing.astype(np.float32), self.scaled)[None] > 0)[0]
         return padded
 
     def back(self, frame: Picture) -> Picture:
@@ -91,17 +95,28 @@ def write_input(folder: Path, layout: Layout, frames: Frames, hole: Hole | None,
     if layout.hole_fill is not None and holes is not None:
         colour = np.array(layout.hole_fill, np.uint8)
         pictures = [np.where(missing[..., None], colour, frame) for frame, missing in zip(pictures, holes, strict=True)]
-    if layout.frame is not None:
-        for index, frame in enumerate(pictures):
-            _write(folder / layout.frame.format(layout.first + index), frame)
-    if layout.hole is not None and holes is not None:
-        for index, missing in enumerate(holes):
-            _write(folder / layout.hole.format(layout.first + index), _hole_image(missing, layout))
+    for template, images in ((layout.frame, pictures), (layout.hole, holes)):
+        if template is not None and images is not None:
+            for index, image in enumerate(images):
+                # PNG whatever the name says: readers go by content.
+                path = _place(folder, template.format(layout.first + index))
+                if image.ndim == 2:
+                    bright = image if layout.hole_level == "white" else ~image
+                    levels = bright if layout.hole_mode == "1" else bright * np.uint8(layout.hole_value)
+                    image = np.repeat(levels[..., None], 3, axis=2) if layout.hole_mode == "RGB" else levels
+                video.write_image(path, image)
     if layout.video_in is not None:
-        _write_clip(folder / layout.video_in, np.stack(pictures), fps=layout.clip_fps)
+        video.write_lossless(_place(folder, layout.video_in), np.stack(pictures), fps=layout.clip_fps)
     if layout.hole_video_in is not None and holes is not None:
         levels = np.where(holes if layout.hole_level == "white" else ~holes, np.uint8(255), np.uint8(0))
-        _write_clip(folder / layout.hole_video_in, np.repeat(levels[..., None], 3, axis=3), fps=layout.clip_fps)
+        clip = np.repeat(levels[..., None], 3, axis=3)
+        video.write_lossless(_place(folder, layout.hole_video_in), clip, fps=layout.clip_fps)
+
+
+def _place(folder: Path, name: str) -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
 
 
 def write_edit(folder: Path, prompts: Prompts, object_mask: Iterable[npt.NDArray[np.bool_]]) -> None:
@@ -121,9 +136,7 @@ def write_texts(folder: Path, layout: Layout, places: Mapping[str, str], each: S
     for name, template in layout.files.items():
         quoted = name.endswith((".yaml", ".yml", ".json"))
         values = {key: json.dumps(value) if quoted and key not in NUMBERS else value for key, value in places.items()}
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(filled(template, values), encoding="utf-8")
+        _place(folder, name).write_text(filled(template, values), encoding="utf-8")
     for name, template in layout.each_frame.items():
         lines = [filled(template, {**places, **own}) for own in each]
         (folder / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
@@ -149,14 +162,20 @@ def read_output(folder: Path, layout: Layout, *, written: int, places: range, fi
     """
     if layout.video_out is not None:
         path = _the_one(folder, layout.video_out, layout, written)
-        return _read_clip(path, folder, layout, written=written, fit=fit)[places.start : places.stop]
+        clip = _read(video.read_frames, path)
+        if len(clip) != written:
+            raise NotMeasurable(f"the program's {path.relative_to(folder)} has {len(clip)} frames, wanted {written}")
+        return np.stack([_back(frame, path, folder, layout, fit) for frame in clip])[places.start : places.stop]
     assert layout.prediction is not None
     # A frame too many is as much of another count as one too few: nobody knows which of them are which.
     beyond = layout.prediction.format(layout.first + written)
     if any(folder.glob(beyond)):
         raise NotMeasurable(f"the program wrote {beyond} too, wanted {written} frames")
-    names = [layout.prediction.format(layout.first + place) for place in places]
-    return np.stack([_read_picture(_the_one(folder, name, layout, len(names)), folder, layout, fit) for name in names])
+    pictures = []
+    for place in places:
+        path = _the_one(folder, layout.prediction.format(layout.first + place), layout, len(places))
+        pictures.append(_back(_read(video.read_image, path), path, folder, layout, fit))
+    return np.stack(pictures)
 
 
 def _the_one(folder: Path, name: str, layout: Layout, frames: int) -> Path:
@@ -169,75 +188,108 @@ def _the_one(folder: Path, name: str, layout: Layout, frames: int) -> Path:
     return max(paths, key=lambda path: path.stat().st_mtime_ns)
 
 
-def _read_picture(path: Path, folder: Path, layout: Layout, fit: Fit) -> Picture:
+def _read(read: Callable[[Path], Frames], path: Path) -> Frames:
     try:
-        frame = _cropped(video.read_image(path), layout)
+        return read(path)
     except MediaError as error:
         raise NotMeasurable(f"the program's {error}") from error
-    _check_size(frame.shape, path, folder, fit)
+
+
+def _back(frame: Picture, path: Path, folder: Path, layout: Layout, fit: Fit) -> Picture:
+    """A frame that a program wrote, or the part of it that is its result, at the size of the item."""
+    if layout.crop_out is not None:
+        left, top, across, down = layout.crop_out
+        height, width = frame.shape[:2]
+        x, y = round(left * width), round(top * height)
+        frame = frame[y : y + round(down * height), x : x + round(across * width)]
+    width, height = fit.size
+    if frame.shape != (height, width, 3):
+        wrote = f"the program's {path.relative_to(folder)} is {frame.shape[1]}x{frame.shape[0]}"
+        raise NotMeasurable(f"{wrote}, wanted {width}x{height}")
     return fit.back(frame)
 
 
-def _read_clip(path: Path, folder: Path, layout: Layout, *, written: int, fit: Fit) -> Frames:
-    try:
-        clip = video.read_frames(path)
-    except MediaError as error:
-        raise NotMeasurable(f"the program's {error}") from error
-    if len(clip) != written:
-        raise NotMeasurable(f"the program's {path.relative_to(folder)} has {len(clip)} frames, wanted {written}")
-    pictures = [_cropped(frame, layout) for frame in clip]
-    _check_size(pictures[0].shape, path, folder, fit)
-    return np.stack([fit.back(frame) for frame in pictures])
-
-
-def _check_size(shape: tuple[int, ...], path: Path, folder: Path, fit: Fit) -> None:
-    width, height = fit.size
-    if shape != (height, width, 3):
-        raise NotMeasurable(f"the program's {path.relative_to(folder)} is {shape[1]}x{shape[0]}, wanted {width}x{height}")
-
-
-def _cropped(frame: Picture, layout: Layout) -> Picture:
-    if layout.crop_out is None:
-        return frame
-    left, top, across, down = layout.crop_out
-    height, width = frame.shape[:2]
-    x, y = round(left * width), round(top * height)
-    return frame[y : y + round(down * height), x : x + round(across * width)]
-
-
-def _write(path: Path, image: npt.NDArray[np.uint8] | npt.NDArray[np.bool_]) -> None:
-    """Write PNG whatever the name says: readers go by content."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    video.write_image(path, image)
-
-
-def _write_clip(path: Path, frames: Frames, *, fps: int) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    video.write_lossless(path, frames, fps=fps)
-
-
-def _hole_image(missing: npt.NDArray[np.bool_], layout: Layout) -> npt.NDArray[np.uint8] | npt.NDArray[np.bool_]:
-    bright = missing if layout.hole_level == "white" else ~missing
-    if layout.hole_mode == "1":
-        return bright
-    levels = bright * np.uint8(layout.hole_value)
-    return levels if layout.hole_mode == "L" else np.repeat(levels[..., None], 3, axis=2)
-
-
-def _resized(frame: Picture, size: tuple[int, int]) -> Picture:
-    if size == frame.shape[1::-1]:
-        return frame
-    return np.asarray(cv2.resize(frame, size, interpolation=_filter(frame.shape, size)), np.uint8)
-
-
-def _resized_hole(missing: npt.NDArray[np.bool_], size: tuple[int, int]) -> npt.NDArray[np.bool_]:
-    """Every pixel is hole that a missing one has a share in, so that no filling value passes for a picture."""
-    if size == missing.shape[::-1]:
-        return missing
-    shares = cv2.resize(missing.astype(np.float32), size, interpolation=_filter(missing.shape, size))
-    return np.asarray(shares > 0)
-
-
-def _filter(shape: tuple[int, ...], size: tuple[int, int]) -> int:
+def _resized(frame: npt.NDArray[_Scalar], size: tuple[int, int]) -> npt.NDArray[_Scalar]:
     """Means of areas where both sides shrink, else between neighbours; neither has negative shares."""
-    return cv2.INTER_AREA if size[0] <= shape[1] and size[1] <= shape[0] else cv2.INTER_LINEAR
+    height, width = frame.shape[:2]
+    if size == (width, height):
+        return frame
+    shrinks = size[0] <= width and size[1] <= height
+    return np.asarray(cv2.resize(frame, size, interpolation=cv2.INTER_AREA if shrinks else cv2.INTER_LINEAR), frame.dtype)
+
+
+class Shape(NamedTuple):
+    """What decides how an item is handed over."""
+
+    width: int
+    height: int
+    frames: int
+    blanked: bool
+    """The hole holds the dataset's filling, where no picture is."""
+
+
+def departures(layout: Layout, shapes: Iterable[Shape], *, task: Task, divisor: Divisor) -> list[str]:
+    """Sentences on a run: another task, what is under the hole, sizes and numbers of frames that were changed, its own ways.
+
+    Args:
+        layout: of the program.
+        shapes: of the run's items.
+        task: of the dataset.
+        divisor: multiples that the sides are padded to.
+    """
+    counted, told = Counter(shapes), []
+    if task not in layout.task:
+        told.append(f"Made for {' and '.join(layout.task)}, and run here on {task}.")
+    if layout.hole_fill is not None:
+        told.append(f"Finds the colour {layout.hole_fill} under the hole, as it wants it, and not what other methods find there.")
+    if layout.looks_into and any(shape.blanked for shape in counted):
+        told.append(f"{layout.looks_into}: here it finds the filling of the hole, since no method sees the truth.")
+    if task != "editing" and any("{prompt}" in text for text in (*layout.started, *layout.files.values())):
+        told.append("Takes a prompt, and gets an empty one.")
+    told += [*_sizes(layout, counted, divisor), *_lengths(layout, counted)]
+    if layout.dilates != "none":
+        told.append(f"Grows the hole by itself ({layout.dilates}), so it is shown less than other methods.")
+    if layout.composites == "no":
+        told.append("Gives whole frames of its own; known pixels are not the input's.")
+    elif layout.composites == "blurred":
+        told.append("Blends its result into known pixels around the hole.")
+    if not layout.seeded:
+        told.append("Two runs differ: it takes no seed.")
+    return told
+
+
+def _sizes(layout: Layout, shapes: Counter[Shape], divisor: Divisor) -> Iterator[str]:
+    resized: Counter[tuple[int, int]] = Counter()
+    for shape, items in shapes.items():
+        padding = Padding.of(shape.height, shape.width, divisor)
+        width, height = shape.width + padding.left + padding.right, shape.height + padding.top + padding.bottom
+        scaled = Fit.of(layout, width=width, height=height).scaled
+        if scaled != (width, height):
+            resized[scaled] += items
+    if resized:
+        sizes = ", ".join(f"{width}x{height}" for width, height in sorted(resized)[:3])
+        more = f" and {len(resized) - 3} more sizes" if len(resized) > 3 else ""
+        yield f"Works at {sizes}{more}: {_are(resized.total())} resized to that, and the results back."
+
+
+def _lengths(layout: Layout, shapes: Counter[Shape]) -> Iterator[str]:
+    rule = layout.frames_rule
+    longer: Counter[tuple[int, int]] = Counter()
+    cut = 0
+    for shape, items in shapes.items():
+        try:
+            windows = rule.windows(shape.frames)
+        except NotMeasurable:  # told as the failure that it is
+            continue
+        cut += items if len(windows) > 1 else 0
+        lengths = {end - start for start, end in windows}
+        longer.update({(length, rule.count(length)): items for length in lengths if rule.count(length) != length})
+    if longer:
+        (before, after), _ = longer.most_common(1)[0]
+        yield f"Takes other numbers of frames: some are repeated ({before} become {after}) and cut off again."
+    if cut:
+        yield f"{_are(cut)} longer than it takes: it fills windows that share {rule.overlap} frames."
+
+
+def _are(items: int) -> str:
+    return f"{count(items, 'item')} {'is' if items == 1 else 'are'}"

@@ -1,16 +1,21 @@
-"""Frames as methods and protocols want them: padded, at the size of an item or of a protocol, in grey levels."""
+"""Frames as methods and protocols want them: padded, at the size of an item or of a protocol, in grey levels; and what a file
+format alone costs a clip."""
 
 from __future__ import annotations
 
 import math
+import re
+import tempfile
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+import cv2
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench import regions
+from inpaintbench import regions, video
 from inpaintbench.errors import InputError, MediaError
 from inpaintbench.ranges import LARGEST_SIDE, Side
 from inpaintbench.types import Frames, Hole, Plain
@@ -95,9 +100,7 @@ def resampled(frames: Frames, *, height: int, width: int, resample: str) -> Fram
     """
     if resample == "none" and frames.shape[1:3] != (height, width):
         raise MediaError(f"frames of {frames.shape[2]}x{frames.shape[1]} are not {width}x{height}, which the protocol measures")
-    return (
-        linear(frames, height=height, width=width) if resample == "opencv-linear" else bicubic(frames, height=height, width=width)
-    )
+    return (linear if resample == "opencv-linear" else bicubic)(frames, height=height, width=width)
 
 
 def measured_view(
@@ -146,13 +149,12 @@ def measured_view(
 def sizes_in_words(shape: Sequence[int], other: Sequence[int]) -> tuple[str, str]:
     """Two shapes ``(T, H, W, ...)`` told by what differs: ``275x200`` and ``275x400``, ``5 frames of ...``, or ``5 frames``."""
     frames_differ, pictures_differ = shape[0] != other[0], tuple(shape[1:3]) != tuple(other[1:3])
-    first, second = (_words(size, frames=frames_differ, picture=pictures_differ or not frames_differ) for size in (shape, other))
-    return first, second
-
-
-def _words(shape: Sequence[int], *, frames: bool, picture: bool) -> str:
-    count = f"{shape[0]} {'frame' if shape[0] == 1 else 'frames'}" if frames else ""
-    return " of ".join(filter(None, (count, f"{shape[2]}x{shape[1]}" if picture else "")))
+    words = []
+    for size in (shape, other):
+        count = f"{size[0]} {'frame' if size[0] == 1 else 'frames'}"
+        picture = [f"{size[2]}x{size[1]}"] if pictures_differ or not frames_differ else []
+        words.append(" of ".join([count] * frames_differ + picture))
+    return words[0], words[1]
 
 
 def grey(frames: Frames) -> Frames:
@@ -221,3 +223,55 @@ def _within(value_range: str, least: float, most: float) -> bool:
     low, high = VALUE_RANGES[value_range]
     beyond = _OVERSHOOT * (high - low)
     return low - beyond <= least and most <= high + beyond
+
+
+_H264 = re.compile(r"h264-crf(\d+)")
+# Qualities that OpenCV and Pillow, by which the released programs write, take by default or are given there.
+_JPEG_QUALITY = 75
+
+
+def ceiling_db(frames: Frames, how: str) -> float | None:
+    """PSNR in dB over all samples of ``uint8[T, H, W, 3]`` after they were ``written`` and read again.
+
+    No prediction of a program that writes so can be closer to a truth whose texture is like the clip's. None for H.264 where the
+    encoder at hand writes none.
+
+    Raises:
+        InputError: an unknown form.
+    """
+    again = written(frames, how)
+    if again is None:
+        return None
+    error = float(np.mean((frames[:, : again.shape[1], : again.shape[2]].astype(np.float32) - again) ** 2))
+    return float("inf") if error == 0 else 10 * float(np.log10(255**2 / error))
+
+
+def written(frames: Frames, how: str) -> Frames | None:
+    """Frames after they were written as ``how`` says and read again; None where the encoder at hand writes no H.264.
+
+    ``mp4v`` is OpenCV's MPEG-4 (which drops an odd row or column), ``jpeg`` of quality 75, ``h264-crfN`` is libx264 in 4:2:0.
+
+    Raises:
+        InputError: an unknown form.
+    """
+    even = frames[:, : frames.shape[1] // 2 * 2, : frames.shape[2] // 2 * 2]
+    factor = _H264.fullmatch(how)
+    if how == "jpeg":
+        flags = [cv2.IMWRITE_JPEG_QUALITY, _JPEG_QUALITY]
+        pictures = [cv2.imencode(".jpg", np.ascontiguousarray(frame[..., ::-1]), flags)[1] for frame in frames]
+        return np.stack([np.asarray(cv2.imdecode(picture, cv2.IMREAD_COLOR), np.uint8)[..., ::-1] for picture in pictures])
+    if how != "mp4v" and factor is None:
+        raise InputError(f"unknown form {how!r} of a written result; give mp4v, jpeg or h264-crfN")
+    if factor is not None and not video.writes_h264():
+        return None
+    with tempfile.TemporaryDirectory(prefix="inpaintbench-") as folder:
+        path = Path(folder, "clip.mp4")
+        if factor is not None:
+            video.write_browser(path, even, fps=24, crf=int(factor[1]))
+        else:
+            size = (even.shape[2], even.shape[1])
+            writer = cv2.VideoWriter(str(path), cv2.VideoWriter.fourcc(*"mp4v"), 24, size)
+            for frame in even:
+                writer.write(np.ascontiguousarray(frame[..., ::-1]))
+            writer.release()
+        return video.read_frames(path)

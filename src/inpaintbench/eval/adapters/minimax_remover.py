@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from inpaintbench.errors import InputError, NotMeasurable
-from inpaintbench.eval.adapters.frames_rule import FramesRule
+from inpaintbench.eval.adapters.layouts import FramesRule
 from inpaintbench.types import Frames, Hole
 
 _PIPELINE, _TRANSFORMER = "pipeline_minimax_remover", "transformer_minimax_remover"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import html
 import http.client
 import re
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from html.parser import HTMLParser
 
 from inpaintbench.errors import InputError, Unavailable
 
@@ -40,44 +40,16 @@ class Refused(Unavailable):
 
 def first_words(page: str) -> str:
     """The first words of an answer that is a text, or of a page of HTML as it is read."""
-    text = _Read.of(page) if re.match(r"\s*<(!doctype|html|head|body|title|h1|p)\b", page, re.IGNORECASE) else page
+    text = page
+    if re.match(r"\s*<(!doctype|html|head|body|title|h1|p)\b", page, re.IGNORECASE):
+        # What its title says, its body says again.
+        unread = re.sub(r"<(head|style|script|title)\b.*?(</\1\s*>|\Z)", " ", page, flags=re.IGNORECASE | re.DOTALL)
+        text = re.sub(r"<!--.*?-->|<[^>]*>", " ", unread, flags=re.DOTALL)
+        title = re.search(r"<title\b[^>]*>(.*?)(?:</title|\Z)", page, re.IGNORECASE | re.DOTALL)
+        text = html.unescape(text if text.strip() or not title else title[1])
     words = " ".join(text.split())
-    return (
-        words if len(words) <= _QUOTED_LETTERS else f"{words[:_QUOTED_LETTERS].rpartition(' ')[0] or words[:_QUOTED_LETTERS]} ..."
-    )
-
-
-class _Read(HTMLParser):
-    """The text of a page; what its title says, its body says again."""
-
-    _UNREAD = ("head", "style", "script", "title")
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._within: list[str] = []
-        self._body: list[str] = []
-        self._title: list[str] = []
-
-    @classmethod
-    def of(cls, page: str) -> str:
-        reader = cls()
-        reader.feed(page)
-        reader.close()
-        return " ".join(reader._body).strip() or " ".join(reader._title)
-
-    def handle_starttag(self, tag: str, attrs: object) -> None:  # noqa: ARG002 - named by the base class
-        if tag in self._UNREAD:
-            self._within.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag in self._within:
-            del self._within[self._within.index(tag) :]
-
-    def handle_data(self, data: str) -> None:
-        if not self._within:
-            self._body.append(data)
-        elif self._within[-1] == "title":
-            self._title.append(data)
+    cut = words[:_QUOTED_LETTERS]
+    return words if words == cut else f"{cut.rpartition(' ')[0] or cut} ..."
 
 
 def posted(url: str, body: bytes, *, content_type: str, seconds: float) -> bytes:

@@ -17,9 +17,9 @@ from inpaintbench.eval.analysis.means import (
     table_1,
     table_2,
 )
-from inpaintbench.eval.data_files import canonical_bytes, csv_bytes
 from inpaintbench.eval.results.slices import split_level
 from inpaintbench.pages.words import number, signed_percent
+from inpaintbench.table_files import canonical_bytes, csv_bytes
 
 _MEASURE = ("metric", "region", "measure", "unit", "higher_is_better", "standing")
 

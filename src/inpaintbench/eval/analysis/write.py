@@ -10,8 +10,6 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-import lazy_loader
-
 from inpaintbench.claims import ENOUGH_SOURCES
 from inpaintbench.errors import InputError
 from inpaintbench.eval.analysis import files
@@ -31,6 +29,7 @@ from inpaintbench.eval.analysis.means import (
 )
 from inpaintbench.eval.results.slices import split_level
 from inpaintbench.files import replacing
+from inpaintbench.lazily import lazily
 from inpaintbench.pages import Cell, Column, Link, Row, Table, figure, method_styles, page, save_chart
 from inpaintbench.pages.chart import Mark, Panel, Reference, chart
 from inpaintbench.pages.plots import specification
@@ -40,7 +39,7 @@ from inpaintbench.pages.words import count, number, signed_percent
 if TYPE_CHECKING:
     import altair
 else:
-    altair = lazy_loader.load("altair")  # takes a quarter of a second, and most commands draw nothing
+    altair = lazily("altair")  # takes a quarter of a second, and most commands draw nothing
 
 
 PAGE = "analysis.html"

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from inpaintbench.eval.comparing.factors import Factor
-from inpaintbench.eval.data_files import csv_bytes
 from inpaintbench.eval.results.quantity import Quantity, metric_leaf, quantity_label, standing
 from inpaintbench.eval.values.permutation import LEVEL
 from inpaintbench.pages.words import count, number, signed
+from inpaintbench.table_files import csv_bytes
 
 if TYPE_CHECKING:
     from inpaintbench.eval.protocols.base import Protocol

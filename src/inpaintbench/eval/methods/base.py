@@ -1,4 +1,4 @@
-"""Base class of methods, and the frame-by-frame filling that several methods end with.
+"""Base classes of methods, and the frame-by-frame filling that several methods end with.
 
 A method is built with keyword-only constants. Padding to its divisor, saving and time limits belong to the step around it.
 """
@@ -11,12 +11,13 @@ from pathlib import Path
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 
 from inpaintbench.catalogue import Leaf
-from inpaintbench.eval.adapters.departures import Shape
+from inpaintbench.eval.adapters.exchange import Shape
 from inpaintbench.eval.adapters.fitting import Divisor
 from inpaintbench.eval.adapters.layouts import Task
-from inpaintbench.eval.adapters.usage import Usage
+from inpaintbench.eval.adapters.starting import Usage
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView, composite_in_place
 
@@ -37,7 +38,7 @@ class Method(Leaf, ABC):
     reference: bool = False
     """True when it fills nothing, a floor to see others against: shown beside the others, never ranked, averaged or tested."""
     lossy: str | None = None
-    """Form in which its result is written where that loses something (see ``eval/adapters/lossy.py``), else None."""
+    """Form in which its result is written where that loses something (see ``eval/adapters/fitting.py``), else None."""
     log: Path | None = None
     """File for what it says about the item at hand; None where nobody keeps it."""
     heading: str = ""
@@ -76,26 +77,59 @@ class Method(Leaf, ABC):
         """
 
 
-def fill_each_frame(frames: Frames, hole: Hole, *, algorithm: int, radius_pixels: float) -> Frames:
-    """Fill holes from the known pixels of the same frame.
+class EachFrame(Method):
+    """Fills the holes of each frame by itself; a frame that is all hole has nothing to draw from and stays as it is."""
+
+    stateless = True
+    needs = ("input", "hole")
+
+    def inpaint(self, view: ItemView) -> Frames:
+        """``uint8[T, H, W, 3]``; a frame that is all hole stays as it is.
+
+        Raises:
+            InputError, NotMeasurable: what ``fill`` raises.
+        """
+        frames, hole = view.input.copy(), view.hole
+        for index in np.flatnonzero(hole.any(axis=(1, 2)) & ~hole.all(axis=(1, 2))):
+            missing = np.ascontiguousarray(hole[index])
+            frames[index][missing] = self.fill(np.ascontiguousarray(frames[index]), missing)[missing]
+        return frames
+
+    @abstractmethod
+    def fill(self, picture: Frames, missing: npt.NDArray[np.bool_]) -> Frames:
+        """One frame, ``uint8[H, W, 3]``, of which pixels ``bool[H, W]`` are missing, with these filled; it is not written to."""
+
+
+class WholeFrames(Method):
+    """Gives every pixel another colour; where a hole is given, what it gives there alone counts."""
+
+    stateless = True
+    needs: tuple[str, ...] = ("input",)
+    uses: tuple[str, ...] = ("hole",)
+
+    def inpaint(self, view: ItemView) -> Frames:
+        """``uint8[T, H, W, 3]``."""
+        return where_judged(view, self.changed(view))
+
+    @abstractmethod
+    def changed(self, view: ItemView) -> Frames:
+        """All frames, ``uint8[T, H, W, 3]``, to be written into."""
+
+
+def fill_in_place(frames: Frames, hole: Hole, *, radius_pixels: float) -> Frames:
+    """Fill holes from the known pixels of the same frame, as ``telea`` does.
 
     Args:
-        frames: ``uint8[T, H, W, 3]``.
+        frames: ``uint8[T, H, W, 3]``, written into.
         hole: ``bool[T, H, W]``.
-        algorithm: ``cv2.INPAINT_TELEA`` or ``cv2.INPAINT_NS``.
         radius_pixels: how far around a pixel its colour is drawn from.
 
     Returns:
-        ``uint8[T, H, W, 3]``; a frame that is all hole has nothing to draw from and stays as it is.
+        ``frames``; one that is all hole has nothing to draw from and stays as it is.
     """
-    return fill_in_place(frames.copy(), hole, algorithm=algorithm, radius_pixels=radius_pixels)
-
-
-def fill_in_place(frames: Frames, hole: Hole, *, algorithm: int, radius_pixels: float) -> Frames:
-    """``fill_each_frame`` that writes into ``frames`` and returns them."""
     for index in np.flatnonzero(hole.any(axis=(1, 2)) & ~hole.all(axis=(1, 2))):
         missing = np.ascontiguousarray(hole[index]).view(np.uint8)
-        frames[index] = cv2.inpaint(np.ascontiguousarray(frames[index]), missing, radius_pixels, algorithm)
+        frames[index] = cv2.inpaint(np.ascontiguousarray(frames[index]), missing, radius_pixels, cv2.INPAINT_TELEA)
     return frames
 
 

@@ -15,13 +15,10 @@ from functools import cache
 from pathlib import Path
 
 from inpaintbench.errors import InputError, NotMeasurable
-from inpaintbench.eval.adapters.departures import Shape, departures
-from inpaintbench.eval.adapters.exchange import Fit, filled, read_output, write_edit, write_input, write_texts
+from inpaintbench.eval.adapters.exchange import Fit, Shape, departures, filled, read_output, write_edit, write_input, write_texts
 from inpaintbench.eval.adapters.fitting import Divisor
-from inpaintbench.eval.adapters.frames_rule import FramesRule, joined
-from inpaintbench.eval.adapters.layouts import READ, SUFFIX, TOLD, WRITTEN, Layout, Task, layout_of
-from inpaintbench.eval.adapters.starting import scratch_folder, start
-from inpaintbench.eval.adapters.usage import both, has_card
+from inpaintbench.eval.adapters.layouts import READ, SUFFIX, TOLD, WRITTEN, FramesRule, Task, joined, layout_of
+from inpaintbench.eval.adapters.starting import both, has_card, scratch_folder, start
 from inpaintbench.eval.methods.base import Method
 from inpaintbench.ranges import Duration, Seed, Whole
 from inpaintbench.types import Frames, Hole, Prompts
@@ -103,14 +100,22 @@ class Command(Method):
         self._fixed = {"{repo}": self.folder, "{weights}": weights, "{seed}": seed}
         self._name = layout
         self._image = None if image is None else [_container_program(image, os.environ.get("PATH", "")), image]
-        if command is None:
-            _check_card(self.layout, device, layout)
+        if command is None and given.device == "cuda" and device != "any" and not has_card():
+            why = f" ({given.card})" if given.card else ""
+            raise InputError(
+                f"{layout!r} runs on an NVIDIA card alone{why}, and there is none; {layout},device=any tries all the same"
+            )
         self._places = _FRAME_PLACES if self.layout.runs == "frame" else _ITEM_PLACES
         texts = self.layout.started if command is None else (command,)
         self._needed(*texts, *self.layout.env.values(), *self.layout.files.values(), self.layout.cwd or "")
         self.commands = [self._split(text, python, own=command is None) for text in texts]
-        self._check_links()
-        _check_daemons(self.commands)
+        if lacking := [name for name in self.layout.links if self.folder is not None and not (self.folder / name).exists()]:
+            hint = f" (weights: {self.layout.weights})" if self.layout.weights else ""
+            raise InputError(f"{str(self.folder)!r} has no {' and no '.join(lacking)}, which {layout!r} looks for{hint}")
+        # A line of the caller's may start containers, where no daemon answers.
+        for program in {words[0] for words in self.commands if os.path.basename(words[0]) in _CONTAINER_PROGRAMS}:
+            if failure := _daemon_failure(program):
+                raise InputError(f"no container can be run: {os.path.basename(program)}: {failure}")
         self._negative = self.layout.negative_prompt if negative_prompt is None else negative_prompt
         self._read = [Path(layout).absolute()] if layout.endswith(SUFFIX) else []
         self.time_limit_seconds = self.layout.timeout if time_limit_seconds is None else time_limit_seconds
@@ -130,7 +135,11 @@ class Command(Method):
                 fewer frames; it runs once a frame, and the benchmark hides the hole.
         """
         hole = self._hole(view)
-        self._check_prompts(view)
+        if self.layout.task == ("editing",) and not view.has("prompts"):
+            raise NotMeasurable("the program edits by prompts, which this benchmark does not give")
+        texts = (*(word for command in self.commands for word in command), *self.layout.files.values())
+        if any("{source_prompt}" in text for text in texts) and not (view.has("prompts") and view.prompts.source):
+            raise NotMeasurable("the program takes a prompt for the source, and nobody knows one of this item")
         windows, self.usage = self.layout.frames_rule.windows(view.frames), None
         until = time.monotonic() + self.time_limit_seconds
         parts = [self._window(view, hole, slice(*window), until) for window in windows]
@@ -151,20 +160,6 @@ class Command(Method):
         if "editing" in self.layout.task and view.has("object_mask"):
             return view.object_mask
         raise NotMeasurable("the program takes a hole, and of this item neither that nor the mask of an object is given")
-
-    def _check_prompts(self, view: ItemView) -> None:
-        """Raise ``NotMeasurable`` where the program cannot do without prompts that the item lacks; others get empty ones."""
-        if self.layout.task == ("editing",) and not view.has("prompts"):
-            raise NotMeasurable("the program edits by prompts, which this benchmark does not give")
-        texts = (*(word for command in self.commands for word in command), *self.layout.files.values())
-        if any("{source_prompt}" in text for text in texts) and not (view.has("prompts") and view.prompts.source):
-            raise NotMeasurable("the program takes a prompt for the source, and nobody knows one of this item")
-
-    def _named(self, prompt: str) -> str:
-        """A prompt as the program may have it: one that becomes the name of a folder leads nowhere else and is short enough."""
-        if not self.layout.prompt_in_path:
-            return prompt
-        return prompt.replace("/", " ").strip(". ").encode()[:_NAME_BYTES].decode(errors="ignore")
 
     def _window(self, view: ItemView, hole: Hole | None, window: slice, until: float) -> Frames:
         """What the program makes of some frames in a row."""
@@ -217,7 +212,9 @@ class Command(Method):
         return f"[{self.layout.model_dump_json(exclude=TOLD)!r}, {', '.join(told)}]"
 
     def _places_of(self, source: Path, target: Path, frames: int, fit: Fit, prompts: Prompts | None) -> dict[str, str]:
-        layout, (width, height) = self.layout, fit.size
+        layout, (width, height), prompt = self.layout, fit.size, prompts.target if prompts else ""
+        if layout.prompt_in_path:  # becomes the name of a folder, which leads nowhere else and is short enough
+            prompt = prompt.replace("/", " ").strip(". ").encode()[:_NAME_BYTES].decode(errors="ignore")
         named = {
             "{frames_dir}": layout.frame and (source / layout.frame).parent,
             "{holes_dir}": layout.hole and (source / layout.hole).parent,
@@ -228,7 +225,7 @@ class Command(Method):
             **{place: str(value) for place, value in {**self._fixed, **named}.items() if value is not None},
             "{input}": str(source), "{output}": str(target), "{name}": "clip", "{fps}": str(layout.clip_fps),
             "{frames}": str(frames), "{seconds}": str(math.ceil(frames / layout.clip_fps)), "{width}": str(width),
-            "{height}": str(height), "{prompt}": self._named(prompts.target if prompts else ""),
+            "{height}": str(height), "{prompt}": prompt,
             "{negative_prompt}": self._negative, "{source_prompt}": (prompts.source or "") if prompts else "",
             "{device}": "cuda" if has_card() else "cpu",
         }  # fmt: skip
@@ -259,7 +256,10 @@ class Command(Method):
         try:
             took = start(arguments, cwd=cwd, env=env, log=log, seconds=left, limit_seconds=self.time_limit_seconds)
         finally:
-            self._end_container(scratch)
+            if self._image is not None:  # a container goes on when the program that asked for it was stopped
+                ending = [self._image[0], "rm", "--force", scratch.name]
+                with contextlib.suppress(OSError, subprocess.SubprocessError):
+                    subprocess.run(ending, capture_output=True, timeout=_ENDING_SECONDS, check=False)
         # In a container the processes are none of ours, and nobody here can tell their memory.
         self.usage = both(self.usage, took if self._image is None else took._replace(peak_mebibytes=None))
 
@@ -277,13 +277,6 @@ class Command(Method):
         options = ["--rm", "--name", scratch.name, "--user", user, *cards, *mounts, *told, "--workdir", str(cwd)]
         return [program, "run", *options, image, *arguments]
 
-    def _end_container(self, scratch: Path) -> None:
-        """End what a program's container goes on with when the program that asked for it was stopped."""
-        if self._image is not None:
-            ending = [self._image[0], "rm", "--force", scratch.name]
-            with contextlib.suppress(OSError, subprocess.SubprocessError):
-                subprocess.run(ending, capture_output=True, timeout=_ENDING_SECONDS, check=False)
-
     def _needed(self, *texts: str) -> None:
         """Raise ``InputError`` where the program's folder or weights are named and not given."""
         wants_folder = self.layout.cwd is not None and self.layout.cwd != "scratch"
@@ -295,13 +288,6 @@ class Command(Method):
             hint = f" ({self.layout.weights})" if self.layout.weights else ""
             raise InputError(f"{self._name!r} needs its weights{hint}: give --method {self._name},weights=PATH")
 
-    def _check_links(self) -> None:
-        """Raise ``InputError`` where the program's folder lacks what it looks for where it runs."""
-        lacking = [name for name in self.layout.links if self.folder is not None and not (self.folder / name).exists()]
-        if lacking:
-            hint = f" (weights: {self.layout.weights})" if self.layout.weights else ""
-            raise InputError(f"{str(self.folder)!r} has no {' and no '.join(lacking)}, which {self._name!r} looks for{hint}")
-
     def _split(self, command: str, python: str | None, *, own: bool) -> list[str]:
         """Program and arguments, with whole paths and the places of the item; ``own`` of a command that its layout has."""
         try:
@@ -311,7 +297,11 @@ class Command(Method):
         if words and words[0] == "python" and python is not None:
             words[0] = python
         # In a container the program is the image's own.
-        program = words[0] if words and self._image is not None else _program(words[0], self.folder) if words else None
+        program = words[0] if words and self._image is not None else None
+        if words and program is None:
+            # Where it lies: in its own folder when it is named by a path from there, else as the shell would find it.
+            there = None if self.folder is None or os.sep not in words[0] else shutil.which(str(self.folder / words[0]))
+            program = there or shutil.which(words[0])
         if program is None:
             raise InputError(f"command {command!r} names no program that can be run; name one on the PATH or by its path")
         fixed = {place: str(value) for place, value in self._fixed.items() if value is not None}
@@ -337,23 +327,12 @@ class Command(Method):
                 few = "one" if len(self._places) == 2 or sum(named) == 1 else "two"
                 raise InputError(f"command {command!r} names only {few} of {there}; name all or none")
             return () if all(named) else self._places
-        reads, writes = _names(command, READ), _names(command, WRITTEN) or self.layout.output_from != "output"
-        if reads or _names(command, WRITTEN):
-            if not (reads and writes):
+        reads, names_output = (any(place in command for place in places) for places in (READ, WRITTEN))
+        if reads or names_output:
+            if not reads or not (names_output or self.layout.output_from != "output"):
                 raise InputError(f"command {command!r} names only one of {{input}} and {{output}}; name both or none")
             return ()
         return self._places
-
-
-def _names(command: str, places: Iterable[str]) -> bool:
-    return any(place in command for place in places)
-
-
-def _check_daemons(commands: Iterable[list[str]]) -> None:
-    """Raise ``InputError`` where a line of the caller's starts containers, and no daemon answers."""
-    for program in {words[0] for words in commands if os.path.basename(words[0]) in _CONTAINER_PROGRAMS}:
-        if failure := _daemon_failure(program):
-            raise InputError(f"no container can be run: {os.path.basename(program)}: {failure}")
 
 
 @cache
@@ -392,18 +371,6 @@ def _failure(arguments: list[str]) -> str | None:
         return f"{type(error).__name__}: {error}"
     words = done.stderr.strip().splitlines()
     return None if done.returncode == 0 else words[-1] if words else f"exit status {done.returncode}"
-
-
-def _check_card(layout: Layout, given: str | None, name: str) -> None:
-    if layout.device == "cuda" and given != "any" and not has_card():
-        why = f" ({layout.card})" if layout.card else ""
-        raise InputError(f"{name!r} runs on an NVIDIA card alone{why}, and there is none; {name},device=any tries all the same")
-
-
-def _program(word: str, folder: Path | None) -> str | None:
-    """Return where a program lies: in ``folder`` when it is named by a path from there, else as the shell would find it."""
-    there = None if folder is None or os.sep not in word else shutil.which(str(folder / word))
-    return there or shutil.which(word)
 
 
 def _absolute(argument: str, folder: Path | None) -> str:

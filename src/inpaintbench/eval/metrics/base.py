@@ -110,7 +110,7 @@ class Metric(Leaf, ABC):
 
     def measure_together(self, views: Sequence[ItemView]) -> list[dict[str, Measurement]]:
         """``measure`` for the predictions of several methods for one item; see ``TogetherMetric``."""
-        return [self.measure(view) for view in views]
+        return list(map(self.measure, views))
 
     def reduce(self, measurements: Sequence[float]) -> float | None:
         """The value of many items: their mean, each with equal weight; None without any, infinite only under the rule "keep"."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Literal, NamedTuple, Unpack, get_args
 
 import cv2
@@ -48,14 +49,12 @@ def frame_errors(view: ItemView, *, regions: tuple[str, ...], band_radius_pixels
     Worked out once for all metrics; not to be written to.
     """
 
-    def errors(region: str) -> list[float]:
+    found, both = {}, (view.truth, view.composite)
+    for region in regions:
         pixels = None if region == "frame" else region_pixels(view, region, band_radius_pixels=band_radius_pixels)
         key = ("squared errors", region, band_radius_pixels)
-        both = view.truth, view.composite
-        found: list[float] = view.shared.once_of(both, key, lambda: masked_errors(*both, pixels))
-        return found
-
-    return {region: errors(region) for region in regions}
+        found[region] = view.shared.once_of(both, key, partial(masked_errors, *both, pixels))
+    return found
 
 
 def masked_errors(one: Frames, other: Frames, masks: Hole | None) -> list[float]:

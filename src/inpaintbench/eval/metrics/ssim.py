@@ -9,10 +9,10 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.compiled import compiled, has_numba
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.base import Measurement, Metric, Where, mean_over_clip, region_pixels
 from inpaintbench.eval.passes.changed_windows import changed_box
+from inpaintbench.lazily import compiled, has_numba
 from inpaintbench.ranges import Amount, Pixels, Positive, Side, Whole
 from inpaintbench.view import ItemView
 

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-import lazy_loader
-
 from inpaintbench.errors import InputError
 from inpaintbench.eval.comparing.factors import MEASURED
 from inpaintbench.eval.diagnosis.diagnose import diagnose
@@ -22,6 +20,7 @@ from inpaintbench.eval.report.slice_tables import compared
 from inpaintbench.eval.results.quantity import Quantity, exploratory, metric_leaf, metric_title, place_label, quantity_title
 from inpaintbench.eval.results.slices import in_reading_order, pair_slices, step_series
 from inpaintbench.eval.results.tables import Results
+from inpaintbench.lazily import lazily
 from inpaintbench.pages import MethodStyle, method_styles
 from inpaintbench.pages.plots import for_paper, method_colour, method_shape
 from inpaintbench.pages.words import number, signed
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
     import altair as alt
 else:
-    alt = lazy_loader.load("altair")  # takes a quarter of a second, and most commands draw nothing
+    alt = lazily("altair")  # takes a quarter of a second, and most commands draw nothing
 
 
 _ROWS = alt.NamedData(name="rows")

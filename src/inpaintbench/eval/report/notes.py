@@ -18,7 +18,7 @@ from inpaintbench.eval.results.measured import NOT_SCORED
 from inpaintbench.eval.results.quantity import metric_label, metric_leaf, metric_title, quantity_label, region_label, slice_label
 from inpaintbench.eval.results.slices import in_reading_order, pair_slices, split_level
 from inpaintbench.eval.results.tables import Results
-from inpaintbench.eval.scoring.run_state import NOT_RUN
+from inpaintbench.eval.scoring.run_folder import NOT_RUN
 from inpaintbench.eval.values.statistics import INTERVAL, LEVEL
 from inpaintbench.pages import Cell, Column, Link, Row, Sentence, Table
 from inpaintbench.pages.tables import simple

@@ -10,8 +10,6 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import lazy_loader
-
 from inpaintbench.claims import ENOUGH_SOURCES, too_few
 from inpaintbench.eval.report.findings import with_unit
 from inpaintbench.eval.report.slice_tables import Compared, series_words, step_means
@@ -19,6 +17,7 @@ from inpaintbench.eval.results.quantity import Quantity, name_label, quantity_la
 from inpaintbench.eval.results.slices import Pair, Series, in_reading_order, pair_slices, split_level
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.values.statistics import Summary
+from inpaintbench.lazily import lazily
 from inpaintbench.pages import MethodStyle
 from inpaintbench.pages.plots import WIDTH, method_colour, method_shape
 from inpaintbench.pages.words import count, signed_percent
@@ -27,7 +26,7 @@ from inpaintbench.types import Slice
 if TYPE_CHECKING:
     import altair as alt
 else:
-    alt = lazy_loader.load("altair")  # takes a quarter of a second, and most commands draw nothing
+    alt = lazily("altair")  # takes a quarter of a second, and most commands draw nothing
 
 # So many slices have slanted names, since they do not fit side by side.
 _SLANT_FROM = 7

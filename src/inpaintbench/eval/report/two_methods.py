@@ -17,7 +17,7 @@ from inpaintbench.eval.results.cautions import exposure_sentences
 from inpaintbench.eval.results.quantity import Quantity, metric_leaf, quantity_label, standing
 from inpaintbench.eval.results.tables import SEED, Results
 from inpaintbench.eval.scoring.parts import ALL_ITEMS
-from inpaintbench.eval.scoring.run_state import NOT_RUN
+from inpaintbench.eval.scoring.run_folder import NOT_RUN
 from inpaintbench.eval.values.permutation import LEVEL, paired, settled
 from inpaintbench.eval.values.statistics import summarise
 from inpaintbench.pages import Cell

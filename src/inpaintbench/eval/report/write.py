@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from inpaintbench.errors import InputError
 from inpaintbench.eval.comparing.looked_at import looked_at
-from inpaintbench.eval.data_files import canonical_bytes, csv_bytes
 from inpaintbench.eval.diagnosis.diagnose import diagnose
 from inpaintbench.eval.diagnosis.records import effects_csv, plain
 from inpaintbench.eval.protocols.base import Protocol
@@ -27,6 +26,7 @@ from inpaintbench.eval.scoring.effort import Effort, ItemEffort
 from inpaintbench.eval.values.statistics import INTERVAL
 from inpaintbench.files import replacing, write_atomically
 from inpaintbench.pages import data_uri
+from inpaintbench.table_files import canonical_bytes, csv_bytes
 from inpaintbench.types import Dataset, Plain, Score, Slice, SliceScore, canonical_json
 
 # The report as data: every score, every mean, and one JSON of all that the page shows.

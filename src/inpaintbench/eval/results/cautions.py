@@ -11,8 +11,7 @@ from inpaintbench import frozen
 from inpaintbench.eval.results.quantity import Quantity, quantity_label
 from inpaintbench.eval.results.slices import in_reading_order
 from inpaintbench.eval.results.tables import NO_PRIMARY, Results
-from inpaintbench.eval.scoring.effort import Effort
-from inpaintbench.eval.scoring.repeating import APART, DEPENDS, ON_ORDER, STATELESS, UNWATCHED, WORDS, beware_words
+from inpaintbench.eval.scoring.effort import APART, DEPENDS, ON_ORDER, STATELESS, UNWATCHED, WORDS, Effort, beware_words
 from inpaintbench.pages.tables import Tag
 from inpaintbench.pages.words import count, number, percent
 from inpaintbench.types import Score, Slice, SliceScore

@@ -18,10 +18,9 @@ from inpaintbench.eval.metrics.base import INAPPLICABLE
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.results.quantity import Quantity
 from inpaintbench.eval.results.slices import Pair, pair_slices
-from inpaintbench.eval.scoring.effort import Effort
+from inpaintbench.eval.scoring.effort import DEPENDS, ON_ORDER, Effort
 from inpaintbench.eval.scoring.parts import everything
-from inpaintbench.eval.scoring.repeating import DEPENDS, ON_ORDER
-from inpaintbench.eval.scoring.run_state import NOT_RUN
+from inpaintbench.eval.scoring.run_folder import NOT_RUN
 from inpaintbench.eval.values.statistics import InfiniteRule, Summary, summarise
 from inpaintbench.manifest import column
 from inpaintbench.regions import OBJECT_REGIONS

@@ -16,10 +16,10 @@ import numpy.typing as npt
 from inpaintbench import frozen
 from inpaintbench.eval.adapters import checking
 from inpaintbench.eval.adapters.checking import MADE, Checked, Finding
-from inpaintbench.eval.adapters.lossy import ceiling_db
+from inpaintbench.eval.adapters.fitting import ceiling_db
 from inpaintbench.eval.methods.command import Command
 from inpaintbench.eval.scoring.predict import MethodSpec, build, content_of_item, labelled, logged, padded_view
-from inpaintbench.eval.scoring.run_state import remember_settings
+from inpaintbench.eval.scoring.run_folder import remember_settings
 from inpaintbench.executors.base import Rejection, Step, Task
 from inpaintbench.executors.ledgered import LedgeredExecutor
 from inpaintbench.pages.words import count
@@ -93,14 +93,21 @@ def check(
     )
     row = None if dataset is None else next(row for row in dataset.items if among is None or row["item_id"] in among)
     tasks = []
-    if leaf.computes and (kind := _kind_of_made(leaf, row, oracle_mask)):
+    # The made clip asks for what the items do; a texture is no print, so that nothing is made for those.
+    kind = ""
+    if row is None:
+        kind = "edit" if isinstance(leaf, Command) and leaf.layout.task == ("editing",) else "hole"
+    elif frozen.is_edit(row):
+        kind = "edit"
+    elif frozen.has_hole(row):
+        kind = "hole" if row["hole_is_given"] or oracle_mask else "text"
+    if leaf.computes and kind:
         made = {"kind": kind, "frames": checking.FRAMES if row is None else min(row["frames"], checking.FRAMES)}
         content = content_id(MADE, *made.values(), leaf.content(MADE))
         tasks.append(Task(MADE, content, {"made": made, "seconds": seconds}, f"{label}/{MADE}"))
     if row is not None:
         payload = {"root": str(Path(root).resolve()), "row": dict(row), "seconds": seconds}
         tasks.append(Task(row["item_id"], content_of_item(row, leaf), payload, f"{label}/{row['item_id']}"))
-    if row is not None:
         how = {"time_limit_seconds": time_limit_seconds, "oracle_mask": oracle_mask, "among": [row["item_id"]]}
         told = {"root": payload["root"], "only": None, "method": asdict(method), "how": how}
         remember_settings(executor.workspace, step, told)
@@ -115,24 +122,22 @@ def check(
     )
 
 
-def _kind_of_made(leaf: Any, row: Plain | None, oracle_mask: bool) -> str:
-    """What the made clip asks for, as the items do; "" where none is like them: a texture is no print."""
-    if row is None:
-        return "edit" if isinstance(leaf, Command) and leaf.layout.task == ("editing",) else "hole"
-    if frozen.is_edit(row):
-        return "edit"
-    if not frozen.has_hole(row):
-        return ""
-    return "hole" if row["hole_is_given"] or oracle_mask else "text"
-
-
 def check_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Checked]:
     """Try a method on one clip."""
     leaf = build(MethodSpec(parameters["label"], parameters["leaf"], parameters["constants"]))
+    clip: Callable[[], tuple[ItemView, Hole | None]]
     if made := payload.get("made"):
         clip, item_id = partial(made_view, made["kind"], made["frames"]), MADE
     else:
-        clip, item_id = partial(_item_view, payload, oracle_mask=parameters["oracle_mask"]), payload["row"]["item_id"]
+        root, row, item_id = payload["root"], payload["row"], payload["row"]["item_id"]
+
+        def of_item() -> tuple[ItemView, Hole | None]:
+            view = frozen.input_view(root, row, oracle_mask=parameters["oracle_mask"])
+            if frozen.is_edit(row) or not frozen.has_hole(row):
+                return view, None
+            return view, view.hole if view.has("hole") else frozen.hole_of(root, row)
+
+        clip = of_item
     with logged(leaf, blobs, label=parameters["label"], item_id=item_id, seconds=payload["seconds"]):
         return [replace(tried(leaf, clip), method=parameters["label"])]
 
@@ -151,14 +156,6 @@ def made_view(kind: str, frames: int = checking.FRAMES) -> tuple[ItemView, Hole 
     elif kind == "edit":
         parts |= {"object_mask": hole, "prompts": _PROMPTS}
     return ItemView.of_arrays(item_id=MADE, fps=24.0, **parts), None if kind == "edit" else hole
-
-
-def _item_view(payload: Plain, *, oracle_mask: bool) -> tuple[ItemView, Hole | None]:
-    row = payload["row"]
-    view = frozen.input_view(payload["root"], row, oracle_mask=oracle_mask)
-    if frozen.is_edit(row) or not frozen.has_hole(row):
-        return view, None
-    return view, view.hole if view.has("hole") else frozen.hole_of(payload["root"], row)
 
 
 def tried(leaf: Any, clip: Callable[[], tuple[ItemView, Hole | None]]) -> Checked:

@@ -1,24 +1,26 @@
-"""Differences of networks' numbers in a lower precision from float32, on short pieces of a few items scored for it alone."""
+"""Short pieces of a few items, scored by themselves: how far networks' numbers in a lower precision are off float32, and how long
+scoring will take before there is a method."""
 
 from __future__ import annotations
 
 import shutil
+import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from inpaintbench import frozen, video
 from inpaintbench.compute import Compute
-from inpaintbench.errors import MediaError
-from inpaintbench.eval.protocols import PROTOCOLS
+from inpaintbench.errors import InpaintBenchError, MediaError
+from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.scoring.score import Predicted, score
 from inpaintbench.executors.local import LocalExecutor
-from inpaintbench.types import Dataset, Plain, Prediction, Score
+from inpaintbench.types import Dataset, Plain, Prediction
 from inpaintbench.workspace import Blobs, Workspace
 
 # Items that are measured again.
@@ -52,22 +54,22 @@ def differences(near: Mapping[str, Sequence[Numbers]], exact: Mapping[str, Seque
         near: metric -> one array for each item, as ``numbers`` gives them.
         exact: alike in float32.
     """
-    return [_difference(name, near[name], arrays) for name, arrays in exact.items() if arrays and len(near[name]) == len(arrays)]
+    found = []
+    for name, arrays in exact.items():
+        if not arrays or len(near[name]) != len(arrays):
+            continue
+        fast, float32 = np.concatenate(near[name]), np.concatenate(arrays)
+        with np.errstate(invalid="ignore", divide="ignore"):  # equal infinities, and shares of nothing
+            apart = np.linalg.norm(np.where(fast == float32, 0.0, fast - float32), axis=1)
+            share = float(np.where(apart == 0, 0.0, apart / np.linalg.norm(float32, axis=1)).max())
+        relative = share if np.isfinite(share) else None
+        found.append(Difference(name, float(apart.max()), relative, len(arrays), float32.shape[1] > 1))
+    return found
 
 
 def takes_tf32(differences: Sequence[Difference]) -> bool:
     """Return whether TF32 is taken where nobody chose: networks were run, and no metric is off by ``TF32_BOUND`` or more."""
     return bool(differences) and all(row.relative is not None and row.relative < TF32_BOUND for row in differences)
-
-
-def _difference(metric: str, near: Sequence[Numbers], exact: Sequence[Numbers]) -> Difference:
-    fast, float32 = np.concatenate(near), np.concatenate(exact)
-    with np.errstate(invalid="ignore", divide="ignore"):  # equal infinities, and shares of nothing
-        apart = np.where(fast == float32, 0.0, fast - float32)
-        lengths, apart = np.linalg.norm(float32, axis=1), np.linalg.norm(apart, axis=1)
-        shares = np.where(apart == 0, 0.0, apart / lengths)
-    share = float(shares.max())
-    return Difference(metric, float(apart.max()), share if np.isfinite(share) else None, len(exact), float32.shape[1] > 1)
 
 
 def from_float32(
@@ -139,18 +141,12 @@ def numbers(
         scored = score(
             executor, dataset, root=root, methods=[Predicted("one", given)], protocol=protocol, metrics=metrics, compute=compute
         )
-    rows: dict[str, dict[str, list[Score]]] = {name: {} for name in metrics}
+    found: dict[str, dict[str, list[Numbers]]] = {name: {} for name in metrics}
     for row in scored["one"].records:
         if row.value is not None or row.features is not None:
-            rows[row.metric].setdefault(row.item_id, []).append(row)
-    return {name: [_array(scores, workspace.blobs) for scores in of_item.values()] for name, of_item in rows.items()}
-
-
-def _array(rows: Sequence[Score], blobs: Blobs) -> Numbers:
-    parts: list[Any] = [
-        [[row.value]] if row.features is None else np.load(blobs.proved(row.features), allow_pickle=False) for row in rows
-    ]
-    return np.concatenate([np.asarray(part, np.float64) for part in parts])
+            values = [[row.value]] if row.features is None else np.load(workspace.blobs.proved(row.features), allow_pickle=False)
+            found[row.metric].setdefault(row.item_id, []).append(np.asarray(values, np.float64))
+    return {name: [np.concatenate(parts) for parts in of_item.values()] for name, of_item in found.items()}
 
 
 def _pieces(
@@ -189,3 +185,58 @@ def _piece(row: Plain, root: Path, prediction: Path, folder: Path) -> tuple[Plai
     file = folder / "prediction.mkv"
     video.write_lossless(file, video.read_frames(prediction)[:FRAMES], fps=row["fps"])
     return {**row, "frames": FRAMES, **{part: str(path) for part, path in names.items()}}, file
+
+
+# Frames of the item that are scored: the rest takes as long a frame.
+TIMED_FRAMES = 24
+# Items times frames times pixels up to which scoring is short enough to need no estimate.
+SMALL = 500_000_000
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Time of one item under the usual protocol of a dataset."""
+
+    protocol: str
+    seconds: float
+    """Of one worker, for the metrics that need no network."""
+    networks: tuple[str, ...]
+    """Metrics that need one; their time depends on the device."""
+
+
+def estimate(dataset: Dataset, root: Path) -> Estimate | None:
+    """Score the beginning of the first item of ``dataset`` in the folder ``root``.
+
+    None where the dataset is small, where its protocol measures nothing without a network, or where an item has no hole.
+    """
+    if not dataset.items:
+        return None
+    first = dataset.items[0]
+    if len(dataset.items) * first["frames"] * first["height"] * first["width"] <= SMALL:
+        return None
+    protocol = PROTOCOLS.get(usual(dataset))
+    networks = tuple(name for name in protocol.metrics if protocol.weights_of([name]))
+    metrics = [name for name in protocol.metrics if name not in networks]
+    row = dict(dataset.items[0])
+    truth, hole = row.get("truth_file_name"), row.get("hole_file_name")
+    if not (metrics and truth and hole) or protocol.scorer:
+        return None
+    with tempfile.TemporaryDirectory(prefix="inpaintbench-") as folder:
+        prediction, short, open_part = (Path(folder, name) for name in ("prediction.mkv", "truth.mkv", "hole.mp4"))
+        try:
+            frames, inside = frozen.truth_and_hole(root, row)
+            frames, inside = frames[:TIMED_FRAMES], inside[:TIMED_FRAMES]
+            share = len(frames) / row["frames"]
+            video.write_lossless(short, frames, fps=row["fps"])
+            video.write_hole(open_part, inside, fps=row["fps"])
+            video.write_lossless(prediction, np.where(inside[..., None], np.uint8(128), frames), fps=row["fps"])
+            row |= {"frames": len(frames), "truth_file_name": str(short), "hole_file_name": str(open_part)}
+            single = replace(dataset, items=(row,), slices=())
+            begun = time.monotonic()
+            numbers(
+                Path(folder, "run"), single, root=root, predictions=[({**row, "full_frames": True}, prediction)],
+                protocol=protocol.name, metrics=metrics, compute=Compute(),
+            )  # fmt: skip
+        except InpaintBenchError:
+            return None
+        return Estimate(protocol.name, (time.monotonic() - begun) / share, networks)

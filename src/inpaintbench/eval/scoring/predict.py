@@ -7,7 +7,7 @@ import math
 import re
 import shlex
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -22,27 +22,15 @@ import inpaintbench
 from inpaintbench import frozen, video
 from inpaintbench.benchmarks import benchmark_of
 from inpaintbench.errors import InputError
-from inpaintbench.eval.adapters.departures import Shape
-from inpaintbench.eval.adapters.fitting import Padding, to_levels
-from inpaintbench.eval.adapters.layouts import Task
-from inpaintbench.eval.adapters.lossy import ceiling_db
-from inpaintbench.eval.adapters.said import words_kept
-from inpaintbench.eval.adapters.usage import card_peak_mebibytes, forget_card_peak, machine
+from inpaintbench.eval.adapters.exchange import Shape
+from inpaintbench.eval.adapters.fitting import Padding, ceiling_db, to_levels
+from inpaintbench.eval.adapters.layouts import Task as ItemTask
+from inpaintbench.eval.adapters.starting import card_peak_mebibytes, forget_card_peak, machine, words_kept
 from inpaintbench.eval.methods import METHODS
-from inpaintbench.eval.scoring.repeating import (
-    APART,
-    STATELESS,
-    UNWATCHED,
-    Repeat,
-    groups_of,
-    kept,
-    to_repeat,
-    to_repeat_apart,
-)
-from inpaintbench.eval.scoring.run_state import BETWEEN, OPTION, REFERENCE, TASK, remember, remember_settings
-from inpaintbench.executors.base import Executor, Outcome, Step, Tasks
+from inpaintbench.eval.scoring.effort import APART, STATELESS, UNWATCHED, Repeat, groups_of, kept, to_repeat, to_repeat_apart
+from inpaintbench.eval.scoring.run_folder import BETWEEN, OPTION, REFERENCE, TASK, remember, remember_settings
+from inpaintbench.executors.base import Executor, Outcome, Step, Tasks, state_cost
 from inpaintbench.executors.base import Task as StepTask
-from inpaintbench.executors.performing import state_cost
 from inpaintbench.manifest import column
 from inpaintbench.steps import predict_step, repeat_step
 from inpaintbench.types import Dataset, Frames, Hole, Plain, Prediction, canonical_json, content_id
@@ -137,7 +125,14 @@ def predict(
     )
     remember(executor.workspace, label, REFERENCE, method.reference or leaf.reference)
     remember(executor.workspace, label, OPTION, option_of(method) + " --oracle-mask" * (label != method.label))
-    told = [*leaf.departures(_shapes(dataset), task=_task_of(dataset)), *remarks]
+    # Of every item what decides how it is handed to a program.
+    names = ("width", "height", "frames", "input_file_name", "hole_file_name")
+    shapes = [
+        Shape(width, height, frames, blanked=bool(hole) and not stored)
+        for width, height, frames, stored, hole in zip(*(column(dataset, name) for name in names), strict=True)
+    ]
+    task: ItemTask = "removal" if dataset.recipe.get("recipe") == "removal" else "inpainting"
+    told = [*leaf.departures(shapes, task="editing" if frozen.is_edit(dataset.items[0]) else task), *remarks]
     remember(executor.workspace, label, TASK, list(dict.fromkeys(told)) or None)
     how = {"keep_full_frames": keep_full_frames, "oracle_mask": oracle_mask, "time_limit_seconds": time_limit_seconds}
     only = None if executor.only is None else sorted(executor.only)
@@ -173,7 +168,13 @@ def _between_items(executor: Executor, dataset: Dataset, leaf: Any, step: Step, 
     )
     # What was written down of other items may have come since.
     after = () if says else sorted(blobs.values())
-    repeated = [_again([tasks[place] for place in places], blobs, after) for places in chosen]
+    repeated = []
+    for places in chosen:
+        some = [tasks[place] for place in places]  # made again in their order
+        before = [blobs[task.payload["row"]["item_id"]] for task in some]
+        payload = {**some[0].payload, "rows": [task.payload["row"] for task in some], "blobs": before}
+        content = content_id(*(task.content for task in some), *before, *after)
+        repeated.append(StepTask(some[-1].subject_id, content, payload, some[-1].name, some[-1].group))
 
     def once_more(number: int) -> Sequence[Repeat]:
         return executor.run(replace(again, name=repeat_step(step.parameters["label"], number=number)), repeated).records
@@ -184,27 +185,6 @@ def _between_items(executor: Executor, dataset: Dataset, leaf: Any, step: Step, 
         return kept(found.records, failed=bool(found.rejected), clean=clean, once_more=once_more)
     finally:
         executor.only = only
-
-
-def _again(tasks: Sequence[StepTask], blobs: Mapping[str, str], after: Sequence[str]) -> StepTask:
-    """A task of what some tasks have made, ``blobs``, which is made again in their order; ``after`` the others."""
-    rows = [task.payload["row"] for task in tasks]
-    payload = {**tasks[0].payload, "rows": rows, "blobs": [blobs[row["item_id"]] for row in rows]}
-    content = content_id(*(task.content for task in tasks), *payload["blobs"], *after)
-    return StepTask(tasks[-1].subject_id, content, payload, tasks[-1].name, tasks[-1].group)
-
-
-def _task_of(dataset: Dataset) -> Task:
-    if frozen.is_edit(dataset.items[0]):
-        return "editing"
-    return "removal" if dataset.recipe.get("recipe") == "removal" else "inpainting"
-
-
-def _shapes(dataset: Dataset) -> Iterator[Shape]:
-    """Of every item what decides how it is handed to a program."""
-    names = ("width", "height", "frames", "input_file_name", "hole_file_name")
-    for width, height, frames, stored, hole in zip(*(column(dataset, name) for name in names), strict=True):
-        yield Shape(width, height, frames, blanked=bool(hole) and not stored)
 
 
 # Constants of programs that are options of their own.
@@ -311,18 +291,13 @@ def predict_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Pred
     stored = frames if parameters["keep_full_frames"] else on_black(frames, hole)
     suffix = video.suffix_for(row["frames"])
     blob, _ = blobs.put(suffix, partial(video.write_lossless, frames=stored, fps=row["fps"]))
+    form_db = ceiling_db(view.input, leaf.lossy) if leaf.lossy else None
     return [
         Prediction(
-            method=parameters["label"],
-            method_version=leaf.version,
-            item_id=row["item_id"],
-            blob=blob,
-            full_frames=parameters["keep_full_frames"],
-            largest_change_outside=change,
-            ceiling_db=ceiling_db(view.input, leaf.lossy) if leaf.lossy else None,
-            known_db=known_db,
+            method=parameters["label"], method_version=leaf.version, item_id=row["item_id"], blob=blob,
+            full_frames=parameters["keep_full_frames"], largest_change_outside=change, ceiling_db=form_db, known_db=known_db,
         )
-    ]
+    ]  # fmt: skip
 
 
 def repeat(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Repeat]:
@@ -343,15 +318,8 @@ def repeat(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Repeat]:
         second = made(row)
         change = _most_apart(second, video.read_frames(blobs.proved(blob, of=f"the prediction of item {row['item_id']!r}: ")))
         at_once = _most_apart(second, made(row)) if change else 0
-        found.append(
-            Repeat(
-                parameters["label"],
-                row["item_id"],
-                change,
-                at_once,
-                hashlib.sha256(np.ascontiguousarray(second).data).hexdigest(),
-            )
-        )
+        digest = hashlib.sha256(np.ascontiguousarray(second).data).hexdigest()
+        found.append(Repeat(parameters["label"], row["item_id"], change, at_once, digest))
     return found
 
 

@@ -18,8 +18,7 @@ from inpaintbench.errors import InputError, VerifyError, WorkspaceError, reason_
 from inpaintbench.eval.scoring.check import check
 from inpaintbench.eval.scoring.parts import open_part
 from inpaintbench.eval.scoring.predict import MethodSpec, build, predict
-from inpaintbench.eval.scoring.run_folder import bind
-from inpaintbench.eval.scoring.run_state import SETTINGS, kept_files, read_kept, settings_in
+from inpaintbench.eval.scoring.run_folder import SETTINGS, bind, kept_files, read_kept, settings_in
 from inpaintbench.eval.scoring.score import score_all
 from inpaintbench.eval.scoring.score_item import FEATURES_FOLDER
 from inpaintbench.executors.ledgered import LedgeredExecutor
@@ -57,7 +56,10 @@ def proof(workspace: Workspace) -> Proof:
     features of networks, and what stands beside tables: settings of steps, digests of what is scored, facts of methods.
     """
     found, run = Proof(), workspace.path
-    of = _of_blobs(workspace)
+    of: dict[str, str] = {}  # blob -> whose prediction of which item it is, as sentences on it begin
+    with suppress(*UNREADABLE, WorkspaceError):
+        for row in workspace.table("predictions", Prediction):
+            of[row.blob] = f"prediction of {row.method} for item {row.item_id}, "
     for path in sorted((run / "blobs").glob("*/*")):
         found.blobs += 1
         found.damaged += _damage(path, lambda path: workspace.blobs.proved(path.name, of=of.get(path.name, "")))
@@ -79,18 +81,13 @@ def proof(workspace: Workspace) -> Proof:
         found.damaged += _damage(path, read_stored)
     for path in kept_files(run):
         found.damaged += _damage(path, read_kept)
-    if whole:
-        found.damaged += _lost(workspace)
+    for table, record, columns in (("predictions", Prediction, ["blob"]), ("scores", Score, ["features", "truth_features"])):
+        for column in columns if whole else ():
+            for name in filter(None, workspace.columns(table, record, columns=[column])[column].unique().to_pylist()):
+                if not (path := workspace.blobs.path(name)).exists():
+                    what = f"the blob {str(path)!r}, which the table {table!r} names, is missing"
+                    found.damaged.append(Damage(path, what, lambda: None))
     return found
-
-
-def _of_blobs(workspace: Workspace) -> dict[str, str]:
-    """Blob -> whose prediction of which item it is, as sentences on it begin; none of a table that cannot be read."""
-    with suppress(*UNREADABLE, WorkspaceError):
-        return {
-            row.blob: f"prediction of {row.method} for item {row.item_id}, " for row in workspace.table("predictions", Prediction)
-        }
-    return {}
 
 
 def damaged_media(root: Path) -> list[str]:
@@ -133,14 +130,6 @@ def _drop(path: Path) -> None:
     hash_file(path).unlink(missing_ok=True)
 
 
-def _lost(workspace: Workspace) -> Iterator[Damage]:
-    for table, record, columns in (("predictions", Prediction, ["blob"]), ("scores", Score, ["features", "truth_features"])):
-        for column in columns:
-            for name in filter(None, workspace.columns(table, record, columns=[column])[column].unique().to_pylist()):
-                if not (path := workspace.blobs.path(name)).exists():
-                    yield Damage(path, f"the blob {str(path)!r}, which the table {table!r} names, is missing", lambda: None)
-
-
 def repair(executor: LedgeredExecutor, damaged: Sequence[Damage], *, root: Path | None = None) -> list[Path]:
     """Drop what is damaged, and do that alone again, with the settings that the run folder keeps.
 
@@ -159,8 +148,14 @@ def repair(executor: LedgeredExecutor, damaged: Sequence[Damage], *, root: Path 
         InputError: the dataset is not there, or is another one, or a method cannot be built here; nothing was dropped.
     """
     workspace = executor.workspace
+
+    def bound(told: Plain) -> Path:
+        place = _there(root or Path(told["root"]))
+        bind(workspace, place)
+        return place
+
     for told in settings_in(workspace, "predictions"):
-        _bound(workspace, root or Path(told["root"]))
+        bound(told)
         try:
             build(MethodSpec(**told["method"]))
         except InputError as error:
@@ -168,17 +163,17 @@ def repair(executor: LedgeredExecutor, damaged: Sequence[Damage], *, root: Path 
     for one in damaged:
         one.drop()
     for told in settings_in(workspace, "predictions"):
-        place = _bound(workspace, root or Path(told["root"]))
+        place = bound(told)
         executor.only = told["only"] and set(told["only"])
         dataset, method = frozen.load(place), MethodSpec(**told["method"])
         predict(executor, dataset, root=place, method=method, remarks=told["remarks"], **told["how"])
         executor.only = None
     for told in settings_in(workspace, "checks"):
-        place = _bound(workspace, root or Path(told["root"]))
+        place = bound(told)
         check(executor, MethodSpec(**told["method"]), dataset=frozen.load(place), root=place, **told["how"])
     for _, group in groupby(sorted(settings_in(workspace, "scores"), key=_alike), _alike):
         some = list(group)
-        told, place = some[0], _bound(workspace, root or Path(some[0]["root"]))
+        told, place = some[0], bound(some[0])
         score_all(
             executor, open_part(frozen.load(place)), place, [one["method"] for one in some], told["protocol"], told["metrics"],
             Compute(**told["compute"]), seconds=told["seconds"],
@@ -188,11 +183,6 @@ def repair(executor: LedgeredExecutor, damaged: Sequence[Damage], *, root: Path 
 
 def _alike(told: Plain) -> str:
     return canonical_json({name: value for name, value in told.items() if name != "method"})
-
-
-def _bound(workspace: Workspace, root: Path) -> Path:
-    bind(workspace, _there(root))
-    return root
 
 
 def _there(root: Path) -> Path:

@@ -1,4 +1,5 @@
-"""Score predictions under a protocol, and all methods of a run folder: rows for everything, measured or not."""
+"""Score predictions under a protocol, and all methods of a run folder: rows for everything, measured or not; and numbers for
+whole slices, by metrics that compare sets of items, from the features of items without any pixels."""
 
 from __future__ import annotations
 
@@ -8,24 +9,26 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from inpaintbench import frozen
 from inpaintbench.compute import RANDOM_WEIGHTS, Compute
-from inpaintbench.errors import InputError, WorkspaceError
+from inpaintbench.errors import InpaintBenchError, InputError, WorkspaceError
 from inpaintbench.eval.metrics import METRICS
+from inpaintbench.eval.metrics.base import Comparison, Features, SetMetric
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.scoring.parts import check_truths
-from inpaintbench.eval.scoring.run_state import NOT_RUN, digest, predictions_of, remember_scored, remember_settings
-from inpaintbench.eval.scoring.sets import compare_sets
-from inpaintbench.executors.base import Executor, Outcome, Step, Tasks
+from inpaintbench.eval.scoring.parts import check_truths, everything
+from inpaintbench.eval.scoring.run_folder import NOT_RUN, digest, predictions_of, remember_scored, remember_settings
+from inpaintbench.executors.base import Executor, Outcome, Step, Task, Tasks
 from inpaintbench.executors.ledgered import LedgeredExecutor
 from inpaintbench.manifest import column
 from inpaintbench.models import torch_networks, weights
 from inpaintbench.steps import score_step, score_steps
-from inpaintbench.types import Dataset, Prediction, Score, content_id
-from inpaintbench.workspace import Workspace
+from inpaintbench.tables import to_records
+from inpaintbench.types import Dataset, Plain, Prediction, Score, Slice, SliceScore, content_id
+from inpaintbench.workspace import Blobs
 
 VERSION = "3"
 # For one item of one method, unless told otherwise.
@@ -78,7 +81,10 @@ def score(
     """
     chosen: Protocol = PROTOCOLS.get(protocol)
     check_truths(dataset)
-    _check_holes(chosen, dataset)
+    if set(chosen.regions) != {"frame"} and not any(map(frozen.has_hole, dataset.items)):
+        raise InputError(
+            f"protocol {chosen.name!r} measures holes, and the items of {dataset.name!r} have none; use {usual(dataset)!r}"
+        )
     own = next((metric for metric in chosen.build_metrics(metrics) if metric.command), None)
     if own is not None:
         raise InputError(f"{own.name} is measured by `inpaintbench {own.command}`; use that in place of `eval score`")
@@ -95,7 +101,7 @@ def score(
     work, scored = [], {}
     for method in methods:
         step = _step(method.method, chosen, names, compute, time_limit_seconds)
-        scored[step.name] = digest(dataset, predictions=method.predictions, failures=method.failures)
+        scored[step.name] = digest(column(dataset, "item_id"), method.predictions, method.failures)
         if step.name not in workspace.steps(step.table):
             # What is done may be all there is if the run is stopped; an earlier table keeps the digest of what it is of.
             remember_scored(workspace, scored[step.name], step=step.name)
@@ -118,7 +124,7 @@ def _step(method: str, protocol: Protocol, metrics: Sequence[str], compute: Comp
         version=VERSION,
         table="scores",
         record=Score,
-        function="inpaintbench.eval.scoring.score_item:score_one",
+        function="",
         parameters={
             "method": method,
             "protocol": protocol.name,
@@ -156,13 +162,6 @@ def _tasks(dataset: Dataset, predicted: Predicted, *, root: Path | str, compute:
     return Tasks(pa.array(ids), pa.array(contents), payload, names, alike=truths)
 
 
-def _check_holes(protocol: Protocol, dataset: Dataset) -> None:
-    if set(protocol.regions) != {"frame"} and not any(map(frozen.has_hole, dataset.items)):
-        raise InputError(
-            f"protocol {protocol.name!r} measures holes, and the items of {dataset.name!r} have none; use {usual(dataset)!r}"
-        )
-
-
 def score_all(
     executor: LedgeredExecutor,
     dataset: Dataset,
@@ -181,16 +180,6 @@ def score_all(
             never share one.
     """
     workspace = executor.workspace
-    _check_parameters(workspace, protocol, compute)
-    predicted = [Predicted(method, *predictions_of(workspace, method)) for method in methods]
-    score(
-        executor, dataset, root=root, methods=predicted, protocol=protocol, metrics=metrics, compute=compute,
-        time_limit_seconds=seconds,
-    )  # fmt: skip
-    compare_sets(executor, dataset, protocol=protocol, methods=methods)
-
-
-def _check_parameters(workspace: Workspace, protocol: str, compute: Compute) -> None:
     prefix, made_up = score_step(protocol, ""), set()
     for step in workspace.steps("scores"):
         if step.startswith(prefix):
@@ -208,3 +197,117 @@ def _check_parameters(workspace: Workspace, protocol: str, compute: Compute) -> 
             f"run folder {run!r} holds scores of made-up parameters under {protocol!r}, which real ones would replace; delete "
             f"{str(workspace.path / 'tables' / 'scores' / prefix)!r}* first, or give --random-weights again"
         )
+    predicted = [Predicted(method, *predictions_of(workspace, method)) for method in methods]
+    score(
+        executor, dataset, root=root, methods=predicted, protocol=protocol, metrics=metrics, compute=compute,
+        time_limit_seconds=seconds,
+    )  # fmt: skip
+    compare_sets(executor, dataset, protocol=protocol, methods=methods)
+
+
+SETS_VERSION = "3"
+
+
+def set_step(protocol: str, method: str) -> str:
+    """Name of the step that compares the sets of a method, and of its table."""
+    return f"compare.{protocol.replace('/', '.')}.{method}"
+
+
+def compare_sets(executor: Executor, dataset: Dataset, *, protocol: str, methods: Sequence[str]) -> dict[str, Outcome]:
+    """Compare sets of items into the table ``slice_scores``: every slice and all items, from scores that lie in the workspace.
+
+    Items without features are left out and counted; a slice without any has no value, and its reason is that of its first item.
+    A comparison that crashed or took too long has no value either, and says so.
+
+    Returns:
+        Method -> outcome; nothing where no metric of the protocol compares sets.
+    """
+    chosen: Protocol = PROTOCOLS.get(protocol)
+    metrics = [metric.name for metric in chosen.build_metrics() if isinstance(metric, SetMetric)]
+    stored = to_records(executor.workspace.columns("scores", Score, where=("metric", metrics)), Score)
+    scores = [row for row in stored if row.protocol == protocol]
+    work = []
+    for method in methods:
+        rows = [row for row in scores if row.method == method]
+        step = Step(
+            name=set_step(protocol, method),
+            version=SETS_VERSION,
+            table="slice_scores",
+            record=SliceScore,
+            function="inpaintbench.eval.scoring.score:compare_one",
+            parameters={"protocol": protocol, "method": method},
+            time_limit_seconds=3600.0,
+            unmeasured="inpaintbench.eval.scoring.score:unmeasured",
+        )
+        tasks = [
+            task for part in (*dataset.slices, everything(dataset)) if part.item_ids for task in _comparisons(dataset, part, rows)
+        ]
+        if tasks:
+            work.append((step, tasks))
+    if not work:
+        return {}
+    outcomes = executor.run_together(work, label=f"compare.{protocol.replace('/', '.')}")
+    return {step.parameters["method"]: outcomes[step.name] for step, _ in work}
+
+
+def _comparisons(dataset: Dataset, part: Slice, scores: Sequence[Score]) -> list[Task]:
+    sources = frozen.sources_of(dataset)
+    inside = set(part.item_ids)
+    groups: dict[tuple[str, str], list[Score]] = {}
+    for score in scores:
+        if score.item_id in inside:
+            groups.setdefault((score.metric, score.region), []).append(score)
+    return [
+        Task(
+            subject_id=f"{part.name}/{metric}/{region}",
+            content=content_id(rows[0].fingerprint, [[row.item_id, row.features, row.truth_features] for row in rows]),
+            payload={
+                "slice": part.name, "metric": metric, "region": region, "fingerprint": rows[0].fingerprint,
+                "sets": [[row.features, row.truth_features, sources[row.item_id]] for row in rows if row.features],
+                "missing": len(inside) - sum(row.features is not None for row in rows),
+                "reason": next((row.reason for row in rows if row.features is None), None),
+            },
+        )
+        for (metric, region), rows in groups.items()
+    ]  # fmt: skip
+
+
+def compare_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[SliceScore]:
+    """One metric of one method over one slice."""
+    protocol: Protocol = PROTOCOLS.get(parameters["protocol"])
+    metric: Any = protocol.build_metrics([payload["metric"]])[0]
+    comparison = Comparison(None, payload["reason"] or "no item has features")
+    if payload["sets"]:
+        sets = [Features(_load(blobs, prediction), _load(blobs, truth)) for prediction, truth, _ in payload["sets"]]
+        try:
+            comparison = metric.compare(sets, [source for *_, source in payload["sets"]])
+        except InpaintBenchError as error:
+            comparison = Comparison(None, str(error))
+    return [_row(payload, parameters, comparison)]
+
+
+def unmeasured(payload: Plain, *, parameters: Plain, reason: str) -> list[SliceScore]:
+    """The row of a comparison that crashed or was too slow, so that every count is right."""
+    return [_row(payload, parameters, Comparison(None, reason))]
+
+
+def _row(payload: Plain, parameters: Plain, comparison: Comparison) -> SliceScore:
+    return SliceScore(
+        method=parameters["method"],
+        slice=payload["slice"],
+        metric=payload["metric"],
+        region=payload["region"],
+        protocol=parameters["protocol"],
+        fingerprint=payload["fingerprint"],
+        value=comparison.value,
+        reason=comparison.reason,
+        standard_error=comparison.standard_error,
+        interval_low=comparison.interval_low,
+        interval_high=comparison.interval_high,
+        details={**comparison.details, "items": len(payload["sets"]), "missing": payload["missing"]},
+    )
+
+
+def _load(blobs: Blobs, name: str) -> Any:
+    # Mapped, not read: features of a whole slice are hundreds of megabytes, and each is looked at once or twice.
+    return np.load(blobs.proved(name), mmap_mode="r", allow_pickle=False)

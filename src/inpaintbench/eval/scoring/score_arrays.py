@@ -18,8 +18,8 @@ from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.metrics.base import Measurement, SetMetric
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol
+from inpaintbench.eval.scoring.run_folder import Scores
 from inpaintbench.eval.scoring.score_item import measurable_view, measurements_of
-from inpaintbench.eval.scoring.scores import Scores
 from inpaintbench.eval.values.statistics import summarise
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
@@ -85,11 +85,8 @@ def score_arrays(
     Raises:
         InputError: arrays of other shapes or types, or what ``item_metrics`` raises.
     """
-    _check(name, truth, hole, prediction)
     how: Protocol = PROTOCOLS.get(protocol)
-    shared = Shared(truth_id=name, compute=compute or Compute())
-    view = ItemView.of_arrays(item_id=name, fps=fps, shared=shared, truth=truth, hole=hole, prediction=prediction)
-    seen = measurable_view(view, how, full_frames=True)
+    seen = _seen(name, truth, hole, prediction, protocol=how, fps=fps, compute=compute or Compute())
     return Scores(
         ItemScore(name, metric.name, region, value.value, value.reason)
         for metric in how.build_metrics(item_metrics(protocol, metrics))
@@ -97,7 +94,14 @@ def score_arrays(
     )
 
 
-def _check(name: str, truth: Frames, hole: Hole, prediction: Frames) -> None:
+def _seen(
+    name: str, truth: Frames, hole: Hole, prediction: Frames, *, protocol: Protocol, fps: float, compute: Compute
+) -> ItemView | str:  # fmt: skip
+    """The arrays as a protocol measures them.
+
+    Raises:
+        InputError: they have other shapes or types, or the hole is empty.
+    """
     if hole.dtype != np.bool_:
         raise InputError(f"the hole of {name!r} is {hole.dtype}, wanted bool, True = hole")
     for what, array in (("truth", truth), ("prediction", prediction)):
@@ -109,6 +113,9 @@ def _check(name: str, truth: Frames, hole: Hole, prediction: Frames) -> None:
             raise InputError(f"the {what} of {name!r} is {other}, the truth {wanted}")
     if not hole.any():
         raise InputError(f"the hole of {name!r} is empty: there is nothing to judge; black is known and white is hole")
+    shared = Shared(truth_id=name, compute=compute)
+    view = ItemView.of_arrays(item_id=name, fps=fps, shared=shared, truth=truth, hole=hole, prediction=prediction)
+    return measurable_view(view, protocol, full_frames=True)
 
 
 @dataclass(frozen=True)
@@ -194,21 +201,11 @@ class OverBatches:
         """
         batch = (truth, result, hole) if truth.ndim == 5 else (truth[None], result[None], hole[None])
         if len({len(one) for one in (*batch, sources or batch[0])}) > 1:
-            raise InputError(
-                f"truth, result, hole and sources are of {', '.join(str(len(one)) for one in batch)} clips: give as many"
-            )
+            counts = ", ".join(str(len(one)) for one in batch)
+            raise InputError(f"truth, result, hole and sources are of {counts} clips: give as many")
         for place, (clean, made, missing) in enumerate(zip(*batch, strict=True)):
             name = f"clip {len(self.values)}"
-            _check(name, clean, missing, made)
-            view = ItemView.of_arrays(
-                item_id=name,
-                fps=fps,
-                shared=Shared(truth_id=name, compute=self._compute),
-                truth=clean,
-                hole=missing,
-                prediction=made,
-            )
-            seen = measurable_view(view, self.protocol, full_frames=True)
+            seen = _seen(name, clean, missing, made, protocol=self.protocol, fps=fps, compute=self._compute)
             found = measurements_of(self.metric, [seen], protocol=self.protocol)[0][self.region]
             self._measured.append(found)
             self.values.append(found.value)

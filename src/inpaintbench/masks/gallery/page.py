@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import lazy_loader
 from markupsafe import Markup
 
 from inpaintbench.files import write_atomically
+from inpaintbench.lazily import lazily
 from inpaintbench.masks.gallery.facts import Chip, bounds_text, chips, common, percent, percent_range, value_text
 from inpaintbench.masks.gallery.panels import Panel, Quantity, TileMeasurements, check_panels, in_short, measure_tile, quantity_of
 from inpaintbench.masks.gallery.pictures import Pictures, draw_all
@@ -23,7 +23,7 @@ from inpaintbench.pages.words import DASH, breakable, count, number
 if TYPE_CHECKING:
     import altair as alt
 else:
-    alt = lazy_loader.load("altair")  # takes a quarter of a second, and most commands draw nothing
+    alt = lazily("altair")  # takes a quarter of a second, and most commands draw nothing
 
 _MOST_COLUMNS = 6
 _REFUSALS_SHOWN = 4

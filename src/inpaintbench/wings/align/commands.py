@@ -14,13 +14,12 @@ from inpaintbench.cli.options import Share, option
 from inpaintbench.cli.run_folder import kept_between_items, opened, scorable
 from inpaintbench.cli.words import pair
 from inpaintbench.errors import InputError
-from inpaintbench.eval.data_files import read_table
 from inpaintbench.eval.hub import frozen_or_hub
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.results.cautions import exposure_sentences
 from inpaintbench.eval.results.tables import Results
-from inpaintbench.eval.scoring.run_folder import bind, scores_of
-from inpaintbench.eval.scoring.run_state import references_in
+from inpaintbench.eval.scoring.run_folder import bind, references_in, scores_of
+from inpaintbench.table_files import read_rows
 from inpaintbench.types import Dataset, Score
 from inpaintbench.wings.align.agreement import FOLDER
 from inpaintbench.wings.align.align import Alignment, Family, against, align, asked_for
@@ -178,7 +177,7 @@ def _slices(path: Path | None, loaded: Dataset | None) -> dict[str, Sequence[str
     if path is None:
         return {slice_.name: slice_.item_ids for slice_ in loaded.slices} if loaded else {}
     groups: dict[str, list[str]] = {}
-    for row in read_table(path):
+    for row in read_rows(path):
         groups.setdefault(row.needed("slice"), []).append(row.needed("item", "item_id", "group"))
     return dict(groups)
 

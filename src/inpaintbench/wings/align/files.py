@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from inpaintbench.eval.data_files import csv_bytes, json_bytes
-from inpaintbench.table_files import FORMULA
+from inpaintbench.table_files import FORMULA, csv_bytes, json_bytes
 from inpaintbench.wings.align.align import COMPARISON_COLUMNS, DEFINITION, Alignment, Dimension, Line
 from inpaintbench.wings.align.bootstrap import Estimate, correlation_words, rate_words, share
 from inpaintbench.wings.align.win_ratios import KINDS, by_method

@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import lazy_loader
-
 from inpaintbench.claims import too_few
 from inpaintbench.errors import InputError
 from inpaintbench.files import replacing
+from inpaintbench.lazily import lazily
 from inpaintbench.pages import Cell, Column, Link, Row, Table, figure, page, save_chart
 from inpaintbench.pages.words import DASH, count, number
 from inpaintbench.wings.align import files, plots
@@ -23,7 +22,7 @@ from inpaintbench.wings.align.win_ratios import KINDS, Selection
 if TYPE_CHECKING:
     import altair
 else:
-    altair = lazy_loader.load("altair")  # takes a quarter of a second, and most commands draw nothing
+    altair = lazily("altair")  # takes a quarter of a second, and most commands draw nothing
 
 # Every name that a folder of an alignment may hold; a folder with another is somebody's own and never replaced.
 PAGE = "alignment.html"

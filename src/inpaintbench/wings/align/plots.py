@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import lazy_loader
-
 from inpaintbench.eval.results.quantity import Quantity, metric_label, quantity_label
+from inpaintbench.lazily import lazily
 from inpaintbench.pages import method_styles
 from inpaintbench.pages.chart import looks, titled
 from inpaintbench.pages.words import count
@@ -17,7 +16,7 @@ from inpaintbench.wings.align.bootstrap import correlation_words, rate_words
 if TYPE_CHECKING:
     import altair
 else:
-    altair = lazy_loader.load("altair")  # takes a quarter of a second, and most commands draw nothing
+    altair = lazily("altair")  # takes a quarter of a second, and most commands draw nothing
 
 # Pixels: height of a row, width of its plot, side of a scatter plot; and how many of these stand side by side.
 _ROW, _PLOT, _SIDE, _ACROSS = 40, 340, 210, 4

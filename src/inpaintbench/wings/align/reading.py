@@ -15,11 +15,11 @@ from pathlib import Path
 
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, UnknownNameError
-from inpaintbench.eval.data_files import Row, read_table
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.results.quantity import Quantity, usual_quantities
 from inpaintbench.eval.scoring.parts import ALL_ITEMS
+from inpaintbench.table_files import Row, read_rows
 from inpaintbench.types import Score, SliceScore
 
 # The metric under which resolved answers stand among the scores of a run.
@@ -133,7 +133,7 @@ def read_answers(path: Path, *, sources: Mapping[str, str] | None = None) -> Ans
     ballots: list[Ballot] = []
     seen: set[tuple[object, ...]] = set()
     left_out = Counter[str]()
-    for row in read_table(path):
+    for row in read_rows(path):
         if "left" not in row.fields and "candidates" in row.fields and len(row.names("candidates")) < 2:
             left_out["answers about one result alone"] += 1
             continue
@@ -261,7 +261,7 @@ def read_scores(path: Path, *, better: Mapping[str, bool] | None = None) -> Meas
     told = {}
     sources: dict[str, str] = {}
     references: set[str] = set()
-    for row in read_table(path):
+    for row in read_rows(path):
         region = row.first("region")
         name = measure_name(row.needed("metric"), region) if region else row.needed("metric")
         key = (row.needed("item", "item_id", "group"), row.needed("method", "model"))

@@ -20,8 +20,7 @@ from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.results.cautions import exposure_sentences
 from inpaintbench.eval.results.tables import Results
-from inpaintbench.eval.scoring.run_folder import bind, scores_of
-from inpaintbench.eval.scoring.run_state import references_in
+from inpaintbench.eval.scoring.run_folder import bind, references_in, scores_of
 from inpaintbench.eval.scoring.score import SCORING_SECONDS
 from inpaintbench.pages.words import count
 from inpaintbench.wings.editboard.checking import Checked, Finding

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, reason_of
-from inpaintbench.eval.data_files import Row, read_table
 from inpaintbench.files import read_text
+from inpaintbench.table_files import Row, read_rows
 from inpaintbench.types import EDIT_TASKS
 
 PATHS = ("original_video_path", "edited_video_path", "semantic_mask_path")
@@ -101,7 +101,7 @@ def _rows(path: Path) -> list[Row]:
     if path.suffix.lower() == ".xlsx":
         raise InputError(f"{str(path)!r} is a spreadsheet; save it as CSV")
     if path.suffix.lower() != ".json":
-        return read_table(path)
+        return read_rows(path)
     try:
         found: Any = json.loads(read_text(path))
     except (OSError, ValueError) as error:

@@ -7,15 +7,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import lazy_loader
-
 from inpaintbench.errors import InputError
-from inpaintbench.eval.data_files import csv_bytes, json_bytes
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.results.quantity import metric_arrow, metric_label
 from inpaintbench.files import replacing
+from inpaintbench.lazily import lazily
 from inpaintbench.pages import Cell, Column, Link, Row, Table, figure, method_styles, page, save_chart
 from inpaintbench.pages.words import DASH, count, number
+from inpaintbench.table_files import csv_bytes, json_bytes
 from inpaintbench.types import Plain, Score
 from inpaintbench.wings.editboard import plots
 from inpaintbench.wings.editboard.transcript import FOOT, TASKS, Gap, Transcript, details_of
@@ -24,7 +23,7 @@ from inpaintbench.wings.editboard.transcript import Cell as Mean
 if TYPE_CHECKING:
     import altair
 else:
-    altair = lazy_loader.load("altair")  # takes a quarter of a second, and most commands draw nothing
+    altair = lazily("altair")  # takes a quarter of a second, and most commands draw nothing
 # Fields of a cell in CSV, in this order.
 CELL = ("mean", "n", "total", "low", "high", "applies", "applies_mean", "reason")
 

@@ -6,10 +6,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import lazy_loader
-
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.results.quantity import Quantity, metric_arrow, place_label, quantity_arrow, quantity_label
+from inpaintbench.lazily import lazily
 from inpaintbench.pages import MethodStyle, method_styles
 from inpaintbench.pages.chart import looks, scale, titled
 from inpaintbench.pages.words import number
@@ -18,7 +17,7 @@ from inpaintbench.wings.editboard.transcript import TASKS, Transcript
 if TYPE_CHECKING:
     import altair
 else:
-    altair = lazy_loader.load("altair")  # takes a quarter of a second, and most commands draw nothing
+    altair = lazily("altair")  # takes a quarter of a second, and most commands draw nothing
 
 # Metrics of both sides of the trade-off, as the paper groups them.
 FIDELITY = ("ff_alpha", "ff_beta", "semantic_score")

@@ -17,8 +17,7 @@ from inpaintbench.eval.results.measured import REFERENCE, REGION_ORDER
 from inpaintbench.eval.results.quantity import Quantity, quantity_label
 from inpaintbench.eval.results.slices import in_reading_order
 from inpaintbench.eval.results.tables import Results
-from inpaintbench.eval.scoring.effort import Effort
-from inpaintbench.eval.scoring.repeating import DEPENDS, ON_ORDER
+from inpaintbench.eval.scoring.effort import DEPENDS, ON_ORDER, Effort
 from inpaintbench.eval.values.permutation import PairTest
 from inpaintbench.eval.values.statistics import Summary, best_of
 from inpaintbench.manifest import column

@@ -10,7 +10,7 @@ from inpaintbench.errors import InputError
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.scoring.parts import ALL_ITEMS
-from inpaintbench.eval.scoring.run_state import NOT_RUN, PROOFS
+from inpaintbench.eval.scoring.run_folder import NOT_RUN, PROOFS
 from inpaintbench.types import Dataset, Plain, Score, SliceScore
 from inpaintbench.wings.leaderboard.contents import checked_text
 from inpaintbench.wings.leaderboard.unpack import Submission

@@ -15,7 +15,7 @@ from inpaintbench.cli.options import Natural, option
 from inpaintbench.cli.run_folder import opened, results_of
 from inpaintbench.errors import InputError
 from inpaintbench.eval.protocols import PROTOCOLS, usual
-from inpaintbench.eval.scoring.repeating import beware_words
+from inpaintbench.eval.scoring.effort import beware_words
 from inpaintbench.eval.scoring.run_folder import bind, check_scored, scored_methods, scores_of
 from inpaintbench.files import write_atomically
 

@@ -22,10 +22,9 @@ from urllib.parse import urlsplit
 
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, UnknownNameError
-from inpaintbench.eval.data_files import canonical_bytes
-from inpaintbench.eval.scoring.effort import Effort
-from inpaintbench.eval.scoring.repeating import BETWEEN_ITEMS
-from inpaintbench.eval.scoring.run_state import PROOFS
+from inpaintbench.eval.scoring.effort import BETWEEN_ITEMS, Effort
+from inpaintbench.eval.scoring.run_folder import PROOFS
+from inpaintbench.table_files import canonical_bytes
 from inpaintbench.types import Plain, Prediction, Score, SliceScore
 
 MOST_BYTES = 64_000

@@ -18,7 +18,7 @@ from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.scoring.effort import efforts_of
 from inpaintbench.eval.scoring.parts import check_truths
-from inpaintbench.eval.scoring.run_state import references_in
+from inpaintbench.eval.scoring.run_folder import references_in
 from inpaintbench.executors.base import Rejection
 from inpaintbench.files import file_sha256
 from inpaintbench.steps import predict_step

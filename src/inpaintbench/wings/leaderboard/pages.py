@@ -14,7 +14,7 @@ from inpaintbench.eval.report.tables import ceiling_words, known_words, memory_w
 from inpaintbench.eval.results.measured import REFERENCE
 from inpaintbench.eval.results.quantity import exploratory, metric_leaf, metric_title, region_label, slice_label
 from inpaintbench.eval.results.slices import split_level
-from inpaintbench.eval.scoring.repeating import WORDS
+from inpaintbench.eval.scoring.effort import WORDS
 from inpaintbench.eval.values.permutation import LEVEL
 from inpaintbench.eval.values.statistics import INTERVAL
 from inpaintbench.eval.values.statistics import LEVEL as INTERVAL_LEVEL

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from inpaintbench.errors import InputError, VerifyError
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.scoring.run_state import DAMAGED
+from inpaintbench.eval.scoring.run_folder import DAMAGED
 from inpaintbench.eval.scoring.score import Predicted, score
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.tables import UNEXPECTED

@@ -12,7 +12,6 @@ from typing import Any
 import yaml
 
 from inpaintbench.errors import InputError
-from inpaintbench.eval.data_files import canonical_bytes, csv_bytes
 from inpaintbench.eval.report.effects import add_proofs, headline
 from inpaintbench.eval.report.figures import metrics_figure
 from inpaintbench.eval.report.gallery import add_standouts, make_exhibits
@@ -20,6 +19,7 @@ from inpaintbench.eval.report.media import PredictionMedia, how_shown
 from inpaintbench.eval.report.page import default_quantity
 from inpaintbench.files import replacing
 from inpaintbench.pages import save_chart
+from inpaintbench.table_files import canonical_bytes, csv_bytes
 from inpaintbench.types import Prediction
 from inpaintbench.wings.leaderboard.board import Board, Entry
 from inpaintbench.wings.leaderboard.pages import CSV, FIGURE_KINDS, FIGURES, JSON, Clips, clips_page, method_pages, slice_pages

@@ -21,7 +21,6 @@ from typing import NamedTuple
 from inpaintbench import frozen
 from inpaintbench.claims import too_few
 from inpaintbench.eval.analysis.files import escaped
-from inpaintbench.eval.data_files import csv_bytes
 from inpaintbench.eval.results.quantity import place_label
 from inpaintbench.eval.scoring.parts import everything
 from inpaintbench.eval.scoring.predict import MethodSpec
@@ -29,6 +28,7 @@ from inpaintbench.eval.values.permutation import BOLD, Values, like_best, paired
 from inpaintbench.eval.values.statistics import mean_of
 from inpaintbench.files import write_atomically
 from inpaintbench.pages.words import number
+from inpaintbench.table_files import csv_bytes
 from inpaintbench.types import Dataset, Score
 from inpaintbench.wings.reinpaint.engine import OBJECTIVES, REGION, SUBMETRICS
 from inpaintbench.wings.reinpaint.leaves import DIAGNOSTIC, metric_of

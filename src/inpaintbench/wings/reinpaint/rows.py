@@ -14,8 +14,9 @@ from inpaintbench import frozen
 from inpaintbench.claims import too_few
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.results.quantity import place_label
-from inpaintbench.eval.scoring.run_state import digest, is_stale, remember_scored
+from inpaintbench.eval.scoring.run_folder import digest, is_stale, remember_scored
 from inpaintbench.eval.values.statistics import best_of_row, mean_of, shares_of, summarise
+from inpaintbench.manifest import column
 from inpaintbench.pages.words import number
 from inpaintbench.steps import score_step
 from inpaintbench.types import Dataset, Score
@@ -86,7 +87,7 @@ def store(workspace: Workspace, dataset: Dataset, found: Rows, *, protocol: Prot
         others = _others(workspace, dataset, first, rows, step=step, protocol=protocol)
         workspace.write_table("scores", step, [*others, *rows], Score)
         if first.fill is None:
-            scored = digest(dataset, predictions=list(first.predictions.values()), failures=first.failures)
+            scored = digest(column(dataset, "item_id"), list(first.predictions.values()), first.failures)
             remember_scored(workspace, scored, step=step)
     return dropped
 

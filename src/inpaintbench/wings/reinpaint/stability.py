@@ -9,17 +9,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import lazy_loader
-
 from inpaintbench import frozen
 from inpaintbench.errors import InputError
-from inpaintbench.eval.data_files import csv_bytes
 from inpaintbench.eval.values.statistics import summarise
 from inpaintbench.files import write_atomically
+from inpaintbench.lazily import lazily
 from inpaintbench.pages import save_chart
 from inpaintbench.pages.chart import Mark, Panel, chart
 from inpaintbench.pages.colours import DASHES, MARKERS, PALETTE, MethodStyle
 from inpaintbench.pages.words import count, number
+from inpaintbench.table_files import csv_bytes
 from inpaintbench.types import Dataset, Score, item_rng
 from inpaintbench.wings.reinpaint.engine import OBJECTIVES, SUBMETRICS
 from inpaintbench.wings.reinpaint.leaves import metric_of, submetric_of
@@ -32,7 +31,7 @@ from inpaintbench.wings.reinpaint.step import First, natural
 if TYPE_CHECKING:
     import altair
 else:
-    altair = lazy_loader.load("altair")  # takes a quarter of a second, and most commands draw nothing
+    altair = lazily("altair")  # takes a quarter of a second, and most commands draw nothing
 
 # The paper's Fig. 3f.
 FILL_SEEDS = "fill_seeds"

@@ -17,7 +17,7 @@ from inpaintbench.errors import InputError, MediaError, UnknownNameError, Verify
 from inpaintbench.eval.adapters.fitting import fitted
 from inpaintbench.eval.metrics.base import Measurement
 from inpaintbench.eval.scoring.predict import build
-from inpaintbench.eval.scoring.run_state import DAMAGED, NOT_RUN
+from inpaintbench.eval.scoring.run_folder import DAMAGED, NOT_RUN
 from inpaintbench.eval.scoring.score_item import proofs_of, proved_prediction
 from inpaintbench.executors.base import Executor, Step, Task
 from inpaintbench.models import torch_networks, weights

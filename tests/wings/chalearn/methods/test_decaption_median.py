@@ -7,11 +7,10 @@ import pytest
 from tests.eval.methods.contract import MethodContract
 from worlds import pan_clip
 
-from inpaintbench.eval.methods.text_spans import text_hole
 from inpaintbench.masks.render import generate
 from inpaintbench.types import Frames, Hole, TextEvent
 from inpaintbench.view import ItemView
-from inpaintbench.wings.chalearn.methods.decaption_median import DecaptionMedian
+from inpaintbench.wings.chalearn.methods.decaption_median import DecaptionMedian, text_hole
 
 FRAMES, SIDE, FPS = 34, 96, 25.0
 EVENTS = (TextEvent(0.1, 0.6, "down the rabbit hole"), TextEvent(0.8, 1.2, "and what is the use\nof a book"))

@@ -15,7 +15,6 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import lazy_loader
 import numpy as np
 import numpy.typing as npt
 
@@ -23,6 +22,7 @@ from inpaintbench import frozen
 from inpaintbench.compute import Compute, Device
 from inpaintbench.errors import InputError, RunError
 from inpaintbench.files import write_atomically
+from inpaintbench.lazily import lazily
 from inpaintbench.models import torch_networks
 from inpaintbench.pages.plots import paper_svg
 from inpaintbench.pages.words import count
@@ -33,7 +33,7 @@ from inpaintbench.wings.chalearn.training.networks import Examples, Network, set
 if TYPE_CHECKING:
     import altair
 else:
-    altair = lazy_loader.load("altair")  # takes a quarter of a second, and most commands draw nothing
+    altair = lazily("altair")  # takes a quarter of a second, and most commands draw nothing
 
 # A state that another version wrote is not gone on from.
 VERSION = "1"

@@ -14,8 +14,7 @@ from inpaintbench.cli.options import Among, Natural, Positive, argument, bundle,
 from inpaintbench.errors import InputError
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.scoring.predict import MethodSpec
-from inpaintbench.eval.scoring.run_folder import predicted
-from inpaintbench.eval.scoring.run_state import predictions_of
+from inpaintbench.eval.scoring.run_folder import predicted, predictions_of
 from inpaintbench.types import Dataset
 from inpaintbench.wings.reinpaint.fills import FILLS, NOISE_SIGMA
 from inpaintbench.wings.reinpaint.grid import Ratio, missing_of

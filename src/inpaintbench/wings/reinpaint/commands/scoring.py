@@ -15,8 +15,7 @@ from inpaintbench.cli.run_folder import opened, scorable
 from inpaintbench.compute import Compute
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.protocols import PROTOCOLS
-from inpaintbench.eval.scoring.run_folder import bind
-from inpaintbench.eval.scoring.run_state import asked, check_any_value, check_undamaged, references_in
+from inpaintbench.eval.scoring.run_folder import asked, bind, check_any_value, check_undamaged, references_in
 from inpaintbench.wings.reinpaint import gallery
 from inpaintbench.wings.reinpaint.commands import options
 from inpaintbench.wings.reinpaint.commands.options import OF_DATASET, PROTOCOL, parse_ratio, second_spec, tell_missing, tell_work

@@ -19,8 +19,7 @@ from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.results.measured import one_fingerprint
 from inpaintbench.eval.results.quantity import Quantity, metric_label, metric_leaf, place_label, quantity_label
-from inpaintbench.eval.scoring.run_folder import bind, scores_of
-from inpaintbench.eval.scoring.run_state import references_in
+from inpaintbench.eval.scoring.run_folder import bind, references_in, scores_of
 from inpaintbench.pages.words import percent
 from inpaintbench.types import Dataset, Score
 from inpaintbench.wings.reinpaint import stability as experiments

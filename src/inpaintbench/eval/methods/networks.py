@@ -1,4 +1,4 @@
-"""Stable Diffusion through the package diffusers."""
+"""Fillings by networks of yours: LaMa as a TorchScript file, and Stable Diffusion through the package diffusers."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ import importlib
 import importlib.metadata
 import importlib.util
 import json
+import warnings
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from inpaintbench.compute import Compute, Device
 from inpaintbench.errors import InputError, NotMeasurable
 from inpaintbench.eval.adapters.fitting import Divisor
-from inpaintbench.eval.methods.base import Method
+from inpaintbench.eval.methods.base import EachFrame, Method
 from inpaintbench.files import file_sha256
 from inpaintbench.models import torch_networks
 from inpaintbench.ranges import Amount, AtLeastOne, Seed
@@ -26,6 +28,84 @@ Numbers = Literal["float32", "float16", "bfloat16"]
 _PACKAGES = ("diffusers", "transformers")
 _INDEX = "model_index.json"
 _CONFIGURATIONS = (".json", ".txt")
+
+
+class Lama(EachFrame):
+    """Fills each frame by itself with LaMa (Suvorov et al., WACV 2022), or another network of that interface, from a TorchScript
+    file of yours: pictures ``float32[1, 3, H, W]`` in 0..1 and holes ``float32[1, 1, H, W]``, 1 = hole, give pictures in 0..1.
+
+    Levels are rounded, where the authors' program cuts them off. The beginning of the file's SHA-256 is part of the version.
+
+    Args:
+        weights: the TorchScript file.
+        sha256: what its bytes must hash to; None = anything.
+        device: "auto", "cpu" or "cuda".
+
+    Raises:
+        InputError: there is no such file, or it has another hash. MissingExtraError: PyTorch is not installed.
+    """
+
+    name = "lama"
+    version = "1"
+    divisor: Divisor = 8
+
+    def __init__(self, *, weights: str, sha256: str | None = None, device: Device = "auto") -> None:
+        path = Path(weights)
+        if not path.is_file():
+            raise InputError(f"no file {weights!r} to read LaMa from; give a TorchScript file by weights=")
+        self._file = (str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns)
+        digest = _sha256(*self._file)
+        if sha256 is not None and digest != sha256.lower():
+            raise InputError(f"{path.name} has the SHA-256 {digest}, wanted {sha256}; get the right file, or leave sha256 out")
+        self._compute = Compute(device=device)
+        torch_networks.device_of(self._compute)
+        self.version = f"{Lama.version}+{digest[:16]}"
+
+    def inpaint(self, view: ItemView) -> Frames:
+        """``uint8[T, H, W, 3]``; a frame that is all hole stays as it is.
+
+        Raises:
+            InputError: the file is no TorchScript. NotMeasurable: it fails, or what it gives is no picture of that size.
+        """
+        with torch_networks.running(self._compute) as self._device:
+            return super().inpaint(view)
+
+    def fill(self, picture: Frames, missing: npt.NDArray[np.bool_]) -> Frames:
+        """The network's result for one frame, ``uint8[H, W, 3]``."""
+        network, package = _network(*self._file, str(self._device)), torch_networks.torch()
+        hole = package.from_numpy(missing.astype(np.float32))[None, None].to(self._device)
+        black = np.where(missing[..., None], np.uint8(0), picture)
+        try:
+            given = network(torch_networks.pictures(black[None], self._device).contiguous(), hole)
+        except (RuntimeError, package.jit.Error) as error:
+            lines = str(error).strip().splitlines() or ["no reason given"]
+            raise NotMeasurable(f"the network failed: {lines[-1]}") from error
+        wanted = (1, 3, *missing.shape)
+        if not isinstance(given, package.Tensor) or tuple(given.shape) != wanted:
+            shape = tuple(getattr(given, "shape", ())) or type(given).__name__
+            raise NotMeasurable(f"the network gave {shape} for a picture of {wanted}; it has not the interface of LaMa")
+        levels: npt.NDArray[np.float32] = given[0].permute(1, 2, 0).float().cpu().numpy()
+        if not np.isfinite(levels).all():
+            raise NotMeasurable("the network gave numbers that are not finite")
+        return np.rint(255 * np.clip(levels, 0, 1)).astype(np.uint8)
+
+
+@lru_cache(maxsize=4)
+def _sha256(path: str, size: int, changed: int) -> str:  # noqa: ARG001 - size and time are part of what is remembered
+    return file_sha256(Path(path))
+
+
+@lru_cache(maxsize=1)
+def _network(path: str, size: int, changed: int, device: str) -> Any:  # noqa: ARG001 - as above
+    package = torch_networks.torch()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # PyTorch calls the format old; files of LaMa come in no other
+            network = package.jit.load(path, map_location="cpu")
+    except (RuntimeError, ValueError, OSError) as error:
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise InputError(f"{Path(path).name} is no TorchScript file: {reason}") from error
+    return network.eval().to(device)
 
 
 class StableDiffusion(Method):
@@ -123,13 +203,9 @@ class StableDiffusion(Method):
 def _identity(folder: str) -> str:
     """16 hex digits of every file's name and size, and of the bytes of those that configure the model."""
     files = sorted(path for path in Path(folder).rglob("*") if path.is_file())
+    hashes = [file_sha256(path) if path.suffix in _CONFIGURATIONS else "" for path in files]
     facts = [
-        [
-            path.relative_to(folder).as_posix(),
-            path.stat().st_size,
-            file_sha256(path) if path.suffix in _CONFIGURATIONS else "",
-        ]
-        for path in files
+        [path.relative_to(folder).as_posix(), path.stat().st_size, digest] for path, digest in zip(files, hashes, strict=True)
     ]
     return content_id("diffusers", facts)
 

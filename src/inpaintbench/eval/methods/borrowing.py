@@ -1,9 +1,9 @@
-"""Pixels borrowed from neighbouring frames, after undoing the motion of the camera."""
+"""Pixels borrowed from other frames: as they stand, or after undoing the motion of the camera."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import Any
 
 import cv2
 import numpy as np
@@ -39,6 +39,58 @@ _LEAST_SCALE, _LARGEST_SCALE = 0.3, 3.0
 # Width of the ring by which a lender is judged, and pixels of it without which it is believed unjudged.
 _RING_PIXELS = 6
 _LEAST_RING = 20
+# Bounds memory: 32,768 pixels of 90 frames are 9 MB.
+_PIXELS_AT_ONCE = 1 << 15
+
+
+class TemporalMedian(Method):
+    """Fills a pixel with the median, channel by channel, of the frames in which it is known; pixels that are never known are
+    filled frame by frame (``telea``). Right behind a camera on a tripod, wrong behind any other.
+
+    Args:
+        radius_pixels: of the frame-by-frame filling.
+    """
+
+    name = "temporal_median"
+    version = "1"
+    stateless = True
+    needs = ("input", "hole")
+
+    def __init__(self, *, radius_pixels: Radius = 3.0) -> None:
+        self.radius_pixels = radius_pixels
+
+    def inpaint(self, view: ItemView) -> Frames:
+        """``uint8[T, H, W, 3]``."""
+        never_known = view.hole.all(axis=0)
+        median = median_over_time(view.input, view.hole, np.asarray(view.hole.any(axis=0) & ~never_known))
+        frames = np.where((view.hole & ~never_known)[..., None], median, view.input)
+        return fill_in_place(frames, np.broadcast_to(never_known, view.hole.shape), radius_pixels=self.radius_pixels)
+
+
+def median_over_time(frames: Frames, hole: Hole, wanted: Pixels) -> Picture:
+    """Median over the frames in which a pixel is known, ``uint8[H, W, 3]``; 0 where it is not ``wanted``.
+
+    Every wanted pixel must be known at least once.
+    """
+    median = np.zeros(frames.shape[1:], np.uint8)
+    rows, columns = np.nonzero(wanted)
+    for first in range(0, len(rows), _PIXELS_AT_ONCE):
+        some = (rows[first : first + _PIXELS_AT_ONCE], columns[first : first + _PIXELS_AT_ONCE])
+        median[some] = median_of_known(frames[:, *some], hole[:, *some])
+    return median
+
+
+def median_of_known(levels: npt.NDArray[np.uint8], missing: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint8]:
+    """Median over time of ``uint8[T, N, 3]`` where not ``bool[T, N]`` missing, as ``uint8[N, 3]``, halves rounded up.
+
+    Every pixel must be known at least once.
+    """
+    # A missing level sorts behind every known one, or among equals, so the first `known` levels are the known ones.
+    ordered = np.sort(np.where(missing[..., None], np.uint8(255), levels), axis=0)
+    known, pixels = (~missing).sum(axis=0), np.arange(levels.shape[1])
+    lower, upper = ordered[(known - 1) // 2, pixels], ordered[known // 2, pixels]
+    median: npt.NDArray[np.uint8] = ((lower.astype(np.uint16) + upper + 1) // 2).astype(np.uint8)
+    return median
 
 
 class AffinePropagation(Method):
@@ -67,27 +119,44 @@ class AffinePropagation(Method):
         """``uint8[T, H, W, 3]``."""
         frames = view.input.copy()
         with_hole = np.flatnonzero(view.hole.any(axis=(1, 2))).tolist()
-        several = view.frames > 1 and len(with_hole) > 0
-        lenders = _Lenders(view.input, view.hole, reach_frames=self.reach_frames) if several else None
+        camera = CameraMotion(view.input, view.hole) if view.frames > 1 and with_hole else None
+        # Cubic interpolation reaches one pixel farther than the linear one that lenders are judged by.
+        known = np.where(regions.dilate(view.hole, radius=1), np.uint8(0), np.uint8(255))
         for index in with_hole:
-            rest, box = view.hole[index].copy(), _box_around(view.hole[index])
-            if lenders is not None:
-                self._borrow(frames[index][box], rest[box], lenders.nearest_first(index, box))
+            rest = view.hole[index].copy()
+            # Rows and columns of the hole and its ring.
+            ends = [np.flatnonzero(rest.any(axis=axis))[[0, -1]] for axis in (1, 0)]
+            rows, columns = (slice(max(int(low) - _RING_PIXELS, 0), int(high) + _RING_PIXELS + 1) for low, high in ends)
+            box = rows, columns
+            if camera is not None:
+                others = [other for other in range(len(frames)) if 0 < abs(other - index) <= self.reach_frames]
+                others.sort(key=lambda other: abs(other - index))  # the earlier of two comes first
+                corner = np.array([[1, 0, columns.start], [0, 1, rows.start], [0, 0, 1]], np.float64)
+                seen = ((other, camera.between(index, other)) for other in others)
+                motions = ((other, motion @ corner) for other, motion in seen if motion is not None)
+                self._borrow(frames[index][box], rest[box], view.input, known, motions)
             some = slice(index, index + 1)
-            fill_in_place(frames[some], rest[None], algorithm=cv2.INPAINT_TELEA, radius_pixels=self.radius_pixels)
+            fill_in_place(frames[some], rest[None], radius_pixels=self.radius_pixels)
         return frames
 
-    def _borrow(self, pixels: Picture, missing: Pixels, lenders: Iterator[_Lender]) -> None:
-        """Write what lenders show into ``pixels`` and strike it off ``missing``, both in place."""
+    def _borrow(
+        self, pixels: Picture, missing: Pixels, lenders: Frames, known: Frames, motions: Iterable[tuple[int, Motion]]
+    ) -> None:  # fmt: skip
+        """Write what lenders show into ``pixels`` and strike it off ``missing``, both in place: each of them, nearest first, seen
+        through its motion from the box that they are of."""
         ring = regions.dilate(missing[None], radius=_RING_PIXELS - 1)[0] & ~missing
         ring[::2] = ring[:, ::2] = False  # a quarter of it tells as much
         places, levels = np.flatnonzero(ring), pixels[ring].astype(np.int16)  # of the ring, whose pixels nobody lends
         left = np.count_nonzero(missing)
-        for lender in lenders:
-            gained = missing & lender.shown
+        for other, motion in motions:
+            # Pixels whose sources of interpolation are all known.
+            shown = _warp(known[other], motion, like=missing, interpolation=cv2.INTER_LINEAR, border=cv2.BORDER_CONSTANT) == 255
+            gained = missing & shown
             if count := np.count_nonzero(gained):
-                lent = lender.pixels()
-                judged = lender.shown.ravel()[places]
+                lent = _warp(
+                    lenders[other], motion, like=missing, interpolation=cv2.INTER_CUBIC, border=cv2.BORDER_REPLICATE
+                )  # fmt: skip
+                judged = shown.ravel()[places]
                 shift = self._brightness_shift(lent.reshape(-1, 3)[places[judged]], levels[judged])
                 if shift is not None:
                     pixels[gained] = np.minimum(np.maximum(lent[gained] + shift, 0), 255)
@@ -115,42 +184,6 @@ def _median(values: npt.NDArray[Any]) -> Any:
     return (both[..., middle - 1] + both[..., middle]) / 2
 
 
-class _Lender(NamedTuple):
-    """A frame as seen from a box in another frame."""
-
-    shown: Pixels
-    """Mask of pixels whose sources of interpolation are all known."""
-    frame: Picture
-    motion: Motion
-
-    def pixels(self) -> Picture:
-        return _warp(self.frame, self.motion, like=self.shown, interpolation=cv2.INTER_CUBIC, border=cv2.BORDER_REPLICATE)
-
-
-class _Lenders:
-    """The frames of a clip, to be borrowed from."""
-
-    def __init__(self, frames: Frames, hole: Hole, *, reach_frames: int) -> None:
-        self._frames = frames
-        self._reach_frames = reach_frames
-        # Cubic interpolation reaches one pixel farther than the linear one that `nearest_first` judges by.
-        self._known = np.where(regions.dilate(hole, radius=1), np.uint8(0), np.uint8(255))
-        self._camera = CameraMotion(frames, hole)
-
-    def nearest_first(self, index: int, box: Box) -> Iterator[_Lender]:
-        corner = np.array([[1, 0, box[1].start], [0, 1, box[0].start], [0, 0, 1]], np.float64)
-        inside = self._known[index][box]
-        for distance in range(1, min(len(self._frames), self._reach_frames + 1)):
-            for other in (index - distance, index + distance):
-                motion = self._camera.between(index, other) if 0 <= other < len(self._frames) else None
-                if motion is not None:
-                    seen = motion @ corner
-                    known = _warp(
-                        self._known[other], seen, like=inside, interpolation=cv2.INTER_LINEAR, border=cv2.BORDER_CONSTANT
-                    )
-                    yield _Lender(known == 255, self._frames[other], seen)
-
-
 class CameraMotion:
     """Motion between any two frames, pieced together from hops over 1, 2, 4 ... 32 frames.
 
@@ -173,22 +206,17 @@ class CameraMotion:
         if other < index:
             back = self.between(other, index)
             return None if back is None else np.linalg.inv(back).astype(np.float64)
-        lengths = self._lengths(other - index)
-        filled = self._along(index, lengths)
-        # In the other order the hops touch other frames on the way.
-        return filled if filled is not None else self._along(index, lengths[::-1])
-
-    def _lengths(self, distance: int) -> list[int]:
         longest = len(self._hops) - 1
-        whole, rest = divmod(distance, 1 << longest)
-        return [longest] * whole + [power for power in reversed(range(longest)) if rest >> power & 1]
-
-    def _along(self, index: int, powers: list[int]) -> Motion | None:
-        motion: Motion | None = np.eye(3)
-        for power in powers:
-            motion = _then(motion, self._hops[power][index])
-            index += 1 << power
-        return motion
+        whole, rest = divmod(other - index, 1 << longest)
+        powers = [longest] * whole + [power for power in reversed(range(longest)) if rest >> power & 1]
+        for order in (powers, powers[::-1]):  # in the other order the hops touch other frames on the way
+            motion: Motion | None = np.eye(3)
+            place = index
+            for power in order:
+                motion, place = _then(motion, self._hops[power][place]), place + (1 << power)
+            if motion is not None:
+                return motion
+        return None
 
 
 class _Tracker:
@@ -218,38 +246,22 @@ class _Tracker:
         points, status, _ = cv2.calcOpticalFlowPyrLK(
             self._grey[start], self._grey[end], corners, points, winSize=window, maxLevel=levels, flags=flags
         )
-        kept = (status[:, 0] > 0) & self._shown(points, end)
-        measured = _affine(corners[kept], points[kept])
-        return guess if measured is None else measured
-
-    def _shown(self, points: npt.NDArray[np.float32], index: int) -> npt.NDArray[np.bool_]:
-        """Return which ``float32[N, 2]`` points (x, y) lie on known pixels of a frame."""
-        known = self._known[index]
+        known = self._known[end]
         column, row = np.rint(np.clip(points, -1, max(known.shape))).astype(np.intp).T
-        inside: Pixels = (row >= 0) & (row < known.shape[0]) & (column >= 0) & (column < known.shape[1])
-        inside[inside] = known[row[inside], column[inside]] > 0
-        return inside
-
-
-def _affine(start: npt.NDArray[np.float32], end: npt.NDArray[np.float32]) -> Motion | None:
-    if len(start) < _LEAST_INLIERS:
-        return None
-    matrix, inliers = cv2.estimateAffine2D(start, end, method=cv2.RANSAC, ransacReprojThreshold=1.0)
-    if matrix is None or inliers.sum() < max(_LEAST_INLIERS, _LEAST_INLIER_SHARE * len(start)):
-        return None
-    scale = abs(np.linalg.det(matrix[:, :2])) ** 0.5
-    return np.vstack([matrix, [0, 0, 1]]) if _LEAST_SCALE < scale < _LARGEST_SCALE else None
+        kept = (row >= 0) & (row < known.shape[0]) & (column >= 0) & (column < known.shape[1])
+        kept[kept] = known[row[kept], column[kept]] > 0
+        kept &= status[:, 0] > 0
+        if kept.sum() < _LEAST_INLIERS:
+            return guess
+        matrix, inliers = cv2.estimateAffine2D(corners[kept], points[kept], method=cv2.RANSAC, ransacReprojThreshold=1.0)
+        if matrix is None or inliers.sum() < max(_LEAST_INLIERS, _LEAST_INLIER_SHARE * kept.sum()):
+            return guess
+        scale = abs(np.linalg.det(matrix[:, :2])) ** 0.5
+        return np.vstack([matrix, [0, 0, 1]]) if _LEAST_SCALE < scale < _LARGEST_SCALE else guess
 
 
 def _then(first: Motion | None, second: Motion | None) -> Motion | None:
     return None if first is None or second is None else second @ first
-
-
-def _box_around(hole: Pixels) -> Box:
-    """Rows and columns of a frame's hole and its ring."""
-    rows, columns = (np.flatnonzero(hole.any(axis=axis)) for axis in (1, 0))
-    top, left = (max(int(ends[0]) - _RING_PIXELS, 0) for ends in (rows, columns))
-    return slice(top, int(rows[-1]) + _RING_PIXELS + 1), slice(left, int(columns[-1]) + _RING_PIXELS + 1)
 
 
 def _warp(picture: Picture, motion: Motion, *, like: npt.NDArray[Any], interpolation: int, border: int) -> Picture:
