@@ -83,7 +83,12 @@ def paint(canvas: Canvas, part: Part, *, weave: Plane) -> None:
     # Soft contact shadow of a shape on what lies below it.
     under *= (1 - _SHADOW * np.asarray(cv2.GaussianBlur(coverage, (0, 0), 4.0), np.float32))[..., None]
     # Cloth of the first limb everywhere: patterns run on where shapes meet.
-    lit = _cloth_colour(part.cloth, *fields[0][2:], weave[rows, columns]) * _shading(np.asarray(mixed, np.float32))[..., None]
+    first, second = np.array(part.cloth.colour, np.float32), np.array(part.cloth.second, np.float32)
+    share = _pattern(part.cloth, *fields[0][2:])[..., None]
+    colour = np.asarray((first + share * (second - first)) * (1 + 0.05 * weave[rows, columns][..., None]), np.float32)
+    normal = np.asarray(mixed, np.float32)
+    facing = np.maximum(normal @ LIGHT.astype(np.float32) / (np.sqrt(np.square(normal).sum(axis=-1)) + 1e-6), 0)
+    lit = colour * np.asarray(AMBIENT + (1.14 - AMBIENT) * facing, np.float32)[..., None]
     under += coverage[..., None] * (lit - under)
 
 
@@ -120,34 +125,17 @@ def _limb_field(limb: Limb, x: Plane, y: Plane) -> tuple[Plane, Plane, Plane, Pl
     return cast(tuple[Plane, Plane, Plane, Plane], tuple(np.asarray(field, np.float32) for field in surface))
 
 
-def _shading(normal: Plane) -> Plane:
-    length = np.sqrt(np.square(normal).sum(axis=-1)) + 1e-6
-    facing = np.maximum(normal @ LIGHT.astype(np.float32) / length, 0)
-    return np.asarray(AMBIENT + (1.14 - AMBIENT) * facing, np.float32)
-
-
-def _cloth_colour(cloth: Cloth, along: Plane, across: Plane, weave: Plane) -> Canvas:
-    first, second = np.array(cloth.colour, np.float32), np.array(cloth.second, np.float32)
-    share = _pattern(cloth, along, across)[..., None]
-    return np.asarray((first + share * (second - first)) * (1 + 0.05 * weave[..., None]), np.float32)
-
-
 def _pattern(cloth: Cloth, along: Plane, across: Plane) -> Plane:
     """Share of the second colour, 0..1, with edges a pixel wide."""
-    if cloth.pattern == "stripes":
-        return _bars(along, cloth.period)
-    if cloth.pattern == "checks":
-        return np.asarray((_bars(along, cloth.period) + _bars(across, cloth.period)) / 2, np.float32)
-    if cloth.pattern == "weave":
-        diagonal: Plane = 0.5 + 0.5 * np.sin((along + across) * (2 * np.pi / cloth.period))
-        return diagonal
-    return np.zeros_like(along)
-
-
-def _bars(position: Plane, period: float) -> Plane:
-    wave = period / (2 * np.pi) * np.sin(position * (2 * np.pi / period))
-    bars: Plane = np.clip(wave + 0.5, 0, 1)
-    return bars
+    turns = 2 * np.pi / cloth.period
+    share = np.zeros_like(along)
+    if cloth.pattern in ("stripes", "checks"):
+        ways = (along, across) if cloth.pattern == "checks" else (along,)
+        bars = [np.clip(cloth.period / (2 * np.pi) * np.sin(way * turns) + 0.5, 0, 1) for way in ways]
+        share = np.asarray(sum(bars) / len(bars), np.float32)
+    elif cloth.pattern == "weave":
+        share = 0.5 + 0.5 * np.sin((along + across) * turns)
+    return share
 
 
 def ground_shadow(canvas: Canvas, feet: Sequence[tuple[float, float]], *, size: float) -> None:
@@ -247,17 +235,12 @@ def labels(figures: Sequence[Figure], *, width: int, height: int) -> Iterator[Jo
                 continue
             own = _home(name, side)
             first = max((i for i, part in enumerate(figure.parts) if part.name in own), default=0)
-            above = [
-                part for part in figure.parts[first + 1 :] if part.name not in own and not _clothes(name, part, z / figure.size)
-            ]
+            # What the trunk wears over a joint that lies on the near side of it does not hide that.
+            near = name in ("hip", "shoulder", "pelvis", "thorax") and z / figure.size > -_FAR_SIDE
+            worn = (*own, "shirt", "hips", "left thigh", "right thigh") if near else own
+            above = [part for part in figure.parts[first + 1 :] if part.name not in worn]
             hidden = any(covers(part, float(x), float(y)) for part in above + others)
             yield Joint(person, name, side, round(float(x), 2), round(float(y), 2), not hidden)
-
-
-def _clothes(name: str, part: Part, depth: float) -> bool:
-    """Return whether ``part`` is only what the trunk wears over a joint that lies on the near side of it."""
-    trunk = ("shirt", "hips", "left thigh", "right thigh")
-    return name in ("hip", "shoulder", "pelvis", "thorax") and part.name in trunk and depth > -_FAR_SIDE
 
 
 def _home(name: str, side: str | None) -> tuple[str, ...]:
