@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 
 from inpaintbench.curation.attributes import ATTRIBUTES
-from inpaintbench.curation.downloads import LicenceCheck, latest_checks, uri_of
+from inpaintbench.curation.facts import LicenceCheck, latest_checks, uri_of
 from inpaintbench.curation.rules import parse_label
 from inpaintbench.errors import InputError
 from inpaintbench.files import display_name

@@ -15,8 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selection_world import EVIL, RULES, fill
 
-from inpaintbench.curation.downloads import LicenceCheck
-from inpaintbench.curation.facts import Facts
+from inpaintbench.curation.facts import Facts, LicenceCheck
 from inpaintbench.curation.funnel import plots
 from inpaintbench.curation.funnel.stages import efforts, failures, funnel_words, grouped, licence_counts, stages
 from inpaintbench.curation.funnel.write import write_funnel, write_what_if

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inpaintbench.curation.downloads import LicenceCheck, uri_of
+from inpaintbench.curation.facts import LicenceCheck, uri_of
 from inpaintbench.types import Download, Source
 from inpaintbench.wings.fetch.base import is_allowed, text_url
 from inpaintbench.wings.fetch.recheck import notice

@@ -10,7 +10,7 @@ import tenacity.nap
 from web_footage import HERE, clip_bytes, write_list
 from web_server import Answer, WebServer
 
-from inpaintbench.curation.downloads import CHECKS, LicenceCheck, latest_checks, uri_of
+from inpaintbench.curation.facts import CHECKS, LicenceCheck, latest_checks, uri_of
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.wings.fetch.recheck import recheck
 from inpaintbench.wings.fetch.step import fetch, listings, rows_of

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from inpaintbench.curation.downloads import latest_checks
-from inpaintbench.curation.facts import kept_sources
+from inpaintbench.curation.facts import kept_sources, latest_checks
 from inpaintbench.curation.footage import SAME_BYTES
 from inpaintbench.curation.judging import Judged
 from inpaintbench.curation.rules import parse_label

@@ -18,7 +18,7 @@ from inpaintbench.cli.commands import group
 from inpaintbench.cli.console import InShard, InWorkspace, OutWorkspace, Running, parse_shard
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import Natural, Positive, argument, bundle, option
-from inpaintbench.curation.downloads import LicenceCheck, latest_checks
+from inpaintbench.curation.facts import LicenceCheck, latest_checks
 from inpaintbench.curation.sheets import csv_bytes
 from inpaintbench.download import Limits, safe_name
 from inpaintbench.errors import InputError

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from urllib.parse import unquote
 
-from inpaintbench.curation.downloads import CHECKS, LicenceCheck, uri_of
+from inpaintbench.curation.facts import CHECKS, LicenceCheck, uri_of
 from inpaintbench.download import utc_now
 from inpaintbench.errors import Gone, Rejected
 from inpaintbench.executors.base import Executor, Step, Task

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from inpaintbench.curation.downloads import uri_of
+from inpaintbench.curation.facts import uri_of
 from inpaintbench.curation.sources.base import Footage, SourceLeaf, quoted_path, unquoted_path
 from inpaintbench.errors import InputError, Rejected
 from inpaintbench.types import Download, content_id
