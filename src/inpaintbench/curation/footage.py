@@ -271,15 +271,11 @@ def _cutting(
     }
     largest = max((row.bytes for row in sources), default=0)
     step = Step(
-        name="cut",
-        version=CUT_VERSION,
-        table="clips",
-        record=Clip,
-        function="inpaintbench.curation.footage:cut_one",
+        name="cut", version=CUT_VERSION, table="clips", record=Clip, function="inpaintbench.curation.footage:cut_one",
         together="inpaintbench.curation.footage:probe_and_cut_one",
         parameters={**leaves, **{name: how[name] for name in ("fps", "form", "hdr")}},
         time_limit_seconds=time_limit(_SLOWEST_CUT * largest / _FEWEST_BYTES_A_SECOND),
-    )
+    )  # fmt: skip
     of_source, tasks = _by_subject(attributes), []
     for source in sources:
         cut_off = of_source.get(source.source_id, {})

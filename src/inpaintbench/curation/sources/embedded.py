@@ -32,38 +32,17 @@ _FOCUS_SPREAD = 0.05
 
 # Motions with their speed, from still to fast; repeated, a little slower each time.
 PLAN: tuple[tuple[str, float], ...] = (
-    ("tripod", 0.0),
-    ("pan_right", 0.4),
-    ("hand_shake", 0.015),
-    ("zoom_in", 0.35),
-    ("tilt_up", 0.12),
-    ("pan_left", 0.06),
-    ("zoom_out", 0.2),
-    ("hand_held_pan", 0.25),
-    ("tilt_down", 0.3),
-    ("tripod", 0.0),
-    ("pan_and_tilt", 0.35),
-    ("hand_shake", 0.03),
-    ("zoom_and_pan", 0.3),
-    ("pan_right", 0.16),
-    ("tilt_down", 0.03),
-    ("zoom_in", 0.1),
-    ("pan_left", 0.48),
-    ("hand_shake", 0.05),
-    ("zoom_out", 0.4),
-    ("hand_held_pan", 0.1),
-)
+    ("tripod", 0.0), ("pan_right", 0.4), ("hand_shake", 0.015), ("zoom_in", 0.35), ("tilt_up", 0.12),
+    ("pan_left", 0.06), ("zoom_out", 0.2), ("hand_held_pan", 0.25), ("tilt_down", 0.3), ("tripod", 0.0),
+    ("pan_and_tilt", 0.35), ("hand_shake", 0.03), ("zoom_and_pan", 0.3), ("pan_right", 0.16), ("tilt_down", 0.03),
+    ("zoom_in", 0.1), ("pan_left", 0.48), ("hand_shake", 0.05), ("zoom_out", 0.4), ("hand_held_pan", 0.1),
+)  # fmt: skip
 
 # Movements after which hardly anything is left where it was, for the second film of each photograph.
 MOVING: tuple[tuple[str, float], ...] = (
-    ("pan_right", 0.45),
-    ("hand_held_pan", 0.4),
-    ("pan_left", 0.5),
-    ("pan_and_tilt", 0.4),
-    ("pan_right", 0.35),
-    ("zoom_and_pan", 0.4),
-    ("pan_left", 0.4),
-)
+    ("pan_right", 0.45), ("hand_held_pan", 0.4), ("pan_left", 0.5), ("pan_and_tilt", 0.4), ("pan_right", 0.35),
+    ("zoom_and_pan", 0.4), ("pan_left", 0.4),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -65,50 +65,19 @@ PHOTOGRAPHS: dict[str, Photograph] = {
     photograph.name: photograph
     for photograph in (
         Photograph("coffee", "coffee.png", 600, 400, (0.48, 0.42), "CC0", "Rachel Michetti"),
-        Photograph(
-            "rocket",
-            "rocket.jpg",
-            640,
-            427,
-            (0.5, 0.6),
-            "public domain",
-            "SpaceX",
-            "https://www.flickr.com/photos/spacexphotos/16511594820/in/photostream/",
-        ),
+        Photograph("rocket", "rocket.jpg", 640, 427, (0.5, 0.6), "public domain", "SpaceX",
+                   "https://www.flickr.com/photos/spacexphotos/16511594820/in/photostream/"),
         Photograph("motorcycle", "motorcycle_left.png", 741, 500, (0.52, 0.5), None, None),
-        Photograph(
-            "hubble",
-            "hubble_deep_field.jpg",
-            1000,
-            872,
-            (0.5, 0.5),
-            "public domain",
-            "NASA",
-            "http://hubblesite.org/newscenter/archive/releases/2012/37/image/a/",
-        ),
+        Photograph("hubble", "hubble_deep_field.jpg", 1000, 872, (0.5, 0.5), "public domain", "NASA",
+                   "http://hubblesite.org/newscenter/archive/releases/2012/37/image/a/"),
         Photograph("chelsea", "chelsea.png", 451, 300, (0.5, 0.45), "CC0", "Stefan van der Walt"),
         Photograph("astronaut", "astronaut.png", 512, 512, (0.45, 0.3), "public domain", None, "https://flic.kr/p/r9qvLn"),
-        Photograph(
-            "retina",
-            "retina.jpg",
-            1411,
-            1411,
-            (0.42, 0.5),
-            "CC0-1.0",
-            None,
-            "https://commons.wikimedia.org/wiki/File:Fundus_photograph_of_normal_left_eye.jpg",
-        ),
-        Photograph(
-            "tissue",
-            "ihc.png",
-            512,
-            512,
-            (0.5, 0.4),
-            "no known copyright restrictions",
-            "Center for Microscopy And Molecular Imaging",
-        ),
+        Photograph("retina", "retina.jpg", 1411, 1411, (0.42, 0.5), "CC0-1.0", None,
+                   "https://commons.wikimedia.org/wiki/File:Fundus_photograph_of_normal_left_eye.jpg"),
+        Photograph("tissue", "ihc.png", 512, 512, (0.5, 0.4), "no known copyright restrictions",
+                   "Center for Microscopy And Molecular Imaging"),
     )
-}
+}  # fmt: skip
 
 
 class EmbeddedPhotographs(SourceLeaf):

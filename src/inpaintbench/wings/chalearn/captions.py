@@ -44,13 +44,9 @@ def read(
     """
     payloads = {piece.uri: piece.payload for piece in footage}
     step = Step(
-        name=NAME,
-        version=VERSION,
-        table="attributes",
-        record=Attribute,
-        function="inpaintbench.wings.chalearn.captions:read_one",
-        parameters={"seed": seed},
-    )
+        name=NAME, version=VERSION, table="attributes", record=Attribute,
+        function="inpaintbench.wings.chalearn.captions:read_one", parameters={"seed": seed},
+    )  # fmt: skip
     tasks = []
     for row in sources:
         where = payloads.get(row.uri, {})

@@ -44,13 +44,9 @@ def recheck(executor: Executor, leaf_name: str, *, constants: Plain, stamp: str,
     found = as_held(list(leaf.candidates()), [row.name for row in rows]) if listed and rows else []
     whole = {candidate.name: candidate for candidate in found if candidate.refused is None}
     step = Step(
-        name=f"recheck.{leaf_name}" + (f".{label}" if label else ""),
-        version=f"{VERSION}.{leaf.version}",
-        table=CHECKS,
-        record=LicenceCheck,
-        function="inpaintbench.wings.fetch.recheck:recheck_one",
-        parameters={"leaf": leaf_name},
-    )
+        name=f"recheck.{leaf_name}" + (f".{label}" if label else ""), version=f"{VERSION}.{leaf.version}", table=CHECKS,
+        record=LicenceCheck, function="inpaintbench.wings.fetch.recheck:recheck_one", parameters={"leaf": leaf_name},
+    )  # fmt: skip
     tasks = []
     for row in rows:
         candidate = whole.get(row.name)

@@ -112,14 +112,10 @@ def fetch(
     remember(executor.workspace, Listing(leaf_name, label, dict(constants)))
     allowed = [one for one in candidates if one.refused is None and is_allowed(one.licence, licences)]
     step = Step(
-        name=name,
-        version=f"{VERSION}.{leaf.version}",
-        table=TABLE,
-        record=Download,
-        function="inpaintbench.wings.fetch.step:fetch_one",
-        parameters={"leaf": leaf_name, "media": leaf.media},
+        name=name, version=f"{VERSION}.{leaf.version}", table=TABLE, record=Download,
+        function="inpaintbench.wings.fetch.step:fetch_one", parameters={"leaf": leaf_name, "media": leaf.media},
         time_limit_seconds=limits.seconds + _CHECKING_SECONDS,
-    )
+    )  # fmt: skip
     mine = [candidate for candidate in allowed if executor.workspace.takes(candidate.name)]
     tasks = [_task(step, candidate, constants, limits, licences) for candidate in mine]
     _open_again(executor.workspace, step, tasks, limits, everything=retry_refused)
