@@ -18,8 +18,8 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.eval.comparing.looked_at import regression_on
 from inpaintbench.eval.comparing.simultaneous import simultaneous
+from inpaintbench.eval.comparing.slopes import regression_on
 from inpaintbench.eval.values.permutation import LEVEL
 
 FILMS, SHAPES, METHODS, RUNS = (12, 18, 24, 50), {"normal": 0.0, "log-normal, 1": 1.0}, 3, 500

@@ -25,10 +25,9 @@ from inpaintbench.eval.diagnosis.records import (
     what_words,
     when_words,
 )
-from inpaintbench.eval.report.findings import p_words
 from inpaintbench.eval.results.quantity import Quantity, quantity_title
 from inpaintbench.files import without_controls, write_atomically
-from inpaintbench.pages.words import count
+from inpaintbench.pages.words import count, p_words
 from inpaintbench.table_files import canonical_bytes
 
 # Effects that are not told and that a terminal shows all the same where none is.

@@ -100,14 +100,18 @@ def chart(
     """
     words = _LETTER * max((len(mark.words) for panel in panels for mark in panel.marks), default=0) + 18
     dots = looks(legend or {}, told=not set(legend or ()) <= set(rows))
-    scales = [scale(list(_extent(panel)), from_zero=panel.bars) for panel in panels]
-    data = [row | {"panel": at} for at, panel in enumerate(panels) for row in _rows(panel, scales[at])]
-    # Vega takes no panel without layers, as that of references alone would be.
-    kinds = [{"words", *(str(row["kind"]) for row in data if row["panel"] == at)} for at in range(len(panels))]
-    drawn = [
-        _panel(at, panel, rows, scales[at], kinds=kinds[at], words=words, names=at % across == 0, dots=dots)
-        for at, panel in enumerate(panels)
-    ]
+    data: list[dict[str, object]] = []
+    drawn = []
+    for at, panel in enumerate(panels):
+        known = [mark for mark in panel.marks if mark.value is not None]
+        ends = [(mark.value or 0.0) + sign * (mark.error or 0.0) for mark in known for sign in (-1, 1)]
+        singles = [value for mark in panel.marks for value, _ in mark.dots]
+        ticks = scale([*ends, *singles], from_zero=panel.bars)
+        own = [row | {"panel": at} for row in _rows(panel, ticks)]
+        # Vega takes no panel without layers, as that of references alone would be.
+        kinds = {"words", *(str(row["kind"]) for row in own)}
+        data += own
+        drawn.append(_panel(at, panel, rows, ticks, kinds=kinds, words=words, names=at % across == 0, dots=dots))
     width = min(across, len(panels)) * (_PLOT + words + _GAP) + _LETTER * min(max(map(len, rows), default=0), _MOST_LETTERS)
     heading = titled(title, sentences, width=width)
     return altair.concat(*drawn, data=altair.InlineData(values=data), columns=across, spacing=_GAP, title=heading)
@@ -153,19 +157,16 @@ def _rows(panel: Panel, ticks: Sequence[float]) -> Iterator[dict[str, object]]:
 
 
 def _panel(
-    at: int,
-    panel: Panel,
-    rows: Sequence[str],
-    ticks: Sequence[float],
-    *,
-    kinds: Collection[str],
-    words: float,
-    names: bool,
+    at: int, panel: Panel, rows: Sequence[str], ticks: Sequence[float], *, kinds: Collection[str], words: float, names: bool,
     dots: tuple[altair.Color, altair.Shape],
-) -> altair.LayerChart | altair.FacetChart:
+) -> altair.LayerChart | altair.FacetChart:  # fmt: skip
     form = "%" if panel.percent else ",.6~g"  # with its digits told, Vega puts none of its own in the place of them
     below = altair.Axis(values=ticks, format=form, labelFlush=False, grid=True, ticks=False, domain=False)
-    told = [f"dashed: {reference.name}{_everywhere(reference, ticks)}" for reference in panel.references]
+    told = []
+    for one in panel.references:
+        # The value of a reference that has the same in all rows.
+        value = f": {one.words[0]}{_beyond(one.values[0], ticks)}" if len(set(one.words)) == 1 else ""
+        told.append(f"dashed: {one.name}{value}")
     ends = altair.Scale(domain=[ticks[0], ticks[-1]], nice=False, clamp=True)
     x = altair.X("value:Q", title=[panel.axis, *told], scale=ends, axis=below)
     # The names of rows are written by their places, so that equal ones stay apart.
@@ -214,22 +215,8 @@ def _layers(
     }
 
 
-def _everywhere(one: Reference, ticks: Sequence[float]) -> str:
-    """The value of a reference that has the same in all rows."""
-    return f": {one.words[0]}{_beyond(one.values[0], ticks)}" if len(set(one.words)) == 1 else ""
-
-
 def _beyond(value: float | None, ticks: Sequence[float]) -> str:
     return "" if value is None or ticks[0] <= value <= ticks[-1] else " →" if value > ticks[-1] else " ←"
-
-
-def _extent(panel: Panel) -> Iterator[float]:
-    """Everything that the scale of a panel must hold."""
-    for mark in panel.marks:
-        if mark.value is not None:
-            yield mark.value - (mark.error or 0.0)
-            yield mark.value + (mark.error or 0.0)
-        yield from (value for value, _ in mark.dots)
 
 
 def scale(values: Sequence[float], *, from_zero: bool) -> list[float]:

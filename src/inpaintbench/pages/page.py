@@ -39,22 +39,18 @@ class Media:
     files: Mapping[str, bytes] = field(default_factory=dict)
 
 
-def _shown(value: object) -> object:
-    """A part of a page, as letters that stay where they are put."""
-    return type(value)(without_controls(value)) if isinstance(value, str) else value
-
-
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
     """Templates are named by their path in the package: ``eval/report/page.html``."""
+
+    def shown(value: object) -> object:
+        """A part of a page, as letters that stay where they are put."""
+        return type(value)(without_controls(value)) if isinstance(value, str) else value
+
     environment = Environment(
-        loader=PackageLoader("inpaintbench", "."),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_shown,
-    )
+        loader=PackageLoader("inpaintbench", "."), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True, finalize=shown,
+    )  # fmt: skip
     for name in ("number", "signed", "share", "percent", "signed_percent", "interval", "percents", "count", "duration", "moment",
                  "breakable", "css_class", "method_class"):  # fmt: skip
         environment.filters[name] = getattr(words, name)
@@ -113,23 +109,21 @@ def page(
         parts: what else the template takes.
     """
     code = [path if "\n" in path else asset(path) for path in (*_OWN, *scripts)]
+    digests = (hashlib.sha256(text.encode()).digest() for text in (_MARK, *code))
+    hashes = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
+    # Only the scripts with these hashes run, and only files in or beside the page are shown.
+    policy = (
+        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; "
+        "img-src 'self' data: blob: file:; media-src 'self' data: blob: file:; base-uri 'none'; form-action 'none'"
+    )
     return _environment().get_template(template).render(
         title=title,
         links=links,
         styles=styles or {},
         mark=Markup(_MARK),
-        policy=_policy([_MARK, *code]),
+        policy=policy,
         style=Markup("\n".join(asset(path) for path in (*STYLESHEETS, *style)) + rules),
         scripts=[Markup(text) for text in code],
         data=data,
         **parts,
     )  # fmt: skip
-
-
-def _policy(scripts: Sequence[str]) -> str:
-    """Content security policy: only the scripts with these hashes run, and only files in or beside the page are shown."""
-    hashes = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'" for text in scripts)
-    return (
-        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src 'self' data: blob: file:; "
-        "media-src 'self' data: blob: file:; base-uri 'none'; form-action 'none'"
-    )

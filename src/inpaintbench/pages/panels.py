@@ -189,13 +189,13 @@ Sentence = tuple["str | Method | Tagged | Link", ...]
 
 def plain(sentence: Sentence) -> str:
     """The sentence as plain text."""
-    return "".join(_plain(part) for part in sentence)
-
-
-def _plain(part: str | Method | Tagged | Link) -> str:
-    if isinstance(part, Tagged):
-        return f"{part.text} {part.tag}" if part.tag else part.text
-    return part if isinstance(part, str) else part.name if isinstance(part, Method) else part.text
+    words = []
+    for part in sentence:
+        if isinstance(part, Tagged):
+            words.append(f"{part.text} {part.tag}" if part.tag else part.text)
+        else:
+            words.append(part if isinstance(part, str) else part.name if isinstance(part, Method) else part.text)
+    return "".join(words)
 
 
 @dataclass(frozen=True)

@@ -29,50 +29,6 @@ if TYPE_CHECKING:
     import altair
 
 
-_REFERENCE = re.compile(rb"\b(\d+) 0 R\b")
-_OFFSET = re.compile(rb"(\d{10}) 00000 n")
-# Entries that the drawer names by a letter or two and a number (`/xo2 14 0 R`): the resources of a page.
-_RESOURCES = re.compile(rb"(?:^ +/[a-z]+\d+ .*\n){2,}", re.MULTILINE)
-
-
-def stable_pdf(pdf: bytes) -> bytes:
-    """Return the document with its objects and resources in one order; its content is the same.
-
-    vl-convert writes both in the order of a hash map, which changes from call to call. Here objects are numbered in the order in
-    which they are referred to, from the trailer on, and resources are sorted by name.
-    """
-    table, _, end = pdf.rpartition(b"startxref")
-    place = int(end.split()[0])
-    trailer = table[table.rindex(b"trailer") :]
-    starts = [int(offset) for offset in _OFFSET.findall(pdf, place)]
-    ends = dict(zip(sorted(starts), [*sorted(starts)[1:], place], strict=True))
-    objects = {}
-    for number, start in enumerate(starts, 1):
-        # The bytes of a stream may look like a reference: only the dictionary before it is rewritten.
-        dictionary, *stream = re.split(rb"(?=\bstream\n)", pdf[start : ends[start]].partition(b" obj")[2], maxsplit=1)
-        objects[number] = _RESOURCES.sub(lambda run: b"".join(sorted(run[0].splitlines(keepends=True))), dictionary), *stream
-    numbers, queue = dict[int, int](), _referred(trailer)
-    for number in queue:
-        if number not in numbers:
-            numbers[number] = len(numbers) + 1
-            queue += _referred(objects[number][0])
-
-    def renumbered(text: bytes) -> bytes:
-        return _REFERENCE.sub(lambda match: b"%d 0 R" % numbers[int(match[1])], text)
-
-    stable, offsets = pdf[: min(starts)], [b"%010d 65535 f\r\n" % 0]
-    for number in numbers:
-        dictionary, *stream = objects[number]
-        offsets.append(b"%010d 00000 n\r\n" % len(stable))
-        stable += b"%d 0 obj%s%s" % (numbers[number], renumbered(dictionary), b"".join(stream))
-    trailer = re.sub(rb"/Size \d+", b"/Size %d" % len(offsets), renumbered(trailer))
-    return b"%sxref\n0 %d\n%s%sstartxref\n%d\n%%%%EOF" % (stable, len(offsets), b"".join(offsets), trailer, len(stable))
-
-
-def _referred(text: bytes) -> list[int]:
-    return [int(number) for number in _REFERENCE.findall(text)]
-
-
 # Values of the stylesheet's variables on white paper; charts name colours as `var(--ink)`.
 LIGHT = {
     "ink": "#15191f", "soft": "#59636f", "faint": "#5c6672", "line": "#e4e7ec", "strong-line": "#8a949f", "ground": "#ffffff",
@@ -123,8 +79,14 @@ def specification(chart: altair.TopLevelMixin | Mapping[str, Any]) -> dict[str, 
 
 @lru_cache(maxsize=64)
 def _drawn(text: str) -> str:
-    """A specification as SVG: once for the page and the files beside it."""
-    return _apart(_EMPTY.sub("", vl_convert.vegalite_to_svg(text)))
+    """A specification as SVG: once for the page and the files beside it.
+
+    The picture has identifiers of its own, the same for the same picture, so that several can stand in one page.
+    """
+    svg = _EMPTY.sub("", vl_convert.vegalite_to_svg(text))
+    plain = _CLIP_IDS.sub("", svg)  # the drawer counts on from picture to picture
+    mark, numbers = hashlib.sha256(plain.encode()).hexdigest()[:8], dict[str, int]()
+    return _CLIP_IDS.sub(lambda match: f"plot-{mark}-{numbers.setdefault(match[0], len(numbers))}", svg)
 
 
 def for_paper(
@@ -134,15 +96,16 @@ def for_paper(
 
     In a page the legend is text above the plot; ``page.paper`` of plots.js adds it in the same way.
     """
-    head = {"text": title, **({"subtitle": list(notes), "offset": 8} if notes else {})}
-    found = specification(chart) | {"datasets": {"rows": list(rows)}, **({"title": head} if title else {})}
-    with_legends: dict[str, Any] = json.loads(json.dumps(found), object_hook=_with_legend)
+
+    def with_legend(part: dict[str, Any]) -> dict[str, Any]:
+        hidden = part.get("field") == "method" and "legend" in part
+        return part | {"legend": PAPER_LEGEND} if hidden else part
+
+    found = specification(chart) | {"datasets": {"rows": list(rows)}}
+    if title:
+        found["title"] = {"text": title, **({"subtitle": list(notes), "offset": 8} if notes else {})}
+    with_legends: dict[str, Any] = json.loads(json.dumps(found), object_hook=with_legend)
     return with_legends
-
-
-def _with_legend(part: dict[str, Any]) -> dict[str, Any]:
-    hidden = part.get("field") == "method" and "legend" in part
-    return part | {"legend": PAPER_LEGEND} if hidden else part
 
 
 def _svg(chart: altair.TopLevelMixin | Mapping[str, Any]) -> str:
@@ -172,13 +135,6 @@ def figure(
     return render("pages/templates/figure.html", svg=svg, label=label, note=note, wide=wide, name=name, files=files)
 
 
-def _apart(svg: str) -> str:
-    """The picture with identifiers of its own, the same for the same picture, so that several can stand in one page."""
-    plain = _CLIP_IDS.sub("", svg)  # the drawer counts on from picture to picture
-    mark, numbers = hashlib.sha256(plain.encode()).hexdigest()[:8], dict[str, int]()
-    return _CLIP_IDS.sub(lambda match: f"plot-{mark}-{numbers.setdefault(match[0], len(numbers))}", svg)
-
-
 def _on_paper(text: str) -> str:
     """Text with the stylesheet's variables replaced by the colours on white paper."""
     return _VARIABLE.sub(lambda match: LIGHT[match[1]], text)
@@ -190,20 +146,16 @@ def paper_svg(chart: altair.TopLevelMixin | Mapping[str, Any]) -> str:
     return f'{opening}{mark}<rect width="100%" height="100%" fill="{LIGHT["ground"]}"/>{rest}'
 
 
-def method_colour(styles: Mapping[str, MethodStyle], field: str = "method") -> altair.Color:
-    """Colour by the name of the method, the same as everywhere on the page; without a legend of its own."""
+def method_looks(styles: Mapping[str, MethodStyle]) -> dict[str, Any]:
+    """Channels by the name of the method, the same as everywhere on the page and without a legend of their own: ``color``, and
+    ``shape`` as a second cue where colours come again."""
     import altair
 
-    scale = altair.Scale(domain=list(styles), range=[look.colour for look in styles.values()])
-    return altair.Color(f"{field}:N", scale=scale, legend=None)
-
-
-def method_shape(styles: Mapping[str, MethodStyle], field: str = "method") -> altair.Shape:
-    """Marker by the name of the method; a second cue where colours come again."""
-    import altair
-
-    scale = altair.Scale(domain=list(styles), range=[look.marker for look in styles.values()])
-    return altair.Shape(f"{field}:N", scale=scale, legend=None)
+    colours, markers = [look.colour for look in styles.values()], [look.marker for look in styles.values()]
+    return {
+        "color": altair.Color("method:N", scale=altair.Scale(domain=list(styles), range=colours), legend=None),
+        "shape": altair.Shape("method:N", scale=altair.Scale(domain=list(styles), range=markers), legend=None),
+    }
 
 
 @lru_cache(maxsize=1)
@@ -223,6 +175,46 @@ def drawing_script() -> str:
     return script
 
 
+_REFERENCE = re.compile(rb"\b(\d+) 0 R\b")
+_OFFSET = re.compile(rb"(\d{10}) 00000 n")
+# Entries that the drawer names by a letter or two and a number (`/xo2 14 0 R`): the resources of a page.
+_RESOURCES = re.compile(rb"(?:^ +/[a-z]+\d+ .*\n){2,}", re.MULTILINE)
+
+
+def stable_pdf(pdf: bytes) -> bytes:
+    """Return the document with its objects and resources in one order; its content is the same.
+
+    vl-convert writes both in the order of a hash map, which changes from call to call. Here objects are numbered in the order in
+    which they are referred to, from the trailer on, and resources are sorted by name.
+    """
+    table, _, end = pdf.rpartition(b"startxref")
+    place = int(end.split()[0])
+    trailer = table[table.rindex(b"trailer") :]
+    starts = [int(offset) for offset in _OFFSET.findall(pdf, place)]
+    ends = dict(zip(sorted(starts), [*sorted(starts)[1:], place], strict=True))
+    objects = {}
+    for number, start in enumerate(starts, 1):
+        # The bytes of a stream may look like a reference: only the dictionary before it is rewritten.
+        dictionary, *stream = re.split(rb"(?=\bstream\n)", pdf[start : ends[start]].partition(b" obj")[2], maxsplit=1)
+        objects[number] = _RESOURCES.sub(lambda run: b"".join(sorted(run[0].splitlines(keepends=True))), dictionary), *stream
+    numbers, queue = dict[int, int](), [int(number) for number in _REFERENCE.findall(trailer)]
+    for number in queue:
+        if number not in numbers:
+            numbers[number] = len(numbers) + 1
+            queue += [int(other) for other in _REFERENCE.findall(objects[number][0])]
+
+    def renumbered(text: bytes) -> bytes:
+        return _REFERENCE.sub(lambda match: b"%d 0 R" % numbers[int(match[1])], text)
+
+    stable, offsets = pdf[: min(starts)], [b"%010d 65535 f\r\n" % 0]
+    for number in numbers:
+        dictionary, *stream = objects[number]
+        offsets.append(b"%010d 00000 n\r\n" % len(stable))
+        stable += b"%d 0 obj%s%s" % (numbers[number], renumbered(dictionary), b"".join(stream))
+    trailer = re.sub(rb"/Size \d+", b"/Size %d" % len(offsets), renumbered(trailer))
+    return b"%sxref\n0 %d\n%s%sstartxref\n%d\n%%%%EOF" % (stable, len(offsets), b"".join(offsets), trailer, len(stable))
+
+
 # The formats of a plot by the ends of their names.
 ENDINGS = (".svg", ".pdf", ".png", ".json")
 
@@ -234,17 +226,18 @@ def save_chart(chart: altair.TopLevelMixin | Mapping[str, Any], path: Path) -> P
         InputError: the name ends in something else.
     """
     kind = path.suffix
-    if kind == ".svg":
-        data = paper_svg(chart).encode()
-    elif kind == ".pdf":
-        data = stable_pdf(vl_convert.svg_to_pdf(paper_svg(chart)))
-    elif kind == ".png":
-        data = vl_convert.svg_to_png(paper_svg(chart), scale=2)
-    elif kind == ".json":
+    if kind not in ENDINGS:
+        raise InputError(f"no plot can be written as {path.name!r}; names end in {', '.join(ENDINGS)}")
+    if kind == ".json":
         paper = json.loads(_on_paper(json.dumps(specification(chart))))
         paper["config"]["background"] = LIGHT["ground"]
         data = json.dumps(paper, indent=1, sort_keys=True).encode()
     else:
-        raise InputError(f"no plot can be written as {path.name!r}; names end in {', '.join(ENDINGS)}")
+        svg = paper_svg(chart)
+        data = svg.encode()
+        if kind == ".pdf":
+            data = stable_pdf(vl_convert.svg_to_pdf(svg))
+        elif kind == ".png":
+            data = vl_convert.svg_to_png(svg, scale=2)
     write_atomically(path, data)
     return path

@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Literal, NamedTuple
 
 from inpaintbench.pages.panels import Stack
@@ -126,13 +127,8 @@ class Table:
     @property
     def groups(self) -> list[tuple[str, int]]:
         """Heads above the columns and how many each spans; empty where no column has one."""
-        found: list[tuple[str, int]] = []
-        for column in self.columns:
-            if found and found[-1][0] == column.group and column.group:
-                found[-1] = (column.group, found[-1][1] + 1)
-            else:
-                found.append((column.group, 1))
-        return found if any(column.group for column in self.columns) else []
+        runs = [list(run) for _, run in groupby(self.columns, key=lambda column: column.group or object())]
+        return [(run[0].group, len(run)) for run in runs] if any(column.group for column in self.columns) else []
 
 
 def simple(
@@ -151,12 +147,12 @@ def simple(
     )
 
 
-_ESCAPES = {
+_ESCAPES = str.maketrans({
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "↑": r"$\uparrow$", "↓": r"$\downarrow$", "→": r"$\rightarrow$",
     "±": r"$\pm$",
     "−": "$-$", "–": "--", "∞": r"$\infty$", "≈": r"$\approx$", "≤": r"$\leq$", "≥": r"$\geq$", "×": r"$\times$", "·": r"$\cdot$",
-}  # fmt: skip
+})  # fmt: skip
 # What a spreadsheet would take for a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _NUMBER = re.compile(r"[-+]?[0-9.,]+(e[-+]?[0-9]+)?")
@@ -172,13 +168,22 @@ def latex(table: Table, *, comment: str = "") -> str:
     columns = "".join("r" if column.numeric else "l" for column in table.columns)
     lines = [*(f"% {line}" for line in comment.splitlines()), rf"\begin{{tabular}}{{{columns}}}", r"\toprule"]
     if table.groups:
-        lines += _group_lines(table)
+        heads, rules, place = [], "", 1
+        for label, span in table.groups:
+            heads.append(rf"\multicolumn{{{span}}}{{c}}{{{escaped(label)}}}" if label else "&".join([" "] * span))
+            rules += rf"\cmidrule(lr){{{place}-{place + span - 1}}}" if label else ""
+            place += span
+        lines += [_line(heads), rules]
     lines += [_line([escaped(column.label) + _small(column.note) for column in table.columns]), r"\midrule"]
     for place, row in enumerate(table.rows):
         # References do not compete, so a rule stands between them and the others.
         if row.kind == "floor" and place and table.rows[place - 1].kind != "floor":
             lines.append(r"\midrule")
-        lines.append(_line([_latex_cell(cell) for cell in row.cells]))
+        cells = []
+        for cell in row.cells:
+            words = "--" if str(cell.text) in (DASH, "") else escaped(str(cell.text))
+            cells.append((rf"\textbf{{{words}}}" if cell.strong else words) + _small(cell.note, cell.below))
+        lines.append(_line(cells))
     lines.append(r"\bottomrule")
     if table.foot:
         words = rf"\multicolumn{{{len(columns)}}}{{@{{}}p{{\linewidth}}@{{}}}}{{\scriptsize {escaped(table.foot)}}}"
@@ -186,25 +191,8 @@ def latex(table: Table, *, comment: str = "") -> str:
     return "\n".join([*lines, r"\end{tabular}", ""])
 
 
-def _group_lines(table: Table) -> list[str]:
-    cells, rules, place = [], [], 1
-    for label, span in table.groups:
-        cells.append(rf"\multicolumn{{{span}}}{{c}}{{{escaped(label)}}}" if label else "&".join([" "] * span))
-        if label:
-            rules.append(rf"\cmidrule(lr){{{place}-{place + span - 1}}}")
-        place += span
-    return [_line(cells), "".join(rules)]
-
-
 def _line(cells: list[str]) -> str:
     return " & ".join(cells) + r" \\"
-
-
-def _latex_cell(cell: Cell) -> str:
-    text = str(cell.text)
-    words = "--" if text in (DASH, "") else escaped(text)
-    words = rf"\textbf{{{words}}}" if cell.strong else words
-    return words + _small(cell.note, cell.below)
 
 
 def _small(*notes: object) -> str:
@@ -214,7 +202,7 @@ def _small(*notes: object) -> str:
 
 def escaped(text: str) -> str:
     """Text in which nothing is a command of LaTeX."""
-    return "".join(_ESCAPES.get(letter, letter) for letter in text)
+    return text.translate(_ESCAPES)
 
 
 def comma_separated(table: Table) -> str:
@@ -237,9 +225,7 @@ def comma_separated(table: Table) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([head for head, _ in columns])
-    writer.writerows([map(_guarded, row) for row in zip(*(texts for _, texts in columns), strict=True)])
+    for row in zip(*(texts for _, texts in columns), strict=True):
+        formulas = (text.startswith(_FORMULA) and not _NUMBER.fullmatch(text) for text in row)
+        writer.writerow([f"'{text}" if formula else text for text, formula in zip(row, formulas, strict=True)])
     return out.getvalue()
-
-
-def _guarded(text: str) -> str:
-    return f"'{text}" if text.startswith(_FORMULA) and not _NUMBER.fullmatch(text) else text

@@ -70,6 +70,13 @@ def percents(low: float | None, high: float | None) -> str:
     return "" if low is None or high is None else f"{percent(low).removesuffix(' %')} – {percent(high)}"
 
 
+def p_words(p: float | None) -> str:
+    """The p of a test with two digits, or a bound where it is smaller than anyone cares: ``< 0.001``; a dash for None."""
+    if p is None:
+        return DASH
+    return "< 0.001" if p < 0.001 else f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
+
+
 def span(low: str, high: str) -> str:
     """The least and the largest of some values, or one where they are written alike: ``31.2 to 36.4``, ``36.2``."""
     return low if low == high else f"{low} to {high}"

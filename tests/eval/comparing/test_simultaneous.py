@@ -6,8 +6,8 @@ import pytest
 import scipy.stats
 
 from inpaintbench.claims import effective_degrees, students_t
-from inpaintbench.eval.comparing.looked_at import regression_on
 from inpaintbench.eval.comparing.simultaneous import FIRST_SHARE, LEVEL, MOST_ENUMERATED_SOURCES, _normal, _students, simultaneous
+from inpaintbench.eval.comparing.slopes import regression_on
 
 Numbers = npt.NDArray[np.float64]
 

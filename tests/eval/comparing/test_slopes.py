@@ -7,8 +7,7 @@ import numpy.typing as npt
 import pytest
 
 from inpaintbench.claims import jackknife_error
-from inpaintbench.eval.comparing.looked_at import regression_on
-from inpaintbench.eval.comparing.slopes import Regression
+from inpaintbench.eval.comparing.slopes import Regression, regression_on
 
 # WLS(y, add_constant(x), weights=w).fit(cov_type="cluster"), and the jackknife over fifteen such fits without a source each.
 PARAMETERS = [30.358684704925025, -1.945705048718289, 0.8871359560311158]

@@ -22,8 +22,9 @@ from tests.eval.diagnosis.made import (
     with_attributes,
 )
 
+from inpaintbench.eval.comparing.looked_at import Effect
 from inpaintbench.eval.diagnosis.diagnose import diagnose
-from inpaintbench.eval.diagnosis.records import EFFECT_COLUMNS, FactorEffect, effect_rows, effects_csv, plain
+from inpaintbench.eval.diagnosis.records import EFFECT_COLUMNS, effect_rows, effects_csv, plain
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.report.figures import paper_figure, versus_figure
 from inpaintbench.eval.report.page import parts_of, render
@@ -34,8 +35,8 @@ PSNR = Quantity("psnr", "hole")
 Key = tuple[str, str, str, str]
 
 
-def by_key(effects: tuple[FactorEffect, ...]) -> dict[Key, FactorEffect]:
-    return {(one.factor.name, one.high_level, one.method, one.other): one for one in effects}
+def by_key(effects: tuple[Effect, ...]) -> dict[Key, Effect]:
+    return {(one.factor.name, one.levels[1], one.one, one.other): one for one in effects}
 
 
 def test_an_effect_of_pairs_is_their_mean_difference_in_which_the_clip_cancels() -> None:
@@ -49,7 +50,7 @@ def test_an_effect_of_pairs_is_their_mean_difference_in_which_the_clip_cancels()
     own = found["size", "high", "a", ""]
     base = np.array([name.endswith("base") for name in ids])
     assert own.value == pytest.approx(values["a"][large].mean() - values["a"][base].mean())
-    assert (own.n, own.n_sources, own.low_level, own.told, own.better) == (24, 12, "low", True, False)
+    assert (own.n[0], own.n_sources[0], own.levels[0], own.told, own.better) == (24, 12, "low", True, False)
     assert own.low < -3 < own.high
     assert own.high - own.low < 1.5  # clips alone differ by a standard deviation of 2.8
     assert {key for key, one in found.items() if one.told} == {
@@ -70,7 +71,7 @@ def test_slopes_of_one_regression_and_those_of_the_differences_of_methods() -> N
     # Holes differ within films, where these cancel: films alone differ by a standard deviation of 2.8, items by 0.5.
     assert found[SIZE, "", "a", ""].value == pytest.approx(-3, abs=0.2)
     assert found[SIZE, "", "a", ""].reach < 1.2
-    assert (found[SIZE, "", "a", ""].n, found[SIZE, "", "a", ""].n_sources) == (70, 14)
+    assert (found[SIZE, "", "a", ""].n[0], found[SIZE, "", "a", ""].n_sources[0]) == (70, 14)
     # A camera that is its film's is told where the films' own difficulty cancels: of the difference.
     told = {key for key, one in found.items() if one.told}
     assert {(CAMERA, "", "a", "b"), (SIZE, "", "a", ""), (SIZE, "", "b", "")} <= told
@@ -86,7 +87,7 @@ def test_who_lacks_items_has_no_effect_of_its_own_and_is_compared_over_the_items
     scores = [one for one in results.scores if not (one.method == "b" and one.item_id.startswith("f00-0"))]
     found = by_key(diagnose(type(results)(made, scores, protocol=CORRECTED)).effects)
     assert {key[2:] for key in found} == {("a", ""), ("a", "b")}
-    assert (found["size", "high", "a", ""].n, found["size", "high", "a", "b"].n) == (24, 23)
+    assert (found["size", "high", "a", ""].n[0], found["size", "high", "a", "b"].n[0]) == (24, 23)
 
 
 @pytest.mark.parametrize("value", [None, math.inf])
@@ -98,7 +99,8 @@ def test_who_has_no_finite_value_has_no_effect_and_no_curve_and_the_others_have_
     rows = [replace(one, value=value, reason="failed") if one.method == "b" else one for one in results.scores]
     broken = type(results)(made, rows, protocol=CORRECTED)
     found = diagnose(broken)
-    assert {one.method for part in (found.effects, found.curves, found.explained) for one in part} == {"a"}
+    assert {one.one for one in found.effects} == {"a"}
+    assert {one.method for part in (found.curves, found.explained) for one in part} == {"a"}
     curve = next(iter(found.curves))
     assert curve == next(one for one in diagnose(results).curves if one[:3] == curve[:3])
     for name in ("fingerprint", "response"):

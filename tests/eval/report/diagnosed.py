@@ -12,7 +12,8 @@ import numpy as np
 from tests.eval.report.hand_made import dataset, scores
 
 from inpaintbench.eval.comparing.factors import Factor
-from inpaintbench.eval.diagnosis.records import Curve, Diagnosis, Explained, FactorEffect, Together, Unexplained
+from inpaintbench.eval.comparing.looked_at import Effect
+from inpaintbench.eval.diagnosis.records import Curve, Diagnosis, Explained, Together, Unexplained
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.results.quantity import Quantity
 from inpaintbench.eval.results.tables import Results
@@ -91,8 +92,8 @@ def diagnosis_of(results: Results, *, told: bool = True, methods: Sequence[str] 
             ]
         for place, name in enumerate(names):
             slope = -0.4 - 0.1 * place
-            effects.append(FactorEffect(FRACTION, "", "", quantity, name, "", slope, 0.9, 0.4, 24, 6))
-            effects.append(FactorEffect(MOTION, "low", "high", quantity, name, "", -1.1 + place, math.inf, 1.0, 24, 6))
+            effects.append(factor_effect(FRACTION, "", "", quantity, name, "", slope, 0.9, 0.4, 24, 6))
+            effects.append(factor_effect(MOTION, "low", "high", quantity, name, "", -1.1 + place, math.inf, 1.0, 24, 6))
             curves.append(_curve(results, quantity, name))
     first = names[0]
     return Diagnosis(
@@ -110,6 +111,13 @@ def diagnosis_of(results: Results, *, told: bool = True, methods: Sequence[str] 
     )
 
 
+def factor_effect(
+    factor: Factor, low: str, high: str, quantity: Quantity, method: str, other: str, value: float, reach: float, p: float,
+    n: int, n_sources: int,
+) -> Effect:  # fmt: skip
+    return Effect("factor", quantity, method, other, "", value, (n, n), (n_sources, n_sources), reach, p, factor, (low, high))
+
+
 def _changes(results: Results, quantity: Quantity, method: str, low: str, high: str) -> np.ndarray:
     versions = {"low": "base", "still": "base"}
     ends = [
@@ -120,11 +128,11 @@ def _changes(results: Results, quantity: Quantity, method: str, low: str, high: 
 
 def _effect(
     factor: Factor, low: str, high: str, quantity: Quantity, method: str, other: str, changes: np.ndarray, told: bool
-) -> FactorEffect:
+) -> Effect:
     value, error = float(changes.mean()), float(changes.std(ddof=1) / math.sqrt(len(changes)))
     reach = 2.8 * error if told else abs(value) + 1.0
     p = 0.002 if abs(value) > reach else 0.31
-    return FactorEffect(factor, low, high, quantity, method, other, value, reach, p, len(changes), len(changes))
+    return factor_effect(factor, low, high, quantity, method, other, value, reach, p, len(changes), len(changes))
 
 
 def _curve(results: Results, quantity: Quantity, method: str) -> Curve:

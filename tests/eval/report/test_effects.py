@@ -63,10 +63,12 @@ def test_of_a_metric_without_a_unit_less_can_be_better() -> None:
 def test_axes_of_other_names_are_told_by_their_levels() -> None:
     diagnosis = diagnosis_of(paired_results())
     effect = next(one for one in diagnosis.effects if one.factor.name == "size" and one.told)
-    other = effect._replace(factor=effect.factor._replace(name="known_noise", label="noise of known pixels"), high_level="much")
+    other = effect._replace(
+        factor=effect.factor._replace(name="known_noise", label="noise of known pixels"), levels=("low", "much")
+    )
     assert plain(effects.sentence(other)).endswith("when noise of known pixels goes from low to much")
-    assert plain(effects.sentence(other._replace(high_level="very_much"))).endswith("from low to very much")
-    assert effects.step_of(other._replace(high_level="very_much")).levels == "low → very much"
+    assert plain(effects.sentence(other._replace(levels=("low", "very_much")))).endswith("from low to very much")
+    assert effects.step_of(other._replace(levels=("low", "very_much"))).levels == "low → very much"
 
 
 def test_what_is_not_told_is_no_claim_but_says_what_could_have_been_found() -> None:
@@ -118,17 +120,17 @@ def test_two_fingerprints_have_their_difference_beside_them(one: str, other: str
 
 def test_the_group_that_shows_an_axis_is_near_the_mean_effects_and_has_the_worst_score_there() -> None:
     results, diagnosis = paired_results(), diagnosis_of(paired_results())
-    shown = {group.axis: group.items for group in effects.shown_groups(results, diagnosis, PSNR)}
+    shown = effects.shown_groups(results, diagnosis, PSNR)
     assert set(shown) == {"size", "camera_path"}
     assert list(shown["camera_path"]) == ["still", "slow", "fast"]
     own = effects.own_effects(diagnosis, PSNR)
     for axis, items in shown.items():
         of_axis = [one for one in own if one.factor.kind == "paired" and one.factor.name == axis]
         groups = effects.groups(results, axis)
-        near = sorted(groups, key=lambda group: effects._distance(results, group, of_axis) or 0.0)[: len(groups) // 2]
-        surest = max((one for one in of_axis if one.told), key=effects.surely)
+        near = sorted(groups, key=lambda group: effects._distance(results, group, of_axis))[: len(groups) // 2]
+        surest = max((one for one in of_axis if one.told), key=lambda one: one.surely)
         assert not surest.better
-        scores = {str(group.items): results.value(surest.method, group.items[surest.high_level], PSNR) for group in near}
+        scores = {str(group): results.value(surest.one, group[surest.levels[1]], PSNR) for group in near}
         assert scores[str(items)] == min(scores.values()) < max(scores.values())  # type: ignore[type-var]
 
 
@@ -136,7 +138,7 @@ def test_the_group_that_shows_an_axis_is_near_the_mean_effects_and_has_the_worst
 def test_every_axis_of_which_something_is_told_is_shown(most: int, lacking: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(effects, "_MOST_GROUPS", most)
     results = paired_results()
-    assert {group.axis for group in effects.shown_groups(results, diagnosis_of(results), PSNR)} == {"size", "camera_path"}
+    assert set(effects.shown_groups(results, diagnosis_of(results), PSNR)) == {"size", "camera_path"}
     assert effects.without_clips(results, diagnosis_of(results), PSNR) == lacking
 
 
@@ -145,7 +147,7 @@ def test_an_axis_of_which_nothing_is_told_may_have_no_clips_which_is_said(monkey
     results, diagnosis = paired_results(), diagnosis_of(paired_results())
     untold = [one._replace(p=1.0, reach=100.0) if one.factor.name == "size" else one for one in diagnosis.effects]
     diagnosis = diagnosis._replace(effects=tuple(untold))
-    assert {group.axis for group in effects.shown_groups(results, diagnosis, PSNR)} == {"camera_path"}
+    assert set(effects.shown_groups(results, diagnosis, PSNR)) == {"camera_path"}
     assert effects.without_clips(results, diagnosis, PSNR) == "No clips are on this page of: Size of the hole."
 
 
@@ -153,7 +155,7 @@ def test_a_group_that_lacks_a_level_or_a_value_shows_nothing() -> None:
     results, lacking = paired_results(), {"c-fast", "d-high"}
     rest = [score for score in results.scores if score.item_id not in lacking]
     fewer = Results(results.dataset, rest, protocol=CORRECTED)
-    shown = {group.axis: group.items for group in effects.shown_groups(fewer, diagnosis_of(results), PSNR)}
+    shown = effects.shown_groups(fewer, diagnosis_of(results), PSNR)
     assert shown["camera_path"]["fast"] in {"b-fast", "d-fast", "e-fast"}
     assert shown["size"]["high"] in {"b-high", "c-high", "e-high"}
     rows = tuple(row for row in results.dataset.items if row["item_id"] != "d-slow")
@@ -161,7 +163,7 @@ def test_a_group_that_lacks_a_level_or_a_value_shows_nothing() -> None:
     cut = Results(
         replace(results.dataset, items=rows, slices=slices), [one for one in rest if one.item_id != "d-slow"], protocol=CORRECTED
     )
-    shown = {group.axis: group.items for group in effects.shown_groups(cut, diagnosis_of(results), PSNR)}
+    shown = effects.shown_groups(cut, diagnosis_of(results), PSNR)
     assert shown["camera_path"]["fast"] in {"b-fast", "e-fast"}
 
 
@@ -263,7 +265,7 @@ def test_one_interval_without_end_leaves_the_others_as_long_as_they_are(monkeypa
         {(row["method"], row["line"]): row for row in figures.fingerprint_rows(made, PSNR) if row["kind"] == "effect"}
         for made in (diagnosis, wide)
     )
-    key = (own[0].method, figures.line_label(effects.step_of(own[0])))
+    key = (own[0].one, figures.line_label(effects.step_of(own[0])))
     assert (rows[key]["beyond_worse"], rows[key]["beyond_better"]) == (rows[key]["low"], rows[key]["high"])
     assert rows[key]["told"] != usual[key]["told"]  # the words have the whole of it
     assert all(abs(rows[one][end]) < 20 for one in rows for end in ("low", "high") if rows[one][end] is not None)
@@ -351,7 +353,7 @@ def test_the_page_says_of_each_metric_what_its_fingerprints_do(diagnosed: Result
 
 
 def test_the_real_diagnosis_of_the_same_scores_tells_what_was_put_in() -> None:
-    found = {(one.factor.name, one.high_level, one.method): one for one in effects.own_effects(diagnose(paired_results()), PSNR)}
+    found = {(one.factor.name, one.levels[1], one.one): one for one in effects.own_effects(diagnose(paired_results()), PSNR)}
     largest = found["camera_path", "fast", "temporal_median"]
     assert largest.value == pytest.approx(-6.5)
     assert largest.told

@@ -20,12 +20,21 @@ from tests.eval.report.report_of_items import ITEMS, METHODS, psnr
 from inpaintbench import manifest
 from inpaintbench.errors import InputError
 from inpaintbench.eval.protocols.devil import CORRECTED
-from inpaintbench.eval.report import items, write_report
+from inpaintbench.eval.report import gallery, write_report
 from inpaintbench.eval.report.findings import leads_of
-from inpaintbench.eval.report.gallery import Choice, add_asked, add_standouts, spread
-from inpaintbench.eval.report.items import attributes_of, held_quantities, item_data, items_part, source_name
+from inpaintbench.eval.report.gallery import (
+    Choice,
+    add_asked,
+    add_standouts,
+    attributes_of,
+    held_quantities,
+    item_data,
+    items_part,
+    source_name,
+    spread,
+)
 from inpaintbench.eval.report.media import frame_values, recipe_of
-from inpaintbench.eval.report.notes import commands_of, manifest_sha256
+from inpaintbench.eval.report.notes import commands_of, facts_of
 from inpaintbench.eval.report.page import parts_of, render
 from inpaintbench.eval.results.quantity import Quantity
 from inpaintbench.eval.results.tables import Results
@@ -99,7 +108,7 @@ def test_attributes_are_those_that_differ_and_can_be_chosen() -> None:
     assert (found["hole.hole_fraction"].numeric, found["weather"].numeric) == (True, False)
     assert found["hole.hole_fraction"].label == "Hole fraction"
     assert found["hole.hole_fraction"].values[7] is None
-    many = [{"attributes": {"name": f"word {index}", "flag": index % 2 == 0}} for index in range(items.MOST_CHOICES + 1)]
+    many = [{"attributes": {"name": f"word {index}", "flag": index % 2 == 0}} for index in range(gallery.MOST_CHOICES + 1)]
     assert [(one.name, one.values[:2]) for one in attributes_of(many)] == [("flag", ("yes", "no"))]
 
 
@@ -148,7 +157,7 @@ def test_sources_are_called_by_the_last_part_of_their_address() -> None:
 def test_what_is_too_much_for_a_page_is_left_out_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
     results = report_of_items.results()
     assert held_quantities(results, PSNR) == list(results.quantities)
-    monkeypatch.setattr(items, "MOST_VALUES", 2 * len(ITEMS) * len(METHODS))
+    monkeypatch.setattr(gallery, "MOST_VALUES", 2 * len(ITEMS) * len(METHODS))
     assert held_quantities(results, PSNR) == [PSNR, SSIM]
     assert item_data(results, {}, default=PSNR)["left_out"] == ["PSNR of the frame"]
     part = items_part(results, {}, default=PSNR)
@@ -171,7 +180,7 @@ def test_differences_are_those_of_the_tests_with_intervals_over_sources() -> Non
 def test_the_manifest_has_the_hash_that_it_states_and_commands_name_the_methods() -> None:
     made: Dataset = report_of_items.data()
     stated = manifest.own_hash(made)
-    assert manifest_sha256(report_of_items.results()) == stated
+    assert facts_of(report_of_items.results())["SHA-256 of its manifest"] == stated
     known = Results(dataset(SLICES), scores({"telea": {"a1": 1.0}, "mine & yours": {"a1": 2.0}}), protocol=CORRECTED)
     run, rest = "inpaintbench eval run DATASET --run RUN", "--protocol devil/corrected --report"
     predict, score, report = commands_of(known)

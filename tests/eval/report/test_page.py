@@ -20,7 +20,7 @@ from inpaintbench.eval.metrics.base import INAPPLICABLE
 from inpaintbench.eval.protocols.devil import AS_PUBLISHED, CORRECTED
 from inpaintbench.eval.report import notes
 from inpaintbench.eval.report.figures import paper_figure
-from inpaintbench.eval.report.findings import findings, with_unit
+from inpaintbench.eval.report.findings import findings
 from inpaintbench.eval.report.page import default_quantity, parts_of, render
 from inpaintbench.eval.report.plots import (
     difficulty_chart,
@@ -34,7 +34,7 @@ from inpaintbench.eval.report.plots import (
 from inpaintbench.eval.report.slice_tables import RankTable, compared, rank_tables, ranks_lead, steps_notes, steps_table
 from inpaintbench.eval.report.tables import failure_rows, score_table
 from inpaintbench.eval.report.write import report_json
-from inpaintbench.eval.results.quantity import Quantity, metric_title
+from inpaintbench.eval.results.quantity import Quantity, metric_title, with_unit
 from inpaintbench.eval.results.slices import in_reading_order, pair_slices, step_series
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.run_folder import NOT_RUN

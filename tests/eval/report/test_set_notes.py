@@ -26,7 +26,7 @@ from inpaintbench.eval.analysis.means import means_of
 from inpaintbench.eval.analysis.write import write_analysis
 from inpaintbench.eval.report.findings import findings
 from inpaintbench.eval.report.gallery import choose_items, make_exhibits
-from inpaintbench.eval.report.page import default_quantity, figures, parts_of, render
+from inpaintbench.eval.report.page import default_quantity, parts_of, render
 from inpaintbench.eval.report.plots import difficulty_rows
 from inpaintbench.eval.report.tables import score_table
 from inpaintbench.eval.report.write import report_json, summary_csv
@@ -117,8 +117,8 @@ def test_tiles_show_no_number_of_a_whole_slice() -> None:
     choices = choose_items(results, PSNR, per_slice=1)[:1]
     media = FlatMedia(frames=3)
     [(exhibit, _)] = make_exhibits(choices, media, methods=results.methods, rates=dict.fromkeys(ITEMS, 10.0))
-    [figure] = figures(results, [exhibit], default=PSNR)
-    values = [(quantity, text) for tile in figure.tiles for quantity, text in tile.values]
+    [figure] = parts_of(results, [exhibit], title="Sets")["figures"]
+    values = [(quantity, text) for tile in figure["tiles"] for quantity, text in tile["scores"]]
     assert values == [(PSNR, "30.00 dB"), (PSNR, "20.00 dB")]
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from inpaintbench.eval.analysis.means import (
     Means,
     Measure,
+    Spread,
     best,
     difficulty,
     improvements,
@@ -22,26 +23,51 @@ from inpaintbench.pages.words import number, signed_percent
 from inpaintbench.table_files import canonical_bytes, csv_bytes
 
 _MEASURE = ("metric", "region", "measure", "unit", "higher_is_better", "standing")
-
-
-_SIZES = ("n", "n_vectors", "dimension")
 _TABLE_1 = (
-    "slice", "attribute", "setting", "method", *_MEASURE, "mean", "standard_error", *_SIZES, "place", "like_best", "doubtful",
-    "reason", "warning",
+    "slice", "attribute", "setting", "method", *_MEASURE, "mean", "standard_error", "n", "n_vectors", "dimension", "place",
+    "like_best", "doubtful", "reason", "warning",
 )  # fmt: skip
 
 
-def table_1_csv(means: Means) -> bytes:
-    """One row for each slice, metric and method; None is an empty cell, infinity is ``inf``."""
-    return csv_bytes(_TABLE_1, _table_1(means))
-
-
-def analysis_json(means: Means) -> bytes:
-    """Table 1 as JSON with what its numbers are of; infinity is the text ``inf``."""
+def table_files(means: Means) -> dict[str, bytes]:
+    """Name -> bytes: in CSV a row for each number, None an empty cell and infinity ``inf``; tables for people in Markdown."""
     rows = [dict(zip(_TABLE_1, row, strict=True)) for row in _table_1(means)]
     regions = {measure.key: measure.region for measure in means.measures}
     whole = {"title": means.title, "origin": means.origin, "regions": regions, "notes": list(means.notes), "table_1": rows}
-    return canonical_bytes(whole)
+    # From best to worst; those without a place are last.
+    ranks = [
+        [*_told(one.measure), one.slice, *split_level(one.slice), place, method, one.doubtful]
+        for one in table_2(means)
+        for method, place in one.places
+    ]
+    slices = [
+        [*_told(measure), method, *_numbers(one)]
+        for measure in means.measures
+        for method, one in over_slices(means, measure).items()
+    ]
+    methods = [
+        [*_told(measure), name, *_numbers(one)] for measure in means.measures for name, one in difficulty(means, measure).items()
+    ]
+    shares = [
+        [one.attribute, *_told(one.measure), one.method, one.share, one.doubtful, one.reason] for one in improvements(means)
+    ]
+    spread = ("mean", "standard_error")
+    return {
+        "analysis.json": canonical_bytes(whole),
+        "table_1.csv": table_1_csv(means),
+        "table_1.md": table_1_markdown(means),
+        "table_2.csv": csv_bytes((*_MEASURE, "slice", "attribute", "setting", "place", "method", "doubtful"), ranks),
+        "table_2.md": _table_2_markdown(means),
+        "figure_3.csv": csv_bytes((*_MEASURE, "method", *spread, "n_slices", "doubtful", "reason"), slices),
+        "figure_4.csv": csv_bytes((*_MEASURE, "slice", *spread, "n_methods", "doubtful", "reason"), methods),
+        "improvement.csv": csv_bytes(("attribute", *_MEASURE, "method", "improvement", "doubtful", "reason"), shares),
+        "improvement.md": _improvement_markdown(means),
+    }
+
+
+def table_1_csv(means: Means) -> bytes:
+    """One row for each slice, metric and method."""
+    return csv_bytes(_TABLE_1, _table_1(means))
 
 
 def _table_1(means: Means) -> list[list[Any]]:
@@ -53,54 +79,13 @@ def _table_1(means: Means) -> list[list[Any]]:
     ]  # fmt: skip
 
 
-def table_2_csv(means: Means) -> bytes:
-    """One row for each metric, slice and method, from best to worst; those without a place, which is empty then, are last."""
-    columns = (*_MEASURE, "slice", "attribute", "setting", "place", "method", "doubtful")
-    rows = [
-        [*_told(one.measure), one.slice, *split_level(one.slice), place, method, one.doubtful]
-        for one in table_2(means)
-        for method, place in one.places
-    ]
-    return csv_bytes(columns, rows)
+def _told(measure: Measure) -> tuple[Any, ...]:
+    """The columns ``_MEASURE``."""
+    return measure.key, measure.region, measure.label, measure.unit, measure.higher_is_better, measure.standing
 
 
-def figure_3_csv(means: Means) -> bytes:
-    """One row for each metric and method: its mean over slices."""
-    columns = (*_MEASURE, "method", "mean", "standard_error", "n_slices", "doubtful", "reason")
-    rows = [
-        [*_told(measure), method, one.mean, one.standard_error, one.n, one.doubtful, one.reason]
-        for measure in means.measures
-        for method, one in over_slices(means, measure).items()
-    ]
-    return csv_bytes(columns, rows)
-
-
-def figure_4_csv(means: Means) -> bytes:
-    """One row for each metric and slice: its mean over methods."""
-    columns = (*_MEASURE, "slice", "mean", "standard_error", "n_methods", "doubtful", "reason")
-    rows = [
-        [*_told(measure), name, one.mean, one.standard_error, one.n, one.doubtful, one.reason]
-        for measure in means.measures
-        for name, one in difficulty(means, measure).items()
-    ]
-    return csv_bytes(columns, rows)
-
-
-def improvement_csv(means: Means) -> bytes:
-    """One row for each attribute, metric and method: the relative improvement as a share."""
-    columns = ("attribute", *_MEASURE, "method", "improvement", "doubtful", "reason")
-    rows = [
-        [
-            improvement.attribute,
-            *_told(improvement.measure),
-            improvement.method,
-            improvement.share,
-            improvement.doubtful,
-            improvement.reason,
-        ]
-        for improvement in improvements(means)
-    ]
-    return csv_bytes(columns, rows)
+def _numbers(one: Spread) -> tuple[Any, ...]:
+    return one.mean, one.standard_error, one.n, one.doubtful, one.reason
 
 
 def table_1_markdown(means: Means) -> bytes:
@@ -108,48 +93,43 @@ def table_1_markdown(means: Means) -> bytes:
 
     ``*`` leads to what is left out.
     """
-    parts = ["# Table 1", *_opening(means)]
+    parts = ["# Table 1", means.origin, *map(escaped, means.notes)]
     for name in means.slices:
         heads = ["Method", *(measure.title + means.marks([name], measure) for measure in means.measures)]
-        of = {
-            method: [means.named(method), *(_cell(means, name, method, measure) for measure in means.measures)]
-            for method in means.methods
-        }
-        lines = [of[method] for method in means.contenders]
-        lines.append(["*Mean*", *(mean_words(means, name, measure) for measure in means.measures)])
-        lines += [of[method] for method in means.references]
-        lines.append([means.foot, *[""] * len(means.measures)])
-        parts += [f"## {escaped(means.slice_label(name))}", _markdown(heads, lines), *map(escaped, means.sizes(name))]
-        parts += [f"\\* {escaped(reason)}" for reason in _reasons(means, name)]
+        lines: dict[str, list[str]] = {}
+        lacking: dict[tuple[str, str], list[str]] = {}  # the method and a reason -> the metrics
+        for method in means.methods:
+            lines[method] = [means.named(method)]
+            for measure in means.measures:
+                cell = means.cell(name, method, measure)
+                words = number(cell.mean, measure.decimals)
+                words = f"**{words}**" if method in best(means, name, measure) else words
+                words += r" \*" * (cell.reason is not None) + " ‡" * (cell.warning is not None)
+                lines[method].append(words)
+                if cell.reason:
+                    lacking.setdefault((means.named(method), cell.reason), []).append(measure.label)
+        mean = ["*Mean*", *(mean_words(means, name, measure) for measure in means.measures)]
+        rows = [*(lines[method] for method in means.contenders), mean, *(lines[method] for method in means.references)]
+        rows.append([means.foot, *[""] * len(means.measures)])
+        parts += [f"## {escaped(means.slice_label(name))}", _markdown(heads, rows), *map(escaped, means.sizes(name))]
+        for (method, reason), labels in lacking.items():
+            parts.append(r"\* " + escaped(f"{method}, {', '.join(labels)}: {reason}"))
     return ("\n\n".join(parts) + "\n").encode()
 
 
-def _reasons(means: Means, name: str) -> Iterator[str]:
-    """Why numbers of a slice are missing or leave something out, a sentence for each method and reason."""
-    lacking: dict[tuple[str, str], list[str]] = {}
-    for method in means.methods:
-        for measure in means.measures:
-            if reason := means.cell(name, method, measure).reason:
-                lacking.setdefault((means.named(method), reason), []).append(measure.label)
-    for (method, reason), labels in lacking.items():
-        yield f"{method}, {', '.join(labels)}: {reason}"
-
-
-def table_2_markdown(means: Means) -> bytes:
+def _table_2_markdown(means: Means) -> bytes:
     """A table for each metric: slices x places."""
-    parts = ["# Table 2", *_opening(means)]
+    parts = ["# Table 2", means.origin, *map(escaped, means.notes)]
     for measure in means.ranked_measures:
         heads = ["", *(means.slice_label(name) + means.marks([name], measure) for name in means.slices)]
         parts += [f"## {measure.title}", _markdown(heads, ranked_rows(means, measure))]
     return ("\n\n".join(parts) + "\n").encode()
 
 
-def improvement_markdown(means: Means) -> bytes:
+def _improvement_markdown(means: Means) -> bytes:
     """A table for each attribute: methods x metrics, in per cent; positive is better on the high slice."""
-    parts = ["# Relative improvement from low to high", *_opening(means)]
-    shares = {
-        (improvement.attribute, improvement.method, improvement.measure): improvement.share for improvement in improvements(means)
-    }
+    parts = ["# Relative improvement from low to high", means.origin, *map(escaped, means.notes)]
+    shares = {(one.attribute, one.method, one.measure): one.share for one in improvements(means)}
     for pair in means.pairs:
         heads = ["Method", *(one.label + one.mark + means.marks([pair.low, pair.high], one) for one in means.ranked_measures)]
         lines = [
@@ -171,36 +151,17 @@ def ranked_rows(means: Means, measure: Measure) -> list[tuple[str, ...]]:
     Ties are marked ``=``. A method without a place, for too few sources, stands last with its value; one without a value with a
     dash.
     """
-    orders = [ranking(means, name, measure).places for name in means.slices]
-    rows = zip(*([_placed(means, name, measure, order) for name, order in zip(means.slices, orders, strict=True)]), strict=True)
-    return [(str(at + 1) if any(order[at][1] is not None for order in orders) else "", *row) for at, row in enumerate(rows)]
-
-
-def _placed(means: Means, name: str, measure: Measure, order: Sequence[tuple[str, int | None]]) -> list[str]:
-    held = [place for _, place in order]
-    return [
-        f"{method}\u00a0{number(means.cell(name, method, measure).mean, measure.decimals)}"
-        if place is None
-        else f"{method}\u00a0="
-        if held.count(place) > 1
-        else method
-        for method, place in order
-    ]
-
-
-def _cell(means: Means, name: str, method: str, measure: Measure) -> str:
-    cell = means.cell(name, method, measure)
-    words = number(cell.mean, measure.decimals)
-    words = f"**{words}**" if method in best(means, name, measure) else words
-    return words + r" \*" * (cell.reason is not None) + " ‡" * (cell.warning is not None)
-
-
-def _opening(means: Means) -> list[str]:
-    return [means.origin, *map(escaped, means.notes)]
-
-
-def _told(measure: Measure) -> tuple[Any, ...]:
-    return measure.key, measure.region, measure.label, measure.unit, measure.higher_is_better, measure.standing
+    columns, placed = [], [False] * len(means.contenders)
+    for name in means.slices:
+        order = ranking(means, name, measure).places
+        held, texts = [place for _, place in order], []
+        for at, (method, place) in enumerate(order):
+            value = number(means.cell(name, method, measure).mean, measure.decimals)
+            mark = f"\u00a0{value}" if place is None else "\u00a0=" if held.count(place) > 1 else ""
+            texts.append(method + mark)
+            placed[at] = placed[at] or place is not None
+        columns.append(texts)
+    return [(str(at + 1) if placed[at] else "", *row) for at, row in enumerate(zip(*columns, strict=True))]
 
 
 def _markdown(heads: Sequence[str], lines: Iterable[Sequence[str]]) -> str:

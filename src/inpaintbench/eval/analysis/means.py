@@ -6,9 +6,8 @@ import math
 import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from importlib import resources
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from inpaintbench.claims import ENOUGH_SOURCES, too_few
 from inpaintbench.eval.report.tables import counts
@@ -162,26 +161,21 @@ class Means:
         """Return whether any number of a column is doubtful."""
         return any(self.cell(name, method, measure).doubtful for method in self.methods)
 
-    def small_sets(self, name: str, measure: Measure) -> bool:
-        """Return whether any number of a column comes from sets that are small for it."""
-        return any(self.cell(name, method, measure).warning for method in self.methods)
-
     def marks(self, names: Sequence[str], measure: Measure) -> str:
-        """Marks after the head of a column made of slices: † for doubtful, ‡ for small sets."""
-        doubtful, small = (any(test(name, measure) for name in names) for test in (self.doubtful, self.small_sets))
-        return " †" * doubtful + " ‡" * small
+        """Marks after the head of a column made of slices: † for doubtful, ‡ for sets that are small for it."""
+        cells = [self.cell(name, method, measure) for name in names for method in self.methods]
+        return " †" * any(cell.doubtful for cell in cells) + " ‡" * any(cell.warning for cell in cells)
 
     def sizes(self, name: str) -> list[str]:
         """A line for each metric of sets: how large the sets of a slice are."""
-        return [line for measure in self.measures if (line := self._sizes(name, measure))]
-
-    def _sizes(self, name: str, measure: Measure) -> str:
-        cells = [self.cell(name, method, measure) for method in self.methods]
-        found = sorted(
-            {(cell.n_vectors, cell.dimension) for cell in cells if cell.n_vectors is not None and cell.dimension is not None}
-        )
-        sizes = " or ".join(f"N = {n}, d = {d}" for n, d in found)
-        return f"{measure.label}{' ‡' * self.small_sets(name, measure)}: {sizes}." if found else ""
+        lines = []
+        for measure in self.measures:
+            cells = [self.cell(name, method, measure) for method in self.methods]
+            found = {(one.n_vectors, one.dimension) for one in cells if one.n_vectors is not None and one.dimension is not None}
+            sizes = " or ".join(f"N = {n}, d = {d}" for n, d in sorted(found))
+            small = " ‡" * any(cell.warning for cell in cells)
+            lines += [f"{measure.label}{small}: {sizes}."] if found else []
+        return lines
 
     @property
     def ranked_measures(self) -> tuple[Measure, ...]:
@@ -220,34 +214,39 @@ def means_of(results: Results, *, region: str | None = None) -> Means:
     quantities = quantities_in(results.quantities, results.protocol, region)
     slices = in_reading_order(results.slices)
     cells = {
-        (slice_.name, method, quantity.metric): _cell(results, slice_, method, quantity)
-        for slice_ in slices
+        (part.name, method, quantity.metric): _cell(results, part, method, quantity)
+        for part in slices
         for quantity in quantities
         for method in results.methods
     }
-    measures = tuple(_measure(results, quantity, cells) for quantity in quantities)
+    measures = []
+    for quantity in quantities:
+        leaf, own = metric_leaf(quantity.metric), [cell for key, cell in cells.items() if key[2] == quantity.metric]
+        caution, small = None, [cell for cell in own if cell.warning]
+        if small:
+            worst, numbers = min(small, key=lambda cell: cell.n_vectors or 0), sum(cell.mean is not None for cell in own)
+            caution = (
+                f"{len(small)} of {count(numbers, 'number')} from small sets and biased, so slices of unequal N do not compare; "
+                f"the smallest: {worst.warning}"
+            )
+        measures.append(
+            Measure(
+                quantity.metric, quantity_label(quantity), leaf.unit, leaf.decimals, leaf.higher_is_better, caution,
+                quantity.ranked, quantity.region, results.gated(quantity), standing(quantity, results.protocol),
+            )
+        )  # fmt: skip
     protocol = f"{results.protocol.name} ({results.fingerprint})"
     return Means(
         title=results.dataset.name,
         origin=f"Scores of one run under protocol {protocol}; {count(len(results.sources), 'item')}.",
         methods=results.methods,
-        slices=tuple(slice_.name for slice_ in slices),
-        measures=measures,
+        slices=tuple(part.name for part in slices),
+        measures=tuple(measures),
         cells=cells,
         references={method: results.role(method) for method in results.aside},
         places={(one.name, quantity.metric): results.places(one, quantity) for one in slices for quantity in quantities},
         best={(one.name, quantity.metric): results.best(one, quantity) for one in slices for quantity in quantities},
-        notes=(
-            *_few_sources(results),
-            *_fewer_items(results, quantities),
-            *_missing_slices(results),
-            *_unmeasured(results, quantities),
-            *protocol_cautions(results),
-            *exposure_sentences(results),
-            *filter(None, (diagnostic_note(results, quantity) for quantity in quantities)),
-            *(sentence for quantity in quantities for sentence in cautions(results, quantity)),
-            *(f"‡ {measure.label}: {measure.caution}." for measure in measures if measure.caution),
-        ),
+        notes=tuple(_notes(results, quantities, measures)),
     )
 
 
@@ -263,83 +262,36 @@ def _cell(results: Results, one: Slice, method: str, quantity: Quantity) -> Cell
                 unfit=results.unfit(one, method, quantity))  # fmt: skip
 
 
-def _few_sources(results: Results) -> list[str]:
-    counts = {slice_.name: results.n_sources(slice_) for slice_ in results.slices}
-    few = [f"{name} ({count})" for name, count in counts.items() if too_few(count)]
-    if not few:
-        return []
-    takes = f"an interval, rank or lead needs at least {ENOUGH_SOURCES}"
-    return [f"Means alone, unranked, of the slices of few sources ({takes}): {', '.join(few)}."]
-
-
-def _fewer_items(results: Results, quantities: Sequence[Quantity]) -> Iterator[str]:
-    """A sentence for each method that lacks items of others."""
+def _notes(results: Results, quantities: Sequence[Quantity], measures: Sequence[Measure]) -> Iterator[str]:
+    """What to know before the means are believed: of few sources, of fewer items, what is missing, and cautions."""
+    sources = {part.name: results.n_sources(part) for part in results.slices}
+    few = [f"{name} ({n})" for name, n in sources.items() if too_few(n)]
+    if few:
+        takes = f"an interval, rank or lead needs at least {ENOUGH_SOURCES}"
+        yield f"Means alone, unranked, of the slices of few sources ({takes}): {', '.join(few)}."
     ranked = [quantity for quantity in quantities if quantity.ranked]
     for method in results.contenders:
         by_count: dict[int, list[str]] = {}
         for quantity in ranked:
             by_count.setdefault(results.lacking(results.everything, quantity)[method], []).append(quantity_label(quantity))
+        by_count.pop(0, None)
         found = [
-            f"{n} by {'every metric' if len(labels) == len(ranked) > 1 else ', '.join(labels)}"
-            for n, labels in by_count.items() if n
-        ]  # fmt: skip
+            f"{n} by {'every metric' if len(labels) == len(ranked) > 1 else ', '.join(labels)}" for n, labels in by_count.items()
+        ]
         if found:
             yield f"{method} lacks items that others have, so it has no place and is in no mean over methods: {'; '.join(found)}."
-
-
-def _missing_slices(results: Results) -> list[str]:
-    empty = {slice_.name: "it has no items" for slice_ in results.dataset.slices if not slice_.item_ids}
-    return [f"No {name}: {reason}." for name, reason in {**empty, **results.dataset.left_out}.items()]
-
-
-def _unmeasured(results: Results, chosen: Sequence[Quantity]) -> list[str]:
-    """Metrics that no method has a value of, those of one reason in one sentence."""
-    measured = {one.metric for one in chosen}
+    empty = {part.name: "it has no items" for part in results.dataset.slices if not part.item_ids}
+    yield from (f"No {name}: {reason}." for name, reason in {**empty, **results.dataset.left_out}.items())
     by_reason: dict[str, dict[str, None]] = {}
     for quantity, reason in results.unmeasured.items():
-        if quantity.metric not in measured:
+        if quantity.metric not in {one.metric for one in quantities}:
             by_reason.setdefault(reason, {})[metric_label(quantity.metric)] = None
-    return [f"Not measured: {', '.join(names)} ({reason})." for reason, names in by_reason.items()]
-
-
-def _measure(results: Results, quantity: Quantity, cells: Mapping[tuple[str, str, str], Cell]) -> Measure:
-    leaf = metric_leaf(quantity.metric)
-    return Measure(
-        quantity.metric,
-        quantity_label(quantity),
-        leaf.unit,
-        leaf.decimals,
-        leaf.higher_is_better,
-        _small_sets([cell for key, cell in cells.items() if key[2] == quantity.metric]),
-        quantity.ranked,
-        quantity.region,
-        results.gated(quantity),
-        standing(quantity, results.protocol),
-    )
-
-
-def _small_sets(cells: Sequence[Cell]) -> str | None:
-    """Caution for a metric of which some numbers come from small sets, after the warning of the smallest."""
-    small = [cell for cell in cells if cell.warning]
-    if not small:
-        return None
-    worst, numbers = min(small, key=lambda cell: cell.n_vectors or 0), sum(cell.mean is not None for cell in cells)
-    return (
-        f"{len(small)} of {count(numbers, 'number')} from small sets and biased, so slices of unequal N do not compare; "
-        f"the smallest: {worst.warning}"
-    )
-
-
-_FILE = "devil_paper.toml"
-
-
-class PrintedRanking(NamedTuple):
-    """One column of the printed Table 2."""
-
-    metric: str
-    slice: str
-    methods: tuple[str, ...]
-    """Methods from best to worst."""
+    yield from (f"Not measured: {', '.join(names)} ({reason})." for reason, names in by_reason.items())
+    yield from protocol_cautions(results)
+    yield from exposure_sentences(results)
+    yield from filter(None, (diagnostic_note(results, quantity) for quantity in quantities))
+    yield from (sentence for quantity in quantities for sentence in cautions(results, quantity))
+    yield from (f"‡ {measure.label}: {measure.caution}." for measure in measures if measure.caution)
 
 
 def published_means() -> Means:
@@ -348,7 +300,8 @@ def published_means() -> Means:
     Numbers of the four columns that contradict their own printed means are there and marked as doubtful. LPIPS is as printed and
     carries its caution: the network behind it had random parameters.
     """
-    data = _data()
+    text = resources.files(__package__).joinpath("devil_paper.toml").read_text(encoding="utf-8")
+    data = tomllib.loads(text)
     doubtful = {(entry["slice"], entry["metric"]) for entry in data["doubtful"]}
     measures = tuple(
         Measure(key=entry.pop("name"), label=f"{entry.pop('label')} {place_label(entry['region'])}", **entry)
@@ -372,27 +325,6 @@ def published_means() -> Means:
         labels=data["attributes"],
         notes=tuple(data["notes"]),
     )
-
-
-def printed_means() -> dict[tuple[str, str], float]:
-    """The rows "Mean" of the printed Table 1: (slice, metric) -> the mean over methods, rounded as printed."""
-    data = _data()
-    metrics = [entry["name"] for entry in data["metrics"]]
-    return {
-        (name, metric): value
-        for name, rows in data["table_1"].items()
-        for metric, value in zip(metrics, rows["mean"], strict=True)
-    }
-
-
-def printed_rankings() -> list[PrintedRanking]:
-    """The eight columns of the printed Table 2."""
-    return [PrintedRanking(entry["metric"], entry["slice"], tuple(entry["methods"])) for entry in _data()["table_2"]]
-
-
-@lru_cache(maxsize=1)
-def _data() -> dict[str, Any]:
-    return tomllib.loads(resources.files(__package__).joinpath(_FILE).read_text(encoding="utf-8"))
 
 
 class Line(NamedTuple):
@@ -507,7 +439,19 @@ def over_methods(means: Means, name: str, measure: Measure) -> Spread:
 
 def improvement(means: Means, pair: Pair, measure: Measure) -> list[Improvement]:
     """``(high - low) / low`` of each method, negated where lower is better (Figures 5, 7 and 9)."""
-    return [_improvement(means, pair, method, measure) for method in means.methods]
+    found = []
+    for method in means.methods:
+        low, high = (means.cell(name, method, measure) for name in (pair.low, pair.high))
+        share, reason = relative_improvement(low.mean, high.mean, higher_is_better=measure.higher_is_better), None
+        if share is None:
+            reason = "the value in the low slice is 0"
+            for level, cell in (("high", high), ("low", low)):  # what the low slice lacks is told first
+                if cell.mean is None:
+                    reason = f"no value in the {level} slice: {cell.reason}"
+                elif math.isinf(cell.mean):
+                    reason = f"infinite in the {level} slice"
+        found.append(Improvement(pair.attribute, method, measure, share, reason, low.doubtful or high.doubtful))
+    return found
 
 
 def improvements(means: Means) -> list[Improvement]:
@@ -515,41 +459,21 @@ def improvements(means: Means) -> list[Improvement]:
     return [one for pair in means.pairs for measure in means.ranked_measures for one in improvement(means, pair, measure)]
 
 
-def _improvement(means: Means, pair: Pair, method: str, measure: Measure) -> Improvement:
-    low, high = (means.cell(name, method, measure) for name in (pair.low, pair.high))
-    share = relative_improvement(low.mean, high.mean, higher_is_better=measure.higher_is_better)
-    reason = _why_no_share(low, high) if share is None else None
-    return Improvement(pair.attribute, method, measure, share, reason, low.doubtful or high.doubtful)
-
-
-def _why_no_share(low: Cell, high: Cell) -> str:
-    for level, cell in (("low", low), ("high", high)):
-        if cell.mean is None:
-            return f"no value in the {level} slice: {cell.reason}"
-        if math.isinf(cell.mean):
-            return f"infinite in the {level} slice"
-    return "the value in the low slice is 0"
-
-
 def _spread(cells: Mapping[str, Cell], kind: str, *, same_items: bool = False) -> Spread:
+    """Of the cells, or of those that are of the same items, with how many are left out and why."""
     taken = [cell for cell in cells.values() if cell.compared or not same_items]
     found = spread_of([cell.mean for cell in taken])
     error = found.standard_error if all(cell.unfit is None for cell in taken) else None
-    missing = [name for name, cell in cells.items() if cell.mean is None]
-    infinite = [name for name, cell in cells.items() if cell.mean is not None and math.isinf(cell.mean)]
-    fewer = [name for name, cell in cells.items() if same_items and not cell.compared and cell.mean is not None]
-    words = [
-        f"{len(names)} of {len(cells)} {kind} {what} ({_listed(names)})"
-        for names, what in (
-            (missing, "without a value"),
-            (infinite, "infinite and left out"),
-            (fewer, "of fewer items and left out"),
-        )
-        if names
-    ]
+    left_out = {
+        "without a value": [name for name, cell in cells.items() if cell.mean is None],
+        "infinite and left out": [name for name, cell in cells.items() if cell.mean is not None and math.isinf(cell.mean)],
+        "of fewer items and left out": [
+            name for name, cell in cells.items() if same_items and not cell.compared and cell.mean is not None
+        ],
+    }
+    words = []
+    for what, names in left_out.items():
+        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        words += [f"{len(names)} of {len(cells)} {kind} {what} ({', '.join(names[:3])}{more})"] if names else []
     doubtful = any(cell.doubtful for cell in cells.values())
     return Spread(found.mean, error, found.n, "; ".join(words) or None, doubtful)
-
-
-def _listed(names: Sequence[str], most: int = 3) -> str:
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

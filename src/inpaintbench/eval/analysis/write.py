@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -73,7 +73,7 @@ def write_analysis(folder: Path, means: Means) -> AnalysisFiles:
     ours = folder.is_dir() and all(path.is_file() and _OURS.fullmatch(path.name) for path in folder.iterdir())
     if folder.exists() and not ours:
         raise InputError(f"{str(folder)!r} holds something else than an analysis; choose another folder")
-    tables, charts = table_files(means), figure_charts(means)
+    tables, charts = files.table_files(means), figure_charts(means)
     text = render(means, charts)
     with replacing(folder, what="analysis ") as made:
         (made / PAGE).write_text(text, encoding="utf-8")
@@ -83,21 +83,6 @@ def write_analysis(folder: Path, means: Means) -> AnalysisFiles:
             for kind in ("svg", "pdf"):
                 save_chart(chart, made / f"{name}.{kind}")
     return AnalysisFiles(folder / PAGE, tuple(folder / name for name in tables), tuple(folder / f"{name}.svg" for name in charts))
-
-
-def table_files(means: Means) -> dict[str, bytes]:
-    """Name -> bytes."""
-    return {
-        "analysis.json": files.analysis_json(means),
-        "table_1.csv": files.table_1_csv(means),
-        "table_1.md": files.table_1_markdown(means),
-        "table_2.csv": files.table_2_csv(means),
-        "table_2.md": files.table_2_markdown(means),
-        "figure_3.csv": files.figure_3_csv(means),
-        "figure_4.csv": files.figure_4_csv(means),
-        "improvement.csv": files.improvement_csv(means),
-        "improvement.md": files.improvement_markdown(means),
-    }
 
 
 def figure_charts(means: Means) -> dict[str, dict[str, Any]]:
@@ -141,42 +126,36 @@ def render(means: Means, figures: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _slice_table(means: Means, name: str) -> Table:
-    heads = [measure.title + _marks(means, name, measure) for measure in means.measures]
-    columns = (
-        Column("Method", sorts=True, falling=False),
-        *(
-            Column(head, numeric=True, sorts=True, falling=measure.higher_is_better)
-            for head, measure in zip(heads, means.measures, strict=True)
-        ),
-    )
-    of = {}
+    """Methods by the mean of their places in a slice, those without one last, then the mean over them and the references."""
+    placed: dict[str, list[int]] = {method: [] for method in means.contenders}
+    for measure in (measure for measure in means.measures if not measure.gated):
+        for method, place in places(means, name, measure).items():
+            if place is not None:
+                placed[method].append(place)
+    mean_place = {method: fmean(held) if held else math.inf for method, held in placed.items()}
+    rows = {}
     for method in means.methods:
-        head = Cell(method, method, method=method, reference=means.references.get(method) == "reference")
-        of[method] = Row((head, *(_cell(means, name, method, measure) for measure in means.measures)))
-    over = (Cell(mean_words(means, name, measure)) for measure in means.measures)
-    mean = Row((Cell("Mean of methods"), *over), kind="mean total")
-    rows = [*(of[method] for method in _by_place(means, name)), mean, *(of[method] for method in means.references)]
-    return Table(columns, tuple(rows), label=means.slice_label(name), foot=means.foot)
-
-
-def _by_place(means: Means, name: str) -> list[str]:
-    """The competing methods by the mean of their places in a slice, those without one last, by name where it is the same."""
-    columns = [places(means, name, measure) for measure in means.measures if not measure.gated]
-    held = {method: [place for column in columns if (place := column[method]) is not None] for method in means.contenders}
-    mean = {method: fmean(among) if among else math.inf for method, among in held.items()}
-    return sorted(means.contenders, key=lambda method: (mean[method], method))
+        cells = [Cell(method, method, method=method, reference=means.references.get(method) == "reference")]
+        for measure in means.measures:
+            cell = means.cell(name, method, measure)
+            error = "" if cell.standard_error is None else f"± {number(cell.standard_error, measure.decimals)}"
+            marks = "*" * (cell.reason is not None) + "\u00a0‡" * (cell.warning is not None)
+            told = " · ".join(filter(None, (error, cell.reason, cell.warning)))
+            text, strong = number(cell.mean, measure.decimals) + marks, method in best(means, name, measure)
+            cells.append(Cell(text, cell.mean, title=told, strong=strong))
+        rows[method] = Row(tuple(cells))
+    over = Row((Cell("Mean of methods"), *(Cell(mean_words(means, name, one)) for one in means.measures)), kind="mean total")
+    order = sorted(means.contenders, key=lambda method: (mean_place[method], method))
+    columns = [Column("Method", sorts=True, falling=False)]
+    for measure in means.measures:
+        head = measure.title + _marks(means, name, measure)
+        columns.append(Column(head, numeric=True, sorts=True, falling=measure.higher_is_better))
+    shown = (*(rows[method] for method in order), over, *(rows[method] for method in means.references))
+    return Table(tuple(columns), shown, label=means.slice_label(name), foot=means.foot)
 
 
 def _marks(means: Means, name: str, measure: Measure) -> str:
     return means.marks([name], measure).replace(" ", "\u00a0")
-
-
-def _cell(means: Means, name: str, method: str, measure: Measure) -> Cell:
-    cell = means.cell(name, method, measure)
-    error = "" if cell.standard_error is None else f"± {number(cell.standard_error, measure.decimals)}"
-    marks = "*" * (cell.reason is not None) + "\u00a0‡" * (cell.warning is not None)
-    told = " · ".join(part for part in (error, cell.reason, cell.warning) if part)
-    return Cell(number(cell.mean, measure.decimals) + marks, cell.mean, title=told, strong=method in best(means, name, measure))
 
 
 def _ranking_table(means: Means, measure: Measure) -> Table:
@@ -186,36 +165,31 @@ def _ranking_table(means: Means, measure: Measure) -> Table:
 
 
 def _gaps(means: Means) -> Table:
-    """Every number that is not there or leaves something out, by method and reason."""
+    """Every number that is not there or leaves something out, by method and reason.
+
+    An improvement without a value is one where its slices have theirs.
+    """
+    found = [
+        (means.slice_label(one.slice), one.measure.label, one.method, one.cell.reason)
+        for one in table_1(means)
+        if one.cell.reason is not None
+    ]
+    pairs = {pair.attribute: (pair.low, pair.high) for pair in means.pairs}
+    for one in improvements(means):
+        cells = [means.cell(name, one.method, one.measure) for name in pairs[one.attribute]]
+        if one.reason is not None and None not in [cell.mean for cell in cells]:
+            found.append((f"{means.attribute_label(one.attribute)}, improvement", one.measure.label, one.method, one.reason))
+    for attribute, level in means.half_pairs:
+        found.append((f"{means.attribute_label(attribute)}, improvement", "all", "all", f"there is no {level} slice"))
     gaps: dict[tuple[str, str], tuple[dict[str, None], dict[str, None]]] = {}
-    for where, measure, method, reason in _reasons(means):
+    for where, measure, method, reason in found:
         metrics, wheres = gaps.setdefault((method, reason), ({}, {}))
         metrics[measure] = wheres[where] = None
-    rows: list[list[object]] = [
-        [Cell(text, text) for text in (method, ", ".join(metrics), _where(means, wheres), reason)]
-        for (method, reason), (metrics, wheres) in gaps.items()
-    ]
-    heads = ("Method", "Metric", "Where", "Reason")
-    return simple(heads, rows, label="What is missing or left out", sorts=True)
-
-
-def _reasons(means: Means) -> Iterator[tuple[str, str, str, str]]:
-    """Place, metric, method and reason of each gap; an improvement without a value is one where its slices have theirs."""
-    for one in table_1(means):
-        if one.cell.reason is not None:
-            yield means.slice_label(one.slice), one.measure.label, one.method, one.cell.reason
-    for lacking in improvements(means):
-        pair = next(pair for pair in means.pairs if pair.attribute == lacking.attribute)
-        cells = [means.cell(name, lacking.method, lacking.measure) for name in (pair.low, pair.high)]
-        if lacking.reason is not None and None not in [cell.mean for cell in cells]:
-            where = f"{means.attribute_label(lacking.attribute)}, improvement"
-            yield where, lacking.measure.label, lacking.method, lacking.reason
-    for attribute, level in means.half_pairs:
-        yield f"{means.attribute_label(attribute)}, improvement", "all", "all", f"there is no {level} slice"
-
-
-def _where(means: Means, places: Collection[str]) -> str:
-    return "every slice" if set(places) == set(map(means.slice_label, means.slices)) else "; ".join(places)
+    everywhere, rows = set(map(means.slice_label, means.slices)), list[list[object]]()
+    for (method, reason), (metrics, wheres) in gaps.items():
+        where = "every slice" if set(wheres) == everywhere else "; ".join(wheres)
+        rows.append([Cell(text, text) for text in (method, ", ".join(metrics), where, reason)])
+    return simple(("Method", "Metric", "Where", "Reason"), rows, label="What is missing or left out", sorts=True)
 
 
 _LEVEL = "#8a949f"
@@ -230,28 +204,17 @@ def methods_figure(means: Means) -> altair.ConcatChart:
     styles = method_styles(means.methods, means.references)
     panels = []
     for measure in means.measures:
-        spreads = over_slices(means, measure)
-        marks = tuple(
-            Mark(
-                _drawable(spread.mean),
-                _words(measure, spread),
-                styles[method].colour,
-                spread.standard_error,
-                told=_told(method, measure, spread),
-                few=means.unfit(means.slices, method, measure) is not None and spread.mean is not None,
-            )
-            for method, spread in spreads.items()
-            if method in means.contenders
-        )
-        lines = [
-            Reference(
-                method, (_drawable(spread.mean),) * len(marks), (_words(measure, spread),) * len(marks), styles[method].colour
-            )
-            for method, spread in spreads.items()
-            if method in means.references
-        ]
-        dagger = " †" if any(spread.doubtful for spread in spreads.values()) else ""
-        panels.append(Panel(measure.label + measure.mark + dagger, _axis(measure), marks, bars=False, references=tuple(lines)))
+        spreads, marks, lines = over_slices(means, measure), [], []
+        for method, spread in spreads.items():
+            value, words, colour = _drawable(spread.mean), _words(measure, spread), styles[method].colour
+            if method in means.references:
+                n = len(means.contenders)
+                lines.append(Reference(method, (value,) * n, (words,) * n, colour))
+                continue
+            few = means.unfit(means.slices, method, measure) is not None and spread.mean is not None
+            marks.append(Mark(value, words, colour, spread.standard_error, told=_told(method, measure, spread), few=few))
+        heading = measure.label + measure.mark + " †" * any(spread.doubtful for spread in spreads.values())
+        panels.append(Panel(heading, _axis(measure), tuple(marks), bars=False, references=tuple(lines)))
     doubtful = any(means.doubtful(name, measure) for name in means.slices for measure in means.measures)
     lead = f"Dots: mean over {count(len(means.slices), 'slice')}. Whiskers: standard error. The axes need not begin at 0."
     sentences = _sentences(lead, panels, means.measures, _DOUBTFUL if doubtful else "")
@@ -261,29 +224,21 @@ def methods_figure(means: Means) -> altair.ConcatChart:
 def difficulty_figure(means: Means) -> altair.ConcatChart:
     """Mean over methods of each slice with its standard error and a dot for each method, a panel for each metric (Figure 4)."""
     styles = method_styles(means.methods, means.references)
-    panels = []
+    panels, measured = [], set()
     for measure in means.measures:
         marks = []
         for name, spread in difficulty(means, measure).items():
-            values = [(means.cell(name, method, measure).mean, method) for method in means.contenders]
-            dots = tuple((value, method) for value, method in values if value is not None and math.isfinite(value))
-            words = _words(measure, spread) + (" †" if spread.doubtful else "")
-            told = _told(means.slice_label(name), measure, spread)
+            values = {method: means.cell(name, method, measure).mean for method in means.contenders}
+            measured |= {method for method, value in values.items() if value is not None}
+            dots = tuple((value, method) for method, value in values.items() if value is not None and math.isfinite(value))
             few = means.few(name, measure)
-            told += f"; {few}" if few else ""
+            told = _told(means.slice_label(name), measure, spread) + (f"; {few}" if few else "")
             marks.append(
                 Mark(
-                    _drawable(spread.mean),
-                    words,
-                    _LEVEL,
-                    spread.standard_error,
-                    dots,
-                    told,
-                    spread.doubtful,
-                    few is not None,
-                    opacity=_OPACITIES[split_level(name)[1]],
+                    _drawable(spread.mean), _words(measure, spread) + " †" * spread.doubtful, _LEVEL, spread.standard_error, dots,
+                    told, spread.doubtful, few is not None, opacity=_OPACITIES[split_level(name)[1]],
                 )
-            )
+            )  # fmt: skip
         lines = []
         for method in means.references:
             cells = [means.cell(name, method, measure) for name in means.slices]
@@ -291,23 +246,15 @@ def difficulty_figure(means: Means) -> altair.ConcatChart:
             lines.append(Reference(method, tuple(_drawable(cell.mean) for cell in cells), printed, styles[method].colour))
         panels.append(Panel(measure.label + measure.mark, _axis(measure), tuple(marks), references=tuple(lines)))
     doubtful = any(mark.doubtful for panel in panels for mark in panel.marks)
-    lead = f"Bars: mean over {count(len(_measured(means)), 'method')}. Whiskers: standard error. Dots: the methods."
+    lead = f"Bars: mean over {count(len(measured), 'method')}. Whiskers: standard error. Dots: the methods."
     return chart(
         title="Difficulty of the slices (Figure 4)",
         sentences=_sentences(lead, panels, means.measures, f"{_DOUBTFUL} Dashed." if doubtful else ""),
         rows=[means.slice_label(name) for name in means.slices],
         panels=panels,
-        legend={method: styles[method] for method in _measured(means)},
+        legend={method: styles[method] for method in means.contenders if method in measured},
         across=2 if len(panels) < 5 else 3,
     )
-
-
-def _measured(means: Means) -> list[str]:
-    """Methods that have a value somewhere."""
-    cells = ((method, means.cell(name, method, measure)) for method in means.methods for name in means.slices
-             for measure in means.measures)  # fmt: skip
-    found = {method for method, cell in cells if cell.mean is not None}
-    return [method for method in means.contenders if method in found]
 
 
 def attribute_figure(means: Means, pair: Pair) -> altair.ConcatChart:
@@ -334,22 +281,17 @@ def _improvement_chart(means: Means, title: str, panels: Sequence[Panel], measur
 
 def _improvement_panel(means: Means, pair: Pair, measure: Measure, heading: str) -> Panel:
     styles = method_styles(means.methods, means.references)
-    found = improvement(means, pair, measure)
-    unfit = {method: means.unfit((pair.low, pair.high), method, measure) for method in means.contenders}
-    marks = tuple(
-        Mark(one.share, signed_percent(one.share), styles[one.method].colour, doubtful=one.doubtful and one.share is not None,
-             told=f"{one.method}, {measure.label}: {one.reason or signed_percent(one.share)}"
-             + (f"; {unfit[one.method]}" if unfit[one.method] else ""),
-             few=unfit[one.method] is not None and one.share is not None)
-        for one in found
-        if one.method in means.contenders
-    )  # fmt: skip
-    lines = tuple(
-        Reference(one.method, (one.share,) * len(marks), (signed_percent(one.share),) * len(marks), styles[one.method].colour)
-        for one in found
-        if one.method in means.references
-    )
-    return Panel(heading, "improvement  (worse ← 0 → better)", marks, percent=True, references=lines)
+    marks, lines = [], []
+    for one in improvement(means, pair, measure):
+        words, colour, n = signed_percent(one.share), styles[one.method].colour, len(means.contenders)
+        if one.method in means.references:
+            lines.append(Reference(one.method, (one.share,) * n, (words,) * n, colour))
+            continue
+        unfit, there = means.unfit((pair.low, pair.high), one.method, measure), one.share is not None
+        told = f"{one.method}, {measure.label}: {one.reason or words}{f'; {unfit}' if unfit else ''}"
+        few, doubtful = unfit is not None and there, one.doubtful and there
+        marks.append(Mark(one.share, words, colour, doubtful=doubtful, told=told, few=few))
+    return Panel(heading, "improvement  (worse ← 0 → better)", tuple(marks), percent=True, references=tuple(lines))
 
 
 def _told(name: str, measure: Measure, spread: Spread) -> str:

@@ -6,12 +6,12 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.claims import too_few
+from inpaintbench.eval.results.measured import kept
 from inpaintbench.manifest import JSON_COLUMNS, Rows, mapping_of
 from inpaintbench.steps import LEVEL_OF, PAIR_OF
 from inpaintbench.types import Dataset, Slice
@@ -111,6 +111,10 @@ class Factor(NamedTuple):
     """What it is in words: ``size of the hole``."""
 
 
+NO_FACTOR = Factor("", "labelled", (), "")
+"""Of effects that are of none."""
+
+
 class Step(NamedTuple):
     """Pairs of items that differ in one axis alone."""
 
@@ -152,14 +156,10 @@ class Factors:
         return np.asarray(~np.any(missing, axis=0))
 
 
-_FOUND: WeakKeyDictionary[Results, Factors] = WeakKeyDictionary()
-
-
+@kept
 def factors_of(results: Results) -> Factors:
     """What differs between the items of a dataset and rests on enough sources; read once for each ``results``."""
-    if results not in _FOUND:
-        _FOUND[results] = _Finder(results).found()
-    return _FOUND[results]
+    return _Finder(results).found()
 
 
 def source_numbers(results: Results) -> Places:

@@ -2,8 +2,8 @@
 
 Looked at are, of each quantity that ranks methods: the change of each method from a low to a high slice, unless pairs tell it,
 each slice against the items outside of it, the lead of each method over each other, and what each factor does to each method and
-to each such lead (`factor_effects`). What is told of them (findings, headline, leads, diagnosis, on pages and in files) is what
-`simultaneous` leaves of them.
+to each such lead. What is told of them (findings, headline, leads, diagnosis, on pages and in files) is what `simultaneous`
+leaves of them.
 """
 
 from __future__ import annotations
@@ -12,102 +12,21 @@ import math
 from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Literal, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.claims import too_few
-from inpaintbench.eval.comparing.factors import Factor, Places, Step, factors_of, not_compared_in, source_numbers
+from inpaintbench.eval.comparing.factors import NO_FACTOR, Factor, Factors, factors_of, not_compared_in, source_numbers
 from inpaintbench.eval.comparing.simultaneous import difference, simultaneous
-from inpaintbench.eval.comparing.slopes import Regression, of_same_items
+from inpaintbench.eval.comparing.slopes import of_same_items, regression_on
+from inpaintbench.eval.results.measured import kept
 from inpaintbench.eval.values.permutation import LEVEL
 from inpaintbench.types import Slice
 
 if TYPE_CHECKING:
     from inpaintbench.eval.results.quantity import Quantity
     from inpaintbench.eval.results.tables import Results
-
-
-class FactorEstimate(NamedTuple):
-    """One effect of a factor."""
-
-    factor: Factor
-    levels: tuple[str, str]
-    method: str
-    other: str
-    """Empty for the effect on the method itself."""
-    mean: Mean
-
-
-class _Row(NamedTuple):
-    """Values of a method, or of the difference of two, over all items."""
-
-    method: str
-    other: str
-    values: Array
-    weights: Array
-
-
-class FactorEffects:
-    """The factors of a dataset, put to one quantity after the other."""
-
-    def __init__(self, results: Results) -> None:
-        self.results, self.factors, self.sources = results, factors_of(results), source_numbers(results)
-        columns = [values for _, values in self.factors.columns]
-        self.n_sources = int(self.sources.max(initial=-1)) + 1
-        self.regression = regression_on(self.factors.beside, columns, self.sources, self.n_sources)
-
-    def of(self, columns: Columns) -> Iterator[FactorEstimate]:
-        """Every effect that rests on enough sources; on methods alone of those that lack no item (see ``Results.unfit``)."""
-        if not self.factors.all:
-            return
-        results = self.results
-        whole, quantity = results.everything, columns.quantity
-        without = not_compared_in(results, quantity.region)
-        steps = [step for step in self.factors.steps if step.factor.name not in without]
-        fit = [method for method in results.contenders if not results.unfit(whole, method, quantity)]
-        own = [method for method in fit if not results.contradicted(whole, method, quantity)]
-        for rows in (
-            [_Row(method, "", columns.finite(method), columns.weights[method]) for method in own],
-            [_Row(one, other, *columns.apart(one, other)) for one, other in combinations(results.contenders, 2)],
-        ):
-            for row in rows:
-                for step in steps:
-                    if mean := self._paired(step, row.values, row.weights):
-                        yield FactorEstimate(step.factor, (step.low_level, step.high_level), row.method, row.other, mean)
-            yield from self._slopes(rows)
-
-    def _paired(self, step: Step, values: Array, weights: Array) -> Mean | None:
-        low, high = values[step.low], values[step.high]
-        there = ~np.isnan(low) & ~np.isnan(high)
-        apart = difference(np.where(there, high, 0.0), np.where(there, low, 0.0))
-        mean = weighted_mean(apart, (weights[step.low] + weights[step.high]) / 2, there, self.sources[step.low], self.n_sources)
-        return None if mean is None or too_few(mean.n_sources) else mean
-
-    def _slopes(self, rows: Sequence[_Row]) -> Iterator[FactorEstimate]:
-        """Of rows of one kind: those of the same items are fitted together."""
-        if not self.factors.columns:
-            return
-        first = self.regression.columns.shape[1] - len(self.factors.columns)
-        for members in of_same_items([(row.values, row.weights) for row in rows]):
-            weights = rows[members[0]].weights
-            there: Inside = self.factors.known & ~np.isnan(rows[members[0]].values)
-            n, n_sources = int(there.sum()), len(np.unique(self.sources[there]))
-            if too_few(n_sources):
-                continue
-            fit = self.regression.fit(np.stack([rows[place].values for place in members], axis=1), there, weights)
-            for column, (factor, _) in enumerate(self.factors.columns, start=first):
-                levels = (factor.levels[0], factor.levels[-1]) if factor.levels else ("", "")
-                for place, index in enumerate(members) if fit.tells[column] else ():
-                    value, without = float(fit.coefficients[column, place]), fit.without[:, column, place]
-                    mean = Mean(value, without, fit.shares[:, column], n, n_sources)
-                    yield FactorEstimate(factor, levels, rows[index].method, rows[index].other, mean)
-
-
-def regression_on(beside: Array, columns: Sequence[Array], sources: Places, n_sources: int) -> Regression:
-    """The regression on a constant, on what is held constant, and on the columns of factors, these last."""
-    return Regression(np.column_stack([np.ones(len(sources)), beside, *columns]), sources, n_sources)
 
 
 Array = npt.NDArray[np.float64]
@@ -204,19 +123,19 @@ class Effect(NamedTuple):
     quantity: Quantity
     one: str
     """Method of a change or a factor's effect, or the first of a lead; name of the slice."""
-    other: str
+    other: str = ""
     """Attribute of a change; the second method of a lead; empty for a slice and for a factor's effect on a method itself."""
-    within: str
+    within: str = ""
     """Slice in which a lead is; empty for the others."""
-    value: float
-    n: tuple[int, int]
+    value: float = 0.0
+    n: tuple[int, int] = (0, 0)
     """Items on either side, the same twice for a lead."""
-    n_sources: tuple[int, int]
+    n_sources: tuple[int, int] = (0, 0)
     reach: float = math.inf
     """Half the width of its interval among all that was looked at."""
     p: float = 1.0
     """Corrected for all that was looked at."""
-    factor: Factor | None = None
+    factor: Factor = NO_FACTOR
     levels: tuple[str, str] = ("", "")
     """Of a factor: what its step leaves and comes to; empty for a measured one."""
 
@@ -246,19 +165,18 @@ class Effect(NamedTuple):
         return (self.value > 0) == self.quantity.higher_is_better
 
     def turned(self) -> Effect:
-        """A lead seen from its second method."""
+        """A difference between two methods seen from the second."""
         return self._replace(one=self.other, other=self.one, value=-self.value)
 
 
-# A page, its files and its pictures ask for the same.
-_FOUND: WeakKeyDictionary[Results, list[Effect]] = WeakKeyDictionary()
+_Found = tuple[Effect, Array, Array]
+"""An effect, the same without each source, and what each source counts for in it."""
 
 
+@kept
 def looked_at(results: Results) -> list[Effect]:
     """What a report looks at, leads over all items; see ``effects_of``."""
-    if results not in _FOUND:
-        _FOUND[results] = effects_of(results)
-    return _FOUND[results]
+    return effects_of(results)
 
 
 def told_leads(effects: Iterable[Effect]) -> set[tuple[str, Quantity, str, str]]:
@@ -286,75 +204,73 @@ def effects_of(
     places = {item_id: index for index, item_id in enumerate(results.sources)}
     parts = [results.everything, *results.slices, *within]
     inside = {part.name: np.isin(np.arange(len(places)), [places[item_id] for item_id in part.item_ids]) for part in parts}
-    factor_effects = FactorEffects(results) if pairs is None else None
-    found: list[tuple[Effect, Array, Array]] = []
+    found: list[_Found] = []
     for quantity in results.quantities if quantities is None else quantities:
         if quantity.ranked and not quantity.of_sets:
             columns = Columns(results, quantity, sources)
-            of_factors = list(factor_effects.of(columns)) if factor_effects else []
+            if pairs is not None:
+                found += _leads(columns, pairs, within, inside)
+                continue
+            of_factors = list(_of_factors(results, columns))
+            effects = (effect for effect, _, _ in of_factors)
             # Slices of an axis hold the items of its pairs: their difference is the same effect, and would count twice.
-            in_pairs = {(one.factor.name, one.method) for one in of_factors if one.factor.kind == "paired" and not one.other}
-            found += _of_quantity(results, quantity, columns, inside, within, pairs, in_pairs)
-            found += (_of_factor(quantity, one) for one in of_factors)
+            in_pairs = {(e.factor.name, e.one) for e in effects if e.factor.kind == "paired" and not e.other}
+            found += _of_slices(results, columns, inside, in_pairs)
+            found += _leads(columns, list(combinations(results.contenders, 2)), [results.everything, *within], inside)
+            found += of_factors
     if not found:
         return []
-    effects = [effect for effect, _, _ in found]
+    effects_found = [effect for effect, _, _ in found]
+    # Effects of one unit and of designs of one size: of factors those of a kind, of methods or of their leads.
+    of_kind = [(one.kind, one.quantity, one.factor.kind, one.kind == "factor" and bool(one.other)) for one in effects_found]
     among = simultaneous(
-        np.array([effect.value for effect in effects]),
+        np.array([effect.value for effect in effects_found]),
         np.stack([without for _, without, _ in found], axis=1),
-        alike=[_alike(effect) for effect in effects],
-        first=np.array([effect.quantity == results.protocol.primary for effect in effects]),
+        alike=of_kind,
+        first=np.array([effect.quantity == results.protocol.primary for effect in effects_found]),
         shares=np.stack([shares for _, _, shares in found], axis=1),
     )
-    numbers = zip(effects, among.reach.tolist(), among.p.tolist(), strict=True)
+    numbers = zip(effects_found, among.reach.tolist(), among.p.tolist(), strict=True)
     return [effect._replace(reach=reach, p=p) for effect, reach, p in numbers]
 
 
-def _of_quantity(
-    results: Results, quantity: Quantity, columns: Columns, inside: dict[str, Inside],
-    within: Sequence[Slice], pairs: Sequence[tuple[str, str]] | None, in_pairs: Container[tuple[str, str]],
-) -> Iterator[tuple[Effect, Array, Array]]:  # fmt: skip
-    if pairs is None:
-        without = not_compared_in(results, quantity.region)
-        for pair in (pair for pair in results.pairs if pair.attribute not in without):
-            for method in results.contenders:
-                if (pair.attribute, method) not in in_pairs and not results.unfit_change(pair, method, quantity):
-                    low, high = (columns.mean(method, inside[part.name]) for part in (pair.low, pair.high))
-                    yield from _apart(Effect("change", quantity, method, pair.attribute, "", 0.0, (0, 0), (0, 0)), low, high)
-        for part in (part for part in results.slices if part.name.rpartition("-")[0] not in without):
-            methods = results.compared(part, quantity)
-            own = _over(columns, methods, inside[part.name])
-            rest = _over(columns, methods, inside[results.everything.name] & ~inside[part.name])
-            yield from _apart(Effect("slice", quantity, part.name, "", "", 0.0, (0, 0), (0, 0)), rest, own)
-    leads = list(combinations(results.contenders, 2)) if pairs is None else pairs
-    for part in [results.everything, *within] if pairs is None else within:
-        for one, other in leads:
+def _of_mean(effect: Effect, mean: Mean) -> _Found:
+    """``effect`` with the numbers of a mean over the same items on either side."""
+    n, n_sources = (mean.n, mean.n), (mean.n_sources, mean.n_sources)
+    return effect._replace(value=mean.value, n=n, n_sources=n_sources), mean.without, mean.shares
+
+
+def _leads(
+    columns: Columns, pairs: Sequence[tuple[str, str]], within: Sequence[Slice], inside: dict[str, Inside]
+) -> Iterator[_Found]:
+    for part in within:
+        for one, other in pairs:
             found = columns.lead(one, other, inside[part.name])
             if found is not None and not too_few(found.n_sources):
-                n, n_sources = (found.n, found.n), (found.n_sources, found.n_sources)
-                yield Effect("lead", quantity, one, other, part.name, found.value, n, n_sources), found.without, found.shares
+                yield _of_mean(Effect("lead", columns.quantity, one, other, part.name), found)
 
 
-def _of_factor(quantity: Quantity, found: FactorEstimate) -> tuple[Effect, Array, Array]:
-    factor, levels, one, other, mean = found
-    n, n_sources = (mean.n, mean.n), (mean.n_sources, mean.n_sources)
-    effect = Effect("factor", quantity, one, other, "", mean.value, n, n_sources, factor=factor, levels=levels)
-    return effect, mean.without, mean.shares
-
-
-def _alike(effect: Effect) -> tuple[object, ...]:
-    """Effects of one unit and of designs of one size: of factors those of a kind, of methods or of their leads."""
-    own = (effect.factor.kind, bool(effect.other)) if effect.factor else ()
-    return effect.kind, effect.quantity, *own
-
-
-def _apart(effect: Effect, low: Mean | None, high: Mean | None) -> Iterator[tuple[Effect, Array, Array]]:
-    """``effect`` as the second mean less the first, where both rest on enough sources."""
-    if low is not None and high is not None and not too_few(min(low.n_sources, high.n_sources)):
-        n, n_sources = (low.n, high.n), (low.n_sources, high.n_sources)
-        value = float(difference(high.value, low.value))
-        shares = (low.shares + high.shares) / 2
-        yield effect._replace(value=value, n=n, n_sources=n_sources), difference(high.without, low.without), shares
+def _of_slices(
+    results: Results, columns: Columns, inside: dict[str, Inside], in_pairs: Container[tuple[str, str]]
+) -> Iterator[_Found]:
+    """Changes of methods from low to high slices, and slices against the items outside of them by the mean over methods."""
+    quantity, compared = columns.quantity, list[tuple[Effect, Mean | None, Mean | None]]()
+    without = not_compared_in(results, quantity.region)
+    for pair in (pair for pair in results.pairs if pair.attribute not in without):
+        for method in results.contenders:
+            if (pair.attribute, method) not in in_pairs and not results.unfit_change(pair, method, quantity):
+                low, high = (columns.mean(method, inside[part.name]) for part in (pair.low, pair.high))
+                compared.append((Effect("change", quantity, method, pair.attribute), low, high))
+    for part in (part for part in results.slices if part.name.rpartition("-")[0] not in without):
+        methods, own = results.compared(part, quantity), inside[part.name]
+        rest = _over(columns, methods, inside[results.everything.name] & ~own)
+        compared.append((Effect("slice", quantity, part.name), rest, _over(columns, methods, own)))
+    for effect, first, second in compared:
+        if first is not None and second is not None and not too_few(min(first.n_sources, second.n_sources)):
+            n, n_sources = (first.n, second.n), (first.n_sources, second.n_sources)
+            value = float(difference(second.value, first.value))
+            apart, shares = difference(second.without, first.without), (first.shares + second.shares) / 2
+            yield effect._replace(value=value, n=n, n_sources=n_sources), apart, shares
 
 
 def _over(columns: Columns, methods: Sequence[str], inside: Inside) -> Mean | None:
@@ -367,3 +283,59 @@ def _over(columns: Columns, methods: Sequence[str], inside: Inside) -> Mean | No
     shares = np.mean([mean.shares for mean in means], axis=0)
     fewest = (min(mean.n for mean in means), min(mean.n_sources for mean in means))
     return Mean(math.fsum(mean.value for mean in means) / len(means), without, shares, *fewest)
+
+
+_Row = tuple[str, str, Array, Array]
+"""A method, or two of which the difference is taken: values and weights over all items."""
+
+
+def _of_factors(results: Results, columns: Columns) -> Iterator[_Found]:
+    """Every effect of a factor that rests on enough sources; on methods alone of those that lack no item (see ``Results.unfit``).
+
+    Of an axis: the mean difference within its pairs, in which the clip's own difficulty cancels. Of measured and labelled
+    factors: their coefficients in one regression over all items (`slopes`), which holds the others and the levels of axes
+    constant. An effect on a lead is that on the item-by-item difference of two methods, in which what is hard for both cancels.
+    """
+    factors, quantity, whole = factors_of(results), columns.quantity, results.everything
+    if not factors.all:
+        return
+    without = not_compared_in(results, quantity.region)
+    steps = [step for step in factors.steps if step.factor.name not in without]
+    fit = [method for method in results.contenders if not results.unfit(whole, method, quantity)]
+    own = [method for method in fit if not results.contradicted(whole, method, quantity)]
+    of_methods: list[_Row] = [(method, "", columns.finite(method), columns.weights[method]) for method in own]
+    of_leads: list[_Row] = [(one, other, *columns.apart(one, other)) for one, other in combinations(results.contenders, 2)]
+    for rows in (of_methods, of_leads):
+        for method, other, values, weights in rows:
+            for step in steps:
+                low, high = values[step.low], values[step.high]
+                there = ~np.isnan(low) & ~np.isnan(high)
+                apart = difference(np.where(there, high, 0.0), np.where(there, low, 0.0))
+                both = (weights[step.low] + weights[step.high]) / 2
+                mean = weighted_mean(apart, both, there, columns.sources[step.low], columns.n_sources)
+                if mean is not None and not too_few(mean.n_sources):
+                    levels = (step.low_level, step.high_level)
+                    yield _of_mean(Effect("factor", quantity, method, other, factor=step.factor, levels=levels), mean)
+        yield from _slopes(factors, columns, rows)
+
+
+def _slopes(factors: Factors, columns: Columns, rows: Sequence[_Row]) -> Iterator[_Found]:
+    """Effects of measured and labelled factors on rows of one kind: those of the same items are fitted together."""
+    if not factors.columns:
+        return
+    held = [values for _, values in factors.columns]
+    regression = regression_on(factors.beside, held, columns.sources, columns.n_sources)
+    first = regression.columns.shape[1] - len(held)
+    for members in of_same_items([(values, weights) for _, _, values, weights in rows]):
+        _, _, values, weights = rows[members[0]]
+        there = factors.known & ~np.isnan(values)
+        n, n_sources = int(there.sum()), len(np.unique(columns.sources[there]))
+        if too_few(n_sources):
+            continue
+        fit = regression.fit(np.stack([rows[place][2] for place in members], axis=1), there, weights)
+        for column, (factor, _) in enumerate(factors.columns, start=first):
+            levels = (factor.levels[0], factor.levels[-1]) if factor.levels else ("", "")
+            for place, index in enumerate(members) if fit.tells[column] else ():
+                value, without = float(fit.coefficients[column, place]), fit.without[:, column, place]
+                mean = Mean(value, without, fit.shares[:, column], n, n_sources)
+                yield _of_mean(Effect("factor", columns.quantity, *rows[index][:2], factor=factor, levels=levels), mean)

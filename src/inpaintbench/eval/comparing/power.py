@@ -70,8 +70,11 @@ def power_of(effect: float, films: int, deviations: Deviations, design: Design) 
     error = _error(films, deviations, design)
     if error == 0:
         return float(effect != 0)
+    degrees = (films - 1) * (1 if design.effects == 1 else 2)
+    # Standard errors by which an effect has to differ from 0.
+    bound = students_t((1 - (1 - LEVEL) * design.declared) ** (1 / design.effects), degrees)
     # Of a t that lies off by the effect in standard errors: the share beyond the bound on that side.
-    return 1 - float(nctdtr(_degrees(films, design), abs(effect) / error, _bound(films, design)))
+    return 1 - float(nctdtr(degrees, abs(effect) / error, bound))
 
 
 def least_effect(films: int, deviations: Deviations, design: Design, *, power: float = POWER) -> float | None:
@@ -111,13 +114,3 @@ def _error(films: int, deviations: Deviations, design: Design) -> float:
     """Standard error of the mean over films."""
     of_clip = deviations.clips**2 + deviations.masks**2 / design.masks
     return math.sqrt((deviations.films**2 + of_clip / design.clips) / films)
-
-
-def _bound(films: int, design: Design) -> float:
-    """Standard errors by which an effect has to differ from 0."""
-    alone = (1 - (1 - LEVEL) * design.declared) ** (1 / design.effects)
-    return students_t(alone, _degrees(films, design))
-
-
-def _degrees(films: int, design: Design) -> int:
-    return (films - 1) * (1 if design.effects == 1 else 2)

@@ -81,24 +81,19 @@ def standings_of_places(columns: Sequence[Column], places: Mapping[str, Sequence
     """``standings`` where the place of each method in each column is known already."""
     if not columns:
         raise InputError("there is no metric to rank by; name at least one")
-    means = {method: _mean(row) for method, row in places.items()}
-    final = rank({method: None if mean is None else float(mean) for method, mean in means.items()}, higher_is_better=False)
-    found = [Standing(method, tuple(row), means[method], final[method], _reason(columns, row)) for method, row in places.items()]
-    return sorted(found, key=_by_place)
+    found = []
+    for method, row in places.items():
+        known = [place for place in row if place is not None]
+        missing = [column.name for column, place in zip(columns, row, strict=True) if place is None]
+        mean = None if missing else Fraction(sum(known), len(known))
+        found.append(Standing(method, tuple(row), mean, None, f"no place by {', '.join(missing)}" if missing else None))
+    means = {one.method: None if one.mean is None else float(one.mean) for one in found}
+    final = rank(means, higher_is_better=False)
+    return sorted((one._replace(place=final[one.method]) for one in found), key=_by_place)
 
 
 def _by_place(standing: Standing) -> tuple[bool, int]:
     return standing.place is None, standing.place or 0
-
-
-def _mean(places: Sequence[int | None]) -> Fraction | None:
-    known = [place for place in places if place is not None]
-    return Fraction(sum(known), len(known)) if len(known) == len(places) else None
-
-
-def _reason(columns: Sequence[Column], places: Sequence[int | None]) -> str | None:
-    missing = [column.name for column, place in zip(columns, places, strict=True) if place is None]
-    return f"no place by {', '.join(missing)}" if missing else None
 
 
 def shared(
@@ -202,18 +197,16 @@ class RunStandings:
     @property
     def texts(self) -> dict[str, list[str]]:
         """Method -> its values; the number of items stands behind where it is not all, and what the protocol leaves out."""
-        return {
-            method: [self._text(value, method, quantity) for value, quantity in zip(row, self.quantities, strict=True)]
-            for method, row in self.values.items()
-        }
-
-    def _text(self, value: float | None, method: str, quantity: Quantity) -> str:
-        if value is None:
-            return ABSENT
-        summary = self.results.summary(self.part, method, quantity)
-        counts = [] if quantity.of_sets or summary.n == len(self.part.item_ids) else [f"n {summary.n}"]
-        counts += [f"{summary.n_infinite} infinite"] if summary.n_infinite else []
-        return f"{value:.4f} [{', '.join(counts)}]" if counts else f"{value:.4f}"
+        texts: dict[str, list[str]] = {}
+        for method, row in self.values.items():
+            texts[method] = []
+            for value, quantity in zip(row, self.quantities, strict=True):
+                summary = self.results.summary(self.part, method, quantity)
+                counts = [] if quantity.of_sets or summary.n == len(self.part.item_ids) else [f"n {summary.n}"]
+                counts += [f"{summary.n_infinite} infinite"] if summary.n_infinite else []
+                behind = f" [{', '.join(counts)}]" if counts else ""
+                texts[method].append(ABSENT if value is None else f"{value:.4f}{behind}")
+        return texts
 
     def remarks(self) -> Iterator[str]:
         """Sentences on places that are missing, directions that were printed wrong, and the sizes of sets."""
@@ -230,25 +223,21 @@ class RunStandings:
                 yield SHARED
         for name in (one.metric for one in self.quantities if one.metric in self.results.protocol.ranked_against):
             yield f"{name} is ranked the wrong way round, as this protocol's tables were printed"
-        yield from filter(None, map(self._left_out, self.quantities))
+        for quantity in self.quantities:
+            # Who leaves out the hard items would gain.
+            fair = self.results.comparable(self.part, quantity)
+            unfair = [method for method in self.results.contenders if not fair[method]]
+            sizes = {method: len(self.results.measured(self.part, method, quantity)) for method in unfair}
+            if fewer := [f"{method} ({size})" for method, size in sizes.items() if size]:
+                yield f"no place by {quantity.metric}, with values of fewer items than others: {', '.join(fewer)}"
         yield from (words for quantity in self.quantities if not self.few for words in self._of_few_sources(quantity))
         yield from (self._of_sets(quantity) for quantity in self.quantities if quantity.of_sets)
         yield from (sentence.removesuffix(".") for sentence in exposure_sentences(self.results))
-        yield from filter(None, map(self._over_unexposed, self.quantities))
-
-    def _left_out(self, quantity: Quantity) -> str | None:
-        """Return who has no place since values are of fewer items: who leaves out the hard ones would gain."""
-        fair = self.results.comparable(self.part, quantity)
-        unfair = [method for method in self.results.contenders if not fair[method]]
-        counts = {method: len(self.results.measured(self.part, method, quantity)) for method in unfair}
-        few = [f"{method} ({count})" for method, count in counts.items() if count]
-        return f"no place by {quantity.metric}, with values of fewer items than others: {', '.join(few)}" if few else None
-
-    def _over_unexposed(self, quantity: Quantity) -> str | None:
-        """Return the means over the items that others show next to nothing of, where the others are told of."""
-        over = {method: self.results.over_unexposed(self.part, method, quantity) for method in self.results.methods}
-        told = [f"{method} {one.mean:.4f} (n {one.n})" for method, one in over.items() if one and one.mean is not None]
-        return f"{quantity.metric} over the items not shown by others: {', '.join(told)}" if told else None
+        for quantity in self.quantities:
+            over = {method: self.results.over_unexposed(self.part, method, quantity) for method in self.results.methods}
+            told = [f"{method} {one.mean:.4f} (n {one.n})" for method, one in over.items() if one and one.mean is not None]
+            if told:
+                yield f"{quantity.metric} over the items not shown by others: {', '.join(told)}"
 
     def _of_few_sources(self, quantity: Quantity) -> Iterator[str]:
         """Return who has the items of the others and no place: the values in its mean are of too few sources, or the primary
@@ -275,26 +264,22 @@ class RunStandings:
 
     def plain(self) -> dict[str, Any]:
         """Everything in full numbers, for scripts."""
+        results, part = self.results, self.part
         of_items = [quantity for quantity in self.quantities if not quantity.of_sets]
+        methods = []
+        for one in self.standings:
+            known = {of.metric: len(results.measured(part, one.method, of)) for of in of_items}
+            infinite = {of.metric: results.summary(part, one.method, of).n_infinite for of in of_items}
+            items = {"items_with_values": known, "items_infinite": infinite}
+            methods.append(one.plain(self.columns, self.values[one.method]) | items)
         return {
-            "protocol": self.results.protocol.name,
-            "fingerprint": self.results.fingerprint,
-            "slice": self.part.name,
+            "protocol": results.protocol.name,
+            "fingerprint": results.fingerprint,
+            "slice": part.name,
             "regions": {one.metric: one.region for one in self.quantities},
-            "items": len(self.part.item_ids),
-            "shown_by_other_inputs": self.results.exposed._asdict(),
-            "between_items": {method: effort.between_items for method, effort in self.results.efforts.items()},
+            "items": len(part.item_ids),
+            "shown_by_other_inputs": results.exposed._asdict(),
+            "between_items": {method: effort.between_items for method, effort in results.efforts.items()},
             "metrics": [column._asdict() for column in self.columns],
-            "methods": [
-                standing.plain(self.columns, self.values[standing.method])
-                | {
-                    "items_with_values": {
-                        of.metric: len(self.results.measured(self.part, standing.method, of)) for of in of_items
-                    },
-                    "items_infinite": {
-                        of.metric: self.results.summary(self.part, standing.method, of).n_infinite for of in of_items
-                    },
-                }
-                for standing in self.standings
-            ],
+            "methods": methods,
         }

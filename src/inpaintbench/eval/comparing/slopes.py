@@ -85,6 +85,11 @@ class Regression:
         return Fit(coefficients, without, expected, shares, tells)
 
 
+def regression_on(beside: Array, columns: Sequence[Array], sources: Places, n_sources: int) -> Regression:
+    """The regression on a constant, on what is held constant, and on the columns of factors, these last."""
+    return Regression(np.column_stack([np.ones(len(sources)), beside, *columns]), sources, n_sources)
+
+
 class _BySource:
     """Sums over the items of each source."""
 

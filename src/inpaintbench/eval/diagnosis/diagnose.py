@@ -7,16 +7,16 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from inpaintbench.claims import jackknife_error, too_few
 from inpaintbench.eval.comparing.factors import Factor, Factors, Places, Step, factors_of, source_numbers
-from inpaintbench.eval.comparing.looked_at import Array, Columns, Effect, Inside, looked_at, regression_on, weighted_mean
+from inpaintbench.eval.comparing.looked_at import Array, Columns, Inside, looked_at, weighted_mean
 from inpaintbench.eval.comparing.simultaneous import simultaneous
-from inpaintbench.eval.comparing.slopes import of_same_items
-from inpaintbench.eval.diagnosis.records import Curve, Diagnosis, Explained, FactorEffect, Together, Unexplained
+from inpaintbench.eval.comparing.slopes import of_same_items, regression_on
+from inpaintbench.eval.diagnosis.records import Curve, Diagnosis, Explained, Together, Unexplained
+from inpaintbench.eval.results.measured import kept
 from inpaintbench.eval.results.quantity import Quantity, first_shown, usual_quantities
 from inpaintbench.eval.values.permutation import LEVEL
 
@@ -29,66 +29,51 @@ _MOST_STEPS, _MOST_POINTS = 8, 500
 # Failures that no factor explains: how many are told, of those that are worse by so many standard deviations of what is left.
 _MOST_UNEXPLAINED, _FAR = 5, 2.0
 
-_FOUND: WeakKeyDictionary[Results, Diagnosis] = WeakKeyDictionary()
 
-
+@kept
 def diagnose(results: Results) -> Diagnosis:
     """Say where the methods of a run fail; computed once for each ``results``."""
-    if results not in _FOUND:
-        _FOUND[results] = _diagnosed(results)
-    return _FOUND[results]
-
-
-def _diagnosed(results: Results) -> Diagnosis:
     factors = factors_of(results)
-    effects = tuple(_effect(effect, effect.factor) for effect in looked_at(results) if effect.factor)
+    effects = tuple(effect for effect in looked_at(results) if effect.kind == "factor")
     curves: list[Curve] = []
     explained: list[Explained] = []
     unexplained: list[Unexplained] = []
     for quantity in usual_quantities(results.quantities, results.protocol) if factors.all or factors.measured else ():
         if quantity.ranked and not quantity.of_sets:
             columns = Columns(results, quantity, source_numbers(results))
-            curves += _curves(results, factors, columns)
-            shares, far = _expected(results, factors, columns) if factors.all else ([], [])
-            explained += shares
-            unexplained += far
+            drawn = (
+                _curve(results, factor, values, columns, method)
+                for factor, values in factors.measured
+                for method in results.contenders
+            )
+            curves += filter(None, drawn)
+            for share, far in _expected(results, factors, columns) if factors.all else ():
+                explained.append(share)
+                unexplained += far
     return Diagnosis(
         factors=factors.all, effects=effects, curves=tuple(curves), together=tuple(together(results)),
         explained=tuple(explained), unexplained=tuple(unexplained), left_out=dict(factors.left_out),
     )  # fmt: skip
 
 
-def _effect(found: Effect, factor: Factor) -> FactorEffect:
-    return FactorEffect(
-        factor, *found.levels, found.quantity, found.one, found.other, found.value, found.reach, found.p, found.n[0],
-        found.n_sources[0],
-    )  # fmt: skip
-
-
-def _curves(results: Results, factors: Factors, columns: Columns) -> Iterator[Curve]:
-    for factor, values in factors.measured:
-        for method in results.contenders:
-            yield from _curve(results, factor, values, columns, method)
-
-
-def _curve(results: Results, factor: Factor, attribute: Array, columns: Columns, method: str) -> Iterator[Curve]:
-    """Means over steps of about as many items each, every one of enough sources; none where there are not two such steps."""
+def _curve(results: Results, factor: Factor, attribute: Array, columns: Columns, method: str) -> Curve | None:
+    """Means over steps of about as many items each, every one of enough sources; None where there are not two such steps."""
     values, sources = columns.finite(method), columns.sources
     places = np.flatnonzero(~np.isnan(values) & ~np.isnan(attribute))
     if not len(places):
-        return
+        return None
     steps = _steps(attribute, sources, places)
     inside = [np.isin(np.arange(len(values)), step) for step in steps]
     found = (weighted_mean(values, columns.weights[method], step, sources, columns.n_sources) for step in inside)
     means = [mean for mean in found if mean is not None]
     if len(means) < 2:
-        return
+        return None
     estimates = np.array([mean.value for mean in means])
     without, shares = (np.stack([of(mean) for mean in means], axis=1) for of in (attrgetter("without"), attrgetter("shares")))
     reach = simultaneous(estimates, without, alike=["step"] * len(means), shares=shares).reach
     ids = list(results.sources)
     drawn = places[:: -(-len(places) // _MOST_POINTS)].tolist()
-    yield Curve(
+    return Curve(
         factor, columns.quantity, method,
         at=tuple(float(attribute[step].mean()) for step in steps),
         mean=tuple(estimates.tolist()), low=tuple((estimates - reach).tolist()), high=tuple((estimates + reach).tolist()),
@@ -112,33 +97,28 @@ def _steps(attribute: Array, sources: Places, places: Places) -> list[Places]:
     return steps
 
 
-def _expected(results: Results, factors: Factors, columns: Columns) -> tuple[list[Explained], list[Unexplained]]:
+def _expected(results: Results, factors: Factors, columns: Columns) -> Iterator[tuple[Explained, list[Unexplained]]]:
     """What the factors explain of each method's scores, and the items that are worse than they let expect."""
-    shares: list[Explained] = []
-    far: list[Unexplained] = []
-    regression = regression_on(factors.beside, [values for _, values in factors.columns], columns.sources, columns.n_sources)
+    sources, n_sources = columns.sources, columns.n_sources
+    regression = regression_on(factors.beside, [values for _, values in factors.columns], sources, n_sources)
     rows = [(columns.finite(method), columns.weights[method]) for method in results.contenders]
     for members in of_same_items(rows):
+        weights = rows[members[0]][1]
         there = factors.known & ~np.isnan(rows[members[0]][0])
-        if too_few(len(np.unique(columns.sources[there]))):
+        if too_few(len(np.unique(sources[there]))):
             continue
-        fit = regression.fit(np.stack([rows[place][0] for place in members], axis=1), there, rows[members[0]][1])
+        fit = regression.fit(np.stack([rows[place][0] for place in members], axis=1), there, weights)
         for at, place in enumerate(members):
-            method = results.contenders[place]
-            shares.append(_explained(columns, method, there, fit.expected[:, at]))
+            method, values = results.contenders[place], rows[place][0]
+            # The squares around the mean of the other sources, of which what these let expect takes a share away.
+            mean = weighted_mean(values, weights, there, sources, n_sources)
+            around = np.zeros(len(values)) if mean is None else values - mean.without[sources]
+            spread, left = (float(weights[there] @ rest[there] ** 2) for rest in (around, values - fit.expected[:, at]))
+            share = max(0.0, 1 - left / spread) if spread > 0 else 0.0
+            told = Explained(columns.quantity, method, share, int(there.sum()), len(np.unique(sources[there])))
             # The fit to all items: what the others let expect of a film that is unlike them can lie far outside of what there is.
-            far += _far(list(results.sources), columns, method, there, regression.columns @ fit.coefficients[:, at])
-    return shares, far
-
-
-def _explained(columns: Columns, method: str, there: Inside, expected: Array) -> Explained:
-    """Share of the squares around the mean of the other sources that what these let expect takes away."""
-    values, weights, sources = columns.finite(method), columns.weights[method], columns.sources
-    mean = weighted_mean(values, weights, there, sources, columns.n_sources)
-    around = np.zeros(len(values)) if mean is None else values - mean.without[sources]
-    spread, left = (float(weights[there] @ rest[there] ** 2) for rest in (around, values - expected))
-    share = max(0.0, 1 - left / spread) if spread > 0 else 0.0
-    return Explained(columns.quantity, method, share, int(there.sum()), len(np.unique(sources[there])))
+            expected = regression.columns @ fit.coefficients[:, at]
+            yield told, list(_far(list(results.sources), columns, method, there, expected))
 
 
 def _far(ids: Sequence[str], columns: Columns, method: str, there: Inside, expected: Array) -> Iterator[Unexplained]:
@@ -188,7 +168,9 @@ def together(results: Results) -> list[Together]:
     if not quantity.ranked or quantity.of_sets or not factors.columns:
         return []
     columns = Columns(results, quantity, source_numbers(results))
-    first = _first_half(results)
+    names = sorted(set(results.sources.values()))
+    order = sorted(range(len(names)), key=lambda at: hashlib.sha256(names[at].encode()).digest())
+    first = np.isin(np.arange(len(names)), order[: len(names) // 2])  # the half that proposes
     if too_few(int(first.sum())) or too_few(int((~first).sum())):
         return []
     proposed = [(method, found) for method in results.contenders if (found := _proposed(factors, columns, method, first))]
@@ -206,15 +188,6 @@ def together(results: Results) -> list[Together]:
         for (method, crossed, own), reach, p in zip(confirmed, among.reach, among.p, strict=True)
         if p < LEVEL and _harms(own.value, quantity)
     ]
-
-
-def _first_half(results: Results) -> Inside:
-    """``bool[sources]``: the half that proposes."""
-    names = sorted(set(results.sources.values()))
-    order = sorted(range(len(names)), key=lambda at: hashlib.sha256(names[at].encode()).digest())
-    first = np.zeros(len(names), np.bool_)
-    first[order[: len(names) // 2]] = True
-    return first
 
 
 def _harms(value: float, quantity: Quantity) -> bool:

@@ -6,61 +6,13 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from inpaintbench.eval.comparing.factors import Factor
-from inpaintbench.eval.results.quantity import Quantity, metric_leaf, quantity_label, standing
-from inpaintbench.eval.values.permutation import LEVEL
+from inpaintbench.eval.comparing.looked_at import Effect
+from inpaintbench.eval.results.quantity import Quantity, metric_leaf, quantity_label, standing, with_unit
 from inpaintbench.pages.words import count, number, signed
 from inpaintbench.table_files import csv_bytes
 
 if TYPE_CHECKING:
     from inpaintbench.eval.protocols.base import Protocol
-    from inpaintbench.eval.results.quantity import Quantity
-
-
-class FactorEffect(NamedTuple):
-    """What one step of a factor does to a method, or to its lead over another, with its interval among all that was looked at."""
-
-    factor: Factor
-    low_level: str
-    """Level that the step leaves; empty for a measured factor."""
-    high_level: str
-    """Level that it comes to."""
-    quantity: Quantity
-    method: str
-    other: str
-    """Method whose effect is subtracted; empty where the effect is the method's own."""
-    value: float
-    """Score after the step less score before it, in the metric's unit."""
-    reach: float
-    """Half the width of its interval."""
-    p: float
-    """Corrected for all that was looked at."""
-    n: int
-    """Pairs of items of a paired factor, items of the others."""
-    n_sources: int
-
-    @property
-    def told(self) -> bool:
-        """Return whether it is more than chance."""
-        return self.p < LEVEL
-
-    @property
-    def low(self) -> float:
-        """Lower end of the interval."""
-        return self.value - self.reach
-
-    @property
-    def high(self) -> float:
-        """Upper end."""
-        return self.value + self.reach
-
-    @property
-    def better(self) -> bool:
-        """Return whether it is for the better in the metric's direction."""
-        return (self.value > 0) == self.quantity.higher_is_better
-
-    def turned(self) -> FactorEffect:
-        """A difference between two methods seen from the second."""
-        return self._replace(method=self.other, other=self.method, value=-self.value)
 
 
 class Curve(NamedTuple):
@@ -121,7 +73,7 @@ class Diagnosis(NamedTuple):
     """Everything that is said of where methods fail."""
 
     factors: tuple[Factor, ...]
-    effects: tuple[FactorEffect, ...]
+    effects: tuple[Effect, ...]
     """Of methods and of differences between them."""
     curves: tuple[Curve, ...]
     together: tuple[Together, ...]
@@ -132,7 +84,7 @@ class Diagnosis(NamedTuple):
     """Factor -> why it is not told."""
 
 
-def clearest_first(effects: Sequence[FactorEffect], quantity: Quantity) -> list[FactorEffect]:
+def clearest_first(effects: Sequence[Effect], quantity: Quantity) -> list[Effect]:
     """Effects by one quantity: what is told before what is not, each by the size that its interval leaves.
 
     Of a difference, whoever comes off worse is the first of the two.
@@ -141,33 +93,43 @@ def clearest_first(effects: Sequence[FactorEffect], quantity: Quantity) -> list[
     return sorted(found, key=lambda one: (not one.told, -(abs(one.value) - one.reach) if one.told else one.p))
 
 
-def what_words(effect: FactorEffect) -> str:
+def size_words(effect: Effect | Together) -> str:
+    """The sizes that the interval of what is told holds, with the metric's unit: ``1.20 to 5.10 dB``."""
+    leaf, size = metric_leaf(effect.quantity.metric), abs(effect.value)
+    ends = f"{number(max(0.0, size - effect.reach), leaf.decimals)} to {number(size + effect.reach, leaf.decimals)}"
+    return f"{ends} {leaf.unit}".strip()
+
+
+def moved_words(effect: Effect) -> str:
+    """Whether a score gets better or worse, and by how much: the interval's sizes where it is told, else the size found."""
+    metric = effect.quantity.metric
+    size = size_words(effect) if effect.told else with_unit(abs(effect.value), metric)
+    if metric_leaf(metric).unit and effect.quantity.higher_is_better:
+        return f"{'gains' if effect.better else 'loses'} {size}"
+    return f"gets {size} {'better' if effect.better else 'worse'}"
+
+
+def what_words(effect: Effect) -> str:
     """Who loses or gains how much, by the interval; of what is not told only whose effect it is."""
     if not effect.told:
-        return f"{effect.method}{f' against {effect.other}' if effect.other else ''}: could be chance"
-    leaf = metric_leaf(effect.quantity.metric)
-    sizes = [max(0.0, abs(effect.value) - effect.reach), abs(effect.value) + effect.reach]
-    size = f"{' to '.join(number(one, leaf.decimals) for one in sizes)} {leaf.unit}".strip()
+        return f"{effect.one}{f' against {effect.other}' if effect.other else ''}: could be chance"
     if effect.other:
-        return f"{effect.method} {'gains' if effect.better else 'loses'} {size} against {effect.other}"
-    if leaf.unit and effect.quantity.higher_is_better:
-        return f"{effect.method} {'gains' if effect.better else 'loses'} {size}"
-    return f"{effect.method} gets {size} {'better' if effect.better else 'worse'}"
+        return f"{effect.one} {'gains' if effect.better else 'loses'} {size_words(effect)} against {effect.other}"
+    return f"{effect.one} {moved_words(effect)}"
 
 
-def when_words(effect: FactorEffect) -> str:
+def when_words(effect: Effect) -> str:
     """The step of a factor: ``when size of the hole goes from low to high``."""
-    levels = f"{effect.low_level} to {effect.high_level}".replace("_", " ")
-    step = levels if effect.low_level else effect.factor.step
+    step = " to ".join(effect.levels).replace("_", " ") if effect.levels[0] else effect.factor.step
     return f"when {effect.factor.label} goes from {step}{'' if effect.factor.kind == 'paired' else ', all else equal'}"
 
 
-def rests_on(effect: FactorEffect) -> str:
+def rests_on(effect: Effect) -> str:
     """Pairs or items, and their sources."""
-    return f"{count(effect.n, 'pair' if effect.factor.kind == 'paired' else 'item')} of {count(effect.n_sources, 'source')}"
+    return f"{count(effect.n[0], 'pair' if effect.factor.kind == 'paired' else 'item')} of {count(effect.n_sources[0], 'source')}"
 
 
-def interval_words(effect: FactorEffect) -> str:
+def interval_words(effect: Effect) -> str:
     """The effect with the ends of its interval: ``-4.09 (-5.31 to -2.87)``."""
     decimals = metric_leaf(effect.quantity.metric).decimals
     return f"{signed(effect.value, decimals)} ({signed(effect.low, decimals)} to {signed(effect.high, decimals)})"
@@ -175,12 +137,9 @@ def interval_words(effect: FactorEffect) -> str:
 
 def together_words(one: Together) -> str:
     """What two factors do beyond the sum of each."""
-    leaf = metric_leaf(one.quantity.metric)
-    size = f"{number(max(0.0, abs(one.value) - one.reach), leaf.decimals)} to {number(abs(one.value) + one.reach, leaf.decimals)}"
     return (
         f"{one.method}: {one.one.label} ({one.one.step}) and {one.other.label} ({one.other.step}) together cost "
-        f"{f'{size} {leaf.unit}'.strip()} more than one and the other; found on half of the sources, confirmed on the other "
-        f"{one.n_sources}"
+        f"{size_words(one)} more than one and the other; found on half of the sources, confirmed on the other {one.n_sources}"
     )
 
 
@@ -197,8 +156,7 @@ def explained_words(explained: Sequence[Explained], quantity: Quantity) -> str |
 
 def unexplained_words(one: Unexplained) -> str:
     """A failure that no factor explains."""
-    leaf = metric_leaf(one.quantity.metric)
-    score, expected = (f"{number(value, leaf.decimals)} {leaf.unit}".strip() for value in (one.score, one.expected))
+    score, expected = (with_unit(value, one.quantity.metric) for value in (one.score, one.expected))
     return f"{one.method} on item {one.item_id}: {score}, where {expected} is expected"
 
 
@@ -213,21 +171,21 @@ EFFECT_COLUMNS = (
 )  # fmt: skip
 
 
-def effect_rows(effects: Iterable[FactorEffect], protocol: Protocol) -> list[dict[str, Any]]:
+def effect_rows(effects: Iterable[Effect], protocol: Protocol) -> list[dict[str, Any]]:
     """A row for each effect with the names of ``EFFECT_COLUMNS``; ``other`` is None for an effect on a method itself."""
     return [
         {
             "factor": one.factor.name, "kind": one.factor.kind, "label": one.factor.label, "step": one.factor.step,
-            "low_level": one.low_level or None, "high_level": one.high_level or None, **one.quantity._asdict(),
-            "standing": standing(one.quantity, protocol), "method": one.method, "other": one.other or None, "value": one.value,
-            "interval_low": one.low, "interval_high": one.high, "p_corrected": one.p, "told": one.told, "n": one.n,
-            "n_sources": one.n_sources,
+            "low_level": one.levels[0] or None, "high_level": one.levels[1] or None, **one.quantity._asdict(),
+            "standing": standing(one.quantity, protocol), "method": one.one, "other": one.other or None, "value": one.value,
+            "interval_low": one.low, "interval_high": one.high, "p_corrected": one.p, "told": one.told, "n": one.n[0],
+            "n_sources": one.n_sources[0],
         }
         for one in effects
     ]  # fmt: skip
 
 
-def effects_csv(effects: Sequence[FactorEffect], protocol: Protocol) -> bytes:
+def effects_csv(effects: Sequence[Effect], protocol: Protocol) -> bytes:
     """The same as CSV."""
     return csv_bytes(EFFECT_COLUMNS, [[row[name] for name in EFFECT_COLUMNS] for row in effect_rows(effects, protocol)])
 

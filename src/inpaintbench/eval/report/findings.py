@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 from inpaintbench.claims import ENOUGH_SOURCES
 from inpaintbench.eval.comparing.looked_at import Effect, Kind, looked_at
-from inpaintbench.eval.diagnosis.records import FactorEffect
+from inpaintbench.eval.diagnosis.records import moved_words, size_words, when_words
 from inpaintbench.eval.results.quantity import Quantity, metric_leaf, name_label, quantity_label, slice_label
 from inpaintbench.eval.results.slices import split_step
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.values.permutation import PairTest
 from inpaintbench.pages import Cell, Column, Link, Method, Row, Sentence, Table, Tagged
-from inpaintbench.pages.words import count, number, signed
+from inpaintbench.pages.words import count, p_words, signed
 from inpaintbench.types import Slice
 
 # Leads of methods over each other that are more than chance: a matrix for each metric and region.
@@ -34,76 +34,76 @@ def leads(results: Results) -> list[Leads]:
     """For each quantity that ranks a matrix of differences; empty where there are no two methods to compare."""
     if len(results.contenders) < 2:
         return []
-    return [_leads(results, quantity) for quantity in results.quantities if quantity.ranked]
+    found = []
+    for quantity in (quantity for quantity in results.quantities if quantity.ranked):
+        tests = results.pair_tests(quantity)
+        if quantity.of_sets:
+            note = (
+                "One number for many items cannot be tested item by item. Where enough sources and little computing give it an "
+                "interval, that is in the table above; where there is no interval, nothing tells a lead from chance."
+            )
+            found.append(Leads(quantity, None, note))
+        elif any(test.p is not None for test in tests):
+            found.append(Leads(quantity, _matrix(results, quantity, tests), _tested_on(results, quantity, tests)))
+        else:
+            # Pairs that differ in what they lack would otherwise contradict one another in one sentence.
+            reasons = Counter(str(test.reason) for test in tests)
+            texts = [reason if len(reasons) == 1 else f"{reason} ({count(pairs, 'pair')})" for reason, pairs in reasons.items()]
+            found.append(Leads(quantity, None, f"No test: {'; '.join(texts)}."))
+    return found
 
 
-def _leads(results: Results, quantity: Quantity) -> Leads:
-    tests = results.pair_tests(quantity)
-    if quantity.of_sets:
-        note = (
-            "One number for many items cannot be tested item by item. Where enough sources and little computing give it an "
-            "interval, that is in the table above; where there is no interval, nothing tells a lead from chance."
-        )
-        return Leads(quantity, None, note)
-    if all(test.p is None for test in tests):
-        reasons = Counter(str(test.reason) for test in tests)
-        # Pairs that differ in what they lack would otherwise contradict one another in one sentence.
-        texts = [reason if len(reasons) == 1 else f"{reason} ({count(pairs, 'pair')})" for reason, pairs in reasons.items()]
-        return Leads(quantity, None, f"No test: {'; '.join(texts)}.")
-    return Leads(quantity, _matrix(results, quantity, tests), f"{_tested_on(tests)}{_settled(results, quantity, tests)}")
+def _tested_on(results: Results, quantity: Quantity, tests: Sequence[PairTest]) -> str:
+    """Numbers of items and sources, their weights and infinite values where either differs from the plain mean."""
 
+    def range_of(values: set[int], word: str) -> str:
+        low, high = min(values), max(values)
+        return count(low, word) if low == high else f"{low:,} to {count(high, word)}"
 
-def _tested_on(tests: Sequence[PairTest]) -> str:
-    """Numbers of items and sources."""
-    tested = [test for test in tests if test.p is not None]
-    items, sources = ({getattr(test, name) for test in tested} for name in ("n", "n_sources"))
-    words = f"{_range(items, 'item')} of {_range(sources, 'source')} with finite values of both methods."
-    untested = len(tests) - len(tested)
-    return words + (f" {count(untested, 'pair')} could not be tested." if untested else "")
-
-
-def _settled(results: Results, quantity: Quantity, tests: Sequence[PairTest]) -> str:
-    """Sentences on weights of items and on infinite values, where either differs from the plain mean."""
-    words = ""
+    tested, left_out = [test for test in tests if test.p is not None], {test.n_infinite for test in tests}
+    items, sources = range_of({test.n for test in tested}, "item"), range_of({test.n_sources for test in tested}, "source")
+    words = f"{items} of {sources} with finite values of both methods."
+    if untested := len(tests) - len(tested):
+        words += f" {count(untested, 'pair')} could not be tested."
     if results.protocol.averaging == "all_frames":
         words += " Items weigh by their frames, as in the means."
     if results.infinite_rule(quantity.metric) == "largest_finite":
         words += " Infinite values count as the largest finite one of their method, as in the means."
-    left_out = {test.n_infinite for test in tests}
     if any(left_out):
-        words += f" {_range(left_out, 'item')} of a pair left out for an infinite value."
+        words += f" {range_of(left_out, 'item')} of a pair left out for an infinite value."
     return words
 
 
-def _range(values: set[int], word: str) -> str:
-    low, high = min(values), max(values)
-    return count(low, word) if low == high else f"{low:,} to {count(high, word)}"
-
-
 def _matrix(results: Results, quantity: Quantity, tests: Sequence[PairTest]) -> Table:
+    """The mean difference of each row from each column, in the order of the ranking."""
     by_pair = {frozenset((test.one, test.other)): test for test in tests}
     found = leads_of(results, quantity)
     order = [method for method, _ in results.ranking(results.everything, quantity)]
     leaf = metric_leaf(quantity.metric)
+
+    def cell(row: str, column: str) -> Cell:
+        test, lead = by_pair.get(frozenset((row, column))), found.get((row, column))
+        if row == column:
+            return Cell("·", title="the same method")
+        if test is None or test.difference is None:
+            return Cell("no item of both")
+        mean = signed(test.difference if test.one == row else -test.difference, leaf.decimals)
+        if lead is None:
+            return Cell(mean, below="not tested", title=test.reason or "", method_colour=row)
+        size = f"{mean} {leaf.unit}".strip()
+        title = f"{row} less {column}: {size}; p {p_words(lead.p)}; {_rests_on(test.n, test.n_sources)}"
+        ends = f"{signed(lead.low, leaf.decimals)} to {signed(lead.high, leaf.decimals)}"
+        verdict = "not told apart" if not lead.told else "▲ better" if lead.better else "▼ worse"
+        strong = lead.told and lead.better and not results.barred(results.everything, row, column, quantity)
+        below = f"{verdict}, p {p_words(lead.p)}"
+        return Cell(mean, note=ends, below=below, title=title, strong=strong, method_colour=row)
+
     unit = f" ({leaf.unit})" if leaf.unit else ""
-    better = "higher" if quantity.higher_is_better else "lower"
     return Table(
-        columns=(Column("row less column"), *(Column(method, method=method, key=method) for method in order)),
-        rows=tuple(
-            Row(
-                (
-                    Cell(row, method=row),
-                    *(
-                        _cell(results, row, column, by_pair.get(frozenset((row, column))), found.get((row, column)), quantity)
-                        for column in order
-                    ),
-                ),
-                key=row,
-            )
-            for row in order
-        ),
+        (Column("row less column"), *(Column(method, method=method, key=method) for method in order)),
+        tuple(Row((Cell(row, method=row), *(cell(row, column) for column in order)), key=row) for row in order),
         caption=f"Mean difference in {quantity_label(quantity)}{unit}, row less column, with the interval that holds beside all "
-        f"others; {better} is better.",
+        f"others; {'higher' if quantity.higher_is_better else 'lower'} is better.",
         kind="pairs",
     )
 
@@ -112,33 +112,6 @@ def leads_of(results: Results, quantity: Quantity) -> dict[tuple[str, str], Effe
     """(method, other) -> the one less the other over all items, of either order; without pairs of too few sources."""
     found = [effect for effect in looked_at(results) if effect.kind == "lead" and effect.quantity == quantity]
     return {(own.one, own.other): own for effect in found for own in (effect, effect.turned())}
-
-
-def _cell(results: Results, row: str, column: str, test: PairTest | None, lead: Effect | None, quantity: Quantity) -> Cell:
-    if row == column:
-        return Cell("·", title="the same method")
-    if test is None or test.difference is None:
-        return Cell("no item of both")
-    leaf = metric_leaf(quantity.metric)
-    mean = signed(test.difference if test.one == row else -test.difference, leaf.decimals)
-    if lead is None:
-        return Cell(mean, below="not tested", title=test.reason or "", method_colour=row)
-    unit = f" {leaf.unit}" if leaf.unit else ""
-    title = (
-        f"{row} less {column}: {mean}{unit}; p {p_words(lead.p)}; {count(test.n, 'item')} of {count(test.n_sources, 'source')}"
-    )
-    ends = f"{signed(lead.low, leaf.decimals)} to {signed(lead.high, leaf.decimals)}"
-    verdict = "not told apart" if not lead.told else "▲ better" if lead.better else "▼ worse"
-    below = f"{verdict}, p {p_words(lead.p)}"
-    barred = results.barred(results.everything, row, column, quantity)
-    return Cell(mean, note=ends, below=below, title=title, strong=lead.told and lead.better and not barred, method_colour=row)
-
-
-def p_words(p: float | None) -> str:
-    """Two digits, or a bound where it is smaller than anyone cares."""
-    if p is None:
-        return "–"
-    return "< 0.001" if p < 0.001 else f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
 
 
 TOO_FEW = "Too few sources to tell"
@@ -183,12 +156,8 @@ def standing_note(results: Results, quantity: Quantity) -> str:
     )
 
 
-def _rests_on(items: int, sources: int) -> str:
-    return f"{count(items, 'item')} of {count(sources, 'source')}"
-
-
-def _both(one: tuple[int, int], other: tuple[int, int]) -> str:
-    return f"{_rests_on(*one)}, against {_rests_on(*other)}"
+def _rests_on(items: int, sources: int, *, noun: str = "item") -> str:
+    return f"{count(items, noun)} of {count(sources, 'source')}"
 
 
 def effects(results: Results, quantity: Quantity, kind: Kind) -> list[Effect]:
@@ -213,7 +182,8 @@ def _best(results: Results, quantity: Quantity) -> Finding | None:
         if not results.compared(everything, quantity):
             lacks = ("each method lacks items that others have, so that no two means are of the same items",)
             return Finding(question, ("Nobody to compare with",), lacks, basis, told=False)
-        return _too_few(question, f"telling anything from chance needs at least {ENOUGH_SOURCES} sources", basis)
+        needs = f"telling anything from chance needs at least {ENOUGH_SOURCES} sources"
+        return Finding(question, (TOO_FEW,), (needs,), basis, told=False)
     first, *others = placed
     basis = _rests_on(*_extent(results, everything, first, quantity))
     if not others:
@@ -234,13 +204,10 @@ def _best(results: Results, quantity: Quantity) -> Finding | None:
         why = "they were not tested" if lead is None else f"p {p_words(lead.p)} after correction"
         words = (Method(first), " has the best mean; its lead over ", Method(open_ones[0]), f"{more} could be chance: {why}")
         return Finding(question, tuple(answer), words, basis)
-    least = min((lead for lead in over.values() if lead is not None), key=lambda lead: lead.surely)
-    largest = max(lead.p for lead in over.values() if lead is not None)
-    size = f"ahead by {size_words(least)} of "
-    rest = (
-        f" and by more than chance of all others, p {p_words(largest)} or less" if len(others) > 1 else f", p {p_words(largest)}"
-    )
-    return Finding(question, (Method(first),), (size, Method(least.other), rest), basis)
+    told = [lead for lead in over.values() if lead is not None]
+    least, largest = min(told, key=lambda lead: lead.surely), p_words(max(lead.p for lead in told))
+    rest = f" and by more than chance of all others, p {largest} or less" if len(others) > 1 else f", p {largest}"
+    return Finding(question, (Method(first),), (f"ahead by {size_words(least)} of ", Method(least.other), rest), basis)
 
 
 def _extent(results: Results, one: Slice, method: str, quantity: Quantity) -> tuple[int, int]:
@@ -250,13 +217,6 @@ def _extent(results: Results, one: Slice, method: str, quantity: Quantity) -> tu
         return summary.n, summary.n_clusters
     measured = results.measured(one, method, quantity)
     return len(measured), len({results.sources[item_id] for item_id in measured})
-
-
-def size_words(effect: Effect | FactorEffect) -> str:
-    """The sizes that the interval of what is told holds, with the metric's unit: ``1.20 to 5.10 dB``."""
-    leaf, size = metric_leaf(effect.quantity.metric), abs(effect.value)
-    ends = f"{number(max(0.0, size - effect.reach), leaf.decimals)} to {number(size + effect.reach, leaf.decimals)}"
-    return f"{ends} {leaf.unit}".strip()
 
 
 def _hardest(results: Results, quantity: Quantity) -> Finding | None:
@@ -270,17 +230,15 @@ def _hardest(results: Results, quantity: Quantity) -> Finding | None:
         return _too_few_in_slices(question, results, quantity, known)
     harder = [effect for effect in found if not effect.better] or found
     hardest = harder[0]
-    (rest, own) = zip(hardest.n, hardest.n_sources, strict=True)
+    rest, own = (_rests_on(*side) for side in zip(hardest.n, hardest.n_sources, strict=True))
+    tag, basis = slice_tag(hardest.one), f"{own}, against {rest}"
     if hardest.better or not hardest.told:
-        surest: Sentence = (
-            "that a slice is harder than the items outside of it could be chance; surest of ",
-            slice_tag(hardest.one),
-        )
-        return Finding(question, ("No clear one",), (*surest, f", p {p_words(hardest.p)}"), _both(own, rest), told=False)
+        words = ("that a slice is harder than the items outside of it could be chance; surest of ", tag)
+        return Finding(question, ("No clear one",), (*words, f", p {p_words(hardest.p)}"), basis, told=False)
     more = sum(effect.told for effect in harder[1:])
     also = f"; so {'is' if more == 1 else 'are'} {count(more, 'more slice')}" if more else ""
-    detail = (f"{size_words(hardest)} worse than the items outside of it, mean over methods, p {p_words(hardest.p)}{also}",)
-    return Finding(question, (slice_tag(hardest.one),), detail, _both(own, rest))
+    detail = f"{size_words(hardest)} worse than the items outside of it, mean over methods, p {p_words(hardest.p)}{also}"
+    return Finding(question, (tag,), (detail,), basis)
 
 
 def slice_tag(name: str) -> Tagged:
@@ -288,16 +246,12 @@ def slice_tag(name: str) -> Tagged:
     return Tagged(slice_label(name), split_step(name)[1])
 
 
-def _too_few(question: str, detail: str, basis: str) -> Finding:
-    return Finding(question, (TOO_FEW,), (detail,), basis, told=False)
-
-
 def _too_few_in_slices(question: str, results: Results, quantity: Quantity, slices: Sequence[Slice]) -> Finding:
     """A finding that there are too few sources, with the slice of most of them."""
     extents = [_extent(results, part, method, quantity) for part in slices for method in results.contenders]
     most = max(extents, key=lambda extent: extent[::-1])
     detail = f"a slice counts from {ENOUGH_SOURCES} sources: with fewer any difference could be chance"
-    return _too_few(question, detail, f"at most {_rests_on(*most)} in a slice")
+    return Finding(question, (TOO_FEW,), (detail,), f"at most {_rests_on(*most)} in a slice", told=False)
 
 
 def change_words(change: Effect) -> Sentence:
@@ -305,20 +259,11 @@ def change_words(change: Effect) -> Sentence:
     return (Method(change.one), f" {moved_words(change)}")
 
 
-def moved_words(effect: Effect | FactorEffect) -> str:
-    """Whether a score gets better or worse, and by how much: the interval's sizes where it is told, else the size found."""
-    leaf = metric_leaf(effect.quantity.metric)
-    size = size_words(effect) if effect.told else f"{number(abs(effect.value), leaf.decimals)} {leaf.unit}".strip()
-    if leaf.unit and effect.quantity.higher_is_better:
-        return f"{'gains' if effect.better else 'loses'} {size}"
-    return f"gets {size} {'better' if effect.better else 'worse'}"
-
-
 def step_words(change: Effect) -> str:
     """The attribute of a change from low to high, or the step of an axis."""
-    if change.factor is None:
-        return f"when {name_label(change.other).lower()} goes from low to high"
-    return f"when {change.factor.label} goes from {' to '.join(change.levels)}".replace("_", " ")
+    if change.kind == "factor":
+        return when_words(change).replace("_", " ")
+    return f"when {name_label(change.other).lower()} goes from low to high"
 
 
 def _most_sensitive(results: Results, quantity: Quantity) -> Finding | None:
@@ -327,8 +272,7 @@ def _most_sensitive(results: Results, quantity: Quantity) -> Finding | None:
     found = _surest_first(
         effect
         for effect in looked_at(results)
-        if effect.quantity == quantity
-        and (effect.kind == "change" or (effect.factor is not None and effect.factor.kind == "paired" and not effect.other))
+        if effect.quantity == quantity and (effect.kind == "change" or (effect.factor.kind == "paired" and not effect.other))
     )
     if not found:
         pairs = [
@@ -339,8 +283,9 @@ def _most_sensitive(results: Results, quantity: Quantity) -> Finding | None:
         ]
         return _too_few_in_slices(SENSITIVITY, results, quantity, pairs) if pairs and not quantity.of_sets else None
     most = found[0]
-    (low, high) = zip(most.n, most.n_sources, strict=True)
-    basis = f"{count(low[0], 'pair')} of {count(low[1], 'source')}" if most.factor else _both(low, high)
+    paired = most.kind == "factor"
+    low, high = (_rests_on(*side, noun="pair" if paired else "item") for side in zip(most.n, most.n_sources, strict=True))
+    basis = low if paired else f"{low}, against {high}"
     if not most.told:
         detail = ("the surest could be chance: ", *change_words(most), f" {step_words(most)}, p {p_words(most.p)}")
         return Finding(SENSITIVITY, ("No clear one",), detail, basis, told=False)
@@ -357,10 +302,3 @@ def _coverage(results: Results, quantity: Quantity) -> Finding:
     detail = (f"{quantity_label(quantity)}: ", gaps, f", {infinite} infinite" if infinite else "")
     basis = _rests_on(len(results.sources), len(set(results.sources.values())))
     return Finding("Measured", (f"{len(values) - missing:,} of {len(values):,}",), detail, basis)
-
-
-def with_unit(value: float | None, metric: str) -> str:
-    """A value of ``metric`` as printed, with its unit."""
-    leaf = metric_leaf(metric)
-    words = number(value, leaf.decimals)
-    return f"{words} {leaf.unit}" if leaf.unit and value is not None and math.isfinite(value) else words

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import tempfile
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, TypedDict
 
@@ -67,24 +68,42 @@ class Tiles:
 
     def __init__(self, truth: Frames, *, hole: Hole | None, whole: bool = False) -> None:
         self._tiles = {"truth": _shrink(truth)}
-        self._hole = None if hole is None else _shrink_hole(hole, shape=self._tiles["truth"].shape)
-        self._patch = None if self._hole is None or whole else regions.dilate(self._hole, radius=_PATCH_PIXELS)
+        self._hole = self._patch = None
+        if hole is not None:
+            _, height, width = self._tiles["truth"].shape[:3]
+            # A pixel that is hole in part is hole.
+            self._hole = _resized(hole.view(np.uint8) * np.uint8(255), (width, height)) > 0
+            self._patch = None if whole else regions.dilate(self._hole, radius=_PATCH_PIXELS)
 
     def add(self, channel: str, frames: Frames) -> None:
         """Add ``frames``, of the truth's shape, as the next tile."""
         tile = _shrink(frames)
-        self._tiles[channel] = tile if self._patch is None else _cut(tile, self._patch)
+        if self._patch is not None:  # black around the patch
+            shown = np.zeros_like(tile)
+            for frame, pixels, drawn in zip(tile, self._patch.view(np.uint8), shown, strict=True):
+                cv2.copyTo(frame, pixels, drawn)
+            tile = shown
+        self._tiles[channel] = tile
 
     def sheet(self, *, fps: float) -> tuple[Frames, Layout]:
-        """All tiles as one track, and where they lie in it."""
-        tiles: Mapping[str, Frames] = self._tiles
+        """All tiles as one track, and where they lie in it; what a tile leaves of its cell repeats the tile's edge, which
+        compresses well."""
+        tiles = dict(self._tiles)
         if self._hole is not None:
-            outline = regions.dilate(self._hole, radius=_OUTLINE_PIXELS) & ~self._hole
-            tiles = {**tiles, OUTLINE: _white(outline)}
+            tiles[OUTLINE] = _white(regions.dilate(self._hole, radius=_OUTLINE_PIXELS) & ~self._hole)
             if self._patch is not None:
-                tiles = {**tiles, MASK: _white(regions.dilate(self._hole, radius=_MASK_PIXELS))}
+                tiles[MASK] = _white(regions.dilate(self._hole, radius=_MASK_PIXELS))
         layout = make_layout(tuple(tiles), shape=tiles["truth"].shape, fps=fps)
-        return _arrange(list(tiles.values()), layout), layout
+        rows = math.ceil(len(tiles) / layout.columns)
+        sheet = np.zeros((layout.frames, rows * layout.cell_height, layout.columns * layout.cell_width, 3), np.uint8)
+        for index, tile in enumerate(tiles.values()):
+            row, column = divmod(index, layout.columns)
+            top, left = row * layout.cell_height, column * layout.cell_width
+            cell = sheet[:, top : top + layout.cell_height, left : left + layout.cell_width]
+            cell[:, : layout.tile_height, : layout.tile_width] = tile
+            cell[:, layout.tile_height :, : layout.tile_width] = tile[:, -1:]
+            cell[:, :, layout.tile_width :] = cell[:, :, layout.tile_width - 1 : layout.tile_width]
+        return sheet, layout
 
 
 def make_layout(channels: tuple[str, ...], *, shape: tuple[int, ...], fps: float) -> Layout:
@@ -92,11 +111,8 @@ def make_layout(channels: tuple[str, ...], *, shape: tuple[int, ...], fps: float
     frames, height, width = shape[:3]
     count = len(channels)
     columns = min(range(2, 6), key=lambda columns: (-count % columns, abs(columns - math.sqrt(count))))
-    return Layout(channels, columns, width, height, _blocks(width), _blocks(height), frames, fps)
-
-
-def _blocks(side: int) -> int:
-    return math.ceil(side / 16) * 16
+    cell_width, cell_height = (math.ceil(side / 16) * 16 for side in (width, height))
+    return Layout(channels, columns, width, height, cell_width, cell_height, frames, fps)
 
 
 def _shrink(frames: Frames) -> Frames:
@@ -104,65 +120,38 @@ def _shrink(frames: Frames) -> Frames:
     height, width = frames.shape[1:3]
     scale = min(1.0, TILE_WIDTH / width)
     size = (max(2, round(width * scale)), max(2, round(height * scale)))
-    if size == (width, height):
-        return frames
-    return np.stack([cv2.resize(frame, size, interpolation=cv2.INTER_AREA) for frame in frames]).astype(np.uint8, copy=False)
+    return frames if size == (width, height) else _resized(frames, size)
 
 
-def _cut(frames: Frames, patch: Hole) -> Frames:
-    """Frames inside a patch, black around it."""
-    shown = np.zeros_like(frames)
-    for frame, pixels, drawn in zip(frames, patch.view(np.uint8), shown, strict=True):
-        cv2.copyTo(frame, pixels, drawn)
-    return shown
-
-
-def _shrink_hole(hole: Hole, *, shape: tuple[int, ...]) -> Hole:
-    """The hole at tile size; a pixel that is hole in part is hole."""
-    size = (shape[2], shape[1])
-    shares = [cv2.resize(frame.view(np.uint8) * np.uint8(255), size, interpolation=cv2.INTER_AREA) for frame in hole]
-    return np.stack(shares) > 0
+def _resized(frames: npt.NDArray[np.uint8], size: tuple[int, int]) -> npt.NDArray[np.uint8]:
+    resized = [cv2.resize(frame, size, interpolation=cv2.INTER_AREA) for frame in frames]
+    return np.stack(resized).astype(np.uint8, copy=False)
 
 
 def _white(pixels: Hole) -> Frames:
     return np.repeat(pixels.view(np.uint8)[..., None] * np.uint8(255), 3, axis=-1)
 
 
-def _arrange(tiles: Sequence[Frames], layout: Layout) -> Frames:
-    """All tiles in one track; what a tile leaves of its cell repeats the tile's edge, which compresses well."""
-    rows = math.ceil(len(tiles) / layout.columns)
-    sheet = np.zeros((layout.frames, rows * layout.cell_height, layout.columns * layout.cell_width, 3), np.uint8)
-    for index, tile in enumerate(tiles):
-        top = index // layout.columns * layout.cell_height
-        left = index % layout.columns * layout.cell_width
-        cell = sheet[:, top : top + layout.cell_height, left : left + layout.cell_width]
-        cell[:, : layout.tile_height, : layout.tile_width] = tile
-        cell[:, layout.tile_height :, : layout.tile_width] = tile[:, -1:]
-        cell[:, :, layout.tile_width :] = cell[:, :, layout.tile_width - 1 : layout.tile_width]
-    return sheet
-
-
 def encode(sheet: Frames, *, fps: float) -> bytes:
     """The best quality that meets ``PROXY_BYTES``, and the lowest one when none does."""
-    trial = sheet[:_TRIAL_FRAMES]
     crf, lowest = _CRFS
+
+    def encoded(frames: Frames) -> bytes:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "proxy.mp4"
+            video.write_browser(path, frames, fps=fps, crf=crf)
+            return path.read_bytes()
+
+    def next_crf(size: float) -> int:
+        """Where ``size`` bytes would become ``PROXY_BYTES``: six steps halve them."""
+        return crf if size <= PROXY_BYTES else min(lowest, crf + math.ceil(6 * math.log2(size / PROXY_BYTES)))
+
     # A short trial is cheap and near enough; a trial's share of bytes is that of its frames.
-    crf = _next_crf(crf, len(_encoded(trial, fps=fps, crf=crf)) * len(sheet) / len(trial))
-    while len(data := _encoded(sheet, fps=fps, crf=crf)) > PROXY_BYTES and crf < lowest:
-        crf = _next_crf(crf, len(data))
+    trial = sheet[:_TRIAL_FRAMES]
+    crf = next_crf(len(encoded(trial)) * len(sheet) / len(trial))
+    while len(data := encoded(sheet)) > PROXY_BYTES and crf < lowest:
+        crf = next_crf(len(data))
     return data
-
-
-def _next_crf(crf: int, size: float) -> int:
-    """Return where ``size`` bytes at ``crf`` would become ``PROXY_BYTES``: six steps halve them."""
-    return crf if size <= PROXY_BYTES else min(_CRFS[1], crf + math.ceil(6 * math.log2(size / PROXY_BYTES)))
-
-
-def _encoded(sheet: Frames, *, fps: float, crf: int) -> bytes:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "proxy.mp4"
-        video.write_browser(path, sheet, fps=fps, crf=crf)
-        return path.read_bytes()
 
 
 def poster(frame: npt.NDArray[np.uint8]) -> bytes:
@@ -207,12 +196,13 @@ def recipe_of(
     wanted = tuple(quantity for quantity in quantities if quantity.metric in BY_FRAMES and quantity.region == region)
     grey = protocol.colours == "grey"
     resized = protocol.size is not None and set(sizes) != {protocol.size}
-    others = [
-        *(["at another size"] if resized else []),
-        *(["with a hole that it grows"] if protocol.hole_dilations else []),
-        *(["with the input around the hole"] if protocol.composite and protocol.known_from != "truth" else []),
-        *([] if protocol.composite else ["whole predictions"]),
-    ]
+    differs = {
+        "at another size": resized,
+        "with a hole that it grows": protocol.hole_dilations,
+        "with the input around the hole": protocol.composite and protocol.known_from != "truth",
+        "whole predictions": not protocol.composite,
+    }
+    others = [words for words, there in differs.items() if there]
     if others:
         return Recipe((), (), grey, f"{protocol.name} measures other pixels than the report has: {', '.join(others)}")
     if not wanted:
@@ -229,32 +219,22 @@ def frame_values(recipe: Recipe, truth: Frames, composite: Frames, hole: Hole) -
         composite: the same shape.
         hole: ``bool[T, H, W]``; all True where every pixel is degraded.
     """
-    views = [_view(truth[at : at + 1], composite[at : at + 1], hole[at : at + 1], grey=recipe.grey) for at in range(len(truth))]
-    pairs = zip(recipe.quantities, recipe.metrics, strict=True)
-    return {quantity: [_value(metric, quantity.region, view) for view in views] for quantity, metric in pairs}
-
-
-def _view(truth: Frames, composite: Frames, hole: Hole, *, grey: bool) -> ItemView:
-    view = ItemView.of_arrays(truth=truth, composite=composite, hole=hole)
-    return grey_view(view) if grey else view
-
-
-def _value(metric: Metric, region: str, view: ItemView) -> float | None:
-    try:
-        return metric.measure(view)[region].value
-    except InpaintBenchError:  # frames too small for the metric: its score is missing with that reason
-        return None
+    values: dict[Quantity, Values] = {quantity: [] for quantity in recipe.quantities}
+    for at in range(len(truth)):
+        frame = slice(at, at + 1)
+        view = ItemView.of_arrays(truth=truth[frame], composite=composite[frame], hole=hole[frame])
+        view = grey_view(view) if recipe.grey else view
+        for quantity, metric in zip(recipe.quantities, recipe.metrics, strict=True):
+            value = None
+            with suppress(InpaintBenchError):  # frames too small for the metric: its score is missing with that reason
+                value = metric.measure(view)[quantity.region].value
+            values[quantity].append(value)
+    return values
 
 
 def rounded(values: Sequence[float | None], digits: Callable[[float], float]) -> list[float | str | None]:
     """Values that JSON can hold: infinity as the text ``inf``."""
     return [value if value is None else digits(value) if math.isfinite(value) else "inf" for value in values]
-
-
-class _Held(threading.local):
-    """Id, truth and hole of the item that a thread asked for last."""
-
-    item: tuple[str, Frames, Hole] | None = None
 
 
 class PredictionMedia:
@@ -275,7 +255,8 @@ class PredictionMedia:
         self._root, self._blobs, self._protocol = root, blobs, protocol
         self._rows = {row["item_id"]: row for row in dataset.items}
         self._prediction_of = {(row.item_id, row.method): row for row in predictions}
-        self._held = _Held()
+        # Id, truth and hole of the item that a thread asked for last.
+        self._held = threading.local()
 
     def frames(self, item_id: str, channel: str) -> Frames | None:
         """``truth`` (the input where nobody has it), ``input`` (hole filled), or what is scored of the method ``channel``; None
@@ -290,14 +271,8 @@ class PredictionMedia:
         if channel == "input":
             return frozen.corrupted(self._root, self._rows[item_id], lambda: hole, truth=lambda: truth)
         prediction = self._prediction_of.get((item_id, channel))
-        return None if prediction is None else self._scored(item_id, prediction)
-
-    def hole(self, item_id: str) -> Hole | None:
-        """The hole of the item, ``bool[T, H, W]``; None where every pixel is degraded."""
-        return self._loaded(item_id)[1] if frozen.has_hole(self._rows[item_id]) else None
-
-    def _scored(self, item_id: str, prediction: Prediction) -> Frames | None:
-        truth, hole = self._loaded(item_id)
+        if prediction is None:
+            return None
         try:
             read = video.read_frames(self._blobs.proved(prediction.blob, of=f"the prediction of item {item_id!r}: "))
             frames = fitted(read, self._rows[item_id], resize=self._protocol.resize)
@@ -309,8 +284,12 @@ class PredictionMedia:
             return frames
         return composite_in_place(frozen.corrupted(self._root, self._rows[item_id], lambda: hole), hole, frames)
 
+    def hole(self, item_id: str) -> Hole | None:
+        """The hole of the item, ``bool[T, H, W]``; None where every pixel is degraded."""
+        return self._loaded(item_id)[1] if frozen.has_hole(self._rows[item_id]) else None
+
     def _loaded(self, item_id: str) -> tuple[Frames, Hole]:
-        held = self._held.item
+        held: tuple[str, Frames, Hole] | None = getattr(self._held, "item", None)
         if held is None or held[0] != item_id:
             row = self._rows[item_id]
             if frozen.is_unpaired(row):

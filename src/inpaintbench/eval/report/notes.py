@@ -7,20 +7,21 @@ import math
 import re
 import shlex
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from inpaintbench import manifest
 from inpaintbench.claims import ENOUGH_SOURCES, too_few
 from inpaintbench.eval.methods import METHODS
+from inpaintbench.eval.report.tables import slice_cell
 from inpaintbench.eval.results.cautions import LEAD, between_items_notes
 from inpaintbench.eval.results.measured import NOT_SCORED
-from inpaintbench.eval.results.quantity import metric_label, metric_leaf, metric_title, quantity_label, region_label, slice_label
-from inpaintbench.eval.results.slices import in_reading_order, pair_slices, split_level
+from inpaintbench.eval.results.quantity import metric_label, metric_leaf, metric_title, quantity_label, region_label
+from inpaintbench.eval.results.slices import in_reading_order, pair_slices
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.run_folder import NOT_RUN
 from inpaintbench.eval.values.statistics import INTERVAL, LEVEL
-from inpaintbench.pages import Cell, Column, Link, Row, Sentence, Table
+from inpaintbench.pages import Link, Sentence, Table
 from inpaintbench.pages.tables import simple
 from inpaintbench.pages.words import count
 from inpaintbench.types import canonical_json
@@ -77,8 +78,11 @@ def unmeasured_notes(results: Results) -> list[str]:
     partly = {quantity.metric for quantity in results.quantities}
     groups = []
     for reason, regions in by_reason.items():
-        names = ", ".join(_lost(metric, lost, partly) for metric, lost in regions.items())
-        groups.append(f"{names}: {reason.rstrip('.')}")
+        names = []
+        for metric, lost in regions.items():
+            where = f" ({', '.join(map(region_label, lost))})" if metric in partly else ""
+            names.append(metric_label(metric) + where)
+        groups.append(f"{', '.join(names)}: {reason.rstrip('.')}")
     lines = [f"Not measured here: {'; '.join(groups)}."] if groups else []
     for quantity, (n_items, reason) in results.inapplicable().items():
         lines.append(f"{quantity_label(quantity)} is not of {n_items} of {count(len(results.sources), 'item')}: {reason}.")
@@ -89,11 +93,6 @@ def unmeasured_summary(results: Results) -> str:
     """The metrics of ``unmeasured_notes`` by name, whose reasons unfold."""
     metrics = dict.fromkeys(quantity.metric for quantity in (*results.unmeasured, *results.inapplicable()))
     return f"Not measured here, or not on all items: {', '.join(map(metric_label, metrics))}"
-
-
-def _lost(metric: str, regions: Sequence[str], partly: Collection[str]) -> str:
-    where = f" ({', '.join(region_label(region) for region in regions)})" if metric in partly else ""
-    return metric_label(metric) + where
 
 
 def warnings(results: Results) -> list[Sentence]:
@@ -117,16 +116,11 @@ def facts_of(results: Results) -> dict[str, str]:
     versions = "\n".join(f"{name} {version}" for name, version in sorted(dataset.versions.items()))
     return {
         "Dataset": f"{dataset.name} {dataset.version}",
-        "SHA-256 of its manifest": manifest_sha256(results),
+        "SHA-256 of its manifest": manifest.own_hash(results.dataset),
         "Protocol": results.protocol.name,
         "Fingerprint of the protocol": results.fingerprint,
         "Versions that made the dataset": versions or "not stated",
     }
-
-
-def manifest_sha256(results: Results) -> str:
-    """The hash that the dataset's manifest states of itself."""
-    return manifest.own_hash(results.dataset)
 
 
 def commands_of(results: Results) -> list[str]:
@@ -185,29 +179,22 @@ class Definition(NamedTuple):
 
 def metric_notes(results: Results) -> list[Definition]:
     """The definition of each metric, from its own documentation, and what it does with infinite values."""
-    metrics = dict.fromkeys(quantity.metric for quantity in results.quantities)
-    return [
-        Definition(metric_title(metric), (*_document(inspect.getdoc(metric_leaf(metric)) or ""), *_of_infinite(results, metric)))
-        for metric in metrics
-    ]
-
-
-def _of_infinite(results: Results, metric: str) -> list[str]:
-    """Sentence on infinite values, where there are some or could be."""
-    ceiling = results.protocol.ceiling_decibels(metric)
-    if ceiling is not None:
-        return [f"Nothing is infinite: no value is above {ceiling:g} dB."]
-    infinite = any(score.metric == metric and score.value is not None and math.isinf(score.value) for score in results.scores)
-    return [f"Infinite values are {_INFINITE[results.infinite_rule(metric)]}."] if infinite else []
-
-
-def _document(text: str) -> list[str | tuple[str, ...]]:
-    """A docstring up to its arguments."""
-    blocks = re.split(r"\n\s*\n", text.split("\nArgs:")[0].strip())
-    return [
-        tuple(_inline(entry) for entry in re.split(r"(?:^|\n)\* ", block) if entry) if block.startswith("* ") else _inline(block)
-        for block in blocks
-    ]
+    found = []
+    for metric in dict.fromkeys(quantity.metric for quantity in results.quantities):
+        text = (inspect.getdoc(metric_leaf(metric)) or "").split("\nArgs:")[0].strip()
+        blocks: list[str | tuple[str, ...]] = []
+        for block in re.split(r"\n\s*\n", text):
+            if block.startswith("* "):
+                blocks.append(tuple(_inline(entry) for entry in re.split(r"(?:^|\n)\* ", block) if entry))
+            else:
+                blocks.append(_inline(block))
+        scores = (score.value for score in results.scores if score.metric == metric)
+        if (ceiling := results.protocol.ceiling_decibels(metric)) is not None:
+            blocks.append(f"Nothing is infinite: no value is above {ceiling:g} dB.")
+        elif any(value is not None and math.isinf(value) for value in scores):
+            blocks.append(f"Infinite values are {_INFINITE[results.infinite_rule(metric)]}.")
+        found.append(Definition(metric_title(metric), tuple(blocks)))
+    return found
 
 
 def _inline(text: str) -> str:
@@ -218,76 +205,46 @@ def reading_notes(results: Results) -> list[Definition]:
     """Definitions of mean, interval, rank and the like, with this report's own numbers."""
     sources = count(len(set(results.sources.values())), "source")
     by_items = results.protocol.averaging == "frames_then_items"
-    entries: tuple[tuple[str, str], ...] = (
-        (
-            "Mean",
-            ("Every item counts the same. " if by_items else "Every frame of every item counts the same. ")
-            + "n is the number of items in the mean; infinite and missing ones are counted apart.",
-        ),
-        (
-            f"{LEVEL:.0%} interval",
-            f"{INTERVAL[:1].upper()}{INTERVAL[1:]}. Whole sources ({sources} here), since items of one source resemble each "
-            "other: clips of one video, prints of one finger.",
-        ),
-        (
-            "Few sources",
-            f"Below {ENOUGH_SOURCES} sources there are means and nothing else: no interval, no standard error, no rank, no bold, "
-            f"no test, no filled bar. With {ENOUGH_SOURCES - 1} even the clearest difference could be chance at 0.05.",
-        ),
-        (
-            "Bold",
-            "The best mean of a column among methods with a value of every item that any method has one of, ties "
-            "included. It does not say that the lead is significant: compare the intervals.",
-        ),
-        (
-            "Rank",
-            "By the mean; equal means share a place. A method without a value has none. "
-            "A metric of which neither more nor less is better ranks nobody.",
-        ),
-        (
-            "Findings",
-            "The cards on top state only what the items can tell. A method leads where the paired tests say so. A slice counts "
-            f"from {ENOUGH_SOURCES} sources; two slices differ where their intervals do not meet.",
-        ),
-        ("Difficulty", "Mean over the means of all methods; the error bar is the standard error across methods."),
-        *(_references(results)),
-    )
+    entries = {
+        "Mean": ("Every item counts the same. " if by_items else "Every frame of every item counts the same. ")
+        + "n is the number of items in the mean; infinite and missing ones are counted apart.",
+        f"{LEVEL:.0%} interval": f"{INTERVAL[:1].upper()}{INTERVAL[1:]}. Whole sources ({sources} here), since items of one "
+        "source resemble each other: clips of one video, prints of one finger.",
+        "Few sources": f"Below {ENOUGH_SOURCES} sources there are means and nothing else: no interval, no standard error, no "
+        f"rank, no bold, no test, no filled bar. With {ENOUGH_SOURCES - 1} even the clearest difference could be chance at 0.05.",
+        "Bold": "The best mean of a column among methods with a value of every item that any method has one of, ties "
+        "included. It does not say that the lead is significant: compare the intervals.",
+        "Rank": "By the mean; equal means share a place. A method without a value has none. "
+        "A metric of which neither more nor less is better ranks nobody.",
+        "Findings": "The cards on top state only what the items can tell. A method leads where the paired tests say so. A slice "
+        f"counts from {ENOUGH_SOURCES} sources; two slices differ where their intervals do not meet.",
+        "Difficulty": "Mean over the means of all methods; the error bar is the standard error across methods.",
+    }
+    if results.references:
+        entries["Reference"] = (
+            f"{' and '.join(results.references)}: what is there without filling anything, a floor to see methods against. It "
+            "comes last, as a dashed line in plots (at the edge, with its value, where it lies beyond the others' scale), and is "
+            "in no rank, mean, test or choice."
+        )
     if any(quantity.of_sets for quantity in results.quantities):
-        words = (
+        entries["Sets"] = (
             "Fréchet distances and the like compare the items of a slice as one set, so no item has a value of its own. With "
             "fewer vectors (N) than dimensions (d) a distance depends on N as much as on the method."
         )
-        entries += (("Sets", words),)
     if pair_slices(results.slices):
-        words = (
+        entries["Relative improvement"] = (
             "(high − low) / low, negated where lower is better: up always means that the method does better on the high slice."
         )
-        entries += (("Relative improvement", words),)
-    between = [f"{words}: {', '.join(methods)}" for words, methods in between_items_notes(results).items()]
-    told = [Definition("Between items", (LEAD, tuple(between)))] if between else []
-    return [*(Definition(name, (words,)) for name, words in entries), *told]
-
-
-def _references(results: Results) -> list[tuple[str, str]]:
-    if not results.references:
-        return []
-    names = " and ".join(results.references)
-    words = (
-        f"{names}: what is there without filling anything, a floor to see methods against. It comes last, as a dashed line in "
-        "plots (at the edge, with its value, where it lies beyond the others' scale), and is in no rank, mean, test or choice."
-    )
-    return [("Reference", words)]
+    between = tuple(f"{words}: {', '.join(methods)}" for words, methods in between_items_notes(results).items())
+    told = [Definition("Between items", (LEAD, between))] if between else []
+    return [*(Definition(name, (words,)) for name, words in entries.items()), *told]
 
 
 def slice_table(results: Results) -> Table:
     """Every slice with its rule and size, and those left out with their reason."""
-    rows = []
-    for part in in_reading_order(results.slices):
-        level = split_level(part.name)[1]
-        name = Cell(slice_label(part.name), tags=(level,) if level else ())
-        rows.append(Row((name, Cell(part.rule), Cell(len(part.item_ids)))))
-    rows += [Row((Cell(name), Cell(f"left out: {reason}"), Cell(0))) for name, reason in results.dataset.left_out.items()]
-    return Table((Column("Slice"), Column("Rule"), Column("Items", numeric=True)), tuple(rows), label="Slices and their rules")
+    rows = [[slice_cell(part), part.rule, len(part.item_ids)] for part in in_reading_order(results.slices)]
+    rows += [[name, f"left out: {reason}", 0] for name, reason in results.dataset.left_out.items()]
+    return simple(("Slice", "Rule", "Items"), rows, label="Slices and their rules", numeric=(2,))
 
 
 def constants_table(results: Results) -> Table:

@@ -11,15 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from inpaintbench.claims import ENOUGH_SOURCES, too_few
-from inpaintbench.eval.report.findings import with_unit
 from inpaintbench.eval.report.slice_tables import Compared, series_words, step_means
-from inpaintbench.eval.results.quantity import Quantity, name_label, quantity_label, quantity_title, slice_label
+from inpaintbench.eval.results.quantity import Quantity, name_label, slice_label, with_unit
 from inpaintbench.eval.results.slices import Pair, Series, in_reading_order, pair_slices, split_level
 from inpaintbench.eval.results.tables import Results
-from inpaintbench.eval.values.statistics import Summary
 from inpaintbench.lazily import lazily
 from inpaintbench.pages import MethodStyle
-from inpaintbench.pages.plots import WIDTH, method_colour, method_shape
+from inpaintbench.pages.plots import WIDTH, method_looks
 from inpaintbench.pages.words import count, signed_percent
 from inpaintbench.types import Slice
 
@@ -54,16 +52,13 @@ def difficulty_chart(results: Results, styles: dict[str, MethodStyle]) -> alt.La
         filled=False, shape="diamond", size=130, strokeWidth=2, color="var(--soft)"
     )
     aside = alt.XOffset("method:N", sort=list(styles))
-    colour, shape = method_colour(styles), method_shape(styles)
+    looks = method_looks(styles)
     floors = base.transform_filter("datum.kind == 'reference'")
     return alt.layer(
         bars.encode(x.bandPosition(0.12), alt.X2("slice:N", bandPosition=0.88), y, alt.Y2Datum(0), opacity),
         errors.encode(y="low:Q", y2="high:Q"),
         few.encode(y=y),
-        *(
-            points.encode(y=y, color=colour, shape=shape, xOffset=aside)
-            for points in _points(base, filled="method", hollow="few method", size=85)
-        ),
+        *(points.encode(y=y, **looks, xOffset=aside) for points in _points(base, filled="method", hollow="few method", size=85)),
         floors.mark_rule(strokeDash=[5, 3], strokeWidth=2, color="var(--faint)").encode(
             x.bandPosition(0), alt.X2("slice:N", bandPosition=1), y
         ),
@@ -73,48 +68,43 @@ def difficulty_chart(results: Results, styles: dict[str, MethodStyle]) -> alt.La
 
 def difficulty_rows(results: Results) -> list[PlotRow]:
     """Rows of ``difficulty_chart`` for every quantity."""
-    return [row for quantity in results.quantities for row in _difficulty(results, quantity)]
-
-
-def _difficulty(results: Results, quantity: Quantity) -> Iterator[PlotRow]:
-    slices = in_reading_order(results.slices)
-    spreads = {part.name: results.difficulty(part, quantity) for part in slices}
-    means = {
-        (part.name, method): _drawable(results.summary(part, method, quantity).mean)
-        for part in slices
-        for method in results.methods
-    }
-    low, high = _extent([*(_drawable(spread.mean) for spread in spreads.values()),
-                         *(value for (_, method), value in means.items() if method in results.contenders)])  # fmt: skip
-    for index, part in enumerate(slices):
-        spread, name = spreads[part.name], slice_words(part)
-        few = results.few(part, quantity)
-        shared = {"metric": quantity.metric, "region": quantity.region, "slice": name}
-        if spread.mean is not None and math.isfinite(spread.mean):
-            error = spread.standard_error
-            over = f"mean over {count(spread.n, 'method')} {with_unit(spread.mean, quantity.metric)}"
-            yield shared | {
-                "kind": "few" if few else "mean",
-                "level": split_level(part.name)[1] or "other",
-                "value": spread.mean,
-                "low": None if error is None else spread.mean - error,
-                "high": None if error is None else spread.mean + error,
-                "told": _told(f"{name}: {over}", few),
-            }
-        for method in results.contenders:
-            if (value := means[part.name, method]) is not None:
-                own = results.unfit(part, method, quantity)
-                told = _told(f"{method}, {name}: {with_unit(value, quantity.metric)}", own)
-                yield shared | {"kind": "few method" if own else "method", "method": method, "value": value, "told": told}
-        for method in results.aside:
-            if (value := means[part.name, method]) is not None:
-                at, beyond = _clamped(value, (low, high))
+    slices, rows = in_reading_order(results.slices), list[PlotRow]()
+    for quantity in results.quantities:
+        spreads = {part.name: results.difficulty(part, quantity) for part in slices}
+        means = {
+            (part.name, method): _drawable(results.summary(part, method, quantity).mean)
+            for part in slices
+            for method in results.methods
+        }
+        competing = [value for (_, method), value in means.items() if method in results.contenders]
+        ends = _extent([*(_drawable(spread.mean) for spread in spreads.values()), *competing])
+        for index, part in enumerate(slices):
+            spread, name = spreads[part.name], slice_words(part)
+            few = results.few(part, quantity)
+            shared = {**quantity._asdict(), "slice": name}
+            if spread.mean is not None and math.isfinite(spread.mean):
+                error = spread.standard_error
+                over = f"mean over {count(spread.n, 'method')} {with_unit(spread.mean, quantity.metric)}"
+                rows.append(shared | {
+                    "kind": "few" if few else "mean", "level": split_level(part.name)[1] or "other", "value": spread.mean,
+                    "low": None if error is None else spread.mean - error, "high": None if error is None else spread.mean + error,
+                    "told": _told(f"{name}: {over}", few),
+                })  # fmt: skip
+            for method in (method for method in results.methods if means[part.name, method] is not None):
+                value = means[part.name, method] or 0.0
+                if method in results.contenders:
+                    own = results.unfit(part, method, quantity)
+                    told = _told(f"{method}, {name}: {with_unit(value, quantity.metric)}", own)
+                    rows.append(
+                        shared | {"kind": "few method" if own else "method", "method": method, "value": value, "told": told}
+                    )
+                    continue
+                at, beyond = _clamped(value, ends)
                 words = f"{method} {with_unit(value, quantity.metric)}{beyond}"
                 # One label is enough where all lie inside the scale; at the edge each tells its value.
-                yield shared | {
-                    "kind": "reference", "value": at, "told": f"{words}, {results.role(method)}",
-                    "text": words if beyond or not index else "",
-                }  # fmt: skip
+                text, told = words if beyond or not index else "", f"{words}, {results.role(method)}"
+                rows.append(shared | {"kind": "reference", "value": at, "told": told, "text": text})
+    return rows
 
 
 def sensitivity_chart(styles: dict[str, MethodStyle], methods: Sequence[str], pairs: Sequence[Pair]) -> alt.FacetChart:
@@ -122,11 +112,11 @@ def sensitivity_chart(styles: dict[str, MethodStyle], methods: Sequence[str], pa
     y = alt.Y("value:Q", title=None, axis=alt.Axis(format="+~%", tickCount=5))
     x = alt.X("method:N", sort=list(methods), title=None, axis=None)
     base = alt.Chart(_ROWS).encode(x=x, y=y, description="told:N")
-    colour, shape = method_colour(styles), method_shape(styles)
+    looks = method_looks(styles)
     floors = base.transform_filter("datum.kind == 'reference'")
     layers = alt.layer(
-        base.transform_filter("datum.kind == 'bar'").mark_bar().encode(color=colour),
-        *(points.encode(color=colour, shape=shape) for points in _points(base, filled="bar", hollow="few", size=75)),
+        base.transform_filter("datum.kind == 'bar'").mark_bar().encode(color=looks["color"]),
+        *(points.encode(**looks) for points in _points(base, filled="bar", hollow="few", size=75)),
         base.transform_filter("datum.kind == 'none'").mark_text(text="–", color="var(--soft)"),
         floors.mark_rule(strokeDash=[5, 3], color="var(--faint)").encode(x=alt.value(0), x2=alt.value("width")),
         *(layer.encode(x=alt.value("width")) for layer in _words(floors, "text", align="right", dx=-2, dy=-6, fontSize=10)),
@@ -139,36 +129,25 @@ def sensitivity_chart(styles: dict[str, MethodStyle], methods: Sequence[str], pa
 
 def sensitivity_rows(results: Results) -> list[PlotRow]:
     """Rows of ``sensitivity_chart`` for every quantity that ranks."""
-    pairs = pair_slices(results.slices)
-    return [
-        row
-        for quantity in results.quantities
-        if quantity.ranked
-        for pair in pairs
-        for row in _improvements(results, pair, quantity)
-    ]
-
-
-def _improvements(results: Results, pair: Pair, quantity: Quantity) -> Iterator[PlotRow]:
-    ends = _extent(
-        [results.improvement(other, method, quantity) for other in pair_slices(results.slices) for method in results.contenders]
-    )
-    attribute = name_label(pair.attribute)
-    shared = {"metric": quantity.metric, "region": quantity.region, "attribute": attribute}
-    for method in results.contenders:
-        share = results.improvement(pair, method, quantity)
-        few = results.unfit_change(pair, method, quantity)
-        kind = "none" if share is None else "few" if few else "bar"
-        told = _told(f"{method}, {attribute}: {'no value' if share is None else signed_percent(share)}", few)
-        yield shared | {"kind": kind, "method": method, "value": share or 0.0, "told": told}
-    for method in results.aside:
-        if (share := results.improvement(pair, method, quantity)) is not None and results.contenders:
-            at, beyond = _clamped(share, ends)
-            words = f"{method} {signed_percent(share)}{beyond}"
-            yield shared | {
-                "kind": "reference", "method": results.contenders[0], "value": at, "text": words,
-                "told": f"{words}, {results.role(method)}",
-            }  # fmt: skip
+    pairs, rows = pair_slices(results.slices), list[PlotRow]()
+    for quantity in (quantity for quantity in results.quantities if quantity.ranked):
+        ends = _extent([results.improvement(pair, method, quantity) for pair in pairs for method in results.contenders])
+        for pair in pairs:
+            attribute = name_label(pair.attribute)
+            shared = {**quantity._asdict(), "attribute": attribute}
+            for method in results.contenders:
+                share, few = results.improvement(pair, method, quantity), results.unfit_change(pair, method, quantity)
+                kind = "none" if share is None else "few" if few else "bar"
+                told = _told(f"{method}, {attribute}: {'no value' if share is None else signed_percent(share)}", few)
+                rows.append(shared | {"kind": kind, "method": method, "value": share or 0.0, "told": told})
+            for method in results.aside if results.contenders else ():
+                if (share := results.improvement(pair, method, quantity)) is not None:
+                    at, beyond = _clamped(share, ends)
+                    words = f"{method} {signed_percent(share)}{beyond}"
+                    # Drawn through the whole panel, whoever it is placed beside.
+                    place = {"kind": "reference", "method": results.contenders[0], "value": at}
+                    rows.append(shared | place | {"text": words, "told": f"{words}, {results.role(method)}"})
+    return rows
 
 
 def steps_chart(styles: dict[str, MethodStyle], series: Sequence[Series]) -> alt.FacetChart:
@@ -179,7 +158,7 @@ def steps_chart(styles: dict[str, MethodStyle], series: Sequence[Series]) -> alt
         y=alt.Y("value:Q", title=None, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5)),
         description="told:N",
     )
-    colour, shape = method_colour(styles), method_shape(styles)
+    looks = method_looks(styles)
     floors = base.transform_filter("datum.kind == 'reference'")
     names = [series_words(one) for one in series]
     characters = [max(len(name), sum(len(step) + 1 for step, _ in one.steps)) for name, one in zip(names, series, strict=True)]
@@ -188,63 +167,43 @@ def steps_chart(styles: dict[str, MethodStyle], series: Sequence[Series]) -> alt
         floors.mark_line(strokeDash=[5, 3], color="var(--faint)").encode(detail="method:N"),
         base.transform_filter("datum.kind != 'reference'")
         .mark_line(strokeWidth=1.5, aria=False)
-        .encode(color=colour, detail="method:N"),
-        *(points.encode(color=colour, shape=shape) for points in _points(base, filled="method", hollow="few", size=75)),
+        .encode(color=looks["color"], detail="method:N"),
+        *(points.encode(**looks) for points in _points(base, filled="method", hollow="few", size=75)),
         *_words(floors, "text", align="right", dy=-6, fontSize=10),
     ).properties(height=170, width=width)
     header = alt.Header(labelLimit=width, title=None)
-    panels: alt.FacetChart = layers.facet(
-        facet=alt.Facet("attribute:N", sort=names, header=header, title=None), columns=max(1, WIDTH // (width + 12)), spacing=12
-    )
-    panels.resolve = alt.Resolve(scale=alt.ScaleResolveMap(x="independent"))  # attributes have steps of their own
-    return panels
+    facet = alt.Facet("attribute:N", sort=names, header=header, title=None)
+    panels = layers.facet(facet=facet, columns=max(1, WIDTH // (width + 12)), spacing=12)
+    found: alt.FacetChart = panels.resolve_scale(x="independent")  # attributes have steps of their own
+    return found
 
 
 def steps_rows(results: Results, steps: Mapping[tuple[str, Quantity], Compared]) -> list[PlotRow]:
     """Rows of ``steps_chart`` for every quantity; ``steps`` of ``compared``."""
     found = {key: list(step_means(results, one, key[1])) for key, one in steps.items()}
-    ends = {
-        quantity: _extent(
-            [
-                _drawable(means[method].mean)
-                for (_, of), series in found.items()
-                if of == quantity
-                for _, means in series
-                for method in results.contenders
-            ],
-            from_zero=False,
-        )
-        for _, quantity in steps
-    }
-    return [
-        row
-        for (name, quantity), means in found.items()
-        for row in _steps(results, steps[name, quantity].series, means, quantity, ends[quantity])
-    ]
-
-
-def _steps(
-    results: Results, series: Series, means: Sequence[tuple[str, Mapping[str, Summary]]], quantity: Quantity,
-    ends: tuple[float, float],
-) -> Iterator[PlotRow]:  # fmt: skip
-    attribute = series_words(series)
-    for step, of in means:
-        shared = {"metric": quantity.metric, "region": quantity.region, "attribute": attribute, "step": step}
-        for method in results.contenders:
-            if (value := _drawable(of[method].mean)) is not None:
-                few = too_few(of[method].n_clusters)
-                told = _told(f"{method}, {attribute} {step}: {with_unit(value, quantity.metric)}", few)
-                yield shared | {"kind": "few" if few else "method", "method": method, "value": value, "told": told}
-        for method in results.aside:
-            if (value := _drawable(of[method].mean)) is not None:
-                at, beyond = _clamped(value, ends)
+    drawn: dict[Quantity, list[float | None]] = {quantity: [] for _, quantity in steps}
+    for (_, quantity), series in found.items():
+        drawn[quantity] += [_drawable(means[method].mean) for _, means in series for method in results.contenders]
+    ends = {quantity: _extent(values, from_zero=False) for quantity, values in drawn.items()}
+    rows: list[PlotRow] = []
+    for (name, quantity), series in found.items():
+        attribute = series_words(steps[name, quantity].series)
+        for step, means in series:
+            shared = {**quantity._asdict(), "attribute": attribute, "step": step}
+            for method in (method for method in results.methods if _drawable(means[method].mean) is not None):
+                value = means[method].mean or 0.0
+                if method in results.contenders:
+                    few = too_few(means[method].n_clusters)
+                    told = _told(f"{method}, {attribute} {step}: {with_unit(value, quantity.metric)}", few)
+                    rows.append(shared | {"kind": "few" if few else "method", "method": method, "value": value, "told": told})
+                    continue
+                at, beyond = _clamped(value, ends[quantity])
                 words = f"{method} {with_unit(value, quantity.metric)}{beyond}"
                 # The line has its name where it ends; at the edge each panel tells the value that it stands for.
-                yield shared | {
-                    "kind": "reference", "method": method, "value": at,
-                    "told": f"{words}, {attribute} {step}, {results.role(method)}",
-                    "text": (words if beyond else method) if step == means[-1][0] else "",
-                }  # fmt: skip
+                text = (words if beyond else method) if step == series[-1][0] else ""
+                told = f"{words}, {attribute} {step}, {results.role(method)}"
+                rows.append(shared | {"kind": "reference", "method": method, "value": at, "told": told, "text": text})
+    return rows
 
 
 def means_chart(styles: Mapping[str, MethodStyle], panels: Sequence[str], *, apart: bool = False) -> alt.FacetChart:
@@ -257,7 +216,8 @@ def means_chart(styles: Mapping[str, MethodStyle], panels: Sequence[str], *, apa
         panels: names, of one line or several.
         apart: panels have scales of their own, as metrics need.
     """
-    axis, colour, shape = alt.Axis(grid=True, tickCount=4), method_colour(styles), method_shape(styles)
+    axis, looks = alt.Axis(grid=True, tickCount=4), method_looks(styles)
+    colour = looks["color"]
     x = alt.X("value:Q", title=None, scale=alt.Scale(zero=False), axis=axis)
     rows = alt.Chart(_ROWS).encode(description="told:N")
     base, floors = rows.encode(y=alt.Y("method:N", sort=list(styles), title=None)), "datum.kind == 'reference'"
@@ -266,7 +226,7 @@ def means_chart(styles: Mapping[str, MethodStyle], panels: Sequence[str], *, apa
         .mark_rule(strokeDash=[5, 3], color="var(--faint)")
         .encode(x=x, y=alt.value(0), y2=alt.value("height")),
         base.transform_filter("datum.low != null").mark_rule(strokeWidth=1.5).encode(x=alt.X("low:Q"), x2="high:Q", color=colour),
-        *(points.encode(x=x, color=colour, shape=shape) for points in _points(base, filled="method", hollow="few", size=75)),
+        *(points.encode(x=x, **looks) for points in _points(base, filled="method", hollow="few", size=75)),
         *(
             words.encode(x=x)
             for side, dx in (("left", 4), ("right", -4))
@@ -275,8 +235,8 @@ def means_chart(styles: Mapping[str, MethodStyle], panels: Sequence[str], *, apa
         ),
     ).properties(width=120, height={"step": 24})  # fmt: skip
     header = alt.Header(title=None, labelFontWeight=500, labelExpr="split(datum.label, '\\n')", labelLineHeight=16)
-    found: alt.FacetChart = layers.facet(facet=alt.Facet("panel:N", sort=list(panels), header=header, title=None), columns=4)
-    found.resolve = alt.Resolve(scale=alt.ScaleResolveMap(x="independent" if apart else "shared"))
+    panelled = layers.facet(facet=alt.Facet("panel:N", sort=list(panels), header=header, title=None), columns=4)
+    found: alt.FacetChart = panelled.resolve_scale(x="independent" if apart else "shared")
     return found
 
 
@@ -298,7 +258,7 @@ def means_rows(results: Results, parts: Mapping[str, Slice], quantity: Quantity)
     for (panel, method), summary in found.items():
         if (mean := _drawable(summary.mean)) is None:
             continue
-        shared = {"metric": quantity.metric, "region": quantity.region, "panel": panel, "method": method}
+        shared = {**quantity._asdict(), "panel": panel, "method": method}
         words = f"{method}, {' '.join(panel.split())}: {with_unit(mean, quantity.metric)}"
         if method in results.contenders:
             few = results.unfit(parts[panel], method, quantity)
@@ -324,7 +284,7 @@ def scatter_chart(styles: dict[str, MethodStyle], *, x: str = "x", y: str = "y")
     dots = alt.Chart(_ROWS).transform_filter("datum.kind == 'dot'").mark_point(filled=True, size=85, opacity=0.8)
     floors = alt.Chart(_ROWS).transform_filter("datum.kind == 'reference'").encode(y=up, description="told:N")
     return alt.layer(
-        dots.encode(x=across, y=up, color=method_colour(styles), shape=method_shape(styles), description="told:N"),
+        dots.encode(x=across, y=up, **method_looks(styles), description="told:N"),
         floors.mark_rule(strokeDash=[5, 3], color="var(--faint)"),
         *(layer.encode(x=alt.value("width")) for layer in _words(floors, "told", align="right", dy=-6, fontSize=11)),
     ).properties(height=380)
@@ -334,17 +294,6 @@ def _words(base: alt.Chart, field: str, **look: Any) -> Iterator[alt.Chart]:
     """Text above a line, with a rim in the colour of the page, so that it can be read over bars and dots."""
     yield base.mark_text(stroke="var(--ground)", strokeWidth=3, strokeJoin="round", aria=False, **look).encode(text=f"{field}:N")
     yield base.mark_text(color="var(--soft)", **look).encode(text=f"{field}:N")
-
-
-def titles(results: Results) -> dict[str, dict[str, str]]:
-    """``metric/region`` -> how plots name it: with its unit, and in words."""
-    return {
-        f"{quantity.metric}/{quantity.region}": {
-            "title": quantity_title(quantity, results.protocol),
-            "label": quantity_label(quantity),
-        }
-        for quantity in results.quantities
-    }
 
 
 def slice_words(part: Slice) -> str:

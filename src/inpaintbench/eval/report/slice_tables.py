@@ -6,8 +6,9 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from inpaintbench.claims import ENOUGH_SOURCES, too_few
-from inpaintbench.eval.results.quantity import Quantity, metric_leaf, name_label, quantity_title, slice_label
-from inpaintbench.eval.results.slices import Series, group_slices, in_reading_order, pair_slices, split_level
+from inpaintbench.eval.report.tables import method_row, slice_cell
+from inpaintbench.eval.results.quantity import Quantity, metric_leaf, name_label, quantity_title
+from inpaintbench.eval.results.slices import Series, group_slices, in_reading_order, pair_slices
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.values.permutation import BOLD
 from inpaintbench.eval.values.statistics import Summary
@@ -64,9 +65,21 @@ class RankTable(NamedTuple):
 
 def rank_tables(results: Results) -> list[RankTable]:
     """For each region the attributes with a low and a high slice, then the other slices, as far as there are any."""
-    regions = dict.fromkeys(quantity.region for quantity in results.quantities if quantity.ranked)
-    tables = (_table(results, region) for region in regions)
-    return [table for table in tables if table.rows]
+    ranked = _ranked(results)
+    listed = [(pair.attribute, True, [(pair.low, "low"), (pair.high, "high")]) for pair in pair_slices(ranked)]
+    for group in group_slices(ranked):
+        levels = ("" if value is None else name_label(value) for value in group.values)
+        listed.append((group.attribute, False, list(zip(group.slices, levels, strict=True))))
+    tables = []
+    for region in dict.fromkeys(quantity.region for quantity in results.quantities if quantity.ranked) if listed else ():
+        quantities = [quantity for quantity in results.quantities if quantity.region == region and quantity.ranked]
+        rows = []
+        for attribute, paired, slices in listed:
+            lists = tuple(tuple(_list(results, part, one, level) for one in quantities) for part, level in slices)
+            rows.append(RankRow(name_label(attribute), paired, lists))
+        titles = tuple(quantity_title(one, results.protocol) for one in quantities)
+        tables.append(RankTable(region, titles, tuple(rows)))
+    return tables
 
 
 def ranks_lead(results: Results) -> str:
@@ -87,31 +100,6 @@ def _ranked(results: Results) -> list[Slice]:
     return [slice_ for slice_ in results.slices if slice_.name in enough | beside]
 
 
-def _table(results: Results, region: str) -> RankTable:
-    ranked = _ranked(results)
-    quantities = [quantity for quantity in results.quantities if quantity.region == region and quantity.ranked]
-
-    def lists(part: Slice, level: str) -> tuple[Ranked, ...]:
-        return tuple(_list(results, part, quantity, level) for quantity in quantities)
-
-    pairs = [
-        RankRow(name_label(pair.attribute), paired=True, slices=(lists(pair.low, "low"), lists(pair.high, "high")))
-        for pair in pair_slices(ranked)
-    ]
-    others = [
-        RankRow(
-            name_label(group.attribute),
-            paired=False,
-            slices=tuple(
-                lists(part, "" if value is None else name_label(value))
-                for part, value in zip(group.slices, group.values, strict=True)
-            ),
-        )
-        for group in group_slices(ranked)
-    ]
-    return RankTable(region, tuple(quantity_title(one, results.protocol) for one in quantities), (*pairs, *others))
-
-
 def _list(results: Results, part: Slice, quantity: Quantity, level: str) -> Ranked:
     if few := too_few(results.n_sources(part)):
         return Ranked(part.rule, level, (), few)
@@ -129,27 +117,17 @@ def difficulty_table(results: Results, quantity: Quantity) -> Table:
     decimals = metric_leaf(quantity.metric).decimals
     rows = []
     for part in in_reading_order(results.slices):
-        spread, level = results.difficulty(part, quantity), split_level(part.name)[1]
+        spread = results.difficulty(part, quantity)
         numbers = (number(spread.mean, decimals), number(spread.standard_error, decimals), spread.n)
-        rows.append(Row((Cell(slice_label(part.name), tags=(level,) if level else ()), *map(Cell, numbers))))
-    heads = ("Mean over methods", "Standard error", "Methods")
-    return Table(
-        (Column("Slice"), *(Column(head, numeric=True) for head in heads)),
-        tuple(rows),
-        caption=f"{quantity_title(quantity, results.protocol)}, mean over methods",
-    )
+        rows.append(Row((slice_cell(part), *map(Cell, numbers))))
+    heads = (Column(head, numeric=True) for head in ("Mean over methods", "Standard error", "Methods"))
+    caption = f"{quantity_title(quantity, results.protocol)}, mean over methods"
+    return Table((Column("Slice"), *heads), tuple(rows), caption=caption)
 
 
 def _by_method(results: Results, heads: Sequence[str], texts: Mapping[str, Sequence[str]], *, caption: str) -> Table:
     """A row for each method with its texts, a column for each of ``heads``."""
-    rows = (
-        Row(
-            (Cell(method, method=method, reference=method in results.references), *map(Cell, texts[method])),
-            kind="floor" if method in results.aside else "",
-            key=method,
-        )
-        for method in results.methods
-    )
+    rows = (method_row(results, method, map(Cell, texts[method])) for method in results.methods)
     return Table((Column("Method"), *(Column(head, numeric=True) for head in heads)), tuple(rows), caption=caption)
 
 
@@ -198,23 +176,17 @@ def compared(results: Results, series: Sequence[Series]) -> dict[tuple[str, Quan
         kinds = {rows[item_id].get("attributes", {}).get(_KIND) for _, part in one.steps for item_id in part.item_ids} - {None}
         steps[one.attribute] = [(step, _by_subject(part.item_ids, rows, one.attribute, kinds)) for step, part in one.steps]
     found = {}
+    methods = results.contenders or results.methods
     for quantity in results.quantities:
-        known = _measured(results, quantity)
+        # Of sets that are compared nothing can be left out, of others the items that no method has a value of.
+        known = set().union(*(results.measured(results.everything, method, quantity) for method in methods))
         for one in series:
             own = [
-                (step, {name: ids for name, ids in subjects.items() if known is None or known.issuperset(ids)})
+                (step, {name: ids for name, ids in subjects.items() if quantity.of_sets or known.issuperset(ids)})
                 for step, subjects in steps[one.attribute]
             ]
             found[one.attribute, quantity] = _compared(one, own)
     return found
-
-
-def _measured(results: Results, quantity: Quantity) -> set[str] | None:
-    """Items that any method has a value of; None where sets are compared, of which nothing can be left out."""
-    if quantity.of_sets:
-        return None
-    methods = results.contenders or results.methods
-    return set().union(*(results.measured(results.everything, method, quantity) for method in methods))
 
 
 def _by_subject(

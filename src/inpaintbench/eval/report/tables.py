@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from inpaintbench.eval.results.cautions import between_items_tags, diagnostic_note, exposure_sentences, shown_to, size_words
 from inpaintbench.eval.results.measured import UNEXPOSED
@@ -22,7 +22,7 @@ from inpaintbench.eval.results.quantity import (
     quantity_label,
     slice_label,
 )
-from inpaintbench.eval.results.slices import in_reading_order, split_step
+from inpaintbench.eval.results.slices import in_reading_order, split_level, split_step
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.effort import REPAINTED_DB, Effort
 from inpaintbench.eval.values.permutation import BOLD
@@ -42,23 +42,20 @@ EFFORT_LEAD = (
 
 def effort_table(efforts: Mapping[str, Effort], methods: Iterable[str], *, references: Iterable[str] = ()) -> Table:
     """A row for each method whose time is known."""
-    floors = set(references)
-    rows = [
-        Row(
-            (
-                Cell(method, method, method=method, reference=method in floors),
-                Cell(time_words(effort), effort.seconds_a_frame),
-                Cell(memory_words(effort.peak_mebibytes), effort.peak_mebibytes),
-                Cell(memory_words(effort.card_mebibytes), effort.card_mebibytes),
-                Cell(effort.items, effort.items),
-                Cell(effort.machine),
-            ),
-            kind="floor" if method in floors else "",
-            key=method,
+    floors, rows = set(references), []
+    for method in methods:
+        effort = efforts.get(method)
+        if effort is None or effort.seconds_a_frame is None:
+            continue
+        cells = (
+            Cell(method, method, method=method, reference=method in floors),
+            Cell(time_words(effort), effort.seconds_a_frame),
+            Cell(memory_words(effort.peak_mebibytes), effort.peak_mebibytes),
+            Cell(memory_words(effort.card_mebibytes), effort.card_mebibytes),
+            Cell(effort.items, effort.items),
+            Cell(effort.machine),
         )
-        for method in methods
-        if (effort := efforts.get(method)) and effort.seconds_a_frame is not None
-    ]
+        rows.append(Row(cells, kind="floor" if method in floors else "", key=method))
     heads = ("Seconds a frame", "Peak memory", "On cards", "Items")
     columns = [Column(head, numeric=True, sorts=True, falling=False) for head in heads]
     whole = (Column("Method", sorts=True, falling=False), *columns, Column("Machine"))
@@ -116,126 +113,110 @@ def task_notes(efforts: Mapping[str, Effort], methods: Iterable[str]) -> list[tu
     return told
 
 
-class _Scale(NamedTuple):
-    """The number range that all whiskers of one table share."""
+def method_row(
+    results: Results, method: str, cells: Iterable[Cell], *, tags: tuple[Tag, ...] = (), sorts: bool = False
+) -> Row:  # fmt: skip
+    """The row of a method, its name before the cells, of which a table ``sorts``; those that hold no place look apart."""
+    value = method if sorts else None
+    head = Cell(method, value, method=method, reference=method in results.references, tags=tags)
+    return Row((head, *cells), kind="floor" if method in results.aside else "", key=method)
 
-    low: float
-    high: float
 
-    def share(self, value: float) -> float:
-        """Place of ``value``, 0..1; the ends of the scale stay a little inside, where a dot is seen whole."""
-        width = self.high - self.low
-        inside = min(max(value, self.low), self.high)  # a reference may lie beyond the methods that make the scale
-        return 0.5 if width <= 0 else 0.04 + 0.92 * (inside - self.low) / width
+def slice_cell(part: Slice) -> Cell:
+    """The name of a slice with its level."""
+    level = split_level(part.name)[1]
+    return Cell(slice_label(part.name), tags=(level,) if level else ())
 
 
 def score_table(results: Results, quantity: Quantity) -> Table:
     """Methods from best to worst, those without a place last; a column for all items and for each slice."""
     unexposed = [results.unexposed] if results.unexposed and not quantity.of_sets else []
     slices = [results.everything, *unexposed, *in_reading_order(results.slices)]
-    scale = _scale(
-        [results.summary(part, method, quantity) for part in slices for method in results.contenders or results.methods]
-    )
-    ranked = [method for method, _ in results.ranking(results.everything, quantity)]
+    leaf, efforts = metric_leaf(quantity.metric), results.efforts
+    drawn = [results.summary(part, method, quantity) for part in slices for method in results.contenders or results.methods]
+    ends = (end for summary in drawn for end in (summary.mean, summary.interval_low, summary.interval_high))
+    finite = [end for end in ends if end is not None and math.isfinite(end)]
+    scale = (min(finite), max(finite)) if finite else (0.0, 0.0)
     best = {part.name: results.best(part, quantity) for part in slices}
-    leaf = metric_leaf(quantity.metric)
-    standing = ""
-    if exploratory(quantity, results.protocol):
-        standing = f"Exploratory: the primary quantity is {quantity_label(Quantity(*results.protocol.primary))}."
+    rows = []
+    for method in (*(method for method, _ in results.ranking(results.everything, quantity)), *results.aside):
+        tags = (*form_tags(efforts.get(method)), *between_items_tags(efforts.get(method)))
+        cells = [_cell(results, part, method, quantity, scale, best=method in best[part.name]) for part in slices]
+        rows.append(method_row(results, method, cells, tags=tags, sorts=True))
     better = ("higher" if leaf.higher_is_better else "lower") + " is better" if quantity.ranked else "not ranked"
+    how = f"Mean over items with its {LEVEL:.0%} interval, where there are sources enough for one"
+    if quantity.of_sets:
+        how = (
+            "One number for all items of a slice together, with an interval by jackknife over sources where there are enough; "
+            "N vectors in the smaller set, each of length d"
+        )
+    foot = [BOLD if quantity.ranked else "", diagnostic_note(results, quantity), *exposure_sentences(results)]
+    if mark := exploratory(quantity, results.protocol):
+        foot.insert(0, f"Exploratory: the primary quantity is {quantity_label(Quantity(*results.protocol.primary))}.")
     return Table(
-        columns=(Column("Method", sorts=True, falling=False), *(_column(results, part) for part in slices)),
-        rows=tuple(
-            Row(
-                (
-                    Cell(
-                        method,
-                        method,
-                        method=method,
-                        reference=method in results.references,
-                        tags=(*form_tags(results.efforts.get(method)), *between_items_tags(results.efforts.get(method))),
-                    ),
-                    *(_cell(results, part, method, quantity, scale, best=method in best[part.name]) for part in slices),
-                ),
-                kind="floor" if method in results.aside else "",
-                key=method,
-            )
-            for method in (*ranked, *results.aside)
-        ),
-        caption=f"{metric_title(quantity.metric)} {place_label(quantity.region)}{exploratory(quantity, results.protocol)}, "
-        f"{better}. {_how(quantity)}; "
+        (Column("Method", sorts=True, falling=False), *(_column(results, part) for part in slices)),
+        tuple(rows),
+        caption=f"{metric_title(quantity.metric)} {place_label(quantity.region)}{mark}, {better}. {how}; "
         "whiskers share one scale.",
         kind="scores",
         picks_columns=len(slices) > 2,
         copies=True,
-        foot=" ".join(
-            filter(
-                None,
-                (standing, BOLD if quantity.ranked else "", diagnostic_note(results, quantity), *exposure_sentences(results)),
-            )
-        ),
-        data={"metric": quantity.metric, "region": quantity.region},
+        foot=" ".join(filter(None, foot)),
+        data=quantity._asdict(),
     )
 
 
 def _column(results: Results, part: Slice) -> Column:
-    level = split_step(part.name)[1]
-    n, sources = len(part.item_ids), results.n_sources(part)
-    title = f"{part.rule}; {count(n, 'item')} of {count(sources, 'source')}"
-    if part.name == results.everything.name:
-        return Column("All items", numeric=True, sorts=True, note=f"n {n}", title=title, key=part.name)
+    """The head of a slice; slices of one attribute share a head above theirs."""
+    n, sources, level = len(part.item_ids), results.n_sources(part), split_step(part.name)[1]
     label = "Not shown by others" if part.name == UNEXPOSED else slice_label(part.name)
-    return Column(
-        level or label, numeric=True, sorts=True, group=label if level else "", note=f"n {n}", title=title, key=part.name
-    )
+    name, group = (level, label) if level else (label, "")
+    if part.name == results.everything.name:
+        name, group = "All items", ""
+    title = f"{part.rule}; {count(n, 'item')} of {count(sources, 'source')}"
+    return Column(name, numeric=True, sorts=True, group=group, note=f"n {n}", title=title, key=part.name)
 
 
-def _how(quantity: Quantity) -> str:
-    """Description of a table's numbers, half a sentence."""
-    if quantity.of_sets:
-        return (
-            "One number for all items of a slice together, with an interval by jackknife over sources where there are enough; "
-            "N vectors in the smaller set, each of length d"
-        )
-    return f"Mean over items with its {LEVEL:.0%} interval, where there are sources enough for one"
-
-
-def _scale(summaries: list[Summary]) -> _Scale:
-    ends = [
-        end for summary in summaries for end in (summary.mean, summary.interval_low, summary.interval_high) if end is not None
-    ]
-    finite = [end for end in ends if math.isfinite(end)]
-    return _Scale(min(finite), max(finite)) if finite else _Scale(0, 0)
-
-
-def _cell(results: Results, part: Slice, method: str, quantity: Quantity, scale: _Scale, *, best: bool) -> Cell:
+def _cell(
+    results: Results, part: Slice, method: str, quantity: Quantity, scale: tuple[float, float], *, best: bool
+) -> Cell:  # fmt: skip
+    """A mean with its interval beside it, what it leaves out below, and its place on the scale of all whiskers."""
     summary, level = results.summary(part, method, quantity), results.level(part, method, quantity)
-    decimals = metric_leaf(quantity.metric).decimals
+    decimals, error = metric_leaf(quantity.metric).decimals, summary.standard_error
+    small_print = [size_words(results.slice_score(part, method, quantity))]
+    if summary.n != len(part.item_ids):
+        small_print.append(counts(summary))
+    if shown := shown_to(results, part, method):
+        small_print.append(f"{percent(shown)} shown")
+    title = (
+        f"{method} on {part.name}: {'value' if quantity.of_sets else 'mean'} {number(summary.mean, decimals)}, {counts(summary)}"
+    )
+    title += f" of {count(summary.n_clusters, 'source')}" if summary.n else ""
+    title += "" if error is None else f", standard error {number(error, decimals)}"
+    title += f"; {summary.reason}" if summary.reason else ""
+    whisker = None
+    if summary.mean is not None and math.isfinite(summary.mean):
+        low, high = summary.interval_low, summary.interval_high
+        ends = (None, None) if low is None or high is None else (_share(low, scale), _share(high, scale))
+        whisker = (_share(summary.mean, scale), *ends)
+    note = interval(summary.interval_low, summary.interval_high, decimals)
     return Cell(
         number(level, decimals),
         level,
-        note=_uncertainty(summary, decimals),
-        below=" · ".join(_small_print(results, part, method, quantity, summary)),
-        title=_title(summary, f"{method} on {part.name}: {'value' if quantity.of_sets else 'mean'}", decimals),
+        note=note or ("" if error is None else f"± {number(error, decimals)}"),
+        below=" · ".join(filter(None, small_print)),
+        title=title,
         strong=best,
-        whisker=_whisker(summary, scale),
+        whisker=whisker,
         method_colour=method,
     )
 
 
-def _uncertainty(summary: Summary, decimals: int) -> str:
-    ends = interval(summary.interval_low, summary.interval_high, decimals)
-    return ends or ("" if summary.standard_error is None else f"± {number(summary.standard_error, decimals)}")
-
-
-def _small_print(results: Results, part: Slice, method: str, quantity: Quantity, summary: Summary) -> Iterator[str]:
-    """Sizes of sets, and how many values a mean leaves out."""
-    if sizes := size_words(results.slice_score(part, method, quantity)):
-        yield sizes
-    if summary.n != len(part.item_ids):
-        yield counts(summary)
-    if shown := shown_to(results, part, method):
-        yield f"{percent(shown)} shown"
+def _share(value: float, scale: tuple[float, float]) -> float:
+    """Place of ``value`` on a scale, 0..1, the ends a little inside, where a dot is seen whole."""
+    low, high = scale
+    inside = min(max(value, low), high)  # a reference may lie beyond the methods that make the scale
+    return 0.5 if high <= low else 0.04 + 0.92 * (inside - low) / (high - low)
 
 
 def counts(summary: Summary) -> str:
@@ -244,22 +225,6 @@ def counts(summary: Summary) -> str:
     parts += [f"{summary.n_infinite} ∞"] if summary.n_infinite else []
     parts += [f"{summary.n_missing} missing"] if summary.n_missing else []
     return " · ".join(parts)
-
-
-def _title(summary: Summary, subject: str, decimals: int) -> str:
-    clusters = f" of {count(summary.n_clusters, 'source')}" if summary.n else ""
-    words = f"{subject} {number(summary.mean, decimals)}, {counts(summary)}{clusters}"
-    if summary.standard_error is not None:
-        words += f", standard error {number(summary.standard_error, decimals)}"
-    return words + (f"; {summary.reason}" if summary.reason else "")
-
-
-def _whisker(summary: Summary, scale: _Scale) -> tuple[float, float | None, float | None] | None:
-    if summary.mean is None or not math.isfinite(summary.mean):
-        return None
-    if summary.interval_low is None or summary.interval_high is None:
-        return scale.share(summary.mean), None, None
-    return scale.share(summary.mean), scale.share(summary.interval_low), scale.share(summary.interval_high)
 
 
 def failure_rows(results: Results) -> list[tuple[str, str, str, int, list[str]]]:
@@ -279,16 +244,18 @@ def failure_rows(results: Results) -> list[tuple[str, str, str, int, list[str]]]
         patterns = {_marked(reason, items[name], ("frames", "width", "height")) for name in names}
         pattern = patterns.pop() if len(patterns) == 1 else reason
         grouped.setdefault((method, pattern, quantities), []).extend(names)
-    return [
-        (
-            method,
-            _unmarked(pattern, [items[name] for name in names]),
-            "all scores" if quantities == results.quantities else "; ".join(map(quantity_label, quantities)),
-            len(names),
-            names,
-        )
-        for (method, pattern, quantities), names in grouped.items()
-    ]
+    rows = []
+    for (method, pattern, quantities), names in grouped.items():
+
+        def words(mark: re.Match[str], of: list[str] = names) -> str:
+            values = [items[name][mark[1]] for name in of]
+            if len(set(values)) == 1:
+                return str(values[0])
+            return "ITEM" if mark[1] == "item_id" else f"{min(values)}–{max(values)}"
+
+        missing = "all scores" if quantities == results.quantities else "; ".join(map(quantity_label, quantities))
+        rows.append((method, re.sub("\0(\\w+)\0", words, pattern), missing, len(names), names))
+    return rows
 
 
 def _marked(reason: str, item: Mapping[str, Any], facts: Sequence[str]) -> str:
@@ -296,13 +263,3 @@ def _marked(reason: str, item: Mapping[str, Any], facts: Sequence[str]) -> str:
     marks = {str(item[fact]): f"\0{fact}\0" for fact in reversed(facts) if item.get(fact) is not None}
     either = "|".join(map(re.escape, marks))
     return re.sub(rf"(?<![^\Wx])(?<!\d\.)(?:{either})(?![^\Wx]|\.\d)", lambda there: marks[there[0]], reason) if marks else reason
-
-
-def _unmarked(pattern: str, items: Sequence[Mapping[str, Any]]) -> str:
-    def words(mark: re.Match[str]) -> str:
-        values = [item[mark[1]] for item in items]
-        if len(set(values)) == 1:
-            return str(values[0])
-        return "ITEM" if mark[1] == "item_id" else f"{min(values)}–{max(values)}"
-
-    return re.sub("\0(\\w+)\0", words, pattern)

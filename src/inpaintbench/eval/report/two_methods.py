@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import add
 
+from inpaintbench import table_files
 from inpaintbench.claims import ENOUGH_SOURCES
-from inpaintbench.eval.comparing.looked_at import effects_of
+from inpaintbench.eval.comparing.looked_at import Effect, effects_of
 from inpaintbench.eval.diagnosis.diagnose import diagnose
 from inpaintbench.eval.report.effects import quantity_words, versus_table
 from inpaintbench.eval.results.cautions import exposure_sentences
@@ -20,10 +20,8 @@ from inpaintbench.eval.scoring.parts import ALL_ITEMS
 from inpaintbench.eval.scoring.run_folder import NOT_RUN
 from inpaintbench.eval.values.permutation import LEVEL, paired, settled
 from inpaintbench.eval.values.statistics import summarise
-from inpaintbench.pages import Cell
+from inpaintbench.pages.words import DASH
 from inpaintbench.types import Slice
-
-Column = list[float | None]
 
 
 @dataclass(frozen=True)
@@ -87,68 +85,75 @@ def compare(
         quantities: metrics in regions.
         slices: of the dataset.
     """
-    reasons = {(score.method, score.item_id, score.metric, score.region): score.reason for score in results.scores}
-    found: list[Difference] = []
-    for quantity in quantities:
-        if quantity.ranked and quantity.of_sets:
-            found += [_of_sets(results, one, other, quantity, part) for part in slices]
-        elif quantity.ranked:
-            run = {
-                method: {
-                    item_id: results.value(method, item_id, quantity)
-                    for item_id in results.sources
-                    if reasons.get((method, item_id, *quantity)) != NOT_RUN
-                }
-                for method in (one, other)
+    run = [score for score in results.scores if score.reason != NOT_RUN]
+    not_run = {(score.method, score.item_id, score.metric, score.region) for score in results.scores if score.reason == NOT_RUN}
+    found: list[tuple[Slice, Difference]] = []
+    for quantity in (quantity for quantity in quantities if quantity.ranked):
+        columns = {
+            method: {
+                item_id: results.value(method, item_id, quantity)
+                for item_id in results.sources
+                if (method, item_id, *quantity) not in not_run
             }
-            found += [_of_items(results, run[one], run[other], quantity, part) for part in slices]
-    found = _corrected(found, results, one, other, slices)
-    parts = {part.name: part for part in slices}
-    return [_judged(results, row, parts[row.slice], (one, other)) for row in found]
-
-
-def _judged(results: Results, row: Difference, part: Slice, names: tuple[str, str]) -> Difference:
-    """The row with whether the primary quantity contradicts it."""
-    quantity = Quantity(row.metric, row.region)
-    better = names[0] if row.better > 0 else names[1]
-    if not row.better or not results.gated(quantity) or not (reason := results.contradicted(part, better, quantity)):
-        return row
-    return replace(row, contradicted=True, reason=reason)
+            for method in (one, other)
+        }
+        for part in slices:
+            row = (
+                _of_sets(results, one, other, quantity, part)
+                if quantity.of_sets
+                else _of_items(results, columns[one], columns[other], quantity, part)
+            )
+            found.append((part, replace(row, standing=standing(quantity, results.protocol))))
+    by_row: dict[tuple[str, str, str], Effect] = {}
+    if {score.method for score in run} >= {one, other}:
+        # What a protocol scores of items that were never run is no difference between methods.
+        compared = Results(results.dataset, run, protocol=results.protocol)
+        asked = [quantity for quantity in dict.fromkeys(quantities) if quantity.ranked and quantity in compared.quantities]
+        effects = effects_of(compared, within=slices, pairs=[(one, other)], quantities=asked)
+        by_row = {(*effect.quantity, effect.within): effect for effect in effects}
+    rows = []
+    for part, row in found:
+        lead = by_row.get((row.metric, row.region, row.slice))
+        if lead is not None and row.p is not None:
+            row = replace(row, interval_low=lead.low, interval_high=lead.high, p_corrected=lead.p)
+        quantity, better = Quantity(row.metric, row.region), one if row.better > 0 else other
+        if row.better and results.gated(quantity) and (reason := results.contradicted(part, better, quantity)):
+            row = replace(row, contradicted=True, reason=reason)
+        rows.append(row)
+    return rows
 
 
 def _of_items(
-    results: Results, one: dict[str, float | None], other: dict[str, float | None], quantity: Quantity, part: Slice
+    results: Results, one: Mapping[str, float | None], other: Mapping[str, float | None], quantity: Quantity, part: Slice
 ) -> Difference:
+    """The two over the items that both were run on; items weigh by the mean of what they count for in the means of methods."""
     left, right = ([values.get(item_id) for item_id in part.item_ids] for values in (one, other))
     sources = [results.sources[item_id] for item_id in part.item_ids]
-    rule = results.infinite_rule(quantity.metric)
-    weights = _weights(results, quantity, part)
-    [test] = paired(
-        {"one": left, "other": right}, sources, higher_is_better=quantity.higher_is_better, seed=SEED, infinite=rule,
-        weights={"one": weights, "other": weights},
-    )  # fmt: skip
-    columns = settled(left, rule), settled(right, rule)
-    both = [_finite(pair) for pair in zip(*columns, strict=True)]
-    differences = summarise([pair and pair[0] - pair[1] for pair in both], clusters=sources, weights=weights)
-    means = [summarise([pair and pair[place] for pair in both], clusters=sources, weights=weights).mean for place in (0, 1)]
-    wins, ties, losses = _wins(left, right, higher_is_better=quantity.higher_is_better)
+    rule, higher = results.infinite_rule(quantity.metric), quantity.higher_is_better
+    weights = [1.0] * len(part.item_ids)
+    if results.protocol.averaging != "frames_then_items":
+        counted: dict[str, list[int]] = {}
+        for score in results.scores:
+            if (score.metric, score.region) == quantity and score.value is not None and score.reason != NOT_RUN:
+                counted.setdefault(score.item_id, []).append(results.protocol.weight(quantity.metric, score.details))
+        means = {item_id: math.fsum(found) / len(found) for item_id, found in counted.items()}
+        weights = [means.get(item_id, 1.0) for item_id in part.item_ids]
+    both = {"one": weights, "other": weights}
+    [test] = paired({"one": left, "other": right}, sources, higher_is_better=higher, seed=SEED, infinite=rule, weights=both)
+    pairs = [_finite(pair) for pair in zip(settled(left, rule), settled(right, rule), strict=True)]
+
+    def mean(values: Sequence[float | None]) -> float | None:
+        return summarise(values, clusters=sources, weights=weights).mean
+
+    known = [(first, second) for first, second in zip(left, right, strict=True) if first is not None and second is not None]
+    more, ties = sum(first > second for first, second in known), sum(first == second for first, second in known)
+    less = len(known) - more - ties
     return Difference(
-        metric=quantity.metric, region=quantity.region, slice=part.name, one=means[0], other=means[1],
-        difference=differences.mean, interval_low=None, interval_high=None,
-        p=test.p, p_corrected=None, n=test.n, n_sources=test.n_sources, wins=wins, ties=ties, losses=losses,
-        reason=test.reason, n_infinite=test.n_infinite,
+        metric=quantity.metric, region=quantity.region, slice=part.name, one=mean([pair and pair[0] for pair in pairs]),
+        other=mean([pair and pair[1] for pair in pairs]), difference=mean([pair and pair[0] - pair[1] for pair in pairs]),
+        interval_low=None, interval_high=None, p=test.p, p_corrected=None, n=test.n, n_sources=test.n_sources,
+        wins=more if higher else less, ties=ties, losses=less if higher else more, reason=test.reason, n_infinite=test.n_infinite,
     )  # fmt: skip
-
-
-def _weights(results: Results, quantity: Quantity, part: Slice) -> list[float]:
-    """Weights of items: the mean of what they count for in the means of the methods, 1 where one frame is as good as all."""
-    if results.protocol.averaging == "frames_then_items":
-        return [1.0] * len(part.item_ids)
-    counted: dict[str, list[int]] = {}
-    for score in results.scores:
-        if (score.metric, score.region) == quantity and score.value is not None and score.reason != NOT_RUN:
-            counted.setdefault(score.item_id, []).append(results.protocol.weight(quantity.metric, score.details))
-    return [math.fsum(found) / len(found) if (found := counted.get(item_id)) else 1.0 for item_id in part.item_ids]
 
 
 def _finite(pair: tuple[float | None, float | None]) -> tuple[float, float] | None:
@@ -156,14 +161,6 @@ def _finite(pair: tuple[float | None, float | None]) -> tuple[float, float] | No
     if one is None or other is None or not (math.isfinite(one) and math.isfinite(other)):
         return None
     return one, other
-
-
-def _wins(one: Column, other: Column, *, higher_is_better: bool) -> tuple[int, int, int]:
-    """Items on which the first is better, equal, worse."""
-    pairs = [(left, right) for left, right in zip(one, other, strict=True) if left is not None and right is not None]
-    higher, ties = sum(left > right for left, right in pairs), sum(left == right for left, right in pairs)
-    lower = len(pairs) - higher - ties
-    return (higher, ties, lower) if higher_is_better else (lower, ties, higher)
 
 
 def _of_sets(results: Results, one: str, other: str, quantity: Quantity, part: Slice) -> Difference:
@@ -184,44 +181,11 @@ def _of_sets(results: Results, one: str, other: str, quantity: Quantity, part: S
     )  # fmt: skip
 
 
-def _corrected(
-    rows: Sequence[Difference], results: Results, one: str, other: str, slices: Sequence[Slice]
-) -> list[Difference]:  # fmt: skip
-    """With the standing of their quantities, and interval and p among all rows."""
-    rows = [replace(row, standing=standing(Quantity(row.metric, row.region), results.protocol)) for row in rows]
-    run = [score for score in results.scores if score.reason != NOT_RUN]
-    if {score.method for score in run} < {one, other}:
-        return rows
-    # What a protocol scores of items that were never run is no difference between methods.
-    compared = Results(results.dataset, run, protocol=results.protocol)
-    asked = list(dict.fromkeys(Quantity(row.metric, row.region) for row in rows))
-    quantities = [quantity for quantity in asked if quantity in compared.quantities]
-    effects = effects_of(compared, within=slices, pairs=[(one, other)], quantities=quantities)
-    by_row = {(*effect.quantity, effect.within): effect for effect in effects}
-    found = ((row, by_row.get((row.metric, row.region, row.slice))) for row in rows)
-    return [
-        row if lead is None or row.p is None
-        else replace(row, interval_low=lead.low, interval_high=lead.high, p_corrected=lead.p)
-        for row, lead in found
-    ]  # fmt: skip
-
-
 # Tables
 
 HEADS = (
-    "metric",
-    "region",
-    "slice",
-    "items",
-    "A",
-    "B",
-    "A - B",
-    "95 % interval",
-    "p",
-    "p (corrected)",
-    "wins-ties-losses",
-    "note",
-)
+    "metric", "region", "slice", "items", "A", "B", "A - B", "95 % interval", "p", "p (corrected)", "wins-ties-losses", "note",
+)  # fmt: skip
 
 
 def text_rows(rows: Sequence[Difference]) -> tuple[list[tuple[str, ...]], list[str]]:
@@ -229,30 +193,23 @@ def text_rows(rows: Sequence[Difference]) -> tuple[list[tuple[str, ...]], list[s
 
     A note that several rows have stands below once, as ``(1) ...``, and its number in the rows.
     """
-    texts = [_texts(row) for row in rows]
+    texts = []
+    for row in rows:
+        decimals = metric_leaf(row.metric).decimals
+        numbers = (row.one, row.other, row.difference, row.interval_low, row.interval_high)
+        one, other, difference, low, high = (DASH if value is None else f"{value:.{decimals}f}" for value in numbers)
+        interval = f"{low} to {high}" if row.interval_low is not None else DASH
+        tests = tuple(DASH if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}" for p in (row.p, row.p_corrected))
+        wins = f"{row.wins}-{row.ties}-{row.losses}" if row.wins + row.ties + row.losses else DASH
+        metric = f"{row.metric}, {row.standing}" if row.standing == "exploratory" else row.metric
+        items = f"{row.n} ({row.n_sources} source{'' if row.n_sources == 1 else 's'})"
+        means = (one + "*" * (row.better > 0), other + "*" * (row.better < 0), difference)
+        left_out = f"{row.n_infinite} with an infinite value left out" if row.n_infinite else None
+        note = "; ".join(filter(None, (left_out, row.reason)))
+        texts.append((metric, row.region, row.slice, items, *means, interval, *tests, wins, note))
     times = Counter(note for *_, note in texts)
     shared = {note: f"({number})" for number, note in enumerate((note for note in times if note and times[note] > 1), 1)}
     return [(*cells, shared.get(note, note)) for *cells, note in texts], [f"{mark} {note}" for note, mark in shared.items()]
-
-
-def _texts(row: Difference) -> tuple[str, ...]:
-    decimals = metric_leaf(row.metric).decimals
-    one, other, difference, low, high = (
-        "–" if value is None else f"{value:.{decimals}f}"
-        for value in (row.one, row.other, row.difference, row.interval_low, row.interval_high)
-    )
-    one, other = one + "*" * (row.better > 0), other + "*" * (row.better < 0)
-    interval = f"{low} to {high}" if row.interval_low is not None else "–"
-    wins = f"{row.wins}-{row.ties}-{row.losses}" if row.wins + row.ties + row.losses else "–"
-    items = f"{row.n} ({row.n_sources} source{'' if row.n_sources == 1 else 's'})"
-    names = (f"{row.metric}, {row.standing}" if row.standing == "exploratory" else row.metric, row.region, row.slice)
-    left_out = f"{row.n_infinite} with an infinite value left out" if row.n_infinite else None
-    note = "; ".join(filter(None, (left_out, row.reason)))
-    return (*names, items, one, other, difference, interval, _p(row.p), _p(row.p_corrected), wins, note)
-
-
-def _p(p: float | None) -> str:
-    return "–" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def telling(rows: Sequence[Difference], *, most: int) -> list[Difference]:
@@ -276,15 +233,13 @@ def telling(rows: Sequence[Difference], *, most: int) -> list[Difference]:
 
 def csv_bytes(rows: Sequence[Difference], *, one: str, other: str) -> bytes:
     """All numbers in full; empty where there is none."""
-    sink = io.StringIO()
-    writer = csv.writer(sink, lineterminator="\n")
     fields = [name for name in Difference.__dataclass_fields__ if name not in ("metric", "region", "slice")]
-    writer.writerow(["a", "b", "metric", "region", "slice", *fields, "better"])
     names = {1: one, -1: other, 0: ""}
-    for row in rows:
-        cells = ["" if (value := getattr(row, name)) is None else value for name in fields]
-        writer.writerow([one, other, row.metric, row.region, row.slice, *cells, names[row.better]])
-    return sink.getvalue().encode()
+    numbers = [[row.metric, row.region, row.slice, *(getattr(row, name) for name in fields)] for row in rows]
+    return table_files.csv_bytes(
+        ("a", "b", "metric", "region", "slice", *fields, "better"),
+        [[one, other, *cells, names[row.better]] for row, cells in zip(rows, numbers, strict=True)],
+    )
 
 
 def markdown(
@@ -299,7 +254,7 @@ def markdown(
         results: scores of both.
         pictures: quantity -> file beside the page that draws its effects.
     """
-    texts, notes = text_rows(rows)
+    rows_of_texts, remarks = text_rows(rows)
     lines = [
         f"# {_plain(one)} and {_plain(other)}",
         "",
@@ -316,28 +271,22 @@ def markdown(
         *(line for sentence in exposure_sentences(results) for line in (_plain(sentence), "")),
         f"| {' | '.join(HEADS)} |",
         f"|{'---|' * len(HEADS)}",
-        *(f"| {' | '.join(map(_plain, row))} |" for row in texts),
-        *([""] if notes else []),
-        *(f"{_plain(note)}  " for note in notes),
+        *(f"| {' | '.join(map(_plain, row))} |" for row in rows_of_texts),
+        *([""] if remarks else []),
+        *(f"{_plain(note)}  " for note in remarks),
     ]
     for quantity, file in (pictures or {}).items():
         table = versus_table(results, diagnose(results), quantity, one, other)
-        lines += [
-            "",
-            f"## {quantity_label(quantity)}: effect of each attribute",
-            "",
-            f"![{_plain(quantity_words(quantity))}]({file})",
-            "",
-        ]
+        lines += ["", f"## {quantity_label(quantity)}: effect of each attribute", ""]
+        lines += [f"![{_plain(quantity_words(quantity))}]({file})", ""]
         lines += [f"| {' | '.join(_plain(column.label) for column in table.columns)} |", f"|{'---|' * len(table.columns)}"]
-        lines += [f"| {' | '.join(_effect_cell(cell) for cell in row.cells)} |" for row in table.rows]
+        for row in table.rows:
+            texts = [_plain(str(cell.text)) for cell in row.cells]
+            texts = [f"**{text}**" if cell.strong else text for text, cell in zip(texts, row.cells, strict=True)]
+            notes = [f" ({cell.below})" if cell.below else "" for cell in row.cells]
+            lines.append(f"| {' | '.join(map(add, texts, notes))} |")
         lines += ["", table.foot]
     return "\n".join(lines) + "\n"
-
-
-def _effect_cell(cell: Cell) -> str:
-    text = f"**{_plain(str(cell.text))}**" if cell.strong else _plain(str(cell.text))
-    return f"{text} ({cell.below})" if cell.below else text
 
 
 def _plain(text: str) -> str:

@@ -16,7 +16,6 @@ from inpaintbench.eval.report.effects import add_groups, add_proofs, headline
 from inpaintbench.eval.report.findings import leads_of
 from inpaintbench.eval.report.gallery import Exhibit, Media, add_asked, add_standouts, choose_items, make_exhibits
 from inpaintbench.eval.report.media import MASK, OUTLINE, how_shown, recipe_of
-from inpaintbench.eval.report.notes import manifest_sha256
 from inpaintbench.eval.report.page import BESIDE_NOTE, INLINE_NOTE, default_quantity, parts_of, render
 from inpaintbench.eval.results.cautions import contradictions, protocol_cautions, set_sizes, untold
 from inpaintbench.eval.results.quantity import standing, usual_quantities
@@ -25,9 +24,10 @@ from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.effort import Effort, ItemEffort
 from inpaintbench.eval.values.statistics import INTERVAL
 from inpaintbench.files import replacing, write_atomically
+from inpaintbench.manifest import own_hash
 from inpaintbench.pages import data_uri
 from inpaintbench.table_files import canonical_bytes, csv_bytes
-from inpaintbench.types import Dataset, Plain, Score, Slice, SliceScore, canonical_json
+from inpaintbench.types import Dataset, Plain, Score, SliceScore, canonical_json
 
 # The report as data: every score, every mean, and one JSON of all that the page shows.
 
@@ -66,137 +66,89 @@ def summary_csv(results: Results) -> bytes:
 def summary_rows(results: Results) -> list[dict[str, Any]]:
     """The rows of ``summary.csv`` with the names of its columns."""
     unexposed = [results.unexposed] if results.unexposed else []
-    slices = (*in_reading_order(results.slices), *unexposed, results.everything)
-    return [row for slice_ in slices for row in _slice_rows(results, slice_)]
-
-
-def _slice_rows(results: Results, one: Slice) -> list[dict[str, Any]]:
     rows = []
-    for quantity in results.quantities:
-        places, best = results.places(one, quantity), results.best(one, quantity)
-        for method in results.methods:
-            summary = results.summary(one, method, quantity)._asdict()
-            summary["n_sources"] = summary.pop("n_clusters")
-            summary["n_vectors"], summary["dimension"] = set_sizes(results.slice_score(one, method, quantity))
-            how = OF_SETS if quantity.of_sets else OF_MEANS
-            summary["interval"] = None if summary["interval_low"] is None else how
-            row = {"slice": one.name, "method": method, "metric": quantity.metric, "region": quantity.region}
-            row["standing"] = standing(quantity, results.protocol)
-            rows.append(
-                {
-                    **row,
-                    **summary,
-                    "place": places[method],
-                    "like_best": method in best,
-                    "reference": method in results.references,
-                }
-            )
+    for one in (*in_reading_order(results.slices), *unexposed, results.everything):
+        for quantity in results.quantities:
+            places, best = results.places(one, quantity), results.best(one, quantity)
+            for method in results.methods:
+                summary = results.summary(one, method, quantity)._asdict()
+                n_sources = summary.pop("n_clusters")
+                how = OF_SETS if quantity.of_sets else OF_MEANS
+                n_vectors, dimension = set_sizes(results.slice_score(one, method, quantity))
+                rows.append({
+                    "slice": one.name, "method": method, **quantity._asdict(), "standing": standing(quantity, results.protocol),
+                    **summary, "n_sources": n_sources, "n_vectors": n_vectors, "dimension": dimension,
+                    "interval": None if summary["interval_low"] is None else how, "place": places[method],
+                    "like_best": method in best, "reference": method in results.references,
+                })  # fmt: skip
     return rows
-
-
-def efforts_csv(results: Results) -> bytes:
-    """One row for each method and item whose time is known."""
-    rows = [[method, *one] for method, effort in results.efforts.items() for one in effort.of_items]
-    return csv_bytes(("method", *ItemEffort._fields), rows)
-
-
-def diagnosis_csv(results: Results) -> bytes:
-    """One row for each effect of a factor on a method, or on the difference of two."""
-    return effects_csv(diagnose(results).effects, results.protocol)
 
 
 def report_json(results: Results, exhibits: Sequence[Exhibit], *, title: str) -> bytes:
     """Everything that the page says, as canonical JSON; infinity is the text ``inf``."""
+    dataset, protocol, quantities = results.dataset, results.protocol, results.quantities
     report: Plain = {
         "format_version": 1,
         "title": title,
-        "dataset": results.dataset.name,
-        "protocol": results.protocol.name,
+        "dataset": dataset.name,
+        "protocol": protocol.name,
         "fingerprint": results.fingerprint,
-        "constants": results.protocol.model_dump(mode="json"),
-        "versions": dict(results.dataset.versions),
+        "constants": protocol.model_dump(mode="json"),
+        "versions": dict(dataset.versions),
         "items": len(results.sources),
         "sources": len(set(results.sources.values())),
         "methods": list(results.methods),
         "references": list(results.references),
         "no_place": results.aside,
-        "slices": [
-            {"name": slice_.name, "rule": slice_.rule, "items": len(slice_.item_ids)} for slice_ in results.dataset.slices
-        ],
-        "left_out": dict(results.dataset.left_out),
+        "slices": [{"name": one.name, "rule": one.rule, "items": len(one.item_ids)} for one in dataset.slices],
+        "left_out": dict(dataset.left_out),
         "failures": [
-            {
-                "method": failure.method,
-                "item_id": failure.item_id,
-                "reason": failure.reason,
-                "missing": [list(q) for q in failure.quantities],
-            }
-            for failure in results.failures()
+            {"method": one.method, "item_id": one.item_id, "reason": one.reason, "missing": [list(q) for q in one.quantities]}
+            for one in results.failures()
         ],
-        "usual_regions": {one.metric: one.region for one in usual_quantities(results.quantities, results.protocol)},
+        "usual_regions": {one.metric: one.region for one in usual_quantities(quantities, protocol)},
         "unmeasured": [{**one._asdict(), "reason": reason} for one, reason in results.unmeasured.items()],
         "efforts": {method: effort.told for method, effort in results.efforts.items()},
         "shown_by_other_inputs": results.exposed._asdict(),
         "interval": INTERVAL,
         "summary": summary_rows(results),
-        "difficulty": _difficulty(results),
-        "relative_improvement": _improvements(results),
-        "significance": _significance(results),
-        "primary": list(results.protocol.primary),
-        "compared": _compared(results),
-        "diagnosis": plain(diagnose(results), results.protocol),
-        "diagnostic": {one.metric: one.diagnostic for one in results.quantities if one.diagnostic},
-        "contradictions": [row for quantity in results.quantities for row in contradictions(results, quantity)],
+        **_comparisons(results),
+        "primary": list(protocol.primary),
+        "diagnosis": plain(diagnose(results), protocol),
+        "diagnostic": {one.metric: one.diagnostic for one in quantities if one.diagnostic},
+        "contradictions": [row for quantity in quantities for row in contradictions(results, quantity)],
         "self_consistency": protocol_cautions(results),
-        "floor_caution": [asdict(one) for quantity in results.quantities for one in untold(results, quantity)],
+        "floor_caution": [asdict(one) for quantity in quantities for one in untold(results, quantity)],
         "gallery": [
             {"item_id": exhibit.choice.item_id, "slices": exhibit.choice.reasons, "labels": exhibit.choice.labels}
             for exhibit in exhibits
         ],
-        "dataset_sha256": manifest_sha256(results),
+        "dataset_sha256": own_hash(dataset),
     }
     return canonical_bytes(report)
 
 
-def _difficulty(results: Results) -> list[dict[str, Any]]:
-    rows = []
+def _comparisons(results: Results) -> dict[str, list[dict[str, Any]]]:
+    """Slices and methods compared with each other; ``compared`` is all that was looked at but what ``diagnosis`` tells."""
+    quantities, difficulty, significance = results.quantities, [], []
     for one in in_reading_order(results.slices):
-        for quantity in results.quantities:
-            summary = results.difficulty(one, quantity)
-            values = {"mean": summary.mean, "standard_error": summary.standard_error, "n_methods": summary.n}
-            rows.append({"slice": one.name, **quantity._asdict(), **values})
-    return rows
-
-
-def _improvements(results: Results) -> list[dict[str, Any]]:
-    return [
-        {
-            "attribute": pair.attribute,
-            "method": method,
-            **quantity._asdict(),
-            "share": results.improvement(pair, method, quantity),
-        }
-        for pair in pair_slices(results.slices)
-        for quantity in results.quantities
-        if quantity.ranked
-        for method in results.methods
-    ]
-
-
-def _significance(results: Results) -> list[dict[str, Any]]:
-    rows = []
-    for quantity in results.quantities:
+        for quantity in quantities:
+            spread = results.difficulty(one, quantity)
+            numbers = {"mean": spread.mean, "standard_error": spread.standard_error, "n_methods": spread.n}
+            difficulty.append({"slice": one.name, **quantity._asdict(), **numbers})
+    for quantity in quantities:
         leads = leads_of(results, quantity)
         for test in results.pair_tests(quantity):
             lead = leads.get((test.one, test.other))
             ends = {"interval_low": lead and lead.low, "interval_high": lead and lead.high, "p_corrected": lead and lead.p}
-            rows.append({**quantity._asdict(), **asdict(test), **ends})
-    return rows
-
-
-def _compared(results: Results) -> list[dict[str, Any]]:
-    """Everything that was looked at for a finding, but what stands under ``diagnosis``, as the page tells it."""
-    return [
+            significance.append({**quantity._asdict(), **asdict(test), **ends})
+    improvements = [
+        {"attribute": pair.attribute, "method": method, **one._asdict(), "share": results.improvement(pair, method, one)}
+        for pair in pair_slices(results.slices)
+        for one in quantities if one.ranked
+        for method in results.methods
+    ]  # fmt: skip
+    compared = [
         {
             "kind": effect.kind, **effect.quantity._asdict(), "standing": standing(effect.quantity, results.protocol),
             "one": effect.one, "other": effect.other or None, "difference": effect.value, "interval_low": effect.low,
@@ -204,8 +156,11 @@ def _compared(results: Results) -> list[dict[str, Any]]:
             "n_sources": effect.n_sources,
         }
         for effect in looked_at(results)
-        if effect.factor is None
+        if effect.kind != "factor"
     ]  # fmt: skip
+    return {
+        "difficulty": difficulty, "relative_improvement": improvements, "significance": significance, "compared": compared,
+    }  # fmt: skip
 
 
 _PAGE, _SCORES, _SUMMARY, _REPORT, _EFFORTS = "report.html", "scores.csv", "summary.csv", "report.json", "efforts.csv"
@@ -288,15 +243,9 @@ def write_report(
     if folder.exists() and not (folder.is_dir() and (not any(folder.iterdir()) or (folder / _REPORT).is_file())):
         raise InputError(f"{str(folder)!r} holds something else than a report; choose another folder")
     results = Results(
-        dataset,
-        scores,
-        protocol=protocol,
-        slice_scores=slice_scores,
-        references=references,
-        options=options,
-        efforts=efforts,
+        dataset, scores, protocol=protocol, slice_scores=slice_scores, references=references, options=options, efforts=efforts,
         run=run,
-    )
+    )  # fmt: skip
     if clash := [method for method in results.methods if method in ("truth", "input", OUTLINE, MASK)]:
         raise InputError(f"a method cannot be named {clash[0]!r}: the gallery shows something else by that name")
     rates = {row["item_id"]: float(row["fps"]) for row in dataset.items}
@@ -315,8 +264,9 @@ def write_report(
     files[_SCORES] = scores_csv(results)
     files[_SUMMARY] = summary_csv(results)
     if any(effort.of_items for effort in results.efforts.values()):
-        files[_EFFORTS] = efforts_csv(results)
-    files[_DIAGNOSIS] = diagnosis_csv(results)
+        rows = [[method, *one] for method, effort in results.efforts.items() for one in effort.of_items]
+        files[_EFFORTS] = csv_bytes(("method", *ItemEffort._fields), rows)
+    files[_DIAGNOSIS] = effects_csv(diagnose(results).effects, protocol)
     files[_REPORT] = report_json(results, [exhibit for exhibit, _ in made], title=title)
     with replacing(folder, what="report ") as temporary:
         for name, data in files.items():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -166,7 +166,12 @@ def every_eval_ever(
     """
     if relationship not in RELATIONSHIPS:
         raise InputError(f"a relationship is one of {', '.join(RELATIONSHIPS)}, not {relationship!r}")
-    measured = list(_results(results, method, repository))
+    measured = [
+        _result(results, method, part, quantity, mean, repository)
+        for part in (results.everything, *results.slices)
+        for quantity in results.quantities
+        if (mean := results.level(part, method, quantity)) is not None and math.isfinite(mean)
+    ]
     if not measured:
         raise InputError(f"{method!r} has no mean to hand on")
     document = {
@@ -189,17 +194,10 @@ def every_eval_ever(
     return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False).encode() + b"\n"
 
 
-def _results(results: Results, method: str, repository: str | None) -> Iterator[dict[str, Any]]:
-    for part in (results.everything, *results.slices):
-        for quantity in results.quantities:
-            mean = results.level(part, method, quantity)
-            if mean is not None and math.isfinite(mean):
-                yield _result(results, method, part, quantity, mean=mean, repository=repository)
-
-
 def _result(
-    results: Results, method: str, part: Slice, quantity: Quantity, *, mean: float, repository: str | None
-) -> dict[str, Any]:
+    results: Results, method: str, part: Slice, quantity: Quantity, mean: float, repository: str | None
+) -> dict[str, Any]:  # fmt: skip
+    """One mean with its metric and how sure it is."""
     summary, leaf = results.summary(part, method, quantity), metric_leaf(quantity.metric)
     low, high = quantity.bounds
     details: dict[str, Any] = {"num_samples": summary.n}

@@ -105,21 +105,19 @@ def _effect(results: Results, method: str, floor: str, quantity: Quantity) -> fl
 
 def floor_sentences(results: Results, quantity: Quantity) -> list[str]:
     """Sentences to know before ranking by a metric; plain text, none where it tells every method from every floor."""
-    return [_floor_sentence(one, quantity) for one in untold(results, quantity)]
-
-
-def _floor_sentence(one: Untold, quantity: Quantity) -> str:
-    told = f"{quantity_label(quantity)} cannot be read alone: "
-    parts = []
-    if one.alike:
-        most = "most methods, " if 2 * len(one.alike) > one.methods > 2 else ""
-        parts.append(
-            f"{most}{', '.join(one.alike)} {'score' if len(one.alike) > 1 else 'scores'} like {one.floor}, which fills nothing "
-            f"(means less than {LEAST_EFFECT:g} standard deviations of {one.floor}’s items apart)"
-        )
-    if one.below:
-        parts.append(f"{one.floor} scores better than {', '.join(one.below)}")
-    return f"{told}{'; '.join(parts)}."
+    sentences = []
+    for one in untold(results, quantity):
+        parts = []
+        if one.alike:
+            most = "most methods, " if 2 * len(one.alike) > one.methods > 2 else ""
+            parts.append(
+                f"{most}{', '.join(one.alike)} {'score' if len(one.alike) > 1 else 'scores'} like {one.floor}, which fills "
+                f"nothing (means less than {LEAST_EFFECT:g} standard deviations of {one.floor}’s items apart)"
+            )
+        if one.below:
+            parts.append(f"{one.floor} scores better than {', '.join(one.below)}")
+        sentences.append(f"{quantity_label(quantity)} cannot be read alone: {'; '.join(parts)}.")
+    return sentences
 
 
 PCONS, SHARPNESS = "pcons", "hole_sharpness"
@@ -193,7 +191,7 @@ def exposure_sentences(results: Results) -> list[str]:
 
     None where inputs show at most ``MOST_SHOWN`` of any item and every method that says to keep nothing was found to.
     """
-    told, words = results.exposed, {method: _words(results, method) for method in results.methods}
+    told = results.exposed
     found = []
     if told.above:
         others = len(results.unexposed.item_ids) if results.unexposed else 0
@@ -204,20 +202,17 @@ def exposure_sentences(results: Results) -> list[str]:
             f"remembers inputs could copy it; {beside}."
         )
     of_words: dict[str, list[str]] = {}
-    for method, predicate in words.items():
-        if predicate:
-            of_words.setdefault(predicate, []).append(method)
-    return found + [f"{', '.join(methods)} {predicate}." for predicate, methods in of_words.items()]
-
-
-def _words(results: Results, method: str) -> str:
-    """What to know of one method; empty where nothing."""
-    effort = results.efforts.get(method)
-    word = effort.between_items if effort else ""
-    seen = results.exposed.above and method in results.contenders
-    if word == DEPENDS and method in results.aside:
-        return f"{WORDS[word]}; it holds no place and makes no finding"
-    return beware_words(word) or (WORDS[UNWATCHED] if word == UNWATCHED and seen else "")
+    for method in results.methods:
+        effort = results.efforts.get(method)
+        word = effort.between_items if effort else ""
+        words = beware_words(word)
+        if word == DEPENDS and method in results.aside:
+            words = f"{WORDS[word]}; it holds no place and makes no finding"
+        elif not words and word == UNWATCHED and told.above and method in results.contenders:
+            words = WORDS[UNWATCHED]
+        if words:
+            of_words.setdefault(words, []).append(method)
+    return found + [f"{', '.join(methods)} {words}." for words, methods in of_words.items()]
 
 
 def between_items_notes(results: Results) -> dict[str, list[str]]:

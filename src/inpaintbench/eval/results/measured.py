@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, wraps
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from inpaintbench import frozen
 from inpaintbench.claims import too_few
@@ -44,6 +44,26 @@ class Failure(NamedTuple):
     item_id: str
     reason: str
     quantities: tuple[Quantity, ...]
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def kept(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], T]:
+    """A method or function of scores that a page, its files and its pictures ask for the same: computed once for its arguments,
+    slices by name."""
+
+    @wraps(method)
+    def found(self: Any, /, *given: P.args, **named: P.kwargs) -> T:
+        plain = (one.name if isinstance(one, Slice) else one for one in given)
+        key = (method.__name__, *plain, *named.items())
+        if key not in self.found:
+            self.found[key] = method(self, *given, **named)
+        answer: T = self.found[key]
+        return answer
+
+    return found
 
 
 class Measured:
@@ -103,12 +123,7 @@ class Measured:
         self.quantities = tuple(quantity for quantity in found if quantity not in unmeasured) or found
         self.unmeasured = {quantity: unmeasured[quantity] for quantity in found if quantity not in self.quantities}
         self._scored = dict.fromkeys(item_id for _, item_id, _ in self._scores)
-        self._scored_in: dict[str, list[str]] = {}
-        self._weights: dict[tuple[str, Quantity], dict[str, float]] = {}
-        self._n_sources: dict[str, int] = {}
-        self._lacking: dict[tuple[str, Quantity], dict[str, int]] = {}
-        self._failed: list[Failure] | None = None
-        self._summaries: dict[tuple[str, str, Quantity], Summary] = {}
+        self.found: dict[tuple[object, ...], Any] = {}
 
     @cached_property
     def slices(self) -> tuple[Slice, ...]:
@@ -165,20 +180,26 @@ class Measured:
         """The protocol's rule for infinite values of ``metric``."""
         return self.protocol.infinite_rule(metric)
 
+    @kept
     def summary(self, one: Slice, method: str, quantity: Quantity) -> Summary:
         """Mean of a method over the items of a slice, with its interval where there are enough sources for one."""
-        key = (one.name, method, quantity)
-        if quantity.of_sets:
-            return _compared(self.slice_score(one, method, quantity), sources=self.n_sources(one, method, quantity))
-        if key not in self._summaries:
-            scored = self._scored_items(one)
+        if not quantity.of_sets:
+            scored = self.scored_items(one)
             found = self.over(scored, method, quantity)
-            self._summaries[key] = found._replace(n_missing=found.n_missing + len(one.item_ids) - len(scored))
-        return self._summaries[key]
+            return found._replace(n_missing=found.n_missing + len(one.item_ids) - len(scored))
+        score, sources = self.slice_score(one, method, quantity), self.n_sources(one, method, quantity)
+        if score is None:
+            return Summary(None, 0, 0, 0, 0, None, None, None, "its sets were not compared; run `inpaintbench eval score` again")
+        counts = (int(score.details.get("items", 0)), 0, int(score.details.get("missing", 0)), sources)
+        few = too_few(sources)
+        reason = score.reason or score.details.get("warning") or score.details.get("note") or few
+        # A run that was compared before may hold intervals of fewer sources.
+        sure = (None, None, None) if few else (score.standard_error, score.interval_low, score.interval_high)
+        return Summary(score.value, *counts, *sure, reason)
 
     def over(self, item_ids: Sequence[str], method: str, quantity: Quantity) -> Summary:
         """Mean of a method over any items, each as often as it is named; not for a quantity ``of_sets``."""
-        own, weights = self._by_item.get((method, quantity), {}), self._weights_of(method, quantity)
+        own, weights = self._by_item.get((method, quantity), {}), self.weights(method, quantity)
         return summarise(
             [None if (score := own.get(item_id)) is None else score.value for item_id in item_ids],
             clusters=[self.sources[item_id] for item_id in item_ids],
@@ -187,23 +208,20 @@ class Measured:
             bounds=quantity.bounds,
         )
 
-    def _scored_items(self, one: Slice) -> list[str]:
+    @kept
+    def scored_items(self, one: Slice) -> list[str]:
         """Items of a slice with a score by any method: of millions, often few."""
-        if one.name not in self._scored_in:
-            self._scored_in[one.name] = [item_id for item_id in one.item_ids if item_id in self._scored]
-        return self._scored_in[one.name]
+        return [item_id for item_id in one.item_ids if item_id in self._scored]
 
     def weight(self, method: str, item_id: str, quantity: Quantity) -> float:
         """Weight of an item in means, by the protocol."""
-        return self._weights_of(method, quantity).get(item_id, 1.0)
+        return self.weights(method, quantity).get(item_id, 1.0)
 
-    def _weights_of(self, method: str, quantity: Quantity) -> dict[str, float]:
-        key = (method, quantity)
-        if key not in self._weights:
-            own = self._by_item.get(key, {})
-            weigh, metric = self.protocol.weight, quantity.metric
-            self._weights[key] = {item_id: float(weigh(metric, score.details)) for item_id, score in own.items()}
-        return self._weights[key]
+    @kept
+    def weights(self, method: str, quantity: Quantity) -> dict[str, float]:
+        """The weights of all items that a method has a score of."""
+        own = self._by_item.get((method, quantity), {})
+        return {name: float(self.protocol.weight(quantity.metric, score.details)) for name, score in own.items()}
 
     def level(self, one: Slice, method: str, quantity: Quantity) -> float | None:
         """Value that a method is ranked by: its mean, or infinity when all its values are infinite."""
@@ -215,10 +233,11 @@ class Measured:
         own = self._by_item.get((method, quantity), {})
         return {
             item_id
-            for item_id in self._scored_items(one)
+            for item_id in self.scored_items(one)
             if item_id in own and (own[item_id].value is not None or own[item_id].features is not None)
         }
 
+    @kept
     def lacking(self, one: Slice, quantity: Quantity) -> dict[str, int]:
         """For each method the items of a slice that it has no value of while a contender has one.
 
@@ -227,41 +246,37 @@ class Measured:
         have, since then who has few would choose the items for all. What no contender has a value of, because it cannot be
         measured there, nobody lacks.
         """
-        key = (one.name, quantity)
-        if key not in self._lacking:
-            found = {method: self.measured(one, method, quantity) for method in self.methods}
-            owed = set().union(*(found[method] for method in self.contenders))
-            self._lacking[key] = {method: len(owed - items) for method, items in found.items()}
-        return self._lacking[key]
+        found = {method: self.measured(one, method, quantity) for method in self.methods}
+        owed = set().union(*(found[method] for method in self.contenders))
+        return {method: len(owed - items) for method, items in found.items()}
 
     def comparable(self, one: Slice, quantity: Quantity) -> dict[str, bool]:
         """Return whether the mean of each method is over all items that any contender has a value of; see ``lacking``."""
         return {method: not count for method, count in self.lacking(one, quantity).items()}
 
+    @kept
     def n_sources(self, one: Slice, method: str | None = None, quantity: Quantity | None = None) -> int:
         """Sources of the items of a slice, or of those that a method's ``level`` rests on.
 
         These are the items in its mean, so that an infinite value that a mean leaves out bears nothing; where all values are
         infinite, all of them.
         """
-        if method is None or quantity is None:
-            if one.name not in self._n_sources:
-                self._n_sources[one.name] = len({self.sources[item_id] for item_id in one.item_ids})
-            return self._n_sources[one.name]
-        if not quantity.of_sets and (summary := self.summary(one, method, quantity)).mean is not None:
-            return summary.n_clusters
-        return len({self.sources[item_id] for item_id in self.measured(one, method, quantity)})
+        items: Collection[str] = one.item_ids
+        if method is not None and quantity is not None:
+            if not quantity.of_sets and (summary := self.summary(one, method, quantity)).mean is not None:
+                return summary.n_clusters
+            items = self.measured(one, method, quantity)
+        return len({self.sources[item_id] for item_id in items})
 
     def slice_score(self, one: Slice, method: str, quantity: Quantity) -> SliceScore | None:
         """Result of comparing the sets of a slice, for a quantity ``of_sets``; None where they were not compared."""
         return self._slice_scores.get((one.name, method, quantity))
 
+    @kept
     def failures(self) -> list[Failure]:
         """Every missing prediction and score with its reason, in the order of methods and items; also scores never made."""
-        if self._failed is None:
-            pairs = [(method, item_id) for method in self.methods for item_id in self.sources]
-            self._failed = [failure for method, item_id in pairs for failure in self._failures(method, item_id)]
-        return list(self._failed)
+        pairs = [(method, item_id) for method in self.methods for item_id in self.sources]
+        return [failure for method, item_id in pairs for failure in self._failures(method, item_id)]
 
     def inapplicable(self) -> dict[Quantity, tuple[int, str]]:
         """Quantities that some items cannot have by their nature: the number of these items, and the reason."""
@@ -285,18 +300,6 @@ class Measured:
                 reason = NOT_SCORED if score is None else score.reason or "no reason given"
                 by_reason.setdefault(reason, []).append(quantity)
         return [Failure(method, item_id, reason, tuple(quantities)) for reason, quantities in by_reason.items()]
-
-
-def _compared(score: SliceScore | None, *, sources: int) -> Summary:
-    """A number of a whole slice in the form of a mean."""
-    if score is None:
-        return Summary(None, 0, 0, 0, 0, None, None, None, "its sets were not compared; run `inpaintbench eval score` again")
-    counts = (int(score.details.get("items", 0)), 0, int(score.details.get("missing", 0)), sources)
-    few = too_few(sources)
-    reason = score.reason or score.details.get("warning") or score.details.get("note") or few
-    # A run that was compared before may hold intervals of fewer sources.
-    sure = (None, None, None) if few else (score.standard_error, score.interval_low, score.interval_high)
-    return Summary(score.value, *counts, *sure, reason)
 
 
 def unmeasured_quantities(scores: Sequence[Score]) -> dict[Quantity, str]:

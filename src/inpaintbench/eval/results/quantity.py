@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
@@ -10,6 +11,7 @@ from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.metrics.base import Metric
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.results.slices import split_step, split_value
+from inpaintbench.pages.words import number
 
 
 @cache
@@ -23,6 +25,11 @@ class Quantity(NamedTuple):
 
     metric: str
     region: str
+
+    @property
+    def key(self) -> str:
+        """By which scripts of pages find it: ``psnr/hole``."""
+        return f"{self.metric}/{self.region}"
 
     @property
     def higher_is_better(self) -> bool:
@@ -184,3 +191,10 @@ def slice_label(name: str) -> str:
     """A slice without its level: ``Camera motion`` for ``camera_motion-high``, ``Class: left loop`` for ``class-left_loop``."""
     attribute, value = split_value(split_step(name)[0])
     return name_label(attribute) if value is None else f"{name_label(attribute)}: {value.replace('_', ' ')}"
+
+
+def with_unit(value: float | None, metric: str) -> str:
+    """A value of ``metric`` as printed, with its unit."""
+    leaf = metric_leaf(metric)
+    words = number(value, leaf.decimals)
+    return f"{words} {leaf.unit}" if leaf.unit and value is not None and math.isfinite(value) else words

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 
 from inpaintbench.claims import too_few
-from inpaintbench.eval.results.measured import Measured
+from inpaintbench.eval.results.measured import Measured, kept
 from inpaintbench.eval.results.quantity import Quantity
 from inpaintbench.eval.results.slices import Pair
 from inpaintbench.eval.values.permutation import LEVEL, PairTest, like_best, paired, told_from
@@ -21,18 +20,6 @@ SEED = 0
 
 class Results(Measured):
     """The scores of one protocol on one dataset, with the places that methods have by them; arguments as of ``Measured``."""
-
-    @cached_property
-    def _tests(self) -> dict[tuple[str, Quantity, tuple[tuple[str, str], ...] | None], list[PairTest]]:
-        return {}
-
-    @cached_property
-    def _best(self) -> dict[tuple[str, Quantity], set[str]]:
-        return {}
-
-    @cached_property
-    def _placed(self) -> dict[tuple[str, Quantity], dict[str, float | None]]:
-        return {}
 
     def unfit(self, one: Slice, method: str, quantity: Quantity) -> str | None:
         """Reason, one clause, why a method's number in a slice bears no comparison with the others'; None where it does.
@@ -109,18 +96,15 @@ class Results(Measured):
         if not quantity.ranked:
             return dict.fromkeys(self.methods)
         upwards = quantity.higher_is_better != (as_printed and quantity.metric in self.protocol.ranked_against)
-        places = rank(self._placed_levels(one, quantity), higher_is_better=upwards)
+        places = rank(self.placed_levels(one, quantity), higher_is_better=upwards)
         shared = set() if self.protocol.follows else self.best(one, quantity)
         return dict.fromkeys(self.methods) | share_first(places, shared)
 
-    def _placed_levels(self, one: Slice, quantity: Quantity) -> dict[str, float | None]:
-        key = (one.name, quantity)
-        if key not in self._placed:
-            self._placed[key] = {
-                method: None if self.unfit(one, method, quantity) else self.level(one, method, quantity)
-                for method in self.contenders
-            }
-        return self._placed[key]
+    @kept
+    def placed_levels(self, one: Slice, quantity: Quantity) -> dict[str, float | None]:
+        """What contenders are placed by in a slice; None for who is ``unfit``."""
+        fit = {method: not self.unfit(one, method, quantity) for method in self.contenders}
+        return {method: self.level(one, method, quantity) if fit[method] else None for method in self.contenders}
 
     def ranking(self, one: Slice, quantity: Quantity) -> list[tuple[str, int | None]]:
         """Contenders with their places from best to worst; those without a place by their mean, then those with values of
@@ -134,29 +118,27 @@ class Results(Measured):
 
         return [(method, places[method]) for method in sorted(self.contenders, key=order)]
 
+    @kept
     def best(self, one: Slice, quantity: Quantity) -> set[str]:
         """Methods that stand out as the best, see ``like_best``; none where fewer than two have a place, or nobody is ranked.
 
         By a diagnostic quantity whoever is worse than the best of them by the primary one does not.
         """
-        key = (one.name, quantity)
-        if key not in self._best:
-            levels = self._placed_levels(one, quantity) if quantity.ranked else {}
 
-            def told(best: str, others: Sequence[str]) -> set[str]:
-                if quantity.of_sets:
-                    own = self.summary(one, best, quantity)
-                    return {other for other in others if apart(own, self.summary(one, other, quantity))}
-                barred = {other for other in others if self.barred(one, other, best, quantity)}
-                return barred | told_from(self.tests_of_best(one, quantity).values(), best)
+        def told(best: str, others: Sequence[str]) -> set[str]:
+            if quantity.of_sets:
+                own = self.summary(one, best, quantity)
+                return {other for other in others if apart(own, self.summary(one, other, quantity))}
+            barred = {other for other in others if self.barred(one, other, best, quantity)}
+            return barred | told_from(self.tests_of_best(one, quantity).values(), best)
 
-            self._best[key] = like_best(levels, told, higher_is_better=quantity.higher_is_better)
-        return self._best[key]
+        levels = self.placed_levels(one, quantity) if quantity.ranked else {}
+        return like_best(levels, told, higher_is_better=quantity.higher_is_better)
 
     def tests_of_best(self, one: Slice, quantity: Quantity) -> dict[str, PairTest]:
         """A test of the best mean in a slice against that of each other method with a place, corrected over these; none for a
         quantity ``of_sets`` or one that ranks nobody."""
-        levels = self._placed_levels(one, quantity) if quantity.ranked and not quantity.of_sets else {}
+        levels = self.placed_levels(one, quantity) if quantity.ranked and not quantity.of_sets else {}
         known = {method: level for method, level in levels.items() if level is not None}
         if len(known) < 2:
             return {}
@@ -192,14 +174,14 @@ class Results(Measured):
 
         Items weigh and infinite values count as in the means, but that an infinite value that is kept leaves its item out.
         """
-        part = one or self.everything
-        key = (part.name, quantity, pairs)
-        if key not in self._tests:
-            tested = quantity.ranked and not quantity.of_sets
-            self._tests[key] = self._paired(quantity, self._scored_items(part), pairs) if tested else []
-        return self._tests[key]
+        return self.paired_tests(quantity, one or self.everything, pairs) if quantity.ranked and not quantity.of_sets else []
 
-    def _paired(self, quantity: Quantity, items: Sequence[str], pairs: Sequence[tuple[str, str]] | None) -> list[PairTest]:
+    @kept
+    def paired_tests(
+        self, quantity: Quantity, part: Slice, pairs: tuple[tuple[str, str], ...] | None
+    ) -> list[PairTest]:  # fmt: skip
+        """The same of a quantity that methods can be tested by."""
+        items = self.scored_items(part)
         return paired(
             {method: [self.value(method, item_id, quantity) for item_id in items] for method in self.contenders},
             [self.sources[item_id] for item_id in items],

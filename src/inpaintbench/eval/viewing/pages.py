@@ -8,11 +8,12 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path, PurePosixPath
-from typing import Any, BinaryIO, Literal, NamedTuple
+from typing import Any, BinaryIO, Literal
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 from inpaintbench import frozen, manifest, pages
@@ -21,7 +22,7 @@ from inpaintbench.eval.results.quantity import metric_label, metric_leaf, slice_
 from inpaintbench.eval.results.slices import split_step
 from inpaintbench.pages import Cell, Column, Link, Row, Table
 from inpaintbench.pages.words import DASH, count, number
-from inpaintbench.types import Dataset, Plain
+from inpaintbench.types import Plain
 
 Kind = Literal["report", "page", "dataset"]
 REPORT_PAGE, REPORT_DATA = "report.html", "report.json"
@@ -56,40 +57,31 @@ def entries(folder: Path) -> list[Entry]:
     """
     if not folder.is_dir():
         raise InputError(f"{str(folder)!r} is no folder; give that of a run, a report, a dataset, or one that holds several")
-    found = [entry for place in _folders(folder, DEEPEST) for entry in _in_folder(place, folder)]
+    found = list(_below(folder, folder, DEEPEST))
     if not found:
         raise InputError(f"{str(folder)!r} holds no report, leaderboard or dataset down to {DEEPEST} folders below it")
     return found
 
 
-def _folders(folder: Path, depth: int) -> Iterator[Path]:
-    yield folder
-    if depth:
-        names = sorted(entry.name for entry in os.scandir(folder) if entry.is_dir(follow_symlinks=False))
-        for name in names:
-            if not name.startswith(".") and name not in _INNER:
-                yield from _folders(folder / name, depth - 1)
-
-
-def _in_folder(place: Path, root: Path) -> Iterator[Entry]:
+def _below(place: Path, root: Path, depth: int) -> Iterator[Entry]:
+    """What lies in a folder, then what lies below it."""
+    at = place.relative_to(root)
     if (place / manifest.MANIFEST).is_file():
-        try:
+        with suppress(InpaintBenchError):  # a file of that name that is no dataset
             dataset = manifest.load(place)
-        except InpaintBenchError:
-            return  # a file of that name that is no dataset
-        words = f"version {dataset.version}, {len(dataset.items):,} items"
-        yield Entry("dataset", place.relative_to(root), dataset.name, words)
-        return
-    if (place / REPORT_PAGE).is_file() and (place / REPORT_DATA).is_file():
-        try:
-            told = report_data(place)
-        except InputError:
-            told = {"protocol": f"{REPORT_DATA} cannot be read"}  # one damaged report hides no other
-        page, title = (place / REPORT_PAGE).relative_to(root), str(told.get("title", place.name))
-        yield Entry("report", page, title, str(told.get("protocol", "")))
-    for name, what in PAGES.items():
-        if (place / name).is_file():
-            yield Entry("page", (place / name).relative_to(root), place.name, what)
+            yield Entry("dataset", at, dataset.name, f"version {dataset.version}, {len(dataset.items):,} items")
+    else:
+        if (place / REPORT_PAGE).is_file() and (place / REPORT_DATA).is_file():
+            try:
+                told = report_data(place)
+            except InputError:
+                told = {"protocol": f"{REPORT_DATA} cannot be read"}  # one damaged report hides no other
+            yield Entry("report", at / REPORT_PAGE, str(told.get("title", place.name)), str(told.get("protocol", "")))
+        yield from (Entry("page", at / name, place.name, what) for name, what in PAGES.items() if (place / name).is_file())
+    names = sorted(entry.name for entry in os.scandir(place) if entry.is_dir(follow_symlinks=False)) if depth else []
+    for name in names:
+        if not name.startswith(".") and name not in _INNER:
+            yield from _below(place / name, root, depth - 1)
 
 
 def report_data(folder: Path) -> dict[str, Any]:
@@ -118,21 +110,18 @@ def address(path: Path | PurePosixPath) -> str:
 
 
 def listing(entries: Sequence[Entry], folder: Path) -> str:
-    """The list of everything below a folder, with a choice of two reports to compare."""
-    reports = [entry for entry in entries if entry.kind == "report"]
-    first, *others = [entry.path.parent.as_posix() for entry in reports] or [""]
-    rows = [
-        Row(
-            (
-                Cell(entry.title, entry.title, href=_opened(entry)),
-                Cell(entry.kind if entry.kind != "page" else entry.what),
-                Cell("" if entry.kind == "page" else entry.what),
-                Cell(entry.path.as_posix(), href=_opened(entry)),
-                _comparison(entry, first, others),
-            )
-        )
-        for entry in entries
-    ]
+    """The list of everything below a folder; each report is compared with the first, and that with the second."""
+    reports = [entry.path.parent.as_posix() for entry in entries if entry.kind == "report"]
+    rows = []
+    for entry in entries:
+        own, where = entry.path.parent.as_posix(), entry.path.as_posix()
+        href = f"/.dataset?{urlencode({'at': where})}" if entry.kind == "dataset" else address(entry.path)
+        kind, what = (entry.what, "") if entry.kind == "page" else (entry.kind, entry.what)
+        beside = Cell("")
+        if entry.kind == "report" and len(reports) > 1:
+            other = reports[1] if own == reports[0] else reports[0]
+            beside = Cell(f"with {other}", href=f"/.compare?{urlencode({'one': other, 'other': own})}")
+        rows.append(Row((Cell(entry.title, entry.title, href=href), Cell(kind), Cell(what), Cell(where, href=href), beside)))
     heads = (Column("Title", sorts=True), Column("Kind", sorts=True), Column("What", wide=True), Column("Where", sorts=True))
     table = Table((*heads, Column("Compare")), tuple(rows), label="Everything below this folder", finds=len(rows) > 8)
     return pages.page(
@@ -143,19 +132,6 @@ def listing(entries: Sequence[Entry], folder: Path) -> str:
     )
 
 
-def _opened(entry: Entry) -> str:
-    return f"/.dataset?{urlencode({'at': entry.path.as_posix()})}" if entry.kind == "dataset" else address(entry.path)
-
-
-def _comparison(entry: Entry, first: str, others: Sequence[str]) -> Cell:
-    """A link that compares a report with the first one; the first, with the second."""
-    mine = entry.path.parent.as_posix()
-    if entry.kind != "report" or not others:
-        return Cell("")
-    other = others[0] if mine == first else first
-    return Cell(f"with {other}", href=f"/.compare?{urlencode({'one': other, 'other': mine})}")
-
-
 def comparison(root: Path, one: str, other: str) -> str:
     """Means of two reports side by side: of each metric and region both have, the methods by slice, with the difference.
 
@@ -163,11 +139,23 @@ def comparison(root: Path, one: str, other: str) -> str:
         InputError: a report cannot be read, or they have no metric in common.
     """
     told = [report_data(root / name) for name in (one, other)]
-    means = [_means(report) for report in told]
-    common = [key for key in dict.fromkeys(key[:2] for key in means[0]) if any(key == found[:2] for found in means[1])]
+    # JSON has no infinite numbers, so reports state them as text.
+    means = [
+        {
+            (row["metric"], row["region"], row["method"], row["slice"]): None if row["mean"] is None else float(row["mean"])
+            for row in report.get("summary", ())
+        }
+        for report in told
+    ]
+    theirs = {key[:2] for key in means[1]}
+    common = [key for key in dict.fromkeys(key[:2] for key in means[0]) if key in theirs]
     if not common:
         raise InputError(f"{one} and {other} have no metric in common")
-    warned = _differences(told)
+    kinds = {"dataset_sha256": "of different datasets", "fingerprint": "by protocols with other constants"}
+    named = [words for key, words in kinds.items() if told[0].get(key) != told[1].get(key)]
+    warned = "Both are of the same dataset under the same protocol."
+    if named:
+        warned = f"They are {' and '.join(named)}, so a difference is not of the methods alone."
     tables = [_difference_table(means, key, names=(one, other)) for key in common]
     return pages.page(
         "pages/templates/plain.html",
@@ -181,35 +169,14 @@ def comparison(root: Path, one: str, other: str) -> str:
     )
 
 
-def _means(report: Mapping[str, Any]) -> _Means:
-    # JSON has no infinite numbers, so reports state them as text.
-    return {
-        (row["metric"], row["region"], row["method"], row["slice"]): None if row["mean"] is None else float(row["mean"])
-        for row in report.get("summary", ())
-    }
-
-
-def _differences(told: Sequence[Mapping[str, Any]]) -> str:
-    kinds = {"dataset_sha256": "of different datasets", "fingerprint": "by protocols with other constants"}
-    named = [words for key, words in kinds.items() if told[0].get(key) != told[1].get(key)]
-    return (
-        f"They are {' and '.join(named)}, so a difference is not of the methods alone."
-        if named
-        else ("Both are of the same dataset under the same protocol.")
-    )
-
-
 def _difference_table(means: Sequence[_Means], key: tuple[str, str], names: tuple[str, str]) -> Table:
+    """The methods that either report has, over the slices that both have."""
     decimals = metric_leaf(key[0]).decimals
     keys = [found for found in dict.fromkeys((*means[0], *means[1])) if found[:2] == key]
-    slices = [
-        name
-        for name in dict.fromkeys(found[3] for found in keys)
-        if all(any(one[:2] == key and one[3] == name for one in found) for found in means)
-    ]
-    methods = list(dict.fromkeys(found[2] for found in keys))
+    both = set.intersection(*({name for *of, _, name in found if tuple(of) == key} for found in means))
+    slices = [name for name in dict.fromkeys(found[3] for found in keys) if name in both]
     rows = []
-    for method in methods:
+    for method in dict.fromkeys(found[2] for found in keys):
         cells = [Cell(method, method)]
         for part in slices:
             first, second = (found.get((*key, method, part)) for found in means)
@@ -230,15 +197,6 @@ def _words(name: str) -> str:
     return " ".join(filter(None, (slice_label(name), split_step(name)[1])))
 
 
-class _Shown(NamedTuple):
-    """An item of a dataset on its page."""
-
-    item: str
-    words: str
-    media: tuple[tuple[str, str, bool], ...]
-    """Name, address, whether it is a video."""
-
-
 def dataset_page(root: Path, at: str, *, part: str = "", start: int = 0) -> str:
     """Slices of a dataset and the media of some of its items.
 
@@ -249,59 +207,44 @@ def dataset_page(root: Path, at: str, *, part: str = "", start: int = 0) -> str:
     chosen = next((one for one in dataset.slices if one.name == part), None)
     if part and chosen is None:
         raise InputError(f"{dataset.name} has no slice {part!r}")
-    ids = list(chosen.item_ids) if chosen else [row["item_id"] for row in dataset.items[:10_000]]
+    rows = {row["item_id"]: row for row in (dataset.items if chosen else dataset.items[:10_000])}
+    ids = list(chosen.item_ids) if chosen else list(rows)
     start = max(0, min(start, len(ids) - 1))
-    by_id = {row["item_id"]: row for row in dataset.items} if chosen else {row["item_id"]: row for row in dataset.items[:10_000]}
-    shown = [_item(by_id[name], PurePosixPath(at), root) for name in ids[start : start + ITEMS_A_PAGE]]
+    shown = [_item(rows[name], PurePosixPath(at), root) for name in ids[start : start + ITEMS_A_PAGE]]
 
     def link(words: str, **query: object) -> Link:
         return Link(f"/.dataset?{urlencode({'at': at, **query})}", words)
 
+    named = [(Cell(_words(one.name), one.name, href=link("", part=one.name).href), one) for one in dataset.slices]
+    heads = (Column("Slice", sorts=True), Column("Rule", wide=True), Column("Items", numeric=True))
+    slices = tuple(Row((name, Cell(one.rule), Cell(f"{len(one.item_ids):,}"))) for name, one in named)
+    steps = [link("Earlier items", part=part, start=max(0, start - ITEMS_A_PAGE))] if start else []
+    steps += [link("More items", part=part, start=start + ITEMS_A_PAGE)] if start + ITEMS_A_PAGE < len(ids) else []
     return pages.page(
         "eval/viewing/dataset.html",
         title=dataset.name,
         subtitle=f"Version {dataset.version}: {count(len(dataset.items), 'item')} in {count(len(dataset.slices), 'slice')}.",
         links=[Link("/", "All")],
-        slices=_slice_table(dataset, link),
+        slices=Table(heads, slices, label="Slices"),
         heading=f"{_words(part) if part else 'All items'}, {start + 1:,} to {start + len(shown):,} of {len(ids):,}",
         shown=shown,
-        steps=[
-            *([link("Earlier items", part=part, start=max(0, start - ITEMS_A_PAGE))] if start else []),
-            *([link("More items", part=part, start=start + ITEMS_A_PAGE)] if start + ITEMS_A_PAGE < len(ids) else []),
-        ],
+        steps=steps,
     )
 
 
-def _slice_table(dataset: Dataset, link: Any) -> Table:
-    rows = [
-        Row(
-            (
-                Cell(_words(one.name), one.name, href=link("", part=one.name).href),
-                Cell(one.rule),
-                Cell(f"{len(one.item_ids):,}"),
-            )
-        )
-        for one in dataset.slices
-    ]
-    return Table(
-        (Column("Slice", sorts=True), Column("Rule", wide=True), Column("Items", numeric=True)), tuple(rows), label="Slices"
-    )
-
-
-def _item(row: Plain, at: PurePosixPath, root: Path) -> _Shown:
+def _item(row: Plain, at: PurePosixPath, root: Path) -> dict[str, Any]:
+    """An item's name and words, and of each of its media the name, the address, and whether it is a video."""
     media = []
     words = f"{row['width']}x{row['height']}, {count(row['frames'], 'frame')}, {row.get('licence') or 'licence not stated'}"
     for column in ("truth", "hole", "input"):
-        name = row.get(f"{column}_file_name")
-        if not name:
-            continue
-        try:
-            frozen.proved(root / at, row, column)
-        except VerifyError as error:
-            words += f"; {error}"
-        else:
-            media.append((column, address(at / name), os.path.splitext(name)[1] == ".mp4"))
-    return _Shown(row["item_id"], words, tuple(media))
+        if name := row.get(f"{column}_file_name"):
+            try:
+                frozen.proved(root / at, row, column)
+            except VerifyError as error:
+                words += f"; {error}"
+            else:
+                media.append((column, address(at / name), os.path.splitext(name)[1] == ".mp4"))
+    return {"item": row["item_id"], "words": words, "media": media}
 
 
 _RANGE = re.compile(r"bytes=(\d*)-(\d*)")
@@ -330,14 +273,24 @@ class _Handler(SimpleHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Answer with a page or with a file."""
-        asked = urlsplit(self.path)
+        asked, root = urlsplit(self.path), Path(self.directory)
+        query = {name: values[0] for name, values in parse_qs(asked.query).items()}
         try:
-            page = self._made(asked.path, {name: values[0] for name, values in parse_qs(asked.query).items()})
+            for name in (query.get(key, "") for key in ("one", "other", "at")):
+                if not (root / name).resolve().is_relative_to(root):
+                    raise ValueError(f"{name!r} lies outside the folder that is shown")
+            if asked.path == "/":
+                page = listing(entries(root), root)
+            elif asked.path == "/.compare":
+                page = comparison(root, query.get("one", ""), query.get("other", ""))
+            elif asked.path == "/.dataset":
+                start = int(query.get("start", "0"))
+                page = dataset_page(root, query.get("at", ""), part=query.get("part", ""), start=start)
+            else:
+                super().do_GET()
+                return
         except (InpaintBenchError, ValueError) as error:
             self.send_error(HTTPStatus.NOT_FOUND, explain=str(error))
-            return
-        if page is None:
-            super().do_GET()
             return
         data = page.encode()
         self.send_response(HTTPStatus.OK)
@@ -345,24 +298,6 @@ class _Handler(SimpleHTTPRequestHandler):
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)
-
-    def _made(self, path: str, query: dict[str, str]) -> str | None:
-        root = Path(self.directory)
-        if path == "/":
-            return listing(entries(root), root)
-        if path == "/.compare":
-            one, other = (self._inside(query.get(name, "")) for name in ("one", "other"))
-            return comparison(root, one, other)
-        if path == "/.dataset":
-            at = self._inside(query.get("at", ""))
-            return dataset_page(root, at, part=query.get("part", ""), start=int(query.get("start", "0")))
-        return None
-
-    def _inside(self, name: str) -> str:
-        root = Path(self.directory)
-        if not (root / name).resolve().is_relative_to(root):
-            raise ValueError(f"{name!r} lies outside the folder that is shown")
-        return name
 
     def send_head(self) -> Any:
         """The head of a file, or of the part of it that was asked for."""
