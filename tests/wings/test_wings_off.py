@@ -13,7 +13,7 @@ import inpaintbench
 from inpaintbench.catalogue import attribute_at, joined
 
 PROGRAM = "import sys; from inpaintbench.cli import main; sys.argv[0] = 'inpaintbench'; main()"
-KINDS = ("metric", "protocol", "command of eval", "sentences beside scores")
+KINDS = ("metric", "protocol", "command of eval", "sentences beside scores", "place of footage", "command of curation")
 
 
 @pytest.mark.parametrize("kind", KINDS)
