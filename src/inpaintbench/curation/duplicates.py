@@ -297,14 +297,9 @@ BLOCK = 250
 
 
 def find(
-    clips: Sequence[Clip],
-    hashes: Sequence[Attribute],
-    *,
-    names: Mapping[str, str] | None = None,
-    same_source: bool = False,
-    most_bits: float = MOST_BITS,
-    least_share: float = LEAST_SHARE,
-) -> list[Attribute]:
+    clips: Sequence[Clip], hashes: Sequence[Attribute], *, names: Mapping[str, str] | None = None,
+    same_source: bool = False, most_bits: float = MOST_BITS, least_share: float = LEAST_SHARE,
+) -> list[Attribute]:  # fmt: skip
     """Two rows a clip, in the order of ``clips``: ``duplicate_of`` and ``duplicate_share``.
 
     Clips are taken in order of the name of their source, then its id, then their start; each is compared with those before it

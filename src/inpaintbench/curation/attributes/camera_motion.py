@@ -70,13 +70,9 @@ class CameraMotion(AttributeLeaf):
     needs = ("luma",)
 
     def __init__(
-        self,
-        *,
-        sampled_frames: AtLeastOne = 10,
-        percentile: Percentile = 96.0,
-        coverage: Coverage = "polygon",
+        self, *, sampled_frames: AtLeastOne = 10, percentile: Percentile = 96.0, coverage: Coverage = "polygon",
         fallback: bool = True,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.sampled_frames, self.percentile, self.coverage, self.fallback = sampled_frames, percentile, coverage, fallback
 
     def measure(self, view: ItemView) -> float:

@@ -164,17 +164,9 @@ class EditClips(SourceLeaf):
     version = "1"
 
     def __init__(
-        self,
-        *,
-        folder: str,
-        prompts: str,
-        masks: str | None = None,
-        mask_tasks: Sequence[str] = MASK_TASKS,
-        fps: Positive = 24.0,
-        fewest_prompts: Whole = FEWEST_PROMPTS,
-        licence: str | None = None,
-        author: str | None = None,
-    ) -> None:
+        self, *, folder: str, prompts: str, masks: str | None = None, mask_tasks: Sequence[str] = MASK_TASKS,
+        fps: Positive = 24.0, fewest_prompts: Whole = FEWEST_PROMPTS, licence: str | None = None, author: str | None = None,
+    ) -> None:  # fmt: skip
         if not 0 < fps <= 240:
             raise InputError(f"fps is {fps:g}, give frames a second above 0 and at most 240")
         if fewest_prompts < 1:

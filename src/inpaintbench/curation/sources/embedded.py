@@ -237,15 +237,9 @@ class EmbeddedSources(SourceLeaf):
     version = "2"
 
     def __init__(
-        self,
-        *,
-        count: Whole = 40,
-        width: Side = 416,
-        height: Side = 240,
-        seed: Seed = 0,
-        frames: AtLeastOne | None = None,
+        self, *, count: Whole = 40, width: Side = 416, height: Side = 240, seed: Seed = 0, frames: AtLeastOne | None = None,
         stills_and_pans: bool = False,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """With ``stills_and_pans`` each photograph is filmed from a tripod and by a moving camera, and there is no mixed plan."""
         self.count, self.width, self.height, self.seed, self.frames = count, width, height, seed, frames
         self.stills_and_pans = stills_and_pans

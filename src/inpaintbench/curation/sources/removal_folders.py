@@ -61,20 +61,10 @@ class RemovalFolders(SourceLeaf):
     version = "2"
 
     def __init__(
-        self,
-        *,
-        folder: str,
-        layout: str = GENERIC,
-        masks: str | None = None,
-        truth: str | None = None,
-        allow_unmatched: bool = False,
-        fps: Positive = 24.0,
-        lengthen: Lengthen = "reject",
-        masks_of_any_size: bool = False,
-        effects: str | None = None,
-        licence: str | None = None,
-        author: str | None = None,
-    ) -> None:
+        self, *, folder: str, layout: str = GENERIC, masks: str | None = None, truth: str | None = None,
+        allow_unmatched: bool = False, fps: Positive = 24.0, lengthen: Lengthen = "reject", masks_of_any_size: bool = False,
+        effects: str | None = None, licence: str | None = None, author: str | None = None,
+    ) -> None:  # fmt: skip
         known_name("layout", layout, NAMES)
         known_name("way to lengthen masks", lengthen, LENGTHEN)
         if (layout == GENERIC) != (masks is not None):

@@ -69,16 +69,9 @@ def largest_scale(motion: Motion, *, speed: float, view: tuple[int, int], photog
 
 
 def transforms(
-    motion: Motion,
-    *,
-    speed: float,
-    frames: int,
-    view: tuple[int, int],
-    photograph: tuple[int, int],
-    focus: tuple[float, float],
-    lift: float,
-    rng: np.random.Generator,
-) -> Transforms:
+    motion: Motion, *, speed: float, frames: int, view: tuple[int, int], photograph: tuple[int, int],
+    focus: tuple[float, float], lift: float, rng: np.random.Generator,
+) -> Transforms:  # fmt: skip
     """Return where the camera looks in each frame, ``float64[T, 3, 3]``.
 
     The path is centred on ``focus`` (photograph pixels), or ``lift`` view heights below it, as far as the photograph's edges
