@@ -232,13 +232,9 @@ def scoring_views(
     known = given if known_from == "input" or is_unpaired(row) else truth
     views = []
     for prediction in predictions:
-        composite = partial(_composed, known, hole, prediction)
+        composite = partial(lambda prediction: composite_in_place(known(), hole(), prediction()), prediction)
         views.append(_view(row, parts | {"prediction": prediction, "composite": composite}, shared=shared))
     return views
-
-
-def _composed(known: Callable[[], Frames], hole: Callable[[], Hole], prediction: Callable[[], Frames]) -> Frames:
-    return composite_in_place(known(), hole(), prediction())
 
 
 def _edit_parts(root: Path | str, row: Plain) -> dict[str, Callable[[], Any]]:

@@ -18,7 +18,7 @@ from inpaintbench.compute import Compute, Device
 from inpaintbench.errors import InputError, NotMeasurable
 from inpaintbench.eval.adapters.fitting import Divisor
 from inpaintbench.eval.methods.base import EachFrame, Method
-from inpaintbench.files import file_sha256
+from inpaintbench.files import file_sha256, measured_sha256
 from inpaintbench.models import torch_networks
 from inpaintbench.ranges import Amount, AtLeastOne, Seed
 from inpaintbench.types import Frames, content_id
@@ -54,7 +54,7 @@ class Lama(EachFrame):
         if not path.is_file():
             raise InputError(f"no file {weights!r} to read LaMa from; give a TorchScript file by weights=")
         self._file = (str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns)
-        digest = _sha256(*self._file)
+        digest = measured_sha256(path)
         if sha256 is not None and digest != sha256.lower():
             raise InputError(f"{path.name} has the SHA-256 {digest}, wanted {sha256}; get the right file, or leave sha256 out")
         self._compute = Compute(device=device)
@@ -90,13 +90,8 @@ class Lama(EachFrame):
         return np.rint(255 * np.clip(levels, 0, 1)).astype(np.uint8)
 
 
-@lru_cache(maxsize=4)
-def _sha256(path: str, size: int, changed: int) -> str:  # noqa: ARG001 - size and time are part of what is remembered
-    return file_sha256(Path(path))
-
-
 @lru_cache(maxsize=1)
-def _network(path: str, size: int, changed: int, device: str) -> Any:  # noqa: ARG001 - as above
+def _network(path: str, size: int, changed: int, device: str) -> Any:  # noqa: ARG001 - size and time are part of what is remembered
     package = torch_networks.torch()
     try:
         with warnings.catch_warnings():
