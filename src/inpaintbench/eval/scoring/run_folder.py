@@ -84,23 +84,6 @@ def is_stale(workspace: Workspace, dataset: Dataset, *, protocol: str, method: s
     return bool(_kept(workspace, path) != digest(column(dataset, "item_id"), predictions, failures))
 
 
-def gained_since(workspace: Workspace, dataset: Dataset, scored: Collection[str], *, protocol: str, method: str) -> list[str]:
-    """Items of a dataset that are why the scores of a method are stale: none was scored or predicted, and all else still stands.
-
-    Args:
-        workspace: of the run.
-        dataset: that grew since, maybe.
-        scored: ids of the items that the method has scores of.
-        protocol: of the scores.
-        method: its label.
-    """
-    predictions, failures = predictions_of(workspace, method)
-    found = {*(row.item_id for row in predictions), *failures, *scored}
-    gained = [item for item in column(dataset, "item_id") if item not in found]
-    kept = _kept(workspace, _digest_file(workspace, score_step(protocol, method)))
-    return gained if kept == digest(scored, predictions, failures) else []
-
-
 def _digest_file(workspace: Workspace, step: str) -> Path:
     return workspace.path / "tables" / "scores" / f"{step}{_DIGEST}"
 
@@ -285,12 +268,6 @@ def _listed(names: Sequence[str]) -> str:
 # Items whose truth is held back
 
 
-def remember_inputs(run: Path, dataset: Dataset) -> None:
-    """Keep in a run folder the hashes of the inputs that its predictions of held-back items are made from."""
-    if inputs := _inputs(dataset, held=True):
-        _keep(run / _HELD_BACK_INPUTS, inputs)
-
-
 def is_truth_of(run: Path, dataset: Dataset, *, bound: str) -> bool:
     """Return whether ``dataset`` holds the truth of the items that a run folder has predictions of.
 
@@ -345,7 +322,9 @@ def bind(workspace: Workspace, root: Path) -> str | None:
             f"run folder {str(workspace.path)!r} holds results on another dataset than {dataset_id(dataset)}; use another --run"
         )
     if not bound or earlier:
-        remember_inputs(workspace.path, dataset)
+        # Those that its predictions of held-back items are made from.
+        if inputs := _inputs(dataset, held=True):
+            _keep(workspace.path / _HELD_BACK_INPUTS, inputs)
         write_atomically(content, f"{content_of(dataset)}\n".encode())
         write_atomically(marker, f"{manifest}\n".encode())
     return f"results on {earlier} go on as those on {dataset_id(dataset)}" if earlier else None
@@ -399,7 +378,12 @@ def scores_of(
         if is_stale(workspace, dataset, protocol=protocol, method=method):
             again = shlex.join(["inpaintbench", *command, str(root), "--run", str(workspace.path), "--protocol", protocol])
             scored = {row.item_id for row in rows if row.method == method}
-            if gained := gained_since(workspace, dataset, scored, protocol=protocol, method=method):
+            predictions, failures = predictions_of(workspace, method)
+            found = {*(row.item_id for row in predictions), *failures, *scored}
+            gained = [item for item in column(dataset, "item_id") if item not in found]
+            # Whether they are all that is new: none of them was scored or predicted, and all else still stands.
+            kept = _kept(workspace, _digest_file(workspace, score_step(protocol, method)))
+            if gained and kept == digest(scored, predictions, failures):
                 more = f"the dataset has {count(len(gained), 'item')} more than when {method!r} was run and scored"
                 raise InputError(f"{more} under {protocol!r}: run `inpaintbench eval predict` first, then `{again}`")
             raise InputError(f"the scores of {method!r} under {protocol!r} are older than its predictions; run `{again}` again")
