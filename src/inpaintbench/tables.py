@@ -133,7 +133,7 @@ def read(
                     found, group = _rows_together(file, known, *where, first=group)
                 else:
                     found = _rows_with(file, known, *where)
-            parts.append(_completed(found, wanted))
+            parts.append(_completed(found, wanted, known))
         except FileNotFoundError:
             continue
         except UNREADABLE as error:
@@ -149,7 +149,7 @@ def batches(path: Path, record_type: type, *, columns: Sequence[str] | None = No
         with pq.ParquetFile(path) as file:
             known = _there(file, wanted, record_type)
             for group in range(file.num_row_groups):
-                yield _completed(file.read_row_group(group, columns=known), wanted)
+                yield _completed(file.read_row_group(group, columns=known), wanted, known)
     except FileNotFoundError:
         return
     except UNREADABLE as error:
@@ -167,9 +167,9 @@ def _there(file: pq.ParquetFile, wanted: pa.Schema, record_type: type) -> list[s
     return [name for name in wanted.names if name not in later or name in file.schema_arrow.names]
 
 
-def _completed(found: pa.Table, wanted: pa.Schema) -> pa.Table:
-    """Rows with empty columns for those that their file has not."""
-    for name in set(wanted.names) - set(found.column_names):
+def _completed(found: pa.Table, wanted: pa.Schema, known: Collection[str]) -> pa.Table:
+    """Rows with empty columns for those that were added later; ``KeyError`` where their file lacks another."""
+    for name in set(wanted.names) - set(known):
         found = found.append_column(name, pa.nulls(found.num_rows, wanted.field(name).type))
     return found.select(wanted.names).cast(wanted)
 

@@ -101,8 +101,13 @@ def test_the_root_stays_small_and_proves_all_the_rest(in_shards: Callable[..., P
 def test_only_what_is_asked_for_is_read(in_shards: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
     folder = in_shards(4, 2)
     read: list[tuple[str, Any]] = []
-    real = manifest._read
-    monkeypatch.setattr(manifest, "_read", lambda group, columns: read.append((group.path.name, columns)) or real(group, columns))
+    real = manifest._Shards._read
+
+    def watched(shards: Any, group: Any, columns: Any) -> Any:
+        read.append((group.path.name, columns))
+        return real(shards, group, columns)
+
+    monkeypatch.setattr(manifest._Shards, "_read", watched)
     made = frozen.load(folder)
     assert (len(made.items), len(made.files) > 20, [len(part.item_ids) for part in made.slices]) == (ITEMS, True, [2, 2, 1])
     assert frozen.dataset_id(made)
@@ -122,10 +127,13 @@ def test_a_file_is_looked_up_in_one_group_of_rows(in_shards: Callable[..., Path]
     folder = in_shards(5, 2)
     listed = dict(frozen.load(folder).files)
     read: list[tuple[str, int]] = []
-    real = manifest._read
-    monkeypatch.setattr(
-        manifest, "_read", lambda group, columns: read.append((group.path.name, group.number)) or real(group, columns)
-    )
+    real = manifest._Shards._read
+
+    def watched(shards: Any, group: Any, columns: Any) -> Any:
+        read.append((group.path.name, group.number))
+        return real(shards, group, columns)
+
+    monkeypatch.setattr(manifest._Shards, "_read", watched)
     for name, sha256 in listed.items():
         read.clear()
         assert frozen.load(folder).files[name] == sha256

@@ -63,10 +63,10 @@ def test_where_nothing_tells_scores_are_taken_as_they_are(workspace: Workspace) 
 
 
 def test_a_digest_follows_items_blobs_and_reasons_and_not_their_order() -> None:
-    rows = [prediction("a", "1"), prediction("b", "2")]
-    assert digest(DATASET, predictions=rows, failures={}) == digest(DATASET, predictions=rows[::-1], failures={})
+    ids, rows = column(DATASET, "item_id"), [prediction("a", "1"), prediction("b", "2")]
+    assert digest(ids, rows, {}) == digest(ids, rows[::-1], {})
     # A reason that reads like a blob is still none.
-    assert digest(DATASET, predictions=rows[:1], failures={"b": "2"}) != digest(DATASET, predictions=rows, failures={})
+    assert digest(ids, rows[:1], {"b": "2"}) != digest(ids, rows, {})
 
 
 def test_scores_of_a_dataset_that_grew_are_not_called_older_than_predictions(workspace: Workspace) -> None:
