@@ -35,7 +35,7 @@ _CALLED = "table of judgements"
 class Row(table_files.Row):
     """One line, whose fields are checked as they are asked for."""
 
-    def needed(self, name: str) -> Any:
+    def value(self, name: str) -> Any:
         """The value of a column; ``InputError`` where there is none."""
         if name not in self.fields:
             raise InputError(f"{name} is missing")
@@ -49,7 +49,7 @@ class Row(table_files.Row):
     def number(self, name: str) -> float:
         """A number of 0 or more; ``InputError`` otherwise."""
         try:
-            number = float(self.needed(name))
+            number = float(self.value(name))
         except (TypeError, ValueError) as error:
             raise InputError(f"{name} is {self.fields[name]!r}, not a number") from error
         if not math.isfinite(number) or number < 0:
@@ -67,7 +67,7 @@ class Row(table_files.Row):
 
     def mapping(self, name: str) -> Mapping[str, Any]:
         """A mapping, or its JSON; ``InputError`` otherwise."""
-        value = self.needed(name)
+        value = self.value(name)
         parsed = _json(value) if isinstance(value, str) else value
         if not isinstance(parsed, Mapping):
             raise InputError(f"{name} is {value!r}, not a mapping of parts to values")

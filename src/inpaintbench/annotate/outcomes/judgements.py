@@ -191,7 +191,7 @@ class _Tasks:
         if "task_id" in row.fields:
             tasks = [self._by_id[row.fields["task_id"]]] if row.fields["task_id"] in self._by_id else []
         else:
-            tasks = self._by_subject.get((str(row.needed("question")), _subject(row)), [])
+            tasks = self._by_subject.get((str(row.value("question")), _subject(row)), [])
         candidates = row.names("candidates") or row.names("shown")
         tasks = [task for task in tasks if not candidates or sorted(candidates) == sorted(task.candidates)]
         named = {name: row.fields[name] for name in ("task_id", "question", "subject_id", "subject") if name in row.fields}
@@ -207,7 +207,7 @@ class _Tasks:
 
 def _subject(row: Row) -> str:
     """The clip or item, under the name that ``export`` gives it, or that of gold files."""
-    return str(row.fields["subject"] if "subject_id" not in row.fields and "subject" in row.fields else row.needed("subject_id"))
+    return str(row.fields["subject"] if "subject_id" not in row.fields and "subject" in row.fields else row.value("subject_id"))
 
 
 def _judged(row: Row, study: Study, tasks: _Tasks, seen: Counter[tuple[str, str]], *, at: float) -> Judged:
@@ -215,7 +215,7 @@ def _judged(row: Row, study: Study, tasks: _Tasks, seen: Counter[tuple[str, str]
     if fields.get("study_id", study.study_id) != study.study_id:
         raise InputError(f"the row is of study {fields['study_id']}, not of {study.study_id}; without that column it is taken")
     task = tasks.of(row)
-    rater_id = _id(fields.get("rater_id") or row.needed("rater"), name="rater_id")
+    rater_id = _id(fields.get("rater_id") or row.value("rater"), name="rater_id")
     seen[rater_id, task.task_id] += 1
     number = seen[rater_id, task.task_id]
     derived = content_id("import", study.study_id, rater_id, task.task_id, number)
@@ -263,7 +263,7 @@ def _answered(row: Row, study: Study, task: StudyTask, shown: Sequence[str]) -> 
         # What a choice alone became is exported as the main part alone.
         given = checked(replace(form, parts=(main,)) if set(stored) == {main.name} else form, stored)
     else:
-        row.needed("choice")
+        row.value("choice")
         meant = {question.choice({main.name: option.value}, shown=shown): option.value for option in main.options}
         if stated is None or stated not in meant:
             raise InputError(f"the choice is {stated!r}, choose from {', '.join(meant)}")
