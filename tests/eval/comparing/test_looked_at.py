@@ -83,7 +83,7 @@ def test_infinite_values_and_weights_count_as_in_the_means() -> None:
     given = values(4, m=0.0, n=1.0)
     given["m"][LOW[0]] = float("inf")
     published = Results(dataset(SLICES), scores(given), protocol=CORRECTED)
-    assert published.infinite_rule("psnr") == "keep"
+    assert published.protocol.infinite_rule("psnr") == "keep"
     assert ("m", "x") not in of(effects_of(published), "change")  # its mean is infinite
     rows = [
         replace(score(name, item, value), protocol=AS_PUBLISHED.name, fingerprint=AS_PUBLISHED.fingerprint)

@@ -89,6 +89,7 @@ class Cell(NamedTuple):
     """Reason against a place and a claim (``Results.unfit``); None where there may be both, and for published numbers."""
 
 
+# The paper has means alone: with no items behind them nothing can be tested.
 PRINTED = "Bold: the best mean of its column, as printed; of numbers without items no test can tell a lead from chance."
 ABSENT = Cell(None, reason="there is no such number")
 
@@ -461,6 +462,7 @@ def improvements(means: Means) -> list[Improvement]:
 
 def _spread(cells: Mapping[str, Cell], kind: str, *, same_items: bool = False) -> Spread:
     """Of the cells, or of those that are of the same items, with how many are left out and why."""
+    # Who leaves out the hard items would make a slice look easier than it is.
     taken = [cell for cell in cells.values() if cell.compared or not same_items]
     found = spread_of([cell.mean for cell in taken])
     error = found.standard_error if all(cell.unfit is None for cell in taken) else None

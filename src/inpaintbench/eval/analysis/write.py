@@ -43,6 +43,7 @@ else:
 
 
 PAGE = "analysis.html"
+# What an analysis writes: a folder that holds anything else is never replaced.
 _OURS = re.compile(r"(table_[12]|figure_[34]|improvement(-[a-z]+-.+)?)\.(csv|md|svg|pdf)|analysis\.(json|html)", re.DOTALL)
 
 
@@ -73,6 +74,7 @@ def write_analysis(folder: Path, means: Means) -> AnalysisFiles:
     ours = folder.is_dir() and all(path.is_file() and _OURS.fullmatch(path.name) for path in folder.iterdir())
     if folder.exists() and not ours:
         raise InputError(f"{str(folder)!r} holds something else than an analysis; choose another folder")
+    # All is drawn before the old folder goes away.
     tables, charts = files.table_files(means), figure_charts(means)
     text = render(means, charts)
     with replacing(folder, what="analysis ") as made:
@@ -128,6 +130,7 @@ def render(means: Means, figures: Mapping[str, Mapping[str, Any]]) -> str:
 def _slice_table(means: Means, name: str) -> Table:
     """Methods by the mean of their places in a slice, those without one last, then the mean over them and the references."""
     placed: dict[str, list[int]] = {method: [] for method in means.contenders}
+    # By what damage can better nobody is put before others.
     for measure in (measure for measure in means.measures if not measure.gated):
         for method, place in places(means, name, measure).items():
             if place is not None:
@@ -192,6 +195,7 @@ def _gaps(means: Means) -> Table:
     return simple(("Method", "Metric", "Where", "Reason"), rows, label="What is missing or left out", sorts=True)
 
 
+# Slices are no methods, whose colours tell who they are.
 _LEVEL = "#8a949f"
 # Opacity of the bars of slices by their level; seen on a light page and on a dark one.
 _OPACITIES = {"low": 0.4, "high": 0.8, None: 0.6}

@@ -50,7 +50,7 @@ class Columns:
 
     def __init__(self, results: Results, quantity: Quantity, sources: npt.NDArray[np.int64]) -> None:
         items = list(results.sources)
-        self.quantity, self.rule, self.sources = quantity, results.infinite_rule(quantity.metric), sources
+        self.quantity, self.rule, self.sources = quantity, results.protocol.infinite_rule(quantity.metric), sources
         self.n_sources = int(sources.max(initial=-1)) + 1
         self.values: dict[str, Array] = {}
         self.weights: dict[str, Array] = {}

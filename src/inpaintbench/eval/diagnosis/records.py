@@ -165,6 +165,7 @@ def left_out_words(diagnosis: Diagnosis) -> list[str]:
     return [f"left out: {name}: {why}" for name, why in diagnosis.left_out.items()]
 
 
+# Released: other programs read columns by these names.
 EFFECT_COLUMNS = (
     "factor", "kind", "label", "step", "low_level", "high_level", "metric", "region", "standing", "method", "other", "value",
     "interval_low", "interval_high", "p_corrected", "told", "n", "n_sources",

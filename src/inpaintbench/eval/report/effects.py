@@ -211,6 +211,7 @@ def shown_groups(results: Results, diagnosis: Diagnosis, quantity: Quantity) -> 
     for effect in own_effects(diagnosis, quantity):
         if effect.factor.kind == "paired":
             of_axis.setdefault(effect.factor, []).append(effect)
+    # What is told comes first, since the page shows only some of the others.
     order = sorted(of_axis, key=lambda factor: -max(one.surely if one.told else 0.0 for one in of_axis[factor]))
     chosen: dict[str, Group] = {}
     for factor in (factor for place, factor in enumerate(order) if factor in told or place < _MOST_GROUPS):

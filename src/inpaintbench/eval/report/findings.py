@@ -67,7 +67,7 @@ def _tested_on(results: Results, quantity: Quantity, tests: Sequence[PairTest]) 
         words += f" {count(untested, 'pair')} could not be tested."
     if results.protocol.averaging == "all_frames":
         words += " Items weigh by their frames, as in the means."
-    if results.infinite_rule(quantity.metric) == "largest_finite":
+    if results.protocol.infinite_rule(quantity.metric) == "largest_finite":
         words += " Infinite values count as the largest finite one of their method, as in the means."
     if any(left_out):
         words += f" {range_of(left_out, 'item')} of a pair left out for an infinite value."

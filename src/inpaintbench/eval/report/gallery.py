@@ -10,7 +10,7 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, zip_longest
 from typing import Any, NamedTuple, Protocol
 from urllib.parse import quote, unquote_to_bytes
 
@@ -86,6 +86,7 @@ def choose_items(results: Results, quantity: Quantity, *, per_slice: int) -> lis
     How much they differ is the median over all pairs of methods, so that one hopeless method does not decide alone. With one
     method, the items on which it is worst.
     """
+    # Once for each item, which may be in many slices.
     interest = {item_id: _interest(results, item_id, quantity) for item_id in results.sources}
     choices: dict[str, Choice] = {}
     for one in results.slices or (results.everything,):
@@ -224,18 +225,17 @@ def add_standouts(results: Results, choices: list[Choice], quantity: Quantity, *
         HARDEST: sorted(means, key=means.__getitem__, reverse=not quantity.higher_is_better),
         DISAGREED: sorted(spreads, key=spreads.__getitem__, reverse=True),
     }
-    places = dict.fromkeys(lists, 0)
-    left = count
-    while left > 0 and any(places[label] < len(items) for label, items in lists.items()):
-        for label, items in lists.items():
-            if left > 0 and places[label] < len(items):
-                item_id, place = items[places[label]], places[label] + 1
-                places[label] = place
-                left -= item_id not in found
-                what = "the mean over methods is worst" if label == HARDEST else "the values of the methods spread most"
-                rank = "here" if place == 1 else f"here but for {place - 1}"
-                reason = f"{what} {rank} among all {len(results.sources)} items"
-                found.setdefault(item_id, Choice(item_id)).labels[f"{label} {place}"] = reason
+    ranks = enumerate(zip_longest(*lists.values()), 1)
+    turns = [(label, place, item_id) for place, of in ranks for label, item_id in zip(lists, of, strict=True) if item_id]
+    left = count  # of new items: one that has a video already costs nothing
+    for label, place, item_id in turns:
+        if left <= 0:
+            break
+        left -= item_id not in found
+        what = "the mean over methods is worst" if label == HARDEST else "the values of the methods spread most"
+        rank = "here" if place == 1 else f"here but for {place - 1}"
+        reason = f"{what} {rank} among all {len(results.sources)} items"
+        found.setdefault(item_id, Choice(item_id)).labels[f"{label} {place}"] = reason
     return list(found.values())
 
 

@@ -192,7 +192,7 @@ def metric_notes(results: Results) -> list[Definition]:
         if (ceiling := results.protocol.ceiling_decibels(metric)) is not None:
             blocks.append(f"Nothing is infinite: no value is above {ceiling:g} dB.")
         elif any(value is not None and math.isinf(value) for value in scores):
-            blocks.append(f"Infinite values are {_INFINITE[results.infinite_rule(metric)]}.")
+            blocks.append(f"Infinite values are {_INFINITE[results.protocol.infinite_rule(metric)]}.")
         found.append(Definition(metric_title(metric), tuple(blocks)))
     return found
 

@@ -129,7 +129,7 @@ def _of_items(
     """The two over the items that both were run on; items weigh by the mean of what they count for in the means of methods."""
     left, right = ([values.get(item_id) for item_id in part.item_ids] for values in (one, other))
     sources = [results.sources[item_id] for item_id in part.item_ids]
-    rule, higher = results.infinite_rule(quantity.metric), quantity.higher_is_better
+    rule, higher = results.protocol.infinite_rule(quantity.metric), quantity.higher_is_better
     weights = [1.0] * len(part.item_ids)
     if results.protocol.averaging != "frames_then_items":
         counted: dict[str, list[int]] = {}

@@ -120,6 +120,7 @@ def floor_sentences(results: Results, quantity: Quantity) -> list[str]:
     return sentences
 
 
+# Patches of a blurred fill resemble each other from frame to frame: PCons is read beside how sharp the hole is.
 PCONS, SHARPNESS = "pcons", "hole_sharpness"
 
 

@@ -21,7 +21,7 @@ from inpaintbench.eval.results.slices import Pair, pair_slices
 from inpaintbench.eval.scoring.effort import DEPENDS, ON_ORDER, Effort
 from inpaintbench.eval.scoring.parts import everything
 from inpaintbench.eval.scoring.run_folder import NOT_RUN
-from inpaintbench.eval.values.statistics import InfiniteRule, Summary, summarise
+from inpaintbench.eval.values.statistics import Summary, summarise
 from inpaintbench.manifest import column
 from inpaintbench.regions import OBJECT_REGIONS
 from inpaintbench.types import Dataset, Score, Slice, SliceScore
@@ -176,10 +176,6 @@ class Measured:
         score = self._scores.get((method, item_id, quantity))
         return None if score is None else score.value
 
-    def infinite_rule(self, metric: str) -> InfiniteRule:
-        """The protocol's rule for infinite values of ``metric``."""
-        return self.protocol.infinite_rule(metric)
-
     @kept
     def summary(self, one: Slice, method: str, quantity: Quantity) -> Summary:
         """Mean of a method over the items of a slice, with its interval where there are enough sources for one."""
@@ -203,7 +199,7 @@ class Measured:
         return summarise(
             [None if (score := own.get(item_id)) is None else score.value for item_id in item_ids],
             clusters=[self.sources[item_id] for item_id in item_ids],
-            infinite=self.infinite_rule(quantity.metric),
+            infinite=self.protocol.infinite_rule(quantity.metric),
             weights=[weights.get(item_id, 1.0) for item_id in item_ids],
             bounds=quantity.bounds,
         )

@@ -84,20 +84,16 @@ def step_series(slices: Sequence[Slice]) -> list[Series]:
     return series + [Series(name, tuple(steps)) for name, steps in bins.items() if len(steps) > 1]
 
 
-def unpaired(slices: Sequence[Slice]) -> list[Slice]:
-    """Slices that belong to no pair."""
-    paired = {one.name for pair in pair_slices(slices) for one in (pair.low, pair.high)}
-    return [slice_ for slice_ in slices if slice_.name not in paired]
-
-
 def group_slices(slices: Sequence[Slice]) -> list[Group]:
     """Slices that belong to no pair, by attribute, in the order of their first slice."""
-    by_attribute: dict[str, list[Slice]] = {}
-    for one in unpaired(slices):
-        by_attribute.setdefault(split_value(one.name)[0], []).append(one)
+    paired = {one.name for pair in pair_slices(slices) for one in (pair.low, pair.high)}
+    found: dict[str, list[tuple[Slice, str | None]]] = {}
+    for one in (one for one in slices if one.name not in paired):
+        attribute, value = split_value(one.name)
+        found.setdefault(attribute, []).append((one, value))
     return [
-        Group(attribute, tuple(members), tuple(split_value(member.name)[1] for member in members))
-        for attribute, members in by_attribute.items()
+        Group(attribute, tuple(one for one, _ in members), tuple(value for _, value in members))
+        for attribute, members in found.items()
     ]
 
 

@@ -187,7 +187,7 @@ class Results(Measured):
             [self.sources[item_id] for item_id in items],
             higher_is_better=quantity.higher_is_better,
             seed=SEED,
-            infinite=self.infinite_rule(quantity.metric),
+            infinite=self.protocol.infinite_rule(quantity.metric),
             weights={method: [self.weight(method, item_id, quantity) for item_id in items] for method in self.contenders},
             pairs=pairs,
         )
