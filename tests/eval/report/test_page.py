@@ -464,8 +464,8 @@ def test_notes_define_metrics_and_name_every_constant() -> None:
     assert "Nothing is infinite: no value is above 58.92 dB." in words(notes.metric_notes(results))
     left_out = Results(dataset(SLICES), counting(scores(VALUES)), protocol=COUNTING)
     assert "left out of means and counted beside them" in words(notes.metric_notes(left_out))
-    assert "leaves out one source at a time: Student's t" in words(notes.reading_notes(results))
-    assert "Whole sources (3 sources here)" in words(notes.reading_notes(results))
+    assert "leaves out one source at a time: Student's t" in html.unescape(notes.reading_notes(results))
+    assert "Whole sources (3 sources here)" in notes.reading_notes(results)
     constants = {str(row.cells[0].text): row.cells[1].text for row in notes.constants_table(results).rows}
     assert {name.rpartition(".")[2]: value for name, value in constants.items()}["band_radius_pixels"] == "8"
     assert len(constants) > 10

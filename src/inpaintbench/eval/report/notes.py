@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from markupsafe import Markup
+
 from inpaintbench import manifest
 from inpaintbench.claims import ENOUGH_SOURCES, too_few
 from inpaintbench.eval.methods import METHODS
@@ -17,11 +19,11 @@ from inpaintbench.eval.report.tables import slice_cell
 from inpaintbench.eval.results.cautions import LEAD, between_items_notes
 from inpaintbench.eval.results.measured import NOT_SCORED
 from inpaintbench.eval.results.quantity import metric_label, metric_leaf, metric_title, quantity_label, region_label
-from inpaintbench.eval.results.slices import in_reading_order, pair_slices
+from inpaintbench.eval.results.slices import in_reading_order
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.run_folder import NOT_RUN
 from inpaintbench.eval.values.statistics import INTERVAL, LEVEL
-from inpaintbench.pages import Link, Sentence, Table
+from inpaintbench.pages import Link, Sentence, Table, render
 from inpaintbench.pages.tables import simple
 from inpaintbench.pages.words import count
 from inpaintbench.types import canonical_json
@@ -201,43 +203,12 @@ def _inline(text: str) -> str:
     return " ".join(text.split()).replace("``", "`")
 
 
-def reading_notes(results: Results) -> list[Definition]:
+def reading_notes(results: Results) -> Markup:
     """Definitions of mean, interval, rank and the like, with this report's own numbers."""
-    sources = count(len(set(results.sources.values())), "source")
-    by_items = results.protocol.averaging == "frames_then_items"
-    entries = {
-        "Mean": ("Every item counts the same. " if by_items else "Every frame of every item counts the same. ")
-        + "n is the number of items in the mean; infinite and missing ones are counted apart.",
-        f"{LEVEL:.0%} interval": f"{INTERVAL[:1].upper()}{INTERVAL[1:]}. Whole sources ({sources} here), since items of one "
-        "source resemble each other: clips of one video, prints of one finger.",
-        "Few sources": f"Below {ENOUGH_SOURCES} sources there are means and nothing else: no interval, no standard error, no "
-        f"rank, no bold, no test, no filled bar. With {ENOUGH_SOURCES - 1} even the clearest difference could be chance at 0.05.",
-        "Bold": "The best mean of a column among methods with a value of every item that any method has one of, ties "
-        "included. It does not say that the lead is significant: compare the intervals.",
-        "Rank": "By the mean; equal means share a place. A method without a value has none. "
-        "A metric of which neither more nor less is better ranks nobody.",
-        "Findings": "The cards on top state only what the items can tell. A method leads where the paired tests say so. A slice "
-        f"counts from {ENOUGH_SOURCES} sources; two slices differ where their intervals do not meet.",
-        "Difficulty": "Mean over the means of all methods; the error bar is the standard error across methods.",
-    }
-    if results.references:
-        entries["Reference"] = (
-            f"{' and '.join(results.references)}: what is there without filling anything, a floor to see methods against. It "
-            "comes last, as a dashed line in plots (at the edge, with its value, where it lies beyond the others' scale), and is "
-            "in no rank, mean, test or choice."
-        )
-    if any(quantity.of_sets for quantity in results.quantities):
-        entries["Sets"] = (
-            "Fréchet distances and the like compare the items of a slice as one set, so no item has a value of its own. With "
-            "fewer vectors (N) than dimensions (d) a distance depends on N as much as on the method."
-        )
-    if pair_slices(results.slices):
-        entries["Relative improvement"] = (
-            "(high − low) / low, negated where lower is better: up always means that the method does better on the high slice."
-        )
-    between = tuple(f"{words}: {', '.join(methods)}" for words, methods in between_items_notes(results).items())
-    told = [Definition("Between items", (LEAD, between))] if between else []
-    return [*(Definition(name, (words,)) for name, words in entries.items()), *told]
+    return render(
+        "eval/report/reading.html", results=results, level=f"{LEVEL:.0%}", interval=INTERVAL[:1].upper() + INTERVAL[1:],
+        enough=ENOUGH_SOURCES, lead=LEAD, between=between_items_notes(results),
+    )  # fmt: skip
 
 
 def slice_table(results: Results) -> Table:
