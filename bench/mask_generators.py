@@ -17,9 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.masks.generators.base import Generator
-from inpaintbench.masks.generators.brush_box import PRESETS, BrushBox, Reach
-from inpaintbench.masks.generators.brush_shapes import BrushPreset
-from inpaintbench.masks.generators.patches import Patches
+from inpaintbench.masks.generators.brush_box import PRESETS, BrushBox, BrushPreset, Reach
+from inpaintbench.masks.generators.shapes import Patches
 from inpaintbench.types import Hole
 from inpaintbench.view import ItemView
 

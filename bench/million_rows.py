@@ -293,7 +293,7 @@ def frozen_tables(folder: Path, clips: int) -> str:
         hashes, sizes = real(made)
         return dict(sorted({**hashes, **dict.fromkeys(names, "0" * 64)}.items())), {**sizes, **dict.fromkeys(names, 100_000)}
 
-    freeze._copy_media, freeze._hashed = lambda *_, **__: None, hashed  # type: ignore[assignment]
+    freeze.copy_media, freeze._hashed = lambda *_, **__: None, hashed  # type: ignore[assignment]
     # What inputs show of each other is decoded, and nothing here has pixels.
     freeze.shown_by_others = lambda _, rows: {row["item_id"]: None for row in rows}  # type: ignore[assignment]
     made, dataset = devil.export(recipe_of(clips), Workspace(folder))

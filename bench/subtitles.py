@@ -22,8 +22,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "helpers"))
 from overlay_recovery import DIFFICULTIES, REAL_FILMS, RULES, Counts, embedded_clips, found, least, pooled, square
 
 from inpaintbench.masks.generators.subtitles import Subtitles
-from inpaintbench.masks.overlays.layout import place
-from inpaintbench.masks.overlays.raster import draw, over
+from inpaintbench.masks.overlays.raster import draw, over, place
 from inpaintbench.masks.overlays.styles import draw_style
 from inpaintbench.types import Frames, TextEvent, item_rng
 from inpaintbench.view import ItemView

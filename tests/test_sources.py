@@ -13,11 +13,9 @@ from inpaintbench.annotate.preparing.subjects import clip_subjects, item_subject
 from inpaintbench.cli.build.running import summarise
 from inpaintbench.errors import InputError
 from inpaintbench.eval.scoring.run_folder import Scores
-from inpaintbench.export.card import card
-from inpaintbench.export.card.strips import _chosen
+from inpaintbench.export.card import _chosen, card
 from inpaintbench.export.freeze import seal
-from inpaintbench.export.held_rows import stand_ins
-from inpaintbench.export.holding_back import _check_apart
+from inpaintbench.export.holding_back import _check_apart, stand_ins
 from inpaintbench.export.thin_rows import ThinRows
 from inpaintbench.types import Attribute, Clip, Dataset, Source
 from inpaintbench.workspace import Workspace

@@ -6,6 +6,7 @@ All functions take ``bool[T, H, W]`` holes, True = hole, and lengths in pixels.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -54,6 +55,12 @@ def centroid(hole: npt.NDArray[np.bool_]) -> tuple[float, float] | None:
     if not count:
         return None
     return float(by_row @ np.arange(len(by_row)) / count), float(by_column @ np.arange(len(by_column)) / count)
+
+
+def box_of(mask: npt.NDArray[Any]) -> tuple[slice, slice] | None:
+    """Rows and columns of the smallest box around what is not 0 in ``[H, W]``; None where everything is."""
+    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+    return (slice(int(rows[0]), int(rows[-1]) + 1), slice(int(columns[0]), int(columns[-1]) + 1)) if len(rows) else None
 
 
 def dilate(hole: Hole, *, radius: int) -> Hole:

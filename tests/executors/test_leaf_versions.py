@@ -20,7 +20,7 @@ from inpaintbench.eval.scoring.predict import MethodSpec, predict
 from inpaintbench.eval.scoring.score import Predicted, score
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.masks.generators.base import Drawn
-from inpaintbench.masks.generators.half_frame import HalfFrame
+from inpaintbench.masks.generators.shapes import HalfFrame
 from inpaintbench.masks.render import MaskRequest, render
 from inpaintbench.types import Clip, Dataset
 from inpaintbench.workspace import Workspace

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inpaintbench.errors import InputError
-from inpaintbench.export.card.plots import bars_svg, edges
-from inpaintbench.export.histogram import histogram_svg
+from inpaintbench.export.card.plots import bars_svg, edges, histogram_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -9,8 +9,8 @@ import pytest
 from publishing_data import contents, make_dataset
 
 from inpaintbench import frozen, video
-from inpaintbench.export.card.strips import is_strip, strip_name
-from inpaintbench.export.publishing.part import files_of, limited
+from inpaintbench.export.card import is_strip, strip_name
+from inpaintbench.export.publishing.fetch import files_of, limited
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inpaintbench.export.held_rows import slipped_inside
+from inpaintbench.export.holding_back import slipped_inside
 
 WITHHELD = {"films/a%20b.mp4", "https://example.org/p?id=7", "A day at the northern lake", "00ff00ff00ff00ff", "7.mp4"}
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inpaintbench.errors import InputError
-from inpaintbench.export.histogram import group_counts, histogram_svg
+from inpaintbench.export.card.plots import group_counts, histogram_svg
 
 EDGES = [0.0, 0.1, 0.2, 0.5]
 SVG = "{http://www.w3.org/2000/svg}"

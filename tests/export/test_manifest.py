@@ -39,7 +39,7 @@ def in_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., 
             "inpaintbench.manifest",
             "inpaintbench.export.layout",
             "inpaintbench.export.documents",
-            "inpaintbench.export.verify_files",
+            "inpaintbench.export.verify",
             "inpaintbench.export.freeze",
             "inpaintbench.export.gathering",
         ):

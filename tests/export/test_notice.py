@@ -10,8 +10,8 @@ import pytest
 from publishing_data import make_dataset
 
 from inpaintbench import frozen
+from inpaintbench.export.documents import notice
 from inpaintbench.export.licences import header_names, licence_url, spdx
-from inpaintbench.export.notice import notice
 from inpaintbench.types import Dataset
 
 

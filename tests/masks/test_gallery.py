@@ -18,7 +18,8 @@ from scipy import ndimage
 from skimage import data
 
 from inpaintbench.errors import InputError, MaskShapeError
-from inpaintbench.masks.gallery import Panel, Tile, facts, panels, pictures, write_gallery
+from inpaintbench.masks.gallery import Panel, Tile, panels, pictures, write_gallery
+from inpaintbench.masks.gallery import tile_page as facts
 from inpaintbench.masks.gallery.page import histogram, histogram_counts, scale_end
 from inpaintbench.masks.generators.base import Drawn
 from inpaintbench.types import Joint

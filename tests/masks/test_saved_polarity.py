@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inpaintbench.errors import Rejected
-from inpaintbench.masks.saved_polarity import Polarity, are_objects, read_hole_from
+from inpaintbench.masks.saved_folder import Polarity, are_objects, read_hole_from
 
 
 def picture(*, inside: int, outside: int, frames: int = 2) -> npt.NDArray[np.uint8]:

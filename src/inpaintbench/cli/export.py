@@ -18,10 +18,10 @@ from inpaintbench.cli.words import check_constants
 from inpaintbench.errors import InputError, VerifyError
 from inpaintbench.export import removed
 from inpaintbench.export.diff import is_hub_name
+from inpaintbench.export.documents import unstated
 from inpaintbench.export.exposure import exposed_words
 from inpaintbench.export.layouts import LAYOUTS
 from inpaintbench.export.layouts.convert import convert as convert_dataset
-from inpaintbench.export.responsible_ai import unstated
 from inpaintbench.export.verify import Verification
 from inpaintbench.export.verify import verify as verify_folder
 from inpaintbench.files import without_controls
@@ -181,7 +181,7 @@ def verify(
     """
     with console.progress() as shown:
         if is_hub_name(dataset):
-            from inpaintbench.export.verify_hub import verify_hub
+            from inpaintbench.export.publishing.fetch import verify_hub
 
             result = verify_hub(dataset, decoder=decoder, sample=sample, seed=seed, revision=revision, progress=shown)
         elif revision is not None:

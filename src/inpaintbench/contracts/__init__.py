@@ -6,7 +6,8 @@ what it checks and raises ``ContractError`` where the leaf does something else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from inspect import isfunction
 from typing import Any, NamedTuple
 
 import cv2
@@ -49,6 +50,12 @@ def checks_of(kind: str) -> Sequence[Check]:
     own = f"{__name__}.{kind.replace(' ', '_')}:CHECKS"
     checks: Sequence[Check] = attribute_at(joined("contract").get(kind, own))
     return checks
+
+
+def checks_above(names: Mapping[str, Any]) -> tuple[Check, ...]:
+    """The checks of a module so far, in their order: its public functions."""
+    functions = (here for here in names.values() if isfunction(here) and here.__module__ == names["__name__"])
+    return tuple(here for here in functions if not here.__name__.startswith("_"))
 
 
 def outcomes(checks: Sequence[Check], leaf: object) -> Iterator[Outcome]:

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 
 from inpaintbench import contracts
-from inpaintbench.contracts import Check, NotChecked, moving_texture, require
+from inpaintbench.contracts import NotChecked, checks_above, moving_texture, require
 from inpaintbench.curation.attributes.base import AttributeLeaf
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.models import weights
@@ -55,12 +55,7 @@ def has_a_value_or_a_reason_where_there_is_nothing_to_measure(attribute: Attribu
             require(_is_value(value), f"of a {content} clip of {shape} it gives {value!r}")
 
 
-CHECKS: tuple[Check, ...] = (
-    states_its_facts,
-    gives_a_value_and_leaves_the_clip_alone,
-    gives_the_same_twice,
-    has_a_value_or_a_reason_where_there_is_nothing_to_measure,
-)
+CHECKS = checks_above(globals())
 
 
 def _measured(attribute: AttributeLeaf, frames: Frames) -> float | str:

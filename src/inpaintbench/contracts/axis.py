@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from inpaintbench import contracts
-from inpaintbench.contracts import Check, NotChecked, moving_texture, read_only, require, wandering_hole
+from inpaintbench.contracts import NotChecked, checks_above, moving_texture, read_only, require, wandering_hole
 from inpaintbench.errors import Rejected
 from inpaintbench.masks.axes.base import Axis
 from inpaintbench.types import Frames, Hole
@@ -80,13 +80,7 @@ def states_numbers(axis: Axis) -> None:
         json.dumps(facts, allow_nan=False)
 
 
-CHECKS: tuple[Check, ...] = (
-    states_its_facts,
-    changes_what_it_says_and_nothing_else,
-    makes_parts_that_fit,
-    draws_the_same_for_the_same_numbers,
-    states_numbers,
-)
+CHECKS = checks_above(globals())
 
 
 def _clips(axis: Axis) -> Iterator[tuple[str, Frames, Hole]]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from inpaintbench import contracts
 from inpaintbench.compute import Compute
-from inpaintbench.contracts import Check, NotChecked, moving_texture, require
+from inpaintbench.contracts import NotChecked, checks_above, moving_texture, require
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.flows.base import Flow, Motion
 from inpaintbench.types import Frames
@@ -68,13 +68,7 @@ def follows_what_moves(flow: Flow) -> None:
         require(np.abs(median - wanted).max() < _TOLERANCE_PIXELS, f"of a texture that {what} it says {way}")
 
 
-CHECKS: tuple[Check, ...] = (
-    states_its_facts,
-    gives_a_motion_for_each_pixel_and_leaves_the_frames_alone,
-    gives_the_same_twice,
-    pairs_do_not_affect_each_other,
-    follows_what_moves,
-)
+CHECKS = checks_above(globals())
 
 
 def _frames() -> Frames:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from inpaintbench import contracts, video
-from inpaintbench.contracts import Check, NotChecked, moving_texture, require, wandering_hole
+from inpaintbench.contracts import NotChecked, checks_above, moving_texture, require, wandering_hole
 from inpaintbench.errors import InputError
 from inpaintbench.export.layouts.base import CLIPS, KINDS, PICTURES, Chosen, Layout, Written
 from inpaintbench.files import file_sha256
@@ -42,7 +42,7 @@ def writes_the_same_bytes_twice(layout: Layout) -> None:
         require(_sums(first) == _sums(other), "the second time it writes other files")
 
 
-CHECKS: tuple[Check, ...] = (states_its_facts, writes_every_item, writes_the_same_bytes_twice)
+CHECKS = checks_above(globals())
 
 
 @contextmanager

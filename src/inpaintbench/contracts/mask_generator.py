@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from inpaintbench import contracts
-from inpaintbench.contracts import Check, NotChecked, require
+from inpaintbench.contracts import NotChecked, checks_above, require
 from inpaintbench.errors import Rejected
 from inpaintbench.masks.generators.base import Drawn, Generator
 from inpaintbench.view import PARTS, ItemView
@@ -59,13 +59,7 @@ def states_facts_that_are_plain_data(generator: Generator) -> None:
         json.dumps(dict(drawn.facts), allow_nan=False)
 
 
-CHECKS: tuple[Check, ...] = (
-    states_its_facts,
-    draws_holes_of_the_clip_s_shape,
-    paints_where_its_hole_is,
-    draws_the_same_for_the_same_seed,
-    states_facts_that_are_plain_data,
-)
+CHECKS = checks_above(globals())
 
 
 def _drawings(generator: Generator) -> Iterator[tuple[ItemView, Drawn]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from inpaintbench import contracts, view
-from inpaintbench.contracts import Check, NotChecked, moving_texture, require, wandering_hole
+from inpaintbench.contracts import NotChecked, checks_above, moving_texture, require, wandering_hole
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.methods.base import Method
 from inpaintbench.types import Frames, Hole
@@ -74,15 +74,7 @@ def takes_frames_that_are_all_hole(method: Method) -> None:
         _require_shape(_filled(method, _corrupted(_world(), hole), hole), _world())
 
 
-CHECKS: tuple[Check, ...] = (
-    states_its_facts,
-    gives_frames_of_the_input_and_leaves_the_input_alone,
-    gives_the_same_twice,
-    keeps_nothing_of_an_item,
-    known_pixels_stay,
-    takes_short_clips,
-    takes_frames_that_are_all_hole,
-)
+CHECKS = checks_above(globals())
 
 
 def _world() -> Frames:

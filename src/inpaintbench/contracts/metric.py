@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from inpaintbench import contracts
-from inpaintbench.contracts import Check, NotChecked, moving_texture, noisy, require, wandering_hole
+from inpaintbench.contracts import NotChecked, checks_above, moving_texture, noisy, require, wandering_hole
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.base import Measurement, Metric
 from inpaintbench.regions import dilate
@@ -80,15 +80,7 @@ def values_of_many_items_become_one_in_any_order(metric: Metric) -> None:
     require((forward is None) == metric.of_sets, f"the values {values} come to {forward}")
 
 
-CHECKS: tuple[Check, ...] = (
-    states_its_facts,
-    answers_once_for_each_region_and_leaves_its_input_alone,
-    gives_the_same_twice,
-    measures_several_predictions_like_each_alone,
-    is_best_on_a_perfect_copy,
-    known_pixels_of_the_prediction_do_not_matter,
-    values_of_many_items_become_one_in_any_order,
-)
+CHECKS = checks_above(globals())
 
 
 def _parts(*, amplitude: int = 40) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from inpaintbench import contracts
-from inpaintbench.contracts import Check, moving_texture, require
+from inpaintbench.contracts import checks_above, moving_texture, require
 from inpaintbench.curation.normalizers.base import Normalizer
 from inpaintbench.errors import Rejected
 
@@ -35,4 +35,4 @@ def gives_frames_and_leaves_its_input_alone(normalizer: Normalizer) -> None:
             require(np.array_equal(first, second), "the second time it gives other pixels")
 
 
-CHECKS: tuple[Check, ...] = (states_its_facts, gives_frames_and_leaves_its_input_alone)
+CHECKS = checks_above(globals())

@@ -18,7 +18,7 @@ from inpaintbench.annotate.statistics.agreement import answers_of, krippendorff_
 from inpaintbench.annotate.statistics.ranking import plain
 from inpaintbench.annotate.statistics.standings import dimensions_of, rankings_of, shares_of
 from inpaintbench.annotate.study import QuestionSpec, Study, StudyFile, StudyTask, Subjects, study_id, task_id
-from inpaintbench.contracts import Check, ContractError, require
+from inpaintbench.contracts import ContractError, checks_above, require
 from inpaintbench.errors import InputError
 
 LABEL = "asked"
@@ -127,17 +127,7 @@ def its_answers_are_reported(question: Question) -> None:
             require(page.stat().st_size > 0, "the page is empty")
 
 
-CHECKS: tuple[Check, ...] = (
-    states_its_facts,
-    every_way_of_filling_in_its_form_has_a_choice,
-    its_keys_are_unique_and_none_of_the_players,
-    another_number_of_predictions_is_refused,
-    its_numbers_can_be_read,
-    its_answers_are_resolved,
-    its_answers_agree_or_not,
-    its_answers_rank_methods,
-    its_answers_are_reported,
-)
+CHECKS = checks_above(globals())
 
 
 def counts_of(question: Question) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ import tempfile
 from itertools import islice
 from pathlib import Path
 
-from inpaintbench.contracts import Check, NotChecked, require, states_its_facts
+from inpaintbench.contracts import NotChecked, checks_above, require, states_its_facts
 from inpaintbench.curation.sources.base import Footage, SourceLeaf
 
 # Pieces of footage that are obtained; others are looked at without.
@@ -34,7 +34,7 @@ def obtains_files(source: SourceLeaf) -> None:
             require(path.is_file() and path.stat().st_size, f"of {piece.name} it gives {path}, which is no file")
 
 
-CHECKS: tuple[Check, ...] = (states_its_facts, lists_the_same_footage_twice, obtains_files)
+CHECKS = (states_its_facts, *checks_above(globals()))
 
 
 def _footage(source: SourceLeaf) -> list[Footage]:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from inpaintbench import video
-from inpaintbench.contracts import Check, moving_texture, require, states_its_facts
+from inpaintbench.contracts import checks_above, moving_texture, require, states_its_facts
 from inpaintbench.curation.splitters.base import Splitter
 from inpaintbench.errors import Rejected
 
@@ -32,12 +32,7 @@ def takes_films_of_a_single_frame(splitter: Splitter) -> None:
     require(_spans(splitter, 1) in ([], [(0, 1)]), f"of 1 frame it gives {_spans(splitter, 1)}")
 
 
-CHECKS: tuple[Check, ...] = (
-    states_its_facts,
-    spans_lie_within_the_film_in_order,
-    gives_the_same_twice,
-    takes_films_of_a_single_frame,
-)
+CHECKS = (states_its_facts, *checks_above(globals()))
 
 
 def _spans(splitter: Splitter, frames: int) -> Spans:

@@ -12,9 +12,8 @@ from typing import Any
 
 from inpaintbench.errors import InputError
 from inpaintbench.export import layout
-from inpaintbench.export.card.words import code, plain
+from inpaintbench.export.card.words import code, one_line, plain
 from inpaintbench.export.documents import is_remade
-from inpaintbench.export.removed import one_line
 from inpaintbench.frozen import SHOWN
 from inpaintbench.manifest import dataset_id, load
 from inpaintbench.types import Dataset, Plain, Slice, canonical_json
@@ -110,7 +109,7 @@ def manifest_at(where: str, *, revision: str | None = None) -> Iterator[Dataset]
     if not is_hub_name(where):
         raise InputError(f"{where!r} is no folder, and no dataset of the Hub (OWNER/NAME)")
     from inpaintbench.export.publishing.client import opened
-    from inpaintbench.export.publishing.remote import held
+    from inpaintbench.export.publishing.fetch import held
 
     with tempfile.TemporaryDirectory(prefix="inpaintbench-diff-") as place, opened(where) as hub:
         yield held(hub, Path(place), revision=revision).dataset
@@ -128,31 +127,32 @@ def difference(old: Dataset, new: Dataset) -> Difference:
     known, there = set(before), set(after)
     reasons = {row["item_id"]: row["reason"] for row in new.removed}
     slices, later = ({part.name: part for part in dataset.slices} for dataset in (old, new))
-    changed = dict(_item_changes(old, new, [name for name in after if name in known]))
-    compared = {name: _slice_change(slices[name], part) for name, part in later.items() if name in slices}
+    # Files that are neither media of items, nor rows, nor written from the manifest.
+    hashes: list[dict[str, str]] = [
+        {
+            name: sha256
+            for name, sha256 in dataset.files.items()
+            if not (layout.is_medium(name) or name.endswith(".parquet") or is_remade(name))
+        }
+        for dataset in (old, new)
+    ]
+    words = {name: ADDED if change.old is None else GONE for name, change in _changes(*hashes).items()}
+    other_files = {name: "changed" if name in hashes[0] and name in hashes[1] else what for name, what in sorted(words.items())}
     return Difference(
         old=dataset_id(old),
         new=dataset_id(new),
         items=Change(len(before), len(after)),
         items_added=[name for name in after if name not in known],
         items_removed={name: reasons.get(name) for name in before if name not in there},
-        items_changed=changed,
+        items_changed=dict(_item_changes(old, new, [name for name in after if name in known])),
         slices_added={name: len(part.item_ids) for name, part in later.items() if name not in slices},
         slices_removed={name: new.left_out.get(name) for name in slices if name not in later},
-        slices_changed={
-            name: slice_change
-            for name, slice_change in compared.items()
-            if slice_change.rule or slice_change.added or slice_change.removed or slice_change.reordered
-        },
+        slices_changed=dict(_slice_changes(slices, later)),
         recipe=_changes(_flat(old.recipe), _flat(new.recipe)),
         packages=_changes(old.versions, new.versions),
-        files=_other_files(old, new),
+        files=other_files,
         facts=_changes(_flat(old.facts), _flat(new.facts)),
     )
-
-
-def _other_media(row: Plain, old_files: Mapping[str, str], new_files: Mapping[str, str]) -> bool:
-    return any(old_files.get(name) != new_files.get(name) for name in layout.media_names(row))
 
 
 def only_adds(diff: Difference) -> bool:
@@ -164,70 +164,57 @@ def only_adds(diff: Difference) -> bool:
 def _item_changes(old: Dataset, new: Dataset, both: Sequence[str]) -> Iterator[tuple[str, ItemChange]]:
     """The items that differ, of those that both have; some thousands of rows are in memory."""
     of_old, of_new = layout.finder(old.items), layout.finder(new.items)
+    # What inputs of others show follows from their holes: nothing of the item itself is another.
+    skipped = {*layout.MEDIA_COLUMNS, *_HASHES, SHOWN}
     for start in range(0, len(both), _AT_ONCE):
         ids = both[start : start + _AT_ONCE]
         for name, before, after in zip(ids, of_old(ids), of_new(ids), strict=True):
             # Nearly all items are the same to the byte, which is known in a fiftieth of the time that tells how they differ.
-            if before == after and not _other_media(after, old.files, new.files):
+            if before == after and all(old.files.get(file) == new.files.get(file) for file in layout.media_names(after)):
                 continue
-            change = _item_change(before, after, old.files, new.files)
-            if change.columns or change.media:
-                yield name, change
+            plain = [{column: value for column, value in row.items() if column not in skipped} for row in (before, after)]
+            media = {}
+            for part in layout.MEDIA:
+                old_files = [old.files.get(file) for file in layout.part_names(before, part)]
+                new_files = [new.files.get(file) for file in layout.part_names(after, part)]
+                if what := _media_change(old_files, new_files, _pixels(before, part), _pixels(after, part)):
+                    media[part] = what
+            columns = _changes(_flat(plain[0]), _flat(plain[1]))
+            if columns or media:
+                yield name, ItemChange(columns, media)
 
 
-def _item_change(old: Plain, new: Plain, old_files: Mapping[str, str], new_files: Mapping[str, str]) -> ItemChange:
-    parts = [layout.file_column(part) for part in layout.MEDIA]
-    # What inputs of others show follows from their holes: nothing of the item itself is another.
-    skipped = {*parts, *_HASHES, SHOWN}
-    plain = [{name: value for name, value in row.items() if name not in skipped} for row in (old, new)]
-    media = {}
-    for part, column in zip(layout.MEDIA, parts, strict=True):
-        before = [old_files.get(name) for name in _names(old.get(column))]
-        after = [new_files.get(name) for name in _names(new.get(column))]
-        if what := _media_change(part, before, after, old, new):
-            media[part] = what
-    return ItemChange(_changes(_flat(plain[0]), _flat(plain[1])), media)
-
-
-def _media_change(part: str, old_files: Sequence[Any], new_files: Sequence[Any], old: Plain, new: Plain) -> str | None:
-    pixels = [[row.get(column) for column in _PIXELS.get(part, ())] for row in (old, new)]
+def _pixels(row: Plain, part: str) -> list[Any]:
+    """Hashes of what the files of a part decode to."""
     if part == "second_hole":
-        pixels = [[second.get("hole_sha256") for second in row["attributes"].get("second_holes", ())] for row in (old, new)]
-    same = pixels[0] == pixels[1]
+        return [second.get("hole_sha256") for second in row["attributes"].get("second_holes", ())]
+    return [row.get(column) for column in _PIXELS.get(part, ())]
+
+
+def _media_change(old_files: list[Any], new_files: list[Any], old_pixels: list[Any], new_pixels: list[Any]) -> str | None:
+    same = old_pixels == new_pixels
     if old_files == new_files:
         return None if same else OTHER_PIXELS
     if not (old_files and new_files):
         return ADDED if new_files else GONE
-    if not any(pixels[0]):  # its decoded pixels are not hashed
+    if not any(old_pixels):  # its decoded pixels are not hashed
         return OTHER_FILE
     return SAME_PIXELS if same else OTHER_PIXELS
 
 
-def _names(value: Any) -> list[str]:
-    return [value] if isinstance(value, str) else list(value or ())
-
-
-def _slice_change(old: Slice, new: Slice) -> SliceChange:
-    before, after = set(old.item_ids), set(new.item_ids)
-    return SliceChange(
-        rule=None if old.rule == new.rule else Change(old.rule, new.rule),
-        added=[name for name in new.item_ids if name not in before],
-        removed=[name for name in old.item_ids if name not in after],
-        reordered=[name for name in old.item_ids if name in after] != [name for name in new.item_ids if name in before],
-    )
-
-
-def _other_files(old: Dataset, new: Dataset) -> dict[str, str]:
-    """Files that are neither media of items, nor rows, nor written from the manifest."""
-    hashes, folders = [], set(layout.MEDIA.values())
-    for dataset in (old, new):
-        mine = {
-            name for name in dataset.files
-            if name.partition("/")[0] not in folders and not name.endswith(".parquet") and not is_remade(name)
-        }  # fmt: skip
-        hashes.append({name: dataset.files[name] for name in mine})
-    changes = {name: ADDED if change.old is None else GONE for name, change in _changes(*hashes).items()}
-    return {name: "changed" if name in hashes[0] and name in hashes[1] else what for name, what in sorted(changes.items())}
+def _slice_changes(slices: Mapping[str, Slice], later: Mapping[str, Slice]) -> Iterator[tuple[str, SliceChange]]:
+    for name, new in later.items():
+        if (old := slices.get(name)) is None:
+            continue
+        before, after = set(old.item_ids), set(new.item_ids)
+        change = SliceChange(
+            rule=None if old.rule == new.rule else Change(old.rule, new.rule),
+            added=[item for item in new.item_ids if item not in before],
+            removed=[item for item in old.item_ids if item not in after],
+            reordered=[item for item in old.item_ids if item in after] != [item for item in new.item_ids if item in before],
+        )
+        if change.rule or change.added or change.removed or change.reordered:
+            yield name, change
 
 
 def _flat(value: Plain, before: str = "") -> dict[str, Any]:
@@ -251,15 +238,29 @@ _LONGEST = 60
 def lines(diff: Difference, *, shown: int = _SHOWN) -> list[str]:
     """Every change in a line of its own, at most ``shown`` of a kind."""
     text = [one_line(f"{diff.old} -> {diff.new}"), f"items: {diff.items.old} -> {diff.items.new}"]
-    text += _some([f"+ item {name}" for name in diff.items_added], shown)
-    text += _some([f"- item {name}{_because(why)}" for name, why in diff.items_removed.items()], shown)
-    text += _some([line for name in diff.items_changed for line in _item_lines(diff, name)], shown)
-    text += _some([f"+ slice {name}: {count} items" for name, count in diff.slices_added.items()], shown)
-    text += _some([f"- slice {name}{_because(why)}" for name, why in diff.slices_removed.items()], shown)
-    text += _some([f"~ slice {name}: {what}" for name in diff.slices_changed for what in _slice_words(diff, name)], shown)
-    for kind, changes in (("recipe", diff.recipe), ("package", diff.packages), ("fact", diff.facts)):
-        text += _some([f"~ {kind} {name}: {_change(change)}" for name, change in changes.items()], shown)
-    text += _some([f"~ file {name}: {what}" for name, what in diff.files.items()], shown)
+    told = [
+        [f"+ item {name}" for name in diff.items_added],
+        [f"- item {name}{_because(why)}" for name, why in diff.items_removed.items()],
+        [
+            f"~ item {name}: {what}"
+            for name, changed in diff.items_changed.items()
+            for what in (
+                *(f"{column}: {_change(change)}" for column, change in changed.columns.items()),
+                *(f"{part}: {what}" for part, what in changed.media.items()),
+            )
+        ],
+        [f"+ slice {name}: {count} items" for name, count in diff.slices_added.items()],
+        [f"- slice {name}{_because(why)}" for name, why in diff.slices_removed.items()],
+        [f"~ slice {name}: {what}" for name in diff.slices_changed for what in _slice_words(diff, name)],
+        *(
+            [f"~ {kind} {name}: {_change(change)}" for name, change in changes.items()]
+            for kind, changes in (("recipe", diff.recipe), ("package", diff.packages), ("fact", diff.facts))
+        ),
+        [f"~ file {name}: {what}" for name, what in diff.files.items()],
+    ]
+    for some in told:
+        more = len(some) - shown
+        text += [*map(one_line, some[:shown]), *([f"  and {more} more like these"] if more > 0 else [])]
     return [*text, "the same items, slices and recipe"] if diff.equal else text
 
 
@@ -282,7 +283,12 @@ def _summary(diff: Difference, plain: Callable[[str], str], code: Callable[[str]
         yield f"{_count(len(diff.items_added), 'item')} added"
     for reason, count in sorted(Counter(why or "no reason given" for why in diff.items_removed.values()).items()):
         yield f"{_count(count, 'item')} removed: {plain(reason)}"
-    yield from _summary_of_items(diff, code)
+    columns = Counter(name for change in diff.items_changed.values() for name in change.columns)
+    media = Counter((part, what) for change in diff.items_changed.values() for part, what in change.media.items())
+    for name, count in sorted(columns.items()):
+        yield f"{code(name)} changed for {_count(count, 'item')}"
+    for (part, what), count in sorted(media.items()):
+        yield f"{code(part)}: {what} for {_count(count, 'item')}"
     for name, count in diff.slices_added.items():
         yield f"slice {code(name)} added, {_count(count, 'item')}"
     for name, why in diff.slices_removed.items():
@@ -298,21 +304,6 @@ def _summary(diff: Difference, plain: Callable[[str], str], code: Callable[[str]
         yield f"made with {', '.join(packages)}"
 
 
-def _summary_of_items(diff: Difference, code: Callable[[str], str]) -> Iterator[str]:
-    columns = Counter(name for change in diff.items_changed.values() for name in change.columns)
-    media = Counter((part, what) for change in diff.items_changed.values() for part, what in change.media.items())
-    for name, count in sorted(columns.items()):
-        yield f"{code(name)} changed for {_count(count, 'item')}"
-    for (part, what), count in sorted(media.items()):
-        yield f"{code(part)}: {what} for {_count(count, 'item')}"
-
-
-def _item_lines(diff: Difference, name: str) -> list[str]:
-    changed = diff.items_changed[name]
-    words = [f"{column}: {_change(change)}" for column, change in changed.columns.items()]
-    return [f"~ item {name}: {what}" for what in [*words, *(f"{part}: {what}" for part, what in changed.media.items())]]
-
-
 def _slice_words(diff: Difference, name: str, say: Callable[[str], str] = str) -> list[str]:
     changed = diff.slices_changed[name]
     words = [f"rule: {_change(changed.rule, say)}"] if changed.rule else []
@@ -321,22 +312,16 @@ def _slice_words(diff: Difference, name: str, say: Callable[[str], str] = str) -
     return [*words, *(["another order"] if changed.reordered else [])]
 
 
-def _some(text: Sequence[str], shown: int) -> list[str]:
-    more = len(text) - shown
-    return [*map(one_line, text[:shown]), *([f"  and {more} more like these"] if more > 0 else [])]
-
-
 def _because(why: str | None, say: Callable[[str], str] = str) -> str:
     return f": {say(why)}" if why else ""
 
 
 def _change(change: Change, say: Callable[[str], str] = str) -> str:
-    return f"{say(_word(change.old))} -> {say(_word(change.new))}"
-
-
-def _word(value: Any) -> str:
-    text = "none" if value is None else value if isinstance(value, str) else canonical_json(value)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+    words = []
+    for value in (change.old, change.new):
+        text = "none" if value is None else value if isinstance(value, str) else canonical_json(value)
+        words.append(say(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."))
+    return " -> ".join(words)
 
 
 def _count(count: int, what: str) -> str:

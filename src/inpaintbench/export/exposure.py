@@ -133,7 +133,11 @@ def _shown(root: Path, rows: Sequence[Plain]) -> dict[str, Shown]:
         # A pixel that everything hides is shown by no input, any other by those of the items which leave it out.
         everywhere: Hole | None = None
         for row in distinct.values():
-            hidden = _placed(_hidden(root, row), row, clip)
+            hidden = frozen.hole_of(root, row)  # and what the input does not show of its truth beside it
+            for mask in _MASKS:
+                if row.get(f"{mask}_file_name"):
+                    hidden = hidden | frozen.mask_of(root, row, mask)
+            hidden = _placed(hidden, row, clip)
             everywhere = hidden if everywhere is None else np.logical_and(everywhere, hidden, out=everywhere)
         assert everywhere is not None
         for key, row in distinct.items():
@@ -141,15 +145,6 @@ def _shown(root: Path, rows: Sequence[Plain]) -> dict[str, Shown]:
                 hole = frozen.hole_of(root, row)
                 counts[key] = Shown(int(np.count_nonzero(hole)), int(np.count_nonzero(hole & ~everywhere)))
     return {row["item_id"]: counts[_hidden_key(row)] for row in rows}
-
-
-def _hidden(root: Path, row: Plain) -> Hole:
-    """What the input of an item does not show of its truth, ``bool[T, H, W]``."""
-    hidden = frozen.hole_of(root, row)
-    for mask in _MASKS:
-        if row.get(f"{mask}_file_name"):
-            hidden = hidden | frozen.mask_of(root, row, mask)
-    return hidden
 
 
 def _placed(hidden: Hole, row: Plain, clip: Plain) -> Hole:

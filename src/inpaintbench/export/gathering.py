@@ -6,6 +6,7 @@ is in memory. Small tables stay there.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,10 +16,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from inpaintbench.export.layout import MEDIA, media_names
+from inpaintbench.files import all_without_controls, copy_file
 from inpaintbench.lazily import lazily
-from inpaintbench.manifest import SHARD_ROWS
-from inpaintbench.tables import to_columns, to_records
-from inpaintbench.types import Attribute, Clip, Corruption, Item, Source
+from inpaintbench.manifest import EDIT_COLUMNS, SHARD_ROWS
+from inpaintbench.tables import flat, to_columns, to_records
+from inpaintbench.types import EDIT, UNPAIRED, Attribute, Clip, Corruption, Item, Plain, Source
+from inpaintbench.workspace import Blobs
 
 pc = lazily("pyarrow.compute")
 
@@ -59,16 +63,13 @@ class Spill:
             low, high = (int(np.searchsorted(ordered, bucket, side=side)) for side in ("left", "right"))
             rows = rows_in_order.slice(low, high - low)
             if self._many:
-                self._writer(bucket, table.schema).write_table(rows)
+                if bucket not in self._writers:
+                    self._folder.mkdir(parents=True, exist_ok=True)
+                    options = pa.ipc.IpcWriteOptions(compression="lz4")
+                    self._writers[bucket] = pa.ipc.new_stream(str(self._folder / str(bucket)), table.schema, options=options)
+                self._writers[bucket].write_table(rows)
             else:
                 self._tables.setdefault(bucket, []).append(rows)
-
-    def _writer(self, bucket: int, schema: pa.Schema) -> Any:
-        if bucket not in self._writers:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            options = pa.ipc.IpcWriteOptions(compression="lz4")
-            self._writers[bucket] = pa.ipc.new_stream(str(self._folder / str(bucket)), schema, options=options)
-        return self._writers[bucket]
 
     def close(self) -> None:
         """End the writing."""
@@ -131,27 +132,27 @@ class Tables:
 
     def together(self, folder: Path) -> Iterator[Together]:
         """Yield all items, those of one source at once; ``folder`` is for files on the way."""
-        owners = _Owners()
-        of_source = _column(self.sources, "source_id")
+        of_source = column(self.sources, "source_id")
         count = sum(batch.num_rows for batch in self.items(["item_id"]))
         buckets = min(_MOST_BUCKETS, max(1, -(-count // ITEMS_AT_ONCE)), max(1, len(of_source)))
         bucket_of = (np.arange(len(of_source)) * buckets // max(1, len(of_source))).astype(np.int16)
         spills = {"sources": _spilled(self.sources, folder / "sources", buckets, bucket_of)}
-        owners.add(of_source, bucket_of)
+        owners: list[_Owners] = [(of_source, bucket_of)]
         del of_source
         for name, key, own_id in (("clips", "source_id", "clip_id"), ("corruptions", "clip_id", "corruption_id")):
             batches = getattr(self, name)
-            bucket_of = owners.buckets_of(batches, key)
+            bucket_of = _buckets_of(batches, key, owners)
             spills[name] = _spilled(batches, folder / name, buckets, bucket_of)
-            owners.add(_column(batches, own_id), bucket_of)
+            owners.append((column(batches, own_id), bucket_of))
         for name, key in (("items", "clip_id"), ("attributes", "subject_id")):
             batches = getattr(self, name)
-            spills[name] = _spilled(batches, folder / name, buckets, owners.buckets_of(batches, key))
+            spills[name] = _spilled(batches, folder / name, buckets, _buckets_of(batches, key, owners))
         del owners, bucket_of
         for bucket in range(buckets):
-            parts = {name: _records(spills[name].take(bucket), record) for name, record in _RECORDS.items()}
-            if parts["items"]:
-                yield Together(**parts)
+            taken = {name: spills[name].take(bucket) for name in _RECORDS}
+            if taken["items"] is not None:
+                rows_of = {name: table.combine_chunks() for name, table in taken.items() if table is not None}
+                yield Together(*(to_records(rows_of[name], of) if name in rows_of else [] for name, of in _RECORDS.items()))
 
 
 _RECORDS: dict[str, type] = {
@@ -169,42 +170,35 @@ def of_table(table: pa.Table) -> Batches:
     return lambda columns=None: [table if columns is None else table.select(columns)]
 
 
-class _Owners:
-    """Ids of what rows belong to, each with its bucket; of equal ids the first counts."""
+# Ids of what rows belong to, with the bucket of each; of equal ids the first counts.
+_Owners = tuple[pa.Array, npt.NDArray[np.int16]]
 
-    def __init__(self) -> None:
-        self._levels: list[tuple[pa.Array, npt.NDArray[np.int16]]] = []
 
-    def add(self, ids: pa.Array, bucket_of: npt.NDArray[np.int16]) -> None:
-        """Take further ids."""
-        self._levels.append((ids, bucket_of))
+def _buckets_of(batches: Batches, key: str, owners: Sequence[_Owners]) -> npt.NDArray[np.int16]:
+    """The bucket of every row of a table by its column ``key``, -1 of those whose owner is not there."""
+    found: list[npt.NDArray[np.int16]] = []
+    held: list[Any] = []
+    for batch in batches([key]):
+        held.append(flat(batch[key]).dictionary_encode())
+        if sum(len(part.dictionary) for part in held) >= _LOOKED_UP:
+            found += _looked_up(held, owners)
+            held = []
+    return np.concatenate([np.empty(0, np.int16), *found, *_looked_up(held, owners)])
 
-    def buckets_of(self, batches: Batches, key: str) -> npt.NDArray[np.int16]:
-        """The bucket of every row of a table by its column ``key``, -1 of those whose owner is not there."""
-        found: list[npt.NDArray[np.int16]] = []
-        held: list[Any] = []
-        for batch in batches([key]):
-            held.append(_flat(batch[key]).dictionary_encode())
-            if sum(len(part.dictionary) for part in held) >= _LOOKED_UP:
-                found += self._looked_up(held)
-                held = []
-        return np.concatenate([np.empty(0, np.int16), *found, *self._looked_up(held)])
 
-    def _looked_up(self, held: Sequence[Any]) -> list[npt.NDArray[np.int16]]:
-        """The same of keys in pieces, each of which names its different values once."""
-        if not held:
-            return []
-        wanted = pa.concat_arrays([part.dictionary for part in held])
-        bucket_of = np.full(len(wanted) + 1, -1, np.int16)  # the last stands for a key that is missing
-        for ids, own in self._levels:
-            places = _places(wanted, ids)
-            fits = (places >= 0) & (bucket_of[:-1] < 0)
-            bucket_of[:-1][fits] = own[places[fits]]
-        starts = np.cumsum([0, *(len(part.dictionary) for part in held)]).tolist()
-        rows = (
-            pc.fill_null(part.indices, len(wanted) - start).to_numpy() + start for part, start in zip(held, starts, strict=False)
-        )
-        return [bucket_of[places] for places in rows]
+def _looked_up(held: Sequence[Any], owners: Sequence[_Owners]) -> list[npt.NDArray[np.int16]]:
+    """The same of keys in pieces, each of which names its different values once."""
+    if not held:
+        return []
+    wanted = pa.concat_arrays([part.dictionary for part in held])
+    bucket_of = np.full(len(wanted) + 1, -1, np.int16)  # the last stands for a key that is missing
+    for ids, own in owners:
+        places = pc.fill_null(pc.index_in(wanted, value_set=ids), -1).to_numpy(zero_copy_only=False)
+        fits = (places >= 0) & (bucket_of[:-1] < 0)
+        bucket_of[:-1][fits] = own[places[fits]]
+    starts = np.cumsum([0, *(len(part.dictionary) for part in held)]).tolist()
+    rows = (pc.fill_null(part.indices, len(wanted) - start).to_numpy() + start for part, start in zip(held, starts, strict=False))
+    return [bucket_of[places] for places in rows]
 
 
 def _spilled(batches: Batches, folder: Path, buckets: int, bucket_of: npt.NDArray[np.int16]) -> Spill:
@@ -228,20 +222,91 @@ def _regrouped(batches: Iterable[pa.Table]) -> Iterator[pa.Table]:
         yield pa.concat_tables(held)
 
 
-def _places(ids: pa.Array, owners: pa.Array) -> npt.NDArray[np.int64]:
-    """Place of each id among ``owners``, -1 of one that is not there."""
-    found = pc.fill_null(pc.index_in(ids, value_set=owners), -1).to_numpy(zero_copy_only=False)
-    return np.asarray(found, np.int64)
-
-
-def _column(batches: Batches, name: str) -> pa.Array:
+def column(batches: Batches, name: str) -> pa.Array:
+    """One column of all rows."""
     parts = [chunk for batch in batches([name]) for chunk in batch[name].chunks]
     return pa.concat_arrays(parts) if parts else pa.array([], pa.string())
 
 
-def _flat(column: pa.ChunkedArray) -> pa.Array:
-    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
+# Columns of a row that a clip, or a corruption, has under the same name.
+_OF_CLIP = (
+    "clip_id", "source_id", "start_frame", "end_frame", "frames", "width", "height", "fps", "encode_crf", "encode_psnr_db",
+    "encoder",
+)  # fmt: skip
+_OF_CORRUPTION = ("generator", "hole_sha256", "input_sha256", "object_mask_sha256", "effect_mask_sha256")
+_BLOBS = ("hole", "input", "alpha", "object_mask", "effect_mask")
 
 
-def _records(table: pa.Table | None, record: type) -> list[Any]:
-    return [] if table is None else to_records(table.combine_chunks(), record)
+def item_rows(some: Together, blobs: Blobs) -> list[dict[str, Any]]:
+    """Rows of items, by id, with every column that a row may have."""
+    source_of = {source.source_id: source for source in some.sources}
+    clip_of = {clip.clip_id: clip for clip in some.clips}
+    corruption_of = {corruption.corruption_id: corruption for corruption in some.corruptions}
+    children: dict[str, list[Corruption]] = {}
+    for corruption in sorted(some.corruptions, key=lambda row: row.corruption_id):
+        children.setdefault(corruption.parent_id or "", []).append(corruption)
+    facts: dict[str, dict[str, Any]] = {}
+    for row in some.attributes:
+        value: Any = row.value
+        if row.blob and row.blob.endswith(".json"):  # the attribute is the data itself
+            value = json.loads(blobs.proved(row.blob).read_bytes())
+        elif row.producer == "masks.measure" and isinstance(value, str) and value.startswith("["):
+            value = json.loads(value)
+        facts.setdefault(row.subject_id, {})[row.name] = value
+    rows = []
+    for item in sorted(some.items, key=lambda item: item.item_id):
+        clip, corruption = clip_of[item.clip_id], corruption_of[item.corruption_id]
+        row_facts = facts.get(clip.source_id, {}) | facts.get(clip.clip_id, {}) | facts.get(corruption.corruption_id, {})
+        second = children.get(corruption.corruption_id, [])
+        if second:  # in the order of the files
+            row_facts["second_holes"] = [
+                {"corruption_id": one.corruption_id, "hole_sha256": one.hole_sha256}
+                | {name: value for name, value in facts.get(one.corruption_id, {}).items() if value is not None}
+                for one in second
+            ]
+        columns = _columns(item, clip, corruption, source_of[clip.source_id], second)
+        rows.append(all_without_controls(columns | {"attributes": row_facts}))
+    return rows
+
+
+def _columns(item: Item, clip: Clip, corruption: Corruption, source: Source, second: Sequence[Corruption]) -> dict[str, Any]:
+    unpaired, edited = corruption.generator == UNPAIRED, corruption.generator == EDIT
+    files: dict[str, Any] = {f"{part}_file_name": _file_name(part, getattr(corruption, part)) for part in _BLOBS}
+    files["second_hole_file_names"] = [_file_name("second_hole", one.hole) for one in second]
+    files["truth_file_name"] = None if unpaired else _truth_name(clip)
+    if edited:  # the input of an edit is its truth
+        files["input_file_name"] = _truth_name(clip)
+    return {
+        **files,
+        "item_id": item.item_id,
+        "split": item.split,
+        "source_uri": source.uri,
+        "licence": source.licence,
+        "author": source.author,
+        "page_url": source.page_url,
+        "generator_parameters": dict(corruption.parameters) | {"seed": corruption.seed},
+        "truth_yuv_sha256": None if unpaired else clip.yuv_sha256,
+        "truth_rgb_sha256": None if unpaired else clip.rgb_sha256,
+        **{name: getattr(clip, name) for name in _OF_CLIP},
+        **{name: corruption.parameters.get(name) if edited else None for name in EDIT_COLUMNS},
+        **{name: getattr(corruption, name) for name in _OF_CORRUPTION},
+    }
+
+
+def _truth_name(clip: Clip) -> str:
+    return f"{MEDIA['truth']}/{clip.clip_id}{Path(clip.blob).suffix}"
+
+
+def _file_name(part: str, blob: str | None) -> str | None:
+    return None if blob is None else f"{MEDIA[part]}/{blob[:16]}{Path(blob).suffix}"
+
+
+def copy_media(folder: Path, rows: Sequence[Plain], some: Together, blobs: Blobs) -> None:
+    """Copy the media of rows into a dataset, those that are not there."""
+    blob_of: dict[str | None, str] = {_truth_name(clip): clip.blob for clip in some.clips}
+    for row in some.corruptions:
+        blob_of |= {_file_name(part, blob): blob for part in _BLOBS if (blob := getattr(row, part))}
+    for name in sorted({name for row in rows for name in media_names(row)}):
+        (folder / name).parent.mkdir(exist_ok=True)
+        if not (folder / name).exists():
+            copy_file(blobs.proved(blob_of[name]), folder / name)

@@ -12,20 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from inpaintbench.manifest import (
-    ALL,
-    EDIT_COLUMNS,
-    ONE_FILE,
-    OPTIONAL_COLUMNS,
-    PLAIN_COLUMNS,
-    SHARD_ROWS,
-    SPLITS,
-    ArrayIds,
-    KeyedRows,
-    Rows,
-    shard_names,
-    shards,
-)
+from inpaintbench import manifest
 from inpaintbench.types import Dataset, Plain, Slice, canonical_json
 
 # Media column -> folder of its files. The input of an edit is its truth, and lies with it.
@@ -44,8 +31,8 @@ def row_schema(rows: Sequence[Plain]) -> pa.Schema:
     """
     names = [file_column(part) for part in MEDIA]
     media = [(name, pa.list_(pa.string()) if name.endswith("s") else pa.string()) for name in names if name in rows[0]]
-    optional = [(name, kind) for name, kind in OPTIONAL_COLUMNS.items() if name in rows[0]]
-    return pa.schema([*media, *PLAIN_COLUMNS.items(), *optional])
+    optional = [(name, kind) for name, kind in manifest.OPTIONAL_COLUMNS.items() if name in rows[0]]
+    return pa.schema([*media, *manifest.PLAIN_COLUMNS.items(), *optional])
 
 
 def file_column(part: str) -> str:
@@ -56,6 +43,7 @@ def file_column(part: str) -> str:
 # Files of a repository that are no part of its dataset: the Hub adds the one, and reads in the other which leaderboards to show.
 OF_THE_HUB = frozenset({".gitattributes", "eval.yaml"})
 MEDIA_COLUMNS = tuple(map(file_column, MEDIA))
+_NOT_EVERYWHERE = (*MEDIA_COLUMNS, *manifest.OPTIONAL_COLUMNS)
 
 
 class OneSplit(Mapping[str, str]):
@@ -76,12 +64,12 @@ class OneSplit(Mapping[str, str]):
 
 def ids_of(rows: Sequence[Plain]) -> Sequence[str]:
     """Ids of the rows, without making rows that are not made."""
-    return ArrayIds(rows.ids) if isinstance(rows, KeyedRows) else tuple(row["item_id"] for row in rows)
+    return manifest.ArrayIds(rows.ids) if isinstance(rows, manifest.KeyedRows) else tuple(row["item_id"] for row in rows)
 
 
 def finder(rows: Sequence[Plain]) -> Callable[[Sequence[str]], Sequence[Plain]]:
     """Return what gives the rows of some ids, in their order."""
-    if isinstance(rows, KeyedRows):
+    if isinstance(rows, manifest.KeyedRows):
         return rows.rows_of
     by_id = {row["item_id"]: row for row in rows}
     return lambda ids: [by_id[item_id] for item_id in ids]
@@ -126,7 +114,7 @@ def different(rows: Sequence[Plain], *names: str) -> list[Plain]:
 
 def splits(rows: Sequence[Plain]) -> Mapping[str, str]:
     """Item id -> its split."""
-    if isinstance(rows, Rows):
+    if isinstance(rows, manifest.Rows):
         table = rows.columns(["item_id", "split"])
         names = set(table["split"].unique().to_pylist())
         if len(names) > 1:
@@ -140,7 +128,7 @@ def by_split(item_ids: Sequence[str], split_of: Mapping[str, str]) -> Mapping[st
     """The items of each split that has any, splits in the order of ``SPLITS``."""
     if isinstance(split_of, OneSplit):
         return {split_of.split: item_ids} if len(item_ids) else {}
-    members = {split: [name for name in item_ids if split_of[name] == split] for split in SPLITS}
+    members = {split: [name for name in item_ids if split_of[name] == split] for split in manifest.SPLITS}
     return {split: names for split, names in members.items() if names}
 
 
@@ -149,11 +137,11 @@ def configs(dataset: Dataset) -> list[Slice]:
 
     Format 3 has ``all`` only as a slice, in its own order.
     """
-    if dataset.format_version == ONE_FILE:
+    if dataset.format_version == manifest.ONE_FILE:
         return list(dataset.slices)
     ids = ids_of(dataset.items)
     found = {part.name: part for part in dataset.slices}
-    found[ALL] = replace(found.get(ALL, Slice(ALL, "every item", ())), item_ids=ids)
+    found[manifest.ALL] = replace(found.get(manifest.ALL, Slice(manifest.ALL, "every item", ())), item_ids=ids)
     return list(found.values())
 
 
@@ -163,9 +151,11 @@ def metadata_files(part: Slice, split_of: Mapping[str, str]) -> dict[str, list[s
         counts, alone = Counter({split_of.split: len(part.item_ids)}), split_of.split == "test"
     else:
         counts, alone = Counter(split_of[name] for name in part.item_ids), set(split_of.values()) == {"test"}
-    return {
-        split: shard_names(part.name if alone else f"{part.name}.{split}", counts[split]) for split in SPLITS if counts[split]
-    }
+    files = {}
+    for split in manifest.SPLITS:
+        if counts[split]:
+            files[split] = manifest.shard_names(part.name if alone else f"{part.name}.{split}", counts[split])
+    return files
 
 
 def config_of_file(dataset: Dataset) -> dict[str, str]:
@@ -181,9 +171,9 @@ def row_files(dataset: Dataset, parts: Sequence[Slice]) -> Iterator[tuple[str, b
     for part in parts:
         names = metadata_files(part, split_of)
         for split, ids in by_split(part.item_ids, split_of).items():
-            pieces = (ids[start : start + SHARD_ROWS] for start in range(0, len(ids), SHARD_ROWS))
+            pieces = (ids[start : start + manifest.SHARD_ROWS] for start in range(0, len(ids), manifest.SHARD_ROWS))
             batches = (pa.Table.from_pylist([flat(by_id[name]) for name in piece], schema) for piece in pieces)
-            written = shards("", batches, rows=len(ids), schema=schema)
+            written = manifest.shards("", batches, rows=len(ids), schema=schema)
             yield from ((name, data) for name, (_, data) in zip(names[split], written, strict=True))
 
 
@@ -192,23 +182,31 @@ def media_parts(row: Plain) -> list[str]:
     return [part for part in MEDIA if file_column(part) in row]
 
 
+def is_medium(name: str) -> bool:
+    """Return whether a file of a dataset lies in a folder of media."""
+    return name.partition("/")[0] in MEDIA.values()
+
+
+def part_names(row: Plain, part: str) -> list[str]:
+    """The files of one media part of a row: none, one, or those of a list."""
+    value = row.get(file_column(part))
+    return [value] if isinstance(value, str) else list(value or ())
+
+
 def media_names(row: Plain) -> list[str]:
     """Every media file that a row refers to."""
-    values = [row.get(file_column(part)) for part in MEDIA]
-    return [name for value in values if value for name in ([value] if isinstance(value, str) else value)]
+    return [name for part in MEDIA for name in part_names(row, part)]
 
 
 def filled(rows: Sequence[Plain]) -> set[str]:
     """The columns that not every dataset has and that some row fills."""
-    return {
-        name for name in (*map(file_column, MEDIA), *OPTIONAL_COLUMNS) if any(row.get(name) not in (None, []) for row in rows)
-    }
+    return {name for name in _NOT_EVERYWHERE if any(row.get(name) not in (None, []) for row in rows)}
 
 
 def unused(names: Set[str]) -> set[str]:
     """The columns that rows are without where ``names`` are filled: media that no item has, and edits where nothing is edited."""
-    kept = {*names, *(EDIT_COLUMNS if "task" in names else ())}
-    return {*map(file_column, MEDIA), *OPTIONAL_COLUMNS} - kept
+    kept = {*names, *(manifest.EDIT_COLUMNS if "task" in names else ())}
+    return set(_NOT_EVERYWHERE) - kept
 
 
 def filled_columns(rows: Sequence[Plain]) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, field, replace
 from urllib.parse import quote, unquote
 
 from inpaintbench.errors import InputError, WorkspaceError
+from inpaintbench.export.card.words import one_line
 from inpaintbench.export.growing import appended
 from inpaintbench.files import write_atomically
 from inpaintbench.types import Clip, Item, Plain, Slice, Source, canonical_json
@@ -203,11 +204,6 @@ def address_hash(text: str) -> str:
 def _quoted(name: str) -> str:
     """As folders of films percent-encode a path; names that are not UTF-8 reach a program with surrogates."""
     return quote(name, errors="surrogateescape")
-
-
-def one_line(text: str) -> str:
-    """Printable characters alone, in one line: reasons are printed in lists and tables, and so are addresses."""
-    return " ".join("".join(mark if mark.isprintable() else " " for mark in text).split())
 
 
 def _ambiguous(name: str, sources: Sequence[str]) -> InputError:

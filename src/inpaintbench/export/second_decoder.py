@@ -27,8 +27,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.catalogue import unknown_name
-from inpaintbench.errors import MediaError, MissingExtraError, UnknownNameError
+from inpaintbench.catalogue import known_name
+from inpaintbench.errors import MediaError, MissingExtraError
 
 Bytes = npt.NDArray[np.uint8]
 _COMPILER = "torch._dynamo"
@@ -99,8 +99,7 @@ def available() -> list[str]:
 
 def require(name: str) -> None:
     """Raise one clear sentence unless the decoder ``name`` is known and installed."""
-    if name not in DECODERS:
-        raise UnknownNameError(unknown_name("decoder", name, list(DECODERS)))
+    known_name("decoder", name, DECODERS)
     if name not in available():
         raise MissingExtraError(f"decoding with {name}", {"torchcodec": "export", "decord": "decord"}.get(name, "export"))
 

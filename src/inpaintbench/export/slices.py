@@ -129,7 +129,16 @@ def plan(
     masks: list[_Masks] = []
     rules: dict[str, str] = {}
     left_out: dict[str, str] = {}
-    for attribute, level, clips, names, shuffle_clips in _slices(clip_levels, all_clips, presets):
+    attributes = list(dict.fromkeys(name for labels in presets.values() for name in labels))
+    wanted = [
+        (attribute, level, levels.get(level, ()), sorted(presets), False)
+        for attribute, levels in clip_levels.items()
+        for level in LEVELS
+    ] + [
+        (attribute, level, all_clips, sorted(name for name, labels in presets.items() if labels[attribute] == level), True)
+        for attribute, level in itertools.product(attributes, LEVELS)
+    ]
+    for attribute, level, clips, names, shuffle_clips in wanted:
         name = f"{attribute}-{level}"
         rules[name] = f"{attribute}_level == '{level}'"
         there = members.get(name, ())
@@ -169,35 +178,16 @@ def by_turns(
         taken += len(left)
         row: list[tuple[int, Clip]] = []
         for own in left:
-            clip = own.pop() if len(own) == 1 or own[-1] in there else own.pop(_rarest(own, kind_of, kinds))
+            place = -1
+            if len(own) > 1 and own[-1] not in there:  # of the first clips, the first of the kind that has been taken least
+                taken_before = [kinds[kind_of(clip)] for clip in own[: -_NEXT - 1 : -1]]
+                place = -1 - taken_before.index(min(taken_before))
+            clip = own.pop(place)
             kinds[kind_of(clip)] += 1
             row.append((kinds[kind_of(clip)], clip))
         # Kinds come by turns too, for whoever takes a part of these.
         yield from (clip for _, clip in sorted(row, key=itemgetter(0)) if clip not in there)
         left = [own for own in left if own]
-
-
-def _rarest(own: Sequence[Clip], kind_of: Callable[[Clip], int], kinds: Mapping[int, int]) -> int:
-    """Place, from the end, of the last clip whose kind has been taken least, among those at the end."""
-    counts = [kinds[kind_of(clip)] for clip in own[: -_NEXT - 1 : -1]]
-    return -1 - counts.index(min(counts))
-
-
-def _slices(
-    clip_levels: Mapping[str, Mapping[str, Sequence[str]]], all_clips: Sequence[str], presets: Mapping[str, Mapping[str, str]]
-) -> list[tuple[str, str, Sequence[str], list[str], bool]]:
-    of_clips = [
-        (attribute, level, levels.get(level, ()), sorted(presets), False)
-        for attribute, levels in clip_levels.items()
-        for level in LEVELS
-    ]
-    attributes = list(dict.fromkeys(name for labels in presets.values() for name in labels))
-    of_masks = [
-        (attribute, level, all_clips, sorted(name for name, labels in presets.items() if labels[attribute] == level), True)
-        for attribute in attributes
-        for level in LEVELS
-    ]
-    return of_clips + of_masks
 
 
 class _Masks(NamedTuple):
@@ -345,7 +335,7 @@ def by_bin(
     """
     slices, left_out = [], {}
     for place, (low, high) in enumerate(itertools.pairwise(edges)):
-        label = f"{name}-{_edge(low, percent)}-{_edge(high, percent)}"
+        label = "-".join([name, *(f"{100 * edge if percent else edge:g}" for edge in (low, high))])
         holds_low = closed and not place
         rule = f"{low:g} {'<=' if holds_low else '<'} {attribute} <= {high:g}"
         members = tuple(item for item, number in numbers.items() if low < number <= high or (holds_low and number == low))
@@ -354,7 +344,3 @@ def by_bin(
         else:
             left_out[label] = f"no item has {rule}"
     return slices, left_out
-
-
-def _edge(value: float, percent: bool) -> str:
-    return f"{100 * value if percent else value:g}"

@@ -5,26 +5,29 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
-from inpaintbench import video
+from inpaintbench import manifest, video
 from inpaintbench.errors import InpaintBenchError, InputError, VerifyError, how_to_install
 from inpaintbench.executors.base import Progress, unwatched
 from inpaintbench.export import layout
 from inpaintbench.export.second_decoder import SecondDecoder, available, require
-from inpaintbench.export.verify_files import config_problems, needless, there
 from inpaintbench.files import file_sha256
 from inpaintbench.frozen import UNLOADABLE, dataset_id, is_held_back
-from inpaintbench.manifest import MANIFEST, computed_content, content_of, inside, is_as_stated, is_table, load, table_names
-from inpaintbench.types import Dataset, Plain, item_rng
+from inpaintbench.types import Dataset, Plain, Slice, canonical_json, item_rng
 
+# Of its library, which writes there beside what it downloads, and of git.
+_FOLDERS_OF_OTHERS = (".cache", ".git")
+# Rows that are compared at once: each time, groups of rows are read from all over the dataset.
+_AT_ONCE = 1 << 16
 _SECONDS_PER_FILE = 30.0
 # That hash: some wait for the disk.
 _THREADS = 2 * (os.cpu_count() or 1)
@@ -75,8 +78,11 @@ def verify(
     Raises:
         InputError: not a frozen dataset; a sample of no items; unknown or missing decoder.
     """
-    root = _checked(folder, decoder)
-    result = Verification()
+    if decoder:
+        require(decoder)
+    root, result = Path(folder), Verification()
+    if bad := [pattern for pattern in UNLOADABLE if pattern in str(root.absolute())]:
+        raise InputError(f"`datasets` cannot load from {str(root)!r}, which holds {bad[0]!r}; move the dataset")
     dataset = _manifest(root, result.problems)
     if dataset is None:
         return result
@@ -98,7 +104,7 @@ def sampled(dataset: Dataset, count: int | None, *, seed: int) -> list[Plain]:
         raise InputError(f"a sample of {count} items proves nothing; give at least 1, or leave it out to look at all")
     if count is None or count >= len(dataset.items):
         return list(dataset.items)
-    drawn = item_rng(seed, "verify", content_of(dataset)).permutation(len(dataset.items))[:count]
+    drawn = item_rng(seed, "verify", manifest.content_of(dataset)).permutation(len(dataset.items))[:count]
     return [dataset.items[place] for place in sorted(drawn.tolist())]
 
 
@@ -121,8 +127,8 @@ def prove(
         result.not_looked_at.append(f"the pixels of {len(dataset.items) - len(rows)} of {len(dataset.items)} items")
     if held := sum(map(is_held_back, rows)):
         result.not_looked_at.append(f"the truths of {held} items, which are held back")
-    if computed_content(dataset) != content_of(dataset):
-        result.problems.append(f"{MANIFEST}: its content is not that of its rows, slices and recipe")
+    if manifest.computed_content(dataset) != manifest.content_of(dataset):
+        result.problems.append(f"{manifest.MANIFEST}: its content is not that of its rows, slices and recipe")
     names = [decoder] if decoder else available()[:1]
     if not names:
         result.not_looked_at.append(f"what a second decoder gives: none is installed; {how_to_install('export')}")
@@ -140,15 +146,6 @@ def prove(
             result.problems += _decoder_problems(root, decoded, result)
             unable = Counter(row["unable"] for row in decoded.values() if "unable" in row)
             result.not_looked_at += [f"what a second decoder gives of {count} files: {why}" for why, count in unable.items()]
-
-
-def _checked(folder: Path | str, decoder: str | None) -> Path:
-    if decoder:
-        require(decoder)
-    root = Path(folder)
-    if bad := [pattern for pattern in UNLOADABLE if pattern in str(root.absolute())]:
-        raise InputError(f"`datasets` cannot load from {str(root)!r}, which holds {bad[0]!r}; move the dataset")
-    return root
 
 
 def file_problems(folder: Path | str) -> list[str]:
@@ -169,23 +166,20 @@ def file_problems(folder: Path | str) -> list[str]:
 def _manifest(root: Path, problems: list[str]) -> Dataset | None:
     """The manifest, what is wrong with its bytes added to ``problems``; None when it cannot be read."""
     try:
-        dataset = load(root, as_stored=True)
-        if not is_as_stated(text := (root / MANIFEST).read_bytes()):
-            problems.append(f"{MANIFEST}: changed (its text is not what its own SHA-256 says), or of an older program")
-        names = table_names(text)
+        dataset = manifest.load(root, as_stored=True)
+        if not manifest.is_as_stated(text := (root / manifest.MANIFEST).read_bytes()):
+            problems.append(f"{manifest.MANIFEST}: changed (its text is not what its own SHA-256 says), or of an older program")
+        names = manifest.table_names(text)
         # Those of the manifest first: hashes of the others stand in them.
-        for some in ([name for name in names if is_table(name)], names):
-            if wrong := [name for name in some if not _is_whole(root, name, dataset.files.get(name))]:
+        for some in ([name for name in names if manifest.is_table(name)], names):
+            found = {name: file_sha256(root / name) for name in some if manifest.inside(root, name).is_file()}
+            if wrong := [name for name in some if found.get(name, "") != dataset.files.get(name)]:
                 problems += [f"{name}: missing or changed (SHA-256 differs from the manifest)" for name in wrong]
                 return None
     except (VerifyError, ValueError) as error:
         problems.append(str(error))
         return None
     return dataset
-
-
-def _is_whole(root: Path, name: str, sha256: str | None) -> bool:
-    return inside(root, name).is_file() and file_sha256(root / name) == sha256
 
 
 def _file_problems(root: Path, dataset: Dataset, result: Verification, progress: Progress) -> Iterator[str]:
@@ -195,7 +189,7 @@ def _file_problems(root: Path, dataset: Dataset, result: Verification, progress:
     yield from needless(others, files={*present, *dataset.files})
     for name in sorted(present):
         try:
-            inside(root, name)
+            manifest.inside(root, name)
         except VerifyError as error:
             yield str(error)
             present.remove(name)
@@ -209,19 +203,17 @@ def _file_problems(root: Path, dataset: Dataset, result: Verification, progress:
 
 
 def _media_problems(root: Path, rows: Sequence[Plain], progress: Progress) -> Iterator[str]:
-    wanted = {name: check for row in rows for name, check in _checks(row).items() if _is_there(root, name)}
+    wanted: dict[str, Callable[[Path], str | None]] = {}
+    for row in rows:
+        for name, check in _checks(row).items():
+            with suppress(VerifyError):  # which the list of files tells
+                wanted |= {name: check} if manifest.inside(root, name).is_file() else {}
     with ThreadPoolExecutor(_DECODING_THREADS) as threads:
         problems = threads.map(lambda named_check: _media_problem(root, *named_check), sorted(wanted.items()))
         for done, problem in enumerate(problems, start=1):
             progress("media", done, len(wanted))
             if problem:
                 yield problem
-
-
-def _is_there(root: Path, name: str) -> bool:
-    with suppress(VerifyError):  # which the list of files tells
-        return inside(root, name).is_file()
-    return False
 
 
 def _media_problem(root: Path, name: str, check: Callable[[Path], str | None]) -> str | None:
@@ -286,3 +278,113 @@ def _decoder_problems(root: Path, decoded: Mapping[str, Mapping[str, Any]], resu
         # Equal in every trial on x86-64; elsewhere conversions may round otherwise, so the difference is only told.
         if difference and platform.machine() in ("x86_64", "AMD64"):
             yield f"{name}: {result.second_decoder} differs from PyAV by up to {difference} levels"
+
+
+def is_ours(name: str) -> bool:
+    """Return whether a file counts as part of a dataset, rather than of the Hub, its library or git."""
+    return name not in layout.OF_THE_HUB and name.partition("/")[0] not in _FOLDERS_OF_OTHERS
+
+
+def there(root: Path) -> tuple[set[str], dict[str, Path]]:
+    """Names of the files below ``root`` without the manifest, links to files among them; all else by name, in order.
+
+    Links to folders are not followed, so that what lies behind them is missing.
+    """
+    paths = {name: path for path in root.rglob("*") if is_ours(name := path.relative_to(root).as_posix())}
+    files = {name for name, path in paths.items() if path.is_file()}
+    return files - {manifest.MANIFEST}, {name: paths[name] for name in sorted(set(paths) - files)}
+
+
+def needless(others: Mapping[str, Path], *, files: Iterable[str]) -> Iterator[str]:
+    """Problems with what is no file: only real folders belong to a dataset, each for a file in it.
+
+    Args:
+        others: as ``there`` found them.
+        files: names of the files that are there or ought to be.
+    """
+    holding = {folder.as_posix() for name in files for folder in PurePosixPath(name).parents}
+    for name, path in others.items():
+        if path.is_symlink():
+            yield f"{name}: a link to {'a folder' if path.is_dir() else 'nothing'}, not in the manifest"
+        elif not path.is_dir():
+            yield f"{name}: neither file nor folder, not in the manifest"
+        elif name not in holding:
+            yield f"{name}: a folder without files, not in the manifest"
+
+
+def config_problems(root: Path, dataset: Dataset, counts: Counter[str], progress: Progress) -> Iterator[str]:
+    """Differences when `datasets` loads every config afresh; ``configs`` and media ``cells`` are counted in ``counts``."""
+    from datasets import config, disable_progress_bars, enable_progress_bars, get_dataset_config_names
+
+    rows_of, split_of = layout.finder(dataset.items), layout.splits(dataset.items)
+    disable_progress_bars()
+    # Media are not decoded, but the library would load torch for every video that it only lists.
+    decodes, config.TORCHCODEC_AVAILABLE = config.TORCHCODEC_AVAILABLE, False
+    try:
+        try:
+            names = get_dataset_config_names(str(root))
+        except Exception as error:  # it raises many kinds, for a script beside the tables too
+            yield f"README.md: `datasets` cannot load the folder: {error}".splitlines()[0]
+            return
+        wanted = [part.name for part in layout.configs(dataset)]
+        if sorted(names) != sorted(wanted):
+            yield f"README.md: configs {sorted(names)} != {sorted(wanted)} of the manifest"
+        with tempfile.TemporaryDirectory(prefix="inpaintbench-verify-") as cache:
+            for part in layout.configs(dataset):
+                yield from _slice_problems(root, part, rows_of, split_of, cache, counts)
+                counts["configs"] += 1
+                progress("configs", counts["configs"], len(wanted))
+    finally:
+        enable_progress_bars()
+        config.TORCHCODEC_AVAILABLE = decodes
+
+
+def _slice_problems(
+    root: Path,
+    part: Slice,
+    rows_of: Callable[[Sequence[str]], Sequence[Plain]],
+    split_of: Mapping[str, str],
+    cache: str,
+    counts: Counter[str],
+) -> Iterator[str]:
+    from datasets import Image, LargeList, List, Video, load_dataset
+
+    alone = set(split_of.values()) == {"test"}
+    for split, wanted in layout.by_split(part.item_ids, split_of).items():
+        where = part.name if alone else f"{part.name}/{split}"
+        loaded = load_dataset(str(root), part.name, split=split, cache_dir=cache)
+        for column, feature in loaded.features.items():
+            inner = feature.feature if isinstance(feature, List | LargeList) else feature
+            if isinstance(inner, Image | Video):
+                undecoded = type(inner)(decode=False)
+                loaded = loaded.cast_column(column, undecoded if inner is feature else type(feature)(undecoded))
+        ids = list(loaded["item_id"])
+        # The library takes the files of a config in any order; in each of them rows have theirs.
+        in_order = len(wanted) <= manifest.SHARD_ROWS
+        if ids != list(wanted) and (in_order or sorted(ids) != sorted(wanted)):
+            yield f"{where}: rows {ids} != items of the manifest {list(wanted)}"
+            continue
+        for start in range(0, len(ids), _AT_ONCE):
+            some = range(start, min(start + _AT_ONCE, len(ids)))
+            for row, expected in zip(loaded.select(some), rows_of(ids[start : some.stop]), strict=True):
+                for column in layout.media_parts(expected):
+                    yield from _media_cell_problems(root, where, row, expected, column, counts)
+                for column, value in expected.items():
+                    wanted_cell = canonical_json(value) if isinstance(value, dict) else value
+                    if not column.endswith(("_file_name", "_file_names")) and row[column] != wanted_cell:
+                        yield f"{where}: {column} of {row['item_id']} is {row[column]!r}, not {wanted_cell!r}"
+
+
+def _media_cell_problems(
+    root: Path, where: str, row: Mapping[str, Any], expected: Plain, column: str, counts: Counter[str]
+) -> Iterator[str]:
+    wanted, cells = expected[layout.file_column(column)], row[column]
+    names, cells = ([wanted], [cells]) if isinstance(wanted, str) else (list(wanted or ()), list(cells or ()))
+    if len(names) != len(cells):
+        yield f"{where}: {column} of {row['item_id']} has {len(cells)} cells, not {len(names)}"
+        return
+    for name, cell in zip(names, cells, strict=True):
+        counts["cells"] += 1
+        path = Path(cell["path"])
+        if path.resolve() != (root / name).resolve():
+            yield f"{where}: {column} of {row['item_id']} is {path.name}, not {name}"

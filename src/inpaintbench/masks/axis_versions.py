@@ -20,7 +20,7 @@ from inpaintbench.executors.base import Executor, Outcome, Step, Task
 from inpaintbench.frozen import filled
 from inpaintbench.masks.axes import AXES
 from inpaintbench.masks.axes.base import Axis
-from inpaintbench.masks.generators.varied import Varied as Generator
+from inpaintbench.masks.generators.given import Varied as Generator
 from inpaintbench.masks.mask_errors import agreement
 from inpaintbench.masks.render import generate, hole_sha256
 from inpaintbench.steps import AXIS_CLIPS as TABLE
@@ -127,20 +127,20 @@ def clips_of(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Clip]:
     leaf, clip = AXES.get(parameters["axis"])(), Clip(**payload["clip"])
     truth = video.read_frames(blobs.proved(clip.blob))
     made = {level: leaf.clip(level, truth, clip.fps) for level in made_levels(leaf)}
-    return [_encoded(clip, leaf, level, new, parameters["form"], blobs) for level, new in made.items() if new is not None]
-
-
-def _encoded(clip: Clip, axis: Axis, level: str, new: tuple[Frames, float], form: str, blobs: Blobs) -> Clip:
-    frames, fps = new
-    blob, encoded = blobs.put(video.suffix_for(len(frames)), partial(video.write_clip, frames=frames, fps=fps, form=form))
-    # The same span in seconds, rounded inwards: neighbouring clips of a film do not come to overlap.
-    start = -int(-clip.start_frame * fps // clip.fps)
-    return Clip(
-        clip_id=clip_id_of(clip.clip_id, axis, level, form), source_id=clip.source_id, start_frame=start,
-        end_frame=max(start + 1, int(clip.end_frame * fps // clip.fps)), fps=fps, width=encoded.width, height=encoded.height,
-        frames=len(frames), blob=blob, yuv_sha256=encoded.yuv_sha256, rgb_sha256=encoded.rgb_sha256, encode_crf=encoded.crf,
-        encode_psnr_db=encoded.psnr_db, encoder=encoded.encoder,
-    )  # fmt: skip
+    rows = []
+    for level, (frames, fps) in ((level, new) for level, new in made.items() if new is not None):
+        write = partial(video.write_clip, frames=frames, fps=fps, form=parameters["form"])
+        blob, encoded = blobs.put(video.suffix_for(len(frames)), write)
+        # The same span in seconds, rounded inwards: neighbouring clips of a film do not come to overlap.
+        start = -int(-clip.start_frame * fps // clip.fps)
+        row = Clip(
+            clip_id=clip_id_of(clip.clip_id, leaf, level, parameters["form"]), source_id=clip.source_id, start_frame=start,
+            end_frame=max(start + 1, int(clip.end_frame * fps // clip.fps)), fps=fps, width=encoded.width, height=encoded.height,
+            frames=len(frames), blob=blob, yuv_sha256=encoded.yuv_sha256, rgb_sha256=encoded.rgb_sha256, encode_crf=encoded.crf,
+            encode_psnr_db=encoded.psnr_db, encoder=encoded.encoder,
+        )  # fmt: skip
+        rows.append(row)
+    return rows
 
 
 def versions_of(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Corruption]:
@@ -158,51 +158,41 @@ def versions_of(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Corr
     rows = []
     for level in made_levels(leaf):
         of = Clip(**payload["clips"][level]) if level in payload["clips"] else clip
-        hole = _hole(leaf, level, missing, of, base, seed)
-        same = hole is missing
+        hole = generate(
+            GENERATOR, {"axis": leaf.name, "level": level}, seed=seed, frames=of.frames, height=of.height, width=of.width,
+            fps=of.fps, draw=base.corruption_id, parts={"object_mask": missing},
+        ).hole  # fmt: skip
+        assert hole is not None, "an axis makes a hole"
+        regions.check_shape(hole, frames=of.frames, height=of.height, width=of.width, subject=of.clip_id)
+        if not hole.any() or hole.all():
+            raise Rejected("nothing of the hole is left" if not hole.any() else "the hole covers all frames: nothing is known")
+        # Versions that show another clip say how it was cut from the film.
+        told = {"axis": leaf.name, "level": level, "parent": base.corruption_id}
+        told |= {} if of.clip_id == clip.clip_id else {"of_clip": clip.clip_id}
         row = Corruption(
             corruption_id=content_id(
                 base.corruption_id, GENERATOR, Generator.version, VERSION, leaf.name, leaf.version, level, seed, of.clip_id
             ),
             clip_id=of.clip_id, generator=GENERATOR, seed=seed, parent_id=None, hole=base.hole, hole_sha256=base.hole_sha256,
-            parameters={"axis": leaf.name, "level": level, "parent": base.corruption_id, **_of_clip(clip, of)},
+            parameters=told,
         )  # fmt: skip
-        if not same:
+        if hole is not missing:
             blob, _ = blobs.put(video.suffix_for(len(hole)), partial(video.write_hole, hole=hole, fps=of.fps))
             row = replace(row, hole=blob, hole_sha256=hole_sha256(hole))
         facts: dict[str, Any] = {**stated(level), "share_of_frames": float(hole.any(axis=(1, 2)).mean())}
         if not leaf.exact:
             row = replace(row, object_mask=base.hole, object_mask_sha256=base.hole_sha256)
             facts |= agreement(hole, missing)
-        if (
-            truth is not None
-            and (shown := input_of(leaf, level, truth, hole, missing, fps=clip.fps, draw=base.corruption_id, seed=seed))
-            is not None
-        ):
+        shown = None
+        if truth is not None:
+            shown = input_of(leaf, level, truth, hole, missing, fps=clip.fps, draw=base.corruption_id, seed=seed)
+        if truth is not None and shown is not None:
             write = partial(video.write_clip, frames=shown, fps=clip.fps, form="lossless")
             blob, encoded = blobs.put(video.suffix_for(len(shown)), write)
             row = replace(row, input=blob, input_sha256=encoded.rgb_sha256)
             facts["known_psnr_db"] = known_psnr(shown, truth, hole | missing)
         rows.append(replace(row, facts={f"axis_{name}": value for name, value in facts.items() if value is not None}))
     return rows
-
-
-def _of_clip(clip: Clip, of: Clip) -> dict[str, str]:
-    """The clip as it was cut from a film, for versions that show another one."""
-    return {} if of.clip_id == clip.clip_id else {"of_clip": clip.clip_id}
-
-
-def _hole(leaf: Axis, level: str, missing: Hole, of: Clip, base: Corruption, seed: int) -> Hole:
-    """The hole of one level, of the shape of its clip."""
-    hole = generate(
-        GENERATOR, {"axis": leaf.name, "level": level}, seed=seed, frames=of.frames, height=of.height, width=of.width, fps=of.fps,
-        draw=base.corruption_id, parts={"object_mask": missing},
-    ).hole  # fmt: skip
-    assert hole is not None, "an axis makes a hole"
-    regions.check_shape(hole, frames=of.frames, height=of.height, width=of.width, subject=of.clip_id)
-    if not hole.any() or hole.all():
-        raise Rejected("nothing of the hole is left" if not hole.any() else "the hole covers all frames: nothing is known")
-    return hole
 
 
 def input_of(

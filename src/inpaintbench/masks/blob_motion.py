@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.catalogue import unknown_name
-from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.catalogue import known_name
+from inpaintbench.errors import InputError
 
 # (width, height) in pixels that the presets' lengths refer to.
 CANVAS = (1920, 1080)
@@ -57,49 +57,21 @@ class BlobPreset:
 
 
 _SMALL_STIFF = BlobPreset(
-    control_points=(10, 22),
-    head_speed=(10, 35),
-    head_acceleration=(0, 50),
-    brush_width=(75, 150),
-    start_gap=400,
-    acceleration_probability=0.05,
-    acceleration_limit=0.05,
-    centroid_distance=300,
-    centroid_pull=1.0,
-)
+    control_points=(10, 22), head_speed=(10, 35), head_acceleration=(0, 50), brush_width=(75, 150), start_gap=400,
+    acceleration_probability=0.05, acceleration_limit=0.05, centroid_distance=300, centroid_pull=1.0,
+)  # fmt: skip
 _SMALL_LIMBER = BlobPreset(
-    control_points=(10, 22),
-    head_speed=(10, 25),
-    head_acceleration=(0, 50),
-    brush_width=(50, 125),
-    start_gap=400,
-    acceleration_probability=0.8,
-    acceleration_limit=1.0,
-    centroid_distance=150,
-    centroid_pull=1.0,
-)
+    control_points=(10, 22), head_speed=(10, 25), head_acceleration=(0, 50), brush_width=(50, 125), start_gap=400,
+    acceleration_probability=0.8, acceleration_limit=1.0, centroid_distance=150, centroid_pull=1.0,
+)  # fmt: skip
 _LARGE_STIFF = BlobPreset(
-    control_points=(7, 13),
-    head_speed=(50, 80),
-    head_acceleration=(0, 70),
-    brush_width=(205, 375),
-    start_gap=300,
-    acceleration_probability=0.05,
-    acceleration_limit=0.5,
-    centroid_distance=None,
-    centroid_pull=1.0,
-)
+    control_points=(7, 13), head_speed=(50, 80), head_acceleration=(0, 70), brush_width=(205, 375), start_gap=300,
+    acceleration_probability=0.05, acceleration_limit=0.5, centroid_distance=None, centroid_pull=1.0,
+)  # fmt: skip
 _LARGE_LIMBER = BlobPreset(
-    control_points=(7, 13),
-    head_speed=(50, 70),
-    head_acceleration=(0, 60),
-    brush_width=(150, 300),
-    start_gap=300,
-    acceleration_probability=0.8,
-    acceleration_limit=1.5,
-    centroid_distance=300,
-    centroid_pull=0.75,
-)
+    control_points=(7, 13), head_speed=(50, 70), head_acceleration=(0, 60), brush_width=(150, 300), start_gap=300,
+    acceleration_probability=0.8, acceleration_limit=1.5, centroid_distance=300, centroid_pull=0.75,
+)  # fmt: skip
 
 
 def _fast(preset: BlobPreset, *, start_speed: Range) -> BlobPreset:
@@ -125,9 +97,7 @@ def find_preset(name: str) -> BlobPreset:
     Raises:
         UnknownNameError: not one of ``PRESETS``; the text suggests the nearest name.
     """
-    if name not in PRESETS:
-        raise UnknownNameError(unknown_name("blob preset", name, PRESETS))
-    return PRESETS[name]
+    return PRESETS[known_name("blob preset", name, PRESETS)]
 
 
 Rng = np.random.RandomState | np.random.Generator
@@ -189,7 +159,9 @@ def trajectory(
     track = [points]
     for _ in range(frames - 1):
         points, velocities = _move_each(preset, streams.points, points, velocities, edges=edges, whole_pixels=whole_pixels)
-        velocities = _kick(preset, streams.kicks, velocities)
+        if streams.kicks.random() < _KICK_PROBABILITY:
+            kick = _vector(streams.kicks, preset.kick_speed, _ANY_DIRECTION)
+            velocities = [velocity + kick for velocity in velocities]
         velocities = _pull_together(preset, points, velocities)
         track.append(points)
     return Trajectory(np.array(track).view(np.float64).reshape(frames, -1, 2), brush_width)
@@ -226,14 +198,6 @@ def _move_each(
         moved.append(point)
         changed.append(velocity)
     return moved, changed
-
-
-def _kick(preset: BlobPreset, rng: Rng, velocities: list[complex]) -> list[complex]:
-    """Add the same random acceleration to all velocities, in rare frames."""
-    if rng.random() >= _KICK_PROBABILITY:
-        return velocities
-    kick = _vector(rng, preset.kick_speed, _ANY_DIRECTION)
-    return [velocity + kick for velocity in velocities]
 
 
 def _pull_together(preset: BlobPreset, points: list[complex], velocities: list[complex]) -> list[complex]:

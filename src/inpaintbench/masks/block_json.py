@@ -78,16 +78,16 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _blocks(blocks: object, where: str) -> list[Block]:
     if not isinstance(blocks, list):
         raise InputError(f"{where} has {_shown(blocks)}, but needs a list of [row, column, size]")
-    return [_block(block, where) for block in blocks]
-
-
-def _block(block: object, where: str) -> Block:
-    if not isinstance(block, list) or len(block) != 3 or not all(_is_whole(number) for number in block):
-        raise InputError(f"{where} has the block {_shown(block)}, but a block is three whole numbers [row, column, size]")
-    row, column, size = (int(number) for number in block)
-    if row < 0 or column < 0 or size < 1:
-        raise InputError(f"{where} has the block {_shown(block)}, but rows and columns count from 0 and a size from 1")
-    return row, column, size
+    checked = []
+    for block in blocks:
+        numbers = [int(number) for number in block if _is_whole(number)] if isinstance(block, list) else []
+        if len(numbers) != 3 or len(block) != 3:
+            raise InputError(f"{where} has the block {_shown(block)}, but a block is three whole numbers [row, column, size]")
+        row, column, size = numbers
+        if row < 0 or column < 0 or size < 1:
+            raise InputError(f"{where} has the block {_shown(block)}, but rows and columns count from 0 and a size from 1")
+        checked.append((row, column, size))
+    return checked
 
 
 def _is_whole(number: object) -> bool:

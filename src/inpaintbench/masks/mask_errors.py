@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Literal, get_args
 
 import numpy as np
@@ -41,29 +41,36 @@ def spoilt(
     Raises:
         Rejected: no amount brings the mask there, or nothing of it is left.
     """
-    spoil = _spoiler(exact, kind, rng)
+    steps, turn = rng.standard_normal((len(exact), 2)), rng.uniform(0, 2 * math.pi)
+    order = rng.permutation(len(exact))
+
+    def spoil(amount: float) -> Hole:
+        whole = round(amount)
+        match kind:
+            case "dilate":
+                return regions.dilate(exact, radius=whole)
+            case "erode":
+                return ~regions.dilate(~exact, radius=whole)
+            case "box":
+                return boxes(exact)
+            case "hull":
+                return hulls(exact)
+            case "jitter":
+                return moved(exact, np.rint(amount * steps))
+            case "shift":
+                return moved(exact, np.rint([[amount * math.cos(turn), amount * math.sin(turn)]] * len(exact)))
+            case "late":
+                return exact[np.maximum(0, np.arange(len(exact)) - whole)]
+            case "drop":
+                left = exact.copy()
+                left[order[: round(amount * len(exact))]] = False
+                return left
+
     amount = amount if iou is None else _found(exact, kind, spoil, iou)
     made = spoil(0.0 if amount is None else amount)
     if not made.any():
         raise Rejected(f"{kind} leaves nothing of the mask")
     return made, amount
-
-
-def _spoiler(exact: Hole, kind: Kind, rng: np.random.Generator) -> Callable[[float], Hole]:
-    """The mask for each amount, with the same random numbers."""
-    steps, turn = rng.standard_normal((len(exact), 2)), rng.uniform(0, 2 * math.pi)
-    order = rng.permutation(len(exact))
-    ways: Mapping[str, Callable[[float], Hole]] = {
-        "dilate": lambda amount: regions.dilate(exact, radius=round(amount)),
-        "erode": lambda amount: ~regions.dilate(~exact, radius=round(amount)),
-        "box": lambda _: boxes(exact),
-        "hull": lambda _: hulls(exact),
-        "jitter": lambda amount: moved(exact, np.rint(amount * steps)),
-        "shift": lambda amount: moved(exact, np.rint([[amount * math.cos(turn), amount * math.sin(turn)]] * len(exact))),
-        "late": lambda amount: exact[np.maximum(0, np.arange(len(exact)) - round(amount))],
-        "drop": lambda amount: _dropped(exact, order[: round(amount * len(exact))]),
-    }
-    return ways[kind]
 
 
 def _found(exact: Hole, kind: Kind, spoil: Callable[[float], Hole], wanted: tuple[float, float]) -> float | None:
@@ -111,9 +118,8 @@ def boxes(mask: Hole) -> Hole:
     """The box of the mask in each frame."""
     made = np.zeros_like(mask)
     for box, frame in zip(made, mask, strict=True):
-        rows, columns = np.flatnonzero(frame.any(axis=1)), np.flatnonzero(frame.any(axis=0))
-        if len(rows):
-            box[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1] = True
+        if inside := regions.box_of(frame):
+            box[inside] = True
     return made
 
 
@@ -135,10 +141,4 @@ def moved(mask: Hole, steps: npt.NDArray[np.float64]) -> Hole:
         if abs(across) < width and abs(down) < height:
             inside = frame[max(0, -down) : height - max(0, down), max(0, -across) : width - max(0, across)]
             target[max(0, down) : max(0, down) + inside.shape[0], max(0, across) : max(0, across) + inside.shape[1]] = inside
-    return made
-
-
-def _dropped(mask: Hole, frames: npt.NDArray[np.int64]) -> Hole:
-    made = mask.copy()
-    made[frames] = False
     return made

@@ -111,7 +111,7 @@ def centroid_path(hole: Hole) -> FloatArray:
     """Centroid (row, column) of each frame of ``hole``, ``float64[T, 2]`` in pixels; NaN where a frame has no hole."""
     # Summing the bounding rectangle of all holes gives the same, and is cheaper.
     union = np.asarray(hole.any(axis=0))
-    rows, columns = _extent(np.any(union, axis=1)), _extent(np.any(union, axis=0))
+    rows, columns = regions.box_of(union) or (slice(0, 1), slice(0, 1))
     return np.add(regions.centroids(hole[:, rows, columns]), (rows.start, columns.start), dtype=np.float64)
 
 
@@ -200,12 +200,6 @@ def _cover(width: int, height: int) -> float:
     return max(width / CANVAS[0], height / CANVAS[1])
 
 
-def _extent(line: npt.NDArray[np.bool_]) -> slice:
-    """Slice from the first to the last True of a line; the first place when there is none."""
-    (places,) = np.nonzero(line)
-    return slice(int(places[0]), int(places[-1]) + 1) if len(places) else slice(0, 1)
-
-
 def _mean_defined(values: FloatArray) -> float | None:
     """Mean of all numbers that are not NaN (a frame without a hole has no centroid); None without any."""
     defined = values[~np.isnan(values)]
@@ -213,24 +207,20 @@ def _mean_defined(values: FloatArray) -> float | None:
 
 
 def _pose_changes(hole: Hole, centroids: FloatArray, lag: int) -> FloatArray:
-    """1 - IoU of the holes of frames 0 and lag, lag and 2 lag ...; NaN where either is empty."""
+    """1 - IoU of the holes of frames 0 and lag, lag and 2 lag ...; NaN where either is empty.
+
+    The later one is shifted back by the motion of its centroid, rounded; pixels that leave the frame are lost.
+    """
+    changes = []
     motion = centroids[lag::lag] - centroids[:-lag:lag]
-    pairs = zip(hole[:-lag:lag], hole[lag::lag], motion, strict=True)
-    return np.array([_pose_change(before, after, moved) for before, after, moved in pairs], np.float64)
-
-
-def _pose_change(before: npt.NDArray[np.bool_], after: npt.NDArray[np.bool_], motion: FloatArray) -> float:
-    """1 - IoU after shifting ``after`` back by ``motion`` (rows, columns), rounded; pixels that leave the frame are lost."""
-    if np.isnan(motion).any():
-        return np.nan
-    down, across = np.rint(motion).astype(int).tolist()
-    target = before[_overlap(-down, before.shape[0]), _overlap(-across, before.shape[1])]
-    shifted = after[_overlap(down, before.shape[0]), _overlap(across, before.shape[1])]
-    intersection = int(np.count_nonzero(target & shifted))
-    union = int(np.count_nonzero(before)) + int(np.count_nonzero(shifted)) - intersection
-    return 1.0 - intersection / union
-
-
-def _overlap(shift: int, length: int) -> slice:
-    """Slice of the positions of a line that stay within it when the line moves by ``-shift``."""
-    return slice(max(0, shift), min(length, length + shift))
+    for before, after, moved in zip(hole[:-lag:lag], hole[lag::lag], motion, strict=True):
+        if np.isnan(moved).any():
+            changes.append(np.nan)
+            continue
+        steps = list(zip(np.rint(moved).astype(int).tolist(), before.shape, strict=True))
+        target = before[tuple(slice(max(0, -step), min(length, length - step)) for step, length in steps)]
+        shifted = after[tuple(slice(max(0, step), min(length, length + step)) for step, length in steps)]
+        intersection = int(np.count_nonzero(target & shifted))
+        union = int(np.count_nonzero(before)) + int(np.count_nonzero(shifted)) - intersection
+        changes.append(1.0 - intersection / union)
+    return np.array(changes, np.float64)

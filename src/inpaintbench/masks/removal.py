@@ -61,9 +61,7 @@ class Pair:
 
 def pair(executor: Executor, pairs: Sequence[Pair]) -> Outcome:
     """Write a corruption for each pair, in order of id, with ``effect_mask`` where it can be known."""
-    step = Step(
-        name=STEP, version=VERSION, table="corruptions", record=Corruption, function="inpaintbench.masks.removal:pair_one"
-    )  # fmt: skip
+    step = Step(name=STEP, version=VERSION, table="corruptions", record=Corruption, function=f"{__name__}:pair_one")
     tasks = sorted(
         (Task(corruption_id(one), corruption_id(one), {"pair": asdict(one)}, one.name) for one in pairs),
         key=lambda task: task.subject_id,
@@ -124,9 +122,7 @@ def shown(executor: Executor, holes: Sequence[Corruption], clips: Mapping[str, C
 
     What the new one leaves out of the hole is then seen as missing, not as the truth. The hole is the object mask too.
     """
-    step = Step(
-        name="shown", version=VERSION, table="corruptions", record=Corruption, function="inpaintbench.masks.removal:show_one"
-    )  # fmt: skip
+    step = Step(name="shown", version=VERSION, table="corruptions", record=Corruption, function=f"{__name__}:show_one")
     tasks = []
     for row in sorted(holes, key=lambda row: row.corruption_id):
         payload = {"hole": asdict(row), "clip": asdict(clips[row.clip_id])}
@@ -205,10 +201,9 @@ def derived_effect(
 def _grown_boxes(thing: Hole, reach: int) -> Hole:
     """The box of the object in each frame, grown on all sides."""
     boxes = np.zeros_like(thing)
-    for box, frame in zip(boxes, thing, strict=True):
-        rows, columns = np.flatnonzero(frame.any(axis=1)), np.flatnonzero(frame.any(axis=0))
-        if len(rows):
-            box[max(0, rows[0] - reach) : rows[-1] + reach + 1, max(0, columns[0] - reach) : columns[-1] + reach + 1] = True
+    for grown, frame in zip(boxes, thing, strict=True):
+        if box := regions.box_of(frame):
+            grown[tuple(slice(max(0, side.start - reach), side.stop + reach) for side in box)] = True
     return boxes
 
 

@@ -26,7 +26,6 @@ from inpaintbench.types import (
     Attribute,
     Clip,
     Corruption,
-    Frames,
     Hole,
     Joint,
     Plain,
@@ -109,13 +108,7 @@ def render(executor: Executor, requests: Sequence[MaskRequest], *, name: str = "
     wanted = pc.unique(ids)
     wanted = wanted.take(pc.sort_indices(wanted))
     places = last_places(ids, wanted)
-    step = Step(
-        name=name,
-        version=VERSION,
-        table="corruptions",
-        record=Corruption,
-        function="inpaintbench.masks.render:render_one",
-    )
+    step = Step(name=name, version=VERSION, table="corruptions", record=Corruption, function=f"{__name__}:render_one")
     names = None if lazy else texts(requests[place].name for place in places.tolist())
     return executor.run(step, Tasks(wanted, wanted, lambda place: {"request": asdict(requests[int(places[place])])}, names))
 
@@ -129,53 +122,44 @@ def render_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Corru
     """
     fields = payload["request"]
     request = MaskRequest(**(fields | {"clip": Clip(**fields["clip"])}))
-    clip = request.clip
-    drawn = _drawn(request, blobs)
-    corruption = Corruption(
-        corruption_id=request.corruption_id,
-        clip_id=clip.clip_id,
-        generator=request.generator,
-        parameters=dict(request.parameters),
-        seed=request.seed,
-        parent_id=request.parent_id,
-        hole=None,
-        hole_sha256=None,
-        facts=dict(drawn.facts),
-    )
-    if drawn.hole is None:
-        return [_with_input(corruption, _degraded(drawn, request), request, blobs)]
-    hole = _checked(drawn.hole, request, blobs)
-    blob, _ = blobs.put(video.suffix_for(clip.frames), partial(video.write_hole, hole=hole, fps=clip.fps))
-    corruption = replace(corruption, hole=blob, hole_sha256=hole_sha256(hole))
-    return [corruption if drawn.alpha is None else _with_overlay(corruption, drawn, request, blobs)]
-
-
-def _degraded(drawn: Drawn, request: MaskRequest) -> Frames:
-    clip = request.clip
-    if drawn.input is None:
-        raise ValueError(f"generator {request.generator!r} gave neither a hole nor an input")
-    if drawn.input.shape != (shape := (clip.frames, clip.height, clip.width, 3)):
-        raise MaskShapeError(f"input {drawn.input.shape} != clip {clip.clip_id!r} {shape}")
-    return drawn.input
-
-
-def _drawn(request: MaskRequest, blobs: Blobs) -> Drawn:
-    clip = request.clip
+    clip, suffix = request.clip, video.suffix_for(request.clip.frames)
+    size = {"frames": clip.frames, "height": clip.height, "width": clip.width}
     parts: dict[str, Any] = {part: _part(part, blobs.proved(name)) for part, name in request.data.items()}
     if request.parent_hole:
         parts["first_hole"] = video.read_hole(blobs.proved(request.parent_hole))
-    return generate(
-        request.generator,
-        request.parameters,
-        where=request.where,
-        seed=request.seed,
-        draw=request.draw,
-        frames=clip.frames,
-        height=clip.height,
-        width=clip.width,
-        fps=clip.fps,
-        parts=parts,
-    )
+    drawn = generate(
+        request.generator, request.parameters, where=request.where, seed=request.seed, draw=request.draw, fps=clip.fps,
+        parts=parts, **size,
+    )  # fmt: skip
+    corruption = Corruption(
+        corruption_id=request.corruption_id, clip_id=clip.clip_id, generator=request.generator,
+        parameters=dict(request.parameters), seed=request.seed, parent_id=request.parent_id, hole=None, hole_sha256=None,
+        facts=dict(drawn.facts),
+    )  # fmt: skip
+    shown = None
+    if drawn.hole is None:
+        shown = drawn.input
+        if shown is None:
+            raise ValueError(f"generator {request.generator!r} gave neither a hole nor an input")
+        if shown.shape != (shape := (clip.frames, clip.height, clip.width, 3)):
+            raise MaskShapeError(f"input {shown.shape} != clip {clip.clip_id!r} {shape}")
+    else:
+        hole = _checked(drawn.hole, request, blobs)
+        blob, _ = blobs.put(suffix, partial(video.write_hole, hole=hole, fps=clip.fps))
+        corruption = replace(corruption, hole=blob, hole_sha256=hole_sha256(hole))
+    if drawn.hole is not None and drawn.alpha is not None:
+        from inpaintbench.masks.overlays.raster import over
+
+        if drawn.colour is None:
+            raise ValueError(f"generator {request.generator!r} gave an opacity without colours")
+        opacity, _ = blobs.put(suffix, partial(video.write_levels, levels=drawn.alpha, fps=clip.fps))
+        corruption = replace(corruption, alpha=opacity)
+        shown = over(video.read_frames(blobs.proved(clip.blob)), drawn.alpha, drawn.colour)
+    if shown is not None:  # what methods see is more than the truth with its hole filled
+        write = partial(video.write_clip, frames=shown, fps=clip.fps, form=request.input_form)
+        blob, encoded = blobs.put(suffix, write)
+        corruption = replace(corruption, input=blob, input_sha256=encoded.rgb_sha256)
+    return [corruption]
 
 
 def _part(part: str, path: Path) -> Any:
@@ -197,25 +181,6 @@ def _checked(hole: Hole, request: MaskRequest, blobs: Blobs) -> Hole:
     if hole.all():
         raise Rejected("the hole covers all frames: nothing is known")
     return hole
-
-
-def _with_overlay(corruption: Corruption, drawn: Drawn, request: MaskRequest, blobs: Blobs) -> Corruption:
-    """Copy of the corruption with its overlay's opacity and the frames under the overlay, stored."""
-    from inpaintbench.masks.overlays.raster import over
-
-    clip, alpha, colour = request.clip, drawn.alpha, drawn.colour
-    if alpha is None or colour is None:
-        raise ValueError(f"generator {request.generator!r} gave an opacity without colours")
-    truth = video.read_frames(blobs.proved(clip.blob))
-    opacity, _ = blobs.put(video.suffix_for(clip.frames), partial(video.write_levels, levels=alpha, fps=clip.fps))
-    return _with_input(replace(corruption, alpha=opacity), over(truth, alpha, colour), request, blobs)
-
-
-def _with_input(corruption: Corruption, frames: Frames, request: MaskRequest, blobs: Blobs) -> Corruption:
-    """Copy of the corruption with the input of methods, stored."""
-    write = partial(video.write_clip, frames=frames, fps=request.clip.fps, form=request.input_form)
-    blob, encoded = blobs.put(video.suffix_for(request.clip.frames), write)
-    return replace(corruption, input=blob, input_sha256=encoded.rgb_sha256)
 
 
 def generate(
@@ -246,14 +211,10 @@ def generate(
     keyed = {name: value for name, value in parameters.items() if name not in leaf.same_draw}
     stream = [keyed, draw] if draw else [keyed]
     rng = item_rng(seed, f"masks.{generator}", content_id(*stream))
-    loaders = {part: partial(_identity, value) for part, value in parts.items()}
+    loaders = {part: partial(parts.__getitem__, part) for part in parts}
     view = ItemView(item_id=draw, frames=frames, height=height, width=width, fps=fps, parts=loaders)
     drawn: Drawn = leaf.generate(view.declaring(generator, leaf.needs), rng)
     return drawn
-
-
-def _identity(value: Any) -> Any:
-    return value
 
 
 def build(generator: str, parameters: Plain) -> Any:
@@ -277,13 +238,7 @@ def hole_sha256(hole: Hole) -> str:
 
 def measure_all(executor: Executor, corruptions: Outcome, *, name: str = MEASURED_MASKS) -> Outcome:
     """Measure every corruption that ``render`` made into the table ``attributes``, subject = corruption id."""
-    step = Step(
-        name=name,
-        version=VERSION,
-        table="attributes",
-        record=Attribute,
-        function="inpaintbench.masks.render:measure_one",
-    )
+    step = Step(name=name, version=VERSION, table="attributes", record=Attribute, function=f"{__name__}:measure_one")
     rows = corruptions.one_by_one("corruption_id", "hole", "generator", "parameters", "facts")
 
     def payload(place: int) -> dict[str, Any]:

@@ -1,22 +1,153 @@
-"""Folders of saved masks from other projects: their sequences and files, and their polarity (white or black is the hole)."""
+"""Saved masks of other projects: their files and sequences, and how their values are read as a hole (polarity, objects)."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from inpaintbench import video
-from inpaintbench.catalogue import unknown_name
-from inpaintbench.errors import InputError, MediaError, Rejected, UnknownNameError
-from inpaintbench.masks.saved_polarity import GREY_THRESHOLD, STATE_IT, Vote, are_objects, outermost, vote_by_shares
+from inpaintbench.catalogue import known_name
+from inpaintbench.errors import InputError, MediaError, Rejected
+from inpaintbench.types import Hole
+
+Polarity = Literal["white_is_hole", "black_is_hole", "detect"]
+POLARITIES: tuple[str, ...] = get_args(Polarity)
+# Polarity by the look of masks.
+Vote = Literal["white_is_hole", "black_is_hole", "unclear"]
+VOTES: tuple[str, ...] = get_args(Vote)
+# Advice in errors about an unclear polarity.
+STATE_IT = "state `polarity` (white_is_hole or black_is_hole)"
+# `uint8[T, H, W]`: object numbers, 0 = background, or grey levels.
+Values = npt.NDArray[np.uint8]
+
+# Largest value that counts as an object number rather than a grey level.
+MOST_OBJECTS = 31
+# Value of ignored pixels in some data sets of objects.
+VOID = 255
+# Values above it are white, where none is stated.
+GREY_THRESHOLD = 127
+# Share of the outermost pixels that must be of one colour for a guess that it is the known one.
+CLEAR_BORDER_SHARE = 0.8
+# Share of all pixels that must be of that colour, too.
+CLEAR_AREA_SHARE = 0.6
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Hole of saved masks, with the interpretation of their values."""
+
+    hole: Hole
+    polarity: str
+    """``white_is_hole`` or ``black_is_hole``."""
+    guessed: bool
+    objects: tuple[int, ...]
+    """Object numbers in the hole's frames; empty for grey levels."""
+
+
+def detect_polarity(white: Hole) -> Polarity:
+    """Guess the polarity from the masks alone.
+
+    Raises:
+        Rejected: it is unclear.
+    """
+    vote = vote_of(white)
+    if vote == "unclear":
+        raise Rejected(f"cannot tell whether white or black is the hole ({look_of(white)}): {STATE_IT}")
+    return vote
+
+
+def read_hole_from(
+    values: Values,
+    *,
+    polarity: Polarity = "detect",
+    objects: Literal["all"] | int = "all",
+    threshold: int | None = None,
+    detect: Callable[[Hole], Polarity] = detect_polarity,
+) -> Reading:
+    """Convert one sequence of saved masks to a hole.
+
+    Args:
+        values: stacked results of ``video.read_index_image``.
+        polarity: ``detect`` takes objects for the hole, and of grey levels the colour that the border is not.
+        objects: number of one object, or all of them. A number makes ``values`` object numbers whatever they look like.
+        threshold: values above it are white; by default 127, or 0 for object numbers. 0 for masks where any value above 0 is
+            the hole (ProPainter).
+        detect: guesses the polarity of grey levels from their white pixels.
+
+    Raises:
+        Rejected: no such object, or an unclear polarity.
+    """
+    present = np.flatnonzero(np.bincount(values.ravel(), minlength=256)).tolist()
+    numbers = tuple(value for value in present if 0 < value <= MOST_OBJECTS)
+    stated = "white_is_hole" if polarity == "detect" else polarity
+    if objects != "all":
+        if objects not in present:
+            raise Rejected(f"no object {objects} in the masks, they hold the values {', '.join(map(str, present[:12]))}")
+        return Reading(_oriented(values == objects, stated), stated, False, (objects,))
+    if threshold is None and are_objects(present):
+        inside = (values > 0) & (values <= MOST_OBJECTS)
+        return Reading(_oriented(inside, stated), stated, False, numbers)
+    white = values > (GREY_THRESHOLD if threshold is None else threshold)
+    if polarity != "detect":
+        return Reading(_oriented(white, polarity), polarity, False, ())
+    guess = detect(white)
+    return Reading(_oriented(white, guess), guess, True, ())
+
+
+def are_objects(present: list[int]) -> bool:
+    """True if values are object numbers: at least one of 1..31, and no other than 0 and 255 (void)."""
+    return any(0 < value <= MOST_OBJECTS for value in present) and not any(MOST_OBJECTS < value < VOID for value in present)
+
+
+def vote_of(white: Hole) -> Vote:
+    """Polarity of masks by the position of their white pixels; see ``vote_by_shares``."""
+    return vote_by_shares(*_shares(white))
+
+
+def vote_by_shares(area: float, border: float) -> Vote:
+    """Polarity of masks whose pixels are white by a share of ``area``, the outermost ones by a share of ``border``.
+
+    Holes are mostly objects inside the picture, so the colour of at least 80 % of the outermost pixels and of at least 60 %
+    of all pixels, over all frames, counts as known. Otherwise masks are ``unclear``: a rule that always decides would invert
+    large free-form holes. Masks of one colour are ``unclear``, too.
+    """
+    if 0 < area <= 1 - CLEAR_AREA_SHARE and border <= 1 - CLEAR_BORDER_SHARE:
+        return "white_is_hole"
+    if 1 > area >= CLEAR_AREA_SHARE and border >= CLEAR_BORDER_SHARE:
+        return "black_is_hole"
+    return "unclear"
+
+
+def look_of(white: Hole) -> str:
+    """Description of masks, for errors."""
+    area, border = _shares(white)
+    if area in (0, 1):
+        return f"all pixels are {'white' if area else 'black'}"
+    return f"{area:.0%} of the pixels and {border:.0%} of the border are white"
+
+
+def outermost(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Pixels at the four edges of ``[T, H, W]``, flattened."""
+    edges = [values[:, 0], values[:, -1], values[:, 1:-1, 0], values[:, 1:-1, -1]]
+    return np.concatenate([edge.ravel() for edge in edges])
+
+
+def _shares(white: Hole) -> tuple[float, float]:
+    return float(white.mean()), float(outermost(white).mean())
+
+
+def _oriented(inside: Hole, polarity: str) -> Hole:
+    return ~inside if polarity == "black_is_hole" else inside
+
 
 # Largest number of masks of a folder that are read.
 SAMPLE = 50
@@ -39,7 +170,11 @@ def folder_polarity(sequences: Mapping[str, Sequence[Path]], *, threshold: int |
     Raises:
         Rejected: some masks contradict others.
     """
-    votes = _votes(_sampled(sequences), threshold)
+    files = [(name, path) for name, paths in sequences.items() for path in paths]
+    count = min(SAMPLE, len(files))
+    sample = [files[place * len(files) // count] for place in range(count)]
+    stats = [path.stat() for _, path in sample]  # by which the cache notices changes
+    votes = _votes(tuple(sample), threshold, tuple((stat.st_size, stat.st_mtime_ns) for stat in stats))
     voters = {polarity: [name for name, vote in votes if vote == polarity] for _, polarity in votes}
     white, black = voters.get("white_is_hole", []), voters.get("black_is_hole", [])
     if white and black:
@@ -49,41 +184,34 @@ def folder_polarity(sequences: Mapping[str, Sequence[Path]], *, threshold: int |
     return "white_is_hole" if white else "black_is_hole"
 
 
-def _sampled(sequences: Mapping[str, Sequence[Path]]) -> tuple[tuple[str, Path, int, int], ...]:
-    """Sampled files as (sequence, file, size in bytes, modification time); the last two make the cache notice changes."""
-    files = [(name, path) for name, paths in sequences.items() for path in paths]
-    count = min(SAMPLE, len(files))
-    sample = [files[place * len(files) // count] for place in range(count)]
-    return tuple((name, path, path.stat().st_size, path.stat().st_mtime_ns) for name, path in sample)
-
-
 @lru_cache(maxsize=16)
-def _votes(sample: tuple[tuple[str, Path, int, int], ...], threshold: int | None) -> tuple[tuple[str, Vote], ...]:
+def _votes(
+    sample: tuple[tuple[str, Path], ...],
+    threshold: int | None,
+    stats: tuple[tuple[int, int], ...],  # noqa: ARG001 - files may change
+) -> tuple[tuple[str, Vote], ...]:
     """Vote of every sequence of the sample that has one."""
     pixels: dict[str, Counts] = {}
     borders: dict[str, Counts] = {}
-    for name, path, _, _ in sample:
+    for name, path in sample:
         try:
             image = video.read_index_image(path)
         except MediaError:  # reported when that mask itself is rendered
             continue
         pixels[name] = pixels.get(name, 0) + _counts(image)
         borders[name] = borders.get(name, 0) + _counts(outermost(image[None]))
-    shares = {name: (_white(pixels[name], threshold), _white(borders[name], threshold)) for name in pixels}
-    voting = [name for name in pixels if 0 < shares[name][0] < 1 and not _has_objects(pixels[name], threshold)]
-    return tuple((name, vote_by_shares(*shares[name])) for name in voting)
+    votes = []
+    for name, counts in pixels.items():
+        above = (GREY_THRESHOLD if threshold is None else threshold) + 1
+        area, border = (float(of[above:].sum() / of.sum()) for of in (counts, borders[name]))
+        has_objects = threshold is None and are_objects(np.flatnonzero(counts).tolist())
+        if 0 < area < 1 and not has_objects:
+            votes.append((name, vote_by_shares(area, border)))
+    return tuple(votes)
 
 
 def _counts(values: npt.NDArray[np.uint8]) -> Counts:
     return np.bincount(values.ravel(), minlength=256)
-
-
-def _white(counts: Counts, threshold: int | None) -> float:
-    return float(counts[(GREY_THRESHOLD if threshold is None else threshold) + 1 :].sum() / counts.sum())
-
-
-def _has_objects(counts: Counts, threshold: int | None) -> bool:
-    return threshold is None and are_objects(np.flatnonzero(counts).tolist())
 
 
 Layout = Literal["auto", "pictures", "sequences", "sequence", "images"]
@@ -115,8 +243,7 @@ def sequence_files(folder: Path | str, *, layout: Layout = "auto") -> Mapping[st
         InputError: no such folder, no images in that layout, or a sequence without a clear order, such as one with a gap.
         UnknownNameError: no such layout.
     """
-    if layout not in LAYOUTS:
-        raise UnknownNameError(unknown_name("mask layout", layout, list(LAYOUTS)))
+    known_name("mask layout", layout, LAYOUTS)
     root = Path(folder)
     if not root.is_dir():
         raise InputError(f"no folder of masks at {folder}")
@@ -129,7 +256,12 @@ def sequence_files(folder: Path | str, *, layout: Layout = "auto") -> Mapping[st
     if files and (layout == "sequence" or (layout == "auto" and _are_frames(files))):
         way_out = "; `layout=images` takes each for a mask of its own"
         return {root.resolve().name: _ordered(files, root.resolve().name, way_out=way_out)}
-    return _require_any(_single(files), folder, "images")
+    by_name: dict[str, tuple[Path, ...]] = {}
+    for file in files:
+        if file.stem in by_name:
+            raise InputError(f"two masks are called {file.stem!r}: {by_name[file.stem][0].name} and {file.name}")
+        by_name[file.stem] = (file,)
+    return _require_any(by_name, folder, "images")
 
 
 def content_of(paths: Iterable[Path]) -> str:
@@ -144,15 +276,6 @@ def _require_any(sequences: Mapping[str, tuple[Path, ...]], folder: Path | str, 
     if not sequences:
         raise InputError(f"{folder} holds no {kind}: give the folder that masks or folders of masks lie in")
     return sequences
-
-
-def _single(files: Sequence[Path]) -> Mapping[str, tuple[Path, ...]]:
-    by_name: dict[str, tuple[Path, ...]] = {}
-    for file in files:
-        if file.stem in by_name:
-            raise InputError(f"two masks are called {file.stem!r}: {by_name[file.stem][0].name} and {file.name}")
-        by_name[file.stem] = (file,)
-    return by_name
 
 
 def _images(folder: Path) -> list[Path]:

@@ -94,7 +94,7 @@ class DatasetTable(BaseModel):
     @field_validator("rai", mode="before")
     @classmethod
     def _sentences(cls, given: Any) -> Any:
-        from inpaintbench.export.responsible_ai import STATED  # with the card, whose figures the help of a build does without
+        from inpaintbench.export.documents import STATED  # with the card, whose figures the help of a build does without
 
         if not isinstance(given, Mapping):
             raise ValueError("rai is a table; begin it with the line [rai]")

@@ -290,7 +290,7 @@ class DevilRecipe(BaseModel):
             raise ValueError("imperfect: in a paired design imperfect masks are an axis, --axis mask_error")
         if "resolution" in self.axes and (self.normalizer or {}).get("name", "cover") in ("cover", "contain", "stretch"):
             try:
-                from inpaintbench.masks.axes.resolution import Resolution  # needs OpenCV, which help does without
+                from inpaintbench.masks.axes.clips import Resolution  # needs OpenCV, which help does without
 
                 Resolution.check_size(width=self.width, height=self.height)
             except Rejected as error:

@@ -28,7 +28,7 @@ from inpaintbench.masks.axes.presets import PresetAxis, paired_blob
 from inpaintbench.masks.axis_versions import input_of
 from inpaintbench.masks.blob_motion import PRESETS
 from inpaintbench.masks.gallery import Panel, Tile
-from inpaintbench.masks.gallery.facts import value_text
+from inpaintbench.masks.gallery.tile_page import value_text
 from inpaintbench.masks.generators import GENERATORS
 from inpaintbench.masks.generators.base import Drawn
 from inpaintbench.masks.overlays.raster import over

@@ -19,8 +19,8 @@ from inpaintbench.cli.export import convert as command
 from inpaintbench.cli.options import expanded
 from inpaintbench.errors import InputError, UnknownNameError, VerifyError, WorkspaceError
 from inpaintbench.export.layouts import LAYOUTS
-from inpaintbench.export.layouts.base import by_bytes
 from inpaintbench.export.layouts.convert import convert
+from inpaintbench.export.layouts.shards import by_bytes
 from inpaintbench.files import without_controls
 
 FITS = {

@@ -14,7 +14,7 @@ import numpy as np
 
 from inpaintbench import frozen, video
 from inpaintbench.export.layouts.convert import convert
-from inpaintbench.export.layouts.fiftyone import _fields
+from inpaintbench.export.layouts.folders import _fields
 
 
 def table(folder: Path) -> list[dict[str, str]]:

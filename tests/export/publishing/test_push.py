@@ -12,7 +12,7 @@ from publishing_data import contents, make_dataset
 from inpaintbench.errors import InpaintBenchError, InputError, NetworkError, VerifyError
 from inpaintbench.export.publishing.plan import Plan, plan
 from inpaintbench.export.publishing.push import push
-from inpaintbench.export.verify_files import there
+from inpaintbench.export.verify import there
 
 NAME = "somebody/clips"
 

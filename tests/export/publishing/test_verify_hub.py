@@ -16,10 +16,10 @@ from inpaintbench import frozen
 from inpaintbench.errors import InputError, NetworkError, VerifyError
 from inpaintbench.export.diff import difference, manifest_at
 from inpaintbench.export.layout import media_names
+from inpaintbench.export.publishing.fetch import verify_hub
 from inpaintbench.export.publishing.plan import plan
 from inpaintbench.export.publishing.push import push
 from inpaintbench.export.verify import sampled, verify
-from inpaintbench.export.verify_hub import verify_hub
 from inpaintbench.types import Dataset
 
 NAME = "somebody/clips"

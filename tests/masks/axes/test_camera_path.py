@@ -8,7 +8,7 @@ from axes_made import film
 
 from inpaintbench.curation.attributes.camera_motion import CameraMotionPerFrame
 from inpaintbench.errors import Rejected
-from inpaintbench.masks.axes.camera_path import CameraPath
+from inpaintbench.masks.axes.clips import CameraPath
 from inpaintbench.recipes.benchmark import MOVING
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from inpaintbench.errors import Rejected
-from inpaintbench.masks.axes.hole_duration import HoleDuration
+from inpaintbench.masks.axes.holes import HoleDuration
 
 RNG = np.random.default_rng(0)
 

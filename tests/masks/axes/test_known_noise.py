@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from inpaintbench.masks.axes.known_noise import LEVELS, KnownNoise
+from inpaintbench.masks.axes.inputs import LEVELS, KnownNoise
 
 
 def test_the_noise_is_normal_of_the_stated_deviation_and_the_same_times_the_strength() -> None:

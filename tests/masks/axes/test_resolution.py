@@ -7,7 +7,7 @@ import pytest
 from axes_made import film
 
 from inpaintbench.errors import Rejected
-from inpaintbench.masks.axes.resolution import Resolution
+from inpaintbench.masks.axes.clips import Resolution
 
 LEAF, RNG = Resolution(), np.random.default_rng(0)
 

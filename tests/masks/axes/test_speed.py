@@ -10,7 +10,7 @@ from axes_made import film, world
 
 from inpaintbench.errors import Rejected
 from inpaintbench.frozen import footage_of
-from inpaintbench.masks.axes.speed import Speed
+from inpaintbench.masks.axes.clips import Speed
 
 
 def test_the_hole_is_that_of_the_same_frames() -> None:

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from inpaintbench.errors import InputError
-from inpaintbench.masks.gallery import Panel, Tile, facts, panels, pictures, quantity_of, write_gallery
+from inpaintbench.masks.gallery import Panel, Tile, panels, pictures, quantity_of, write_gallery
+from inpaintbench.masks.gallery import tile_page as facts
 from inpaintbench.masks.gallery.panels import AREA, CHANGE
 from inpaintbench.masks.generators.base import Drawn
 

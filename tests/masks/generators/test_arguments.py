@@ -7,7 +7,7 @@ import math
 import pytest
 
 from inpaintbench.errors import InputError
-from inpaintbench.masks.generators.arguments import interval, share, share_interval, whole
+from inpaintbench.masks.generators.base import interval, share, share_interval, whole
 
 
 def test_shares_and_intervals_come_back_as_numbers() -> None:

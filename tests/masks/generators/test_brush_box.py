@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from inpaintbench.errors import InputError, Rejected, UnknownNameError
 from inpaintbench.masks.generators.base import Drawn
-from inpaintbench.masks.generators.brush_box import PRESETS, BrushBox
-from inpaintbench.masks.generators.brush_shapes import Box, Stroke, boxes, strokes
+from inpaintbench.masks.generators.brush_box import PRESETS, Box, BrushBox, Stroke, boxes, strokes
 from inpaintbench.masks.render import generate
 from inpaintbench.view import ItemView
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inpaintbench.errors import InputError, Rejected
-from inpaintbench.masks.generators.centre_square import CentreSquare
+from inpaintbench.masks.generators.shapes import CentreSquare
 from inpaintbench.types import Hole
 from inpaintbench.view import ItemView
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from inpaintbench.errors import Rejected
-from inpaintbench.masks.generators.given_blocks import GivenBlocks
+from inpaintbench.masks.generators.given import GivenBlocks
 from inpaintbench.view import ItemView
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from inpaintbench.errors import Rejected, UnknownNameError
 from inpaintbench.masks.generators.base import Drawn
-from inpaintbench.masks.generators.half_frame import SIDES, HalfFrame
+from inpaintbench.masks.generators.shapes import SIDES, HalfFrame
 from inpaintbench.view import ItemView
 
 

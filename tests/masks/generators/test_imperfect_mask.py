@@ -9,7 +9,7 @@ import pytest
 from inpaintbench import regions
 from inpaintbench.errors import InputError, Rejected, UnknownNameError
 from inpaintbench.masks.generators.base import Drawn
-from inpaintbench.masks.generators.imperfect_mask import ImperfectMask
+from inpaintbench.masks.generators.given import ImperfectMask
 from inpaintbench.masks.mask_errors import KINDS, agreement, boxes, hulls, moved
 from inpaintbench.types import Hole
 from inpaintbench.view import ItemView

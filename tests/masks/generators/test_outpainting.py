@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from inpaintbench.errors import InputError, Rejected, UnknownNameError
 from inpaintbench.masks.generators.base import Drawn
-from inpaintbench.masks.generators.outpainting import SIDES, Outpainting
+from inpaintbench.masks.generators.shapes import SIDES, Outpainting
 from inpaintbench.view import ItemView
 
 

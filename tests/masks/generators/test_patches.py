@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from inpaintbench.errors import InputError, Rejected, UnknownNameError
 from inpaintbench.masks.generators.base import Drawn
 from inpaintbench.masks.generators.brush_box import BrushBox
-from inpaintbench.masks.generators.patches import Patches
+from inpaintbench.masks.generators.shapes import Patches
 from inpaintbench.view import ItemView
 
 

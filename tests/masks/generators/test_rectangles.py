@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inpaintbench.errors import InputError, Rejected
-from inpaintbench.masks.generators.rectangles import Rectangles
+from inpaintbench.masks.generators.shapes import Rectangles
 from inpaintbench.types import Hole
 from inpaintbench.view import ItemView
 

@@ -17,7 +17,7 @@ CJK, HEBREW, NOWHERE = "中文", "שלום", "\U00010a60"  # the last: Old South
 @pytest.fixture
 def no_fontconfig(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("PATH", "")
-    caches = (fonts._faces, fonts._faces_with, fonts._family_face)
+    caches = (fonts._listed, fonts._family_face)
     for cache in caches:
         cache.cache_clear()
     yield

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from inpaintbench.errors import InputError
 from inpaintbench.masks.overlays import wrapping
 from inpaintbench.masks.overlays.fonts import installed_families
-from inpaintbench.masks.overlays.layout import Placed, place
+from inpaintbench.masks.overlays.raster import Placed, place
 from inpaintbench.masks.overlays.styles import Style
 from inpaintbench.types import TextEvent
 

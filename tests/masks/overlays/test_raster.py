@@ -9,8 +9,7 @@ import pytest
 
 from inpaintbench import video
 from inpaintbench.masks.overlays.fonts import BUNDLED, installed_families
-from inpaintbench.masks.overlays.layout import place
-from inpaintbench.masks.overlays.raster import LEAST_ALPHA, Picture, Track, over, render
+from inpaintbench.masks.overlays.raster import LEAST_ALPHA, Picture, Track, over, place, render
 from inpaintbench.masks.overlays.styles import Style
 from inpaintbench.types import Frames, TextEvent
 

@@ -21,7 +21,7 @@ from inpaintbench.eval.scoring.run_folder import bind, check_reportable
 from inpaintbench.eval.scoring.score import Predicted, score
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.export.holding_back import hold_back
-from inpaintbench.export.publishing.part import limited
+from inpaintbench.export.publishing.fetch import limited
 from inpaintbench.files import file_sha256
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.types import Prediction, Score

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inpaintbench.errors import InputError, MaskShapeError
-from inpaintbench.masks.generators.patches import Patches as PatchGenerator
+from inpaintbench.masks.generators.shapes import Patches as PatchGenerator
 from inpaintbench.types import Hole
 from inpaintbench.view import ItemView
 from inpaintbench.wings.reinpaint.second_masks import (

@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 LAYOUTS: Catalogue[type[Layout]] = Catalogue(
     "layout",
     {
-        "embedded": "inpaintbench.export.layouts.embedded:Embedded",
-        "webdataset": "inpaintbench.export.layouts.webdataset:Webdataset",
-        "devil": "inpaintbench.export.layouts.devil:Devil",
-        "devil_sets": "inpaintbench.export.layouts.devil:DevilSets",
-        "editboard": "inpaintbench.export.layouts.editboard:Editboard",
-        "fiftyone": "inpaintbench.export.layouts.fiftyone:Fiftyone",
-        "reinpaint": "inpaintbench.export.layouts.reinpaint:Reinpaint",
+        "embedded": "inpaintbench.export.layouts.shards:Embedded",
+        "webdataset": "inpaintbench.export.layouts.shards:Webdataset",
+        "devil": "inpaintbench.export.layouts.folders:Devil",
+        "devil_sets": "inpaintbench.export.layouts.folders:DevilSets",
+        "editboard": "inpaintbench.export.layouts.folders:Editboard",
+        "fiftyone": "inpaintbench.export.layouts.folders:Fiftyone",
+        "reinpaint": "inpaintbench.export.layouts.folders:Reinpaint",
     },
     base="inpaintbench.export.layouts.base:Layout",
 )

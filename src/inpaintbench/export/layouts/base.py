@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+import numpy.typing as npt
 
 from inpaintbench import frozen, video
 from inpaintbench.catalogue import Leaf
 from inpaintbench.export.layout import media_names
 from inpaintbench.files import copy_file
-from inpaintbench.types import Dataset, Frames, Hole, Plain, Slice, canonical_json
+from inpaintbench.types import Dataset, Plain, Slice
 
 CLIPS, PICTURES = "clips with holes", "pictures with holes"
 PAINTED = "clips that something was painted on"
@@ -23,7 +22,6 @@ DEGRADED = "pictures degraded as a whole"
 EDITS = "clips to be edited"
 # What items can be.
 KINDS = (CLIPS, PICTURES, PAINTED, DEGRADED, EDITS)
-MEGABYTE = 1_000_000
 
 
 def kind_of(row: Plain) -> str:
@@ -115,52 +113,14 @@ class Layout(Leaf, ABC):
         return {}
 
 
-def flat(row: Plain) -> dict[str, Any]:
-    """Facts of an item besides its files, mappings as JSON text: the plain columns of the dataset's own tables."""
-    known = {name: value for name, value in row.items() if not name.endswith(("_file_name", "_file_names"))}
-    return {name: canonical_json(value) if isinstance(value, dict) else value for name, value in known.items()}
+def write_pictures(folder: Path, template: str, pictures: Iterable[npt.NDArray[Any]]) -> None:
+    """Write ``uint8[T, H, W, 3]`` as RGB, or ``bool[T, H, W]`` with one bit a pixel, white where it is True.
 
-
-def item_line(written: Written) -> bytes:
-    """One line of ``items.jsonl``."""
-    fields = {"item_id": written.row["item_id"], "slice": written.slice, "files": dict(written.files), "row": dict(written.row)}
-    return json.dumps(fields, sort_keys=True, ensure_ascii=True, allow_nan=False).encode() + b"\n"
-
-
-def by_bytes(rows: Sequence[Plain], root: Path, *, most: int) -> Iterator[list[Plain]]:
-    """The rows in runs whose files have at most ``most`` bytes together; a larger item is a run by itself."""
-    run: list[Plain] = []
-    held = 0
-    for row in rows:
-        size = sum((root / name).stat().st_size for name in media_names(row) if (root / name).is_file())
-        if run and held + size > most:
-            yield run
-            run, held = [], 0
-        run.append(row)
-        held += size
-    if run:
-        yield run
-
-
-def write_frames(folder: Path, template: str, frames: Frames) -> None:
-    """Write ``uint8[T, H, W, 3]`` as RGB; ``template`` names a file by its number, such as ``frame_%04d.png``."""
+    ``template`` names a file by its number, such as ``frame_%04d.png``.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    for index, frame in enumerate(frames):
-        video.write_image(folder / (template % index), frame)
-
-
-def write_black_holes(folder: Path, template: str, hole: Hole) -> None:
-    """Write ``bool[T, H, W]``, one bit a pixel: black where it is hole."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for index, missing in enumerate(hole):
-        video.write_image(folder / (template % index), ~missing)
-
-
-def write_objects(folder: Path, template: str, mask: Hole) -> None:
-    """Write ``bool[T, H, W]`` as RGB: white where the object is."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for index, inside in enumerate(mask):
-        video.write_image(folder / (template % index), np.repeat((inside * np.uint8(255))[..., None], 3, axis=2))
+    for index, picture in enumerate(pictures):
+        video.write_image(folder / (template % index), picture)
 
 
 def copy(source: Path, target: Path) -> None:

@@ -8,23 +8,21 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import yaml
 
 import inpaintbench
 from inpaintbench import frozen
-from inpaintbench.catalogue import unknown_name
-from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.catalogue import pick
+from inpaintbench.errors import InputError
 from inpaintbench.executors.base import Progress, unwatched
 from inpaintbench.export.card.words import code, plain, sources, table
-from inpaintbench.export.documents import NOTICE
+from inpaintbench.export.documents import NOTICE, notice
 from inpaintbench.export.layouts import LAYOUTS
-from inpaintbench.export.layouts.base import Chosen, Layout, item_line, kind_of
+from inpaintbench.export.layouts.base import Chosen, Layout, kind_of
 from inpaintbench.export.licences import NOT_STATED
-from inpaintbench.export.notice import notice
 from inpaintbench.files import file_sha256, replacing, write_atomically
-from inpaintbench.types import Dataset, Plain, Slice
 
 # README.md of a converted dataset.
 
@@ -36,6 +34,11 @@ rows = load_dataset("PATH", {config}, split={split})
 rows = load_dataset("PATH", {config}, split={split}, streaming=True)  # one after the other
 ```
 """
+_ITEMS_LIST = [
+    "`items.jsonl` has one line for every item that was written: `item_id`, `slice` (null where an item is written once for",
+    "all), `files` (where it lies; `%04d` is the number of a frame) and `row`, all that the dataset says of it.",
+    "",
+]
 
 
 class _Head(yaml.SafeDumper):
@@ -56,7 +59,14 @@ def readme(leaf: Layout, chosen: Chosen, *, origin: Mapping[str, Any]) -> str:
         origin: what ``layout.json`` holds.
     """
     front = dict(leaf.front_matter(chosen))
+    slices = [[code(part.name), plain(part.rule), str(len(part.item_ids))] for part in chosen.slices]
     head = ["---", yaml.dump(front, Dumper=_Head, sort_keys=False, allow_unicode=False).rstrip(), "---", ""] if front else []
+    loading: list[str] = []
+    if front:
+        config = front["configs"][0]
+        # Of a name, JSON makes one line that is a string of Python too.
+        names = {"config": config["config_name"], "split": config["data_files"][0]["split"]}
+        loading = ["## Load", "", _LOAD.format(**{what: json.dumps(name) for what, name in names.items()})]
     lines = [
         *head,
         f"# {plain(chosen.dataset.name)}",
@@ -68,32 +78,14 @@ def readme(leaf: Layout, chosen: Chosen, *, origin: Mapping[str, Any]) -> str:
         "",
         leaf.about,
         "",
-        *(_items_list() if leaf.lists_items else []),
-        *(_how_to_load(front) if front else []),
-        *_slices(chosen),
+        *(_ITEMS_LIST if leaf.lists_items else []),
+        *loading,
+        "## Slices",
+        "",
+        table(["slice", "rule", "items"], slices),
         *_licences(chosen),
     ]
     return "\n".join(lines)
-
-
-def _items_list() -> list[str]:
-    return [
-        "`items.jsonl` has one line for every item that was written: `item_id`, `slice` (null where an item is written once for",
-        "all), `files` (where it lies; `%04d` is the number of a frame) and `row`, all that the dataset says of it.",
-        "",
-    ]
-
-
-def _how_to_load(front: Mapping[str, Any]) -> list[str]:
-    config = front["configs"][0]
-    # Of a name, JSON makes one line that is a string of Python too.
-    names = {"config": config["config_name"], "split": config["data_files"][0]["split"]}
-    return ["## Load", "", _LOAD.format(**{what: json.dumps(name) for what, name in names.items()})]
-
-
-def _slices(chosen: Chosen) -> list[str]:
-    rows = [[code(part.name), plain(part.rule), str(len(part.item_ids))] for part in chosen.slices]
-    return ["## Slices", "", table(["slice", "rule", "items"], rows)]
 
 
 def _licences(chosen: Chosen) -> list[str]:
@@ -159,51 +151,45 @@ def convert(
     """
     root, target = Path(dataset), Path(out)
     leaf: Layout = LAYOUTS.get(layout)(**(constants or {}))
-    chosen = _chosen(root, frozen.load(root), slices)
+    whole = frozen.load(root)
+    parts = pick("slice", slices, {part.name: part for part in whole.slices})
+    chosen = Chosen(root, whole, parts, named=bool(slices))
+    if not chosen.rows:
+        raise InputError(f"{str(root)!r} has no items to convert")
     _check_truths(leaf, chosen)
     _check_kind(leaf, chosen)
     _check_target(target, root, loadable=bool(leaf.front_matter(chosen)))
     origin = {
-        "layout": leaf.name, "layout_version": leaf.version, "dataset": chosen.dataset.name,
+        "layout": leaf.name, "layout_version": leaf.version, "dataset": whole.name,
         "manifest_sha256": file_sha256(root / frozen.MANIFEST), "slices": [part.name for part in chosen.slices],
         "items": len(chosen.rows), "constants": dict(constants or {}), "inpaintbench": inpaintbench.__version__,
     }  # fmt: skip
     with replacing(target) as folder:
-        _write(leaf, folder, chosen, progress or unwatched)
+        _write_items(leaf, folder, chosen, progress or unwatched)
         write_atomically(folder / "README.md", readme(leaf, chosen, origin=origin).encode())
-        converted = replace(chosen.dataset, items=tuple(chosen.rows), slices=chosen.slices)
+        converted = replace(whole, items=tuple(chosen.rows), slices=chosen.slices)
         write_atomically(folder / NOTICE, notice(converted).encode())
         write_atomically(folder / MARKER, json.dumps(origin, indent=1, sort_keys=True).encode() + b"\n")
-        files, held = _write_sums(folder)
-    return Converted(target, len(chosen.rows), len(chosen.slices), files, held)
-
-
-def _chosen(root: Path, dataset: Dataset, names: Sequence[str]) -> Chosen:
-    known = {part.name: part for part in dataset.slices}
-    if bad := [name for name in names if name not in known]:
-        raise UnknownNameError(unknown_name("slice", bad[0], known))
-    parts: list[Slice] = [known[name] for name in dict.fromkeys(names)] or list(dataset.slices)
-    chosen = Chosen(root, dataset, parts, named=bool(names))
-    if not chosen.rows:
-        raise InputError(f"{str(root)!r} has no items to convert")
-    return chosen
+        paths = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
+        sums = "".join(f"{file_sha256(path)}  {name}\n" for name, path in sorted(paths.items()))
+        held = sum(path.stat().st_size for path in paths.values()) + len(sums.encode())
+        (folder / SUMS).write_text(sums, encoding="utf-8", newline="\n")
+    return Converted(target, len(chosen.rows), len(chosen.slices), len(paths) + 1, held)
 
 
 def _check_truths(leaf: Layout, chosen: Chosen) -> None:
     hidden = [row for row in chosen.rows if not frozen.has_truth(row)]
-    if hidden and (leaf.needs_truth or not all(row.get("input_file_name") for row in hidden)):
-        fitting = [name for name in LAYOUTS if not LAYOUTS.get(name).needs_truth]
-        raise InputError(
-            f"item {hidden[0]['item_id']} of {chosen.dataset.name!r} comes without its truth, as {len(hidden)} of its items do, "
-            f"which the layout {leaf.name!r} has a place for; {_way_out(chosen, hidden, fitting)}"
-        )
-
-
-def _way_out(chosen: Chosen, hidden: Sequence[Plain], fitting: Sequence[str]) -> str:
-    if not all(row.get("input_file_name") for row in hidden):
-        return "it has no stored input either: `inpaintbench export verify` lists all that is wrong"
+    without_input = not all(row.get("input_file_name") for row in hidden)
+    if not hidden or not (leaf.needs_truth or without_input):
+        return
     open_ones = "" if len(hidden) == len(chosen.rows) else ", or --slice for slices that have theirs"
-    return f"take {' or '.join(fitting)}{open_ones}"
+    way_out = f"take {' or '.join(name for name in LAYOUTS if not LAYOUTS.get(name).needs_truth)}{open_ones}"
+    if without_input:
+        way_out = "it has no stored input either: `inpaintbench export verify` lists all that is wrong"
+    raise InputError(
+        f"item {hidden[0]['item_id']} of {chosen.dataset.name!r} comes without its truth, as {len(hidden)} of its items do, "
+        f"which the layout {leaf.name!r} has a place for; {way_out}"
+    )
 
 
 def _check_kind(leaf: Layout, chosen: Chosen) -> None:
@@ -214,11 +200,10 @@ def _check_kind(leaf: Layout, chosen: Chosen) -> None:
             f"{chosen.dataset.name!r} has {foreign[0]}, but the layout {leaf.name!r} is for {' and '.join(leaf.takes)}; "
             f"take {' or '.join(fitting)}"
         )
-    if strange := [
-        part.name for part in chosen.slices if not part.name or part.name.startswith(".") or set(part.name) & set("/\\\0")
-    ]:
+    names = [part.name for part in chosen.slices]
+    if strange := [name for name in names if not name or name.startswith(".") or set(name) & set("/\\\0")]:
         raise InputError(f"the slice {strange[0]!r} has no name that a folder may have")
-    if reserved := [part.name for part in chosen.slices if part.name in _RESERVED]:
+    if reserved := [name for name in names if name in _RESERVED]:
         raise InputError(f"the slice {reserved[0]!r} has the name of a file that every converted dataset holds")
 
 
@@ -232,22 +217,13 @@ def _check_target(target: Path, root: Path, *, loadable: bool) -> None:
         raise InputError(f"{str(target)!r} exists and is not a converted dataset; choose another folder")
 
 
-def _write(leaf: Layout, folder: Path, chosen: Chosen, progress: Progress) -> None:
+def _write_items(leaf: Layout, folder: Path, chosen: Chosen, progress: Progress) -> None:
     total = leaf.count(chosen)
     with ExitStack() as held:
-        lines: IO[bytes] | None = held.enter_context((folder / ITEMS).open("wb")) if leaf.lists_items else None
+        lines = held.enter_context((folder / ITEMS).open("wb")) if leaf.lists_items else None
         for done, written in enumerate(leaf.write(folder, chosen), start=1):
             if lines:
-                lines.write(item_line(written))
+                row = dict(written.row)
+                fields = {"item_id": row["item_id"], "slice": written.slice, "files": dict(written.files), "row": row}
+                lines.write(json.dumps(fields, sort_keys=True, ensure_ascii=True, allow_nan=False).encode() + b"\n")
             progress(leaf.name, done, total)
-
-
-def _write_sums(folder: Path) -> tuple[int, int]:
-    """Hash all files; how many there are, and their bytes."""
-    paths = sorted((path for path in folder.rglob("*") if path.is_file()), key=lambda path: path.relative_to(folder).as_posix())
-    held = 0
-    with (folder / SUMS).open("w", encoding="utf-8", newline="\n") as sums:
-        for path in paths:
-            held += path.stat().st_size
-            sums.write(f"{file_sha256(path)}  {path.relative_to(folder).as_posix()}\n")
-    return len(paths) + 1, held + (folder / SUMS).stat().st_size

@@ -55,8 +55,24 @@ def opened(name: str, *, kind: Kind = "dataset") -> Iterator[Repository]:
     Raises:
         InputError: no such name can be.
     """
-    with _quiet():
-        yield Repository(name, kind=kind)
+    import logging
+
+    from huggingface_hub.utils.tqdm import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
+
+    loggers = [logging.getLogger(loud) for loud in _LOUD]
+    levels, bars = [logger.level for logger in loggers], not are_progress_bars_disabled()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for logger in loggers:
+            logger.setLevel(logging.CRITICAL)
+        disable_progress_bars()
+        try:
+            yield Repository(name, kind=kind)
+        finally:
+            for logger, level in zip(loggers, levels, strict=True):
+                logger.setLevel(level)
+            if bars:
+                enable_progress_bars()
 
 
 class Repository:
@@ -150,11 +166,13 @@ class Repository:
         )
 
     def _ask(self, call: Callable[[], Result], *, tries: int = _TRIES) -> Result:
+        # Of the library where the Hub or the way there failed.
+        failures: tuple[type[BaseException], ...] = (OSError, RuntimeError, ValueError, *_transport_errors())
         for turn in range(tries):
             problem, wait = "", 0.0
             try:
                 return call()
-            except _failures() as error:
+            except failures as error:
                 if isinstance(error, OSError) and is_disk_error(error):
                     raise WorkspaceError(f"cannot be written: {error.strerror}") from None
                 problem, status, wanted = self._problem(error)
@@ -203,11 +221,6 @@ def _if_offered(call: Callable[[], Result]) -> Result | None:
         return None
 
 
-def _failures() -> tuple[type[BaseException], ...]:
-    """Exceptions of the library where the Hub or the way there failed."""
-    return (OSError, RuntimeError, ValueError, *_transport_errors())
-
-
 def _transport_errors() -> tuple[type[BaseException], ...]:
     """Exceptions of the HTTP library below; which library that is depends on the version of huggingface_hub."""
     from huggingface_hub.errors import HfHubHTTPError
@@ -232,25 +245,3 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    import logging
-
-    from huggingface_hub.utils.tqdm import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
-
-    loggers = [logging.getLogger(name) for name in _LOUD]
-    levels, bars = [logger.level for logger in loggers], not are_progress_bars_disabled()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for logger in loggers:
-            logger.setLevel(logging.CRITICAL)
-        disable_progress_bars()
-        try:
-            yield
-        finally:
-            for logger, level in zip(loggers, levels, strict=True):
-                logger.setLevel(level)
-            if bars:
-                enable_progress_bars()

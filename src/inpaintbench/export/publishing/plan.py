@@ -18,7 +18,7 @@ from inpaintbench.errors import InputError, VerifyError
 from inpaintbench.export import layout
 from inpaintbench.export.documents import sealed
 from inpaintbench.export.licences import NOT_STATED, STATED, canonical, check_usable, is_known, is_unstated, why_refused
-from inpaintbench.export.publishing.part import ORIGIN
+from inpaintbench.export.publishing.fetch import ORIGIN
 from inpaintbench.export.verify import file_problems
 from inpaintbench.files import file_sha256, open_text
 from inpaintbench.frozen import MANIFEST
@@ -140,34 +140,27 @@ def restated(root: Path, dataset: Dataset, stated: Mapping[str, str]) -> tuple[D
         stated: source -> licence.
     """
     rows = tuple({**row, "licence": stated.get(row["source_id"], row["licence"])} for row in dataset.items)
-    changed = {name: _metadata(root / name, stated) for name in layout.config_of_file(dataset)}
+    changed = {}
+    for name in layout.config_of_file(dataset):
+        table, sink = pq.read_table(root / name), pa.BufferOutputStream()
+        pairs = zip(table["source_id"].to_pylist(), table["licence"].to_pylist(), strict=True)
+        column = pa.array([stated.get(source, licence) for source, licence in pairs], pa.string())
+        table = table.set_column(table.schema.get_field_index("licence"), "licence", column)
+        pq.write_table(table, sink, compression="zstd", row_group_size=GROUP_ROWS)
+        changed[name] = bytes(sink.getvalue().to_pybytes())
     files = dict(dataset.files) | {name: hashlib.sha256(data).hexdigest() for name, data in changed.items()}
-    facts = dict(dataset.facts) | _facts(dataset, stated)
-    sizes = {name: len(changed[name]) if name in changed else (root / name).stat().st_size for name in files}
-    new, written = sealed(replace(dataset, items=rows, files=files, facts=facts), sizes)
-    return new, changed | written
-
-
-def _facts(dataset: Dataset, stated: Mapping[str, str]) -> dict[str, dict[str, object]]:
-    """Facts on what was stated and what the dataset said before, with those of an earlier publisher."""
+    # What was stated and what the dataset said before, with those of an earlier publisher.
     old = {row["source_id"]: row["licence"] for row in dataset.items}
     counts = Counter(dataset.facts.get(STATED, {})) + Counter(stated.values())
     over = {words: Counter(new) for words, new in dataset.facts.get(OVER, {}).items()}
     for source, licence in stated.items():
         if not is_unstated(old[source]):
             over.setdefault(str(old[source]), Counter())[licence] += 1
-    facts: dict[str, dict[str, object]] = {STATED: dict(sorted(counts.items()))}
-    return facts | ({OVER: {words: dict(sorted(new.items())) for words, new in sorted(over.items())}} if over else {})
-
-
-def _metadata(path: Path, stated: Mapping[str, str]) -> bytes:
-    table = pq.read_table(path)
-    pairs = zip(table["source_id"].to_pylist(), table["licence"].to_pylist(), strict=True)
-    column = pa.array([stated.get(source, licence) for source, licence in pairs], pa.string())
-    sink = pa.BufferOutputStream()
-    table = table.set_column(table.schema.get_field_index("licence"), "licence", column)
-    pq.write_table(table, sink, compression="zstd", row_group_size=GROUP_ROWS)
-    return bytes(sink.getvalue().to_pybytes())
+    facts = dict(dataset.facts) | {STATED: dict(sorted(counts.items()))}
+    facts |= {OVER: {words: dict(sorted(new.items())) for words, new in sorted(over.items())}} if over else {}
+    sizes = {name: len(changed[name]) if name in changed else (root / name).stat().st_size for name in files}
+    changed_dataset, written = sealed(replace(dataset, items=rows, files=files, facts=facts), sizes)
+    return changed_dataset, changed | written
 
 
 @dataclass(frozen=True)
@@ -245,10 +238,7 @@ def plan(folder: Path | str, *, licence: str | None = None, licences: Path | Non
     rewritten: Mapping[str, bytes] = {}
     if said:
         dataset, rewritten = restated(root, dataset, said)
-    sha256 = dict(dataset.files) | {MANIFEST: _manifest_sha256(root, rewritten)}
+    manifest = hashlib.sha256(rewritten[MANIFEST]).hexdigest() if MANIFEST in rewritten else file_sha256(root / MANIFEST)
+    sha256 = dict(dataset.files) | {MANIFEST: manifest}
     sizes = {name: len(rewritten[name]) if name in rewritten else (root / name).stat().st_size for name in sha256}
     return Plan(root, dataset, rewritten, sha256, sizes, said)
-
-
-def _manifest_sha256(root: Path, rewritten: Mapping[str, bytes]) -> str:
-    return hashlib.sha256(rewritten[MANIFEST]).hexdigest() if MANIFEST in rewritten else file_sha256(root / MANIFEST)

@@ -1,11 +1,15 @@
-"""Bring a frozen dataset to the Hub: private unless asked otherwise, once each file, the manifest last."""
+"""Bring a frozen dataset to the Hub: private unless asked otherwise, once each file, the manifest last.
+
+A challenge goes to no repository that shows, or ever showed, what it holds back.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,13 +18,17 @@ from inpaintbench.errors import InputError, VerifyError
 from inpaintbench.executors.base import Progress, unwatched
 from inpaintbench.export import layout
 from inpaintbench.export.publishing.client import Remote, Repository, opened
-from inpaintbench.export.publishing.guard import check_older, check_shown
+from inpaintbench.export.publishing.fetch import held
 from inpaintbench.export.publishing.plan import Plan
-from inpaintbench.export.publishing.remote import held
 from inpaintbench.frozen import MANIFEST
 
 _FEWEST_FILES_A_COMMIT = 100
 _MOST_COMMITS = 50  # the Hub counts commits an hour
+# Titles of commits in which a push adds media and removes nothing.
+ONLY_ADDS = re.compile(r"Add [0-9]+ media files")
+# Commits of a repository in which truths are looked for, and names that an error lists.
+_MOST_LOOKED_AT, _SHOWN = 200, 3
+_WAY_OUT = "push to a new repository"
 
 
 @dataclass(frozen=True)
@@ -69,48 +77,43 @@ def push(
     if obstacles := plan.obstacles():
         raise InputError("; ".join(obstacles))
     with opened(repository) as hub:
-        return _push(hub, plan, public, revision, of_the_hub or {}, progress or unwatched)
+        hub.require_token()
+        private = hub.create(private=not public)
+        if not private and not public:
+            raise InputError(f"{hub.name!r} is public on the Hub; push there with --public, or to another repository")
+        if revision:
+            hub.branch(revision)
+        there = hub.files(revision)
+        old = _old_files(hub, plan, there, revision)
+        missing = [name for name in plan.sha256 if not _is_there(plan, name, there)]
+        _send(hub, plan, missing, old, revision, progress or unwatched)
+        other = {
+            name: data
+            for name, data in (of_the_hub or {}).items()
+            if name not in there or there[name].git_sha1 != _git_sha1(data)
+        }
+        if other:
+            hub.commit(f"Add {', '.join(other)}", other, revision=revision)
+        there = hub.files(revision)
+        if wrong := [name for name in plan.sha256 if not _is_there(plan, name, there)]:
+            raise VerifyError(f"{hub.name!r} does not hold what was sent: {', '.join(wrong[:10])} differ; push again")
+        return Pushed(hub.url, private, len(missing), len(plan.sha256) - len(missing), len(old))
 
 
-def _push(
-    hub: Repository, plan: Plan, public: bool, revision: str | None, of_the_hub: Mapping[str, bytes], progress: Progress
-) -> Pushed:
-    hub.require_token()
-    private = hub.create(private=not public)
-    if not private and not public:
-        raise InputError(f"{hub.name!r} is public on the Hub; push there with --public, or to another repository")
-    if revision:
-        hub.branch(revision)
-    there = hub.files(revision)
-    old = _old_files(hub, plan, there, revision)
-    missing = [name for name in plan.sha256 if not _is_there(plan, name, there)]
-    _send(hub, plan, missing, old, revision, progress)
-    if other := {name: data for name, data in of_the_hub.items() if name not in there or there[name].git_sha1 != _git_sha1(data)}:
-        hub.commit(f"Add {', '.join(other)}", other, revision=revision)
-    held = hub.files(revision)
-    if wrong := [name for name in plan.sha256 if not _is_there(plan, name, held)]:
-        raise VerifyError(f"{hub.name!r} does not hold what was sent: {', '.join(wrong[:10])} differ; push again")
-    return Pushed(hub.url, private, len(missing), len(plan.sha256) - len(missing), len(old))
-
-
-def _send(hub: Repository, plan: Plan, missing: list[str], old: list[str], revision: str | None, progress: Progress) -> None:
-    folders = set(layout.MEDIA.values())
-    media = [name for name in missing if name.partition("/")[0] in folders]
-    last = [name for name in missing if name not in set(media)]
-    size, done = max(_FEWEST_FILES_A_COMMIT, -(-len(media) // _MOST_COMMITS)), 0
+def _send(
+    hub: Repository, plan: Plan, missing: Sequence[str], old: Sequence[str], revision: str | None, progress: Progress
+) -> None:
+    contents: dict[str, Path | bytes] = {name: plan.rewritten.get(name, plan.folder / name) for name in missing}
+    media = [name for name in missing if layout.is_medium(name)]
+    size = max(_FEWEST_FILES_A_COMMIT, -(-len(media) // _MOST_COMMITS))
     for start in range(0, len(media), size):
         part = media[start : start + size]
         # The guard of challenges knows these commits by their title.
-        hub.commit(f"Add {len(part)} media files", _contents(plan, part), revision=revision)
-        done += len(part)
-        progress("upload", done, len(missing))
-    if last or old:
-        hub.commit(f"Add {plan.dataset.name}", _contents(plan, last), deleted=old, revision=revision)
+        hub.commit(f"Add {len(part)} media files", {name: contents.pop(name) for name in part}, revision=revision)
+        progress("upload", start + len(part), len(missing))
+    if contents or old:
+        hub.commit(f"Add {plan.dataset.name}", contents, deleted=old, revision=revision)
         progress("upload", len(missing), len(missing))
-
-
-def _contents(plan: Plan, names: list[str]) -> dict[str, Path | bytes]:
-    return {name: plan.rewritten.get(name, plan.folder / name) for name in names}
 
 
 def _is_there(plan: Plan, name: str, there: Mapping[str, Remote]) -> bool:
@@ -133,11 +136,11 @@ def _old_files(hub: Repository, plan: Plan, there: Mapping[str, Remote], revisio
     known: set[str] = set()
     if MANIFEST in there and not _is_there(plan, MANIFEST, there):
         name, known, facts = _old_manifest(hub, revision)
-        check_older(hub.name, plan, facts)
+        if shown := sorted(held_splits(plan.dataset.facts) - held_splits(facts)):
+            raise InputError(f"{hub.name!r} had the truths of {', '.join(shown)}, which its history keeps; {_WAY_OUT}")
         if name != plan.dataset.name:
             raise InputError(f"{hub.name!r} holds the dataset {name!r}, not {plan.dataset.name!r}; push to another repository")
-    folders = set(layout.MEDIA.values())
-    if strangers := [name for name in others if name not in known and name.partition("/")[0] not in folders]:
+    if strangers := [name for name in others if name not in known and not layout.is_medium(name)]:
         raise InputError(
             f"{hub.name!r} holds files that are not of this dataset ({', '.join(strangers[:10])}); remove them there, or push to "
             "another repository"
@@ -159,3 +162,53 @@ def _old_manifest(hub: Repository, revision: str | None) -> tuple[str, set[str],
             raise InputError(
                 f"{hub.name!r} holds a {MANIFEST} that is not of a frozen dataset; use another repository"
             ) from error
+
+
+def held_splits(facts: Mapping[str, Any]) -> set[str]:
+    """The splits whose truth a dataset holds back."""
+    return set((facts.get("held_back") or {}).get("splits", ()))
+
+
+def check_shown(hub: Repository, plan: Plan, there: Iterable[str], revision: str | None) -> None:
+    """Refuse a repository in which any other medium lies than those of the challenge, or lay at any commit.
+
+    What a manifest says there is not asked: a push that was cut off leaves media without one. The whole history is looked
+    at, of all branches and tags, as far as the server lists them.
+
+    Args:
+        hub: the repository.
+        plan: what is to go there; anything but a challenge may go anywhere.
+        there: the files that it has at the revision.
+        revision: branch.
+
+    Raises:
+        InputError: it does, or has too many commits to look at.
+        NetworkError: the Hub refuses, or cannot be reached.
+    """
+    if not held_splits(plan.dataset.facts):
+        return
+    if foreign := _foreign(plan, there):
+        raise InputError(f"{hub.name!r} holds media that this challenge does not ({foreign}); {_WAY_OUT}")
+    # Commits of a push that add media remove nothing: the last of them shows what all have.
+    commits: dict[str, None] = {}
+    for name in dict.fromkeys([revision, *(hub.branches() or [])]):
+        later = ""
+        for commit, title in hub.commits(name) or []:
+            if not ONLY_ADDS.fullmatch(later):
+                commits[commit] = None
+            later = title
+        if len(commits) > _MOST_LOOKED_AT:
+            raise InputError(f"{hub.name!r} has more than {_MOST_LOOKED_AT} commits, too many to look for truths in; {_WAY_OUT}")
+    for commit in commits:
+        if foreign := _foreign(plan, hub.files(commit)):
+            raise InputError(
+                f"the history of {hub.name!r} holds media that this challenge does not ({foreign}, at commit "
+                f"{commit[:12]}); {_WAY_OUT}"
+            )
+
+
+def _foreign(plan: Plan, names: Iterable[str]) -> str:
+    """The first media that are not of the plan, and how many more there are; nothing where there are none."""
+    foreign = sorted(name for name in names if layout.is_medium(name) and name not in plan.sha256)
+    more = len(foreign) - _SHOWN
+    return ", ".join(foreign[:_SHOWN]) + (f" and {more} more" if more > 0 else "")

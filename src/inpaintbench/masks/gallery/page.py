@@ -13,10 +13,9 @@ from markupsafe import Markup
 
 from inpaintbench.files import write_atomically
 from inpaintbench.lazily import lazily
-from inpaintbench.masks.gallery.facts import Chip, bounds_text, chips, common, percent, percent_range, value_text
 from inpaintbench.masks.gallery.panels import Panel, Quantity, TileMeasurements, check_panels, in_short, measure_tile, quantity_of
 from inpaintbench.masks.gallery.pictures import Pictures, draw_all
-from inpaintbench.masks.gallery.tile_page import TileView, folded, tile_view
+from inpaintbench.masks.gallery.tile_page import bounds_text, chips, common, folded, percent, percent_range, tile_view, value_text
 from inpaintbench.pages import Cell, Column, Link, Row, Table, data_uri, figure, page
 from inpaintbench.pages.words import DASH, breakable, count, number
 
@@ -28,7 +27,6 @@ else:
 _MOST_COLUMNS = 6
 _REFUSALS_SHOWN = 4
 _CHIPS_SHOWN = 8
-_PNG, _WEBP = "image/png", "image/webp"
 # Pixels of the columns, and how far below them the dots lie.
 _WIDTH, _HEIGHT, _RUG = 200, 42, 8
 _BINS = 20
@@ -66,33 +64,18 @@ class Shown:
         return sum(not low < value <= high for value in self.values)
 
 
-@dataclass(frozen=True)
-class PanelView:
-    """One panel as the template draws it."""
-
-    number: int
-    title: str
-    chips: list[Chip]
-    """Parameters that are its own."""
-    numbers: tuple[tuple[str, str], ...]
-    plot: Markup
-    """Empty without tiles."""
-    inside: str
-    """The bin, where all tiles are in it."""
-    outside: str
-    """Number of masks that are not, and the bin."""
-    facts: list[Chip]
-    """Facts that the generator states alike of every tile."""
-    further_facts: list[Chip]
-    refusals: str
-    tiles: tuple[TileView, ...]
-
-
 def render(shown: Sequence[Shown], *, title: str, generator: str, version: str, seed: int | None) -> str:
     """The whole page as HTML text."""
     panels = [one.panel for one in shown]
     shared = common([panel.parameters for panel in panels])
-    names = _picture_names(shown)
+    # A class for each distinct picture: tiles over the same photograph share its bytes.
+    distinct: dict[bytes, str] = {}
+    for pictures in (pictures for one in shown for pictures in one.pictures):
+        for data in pictures.layers():
+            stencil = data in (pictures.hole, pictures.outline)  # to be filled with a colour
+            shows, media_type = ("mask", "image/png") if stencil else ("background", "image/webp")
+            distinct.setdefault(data, f"{{{shows}-image:url({data_uri(data, media_type)})}}")
+    names = {data: f"p{place}" for place, data in enumerate(distinct)}
     end = scale_end([value for one in shown for value in one.values], [panel.area_bounds for panel in panels])
     tiles = [tile for panel in panels for tile in panel.tiles]
     quantity = shown[0].quantity
@@ -101,7 +84,7 @@ def render(shown: Sequence[Shown], *, title: str, generator: str, version: str, 
         title=title,
         links=[Link(f"#panel-{one.number}", one.panel.title) for one in shown],
         scripts=["masks/gallery/gallery.js"],
-        rules=_picture_rules(shown, names),
+        rules="\n".join(f".{names[data]}{rule}" for data, rule in distinct.items()),
         generator=generator,
         version=version,
         subtitle=_subtitle(shown, seed=seed),
@@ -137,110 +120,69 @@ def _overview(shown: Sequence[Shown], shared: Mapping[str, Any], *, end: float) 
         Column("Panel"), *map(Column, given), Column("n", numeric=True), Column(f"mean {quantity.name}", numeric=True),
         Column(f"{quantity.name}, 0 to {end * 100:g} %"), *([Column("parts", numeric=True)] if quantity.has_parts else []),
     )  # fmt: skip
-    return Table(columns, tuple(_row(one, given, end=end) for one in shown), label="All panels", kind="list overview")
-
-
-def _row(one: Shown, given: Sequence[str], *, end: float) -> Row:
-    panel, values = one.panel, one.values
-    parts = [float(measured.components) for measured in one.measured if measured.components is not None]
-    spread = Cell()
-    if values:
-        mean, low, high = statistics.fmean(values), min(values), max(values)
-        spread = Cell(
-            title=f"mean {percent(mean)}, {percent_range(low, high)}",
-            whisker=(mean / end, low / end, high / end),
-            band=panel.area_bounds and (panel.area_bounds[0] / end, panel.area_bounds[1] / end),
+    rows = []
+    for one in shown:
+        panel, values = one.panel, one.values
+        parts = [float(measured.components) for measured in one.measured if measured.components is not None]
+        spread = Cell()
+        if values:
+            mean, low, high = statistics.fmean(values), min(values), max(values)
+            spread = Cell(
+                title=f"mean {percent(mean)}, {percent_range(low, high)}",
+                whisker=(mean / end, low / end, high / end),
+                band=panel.area_bounds and (panel.area_bounds[0] / end, panel.area_bounds[1] / end),
+            )
+        cells = (
+            Cell(breakable(panel.title), href=f"#panel-{one.number}"),
+            *(Cell(value_text(panel.parameters[name]) if name in panel.parameters else DASH) for name in given),
+            Cell(len(values)),
+            Cell(percent(statistics.fmean(values)) if values else DASH),
+            spread,
+            *([Cell(number(statistics.fmean(parts) if parts else None, 1))] if quantity.has_parts else []),
         )
-    return Row((
-        Cell(breakable(panel.title), href=f"#panel-{one.number}"),
-        *(Cell(value_text(panel.parameters[name]) if name in panel.parameters else DASH) for name in given),
-        Cell(len(values)),
-        Cell(percent(statistics.fmean(values)) if values else DASH),
-        spread,
-        *([Cell(number(statistics.fmean(parts) if parts else None, 1))] if one.quantity.has_parts else []),
-    ))  # fmt: skip
+        rows.append(Row(cells))
+    return Table(columns, tuple(rows), label="All panels", kind="list overview")
 
 
-def _panel(one: Shown, shared: Mapping[str, Any], names: Mapping[bytes, str], *, end: float) -> PanelView:
+def _panel(one: Shown, shared: Mapping[str, Any], names: Mapping[bytes, str], *, end: float) -> dict[str, Any]:
+    """One panel as the template draws it."""
     panel, noun = one.panel, one.quantity.noun
-    facts = _facts_of_all(one)
+    # What the generator says alike of every tile, of two at least, and neither parameters nor measurements do.
+    alike = common([tile.drawn.facts for tile in panel.tiles]) if len(one.measured) > 1 else {}
+    given = {name: value_text(value) for name, value in panel.parameters.items()}
+    facts = {
+        name: value
+        for name, value in alike.items()
+        if given.get(name) != value_text(value) and not all(one.quantity.repeats(name, value, mean) for mean in one.values)
+    }
     told, further = folded(facts, most=_CHIPS_SHOWN)
     bounds = "" if panel.area_bounds is None else bounds_text(*panel.area_bounds)
+    values, refused = one.values, panel.refusals
+    numbers: tuple[tuple[str, str], ...] = ()
+    plot = Markup()
+    if values:
+        shares = {"mean": statistics.fmean(values), "min": min(values), "max": max(values)}
+        numbers = (*((name, percent(share)) for name, share in shares.items()), ("n", str(len(values))))
+        name = one.quantity.name
+        title = f"{name.capitalize()}s of {count(len(values), noun)}: each dot leads to its {noun}"
+        plot = histogram(values, bounds=panel.area_bounds, end=end, links=one.anchors, title=title, axis=name)
     tiles = zip(panel.tiles, one.measured, one.pictures, one.anchors, strict=True)
-    return PanelView(
-        number=one.number,
-        title=panel.title,
-        chips=chips({name: value for name, value in panel.parameters.items() if name not in shared}),
-        numbers=_numbers(one.values),
-        plot=_plot(one, end=end),
-        inside="" if one.outside or not one.values else bounds,
-        outside=f"{one.outside} of {count(len(one.values), noun)} outside the bin {bounds}" if one.outside else "",
-        facts=told,
-        further_facts=further,
-        refusals=_refusals(one),
-        tiles=tuple(
+    return {
+        "number": one.number,
+        "title": panel.title,
+        "chips": chips({name: value for name, value in panel.parameters.items() if name not in shared}),
+        "numbers": numbers,
+        "plot": plot,
+        "inside": "" if one.outside or not values else bounds,
+        "outside": f"{one.outside} of {count(len(values), noun)} outside the bin {bounds}" if one.outside else "",
+        "facts": told,
+        "further_facts": further,
+        "refusals": f"{count(len(refused), noun)} refused: {in_short(refused, most=_REFUSALS_SHOWN)}" if refused else "",
+        "tiles": [
             tile_view(tile, measured, drawn, names=names, known={**panel.parameters, **facts}, anchor=anchor, number=index)
             for index, (tile, measured, drawn, anchor) in enumerate(tiles, 1)
-        ),
-    )
-
-
-def _facts_of_all(one: Shown) -> dict[str, Any]:
-    """Return what the generator says alike of every tile of a panel, of two at least, and neither parameters nor measurements
-    do.
-    """
-    if len(one.measured) < 2:
-        return {}
-    alike = common([tile.drawn.facts for tile in one.panel.tiles])
-    given = {name: value_text(value) for name, value in one.panel.parameters.items()}
-    told = {name: value for name, value in alike.items() if given.get(name) != value_text(value)}
-    repeated = {name for name, value in told.items() if all(one.quantity.repeats(name, value, mean) for mean in one.values)}
-    return {name: value for name, value in told.items() if name not in repeated}
-
-
-def _numbers(values: Sequence[float]) -> tuple[tuple[str, str], ...]:
-    if not values:
-        return ()
-    shares = (("mean", statistics.fmean(values)), ("min", min(values)), ("max", max(values)))
-    return (*((name, percent(share)) for name, share in shares), ("n", str(len(values))))
-
-
-def _plot(one: Shown, *, end: float) -> Markup:
-    values, noun, name = one.values, one.quantity.noun, one.quantity.name
-    if not values:
-        return Markup()
-    title = f"{name.capitalize()}s of {count(len(values), noun)}: each dot leads to its {noun}"
-    return histogram(values, bounds=one.panel.area_bounds, end=end, links=one.anchors, title=title, axis=name)
-
-
-def _refusals(one: Shown) -> str:
-    refusals = one.panel.refusals
-    return f"{count(len(refusals), one.quantity.noun)} refused: {in_short(refusals, most=_REFUSALS_SHOWN)}" if refusals else ""
-
-
-def _layers(one: Pictures) -> list[tuple[bytes | None, str, bool]]:
-    """Each picture of a tile with its media type, and whether it is a stencil to be filled with a colour."""
-    return [
-        (one.truth, _WEBP, False), (one.input, _WEBP, False), (one.over_time, _WEBP, False),
-        (one.hole, _PNG, True), (one.outline, _PNG, True),
-    ]  # fmt: skip
-
-
-def _distinct(shown: Sequence[Shown]) -> dict[bytes, tuple[str, bool]]:
-    layers = (layer for one in shown for pictures in one.pictures for layer in _layers(pictures))
-    return {data: (media_type, stencil) for data, media_type, stencil in layers if data is not None}
-
-
-def _picture_names(shown: Sequence[Shown]) -> dict[bytes, str]:
-    """A class for each distinct picture: tiles over the same photograph share its bytes."""
-    return {data: f"p{index}" for index, data in enumerate(_distinct(shown))}
-
-
-def _picture_rules(shown: Sequence[Shown], names: Mapping[bytes, str]) -> str:
-    return "\n".join(
-        f".{names[data]}{{{'mask' if stencil else 'background'}-image:url({data_uri(data, media_type)})}}"
-        for data, (media_type, stencil) in _distinct(shown).items()
-    )
+        ],
+    }
 
 
 def write_gallery(

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from inpaintbench import regions
 from inpaintbench.errors import InputError
 from inpaintbench.masks.generators.base import Drawn
-from inpaintbench.types import Frames, Hole, Joint, Plain
+from inpaintbench.types import Frames, Joint, Plain
 
 # Shares nearer than this are printed alike.
 _SAME = 5e-5
@@ -162,10 +162,11 @@ def measure_tile(tile: Tile) -> TileMeasurements:
         changes = [] if seen is None else [change(*frames) for frames in zip(tile.truth, seen, strict=True)]
         return TileMeasurements(CHANGE, tuple(changes))
     areas = regions.hole_fraction(hole)
+    largest = np.ascontiguousarray(hole[int(areas.argmax())])
     return TileMeasurements(
         AREA,
         tuple(areas.tolist()),
-        components=_components(hole[int(areas.argmax())]),
+        components=cv2.connectedComponents(largest.view(np.uint8), connectivity=8)[0] - 1,
         union=float(hole.any(axis=0).mean()),
         opacity=None if alpha is None or not hole.any() else float(alpha[hole].mean() / 255),
     )
@@ -177,11 +178,6 @@ def change(truth: npt.NDArray[np.uint8], seen: npt.NDArray[np.uint8]) -> float:
     wanted, given = (cv2.cvtColor(np.ascontiguousarray(one), cv2.COLOR_RGB2GRAY) if grey else one for one in (truth, seen))
     difference = wanted.astype(np.float64) - given
     return float(np.sqrt(np.mean(difference**2)) / 255)
-
-
-def _components(hole: npt.NDArray[np.bool_]) -> int:
-    labels, _ = cv2.connectedComponents(np.ascontiguousarray(hole).view(np.uint8), connectivity=8)
-    return int(labels) - 1
 
 
 def check_panels(panels: Sequence[Panel]) -> None:
@@ -201,7 +197,9 @@ def check_panels(panels: Sequence[Panel]) -> None:
         )
     quantity_of(panels)
     for panel in panels:
-        _check_bounds(panel)
+        low, high = panel.area_bounds or (0, 1)
+        if not (math.isfinite(low) and math.isfinite(high) and 0 <= low < high <= 1):
+            raise InputError(f"area bounds {low}..{high} of {panel.title!r} are no bin: use shares with 0 <= low < high <= 1")
         for index, tile in enumerate(panel.tiles, 1):
             _check_tile(tile, subject=f"tile {index} of {panel.title!r}")
 
@@ -214,34 +212,21 @@ def in_short(refusals: Sequence[str], *, most: int) -> str:
     return words if more <= 0 else f"{words}; and {more} more {'reason' if more == 1 else 'reasons'}"
 
 
-def _check_bounds(panel: Panel) -> None:
-    if panel.area_bounds is None:
-        return
-    low, high = panel.area_bounds
-    if not (math.isfinite(low) and math.isfinite(high) and 0 <= low < high <= 1):
-        raise InputError(f"area bounds {low}..{high} of {panel.title!r} are no bin: use shares with 0 <= low < high <= 1")
-
-
 def _check_tile(tile: Tile, *, subject: str) -> None:
     truth, hole, seen = tile.truth, tile.drawn.hole, tile.given_input
     if truth.ndim != 4 or truth.shape[3] != 3 or truth.dtype != np.uint8 or 0 in truth.shape:
         raise InputError(f"the truth of {subject} is {truth.dtype}{truth.shape}, not frames uint8[T, H, W, 3]")
     if seen is not None and (seen.shape != truth.shape or seen.dtype != truth.dtype):
         raise InputError(f"the input of {subject} is {seen.dtype}{seen.shape}, its truth {truth.dtype}{truth.shape}")
-    if hole is not None:
-        frames, height, width = truth.shape[:3]
-        regions.check_shape(hole, frames=frames, height=height, width=width, subject=subject)
-        _check_overlay(tile, hole, subject=subject)
-    elif seen is None:
-        raise InputError(f"{subject} has neither a hole nor an input: there is nothing to show")
-
-
-def _check_overlay(tile: Tile, hole: Hole, *, subject: str) -> None:
-    alpha, colour = tile.drawn.alpha, tile.drawn.colour
-    if alpha is None:
+    if hole is None:
+        if seen is None:
+            raise InputError(f"{subject} has neither a hole nor an input: there is nothing to show")
         return
-    if alpha.shape != hole.shape:
+    frames, height, width = truth.shape[:3]
+    regions.check_shape(hole, frames=frames, height=height, width=width, subject=subject)
+    alpha, colour = tile.drawn.alpha, tile.drawn.colour
+    if alpha is not None and alpha.shape != hole.shape:
         raise InputError(f"the opacity of {subject} has shape {alpha.shape}, its hole {hole.shape}")
-    if colour is None or colour.shape != tile.truth.shape:
+    if alpha is not None and (colour is None or colour.shape != truth.shape):
         shape = None if colour is None else colour.shape
-        raise InputError(f"the overlay of {subject} needs colours of shape {tile.truth.shape}, not {shape}")
+        raise InputError(f"the overlay of {subject} needs colours of shape {truth.shape}, not {shape}")

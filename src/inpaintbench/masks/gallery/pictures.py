@@ -16,7 +16,7 @@ import numpy.typing as npt
 from PIL import Image
 
 from inpaintbench.masks.gallery.panels import Tile
-from inpaintbench.types import Frames, Hole
+from inpaintbench.types import Frames
 
 Levels = npt.NDArray[np.uint8]
 
@@ -55,35 +55,45 @@ class Pictures:
     over_time: bytes | None
     """WebP of how often each pixel is hole, dark to bright; None for a still image and without a hole."""
 
+    def layers(self) -> list[bytes]:
+        """Those that there are."""
+        return [data for data in (self.truth, self.input, self.over_time, self.hole, self.outline) if data is not None]
+
 
 def draw_all(tiles: Sequence[Tile], strongest_frames: Sequence[int]) -> list[Pictures]:
     """The pictures of all tiles, in the best form in which the distinct ones fit into ``PAGE_BYTES``, or else the smallest."""
     drawn: list[Pictures] = []
     for form in FORMS:
         drawn = [draw(tile, strongest, form) for tile, strongest in zip(tiles, strongest_frames, strict=True)]
-        if sum(len(data) for data in _distinct(drawn)) <= PAGE_BYTES:
+        if sum(map(len, {data for one in drawn for data in one.layers()})) <= PAGE_BYTES:
             break
     return drawn
 
 
-def _distinct(drawn: Sequence[Pictures]) -> set[bytes]:
-    layers = [(one.truth, one.hole, one.outline, one.input, one.over_time) for one in drawn]
-    return {data for row in layers for data in row if data is not None}
-
-
 def draw(tile: Tile, strongest_frame: int, form: Form) -> Pictures:
     """The pictures of ``tile`` with ``strongest_frame`` among the frames shown."""
-    shown = frames_to_show(len(tile.truth), strongest_frame)
-    size = _fit(tile.truth.shape[2], tile.truth.shape[1], form.side)
+    frames, height, width = tile.truth.shape[:3]
+    scale = min(1.0, form.side / max(width, height))
+    size = max(1, round(width * scale)), max(1, round(height * scale))
+    shown = frames_to_show(frames, strongest_frame)
     chosen = list(shown)
     hole, seen = tile.drawn.hole, _input(tile, chosen)
+    mask = outline = over_time = None
+    if hole is not None:
+        levels = hole.view(np.uint8) * np.uint8(255)
+        mask = _mask_png(_shrink((levels if tile.drawn.alpha is None else tile.drawn.alpha)[chosen], size))
+        outline = _mask_png(_outline(_shrink(levels[chosen], size)))
+        if frames > 1:
+            share = (hole.mean(axis=0) * 255).round().astype(np.uint8)
+            coloured = cv2.applyColorMap(_shrink(share[None], size)[0], cv2.COLORMAP_INFERNO)
+            over_time = _webp(coloured[None, ..., ::-1], form.quality)
     return Pictures(
         shown=shown,
         truth=_webp(_shrink(tile.truth[chosen], size), form.quality),
-        hole=None if hole is None else _mask_png(_shrink(_opacity(tile, hole)[chosen], size)),
-        outline=None if hole is None else _mask_png(_outline(_shrink(_levels(hole[chosen]), size))),
+        hole=mask,
+        outline=outline,
         input=None if seen is None else _webp(_shrink(seen, size), form.quality),
-        over_time=None if hole is None or len(hole) == 1 else _over_time(hole, size, form.quality),
+        over_time=over_time,
     )
 
 
@@ -107,24 +117,11 @@ def _input(tile: Tile, chosen: list[int]) -> Frames | None:
     return painted
 
 
-def _fit(width: int, height: int, side: int) -> tuple[int, int]:
-    scale = min(1.0, side / max(width, height))
-    return max(1, round(width * scale)), max(1, round(height * scale))
-
-
 def _shrink(frames: Levels, size: tuple[int, int]) -> Levels:
     frames = np.ascontiguousarray(frames)
     if (frames.shape[2], frames.shape[1]) == size:
         return frames
     return np.stack([cv2.resize(frame, size, interpolation=cv2.INTER_AREA) for frame in frames]).astype(np.uint8, copy=False)
-
-
-def _levels(hole: Hole) -> Levels:
-    return hole.view(np.uint8) * np.uint8(255)
-
-
-def _opacity(tile: Tile, hole: Hole) -> Levels:
-    return _levels(hole) if tile.drawn.alpha is None else tile.drawn.alpha
 
 
 def _outline(hole: Levels) -> Levels:
@@ -149,9 +146,3 @@ def _webp(frames: Frames, quality: int) -> bytes:
     buffer = io.BytesIO()
     Image.fromarray(_beside(frames)).save(buffer, "WEBP", quality=quality, method=4)
     return buffer.getvalue()
-
-
-def _over_time(hole: Hole, size: tuple[int, int], quality: int) -> bytes:
-    share = (hole.mean(axis=0) * 255).round().astype(np.uint8)
-    coloured = cv2.applyColorMap(_shrink(share[None], size)[0], cv2.COLORMAP_INFERNO)
-    return _webp(coloured[None, ..., ::-1], quality)

@@ -11,25 +11,26 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageDraw
 
-from inpaintbench.catalogue import unknown_name
+from inpaintbench.catalogue import known_name
 from inpaintbench.deviations import Deviation
-from inpaintbench.errors import InputError, Rejected, UnknownNameError
+from inpaintbench.errors import InputError, Rejected
+from inpaintbench.masks import measure
 from inpaintbench.masks.blob_motion import CANVAS, PRESETS, Streams, Trajectory, find_preset, trajectory
 from inpaintbench.masks.generators.base import Drawn, Generator
-from inpaintbench.masks.measure import (
-    EXPECTED_INTERVALS,
-    POSE_LAG_FRAMES,
-    REFERENCE_FRAMES,
-    REFERENCE_SIZE,
-    FloatArray,
-    centroid_path,
-    check_labels,
-    displacement,
-    measure,
-)
 from inpaintbench.ranges import AtLeastOne, Side, Whole
 from inpaintbench.types import Hole
 from inpaintbench.view import ItemView
+
+Behaviour = Literal["as-published", "corrected"]
+
+# Number of published masks of one preset.
+PUBLISHED_MASKS = 1000
+# Least displacement of the centroid of a corrected blob over 90 frames at 832x480; with less it would look static.
+LEAST_DISPLACEMENT_PIXELS = 0.02 * measure.REFERENCE_SIZE[0]
+_MOST_DRAWS = 200
+# Of the frames that a blob is checked in, to save time; it divides the lag of the pose measurement.
+_CHECK_STEP = 5
+_CHECKED_FRAMES = (*range(0, measure.REFERENCE_FRAMES, _CHECK_STEP), measure.REFERENCE_FRAMES - 1)
 
 # Rasterisation of blobs: strokes drawn without anti-aliasing on a canvas, resampled by nearest neighbour.
 #
@@ -78,16 +79,14 @@ class Canvas:
         self._draw.line(points.ravel().tolist(), fill=1, width=brush_width)
         for disc in np.hstack([points - radius, points + radius]).tolist():
             self._draw.ellipse(disc, fill=1)
-        box = self._box(points, margin=brush_width // 2 + 2)
+        # The pixels that a stroke can touch: left, top, right and bottom.
+        margin = brush_width // 2 + 2
+        first = np.maximum(points.min(axis=0).astype(int) - margin, 0).tolist()
+        end = np.minimum(points.max(axis=0).astype(int) + margin + 1, self.size).tolist()
+        box = (first[0], first[1], end[0], end[1])
         pixels = np.asarray(self._image.crop(box))
         self._image.paste(0, box)
         return Patch(pixels, left=box[0], top=box[1])
-
-    def _box(self, points: Points, *, margin: int) -> tuple[int, int, int, int]:
-        """Left, top, right and bottom of the pixels that a stroke can touch."""
-        left, top = np.maximum(points.min(axis=0).astype(int) - margin, 0).tolist()
-        right, bottom = np.minimum(points.max(axis=0).astype(int) + margin + 1, self.size).tolist()
-        return left, top, right, bottom
 
 
 def render(points: Points, *, brush_width: int, canvas: tuple[int, int], order: Sequence[int], width: int, height: int) -> Hole:
@@ -139,28 +138,6 @@ def _nearest(length: int, size: int) -> Indices:
     return indices
 
 
-__all__ = [
-    "LEAST_DISPLACEMENT_PIXELS",
-    "PRESETS",
-    "PUBLISHED_MASKS",
-    "Behaviour",
-    "DevilBlobs",
-    "playing_order",
-    "published_seeds",
-]
-
-Behaviour = Literal["as-published", "corrected"]
-
-# Number of published masks of one preset.
-PUBLISHED_MASKS = 1000
-# Least displacement of the centroid of a corrected blob over 90 frames at 832x480; with less it would look static.
-LEAST_DISPLACEMENT_PIXELS = 0.02 * REFERENCE_SIZE[0]
-_MOST_DRAWS = 200
-# Of the frames that a blob is checked in, to save time; it divides the lag of the pose measurement.
-_CHECK_STEP = 5
-_CHECKED_FRAMES = (*range(0, REFERENCE_FRAMES, _CHECK_STEP), REFERENCE_FRAMES - 1)
-
-
 class DevilBlobs(Generator):
     """One moving blob of a named preset. Source: DEVIL (CVPR 2022) with the constants of its released masks.
 
@@ -207,8 +184,7 @@ class DevilBlobs(Generator):
         """``preset``: a name of ``PRESETS``; ``reverse``: play in reverse time; ``canvas``: (width, height) of the drawing;
         ``paired``: with the random numbers that all presets share.
         """
-        if behaviour not in get_args(Behaviour):
-            raise UnknownNameError(unknown_name("mask behaviour", behaviour, list(get_args(Behaviour))))
+        known_name("mask behaviour", behaviour, get_args(Behaviour))
         if behaviour == "as-published" and not 0 <= index < PUBLISHED_MASKS:
             raise InputError(f"mask index {index} is outside 0..{PUBLISHED_MASKS - 1}, the masks that were published")
         if base_frames < 1:
@@ -239,7 +215,7 @@ class DevilBlobs(Generator):
         if self.behaviour == "as-published":
             legacy = np.random.RandomState(published_seeds()[self.index])
             return trajectory(self.preset, legacy, frames=self.base_frames, whole_pixels=True, canvas=self.canvas)
-        frames = max(self.base_frames, REFERENCE_FRAMES)
+        frames = max(self.base_frames, measure.REFERENCE_FRAMES)
         if self.paired:
             drawn = _in_streams(
                 self.preset_name, _fitting_all(int(rng.integers(2**63)), frames, self.canvas), frames, self.canvas
@@ -281,24 +257,26 @@ def _keeps_promise(preset: str, blob: Trajectory, canvas: tuple[int, int]) -> bo
         brush_width=blob.brush_width,
         canvas=canvas,
         order=_CHECKED_FRAMES,
-        width=canvas[0] * REFERENCE_SIZE[0] // CANVAS[0],
-        height=canvas[1] * REFERENCE_SIZE[1] // CANVAS[1],
+        width=canvas[0] * measure.REFERENCE_SIZE[0] // CANVAS[0],
+        height=canvas[1] * measure.REFERENCE_SIZE[1] // CANVAS[1],
     )
-    path = centroid_path(hole)
+    path = measure.centroid_path(hole)
     if not (_moves_enough(preset, path) and _moves_enough(preset, path[::-1])):
         return False
     # Excluding the last frame, which is not a whole step after the one before it, keeps the pose pairs of all 90 frames.
-    measured = replace(measure(hole[:-1], pose_lag_frames=POSE_LAG_FRAMES // _CHECK_STEP), frames=REFERENCE_FRAMES)
-    width, height = REFERENCE_SIZE
-    return not check_labels(preset, measured, width=width, height=height)
+    measured = replace(
+        measure.measure(hole[:-1], pose_lag_frames=measure.POSE_LAG_FRAMES // _CHECK_STEP), frames=measure.REFERENCE_FRAMES
+    )
+    width, height = measure.REFERENCE_SIZE
+    return not measure.check_labels(preset, measured, width=width, height=height)
 
 
-def _moves_enough(preset: str, path: FloatArray) -> bool:
+def _moves_enough(preset: str, path: measure.FloatArray) -> bool:
     """True if the displacement is in the preset's interval, and the centroid starts to move in the first half."""
-    total, half = displacement(path), displacement(path[: (len(path) + 1) // 2])
+    total, half = measure.displacement(path), measure.displacement(path[: (len(path) + 1) // 2])
     if total is None or half is None or half < LEAST_DISPLACEMENT_PIXELS / 2:
         return False
-    least, most = EXPECTED_INTERVALS[preset].centroid_displacement_pixels
+    least, most = measure.EXPECTED_INTERVALS[preset].centroid_displacement_pixels
     return max(least, LEAST_DISPLACEMENT_PIXELS) <= total <= most
 
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench.catalogue import known_name
 from inpaintbench.errors import InputError
-from inpaintbench.masks.generators.arguments import choice, whole
-from inpaintbench.masks.generators.base import Drawn
+from inpaintbench.masks.generators.base import Drawn, whole
 
 MotionKind = Literal["static", "drifting", "tube"]
 # `bool[H, W]`, True = hole.
@@ -38,7 +38,7 @@ class Motion:
     tube_frames: int = 8
 
     def __post_init__(self) -> None:
-        choice("mask motion", self.kind, get_args(MotionKind))
+        known_name("mask motion", self.kind, get_args(MotionKind))
         speed = self.speed_pixels_per_frame
         if not (math.isfinite(speed) and speed > 0):
             raise InputError(f"speed_pixels_per_frame is {speed}, give pixels above 0 (for a mask at rest: motion 'static')")
@@ -52,30 +52,19 @@ class Motion:
         90 = down).
         """
         if self.kind == "tube" and frames > 1:
-            return self._tubes(draw, frames)
+            lengths = [min(self.tube_frames, frames - start) for start in range(0, frames, self.tube_frames)]
+            drawn = [draw() for _ in lengths]
+            hole = np.repeat(np.stack([hole for hole, _ in drawn]), lengths, axis=0)
+            merged = {name: _merge([facts[name] for _, facts in drawn], lengths) for name in drawn[0][1]}
+            return Drawn(hole, {**merged, "tubes": len(drawn)})
         hole, facts = draw()
         if self.kind == "drifting" and frames > 1:
             angle = float(rng.uniform(0.0, 2 * math.pi))
             facts["drift_degrees"] = math.degrees(angle)
-            return Drawn(_drift(hole, frames, angle, self.speed_pixels_per_frame), facts)
+            across, down = self.speed_pixels_per_frame * math.cos(angle), self.speed_pixels_per_frame * math.sin(angle)
+            shifts = [(round(frame * down), round(frame * across)) for frame in range(frames)]
+            return Drawn(np.stack([np.roll(hole, shift, axis=(0, 1)) for shift in shifts]), facts)
         return Drawn(hole[None] if frames == 1 else np.repeat(hole[None], frames, axis=0), facts)
-
-    def _tubes(self, draw: DrawFrame, frames: int) -> Drawn:
-        lengths = [min(self.tube_frames, frames - start) for start in range(0, frames, self.tube_frames)]
-        drawn = [draw() for _ in lengths]
-        hole = np.repeat(np.stack([hole for hole, _ in drawn]), lengths, axis=0)
-        return Drawn(hole, _merged_facts([facts for _, facts in drawn], lengths))
-
-
-def _drift(hole: FrameHole, frames: int, angle: float, speed: float) -> npt.NDArray[np.bool_]:
-    step_x, step_y = speed * math.cos(angle), speed * math.sin(angle)
-    return np.stack([np.roll(hole, (round(t * step_y), round(t * step_x)), axis=(0, 1)) for t in range(frames)])
-
-
-def _merged_facts(facts: list[dict[str, Any]], lengths: list[int]) -> Mapping[str, Any]:
-    """Facts of tubes of ``lengths`` frames, merged by name."""
-    merged = {name: _merge([tube[name] for tube in facts], lengths) for name in facts[0]}
-    return {**merged, "tubes": len(facts)}
 
 
 def _merge(values: list[Any], lengths: list[int]) -> Any:

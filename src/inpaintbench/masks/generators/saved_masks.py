@@ -3,30 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Literal, get_args
 
 import cv2
 import numpy as np
 
 from inpaintbench import regions, video
-from inpaintbench.catalogue import unknown_name
-from inpaintbench.errors import InputError, Rejected, UnknownNameError
+from inpaintbench.catalogue import known_name
+from inpaintbench.errors import InputError, Rejected
+from inpaintbench.masks import saved_folder
 from inpaintbench.masks.generators.base import Drawn, Generator
 from inpaintbench.masks.generators.devil_blobs import playing_order
-from inpaintbench.masks.saved_folder import Layout, content_of, folder_polarity, sequence_files
-from inpaintbench.masks.saved_polarity import (
-    POLARITIES,
-    STATE_IT,
-    VOTES,
-    Polarity,
-    Values,
-    Vote,
-    look_of,
-    read_hole_from,
-    vote_of,
-)
 from inpaintbench.ranges import Whole, WholeLevel
 from inpaintbench.types import Hole
 from inpaintbench.view import ItemView
@@ -54,9 +42,9 @@ class SavedMasks(Generator):
         *,
         folder: str,
         sequence: str | Whole | None = None,
-        layout: Layout = "auto",
+        layout: saved_folder.Layout = "auto",
         objects: Literal["all"] | Whole = "all",
-        polarity: Polarity = "detect",
+        polarity: saved_folder.Polarity = "detect",
         threshold: WholeLevel | None = None,
         dilation_pixels: Whole = 0,
         neighbourhood: Neighbourhood = "square",
@@ -64,7 +52,7 @@ class SavedMasks(Generator):
         first_frame: Whole = 0,
         lengthen: Lengthen = "reject",
         content: str | None = None,
-        folder_says: Vote | None = None,
+        folder_says: saved_folder.Vote | None = None,
     ) -> None:
         """Location and interpretation of the masks.
 
@@ -91,10 +79,10 @@ class SavedMasks(Generator):
             InputError: no such folder or sequence, or a number out of range.
             UnknownNameError: a choice that is not listed here.
         """
-        _choose("mask polarity", polarity, POLARITIES)
-        _choose("neighbourhood", neighbourhood, get_args(Neighbourhood))
-        _choose("way to lengthen masks", lengthen, get_args(Lengthen))
-        _choose("polarity of a folder", folder_says or "unclear", VOTES)
+        known_name("mask polarity", polarity, saved_folder.POLARITIES)
+        known_name("neighbourhood", neighbourhood, get_args(Neighbourhood))
+        known_name("way to lengthen masks", lengthen, get_args(Lengthen))
+        known_name("polarity of a folder", folder_says or "unclear", saved_folder.VOTES)
         if resize not in (True, False, "cover"):
             raise InputError(f"resize is {resize!r}, it must be true, false or cover")
         if first_frame < 0:
@@ -105,8 +93,15 @@ class SavedMasks(Generator):
             raise InputError(f"threshold is {threshold}, it must be a grey level from 0 to 254")
         if objects != "all" and (isinstance(objects, str) or not 0 <= objects <= 255):
             raise InputError(f'objects is {objects!r}, it must be "all" or the number of an object, 0 to 255')
-        self.sequences, self.folder_says = sequence_files(folder, layout=layout), folder_says
-        self.sequence, self.paths = _find(self.sequences, None if sequence is None else str(sequence), folder)
+        self.sequences, self.folder_says = saved_folder.sequence_files(folder, layout=layout), folder_says
+        if sequence is None and len(self.sequences) > 1:
+            raise InputError(
+                f"{folder} holds {len(self.sequences)} sequences of masks: name one of them as `sequence` "
+                f"({', '.join(list(self.sequences)[:3])} ...)"
+            )
+        name = next(iter(self.sequences)) if sequence is None else str(sequence)
+        self.sequence = known_name("sequence of masks", name, self.sequences)
+        self.paths = self.sequences[self.sequence]
         self.objects, self.polarity, self.threshold = objects, polarity, threshold
         self.dilation_pixels, self.neighbourhood = dilation_pixels, neighbourhood
         self.resize, self.first_frame, self.lengthen, self.content = resize, first_frame, lengthen, content
@@ -118,11 +113,13 @@ class SavedMasks(Generator):
             Rejected: masks of another size or too few, an empty or full hole, or an unclear polarity.
             MediaError: a file is not a mask.
         """
-        if self.content is not None and self.content != (content := content_of(self.paths)):
+        if self.content is not None and self.content != (content := saved_folder.content_of(self.paths)):
             raise Rejected(f"masks {self.sequence!r} have changed: their content is {content}, not {self.content}")
         order = self._order(view.frames)
         values, resized = self._values(view, sorted(set(order)))
-        read = read_hole_from(values, polarity=self.polarity, objects=self.objects, threshold=self.threshold, detect=self._detect)
+        read = saved_folder.read_hole_from(
+            values, polarity=self.polarity, objects=self.objects, threshold=self.threshold, detect=self._detect
+        )
         if not read.hole.any():
             raise Rejected(f"masks {self.sequence!r} are empty: no pixel of {len(values)} frames is a hole")
         hole = self._dilated(read.hole)[np.searchsorted(sorted(set(order)), order)]
@@ -138,19 +135,21 @@ class SavedMasks(Generator):
         }
         return Drawn(hole, facts)
 
-    def _detect(self, white: Hole) -> Polarity:
+    def _detect(self, white: Hole) -> saved_folder.Polarity:
         """Polarity of the folder; unclear masks follow it, and none may contradict it."""
-        folder, vote = self.folder_says or folder_polarity(self.sequences, threshold=self.threshold), vote_of(white)
+        folder = self.folder_says or saved_folder.folder_polarity(self.sequences, threshold=self.threshold)
+        vote = saved_folder.vote_of(white)
         if folder == "unclear":
             others = ", and the other masks of the folder do not tell" if len(self.sequences) > 1 else ""
-            raise Rejected(
-                f"masks {self.sequence!r}: cannot tell whether white or black is the hole ({look_of(white)}){others}: {STATE_IT}"
-            )
+            look = f"cannot tell whether white or black is the hole ({saved_folder.look_of(white)})"
+            raise Rejected(f"masks {self.sequence!r}: {look}{others}: {saved_folder.STATE_IT}")
         if vote not in (folder, "unclear"):
-            raise Rejected(f"masks {self.sequence!r} look like {vote}, but those of the folder like {folder}: {STATE_IT}")
+            raise Rejected(
+                f"masks {self.sequence!r} look like {vote}, but those of the folder like {folder}: {saved_folder.STATE_IT}"
+            )
         return folder
 
-    def _values(self, view: ItemView, places: Sequence[int]) -> tuple[Values, bool]:
+    def _values(self, view: ItemView, places: Sequence[int]) -> tuple[saved_folder.Values, bool]:
         """Values of the masks with indices ``places``, ``uint8[T, H, W]``, and True if they were resized."""
         images = [video.read_index_image(self.paths[place]) for place in places]
         misfits = [image.shape for image in images if image.shape != (view.height, view.width)]
@@ -162,7 +161,7 @@ class SavedMasks(Generator):
         fitted = [self._fitted(image, view.width, view.height) if misfits else image for image in images]
         return np.asarray(np.stack(fitted), np.uint8), bool(misfits)
 
-    def _fitted(self, image: Values, width: int, height: int) -> Values:
+    def _fitted(self, image: saved_folder.Values, width: int, height: int) -> saved_folder.Values:
         rows, columns = height, width
         if self.resize == "cover":
             # The same integers as in the normalizer `cover`; the slack keeps exact multiples exact.
@@ -190,20 +189,3 @@ class SavedMasks(Generator):
         if not self.dilation_pixels or self.neighbourhood == "square":
             return regions.dilate(hole, radius=self.dilation_pixels)
         return regions.dilate_by_cross(hole, times=self.dilation_pixels)
-
-
-def _choose(kind: str, value: str, known: Sequence[str]) -> None:
-    if value not in known:
-        raise UnknownNameError(unknown_name(kind, value, list(known)))
-
-
-def _find(sequences: Mapping[str, tuple[Path, ...]], sequence: str | None, folder: str) -> tuple[str, tuple[Path, ...]]:
-    if sequence is None and len(sequences) > 1:
-        raise InputError(
-            f"{folder} holds {len(sequences)} sequences of masks: name one of them as `sequence` "
-            f"({', '.join(list(sequences)[:3])} ...)"
-        )
-    name = next(iter(sequences)) if sequence is None else sequence
-    if name not in sequences:
-        raise UnknownNameError(unknown_name("sequence of masks", name, list(sequences)))
-    return name, sequences[name]

@@ -11,13 +11,13 @@ from typing import Any, get_args
 
 import numpy as np
 
-from inpaintbench.catalogue import unknown_name
+from inpaintbench import regions
+from inpaintbench.catalogue import known_name
 from inpaintbench.deviations import Deviation
-from inpaintbench.errors import InputError, Rejected, UnknownNameError
+from inpaintbench.errors import InputError, Rejected
 from inpaintbench.masks.generators.base import Drawn, Generator
 from inpaintbench.masks.overlays.fonts import find_font, installed_families
-from inpaintbench.masks.overlays.layout import Placed, place
-from inpaintbench.masks.overlays.raster import Track, fits_half, render, thinned_out
+from inpaintbench.masks.overlays.raster import Placed, Track, fits_half, place, render, thinned_out
 from inpaintbench.masks.overlays.styles import Difficulty, Style, check_fields, draw_style
 from inpaintbench.types import Plain, TextEvent
 from inpaintbench.view import ItemView
@@ -73,8 +73,7 @@ class Subtitles(Generator):
         Raises:
             InputError: a family is not installed or cannot be looked for, or a field of the style is out of range.
         """
-        if difficulty not in get_args(Difficulty):
-            raise UnknownNameError(unknown_name("subtitle difficulty", difficulty, list(get_args(Difficulty))))
+        known_name("subtitle difficulty", difficulty, get_args(Difficulty))
         if families is not None and (not families or isinstance(families, str)):
             raise InputError(f"families is {families!r}, it must be a list of at least one font family, e.g. ['bundled']")
         self.fixed: dict[str, Any] = dict(style or {})
@@ -143,6 +142,8 @@ def _measured(track: Track, placed: Sequence[Placed]) -> dict[str, Any]:
     counts = np.bincount(track.shown, minlength=len(track.pictures))
     holes = np.array([np.mean(picture.alpha > 0) for picture in track.pictures])
     texts = np.array([np.mean(picture.text_alpha > 0) for picture in track.pictures])
+    painted = np.any([picture.alpha > 0 for picture in track.pictures], axis=0)
+    rows, columns = regions.box_of(painted) or (slice(0, 0), slice(0, 0))
     faces = sorted({piece.font.path for text in placed for line in text.block.lines for piece in line.pieces})
     return {
         "lines_most": max(len(text.block.lines) for text in placed),
@@ -150,17 +151,11 @@ def _measured(track: Track, placed: Sequence[Placed]) -> dict[str, Any]:
         "overlay_fraction": float(counts @ holes / counts.sum()),
         "text_fraction": float(counts @ texts / counts.sum()),
         "overlay_fraction_peak": float(holes[counts > 0].max()),
-        "overlay_box": _box(track),
+        # ``[row, column, height, width]`` of all pixels that are painted in any frame.
+        "overlay_box": [rows.start, columns.start, rows.stop - rows.start, columns.stop - columns.start],
         "frames_with_text": int(counts[holes > 0].sum()),
         "fonts": [f"{Path(path).name} {_short_hash(path)}" for path in faces],
     }
-
-
-def _box(track: Track) -> list[int]:
-    """Bounding box ``[row, column, height, width]`` of all pixels that are painted in any frame."""
-    painted = np.any([picture.alpha > 0 for picture in track.pictures], axis=0)
-    rows, columns = np.flatnonzero(painted.any(axis=1)), np.flatnonzero(painted.any(axis=0))
-    return [int(rows[0]), int(columns[0]), int(rows[-1] - rows[0] + 1), int(columns[-1] - columns[0] + 1)]
 
 
 @lru_cache(maxsize=256)

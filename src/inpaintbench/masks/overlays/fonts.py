@@ -67,7 +67,7 @@ def find_font(
     lacking = missing(primary, characters)
     if not lacking:
         return primary
-    for face in _closest(_faces_with("".join(sorted(set(lacking)))), bold=bold, italic=italic):
+    for face in _closest(_faces_with(lacking), bold=bold, italic=italic):
         fallback = _font_file(face, bold=bold, italic=italic)
         if not missing(fallback, characters):
             return fallback
@@ -124,21 +124,16 @@ def load(font: FontFile, pixels: float) -> ImageFont.FreeTypeFont:
 
 def missing(font: FontFile, characters: str) -> str:
     """Characters that the face has no glyph for."""
-    return "".join(letter for letter in characters if not _has_glyph(font.path, font.index, letter))
-
-
-@lru_cache(maxsize=100_000)
-def _has_glyph(path: str, index: int, letter: str) -> bool:
-    if unicodedata.category(letter)[0] in "CZM":  # control characters, spaces and marks draw no glyph of their own
-        return True
-    return _is_drawn(path, index, letter)
+    # Control characters, spaces and marks draw no glyph of their own.
+    drawn = (letter for letter in characters if unicodedata.category(letter)[0] not in "CZM")
+    return "".join(letter for letter in drawn if not _is_drawn(font.path, font.index, letter))
 
 
 def _is_drawn(path: str, index: int, letter: str) -> bool:
     return _glyph(path, index, letter) != _glyph(path, index, _NO_CHARACTER)
 
 
-@lru_cache(maxsize=10_000)
+@lru_cache(maxsize=100_000)
 def _glyph(path: str, index: int, letter: str) -> tuple[tuple[int, int], bytes]:
     """Bitmap of one character: size and bytes; all missing characters have the same."""
     mask = _probe(path, index).getmask(letter, mode="L")
@@ -157,28 +152,29 @@ def _family_face(family: str, bold: bool, italic: bool, substitute: bool) -> Fon
     faces = _faces()
     matching = [face for face in faces if family.casefold() in {name.casefold() for name in face.families}]
     if not matching and substitute and not family.startswith("-"):
-        names = set(_run("fc-match", "--format=%{family}", _escaped(family)).casefold().split(","))
+        escaped = "".join("\\" + letter if letter in "\\-:," else letter for letter in family)
+        names = set(_run("fc-match", "--format=%{family}", escaped).casefold().split(","))
         matching = [face for face in faces if names & {name.casefold() for name in face.families}]
     if not matching and substitute:
         return _family_face(BUNDLED, bold, italic, False)
     if not matching:
-        raise InputError(_unknown_family(family))
+        raise _not_installed(family)
     return _font_file(_closest(matching, bold=bold, italic=italic)[0], bold=bold, italic=italic)
 
 
-def _unknown_family(family: str) -> str:
+def _not_installed(family: str) -> InputError:
     if shutil.which("fc-list") is None:
-        return (
+        return InputError(
             f"the font family {family!r} cannot be looked for, because fontconfig's program fc-list is missing: install it "
             f"(Debian: apt install fontconfig, macOS: brew install fontconfig), or choose {BUNDLED!r}, which always works"
         )
     names = sorted({name for face in _faces() for name in face.families})
     if not names:
-        return f"the font family {family!r} is not installed; no font is, so choose {BUNDLED!r}, which always works"
+        return InputError(f"the font family {family!r} is not installed; no font is, so choose {BUNDLED!r}, which always works")
     near = difflib.get_close_matches(family, names, n=3, cutoff=0.4) or names[:5]
     words = family.lower().split()
     packages = " or ".join(dict.fromkeys(["fonts-" + "-".join(words[:1]), "fonts-" + "-".join(words)]))
-    return (
+    return InputError(
         f"the font family {family!r} is not installed; installed are e.g. {', '.join(map(repr, near))}, and {BUNDLED!r} always "
         f"works. On Debian a package such as {packages} may bring it"
     )
@@ -200,19 +196,18 @@ def _font_file(face: _Face, *, bold: bool, italic: bool) -> FontFile:
     return FontFile(face.path, face.number, embolden=bold and face.weight < 150, slant=italic and face.slant == 0)
 
 
-@lru_cache(maxsize=1)
 def _faces() -> tuple[_Face, ...]:
     """Installed outline fonts that are not variable fonts; none without fontconfig."""
     return _listed(":outline=true:variable=false")
 
 
-@lru_cache(maxsize=1000)
 def _faces_with(characters: str) -> tuple[_Face, ...]:
-    codes = " ".join(f"{ord(letter):x}" for letter in characters)
+    codes = " ".join(f"{ord(letter):x}" for letter in sorted(set(characters)))
     faces = _listed(f":outline=true:variable=false:charset={codes}")
     return faces or ((_Face((BUNDLED,), _BUNDLED_PATH, 0, _REGULAR, 0, 100),) if not _faces() else ())
 
 
+@lru_cache(maxsize=1000)
 def _listed(pattern: str) -> tuple[_Face, ...]:
     output = _run("fc-list", "--format=%{file}\t%{index}\t%{family}\t%{weight}\t%{slant}\t%{width}\n", pattern)
     faces = []
@@ -231,7 +226,3 @@ def _run(program: str, *arguments: str) -> str:
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return completed.stdout if completed.returncode == 0 else ""
-
-
-def _escaped(family: str) -> str:
-    return "".join("\\" + letter if letter in "\\-:," else letter for letter in family)

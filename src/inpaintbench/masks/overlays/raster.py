@@ -1,20 +1,151 @@
-"""Rasterisation of placed text, with exact opacity and colour; its limit on the hidden share of a frame; its blending."""
+"""Subtitles on frames: where each text stands and when, its pixels with exact opacity and colour, and its blending."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageDraw
 
+from inpaintbench import regions
 from inpaintbench.errors import MaskShapeError
 from inpaintbench.masks.overlays.fonts import load
-from inpaintbench.masks.overlays.layout import Placed
-from inpaintbench.masks.overlays.styles import Rgba
-from inpaintbench.masks.overlays.wrapping import Line, Piece
-from inpaintbench.types import Alpha, Frames
+from inpaintbench.masks.overlays.styles import PixelStyle, Rgba, Style, apply_tags, in_pixels, stated
+from inpaintbench.masks.overlays.wrapping import Line, Piece, wrapped
+from inpaintbench.types import Alpha, Frames, TextEvent
+
+# Share of the frame's height that one text may take.
+MOST_HEIGHT_FRACTION = 0.9
+
+
+@dataclass(frozen=True)
+class Block:
+    """Lines of an event that are on screen together."""
+
+    event: int
+    """Index of the event, in the order of starts."""
+    first_frame: int
+    end_frame: int
+    lines: tuple[Line, ...]
+    style: PixelStyle
+    alignment: int
+
+    @property
+    def width(self) -> int:
+        """Width of the widest line, pixels."""
+        return max(line.width for line in self.lines)
+
+    @property
+    def height(self) -> int:
+        """Height of all lines, pixels."""
+        return sum(line.height for line in self.lines)
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Block with the position of its upper left corner, pixels; the box around it extends ``padding`` farther."""
+
+    block: Block
+    left: int
+    top: int
+
+
+def place(
+    events: Sequence[TextEvent],
+    style: Style,
+    *,
+    frames: int,
+    height: int,
+    width: int,
+    fps: float,
+    ends: Mapping[int, int] = MappingProxyType({}),
+) -> list[Placed]:
+    """Lay out every block that is on screen in frames 0 ... ``frames`` - 1, in the order of starts.
+
+    An event shows in frames ``start_seconds <= frame / fps < end_seconds``. A text of more lines than the style allows continues
+    in further blocks, which share its time by their characters. A text keeps its position while it is on screen: one that starts
+    later goes above it (at the top of the frame: below it), and where there is no room it is moved back into the frame, over
+    others. ``ends``: index of an event, in the order of starts -> frame from which on it is hidden.
+
+    Raises:
+        InputError: a font is missing, or a text needs shaping and Pillow has no raqm.
+    """
+    base = in_pixels(style, height=height, width=width)
+    placed: list[Placed] = []
+    for number, event in enumerate(sorted(events, key=lambda event: event.start_seconds)):
+        if _frame(event.end_seconds, fps) <= 0 or _frame(event.start_seconds, fps) >= frames:
+            continue
+        event_style = base if event.style is None else stated(event.style, base, height=height, width=width)
+        for full in _blocks(number, event, event_style, height=height, width=width, fps=fps):
+            block = replace(full, end_frame=min(full.end_frame, ends.get(number, full.end_frame)))
+            if block.first_frame < min(block.end_frame, frames) and block.end_frame > 0:
+                concurrent = [
+                    earlier
+                    for earlier in placed
+                    if earlier.block.first_frame < block.end_frame and block.first_frame < earlier.block.end_frame
+                ]
+                placed.append(_placed(block, concurrent, height=height, width=width))
+    return placed
+
+
+def _frame(seconds: float, fps: float) -> int:
+    """First frame at or after ``seconds``; differences below a millionth of a frame are rounding."""
+    return math.ceil(seconds * fps - 1e-6)
+
+
+def _blocks(number: int, event: TextEvent, style: PixelStyle, *, height: int, width: int, fps: float) -> list[Block]:
+    tagged = apply_tags(event.text, style, height=height)
+    most = max(style.look.pixels, width - style.margins[0] - style.margins[1])
+    lines = [line for runs in tagged.lines for line in wrapped(runs, most_pixels=most, empty=style.look)]
+    if not any(letter.text.strip() for line in lines for letter in line.pieces):
+        return []
+    room = int(MOST_HEIGHT_FRACTION * height / max(line.height for line in lines))
+    # Pages, as even as possible.
+    count = -(-len(lines) // max(1, min(style.lines_most, room)))
+    pages = [lines[len(lines) * page // count : len(lines) * (page + 1) // count] for page in range(count)]
+    total = sum(line.characters for line in lines)
+    seconds, blocks, shown = event.end_seconds - event.start_seconds, [], 0
+    for page in pages:
+        start = event.start_seconds + seconds * shown / total
+        shown += sum(line.characters for line in page)
+        end = event.start_seconds + seconds * shown / total
+        blocks.append(Block(number, _frame(start, fps), _frame(end, fps), tuple(page), style, tagged.alignment))
+    return blocks
+
+
+def _placed(block: Block, others: Sequence[Placed], *, height: int, width: int) -> Placed:
+    style = block.style
+    left_margin, right_margin, vertical = style.margins
+    column, row = (block.alignment - 1) % 3, (block.alignment - 1) // 3
+    left = (left_margin, (left_margin + width - right_margin - block.width) // 2, width - right_margin - block.width)[column]
+    top = (height - vertical - block.height, (height - block.height) // 2, vertical)[row]
+    # Room for the padding: a box that extends beyond the frame would lose its border.
+    room = min(style.padding if style.background != "none" else 0, max(0, (height - block.height) // 2))
+    top = min(max(top, room), height - block.height - room)
+    top = _free(top, block, others, left, upwards=row == 0)
+    return Placed(block, left, min(max(top, 0), max(0, height - block.height)))
+
+
+def _free(top: int, block: Block, others: Sequence[Placed], left: int, *, upwards: bool) -> int:
+    """Nearest row above (or below) ``top`` where the block covers none of ``others``, which it passes one by one."""
+    reach = _reach(block.style)
+    for other in sorted(others, key=lambda placed: placed.top, reverse=upwards):
+        gap = max(reach, _reach(other.block.style))
+        beside = left >= other.left + other.block.width + gap or other.left >= left + block.width + gap
+        if beside or top >= other.top + other.block.height + gap or other.top >= top + block.height + gap:
+            continue
+        top = other.top - block.height - gap if upwards else other.top + other.block.height + gap
+    return top
+
+
+def _reach(style: PixelStyle) -> int:
+    """Extent of a block beyond its lines, pixels."""
+    return max(style.padding if style.background != "none" else 0, math.ceil(style.outline_pixels + style.shadow_pixels))
+
 
 Levels = npt.NDArray[np.uint8]
 FloatArray = npt.NDArray[np.float32]
@@ -74,51 +205,35 @@ def draw(placed: Sequence[Placed], *, height: int, width: int) -> Picture:
         alpha = alpha * keep + opacity
     for mask, colour in _text_layers(placed, height, width):
         letters = np.maximum(letters, mask * np.float32(colour[3] / 255))
-    return _quantised(paint, alpha, letters)
-
-
-def _quantised(paint: FloatArray, alpha: FloatArray, letters: FloatArray) -> Picture:
-    opacity = np.rint(255 * alpha).astype(np.uint8)
-    opacity[opacity < LEAST_ALPHA] = 0
-    colour = np.rint(np.clip(paint / np.maximum(alpha, 1e-6)[..., None], 0, 255)).astype(np.uint8)
-    colour[opacity == 0] = 0
+    levels = np.rint(255 * alpha).astype(np.uint8)
+    levels[levels < LEAST_ALPHA] = 0
+    shown = np.rint(np.clip(paint / np.maximum(alpha, 1e-6)[..., None], 0, 255)).astype(np.uint8)
+    shown[levels == 0] = 0
     text = np.rint(255 * letters).astype(np.uint8)
     text[text < LEAST_ALPHA] = 0
-    return Picture(opacity, colour, text)
+    return Picture(levels, shown, text)
 
 
 def _layers(placed: Sequence[Placed], height: int, width: int) -> Iterator[tuple[FloatArray, Rgba]]:
-    yield from _box_layers(placed, height, width)
+    boxed = [text for text in placed if text.block.style.background != "none" and text.block.style.box[3]]
+    for colour in dict.fromkeys(text.block.style.box for text in boxed):
+        # The union of its boxes, so that overlaps of half transparent ones are not darker.
+        mask = np.zeros((height, width), np.float32)
+        for text in boxed:
+            block, pad = text.block, text.block.style.padding
+            boxes = [(text.left, text.top, block.width, block.height)]
+            if block.style.background != "box":
+                boxes = [(left, top, line.width, line.height) for line, left, top in _lines(text)]
+            for left, top, across, down in boxes if block.style.box == colour else ():
+                mask[max(0, top - pad) : max(0, top + down + pad), max(0, left - pad) : max(0, left + across + pad)] = 1
+        yield mask, colour
     for text in placed:
-        style = text.block.style
-        outline = style.outline_pixels
+        style, outline = text.block.style, text.block.style.outline_pixels
         if style.shadow_pixels > 0 and style.shadow[3]:
-            shift = style.shadow_pixels
-            yield _mask(_pieces(text), height, width, outline=outline, shift=shift), style.shadow
+            yield _mask(_pieces(text), height, width, outline=outline, shift=style.shadow_pixels), style.shadow
         if outline > 0 and style.outline[3]:
             yield _mask(_pieces(text), height, width, outline=outline), style.outline
     yield from _text_layers(placed, height, width)
-
-
-def _box_layers(placed: Sequence[Placed], height: int, width: int) -> Iterator[tuple[FloatArray, Rgba]]:
-    """Layer for each colour of boxes: their union, so that overlaps of half transparent boxes are not darker."""
-    boxed = [text for text in placed if text.block.style.background != "none" and text.block.style.box[3]]
-    for colour in dict.fromkeys(text.block.style.box for text in boxed):
-        mask = np.zeros((height, width), np.float32)
-        for text in boxed:
-            if text.block.style.box == colour:
-                for left, top, right, bottom in _boxes(text):
-                    mask[max(0, top) : max(0, bottom), max(0, left) : max(0, right)] = 1
-        yield mask, colour
-
-
-def _boxes(placed: Placed) -> Iterator[tuple[int, int, int, int]]:
-    block, pad = placed.block, placed.block.style.padding
-    if block.style.background == "box":
-        yield placed.left - pad, placed.top - pad, placed.left + block.width + pad, placed.top + block.height + pad
-        return
-    for line, left, top in _lines(placed):
-        yield left - pad, top - pad, left + line.width + pad, top + line.height + pad
 
 
 def _lines(placed: Placed) -> Iterator[tuple[Line, int, int]]:
@@ -191,26 +306,13 @@ def over(truth: Frames, alpha: Alpha, colour: Frames) -> Frames:
         raise MaskShapeError(f"alpha {alpha.shape} and colour {colour.shape} do not fit the frames {truth.shape}")
     painted = truth.copy()
     for frame, opacity, paint in zip(painted, alpha, colour, strict=True):
-        rows, columns = np.flatnonzero(opacity.any(axis=1)), np.flatnonzero(opacity.any(axis=0))
-        if len(rows):
-            box = np.s_[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
-            frame[box] = _mixed(frame[box], opacity[box], paint[box])
+        if box := regions.box_of(opacity):
+            weight = opacity[box][..., None].astype(np.uint16)
+            total = frame[box] * (255 - weight) + paint[box] * weight
+            # Division by 255 with rounding, exact for 0 ... 65025; 65025 + 128 + 254 still fits into 16 bits.
+            total += 128
+            frame[box] = (total + (total >> 8)) >> 8
     return painted
-
-
-def _mixed(
-    below: np.ndarray[tuple[int, ...], np.dtype[np.uint8]],
-    opacity: np.ndarray[tuple[int, ...], np.dtype[np.uint8]],
-    paint: np.ndarray[tuple[int, ...], np.dtype[np.uint8]],
-) -> np.ndarray[tuple[int, ...], np.dtype[np.uint16]]:
-    weight = opacity[..., None].astype(np.uint16)
-    total = below * (255 - weight)
-    total += paint * weight
-    # Division by 255 with rounding, exact for 0 ... 65025; 65025 + 128 + 254 still fits into 16 bits.
-    total += 128
-    total += total >> 8
-    total >>= 8
-    return total
 
 
 # Share of a frame; the largest of the published clips.
@@ -235,23 +337,15 @@ def thinned_out(
     placed = place(ends)
     frame = 0
     while frame < frames:
-        shown = _shown(placed, frame)
+        shown = tuple(text for text in placed if text.block.first_frame <= frame < text.block.end_frame)
         if shown not in fits:
             fits[shown] = fits_half(draw(shown, height=height, width=width))
         if fits[shown]:
-            frame = _next_change(placed, frame, frames)
+            changes = {end for text in placed for end in (text.block.first_frame, text.block.end_frame)}
+            frame = min((change for change in changes if change > frame), default=frames)
             continue
         too_large = [text for text in shown if len(shown) > 1 and not fits_half(draw([text], height=height, width=width))]
         ends[min(text.block.event for text in too_large or shown)] = frame
         placed = place(ends)
         frame = 0  # hidden pages leave room for earlier texts, whose positions change
     return placed, len(ends)
-
-
-def _shown(placed: Sequence[Placed], frame: int) -> tuple[Placed, ...]:
-    return tuple(text for text in placed if text.block.first_frame <= frame < text.block.end_frame)
-
-
-def _next_change(placed: Sequence[Placed], frame: int, frames: int) -> int:
-    changes = {end for text in placed for end in (text.block.first_frame, text.block.end_frame)}
-    return min((change for change in changes if change > frame), default=frames)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
@@ -14,8 +14,7 @@ from PIL import features
 
 from inpaintbench.errors import InputError
 from inpaintbench.masks.overlays.fonts import FontFile, load, split_by_font
-from inpaintbench.masks.overlays.styles import Look
-from inpaintbench.masks.overlays.tags import Run
+from inpaintbench.masks.overlays.styles import Look, Run
 
 # Unicode bidirectional algorithm (annex 9): embedding levels of a paragraph, and the visual order of its pieces.
 #
@@ -47,7 +46,14 @@ def levels(text: str) -> list[int]:
     base = base_level(text)
     direction = "R" if base else "L"
     kinds = _weak([unicodedata.bidirectional(letter) or "L" for letter in text], direction)
-    _pair_brackets(text, kinds, direction)
+    # Resolve pairs of brackets (rule N0): both take the direction of their content, else of the text before them.
+    for opening, closing in _bracket_pairs(text, kinds):
+        inside = {_STRONG.get(kind, "") for kind in kinds[opening + 1 : closing]} - {""}
+        if direction in inside:
+            kinds[opening] = kinds[closing] = direction
+        elif inside:
+            before = next((_STRONG[kind] for kind in reversed(kinds[:opening]) if kind in _STRONG), direction)
+            kinds[opening] = kinds[closing] = before
     _neutral(kinds, direction)
     raised = {"L": base % 2, "R": 1 - base % 2, "EN": 2 - base % 2, "AN": 2 - base % 2}
     return [base + raised[kind] for kind in kinds]
@@ -97,17 +103,6 @@ def _terminators(kinds: list[str]) -> None:
         start = end
 
 
-def _pair_brackets(text: str, kinds: list[str], paragraph: str) -> None:
-    """Resolve pairs of brackets (rule N0): both take the direction of their content, else of the text before them."""
-    for opening, closing in _bracket_pairs(text, kinds):
-        inside = {_STRONG.get(kind, "") for kind in kinds[opening + 1 : closing]} - {""}
-        if paragraph in inside:
-            kinds[opening] = kinds[closing] = paragraph
-        elif inside:
-            before = next((_STRONG[kind] for kind in reversed(kinds[:opening]) if kind in _STRONG), paragraph)
-            kinds[opening] = kinds[closing] = before
-
-
 def _bracket_pairs(text: str, kinds: Sequence[str]) -> list[tuple[int, int]]:
     waiting: list[tuple[str, int]] = []
     pairs: list[tuple[int, int]] = []
@@ -154,13 +149,6 @@ class _Letter(NamedTuple):
     """Embedding level in the paragraph: even = left to right, odd = right to left."""
 
 
-class _Part(NamedTuple):
-    text: str
-    look: Look
-    font: FontFile
-    level: int
-
-
 @dataclass(frozen=True)
 class Piece:
     """Letters of one look, one face and one direction, positioned in a line."""
@@ -201,7 +189,10 @@ def wrapped(runs: Sequence[Run], *, most_pixels: float, empty: Look) -> list[Lin
         InputError: a font is missing, or the text needs shaping and Pillow has no raqm.
     """
     text = "".join(run.text for run in runs)
-    _require_shaping(text)
+    if any(low <= ord(letter) <= high for letter in text for low, high in _SHAPED) and not features.check("raqm"):
+        raise InputError(
+            f"the text {text[:30]!r} needs shaping and Pillow has no raqm here: install Pillow's own wheel, or libraqm"
+        )
     looks = [run.look for run in runs for _ in run.text]
     letters = [_Letter(*letter) for letter in zip(text, looks, levels(text), strict=True)]
     lines: list[Line] = []
@@ -219,7 +210,8 @@ def wrapped(runs: Sequence[Run], *, most_pixels: float, empty: Look) -> list[Lin
 def _line_end(letters: Sequence[_Letter], start: int, most_pixels: float) -> int:
     """End of a line that begins at ``start``: the last break that fits, else one inside the first word."""
     best = start
-    for end in _breaks(letters, start):
+    breaks = (end for end in range(start + 1, len(letters)) if _may_break(letters[end - 1].text, letters[end].text))
+    for end in (*breaks, len(letters)):
         if _width(letters[start:end]) > most_pixels:
             break
         best = end
@@ -231,19 +223,12 @@ def _line_end(letters: Sequence[_Letter], start: int, most_pixels: float) -> int
     return best
 
 
-def _breaks(letters: Sequence[_Letter], start: int) -> list[int]:
-    inside = [index for index in range(start + 1, len(letters)) if _may_break(letters[index - 1].text, letters[index].text)]
-    return [*inside, len(letters)]
-
-
 def _may_break(before: str, after: str) -> bool:
     if after in _NEVER_FIRST or before in _NEVER_LAST or _is_mark(after) or after == " ":
         return False
-    return before in " -\N{ZERO WIDTH SPACE}" or _is_wide(before) or _is_wide(after)
-
-
-def _is_wide(letter: str) -> bool:
-    return unicodedata.east_asian_width(letter) in "WF" and not "\uac00" <= letter <= "\ud7a3"  # Korean breaks at spaces
+    # Korean breaks at spaces.
+    wide = (unicodedata.east_asian_width(letter) in "WF" and not "\uac00" <= letter <= "\ud7a3" for letter in (before, after))
+    return before in " -\N{ZERO WIDTH SPACE}" or any(wide)
 
 
 def _is_mark(letter: str) -> bool:
@@ -251,57 +236,36 @@ def _is_mark(letter: str) -> bool:
 
 
 def _width(letters: Sequence[_Letter]) -> float:
-    return sum(_run_width(*run) for run in _runs(_stripped(letters)))
-
-
-def _stripped(letters: Sequence[_Letter]) -> Sequence[_Letter]:
-    end = len(letters)
-    while end > 1 and letters[end - 1].text == " ":
-        end -= 1
-    return letters[:end]
+    return sum(piece.width for run in _runs(letters) for piece in _unplaced(*run))
 
 
 def _runs(letters: Sequence[_Letter]) -> list[tuple[str, Look, int]]:
-    grouped = groupby(letters, key=itemgetter(1, 2))
+    """Runs of one look and level, without the spaces at the end of the line."""
+    end = len(letters)
+    while end > 1 and letters[end - 1].text == " ":
+        end -= 1
+    grouped = groupby(letters[:end], key=itemgetter(1, 2))
     return [("".join(letter.text for letter in group), look, level) for (look, level), group in grouped]
 
 
 @lru_cache(maxsize=4096)
-def _run_width(text: str, look: Look, level: int) -> float:
-    return sum(_part_width(part) for part in _parts(text, look, level))
-
-
-def _parts(text: str, look: Look, level: int) -> list[_Part]:
+def _unplaced(text: str, look: Look, level: int) -> tuple[Piece, ...]:
+    """Pieces of one face each, at the left end of the line."""
+    direction = ("ltr", "rtl")[level % 2] if features.check("raqm") else None
     pieces = split_by_font(text, look.family, bold=look.bold, italic=look.italic, substitute=look.substitute)
-    return [_Part(piece, look, font, level) for piece, font in pieces]
-
-
-def _part_width(part: _Part) -> float:
-    return load(part.font, part.look.pixels).getlength(part.text, direction=_direction(part.level))
-
-
-def _direction(level: int) -> str | None:
-    return ("ltr", "rtl")[level % 2] if features.check("raqm") else None
+    lengths = [load(font, look.pixels).getlength(piece, direction=direction) for piece, font in pieces]
+    return tuple(Piece(piece, look, font, direction, 0.0, width) for (piece, font), width in zip(pieces, lengths, strict=True))
 
 
 def _line(letters: Sequence[_Letter]) -> Line:
     """Lay out the letters of one line as pieces, in visual order from left to right."""
-    stripped = _stripped(letters)
-    parts = [part for run in _runs(stripped) for part in _parts(*run)]
+    runs = _runs(letters)
+    unplaced = [(level, piece) for text, look, level in runs for piece in _unplaced(text, look, level)]
     pieces: list[Piece] = []
     left = 0.0
-    for part in seen_order(parts, lambda part: part.level):
-        width = _part_width(part)
-        pieces.append(Piece(part.text, part.look, part.font, _direction(part.level), left, width))
-        left += width
-    metrics = [load(part.font, part.look.pixels).getmetrics() for part in parts]
+    for _, piece in seen_order(unplaced, itemgetter(0)):
+        pieces.append(replace(piece, left=left))
+        left += piece.width
+    metrics = [load(piece.font, piece.look.pixels).getmetrics() for piece in pieces]
     ascent, descent = max(metric[0] for metric in metrics), max(metric[1] for metric in metrics)
-    return Line(tuple(pieces), max(1, round(left)), ascent, descent, len(stripped))
-
-
-def _require_shaping(text: str) -> None:
-    shaped = [letter for letter in text if any(low <= ord(letter) <= high for low, high in _SHAPED)]
-    if shaped and not features.check("raqm"):
-        raise InputError(
-            f"the text {text[:30]!r} needs shaping and Pillow has no raqm here: install Pillow's own wheel, or libraqm"
-        )
+    return Line(tuple(pieces), max(1, round(left)), ascent, descent, sum(len(text) for text, _, _ in runs))

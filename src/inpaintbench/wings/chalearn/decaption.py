@@ -25,8 +25,8 @@ from inpaintbench.deviations import Deviation
 from inpaintbench.errors import RunError
 from inpaintbench.executors.base import Executor, Rejection
 from inpaintbench.export import slices
+from inpaintbench.export.card.plots import histogram_svg
 from inpaintbench.export.growing import appended
-from inpaintbench.export.histogram import histogram_svg
 from inpaintbench.masks import render
 from inpaintbench.masks.overlays.fonts import BUNDLED, find_font
 from inpaintbench.recipes import leakage, stages

@@ -21,7 +21,7 @@ from inpaintbench.executors.base import Executor, Rejection
 from inpaintbench.export import slices
 from inpaintbench.export.growing import appended
 from inpaintbench.masks import render
-from inpaintbench.masks.generators.brush_shapes import PRESETS
+from inpaintbench.masks.generators.brush_box import PRESETS
 from inpaintbench.recipes import levels, saved_pairs, stages
 from inpaintbench.recipes.options import (
     BY_TURN,

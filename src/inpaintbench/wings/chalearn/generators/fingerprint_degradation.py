@@ -10,9 +10,9 @@ from typing import Any, Literal, get_args
 import cv2
 import numpy as np
 
+from inpaintbench.catalogue import known_name
 from inpaintbench.errors import InputError, Rejected
 from inpaintbench.files import file_sha256
-from inpaintbench.masks.generators.arguments import choice
 from inpaintbench.masks.generators.base import Drawn, Generator
 from inpaintbench.ranges import Amount, WholeLevel
 from inpaintbench.types import item_rng
@@ -82,7 +82,7 @@ class FingerprintDegradation(Generator):
             InputError: a number out of range, an effect of another recipe, or a folder without pictures.
             UnknownNameError: a choice that is not listed here.
         """
-        self.recipe = choice("recipe of degradation", recipe, get_args(Recipe))
+        self.recipe = known_name("recipe of degradation", recipe, get_args(Recipe))
         if isinstance(strength, bool) or not isinstance(strength, int | float) or not 0 <= strength <= MOST_STRENGTH:
             raise InputError(
                 f"strength is {strength!r}, give a number from 0 (no effect) to {MOST_STRENGTH:g}; 1 is the challenge's"
@@ -93,15 +93,15 @@ class FingerprintDegradation(Generator):
         for name in effects or ():
             if name in EFFECTS["corrected"] and name not in EFFECTS[recipe]:
                 raise InputError(f"effect {name!r} is not one of recipe {recipe!r}: leave it out, or use recipe 'corrected'")
-            choice("effect", name, EFFECTS[recipe])
+            known_name("effect", name, EFFECTS[recipe])
         # Each once, in the recipe's order.
         self.effects = tuple(name for name in EFFECTS[recipe] if effects is None or name in effects)
         self.kinds: tuple[str, ...]
         if isinstance(backgrounds, str):
-            choice("backgrounds", backgrounds, (*BACKGROUNDS, *surfaces.MATERIALS))
+            known_name("backgrounds", backgrounds, (*BACKGROUNDS, *surfaces.MATERIALS))
             self.kinds = tuple(surfaces.MATERIALS) if backgrounds == "procedural" else (backgrounds,)
         elif backgrounds:
-            self.kinds = tuple(choice("background", kind, surfaces.MATERIALS) for kind in backgrounds)
+            self.kinds = tuple(known_name("background", kind, surfaces.MATERIALS) for kind in backgrounds)
         else:
             known = ", ".join(surfaces.MATERIALS)
             raise InputError(f"backgrounds is {backgrounds!r}, name at least one of {known}, or say 'none'")
