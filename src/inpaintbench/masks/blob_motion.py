@@ -57,21 +57,49 @@ class BlobPreset:
 
 
 _SMALL_STIFF = BlobPreset(
-    control_points=(10, 22), head_speed=(10, 35), head_acceleration=(0, 50), brush_width=(75, 150), start_gap=400,
-    acceleration_probability=0.05, acceleration_limit=0.05, centroid_distance=300, centroid_pull=1.0,
-)  # fmt: skip
+    control_points=(10, 22),
+    head_speed=(10, 35),
+    head_acceleration=(0, 50),
+    brush_width=(75, 150),
+    start_gap=400,
+    acceleration_probability=0.05,
+    acceleration_limit=0.05,
+    centroid_distance=300,
+    centroid_pull=1.0,
+)
 _SMALL_LIMBER = BlobPreset(
-    control_points=(10, 22), head_speed=(10, 25), head_acceleration=(0, 50), brush_width=(50, 125), start_gap=400,
-    acceleration_probability=0.8, acceleration_limit=1.0, centroid_distance=150, centroid_pull=1.0,
-)  # fmt: skip
+    control_points=(10, 22),
+    head_speed=(10, 25),
+    head_acceleration=(0, 50),
+    brush_width=(50, 125),
+    start_gap=400,
+    acceleration_probability=0.8,
+    acceleration_limit=1.0,
+    centroid_distance=150,
+    centroid_pull=1.0,
+)
 _LARGE_STIFF = BlobPreset(
-    control_points=(7, 13), head_speed=(50, 80), head_acceleration=(0, 70), brush_width=(205, 375), start_gap=300,
-    acceleration_probability=0.05, acceleration_limit=0.5, centroid_distance=None, centroid_pull=1.0,
-)  # fmt: skip
+    control_points=(7, 13),
+    head_speed=(50, 80),
+    head_acceleration=(0, 70),
+    brush_width=(205, 375),
+    start_gap=300,
+    acceleration_probability=0.05,
+    acceleration_limit=0.5,
+    centroid_distance=None,
+    centroid_pull=1.0,
+)
 _LARGE_LIMBER = BlobPreset(
-    control_points=(7, 13), head_speed=(50, 70), head_acceleration=(0, 60), brush_width=(150, 300), start_gap=300,
-    acceleration_probability=0.8, acceleration_limit=1.5, centroid_distance=300, centroid_pull=0.75,
-)  # fmt: skip
+    control_points=(7, 13),
+    head_speed=(50, 70),
+    head_acceleration=(0, 60),
+    brush_width=(150, 300),
+    start_gap=300,
+    acceleration_probability=0.8,
+    acceleration_limit=1.5,
+    centroid_distance=300,
+    centroid_pull=0.75,
+)
 
 
 def _fast(preset: BlobPreset, *, start_speed: Range) -> BlobPreset:

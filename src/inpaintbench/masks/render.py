@@ -128,14 +128,26 @@ def render_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Corru
     if request.parent_hole:
         parts["first_hole"] = video.read_hole(blobs.proved(request.parent_hole))
     drawn = generate(
-        request.generator, request.parameters, where=request.where, seed=request.seed, draw=request.draw, fps=clip.fps,
-        parts=parts, **size,
-    )  # fmt: skip
+        request.generator,
+        request.parameters,
+        where=request.where,
+        seed=request.seed,
+        draw=request.draw,
+        fps=clip.fps,
+        parts=parts,
+        **size,
+    )
     corruption = Corruption(
-        corruption_id=request.corruption_id, clip_id=clip.clip_id, generator=request.generator,
-        parameters=dict(request.parameters), seed=request.seed, parent_id=request.parent_id, hole=None, hole_sha256=None,
+        corruption_id=request.corruption_id,
+        clip_id=clip.clip_id,
+        generator=request.generator,
+        parameters=dict(request.parameters),
+        seed=request.seed,
+        parent_id=request.parent_id,
+        hole=None,
+        hole_sha256=None,
         facts=dict(drawn.facts),
-    )  # fmt: skip
+    )
     shown = None
     if drawn.hole is None:
         shown = drawn.input

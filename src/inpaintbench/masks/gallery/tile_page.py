@@ -157,19 +157,29 @@ def tile_view(
     layers = {"truth": pictures.truth, "input": pictures.input, "hole": pictures.hole, "outline": pictures.outline}
     seen = f"frames {', '.join(map(str, shown))} of {frames}"
     return {
-        "anchor": anchor, "number": number, "caption": tile.caption, "value": value, "parts": parts,
-        "width": width, "height": height,
+        "anchor": anchor,
+        "number": number,
+        "caption": tile.caption,
+        "value": value,
+        "parts": parts,
+        "width": width,
+        "height": height,
         "label": f"{named}: " + ", ".join(filter(None, [f"{measured.quantity.name} {value}", parts])),
-        "shown": len(shown), "at": shown.index(measured.strongest_frame) / last,
+        "shown": len(shown),
+        "at": shown.index(measured.strongest_frame) / last,
         "layers": [(kind, names[data]) for kind, data in layers.items() if data is not None],
-        "own_input": pictures.input is not None, "dots": dots, "bones": bones,
+        "own_input": pictures.input is not None,
+        "dots": dots,
+        "bones": bones,
         "frames": buttons if frames > 1 else [],
         "frames_label": seen if pictures.over_time is None else f"{seen}, and the holes of all frames together",
         "together": "" if pictures.over_time is None else names[pictures.over_time],
-        "line": _line(measured.values) if frames > 1 else "", "line_height": _LINE_HEIGHT,
+        "line": _line(measured.values) if frames > 1 else "",
+        "line_height": _LINE_HEIGHT,
         "line_label": f"{measured.quantity.name} over {frames} frames, {changes}",
-        "chips": told, "further_chips": further,
-    }  # fmt: skip
+        "chips": told,
+        "further_chips": further,
+    }
 
 
 def folded(values: Mapping[str, Any], *, most: int) -> tuple[list[Chip], list[Chip]]:
