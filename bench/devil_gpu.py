@@ -38,7 +38,7 @@ from inpaintbench.eval.scoring import precision as lower_precision
 from inpaintbench.eval.scoring.score import Predicted, compare_sets, score
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.models import torch_networks
-from inpaintbench.models.i3d_stages import Convolution
+from inpaintbench.models.i3d import Convolution
 from inpaintbench.types import Dataset, Frames, Prediction, Slice
 from inpaintbench.workspace import Workspace
 

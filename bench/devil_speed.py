@@ -29,10 +29,11 @@ from lpips_speed import package, tensor
 from skimage.metrics import peak_signal_noise_ratio, structural_similarity
 
 from inpaintbench import frozen, video
+from inpaintbench.eval.metrics import inception
 from inpaintbench.eval.scoring.predict import MethodSpec, predict
 from inpaintbench.eval.scoring.score import Predicted, compare_sets, score
 from inpaintbench.executors.local import LocalExecutor
-from inpaintbench.models import i3d, inception
+from inpaintbench.models import i3d
 from inpaintbench.models.torch_networks import network
 from inpaintbench.types import Dataset, Frames, Plain, Slice
 from inpaintbench.view import ItemView

@@ -27,8 +27,7 @@ from skimage import data
 
 from inpaintbench import video
 from inpaintbench.eval.methods import METHODS
-from inpaintbench.eval.protocols.decibel_variants import mean_of_decibels
-from inpaintbench.eval.protocols.ssim_variants import SSIM_VARIANTS
+from inpaintbench.eval.protocols.variants import SSIM_VARIANTS, mean_of_decibels
 from inpaintbench.masks.generators.brush_box import BrushBox
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView

@@ -27,8 +27,7 @@ from inpaintbench.contracts.method import CHECKS as OF_METHODS
 from inpaintbench.contracts.splitter import CHECKS as OF_SPLITTERS
 from inpaintbench.curation.attributes.base import AttributeLeaf
 from inpaintbench.curation.splitters.base import Splitter
-from inpaintbench.eval.flows.base import Flow, Motion
-from inpaintbench.eval.flows.dis import Dis
+from inpaintbench.eval.flows import Dis, Flow, Motion
 from inpaintbench.eval.methods.base import Method
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric

@@ -27,7 +27,7 @@ from inpaintbench.cli.comparing import MOST_ROWS, compare_command, telling
 from inpaintbench.cli.options import expanded
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval.protocols.devil import CORRECTED
-from inpaintbench.eval.protocols.video_inpainting import LEGACY as BY_FRAMES
+from inpaintbench.eval.protocols.published import LEGACY as BY_FRAMES
 from inpaintbench.eval.report.two_methods import Difference
 from inpaintbench.eval.scoring import run_folder as run_state
 from inpaintbench.eval.scoring.run_folder import NOT_RUN

@@ -11,7 +11,7 @@ from torch.nn.functional import conv3d
 from torch.overrides import TorchFunctionMode
 
 from inpaintbench.compute import Compute, Shared
-from inpaintbench.models.i3d_stages import Convolution, padded
+from inpaintbench.models.i3d import Convolution, padded
 from inpaintbench.types import Hole
 from inpaintbench.view import ItemView
 

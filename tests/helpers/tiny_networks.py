@@ -46,20 +46,13 @@ def add_tiny_clip(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def shorten_dino(monkeypatch: pytest.MonkeyPatch) -> None:
     """One block instead of twelve: what holds of any parameters holds of it, too, and it looks at pictures of full size."""
-    monkeypatch.setattr("inpaintbench.models.dino.build", _one_block)
-    monkeypatch.setattr("inpaintbench.models.dino._build_fine", _one_fine_block)
+    monkeypatch.setattr("inpaintbench.models.dino._ADDRESS", f"{__name__}:one_block")
 
 
-def _one_block() -> Any:
+def one_block(**shape: Any) -> Any:
     from inpaintbench.models.dino_layers import Dino
 
-    return Dino(layers=1)
-
-
-def _one_fine_block() -> Any:
-    from inpaintbench.models.dino_layers import Dino
-
-    return Dino(layers=1, patch_pixels=8, grid=28)
+    return Dino(layers=1, **shape)
 
 
 def shaken(build: Callable[[], Any], *, seed: int = 1) -> Any:

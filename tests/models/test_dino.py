@@ -13,7 +13,6 @@ from tiny_networks import shaken
 
 from inpaintbench.compute import Compute
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.models import dino as module
 from inpaintbench.models.dino import dino
 from inpaintbench.models.torch_networks import running
 
@@ -100,8 +99,10 @@ def test_a_square_of_the_training_has_the_learned_positions() -> None:
 
 
 def test_the_network_has_the_published_parameters() -> None:
+    from inpaintbench.models.dino_layers import Dino
+
     with torch.device("meta"):
-        state = module.build().state_dict()
+        state = Dino().state_dict()
     blocks = {
         f"{layer}.{part}"
         for layer in ("norm1", "attn.qkv", "attn.proj", "norm2", "mlp.fc1", "mlp.fc2")

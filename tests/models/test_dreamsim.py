@@ -11,8 +11,9 @@ from tiny_networks import shaken
 
 from inpaintbench.compute import Compute
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.models import dino, dreamsim, weights
-from inpaintbench.models.dreamsim import ADAPTERS, folded
+from inpaintbench.models import dino, weights
+from inpaintbench.models import dino as dreamsim
+from inpaintbench.models.dino import ADAPTERS, folded
 
 torch = pytest.importorskip("torch")
 
@@ -59,7 +60,7 @@ def brought(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     network = shaken(tiny)
     torch.save(network.state_dict(), tmp_path / "dino.pth")
     monkeypatch.setattr(weights, "path_of", lambda name: tmp_path / "dino.pth")
-    monkeypatch.setattr(dino, "build", tiny)
+    monkeypatch.setattr(dino, "_ADDRESS", tiny)
     folder = tmp_path / "dino_vitb16_single_lora"
     folder.mkdir()
     (folder / "adapter_config.json").write_text(json.dumps({"r": RANK, "lora_alpha": ALPHA, "target_modules": ["qkv"]}))

@@ -11,8 +11,8 @@ import pytest
 
 from inpaintbench.compute import Compute
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.models import inception as module
-from inpaintbench.models.inception import FEATURES, SIDE, inception
+from inpaintbench.eval.metrics import inception as module
+from inpaintbench.eval.metrics.inception import FEATURES, SIDE, inception
 
 torch = pytest.importorskip("torch")
 functional = torch.nn.functional
@@ -22,9 +22,11 @@ RANDOM = Compute(device="cpu", random_weights=3)
 
 def parameters(seed: int) -> dict[str, Any]:
     """Of every layer, the statistics of the batch normalisations away from 0 and 1."""
+    from inpaintbench.models.inception_layers import Inception
+
     generator = torch.Generator().manual_seed(seed)
     ranges = {"bn.weight": (0.8, 1.4), "bn.bias": (-0.1, 0.2), "running_mean": (-0.1, 0.1), "running_var": (0.7, 1.3)}
-    state = dict(module._build().state_dict())
+    state = dict(Inception().state_dict())
     for name, value in state.items():
         for end, (least, most) in ranges.items():
             if name.endswith(end):
@@ -100,7 +102,9 @@ def state() -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def network(state: dict[str, Any]) -> Any:
-    made = module._build()
+    from inpaintbench.models.inception_layers import Inception
+
+    made = Inception()
     made.load_state_dict(state)
     return made.eval().requires_grad_(False)
 
@@ -133,14 +137,16 @@ def test_features_do_not_depend_on_the_batch(network: Any) -> None:
 
 
 def test_parameters_have_torchvisions_names_and_the_file_may_hold_classes(state: dict[str, Any]) -> None:
+    from inpaintbench.models.inception_layers import Inception
+
     models = pytest.importorskip("torchvision.models")
     with torch.device("meta"):
         theirs = models.inception_v3(weights=None, aux_logits=False, init_weights=False, num_classes=1008).state_dict()
     translated = module._without_classes({name: torch.zeros(value.shape) for name, value in theirs.items()})
     assert {name: value.shape for name, value in translated.items()} == {name: value.shape for name, value in state.items()}
-    module._build().load_state_dict(translated)
+    Inception().load_state_dict(translated)
     uncounted = {name: value for name, value in translated.items() if "num_batches" not in name}
-    module._build().load_state_dict(uncounted)
+    Inception().load_state_dict(uncounted)
 
 
 def test_random_parameters_keep_the_size_of_activations() -> None:

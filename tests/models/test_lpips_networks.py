@@ -35,7 +35,9 @@ def theirs(net: str) -> Any:
 @lru_cache(maxsize=3)
 def ours(net: str) -> Any:
     """Our network with the package's parameters, taken over under our names as those of a file are."""
-    made = lpips_networks._build(net)
+    from inpaintbench.models.lpips_layers import LpipsNetwork
+
+    made = LpipsNetwork(net)
     trunk = {}
     for name, value in theirs(net).net.state_dict().items():  # "slice2.3.weight": the number is torchvision's
         trunk[f"features.{name.split('.', 1)[1]}"] = value
@@ -138,9 +140,10 @@ def test_the_layers_are_torchvisions_with_its_names(net: str) -> None:
 
 @pytest.mark.parametrize("net", NETS)
 def test_the_heads_are_those_of_the_installed_package(net: str) -> None:
-    path = lpips_networks._heads_path(net)
-    assert path.parent.parent.parent == Path(package.__file__).parent
+    path = Path(package.__file__).parent / "weights" / "v0.1" / f"{net}.pth"
     assert file_sha256(path) == HEADS[net]
+    ours, theirs = lpips_networks._translated(net, {}), torch.load(path, weights_only=True)
+    assert [value.tolist() for value in ours.values()] == [value.ravel().tolist() for value in theirs.values()]
 
 
 @pytest.mark.real
@@ -164,7 +167,7 @@ def test_an_unknown_network_suggests_the_nearest() -> None:
 
 def test_names_of_weights_are_known_without_pytorch() -> None:
     code = (
-        "import sys; from inpaintbench.models import inception, lpips_networks, raft, torch_networks; "
+        "import sys, inpaintbench.eval.flows, inpaintbench.eval.metrics.inception, inpaintbench.models.lpips_networks; "
         "sys.exit(any(name in sys.modules for name in ('torch', 'torchvision', 'lpips')))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

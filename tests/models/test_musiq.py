@@ -13,8 +13,7 @@ from tiny_networks import shaken
 
 from inpaintbench.compute import Compute
 from inpaintbench.errors import NotMeasurable, UnknownNameError
-from inpaintbench.models import musiq as module
-from inpaintbench.models.musiq import HEADS, musiq
+from inpaintbench.eval.metrics.musiq import HEADS, musiq
 from inpaintbench.models.torch_networks import running
 
 torch = pytest.importorskip("torch")
@@ -194,8 +193,10 @@ def test_the_longer_side_decides_the_smaller_sizes(height: int, width: int, expe
 
 
 def test_the_network_has_the_published_parameters() -> None:
+    from inpaintbench.models.musiq_layers import Musiq
+
     with torch.device("meta"):
-        state = module._build().state_dict()
+        state = Musiq().state_dict()
     block = [f"{part}.weight" for part in ("conv1", "conv2", "conv3", "conv_proj")]
     block += [f"{part}.{kind}" for part in ("gn1", "gn2", "gn3", "gn_proj") for kind in ("weight", "bias")]
     layers = ("norm1", "attention.query", "attention.key", "attention.value", "attention.out", "norm2", "mlp.fc1", "mlp.fc2")

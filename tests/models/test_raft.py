@@ -11,8 +11,8 @@ import pytest
 
 from inpaintbench.compute import Compute
 from inpaintbench.errors import NotMeasurable, UnknownNameError
-from inpaintbench.models import raft as module
-from inpaintbench.models.raft import WEIGHTS, flow, raft
+from inpaintbench.eval import flows as module
+from inpaintbench.eval.flows import RAFT_WEIGHTS, raft, raft_flow
 from inpaintbench.models.torch_networks import read_state, running
 
 torch = pytest.importorskip("torch")
@@ -39,8 +39,8 @@ def shifted(assets: Path, height: int, width: int) -> tuple[Any, Any]:
 def test_the_authors_parameters_find_a_known_motion(assets: Path, size: tuple[int, int]) -> None:
     one, other = shifted(assets, *size)
     with running(CPU):
-        found = flow(raft("raft-small-official", CPU), one, other)
-        back = flow(raft("raft-small-official", CPU), other, one)
+        found = raft_flow(raft("raft-small-official", CPU), one, other)
+        back = raft_flow(raft("raft-small-official", CPU), other, one)
     assert found.shape == (1, 2, *size)
     assert found.dtype is torch.float32
     for motion, sign in ((found, 1), (back, -1)):
@@ -54,8 +54,8 @@ def test_a_picture_of_another_size_has_the_same_flow_in_its_middle(assets: Path)
     """Padding is cut off again where it was put: the flow of a crop is the crop of the flow, away from the border."""
     one, other = shifted(assets, 160, 200)
     with running(CPU):
-        whole = flow(raft("raft-small-official", CPU), one, other)
-        crop = flow(raft("raft-small-official", CPU), one[..., 3:-2, 5:-4], other[..., 3:-2, 5:-4])
+        whole = raft_flow(raft("raft-small-official", CPU), one, other)
+        crop = raft_flow(raft("raft-small-official", CPU), one[..., 3:-2, 5:-4], other[..., 3:-2, 5:-4])
     apart = (whole[..., 3:-2, 5:-4] - crop).abs()[..., 40:-40, 40:-40]
     assert float(apart.median()) < 0.1
 
@@ -67,9 +67,9 @@ def test_flow_does_not_depend_on_the_batch_nor_on_bfloat16(assets: Path) -> None
     pairs = torch.cat([one, other, one]), torch.cat([other, one, one])
     coarse = Compute(device="cpu", precision="bf16")
     with running(coarse):
-        together = flow(raft("raft-small-official", coarse), *pairs)
+        together = raft_flow(raft("raft-small-official", coarse), *pairs)
     with running(CPU):
-        alone = [flow(raft("raft-small-official", CPU), *(each[k : k + 1] for each in pairs)) for k in range(3)]
+        alone = [raft_flow(raft("raft-small-official", CPU), *(each[k : k + 1] for each in pairs)) for k in range(3)]
     torch.testing.assert_close(together, torch.cat(alone), rtol=1e-5, atol=1e-4)
 
 
@@ -77,26 +77,34 @@ def test_flow_does_not_depend_on_the_batch_nor_on_bfloat16(assets: Path) -> None
 def test_every_parameter_of_the_authors_has_its_place(assets: Path) -> None:
     state = read_state(str(assets / "weights/raft-small/raft-small.pth"))
     translated = module._from_official(state)
-    expected = module._build_small().state_dict()
+    expected = module._build(is_large=False).state_dict()
     assert len(translated) == len(state)
     assert {name: value.shape for name, value in translated.items()} == {name: value.shape for name, value in expected.items()}
     assert [value.data_ptr() for value in translated.values()] == [value.data_ptr() for value in state.values()]
 
 
-@pytest.mark.parametrize("name", WEIGHTS)
+@pytest.mark.parametrize("name", RAFT_WEIGHTS)
 def test_pictures_of_any_size_have_a_flow_of_their_size(name: str) -> None:
     generator = torch.Generator().manual_seed(1)
     one, other = (torch.rand(2, 3, 37, 131, generator=generator) for _ in range(2))
     with running(RANDOM):
-        found = flow(raft(name, RANDOM), one, other)
+        found = raft_flow(raft(name, RANDOM), one, other)
     assert found.shape == (2, 2, 37, 131)
     assert found.isfinite().all()
 
 
 @pytest.mark.parametrize(("side", "padded"), [(1, 128), (127, 128), (128, 128), (129, 136), (480, 480), (854, 856)])
 def test_borders_are_even_and_end_at_sides_that_the_network_takes(side: int, padded: int) -> None:
-    before, after = module._borders(side)
-    assert side + before + after == padded
+    def network(first: Any, second: Any, *, num_flow_updates: int) -> list[Any]:
+        """The column of each pixel that the network is shown."""
+        return [torch.arange(first.shape[-1]).expand(1, 2, *first.shape[-2:]).float()]
+
+    picture = torch.zeros(1, 3, 128, side)
+    found = raft_flow(network, picture, picture)
+    assert found.shape == (1, 2, 128, side)
+    before = int(found[0, 0, 0, 0])
+    after = padded - side - before
+    assert found[0, 0, 0].tolist() == list(range(before, before + side))
     assert 0 <= after - before <= 1
 
 

@@ -247,8 +247,8 @@ def test_what_somebody_else_set_for_the_allocator_stands(monkeypatch: pytest.Mon
         monkeypatch.delenv(name)
     if theirs:
         monkeypatch.setenv(theirs, "backend:native")
-    torch_networks._expand_segments.cache_clear()
-    torch_networks._expand_segments()
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert str(torch_networks.device_of(Compute())) == "cuda"
     found = {name: os.environ[name] for name in ("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF") if name in os.environ}
     assert found == ({theirs: "backend:native"} if theirs else torch_networks.segments(torch.__version__))
 
@@ -306,8 +306,10 @@ def rng() -> np.random.Generator:
 
 
 def test_every_network_of_the_table_is_in_it_once() -> None:
-    from inpaintbench.models import inception, lpips_networks, raft
+    from inpaintbench.eval import flows as raft
+    from inpaintbench.eval.metrics import inception
+    from inpaintbench.models import lpips_networks
 
-    names = [*lpips_networks.LPIPS_WEIGHTS.values(), inception.WEIGHTS, *raft.WEIGHTS]
+    names = [*lpips_networks.LPIPS_WEIGHTS.values(), inception.WEIGHTS, *raft.RAFT_WEIGHTS]
     assert len(set(names)) == len(names)
     assert all(weights.named(name).file for name in names)

@@ -15,8 +15,7 @@ from inpaintbench.cli.options import Among, option
 from inpaintbench.errors import UnknownNameError
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.metrics import METRICS
-from inpaintbench.eval.protocols import PROTOCOLS
-from inpaintbench.eval.protocols.applicable import Applicable
+from inpaintbench.eval.protocols import PROTOCOLS, Applicable
 
 KINDS = ("methods", "metrics", "protocols")
 Row = dict[str, Any]

@@ -27,8 +27,7 @@ from inpaintbench.eval.report import ReportFiles
 from inpaintbench.eval.scoring.predict import MethodSpec
 from inpaintbench.eval.scoring.run_folder import bind
 from inpaintbench.eval.scoring.score import score_all
-from inpaintbench.eval.trackers.record import held_back, records
-from inpaintbench.eval.trackers.sinks import Sink, sink
+from inpaintbench.eval.trackers import Sink, held_back, records, sink
 from inpaintbench.export.verify import verify
 from inpaintbench.regions import ALL_REGIONS
 from inpaintbench.types import Dataset

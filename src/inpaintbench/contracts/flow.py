@@ -8,7 +8,7 @@ from inpaintbench import contracts
 from inpaintbench.compute import Compute
 from inpaintbench.contracts import NotChecked, checks_above, moving_texture, require
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval.flows.base import Flow, Motion
+from inpaintbench.eval.flows import Flow, Motion
 from inpaintbench.types import Frames
 
 # The least side that RAFT takes is 128 pixels; no multiple of 8, since a flow that needs one pads by itself.

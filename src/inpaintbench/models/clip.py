@@ -8,16 +8,16 @@ no function of that package that downloads is called. Resizing pictures is left 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
-from inpaintbench.catalogue import unknown_name
+from inpaintbench.catalogue import known_name
 from inpaintbench.compute import Compute
-from inpaintbench.errors import MissingExtraError, NotMeasurable, UnknownNameError
-from inpaintbench.models import torch_networks, weights
+from inpaintbench.errors import MissingExtraError
+from inpaintbench.models import torch_networks
 
 # Normalisation of the RGB channels in 0..1, as published with the network.
 MEAN, DEVIATION = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)
@@ -64,9 +64,7 @@ def shape_of(name: str) -> Shape:
     Raises:
         UnknownNameError: no such network; the text suggests the nearest name.
     """
-    if name not in NETWORKS:
-        raise UnknownNameError(unknown_name("network of CLIP", name, list(NETWORKS)))
-    return NETWORKS[name]
+    return NETWORKS[known_name("network of CLIP", name, NETWORKS)]
 
 
 def image_network(name: str, compute: Compute) -> Any:
@@ -77,7 +75,10 @@ def image_network(name: str, compute: Compute) -> Any:
         NotMeasurable: the weights are missing, damaged or of another network.
         MissingExtraError: PyTorch or the package ``open_clip_torch`` is not installed.
     """
-    return _network(_IMAGE_BUILDERS, shape_of(name), compute)
+    shape = shape_of(name)
+    return torch_networks.network(
+        build_images, compute, weights_name=shape.weights, translate=_image_parameters, read=_archive, shape=shape
+    )
 
 
 def text_network(name: str, compute: Compute) -> Any:
@@ -85,7 +86,10 @@ def text_network(name: str, compute: Compute) -> Any:
 
     Raises the errors of ``image_network``.
     """
-    return _network(_TEXT_BUILDERS, shape_of(name), compute)
+    shape = shape_of(name)
+    return torch_networks.network(
+        build_texts, compute, weights_name=shape.weights, translate=_text_parameters, read=_archive, shape=shape
+    )
 
 
 def tokens(text: str) -> list[int]:
@@ -141,40 +145,29 @@ def _text_parameters(state: torch_networks.State) -> torch_networks.State:
     return {name: value for name, value in state.items() if not name.startswith("visual.") and name not in _NO_PARAMETERS}
 
 
-Translation = Callable[[torch_networks.State], torch_networks.State]
-
-
-@lru_cache(maxsize=8)
-def _builder(build: Callable[[Shape], Any], shape: Shape) -> Callable[[], Any]:
-    """Builder of a network; cached, since it is part of the key of the cache of loaded networks."""
-    return partial(build, shape)
-
-
-_IMAGE_BUILDERS: tuple[Callable[[Shape], Any], Translation] = build_images, _image_parameters
-_TEXT_BUILDERS: tuple[Callable[[Shape], Any], Translation] = build_texts, _text_parameters
-
-
-def _network(part: tuple[Callable[[Shape], Any], Translation], shape: Shape, compute: Compute) -> Any:
-    builder = _builder(part[0], shape)
-    if compute.random_weights is not None:
-        return torch_networks.network(builder, compute, weights_name=shape.weights)
-    return _trained(builder, part[1], str(weights.path_of(shape.weights)), str(torch_networks.device_of(compute)))
-
-
-@lru_cache(maxsize=4)
-def _trained(builder: Callable[[], Any], translate: Translation, path: str, device: str) -> Any:
-    module, name = builder(), path.rsplit("/", 1)[-1]
-    try:
-        module.load_state_dict(translate(_archive(path)))  # converts the archive's float16 to the network's float32
-    except RuntimeError as error:
-        first = (str(error).splitlines() or [""])[0].rstrip(".:")
-        raise NotMeasurable(f"{name} holds no parameters of this network: {first}") from error
-    return module.eval().requires_grad_(False).to(device)
-
-
 def _archive(path: str) -> torch_networks.State:
     """Read the tensors of a TorchScript archive, which ``torch_networks.read_state`` cannot; none of its code is run."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # PyTorch has deprecated TorchScript, the published format
         state: torch_networks.State = torch_networks.torch().jit.load(path, map_location="cpu").state_dict()
     return state
+
+
+# Entry of `weights.toml`.
+AESTHETIC_WEIGHTS = "aesthetic-linear-vit-l-14"
+# Dimension of the input embeddings, which have unit length.
+AESTHETIC_LENGTH = 768
+
+
+def aesthetic_head(compute: Compute) -> Any:
+    """Load LAION's linear head: unit-length embeddings ``float32[N, 768]`` of ViT-L/14 -> ratings ``float32[N, 1]``.
+
+    LAION-AI/aesthetic-predictor (2022, MIT), ``sa_0_4_vit_l_14_linear.pth``: trained on ratings of 1 to 10, not bounded to them.
+
+    Raises:
+        NotMeasurable: the weights are missing, damaged or of another network.
+        MissingExtraError: PyTorch is not installed.
+    """
+    return torch_networks.network(
+        "torch.nn:Linear", compute, weights_name=AESTHETIC_WEIGHTS, in_features=AESTHETIC_LENGTH, out_features=1
+    )

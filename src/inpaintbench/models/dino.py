@@ -3,6 +3,11 @@
 Caron et al., "Emerging Properties in Self-Supervised Vision Transformers", ICCV 2021; the parameters are the authors'
 ``dino_vitbase16_pretrain.pth`` and ``dino_vitbase8_pretrain.pth`` (Apache-2.0). Nobody whom we found states a hash of the latter,
 so users bring it. Resizing pictures is left to the caller.
+
+DreamSim's network of one branch (Fu et al., NeurIPS 2023; MIT, code and parameters) is the former with adapters that were trained
+on people's judgements of similarity, those of the release ``dreamsim_dino_vitb16_checkpoint.zip``: for the queries, keys and
+values of each block two matrices A and B of rank r, by which the layer's own matrix W becomes W + (alpha / r) B A. They are added
+once, when the network is loaded.
 """
 
 from __future__ import annotations
@@ -11,11 +16,23 @@ from typing import TYPE_CHECKING
 
 from inpaintbench.compute import Compute
 from inpaintbench.models import torch_networks
-from inpaintbench.models.brought import Brought
+from inpaintbench.models.weights import Brought
+
+if TYPE_CHECKING:
+    from inpaintbench.models.dino_layers import Dino
+import json
+import re
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from inpaintbench.errors import NotMeasurable
 
 if TYPE_CHECKING:
     from inpaintbench.models.dino_layers import Dino
 
+
+_ADDRESS = "inpaintbench.models.dino_layers:Dino"
 # Entry of `weights.toml`.
 WEIGHTS = "dino-vit-b-16"
 # Of the patches of 8 pixels.
@@ -42,24 +59,95 @@ def dino(compute: Compute) -> Dino:
         NotMeasurable: the weights are missing, damaged or of another network.
         MissingExtraError: PyTorch is not installed.
     """
-    module: Dino = torch_networks.network(build, compute, weights_name=WEIGHTS)
+    module: Dino = torch_networks.network(_ADDRESS, compute, weights_name=WEIGHTS)
     return module
 
 
 def fine_dino(compute: Compute) -> Dino:
     """``dino`` with patches of 8 pixels, from the file that the user brought; raises as ``dino``."""
-    module: Dino = torch_networks.network(_build_fine, compute, brought=FINE)
+    module: Dino = torch_networks.network(_ADDRESS, compute, brought=FINE, patch_pixels=8, grid=28)
     return module
 
 
-def build() -> Dino:
-    """The network with random parameters, patches of 16 pixels."""
-    from inpaintbench.models.dino_layers import Dino
+_SETTINGS, _MATRICES = "adapter_config.json", "adapter_model.safetensors|adapter_model.bin"
+ADAPTERS = Brought(
+    "INPAINTBENCH_DREAMSIM",
+    "its folder dino_vitb16_single_lora",
+    "nobody publishes the hash of DreamSim's adapters (MIT): get https://github.com/ssundaram21/dreamsim/releases/download/"
+    "v0.2.0-checkpoints/dreamsim_dino_vitb16_checkpoint.zip",
+    (_SETTINGS, _MATRICES),
+)
+_NAME = re.compile(r"\.blocks\.(\d+)\.attn\.qkv\.lora_([AB])(?:\.default)?\.weight$")
 
-    return Dino()
+
+def dreamsim(compute: Compute) -> Dino:
+    """Load the network: ``raw_class_token`` of ``float32[N, 3, 224, 224]`` RGB, normalised as for DINO, is the vector.
+
+    With ``compute.random_weights`` there are no adapters.
+
+    Raises:
+        NotMeasurable: DINO's weights or the adapters are missing, damaged or of another network.
+        MissingExtraError: PyTorch is not installed.
+    """
+
+    if compute.random_weights is not None:
+        module: Dino = torch_networks.network(_ADDRESS, compute, weights_name=WEIGHTS)
+        return module
+    folding = _folding(str(ADAPTERS.member(_SETTINGS)), str(ADAPTERS.member(_MATRICES)), ADAPTERS.changed())
+    module = torch_networks.network(_ADDRESS, compute, weights_name=WEIGHTS, translate=folding)
+    return module
 
 
-def _build_fine() -> Dino:
-    from inpaintbench.models.dino_layers import Dino
+@lru_cache(maxsize=2)
+def _folding(settings: str, matrices: str, changed: int) -> Any:  # noqa: ARG001 - the time is part of the cache's key
+    """What adds the adapters to a state dict; the same object for the same files, since it is part of a cache's key."""
+    try:
+        alpha = float(json.loads(Path(settings).read_bytes())["lora_alpha"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise NotMeasurable(f"{_SETTINGS} of {ADAPTERS.variable} states no lora_alpha") from error
+    return partial(folded, adapters=_read(matrices), alpha=alpha)
 
-    return Dino(patch_pixels=8, grid=28)
+
+def _read(path: str) -> torch_networks.State:
+    if path.endswith(".bin"):
+        return torch_networks.read_state(path)
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    try:
+        state: torch_networks.State = load_file(path)
+    except SafetensorError as error:
+        raise NotMeasurable(f"{Path(path).name} cannot be read as a file of parameters: {error}") from error
+    return state
+
+
+def folded(state: torch_networks.State, *, adapters: torch_networks.State, alpha: float) -> torch_networks.State:
+    """A state dict of DINO with the adapters in it.
+
+    Args:
+        state: of DINO, ``blocks.N.attn.qkv.weight`` among it.
+        adapters: ``....blocks.N.attn.qkv.lora_A.weight``, ``float[r, width]``, and ``lora_B``, ``float[3 width, r]``.
+        alpha: of their settings.
+
+    Raises:
+        NotMeasurable: a block has no two matrices that fit, or there is something else among the adapters.
+    """
+    pairs: dict[tuple[int, str], Any] = {}
+    for name, matrix in adapters.items():
+        found = _NAME.search(name)
+        if found is None:
+            raise NotMeasurable(
+                f"the adapters of {ADAPTERS.variable} hold {name}, which is none of a layer of queries, keys and values"
+            )
+        pairs[int(found[1]), found[2]] = matrix
+    made = dict(state)
+    blocks = [name for name in state if name.endswith(".attn.qkv.weight")]
+    if set(pairs) != {(block, side) for block in range(len(blocks)) for side in "AB"}:
+        raise NotMeasurable(f"{ADAPTERS.variable} has adapters of {len(pairs) // 2} blocks, and DINO has {len(blocks)}")
+    for block in range(len(blocks)):
+        down, up = pairs[block, "A"].float(), pairs[block, "B"].float()
+        name = f"blocks.{block}.attn.qkv.weight"
+        if up.shape[1] != down.shape[0] or (up.shape[0], down.shape[1]) != tuple(state[name].shape):
+            raise NotMeasurable(f"the adapters of block {block} have the shapes {tuple(down.shape)} and {tuple(up.shape)}")
+        made[name] = state[name].float() + alpha / down.shape[0] * (up @ down)
+    return made

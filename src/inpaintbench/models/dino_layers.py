@@ -5,6 +5,7 @@ This module imports PyTorch; others import it lazily.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import cast
 
 import torch
@@ -36,18 +37,10 @@ class Attention(nn.Module):
         return projected
 
 
-class Mlp(nn.Module):
+def mlp(width: int, hidden: int) -> nn.Sequential:
     """Two linear layers with a GELU between them."""
-
-    def __init__(self, width: int, hidden: int) -> None:
-        super().__init__()
-        self.fc1 = nn.Linear(width, hidden)
-        self.fc2 = nn.Linear(hidden, width)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """``float32[N, L, width]`` -> the same."""
-        out: Tensor = self.fc2(functional.gelu(self.fc1(x)))
-        return out
+    layers = {"fc1": nn.Linear(width, hidden), "gelu": nn.GELU(), "fc2": nn.Linear(hidden, width)}
+    return nn.Sequential(OrderedDict(layers))
 
 
 class Block(nn.Module):
@@ -58,21 +51,13 @@ class Block(nn.Module):
         self.norm1 = nn.LayerNorm(width, eps=EPSILON)
         self.attn = Attention(width, heads)
         self.norm2 = nn.LayerNorm(width, eps=EPSILON)
-        self.mlp = Mlp(width, 4 * width)
+        self.mlp = mlp(width, 4 * width)
 
     def forward(self, x: Tensor) -> Tensor:
         """``float32[N, L, width]`` -> the same."""
         x = x + self.attn(self.norm1(x))
         out: Tensor = x + self.mlp(self.norm2(x))
         return out
-
-
-class Patches(nn.Module):
-    """Patch embedding: one vector for each square of a picture."""
-
-    def __init__(self, width: int, patch_pixels: int) -> None:
-        super().__init__()
-        self.proj = nn.Conv2d(3, width, patch_pixels, patch_pixels)
 
 
 class Dino(nn.Module):
@@ -91,7 +76,7 @@ class Dino(nn.Module):
         self.grid = grid
         self.cls_token = nn.Parameter(torch.empty(1, 1, width))
         self.pos_embed = nn.Parameter(torch.empty(1, 1 + grid**2, width))
-        self.patch_embed = Patches(width, patch_pixels)
+        self.patch_embed = nn.ModuleDict({"proj": nn.Conv2d(3, width, patch_pixels, patch_pixels)})
         self.blocks = nn.ModuleList([Block(width, heads) for _ in range(layers)])
         self.norm = nn.LayerNorm(width, eps=EPSILON)
         for parameter in (self.cls_token, self.pos_embed):
@@ -124,7 +109,7 @@ class Dino(nn.Module):
 
     def _tokens(self, pictures: Tensor, *, blocks: int | None = None) -> tuple[Tensor, int, int]:
         """All tokens after so many blocks (all by default), the class token first, and the rows and columns of patches."""
-        patches: Tensor = self.patch_embed.proj(pictures)
+        patches: Tensor = self.patch_embed["proj"](pictures)
         rows, columns = patches.shape[-2:]
         tokens = torch.cat([self.cls_token.expand(len(patches), -1, -1), patches.flatten(2).transpose(1, 2)], dim=1)
         tokens = tokens + self.positions(rows, columns)

@@ -40,24 +40,20 @@ def fetch(weights: Weights, *, limits: Limits | None = None, mirror: str | None 
     path = cache_folder() / weights.file
     with _locked(path):
         if not is_whole(path, weights):  # another process may have downloaded it while this one waited
-            _download(address, path, weights, limits=limits or Limits(most_bytes=weights.bytes))
+            part = path.with_name(f"{path.name}.part")
+            try:
+                received = download(address, part, limits=limits or Limits(most_bytes=weights.bytes))
+            except NetworkError as error:
+                raise NetworkError(f"{error}; or {_import_line(weights)}") from error
+            if received.sha256 != weights.sha256:
+                forget(part)
+                raise InputError(
+                    f"{without_query(address)} gave {received.bytes} bytes with SHA-256 {received.sha256}, which are not the "
+                    f"{weights.bytes} of {weights.file} with {weights.sha256}; nothing was kept"
+                )
+            part.replace(path)
+            forget(part)
     return path
-
-
-def _download(address: str, path: Path, weights: Weights, *, limits: Limits) -> None:
-    part = path.with_name(f"{path.name}.part")
-    try:
-        received = download(address, part, limits=limits)
-    except NetworkError as error:
-        raise NetworkError(f"{error}; or {_import_line(weights)}") from error
-    if received.sha256 != weights.sha256:
-        forget(part)
-        raise InputError(
-            f"{without_query(address)} gave {received.bytes} bytes with SHA-256 {received.sha256}, which are not the "
-            f"{weights.bytes} of {weights.file} with {weights.sha256}; nothing was kept"
-        )
-    part.replace(path)
-    forget(part)
 
 
 def import_file(path: Path) -> Weights:
@@ -74,23 +70,19 @@ def import_file(path: Path) -> Weights:
         if weights.sha256 == digest:
             target = cache_folder() / weights.file
             with _locked(target):
-                _copy(path, target)
+                # A copy that is cut short must never bear the known name.
+                temporary = target.with_name(f".{target.name}.tmp")
+                try:
+                    shutil.copyfile(path, temporary)
+                    temporary.replace(target)
+                finally:
+                    temporary.unlink(missing_ok=True)
             return weights
     similar = [weights for weights in known().values() if weights.bytes == size or weights.file == path.name]
     hint = f"; it should be {similar[0].file} with {similar[0].bytes} bytes and SHA-256 {similar[0].sha256}" if similar else ""
     raise InputError(
         f"{str(path)!r} ({size} bytes, SHA-256 {digest}) is none of the known weights{hint}; see `inpaintbench models list`"
     )
-
-
-def _copy(path: Path, target: Path) -> None:
-    # A copy that is cut short must never bear the known name.
-    temporary = target.with_name(f".{target.name}.tmp")
-    try:
-        shutil.copyfile(path, temporary)
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _import_line(weights: Weights) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from inpaintbench.models.i3d_stages import EPSILON
+from inpaintbench.models.i3d import EPSILON
 
 # Of Kinetics-400. The classifier is not used; loading it lets a file of another network be noticed.
 CLASSES = 400
@@ -41,24 +41,14 @@ class Unit(nn.Module):
             nn.init.normal_(state[name], std=0.1)
 
 
-class Inception(nn.Module):
+def inception(inputs: int, outputs: tuple[int, int, int, int, int, int]) -> nn.ModuleDict:
     """Parameters of an inception module: four branches."""
-
-    def __init__(self, inputs: int, outputs: tuple[int, int, int, int, int, int]) -> None:
-        super().__init__()
-        b0, b1a, b1b, b2a, b2b, b3b = outputs
-        self.b0 = Unit(inputs, b0, 1)
-        self.b1a, self.b1b = Unit(inputs, b1a, 1), Unit(b1a, b1b, 3)
-        self.b2a, self.b2b = Unit(inputs, b2a, 1), Unit(b2a, b2b, 3)
-        self.b3b = Unit(inputs, b3b, 1)
-
-
-class Classifier(nn.Module):
-    """Parameters of the last layer."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.conv3d = nn.Conv3d(1024, CLASSES, 1)
+    b0, b1a, b1b, b2a, b2b, b3b = outputs
+    units = {
+        "b0": Unit(inputs, b0, 1), "b1a": Unit(inputs, b1a, 1), "b1b": Unit(b1a, b1b, 3), "b2a": Unit(inputs, b2a, 1),
+        "b2b": Unit(b2a, b2b, 3), "b3b": Unit(inputs, b3b, 1),
+    }  # fmt: skip
+    return nn.ModuleDict(units)
 
 
 class Parameters(nn.Module):
@@ -70,8 +60,8 @@ class Parameters(nn.Module):
         self.Conv3d_2b_1x1 = Unit(64, 64, 1)
         self.Conv3d_2c_3x3 = Unit(64, 192, 3)
         for name, (inputs, outputs) in INCEPTIONS.items():
-            self.add_module(name, Inception(inputs, outputs))
-        self.logits = Classifier()
+            self.add_module(name, inception(inputs, outputs))
+        self.logits = nn.ModuleDict({"conv3d": nn.Conv3d(1024, CLASSES, 1)})
 
 
 def fold_batch_norm(unit: Unit) -> tuple[torch.Tensor, torch.Tensor]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from inpaintbench.models.boxes import same_padding
-from inpaintbench.models.dino_layers import Mlp
+from inpaintbench.models.dino_layers import mlp
 
 PATCH_PIXELS = 32
 # Longer side of the two downscaled copies of a picture, pixels; the third copy keeps its size.
@@ -92,7 +90,7 @@ class Block(nn.Module):
         self.norm1 = nn.LayerNorm(width, eps=EPSILON)
         self.attention = Attention(width, heads)
         self.norm2 = nn.LayerNorm(width, eps=EPSILON)
-        self.mlp = Mlp(width, hidden)
+        self.mlp = mlp(width, hidden)
 
     def forward(self, x: Tensor) -> Tensor:
         """``float32[N, L, width]`` -> the same."""
@@ -105,36 +103,21 @@ def _random_parameter(*shape: int) -> nn.Parameter:
     return nn.Parameter(nn.init.normal_(torch.empty(shape), std=0.02))
 
 
-class Positions(nn.Module):
-    """Learned positional embeddings of the grid."""
-
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        self.position_emb = _random_parameter(1, GRID**2, width)
-
-
-class Scales(nn.Module):
-    """Learned embeddings of the three sizes of a picture."""
-
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        self.scale_emb = _random_parameter(1 + len(LONGER_SIDES), width)
-
-
 class Encoder(nn.Module):
     """Transformer encoder."""
 
     def __init__(self, width: int, hidden: int, heads: int, layers: int) -> None:
         super().__init__()
-        self.posembed_input = Positions(width)
-        self.scaleembed_input = Scales(width)
+        # Learned embeddings of the grid and of the three sizes of a picture.
+        self.posembed_input = nn.ParameterDict({"position_emb": _random_parameter(1, GRID**2, width)})
+        self.scaleembed_input = nn.ParameterDict({"scale_emb": _random_parameter(1 + len(LONGER_SIDES), width)})
         self.cls = _random_parameter(1, 1, width)
         self.transformer = nn.ModuleDict({f"encoderblock_{index}": Block(width, hidden, heads) for index in range(layers)})
         self.encoder_norm = nn.LayerNorm(width, eps=EPSILON)
 
     def forward(self, x: Tensor, places: Tensor, scales: Tensor) -> Tensor:
         """Patches ``float32[N, L, width]``, their grid positions and sizes, ``int64[L]`` -> class token ``float32[N, width]``."""
-        x = x + self.posembed_input.position_emb[0, places] + self.scaleembed_input.scale_emb[scales]
+        x = x + self.posembed_input["position_emb"][0, places] + self.scaleembed_input["scale_emb"][scales]
         x = torch.cat([self.cls.expand(len(x), -1, -1), x], dim=1)
         for block in self.transformer.values():
             x = block(x)
@@ -174,17 +157,13 @@ class Musiq(nn.Module):
             patches.append(cut)
             places.append(grid_places(rows, columns).to(x.device))
             scales.append(torch.full((rows * columns,), scale, device=x.device))
-        tokens = self._tokens(patches)
-        quality: Tensor = self.head(self.transformer_encoder(tokens, torch.cat(places), torch.cat(scales)))
-        return quality[:, 0]
-
-    def _tokens(self, patches: Sequence[Tensor]) -> Tensor:
-        together = torch.cat(list(patches), dim=1)
+        together = torch.cat(patches, dim=1)
         x = functional.relu(self.gn_root(self.conv_root(together.flatten(0, 1))))
         x = self.block1(functional.max_pool2d(same(x, kernel=3, stride=2), 3, 2))
         flat = x.permute(0, 2, 3, 1).flatten(1)  # channels last: the order of the converted parameters
-        tokens: Tensor = self.embedding(flat.reshape(*together.shape[:2], -1))
-        return tokens
+        tokens = self.embedding(flat.reshape(*together.shape[:2], -1))
+        quality: Tensor = self.head(self.transformer_encoder(tokens, torch.cat(places), torch.cat(scales)))
+        return quality[:, 0]
 
 
 def resized(pictures: Tensor, longer_side: int) -> Tensor:

@@ -20,10 +20,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench.catalogue import attribute_at
 from inpaintbench.compute import Compute, Shared
 from inpaintbench.errors import InputError, MissingExtraError, NotMeasurable
 from inpaintbench.models import weights
-from inpaintbench.models.brought import Brought
+from inpaintbench.models.weights import Brought
 
 # On a CPU larger batches are no faster.
 _CPU_BATCH_BYTES = 256 << 20
@@ -74,21 +75,26 @@ def check_device(compute: Compute) -> None:
 
 
 def network(
-    build: Callable[[], Any],
+    build: Callable[..., Any] | str,
     compute: Compute,
     *,
     weights_name: str = "",
     brought: Brought | None = None,
     translate: Callable[[State], State] | None = None,
+    read: Callable[[str], State] | None = None,
+    **shape: Any,
 ) -> Any:
     """Load a network with its parameters, in evaluation mode, without gradients, on its device.
 
     Args:
-        build: builds the ``torch.nn.Module`` with random parameters; part of the cache's key, so a module-level function.
+        build: builds the ``torch.nn.Module`` with random parameters; part of the cache's key, so a module-level function, or
+            ``module:Class`` of a module that imports PyTorch.
         compute: device and precision; with ``random_weights`` the network keeps the parameters drawn with that seed.
         weights_name: entry of ``weights.toml``; its file holds a state dict.
         brought: the user's file of a state dict, in place of an entry.
         translate: converts that state dict to the one of the module.
+        read: reads the file, by default as ``read_state``.
+        shape: what ``build`` is given.
 
     Raises:
         NotMeasurable: the weights are missing, damaged, or not those of this network; the text says how to get them.
@@ -98,13 +104,16 @@ def network(
     if compute.random_weights is None:
         path = weights.path_of(weights_name) if brought is None else brought.path()
     changed = 0 if path is None else path.stat().st_mtime_ns
-    return _network(build, translate, path and str(path), changed, compute.random_weights, str(device_of(compute)))
+    device = str(device_of(compute))
+    return _network(build, tuple(shape.items()), translate, read, path and str(path), changed, compute.random_weights, device)
 
 
 @lru_cache(maxsize=8)
 def _network(
-    build: Callable[[], Any],
+    build: Callable[..., Any] | str,
+    shape: tuple[tuple[str, Any], ...],
     translate: Callable[[State], State] | None,
+    read: Callable[[str], State] | None,
     path: str | None,
     changed: int,  # noqa: ARG001 - the time is part of the cache's key
     seed: int | None,
@@ -113,10 +122,10 @@ def _network(
     package = torch()
     with package.random.fork_rng(devices=[]):
         package.default_generator.manual_seed(seed or 0)  # `torch.manual_seed` would seed the generators of CUDA, too
-        module = build()
+        module = (attribute_at(build) if isinstance(build, str) else build)(**dict(shape))
     if path is not None:
-        state = read_state(path)
         try:
+            state = (read or read_state)(path)
             module.load_state_dict(translate(state) if translate else state)
         except RuntimeError as error:
             raise NotMeasurable(f"{path.rsplit('/', 1)[-1]} holds no parameters of this network: {_first(error)}") from error
@@ -165,13 +174,6 @@ def segments(version: str) -> dict[str, str]:
     return {name: "expandable_segments:True"} if known >= (2, 1) else {}
 
 
-@lru_cache(maxsize=1)
-def _expand_segments() -> None:
-    """Set it before anything is on the card, which is when PyTorch reads it; what somebody else has set stands."""
-    if not {"PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF"} & set(os.environ):
-        os.environ.update(segments(torch().__version__))
-
-
 def device_of(compute: Compute) -> Any:
     """Select the ``torch.device`` that networks run on.
 
@@ -183,8 +185,9 @@ def device_of(compute: Compute) -> Any:
     name = ("cuda" if cuda else "cpu") if compute.device == "auto" else compute.device
     if name != "cpu" and not (name == "cuda" and cuda):
         raise InputError(f"there is no device {name!r} here; leave --device out, or choose cpu")
-    if name == "cuda":
-        _expand_segments()
+    # PyTorch reads it when something is first put on the card; what somebody else has set stands.
+    if name == "cuda" and not {"PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF"} & set(os.environ):
+        os.environ.update(segments(package.__version__))
     return package.device(name)
 
 
@@ -215,17 +218,12 @@ def running(compute: Compute) -> Iterator[Any]:
             package.set_num_threads(1)
         stack.enter_context(package.inference_mode())
         # PyTorch enables TF32 for convolutions by default, so that fp32 has to disable it.
-        before = package.backends.cuda.matmul.allow_tf32, package.backends.cudnn.allow_tf32
-        stack.callback(_allow_tf32, *before)
-        _allow_tf32(compute.precision == "tf32", compute.precision == "tf32")
+        for backend in (package.backends.cuda.matmul, package.backends.cudnn):
+            stack.callback(setattr, backend, "allow_tf32", backend.allow_tf32)
+            backend.allow_tf32 = compute.precision == "tf32"
         if compute.precision == "bf16":
             stack.enter_context(package.autocast(device.type, dtype=package.bfloat16))
         yield device
-
-
-def _allow_tf32(products: bool, convolutions: bool) -> None:
-    package = torch()
-    package.backends.cuda.matmul.allow_tf32, package.backends.cudnn.allow_tf32 = products, convolutions
 
 
 def pictures(frames: npt.NDArray[Any], device: Any) -> Any:

@@ -7,17 +7,17 @@ hash differs from the table's is never used.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
-from inpaintbench.catalogue import unknown_name
-from inpaintbench.errors import NotMeasurable, UnknownNameError
+from inpaintbench.catalogue import known_name
+from inpaintbench.errors import NotMeasurable
 from inpaintbench.files import file_sha256
 
 
@@ -44,14 +44,19 @@ class Weights:
 def known() -> dict[str, Weights]:
     """Table of weights, by name."""
     table = tomllib.loads(files("inpaintbench.models").joinpath("weights.toml").read_text())
-    return {name: _entry(name, row) for name, row in table.items()}
-
-
-def _entry(name: str, row: Mapping[str, Any]) -> Weights:
-    size = row["bytes"] if "bytes" in row else row["bytes_at_most"]
-    return Weights(
-        name, row["file"], row["sha256"], size, row["licence"], row.get("origin"), tuple(row["used_by"]), "bytes" in row
-    )  # fmt: skip
+    return {
+        name: Weights(
+            name=name,
+            file=row["file"],
+            sha256=row["sha256"],
+            bytes=row["bytes"] if "bytes" in row else row["bytes_at_most"],
+            licence=row["licence"],
+            origin=row.get("origin"),
+            used_by=tuple(row["used_by"]),
+            bytes_are_known="bytes" in row,
+        )
+        for name, row in table.items()
+    }
 
 
 def named(name: str) -> Weights:
@@ -60,9 +65,7 @@ def named(name: str) -> Weights:
     Raises:
         UnknownNameError: no such entry; the text suggests the nearest name.
     """
-    if name not in known():
-        raise UnknownNameError(unknown_name("weights", name, list(known())))
-    return known()[name]
+    return known()[known_name("weights", name, known())]
 
 
 def path_of(name: str) -> Path:
@@ -161,3 +164,64 @@ def damage(path: Path, weights: Weights) -> str:
 def _way_out(weights: Weights) -> str:
     way = f"fetch {weights.name}" if weights.origin else f"import {weights.file}"
     return f"run `inpaintbench models {way}`, or put {weights.file} into a folder and set INPAINTBENCH_WEIGHTS to it"
+
+
+# What a score says of a file that is not there.
+MISSING = "missing"
+
+
+@dataclass(frozen=True)
+class Brought:
+    """A file, or a folder of files, that a variable of the environment names."""
+
+    variable: str
+    what: str
+    """What it is, after "set VARIABLE to"."""
+    advice: str
+    """Why it is not there and where it is from, before "and set VARIABLE to ..."."""
+    files: tuple[str, ...] = ()
+    """Patterns of the files of a folder, of each of which there has to be one; empty for a file."""
+
+    def path(self) -> Path:
+        """The file or folder that the user named.
+
+        Raises:
+            NotMeasurable: none was named, or it is not there.
+        """
+        given = os.environ.get(self.variable)
+        if not given:
+            raise NotMeasurable(f"{self.advice} and set {self.variable} to {self.what}")
+        path = Path(given)
+        if not (path.is_dir() if self.files else path.is_file()):
+            kind = "folder" if self.files else "file"
+            raise NotMeasurable(f"{self.variable} names no {kind}: {path.name!r}; set it to {self.what}")
+        return path
+
+    def member(self, pattern: str) -> Path:
+        """The file of the folder whose name matches one of ``pattern``'s alternatives (``"a.bin|a.safetensors"``).
+
+        Raises:
+            NotMeasurable: it is not there.
+        """
+        folder = self.path()
+        names = [folder / name for name in pattern.split("|") if (folder / name).is_file()]
+        if not names:
+            raise NotMeasurable(f"{self.variable} names {folder.name!r}, which has no {pattern.replace('|', ' or ')}")
+        return names[0]
+
+    def sha256(self) -> str:
+        """The SHA-256 of the file, or of those of its folder, one after the other; ``MISSING`` where there is none."""
+        try:
+            hashes = [known_sha256(path) for path in self._all()]
+        except NotMeasurable:
+            return MISSING
+        return hashlib.sha256("".join(hashes).encode()).hexdigest() if self.files else hashes[0]
+
+    state = sha256
+
+    def changed(self) -> int:
+        """When the latest of its files changed, in nanoseconds; raises as ``path``."""
+        return max(path.stat().st_mtime_ns for path in self._all())
+
+    def _all(self) -> Iterator[Path]:
+        yield from map(self.member, self.files) if self.files else [self.path()]

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from worlds import photograph
 
-from inpaintbench.eval.exemplar.levels import NOWHERE, Level, levels_of
-from inpaintbench.eval.exemplar.search import Draws, Match, Weights, random_numbers
+from inpaintbench.eval.exemplar.search import NOWHERE, Draws, Level, Match, Weights, levels_of, random_numbers
 
 HEIGHT, WIDTH, HALF = 30, 34, 2
 

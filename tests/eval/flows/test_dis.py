@@ -6,8 +6,7 @@ import pytest
 
 from inpaintbench.compute import Compute
 from inpaintbench.errors import NotMeasurable, UnknownNameError
-from inpaintbench.eval.flows import FLOWS
-from inpaintbench.eval.flows.dis import Dis
+from inpaintbench.eval.flows import FLOWS, Dis
 
 
 def texture(height: int, width: int, *, seed: int = 0) -> np.ndarray:

@@ -6,7 +6,7 @@ import pytest
 from tests.eval.flows.test_dis import texture
 
 from inpaintbench.compute import Compute
-from inpaintbench.eval.flows.farneback import Farneback
+from inpaintbench.eval.flows import Farneback
 
 
 def test_finds_the_shift_of_a_texture_right_and_down() -> None:

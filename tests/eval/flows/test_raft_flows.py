@@ -9,8 +9,7 @@ from tests.eval.metrics.published import published_item
 
 from inpaintbench.compute import Compute
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval.flows import FLOWS
-from inpaintbench.eval.flows.raft import RaftLarge, RaftSmall, RaftSmallOfficial
+from inpaintbench.eval.flows import FLOWS, RaftLarge, RaftSmall, RaftSmallOfficial
 from inpaintbench.models import weights
 
 pytest.importorskip("torchvision")

@@ -9,8 +9,8 @@ from tiny_networks import RANDOM, add_tiny_clip, edited, noise
 from inpaintbench.compute import Shared
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.clip import AestheticQuality
-from inpaintbench.eval.passes.clip_frames import clip_vectors
-from inpaintbench.models.aesthetic import aesthetic_head
+from inpaintbench.eval.passes.frame_vectors import clip_vectors
+from inpaintbench.models.clip import aesthetic_head
 
 pytest.importorskip("torch")
 pytest.importorskip("open_clip")

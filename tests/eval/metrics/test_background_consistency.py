@@ -6,7 +6,7 @@ from tiny_networks import add_tiny_clip, edited, noise
 
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.clip import BackgroundConsistency
-from inpaintbench.eval.passes.clip_frames import clip_vectors
+from inpaintbench.eval.passes.frame_vectors import clip_vectors
 
 pytest.importorskip("torch")
 pytest.importorskip("open_clip")

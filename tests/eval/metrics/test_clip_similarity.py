@@ -9,7 +9,7 @@ from tiny_networks import add_tiny_clip, edited, noise
 from inpaintbench.compute import Shared
 from inpaintbench.errors import NotMeasurable, UnknownNameError
 from inpaintbench.eval.metrics.clip import ClipSimilarity
-from inpaintbench.eval.passes.clip_frames import clip_vectors, prompt_vector
+from inpaintbench.eval.passes.frame_vectors import clip_vectors, prompt_vector
 from inpaintbench.types import Prompts
 
 pytest.importorskip("torch")

@@ -1,4 +1,4 @@
-"""DOVER: the fusion of two raw answers, and a program that gives them."""
+"""Dover.brought: the fusion of two raw answers, and a program that gives them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval.metrics.brought import DOVER, Dover, fused
+from inpaintbench.eval.metrics.brought import Dover, fused
 from inpaintbench.view import ItemView
 
 VIEW = ItemView.of_arrays(composite=np.zeros((2, 8, 8, 3), np.uint8))
@@ -30,7 +30,7 @@ def test_the_fusion() -> None:
 
 def test_a_program_gives_both_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     body = '(target / "numbers.json").write_text(json.dumps({"technical": 0.1107, "aesthetic": -0.08285}))'
-    brought.give(DOVER, body, tmp_path, monkeypatch)
+    brought.give(Dover.brought, body, tmp_path, monkeypatch)
     found = Dover(regions=("frame",), band_radius_pixels=8).measure(VIEW)["frame"]
     assert (found.value, found.details) == (0.5, {"technical": 0.1107, "aesthetic": -0.08285})
     assert not math.isnan(found.value or 0)
@@ -38,9 +38,9 @@ def test_a_program_gives_both_answers(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_other_answers_and_no_program_have_reasons(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     metric = Dover(regions=("frame",), band_radius_pixels=8)
-    brought.give(DOVER, '(target / "numbers.json").write_text("{\\"technical\\": 1}")', tmp_path, monkeypatch)
+    brought.give(Dover.brought, '(target / "numbers.json").write_text("{\\"technical\\": 1}")', tmp_path, monkeypatch)
     with pytest.raises(NotMeasurable, match="wrote no numbers technical and aesthetic"):
         metric.measure(VIEW)
-    monkeypatch.delenv(DOVER.variable)
+    monkeypatch.delenv(Dover.brought.variable)
     with pytest.raises(NotMeasurable, match="S-Lab licence, non-commercial, and not part of this program"):
         metric.measure(VIEW)

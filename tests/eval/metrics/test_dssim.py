@@ -10,7 +10,7 @@ from tests.eval.metrics.test_mse import random_item
 
 from inpaintbench import regions
 from inpaintbench.errors import InputError, NotMeasurable
-from inpaintbench.eval.metrics.dssim import Dssim
+from inpaintbench.eval.metrics.ssim import Dssim
 from inpaintbench.view import ItemView
 
 CONSTANTS = {"data_range": 1.0, "sigma": 1.5, "taps": 13, "window_pixels": 11, "k1": 0.01, "k2": 0.03, "ddof": 1}

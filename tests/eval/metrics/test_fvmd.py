@@ -1,4 +1,4 @@
-"""FVMD: histograms of given tracks, the released arithmetic said again, and the distance of a set from itself."""
+"""Fvmd.brought: histograms of given tracks, the released arithmetic said again, and the distance of a set from itself."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import scipy.linalg
 
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.base import Features
-from inpaintbench.eval.metrics.brought_sets import FVMD, Fvmd, histogram
+from inpaintbench.eval.metrics.brought_sets import Fvmd, histogram
 from inpaintbench.view import ItemView
 
 
@@ -100,7 +100,7 @@ assert all(frame.shape == (256, 256, 3) for frame in frames)
 steps = np.arange(16)[:, None, None] * np.array([2.0, 0.0])
 np.save(target / 'array.npy', np.broadcast_to(steps, (len(frames) - 15, 16, 400, 2)))
 """
-    brought.give(FVMD, body, tmp_path, monkeypatch)
+    brought.give(Fvmd.brought, body, tmp_path, monkeypatch)
     truth = np.zeros((17, 20, 30, 3), np.uint8)
     found = built().measure(ItemView.of_arrays(truth=truth, composite=truth))["frame"]
     assert found.details == {"vectors": 2}

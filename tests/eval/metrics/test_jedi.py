@@ -10,7 +10,7 @@ import pytest
 
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.base import Features
-from inpaintbench.eval.metrics.brought_sets import JEDI, Jedi
+from inpaintbench.eval.metrics.brought_sets import Jedi
 from inpaintbench.view import ItemView
 
 
@@ -35,7 +35,7 @@ def test_given_vectors(estimate: str, expected: float) -> None:
 def test_the_program_sees_each_clip_and_the_truth_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     body = "clip = np.stack(frames).astype(float); np.save(target / 'array.npy', np.cos(clip.mean() * np.arange(1280)))\n"
     count = f"with open({str(tmp_path / 'count')!r}, 'a') as file: file.write('x')\n"
-    brought.give(JEDI, body + count, tmp_path, monkeypatch)
+    brought.give(Jedi.brought, body + count, tmp_path, monkeypatch)
     truth = np.random.default_rng(0).integers(0, 256, (3, 20, 24, 3), dtype=np.uint8)
     views = [ItemView.of_arrays(truth=truth, composite=one) for one in (truth, truth // 2)]
     views[1].shared = views[0].shared
@@ -48,7 +48,7 @@ def test_the_program_sees_each_clip_and_the_truth_once(tmp_path: Path, monkeypat
 
 
 def test_without_the_program_there_is_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(JEDI.variable, raising=False)
+    monkeypatch.delenv(Jedi.brought.variable, raising=False)
     truth = np.zeros((2, 8, 8, 3), np.uint8)
     with pytest.raises(NotMeasurable, match=r"CC-BY-NC-4.0 and not part of this program: set INPAINTBENCH_JEDI to"):
         built().measure(ItemView.of_arrays(truth=truth, composite=truth))

@@ -7,9 +7,9 @@ import pytest
 
 from inpaintbench.compute import Compute, Shared
 from inpaintbench.eval.metrics.base import Features, Measurement
-from inpaintbench.eval.metrics.inception import Fid, LamaF1, _joined
+from inpaintbench.eval.metrics.inception import Fid, LamaF1
 from inpaintbench.eval.metrics.lpips import Lpips
-from inpaintbench.eval.protocols.lama import LAMA
+from inpaintbench.eval.protocols.published import LAMA
 from inpaintbench.view import ItemView
 
 SHARED: dict[str, Any] = {"regions": ("frame", "hole"), "band_radius_pixels": 2}
@@ -91,9 +91,16 @@ def test_its_weights_are_those_of_both_networks() -> None:
     assert len(set(metric().weights_of(constants))) == 2
 
 
-def test_an_item_without_one_of_both_parts_has_the_reason_of_that_part() -> None:
+def test_an_item_without_one_of_both_parts_has_the_reason_of_that_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    def joined(lpips: Measurement, fid: Measurement) -> Measurement:
+        both = metric()
+        monkeypatch.setattr(both.lpips, "measure_together", lambda views: [{"frame": lpips}])
+        monkeypatch.setattr(both.fid, "measurements", lambda views: [fid])
+        [found] = both.measurements([])
+        return found
+
     vector = Features(np.zeros((1, 4), np.float32), np.zeros((1, 4), np.float32))
     whole, dark = Measurement(None, features=vector), Measurement(None, "no picture")
-    assert _joined(Measurement(0.5), whole).features is not None
-    assert _joined(Measurement(None, "too small"), whole).reason == "too small"
-    assert _joined(Measurement(0.5), dark).reason == "no picture"
+    assert joined(Measurement(0.5), whole).features is not None
+    assert joined(Measurement(None, "too small"), whole).reason == "too small"
+    assert joined(Measurement(0.5), dark).reason == "no picture"

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval.metrics.brought import REMOVE, Remove, likeness
+from inpaintbench.eval.metrics.brought import Remove, likeness
 from inpaintbench.view import ItemView
 
 
@@ -81,7 +81,7 @@ def small(frame):
     return np.asarray(Image.fromarray(frame).resize((64, 64), Image.Resampling.BOX), float) / 255
 np.save(target / 'array.npy', np.stack([np.tile(small(frame).transpose(2, 0, 1), (86, 1, 1))[:256] for frame in frames]))
 """
-    brought.give(REMOVE, body, tmp_path, monkeypatch)
+    brought.give(Remove.brought, body, tmp_path, monkeypatch)
     frames, hole = np.full((3, 64, 64, 3), (200, 90, 40), np.uint8), np.zeros((3, 64, 64), np.bool_)
     hole[:2, 20:40, 20:40] = True
     alike, other = frames.copy(), frames.copy()
@@ -99,7 +99,7 @@ np.save(target / 'array.npy', np.stack([np.tile(small(frame).transpose(2, 0, 1),
 
 
 def test_without_the_program_there_is_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(REMOVE.variable, raising=False)
+    monkeypatch.delenv(Remove.brought.variable, raising=False)
     frames, hole = np.zeros((1, 40, 40, 3), np.uint8), np.zeros((1, 40, 40), np.bool_)
     hole[:, 5:20, 5:20] = True
     with pytest.raises(NotMeasurable, match="set INPAINTBENCH_REMOVE to a program"):

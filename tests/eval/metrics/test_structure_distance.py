@@ -111,8 +111,10 @@ def test_strips_and_missing_weights_have_a_reason(network: Any, monkeypatch: pyt
 
 def test_the_finer_network_has_the_published_shape(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     torch = pytest.importorskip("torch")
+    from inpaintbench.models.dino_layers import Dino
+
     with torch.device("meta"):
-        state = dino._build_fine().state_dict()
+        state = Dino(patch_pixels=8, grid=28).state_dict()
     assert {name: tuple(state[name].shape) for name in ("pos_embed", "patch_embed.proj.weight")} == {
         "pos_embed": (1, 785, 768), "patch_embed.proj.weight": (768, 3, 8, 8),
     }  # fmt: skip

@@ -8,7 +8,7 @@ from tiny_networks import RANDOM, add_tiny_clip, edited, noise
 
 from inpaintbench.errors import NotMeasurable, UnknownNameError
 from inpaintbench.eval.metrics.clip import SuccessRate
-from inpaintbench.eval.passes.clip_frames import clip_vectors
+from inpaintbench.eval.passes.frame_vectors import clip_vectors
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.models.clip import text_network, tokens
 from inpaintbench.models.torch_networks import running

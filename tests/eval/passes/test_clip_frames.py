@@ -8,7 +8,7 @@ from PIL import Image
 from tiny_networks import RANDOM, add_tiny_clip, edited, noise
 
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval.passes.clip_frames import clip_vectors, prompt_vector
+from inpaintbench.eval.passes.frame_vectors import clip_vectors, prompt_vector
 from inpaintbench.models.clip import image_network, text_network, tokens
 from inpaintbench.models.torch_networks import running
 from inpaintbench.types import Prompts

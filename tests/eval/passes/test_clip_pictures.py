@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from inpaintbench.errors import UnknownNameError
-from inpaintbench.eval.passes.clip_frames import (
+from inpaintbench.eval.passes.frame_vectors import (
     check_way,
     kept_rows,
     scaled_size,

@@ -16,7 +16,7 @@ from inpaintbench.eval.metrics.base import Metric
 from inpaintbench.eval.passes import changed_windows
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.models import torch_networks
-from inpaintbench.models.i3d_stages import Convolution
+from inpaintbench.models.i3d import Convolution
 
 ITEMS, FRAMES = 32, 10
 NETWORKS = ("pvcs", "vfid", "lpips")

@@ -9,7 +9,7 @@ import pytest
 from tests.eval.flows.test_dis import texture
 
 from inpaintbench.compute import Compute, Shared
-from inpaintbench.eval.flows.dis import Dis
+from inpaintbench.eval.flows import Dis
 from inpaintbench.eval.passes import flow_pairs as module
 from inpaintbench.eval.passes.flow_pairs import flow_pairs
 from inpaintbench.view import ItemView

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from inpaintbench import video
-from inpaintbench.eval.passes.edits import through_gif
+from inpaintbench.eval.metrics.edits import through_gif
 from inpaintbench.types import Frames
 from inpaintbench.video.images import gif_frames
 from inpaintbench.view import ItemView

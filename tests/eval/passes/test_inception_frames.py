@@ -9,8 +9,7 @@ import pytest
 from inpaintbench.compute import Compute, Shared, as_stored
 from inpaintbench.errors import NotMeasurable, UnknownNameError
 from inpaintbench.eval.metrics.base import Features
-from inpaintbench.eval.metrics.inception import Fid, inception_vectors
-from inpaintbench.models.inception import inception
+from inpaintbench.eval.metrics.inception import Fid, inception, inception_vectors
 from inpaintbench.view import ItemView
 
 torch = pytest.importorskip("torch")

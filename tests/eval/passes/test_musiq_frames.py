@@ -8,8 +8,7 @@ from tiny_networks import RANDOM
 
 from inpaintbench.compute import Shared
 from inpaintbench.errors import UnknownNameError
-from inpaintbench.eval.metrics.musiq import ImagingQuality, brought_to_size, musiq_scores, target_size
-from inpaintbench.models.musiq import musiq
+from inpaintbench.eval.metrics.musiq import ImagingQuality, brought_to_size, musiq, musiq_scores, target_size
 from inpaintbench.models.torch_networks import running
 
 torch = pytest.importorskip("torch")

@@ -12,8 +12,7 @@ from inpaintbench.compute import Compute
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.protocols.lama import LAMA
-from inpaintbench.eval.protocols.video_inpainting import LEGACY
+from inpaintbench.eval.protocols.published import LAMA, LEGACY
 from inpaintbench.eval.scoring.parts import ALL_ITEMS
 from inpaintbench.eval.scoring.score import Predicted, compare_sets, score
 from inpaintbench.executors.local import LocalExecutor

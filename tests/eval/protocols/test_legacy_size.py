@@ -17,7 +17,7 @@ from inpaintbench import video
 from inpaintbench.errors import MediaError
 from inpaintbench.eval.adapters.fitting import measured_view
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.protocols.video_inpainting import LEGACY
+from inpaintbench.eval.protocols.published import LEGACY
 from inpaintbench.eval.scoring.score import Predicted, score
 from inpaintbench.eval.values.statistics import summarise
 from inpaintbench.executors.local import LocalExecutor

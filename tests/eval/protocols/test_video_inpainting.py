@@ -12,7 +12,7 @@ from inpaintbench.eval.adapters.fitting import measured_view
 from inpaintbench.eval.metrics.warp_error import WarpError
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.protocols.video_inpainting import E2FGVI, LEGACY, PROPAINTER
+from inpaintbench.eval.protocols.published import E2FGVI, LEGACY, PROPAINTER
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
 

@@ -12,11 +12,10 @@ import pytest
 from tests.eval.report.hand_made import SLICES, VALUES, FlatMedia, dataset, scores
 
 from inpaintbench.errors import InputError, MissingExtraError, UnknownNameError
+from inpaintbench.eval import trackers as sinks
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.report import ReportFiles, write_report
-from inpaintbench.eval.trackers import sinks
-from inpaintbench.eval.trackers.record import Record, records
-from inpaintbench.eval.trackers.sinks import sink
+from inpaintbench.eval.trackers import Record, records, sink
 from inpaintbench.types import Dataset
 
 
@@ -84,7 +83,7 @@ def test_what_is_no_tracker_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_no_tracker_is_imported_before_something_is_logged() -> None:
     program = (
-        "import sys, inpaintbench.cli.reporting, inpaintbench.eval.trackers.sinks\n"
+        "import sys, inpaintbench.cli.reporting, inpaintbench.eval.trackers\n"
         "sys.exit(bool({'wandb', 'trackio', 'mlflow', 'tensorboard', 'torch'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

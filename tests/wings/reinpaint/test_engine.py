@@ -14,8 +14,7 @@ from inpaintbench.errors import InputError
 from inpaintbench.eval.methods.base import Method
 from inpaintbench.eval.methods.each_frame import Telea
 from inpaintbench.eval.metrics.base import Measurement
-from inpaintbench.eval.protocols.decibel_variants import mean_of_decibels
-from inpaintbench.eval.protocols.ssim_variants import SSIM_VARIANTS
+from inpaintbench.eval.protocols.variants import SSIM_VARIANTS, mean_of_decibels
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView, composite
 from inpaintbench.wings.reinpaint import engine

@@ -14,7 +14,7 @@ from inpaintbench import frozen, video
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval.metrics.psnr import decibels
 from inpaintbench.eval.protocols import PROTOCOLS
-from inpaintbench.eval.protocols.decibel_variants import CEILING_DECIBELS
+from inpaintbench.eval.protocols.variants import CEILING_DECIBELS
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.predict import MethodSpec
 from inpaintbench.eval.scoring.run_folder import is_stale

@@ -18,8 +18,8 @@ from inpaintbench import video
 from inpaintbench.curation.normalizers.sizing import Cover
 from inpaintbench.errors import InpaintBenchError, InputError
 from inpaintbench.eval.methods import METHODS
-from inpaintbench.eval.metrics.psnr import DecibelRule, masked_errors
-from inpaintbench.eval.protocols.decibel_variants import CEILING_DECIBELS
+from inpaintbench.eval.metrics.psnr import decibels, masked_errors
+from inpaintbench.eval.protocols.variants import CEILING_DECIBELS
 from inpaintbench.masks.axes.presets import paired_blob
 from inpaintbench.masks.generators.devil_blobs import DevilBlobs
 from inpaintbench.types import Frames, Hole, item_rng
@@ -109,5 +109,5 @@ def score(method: str, truth: Frames, hole: Hole, *, seen: Frames | None = None)
     """PSNR in the hole, dB, as the protocol `devil/corrected` has it; ``seen`` is what is known of ``truth``."""
     given = np.where(hole[..., None], np.uint8(127), truth if seen is None else seen)
     filled = METHODS.get(method)().inpaint(ItemView.of_arrays(input=given, hole=hole))
-    rule = DecibelRule(1.0, "errors", CEILING_DECIBELS, "keep")
-    return rule.of(float(np.mean(masked_errors(truth, composite(truth, hole, filled), hole))))
+    error = float(np.mean(masked_errors(truth, composite(truth, hole, filled), hole)))
+    return min(decibels(error, data_range=1.0), CEILING_DECIBELS)

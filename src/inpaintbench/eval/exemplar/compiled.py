@@ -5,21 +5,18 @@ Only to be imported where numba is installed.
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.eval.exemplar.levels import CHANNELS, Level, Positions
-from inpaintbench.eval.exemplar.search import DRAW_STEP, PIXEL_STEP, WORST, Draws, Match, Weights
+from inpaintbench.lazily import compiled
+from inpaintbench.eval.exemplar.search import CHANNELS, DRAW_STEP, PIXEL_STEP, WORST, Draws, Level, Match, Positions, Weights
 
 # Numbers that a vector instruction takes at once: lines of patches are as long as a multiple of it.
 _LANES = 16
 _ALL_BITS = 0xFFFFFFFFFFFFFFFF
 Array = npt.NDArray[Any]
-_Loop = TypeVar("_Loop", bound=Callable[..., Any])
 
 
 def search(level: Level, weights: Weights, match: Match, targets: Positions, draws: Draws) -> None:
@@ -42,16 +39,7 @@ def vote(level: Level, match: Match, targets: Positions, scale: int) -> npt.NDAr
     return voted
 
 
-def _compiled(loop: _Loop) -> _Loop:
-    njit = importlib.import_module("numba").njit
-    try:
-        made: _Loop = njit(cache=True)(loop)
-    except RuntimeError:  # no folder that numba may keep the compiled code in
-        made = njit(loop)
-    return made
-
-
-@_compiled
+@compiled
 def _read(colours: Array, weights: Array, target: int, stride: int, side: int, line: int, patch: Array) -> None:
     """Copy the patch around a pixel into ``patch[0]``, the weights of its colours into ``patch[1]``; lines end without weight."""
     first = (target - (side // 2) * (stride + 1)) * 4
@@ -66,7 +54,7 @@ def _read(colours: Array, weights: Array, target: int, stride: int, side: int, l
         weight[side * 4 :] = 0
 
 
-@_compiled
+@compiled
 def _difference(colours: Array, patch: Array, source: Any, stride: int, side: int, line: int, limit: Any) -> int:
     """The cost of one source; as soon as a row brings it to ``limit``, what it is until then."""
     total = np.int32(0)
@@ -82,7 +70,7 @@ def _difference(colours: Array, patch: Array, source: Any, stride: int, side: in
     return int(total)
 
 
-@_compiled
+@compiled
 def _drawn(target: int, key: Any) -> Any:
     number = np.uint64(target) * np.uint64(PIXEL_STEP) + key
     number = (number ^ (number >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -90,16 +78,7 @@ def _drawn(target: int, key: Any) -> Any:
     return number ^ (number >> np.uint64(31))
 
 
-@_compiled
-def _near(place: int, radius: int, drawn: Any, stride: int) -> int:
-    """A place drawn within ``radius`` of another."""
-    span = np.uint64(2 * radius + 1)
-    down = np.int64((drawn >> np.uint64(32)) * span >> np.uint64(32)) - radius
-    right = np.int64((drawn & np.uint64(0xFFFFFFFF)) * span >> np.uint64(32)) - radius
-    return int(place + down * stride + right)
-
-
-@_compiled
+@compiled
 def _candidate(
     number: int, target: int, place: Any, before: Array, steps: Array, radii: Array, keys: Array, sources: Array, stride: int
 ) -> int:
@@ -110,11 +89,15 @@ def _candidate(
     number -= len(steps)
     drawn = _drawn(target, keys[number])
     if number < len(radii):
-        return _near(place, radii[number], drawn, stride) if place >= 0 else -1
+        # A place drawn within the radius of the best so far.
+        span = np.uint64(2 * radii[number] + 1)
+        down = np.int64((drawn >> np.uint64(32)) * span >> np.uint64(32)) - radii[number]
+        right = np.int64((drawn & np.uint64(0xFFFFFFFF)) * span >> np.uint64(32)) - radii[number]
+        return int(place + down * stride + right) if place >= 0 else -1
     return int(sources[np.int64((drawn >> np.uint64(32)) * np.uint64(len(sources)) >> np.uint64(32))])
 
 
-@_compiled
+@compiled
 def _among(one: Any, others: Array) -> bool:
     for other in others:  # noqa: SIM110 - a plain loop is what numba compiles best
         if other == one:
@@ -122,7 +105,7 @@ def _among(one: Any, others: Array) -> bool:
     return False
 
 
-@_compiled
+@compiled
 def _search(
     targets: Array, colours: Array, weights: Array, valid: Array, sources: Array, before: Array, best: Array, cost: Array,
     steps: Array, radii: Array, keys: Array, stride: int, side: int, line: int,
@@ -147,7 +130,7 @@ def _search(
         best[target], cost[target] = place, least
 
 
-@_compiled
+@compiled
 def _vote(targets: Array, colours: Array, best: Array, cost: Array, stride: int, half: int, scale: int, voted: Array) -> None:
     """Write the weighted mean of what the patches over each target have there."""
     for number in range(len(targets)):

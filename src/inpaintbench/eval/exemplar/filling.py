@@ -8,9 +8,7 @@ its border, guided by the size before; then overlapping patches vote and are mat
 from __future__ import annotations
 
 import importlib
-import importlib.util
 from collections.abc import Iterator
-from functools import lru_cache
 from itertools import count
 from typing import Any, Literal, get_args
 
@@ -18,9 +16,9 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench.lazily import has_numba
 from inpaintbench.errors import InputError, MissingExtraError
-from inpaintbench.eval.exemplar.levels import NOWHERE, Level, Picture, Pixels, levels_of
-from inpaintbench.eval.exemplar.search import Draws, Match, Weights
+from inpaintbench.eval.exemplar.search import NOWHERE, Draws, Level, Match, Picture, Pixels, Weights, levels_of
 from inpaintbench.types import content_id
 
 # Pictures that repeat themselves: the shifts under which they do, and holes continued along them.
@@ -54,7 +52,9 @@ def continue_repeats(picture: Picture, hole: Pixels) -> tuple[Picture, Pixels]:
     left = -1
     while steps and left != (left := int(np.count_nonzero(rest))):
         for step in steps:
-            here, there = _overlap(step)
+            # Rows and columns of what has a counterpart a step away, and of those counterparts.
+            here = tuple(slice(max(0, -way), -way if way > 0 else None) for way in step)
+            there = tuple(slice(max(0, way), way if way < 0 else None) for way in step)
             gained = rest[here] & ~rest[there]
             filled[here][gained] = filled[there][gained]
             rest[here] &= ~gained
@@ -71,7 +71,10 @@ def shifts_of(picture: Picture, hole: Pixels) -> list[Shift]:
     if unlike == 0:
         return []
     mismatches, middle = _mismatches(picture, known)
-    down, right = np.nonzero((mismatches <= _LIKE * unlike) & _least_nearby(mismatches, tolerance=_LIKE * unlike / 1000))
+    # Shifts beside which none of the eight neighbours fits better; a shift up is the opposite of one down.
+    whole = np.concatenate([mismatches[1:2, ::-1], mismatches])
+    least = cv2.erode(whole, np.ones((3, 3), np.uint8))[-len(mismatches) :]
+    down, right = np.nonzero((mismatches <= _LIKE * unlike) & (mismatches <= least + _LIKE * unlike / 1000))
     there = (down > 0) | (right > middle)  # of a shift and its opposite one is enough
     down, right = down[there], right[there] - middle
     on_the_way = [
@@ -83,16 +86,14 @@ def shifts_of(picture: Picture, hole: Pixels) -> list[Shift]:
     found: list[Shift] = []
     for index in np.lexsort((right, down, down**2 + right**2)):
         shift = (int(down[index]), int(right[index]))
-        if len(found) < _SHIFTS and not any(_multiple(shift, one) for one in found):
+        is_multiple = any(
+            shift[0] * one[1] == shift[1] * one[0]
+            and all(part % way == 0 if way else part == 0 for part, way in zip(shift, one, strict=True))
+            for one in found
+        )
+        if len(found) < _SHIFTS and not is_multiple:
             found.append(shift)
     return found
-
-
-def _least_nearby(mismatches: Mismatches, *, tolerance: float) -> npt.NDArray[np.bool_]:
-    """Shifts beside which none of the eight neighbours fits better, ``bool`` of the same shape."""
-    whole = np.concatenate([mismatches[1:2, ::-1], mismatches])  # a shift up is the opposite of one down
-    least = cv2.erode(whole, np.ones((3, 3), np.uint8))[-len(mismatches) :]
-    return np.asarray(mismatches <= least + tolerance, np.bool_)
 
 
 def _mismatches(picture: Picture, known: Pixels) -> tuple[Mismatches, int]:
@@ -119,19 +120,6 @@ def _mismatches(picture: Picture, known: Pixels) -> tuple[Mismatches, int]:
     total = by_shift(2 * (np.conj(mask) * squares).real - 2 * alike)
     enough = pairs >= _LEAST_PAIRS * known.size
     return np.where(enough, total / np.maximum(pairs, 1), np.inf), right
-
-
-def _overlap(shift: Shift) -> tuple[tuple[slice, slice], tuple[slice, slice]]:
-    """Rows and columns of what has a counterpart ``shift`` away, and of those counterparts."""
-    here = tuple(slice(max(0, -step), -step if step > 0 else None) for step in shift)
-    there = tuple(slice(max(0, step), step if step < 0 else None) for step in shift)
-    return (here[0], here[1]), (there[0], there[1])
-
-
-def _multiple(shift: Shift, of: Shift) -> bool:
-    return shift[0] * of[1] == shift[1] * of[0] and all(
-        part % one == 0 if one else part == 0 for part, one in zip(shift, of, strict=True)
-    )
 
 
 Backend = Literal["auto", "numpy", "numba"]
@@ -177,12 +165,19 @@ def fill(
     sizes = levels_of(repeated, rest, patch_pixels=patch_pixels, levels=levels)
     coarser: tuple[Level, Match] | None = None
     for number, level in reversed(list(enumerate(sizes))):
-        keys = _keys(seed, number)
+        # Keys of the random numbers of one round after another, below 2^64.
+        keys = (int(content_id("exemplar", seed, number, turn), 16) for turn in count())
         match = Match.none(level)
         if coarser is not None:
             _guess(level, match, *coarser)
         _grow(code, level, match, keys, number=number, coarsest=coarser is None)
-        _settle(code, level, match, keys, number=number, turns=iterations if number else 1)
+        # Patches vote, and are matched to what that gives.
+        targets, weights = level.targets, _weights(level)
+        radii = (max(level.height, level.width) // 32, 2)
+        for _ in range(iterations if number else 1):
+            draws = Draws((1, 2), radii, 1, next(keys)) if number else Draws((1,), (), 0, next(keys))
+            code.search(level, weights, match, targets, draws)
+            level.colours[targets] = code.vote(level, match, targets, max(1, int(np.median(match.cost[targets]))))
         coarser = level, match
     return sizes[0].picture() if sizes else None
 
@@ -207,16 +202,6 @@ def _grow(code: Any, level: Level, match: Match, keys: Iterator[int], *, number:
         weights[layer, :3] = _GROWN
 
 
-def _settle(code: Any, level: Level, match: Match, keys: Iterator[int], *, number: int, turns: int) -> None:
-    """Let patches vote, and match them to what that gives."""
-    targets, weights = level.targets, _weights(level)
-    radii = (max(level.height, level.width) // 32, 2)
-    for _ in range(turns):
-        draws = Draws((1, 2), radii, 1, next(keys)) if number else Draws((1,), (), 0, next(keys))
-        code.search(level, weights, match, targets, draws)
-        level.colours[targets] = code.vote(level, match, targets, max(1, int(np.median(match.cost[targets]))))
-
-
 def _weights(level: Level) -> Weights:
     """Weights by which all pixels count alike, the margin and the fourth channel not at all."""
     weights = np.zeros_like(level.colours)
@@ -239,11 +224,6 @@ def _guess(level: Level, match: Match, coarse: Level, found: Match) -> None:
     match.best[targets] = np.where(fits, place, NOWHERE)
 
 
-def _keys(seed: int, number: int) -> Iterator[int]:
-    """Keys of the random numbers of one round after another, below 2^64."""
-    return (int(content_id("exemplar", seed, number, turn), 16) for turn in count())
-
-
 def select_backend(backend: Backend) -> Literal["numpy", "numba"]:
     """The backend behind ``auto``.
 
@@ -252,13 +232,8 @@ def select_backend(backend: Backend) -> Literal["numpy", "numba"]:
     """
     if backend not in get_args(Backend):
         raise InputError(f"there is no exemplar backend {backend!r}: choose one of {', '.join(get_args(Backend))}")
-    if backend == "auto":
-        return "numba" if _installed("numba") else "numpy"
-    if backend == "numba" and not _installed("numba"):
+    if backend == "numba" and not has_numba():
         raise MissingExtraError("filling from exemplars with numba", "masks")
+    if backend == "auto":
+        return "numba" if has_numba() else "numpy"
     return backend
-
-
-@lru_cache
-def _installed(package: str) -> bool:
-    return importlib.util.find_spec(package) is not None

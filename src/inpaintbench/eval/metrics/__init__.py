@@ -29,7 +29,7 @@ METRICS: Catalogue[type[Metric]] = Catalogue(
         "p_ids": "inpaintbench.eval.metrics.inception:PIds",
         "u_ids": "inpaintbench.eval.metrics.inception:UIds",
         "lama_f1": "inpaintbench.eval.metrics.inception:LamaF1",
-        "dssim": "inpaintbench.eval.metrics.dssim:Dssim",
+        "dssim": "inpaintbench.eval.metrics.ssim:Dssim",
         "ff_alpha": "inpaintbench.eval.metrics.edits:FfAlpha",
         "ff_beta": "inpaintbench.eval.metrics.edits:FfBeta",
         "semantic_score": "inpaintbench.eval.metrics.edits:SemanticScore",

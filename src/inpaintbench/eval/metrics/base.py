@@ -10,12 +10,20 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict
+from typing import Any, Protocol, TypedDict
 
 from inpaintbench import regions
 from inpaintbench.catalogue import Leaf, known_name
-from inpaintbench.eval.values.measurement import INAPPLICABLE, Array, Comparison, Features, Measurement, mean_over_clip
-from inpaintbench.eval.values.statistics import mean_of
+from inpaintbench.eval.values.measurement import (
+    INAPPLICABLE,
+    Array,
+    Comparison,
+    Features,
+    Measurement,
+    check_next_frame,
+    mean_over_clip,
+)
+from inpaintbench.eval.values.statistics import InfiniteRule, mean_of
 from inpaintbench.ranges import Whole
 from inpaintbench.types import Hole
 from inpaintbench.view import ItemView
@@ -30,6 +38,14 @@ class Where(TypedDict):
     """Reach of the boundary band on both sides of the hole's border."""
 
 
+class Brought(Protocol):
+    """A program or a file of the user's own."""
+
+    def state(self) -> str:
+        """Changes whenever it does; ``missing`` where there is none."""
+        ...
+
+
 class Metric(Leaf, ABC):
     """A way to score one prediction.
 
@@ -40,6 +56,7 @@ class Metric(Leaf, ABC):
         band_radius_pixels: reach of the boundary band on both sides of the hole's border.
     """
 
+    version: str = "1"
     label: str = ""
     """Printed name, where it is not made of ``name``."""
     unit: str = ""
@@ -67,6 +84,8 @@ class Metric(Leaf, ABC):
     """Released code whose numbers it gives, with its licence; empty where it follows a definition alone."""
     brings: str = ""
     """What a user brings for it, with its licence; empty for nothing."""
+    brought: Brought | None = None
+    """That program or file."""
     of_sets: bool = False
     """True when it compares sets of items, so that a single item has no value: see ``SetMetric``."""
     command: str = ""
@@ -95,10 +114,10 @@ class Metric(Leaf, ABC):
         """
         return cls.weights
 
-    @staticmethod
-    def state() -> str:
-        """Changes whenever a file of the user's own that it runs does, so that another file means other scores; else empty."""
-        return ""
+    @classmethod
+    def state(cls) -> str:
+        """Changes whenever what the user brought does, so that another file means other scores; empty where that is nothing."""
+        return cls.brought.state() if cls.brought else ""
 
     @abstractmethod
     def measure(self, view: ItemView) -> dict[str, Measurement]:
@@ -127,6 +146,22 @@ class TogetherMetric(Metric):
     @abstractmethod
     def measure_together(self, views: Sequence[ItemView]) -> list[dict[str, Measurement]]:
         """``measure`` for each of the predictions of several methods for one item; the truth is looked at once."""
+
+
+class SingleRegionTogether(TogetherMetric):
+    """``SingleRegionMetric`` whose work on the truth serves the predictions of several methods."""
+
+    answers = ("frame",)
+
+    def measure_together(self, views: Sequence[ItemView]) -> list[dict[str, Measurement]]:
+        """``measurements`` for the region, or nothing where the protocol does not ask for it."""
+        if not self.regions or not views:
+            return [{} for _ in views]
+        return [dict.fromkeys(self.regions, one) for one in self.measurements(views)]
+
+    @abstractmethod
+    def measurements(self, views: Sequence[ItemView]) -> Sequence[Measurement]:
+        """The answer for each prediction of one item; raises what ``measure`` raises."""
 
 
 class SingleRegionMetric(Metric):
@@ -177,7 +212,22 @@ def region_pixels(view: ItemView, region: str, *, band_radius_pixels: int) -> Ho
     return pixels
 
 
+def means_by_region(
+    values: Mapping[str, Sequence[float]],
+    *,
+    parts: str = "frames",
+    missing: str = "no frame has a pixel of the region {!r}",
+    infinite: InfiniteRule = "count",
+) -> dict[str, Measurement]:
+    """``mean_over_clip`` for each region, whose name goes into ``missing``."""
+    return {
+        region: mean_over_clip(found, parts=parts, missing=missing.format(region), infinite=infinite)
+        for region, found in values.items()
+    }
+
+
 __all__ = [  # a leaf finds all that it gives and is made of in this module
-    "INAPPLICABLE", "Array", "Comparison", "Features", "Measurement", "Metric", "SetMetric", "SingleRegionMetric",
-    "TogetherMetric", "Where", "check_regions", "mean_over_clip", "region_pixels",
+    "INAPPLICABLE", "Array", "Brought", "Comparison", "Features", "Measurement", "Metric", "SetMetric", "SingleRegionMetric",
+    "SingleRegionTogether", "TogetherMetric", "Where", "check_next_frame", "check_regions", "mean_over_clip", "means_by_region",
+    "region_pixels",
 ]  # fmt: skip

@@ -1,10 +1,9 @@
-"""CFD: how much was hallucinated where an object was removed, by a program that the user brings."""
+"""Metrics of filled holes and clips whose networks the user brings: as programs, PAR's as a file."""
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -20,14 +19,12 @@ from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric, Wher
 from inpaintbench.eval.passes.brought_programs import BroughtProgram
 from inpaintbench.eval.passes.frame_vectors import normalised
 from inpaintbench.models import torch_networks
-from inpaintbench.models.brought import Brought
+from inpaintbench.models.weights import Brought
 from inpaintbench.view import ItemView
 
-CFD = BroughtProgram(
-    "INPAINTBENCH_CFD",
-    'writes the CFD of every frame, {"scores": [...]}',
-    "the code of CFD has no licence and is not part of this program",
-)
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 class Cfd(SingleRegionMetric):
@@ -42,17 +39,16 @@ class Cfd(SingleRegionMetric):
     name = "cfd"
     follows = "OmniPaint (no licence file)"
     brings = "a program with its code, `INPAINTBENCH_CFD`"
-    version = "1"
+    brought = BroughtProgram(
+        "INPAINTBENCH_CFD",
+        'writes the CFD of every frame, {"scores": [...]}',
+        "the code of CFD has no licence and is not part of this program",
+    )
     diagnostic = "it knows no truth, and a flat fill has no part that could be taken for an object"
     higher_is_better = False
     decimals = 4
     bounds = (0.0, 4.0)
     needs = ("composite", "hole")
-
-    @staticmethod
-    def state() -> str:
-        """The command that the user brought, with its files."""
-        return CFD.state()
 
     def measurement(self, view: ItemView) -> Measurement:
         """The mean over frames with a hole; those that the program gives no number for are left out and counted.
@@ -63,28 +59,21 @@ class Cfd(SingleRegionMetric):
         with_hole = view.hole.any(axis=(1, 2))
         if not with_hole.any():
             return Measurement(None, "no frame has a hole")
-        written = CFD.numbers(
+        written = self.brought.numbers(
             view.composite[with_hole], view.hole[with_hole], fps=view.fps, item_id=view.item_id
         ).get("scores")  # fmt: skip
         count = int(with_hole.sum())
-        if not isinstance(written, list) or len(written) != count or not all(map(_is_score, written)):
-            raise Unavailable(f"the program of {CFD.variable} wrote no list of {count} scores of 0..4 or null")
+        if (
+            not isinstance(written, list)
+            or len(written) != count
+            or not all(one is None or (_is_number(one) and 0 <= one <= 4) for one in written)
+        ):
+            raise Unavailable(f"the program of {self.brought.variable} wrote no list of {count} scores of 0..4 or null")
         values = [float(value) for value in written if value is not None]
         found = mean_over_clip(values, parts="frames", missing="the program has a score for no frame")
         return Measurement(found.value, found.reason, {**found.details, "frames_without_value": view.frames - len(values)})
 
 
-def _is_score(value: object) -> bool:
-    return value is None or (
-        isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and 0 <= value <= 4
-    )
-
-
-DOVER = BroughtProgram(
-    "INPAINTBENCH_DOVER",
-    'writes the raw answers of DOVER\'s two branches, {"technical": t, "aesthetic": a}',
-    "DOVER's code and parameters are of the S-Lab licence, non-commercial, and not part of this program",
-)
 # Beyond it a logistic function overflows; below it the value is 0 to 300 digits.
 _MOST_LOGIT = 700.0
 # Of each branch: weight, mean and deviation.
@@ -104,17 +93,16 @@ class Dover(SingleRegionMetric):
     name = "dover"
     follows = "DOVER (S-Lab, non-commercial)"
     brings = "a program with its code and parameters (S-Lab, non-commercial), `INPAINTBENCH_DOVER`"
-    version = "1"
+    brought = BroughtProgram(
+        "INPAINTBENCH_DOVER",
+        'writes the raw answers of DOVER\'s two branches, {"technical": t, "aesthetic": a}',
+        "DOVER's code and parameters are of the S-Lab licence, non-commercial, and not part of this program",
+    )
     diagnostic = "it knows no truth, and a frozen fill repeats a frame that may be one of the better ones"
     higher_is_better = True
     decimals = 4
     bounds = (0.0, 1.0)
     needs = ("composite",)
-
-    @staticmethod
-    def state() -> str:
-        """The command that the user brought, with its files."""
-        return DOVER.state()
 
     def measurement(self, view: ItemView) -> Measurement:
         """The fused value.
@@ -122,10 +110,10 @@ class Dover(SingleRegionMetric):
         Raises:
             NotMeasurable: there is no program, or it fails.
         """
-        written = DOVER.numbers(view.composite, fps=view.fps, item_id=view.item_id)
+        written = self.brought.numbers(view.composite, fps=view.fps, item_id=view.item_id)
         raw = [written.get(name) for name in ("technical", "aesthetic")]
-        if not all(isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) for value in raw):
-            raise Unavailable(f"the program of {DOVER.variable} wrote no numbers technical and aesthetic")
+        if not all(map(_is_number, raw)):
+            raise Unavailable(f"the program of {self.brought.variable} wrote no numbers technical and aesthetic")
         return Measurement(fused(*raw), details={"technical": raw[0], "aesthetic": raw[1]})  # type: ignore[arg-type]
 
 
@@ -144,11 +132,6 @@ TOKENS, CHANNELS, SIDE_PIXELS, TOKEN_PIXELS = 64, 256, 1024, 16
 MARGIN_PIXELS = 16
 # Maps of so many frames are held at once, 4 MiB each.
 _FRAMES_AT_ONCE = 32
-REMOVE = BroughtProgram(
-    "INPAINTBENCH_REMOVE",
-    f"writes the maps that SAM's image encoder gives of frames, {CHANNELS} channels of {TOKENS}x{TOKENS}",
-    "SAM's encoder (Apache-2.0) is not part of this program",
-)
 
 
 class Given(NamedTuple):
@@ -181,7 +164,11 @@ class Remove(SingleRegionMetric):
     label = "ReMOVE"
     follows = "ReMOVE (MIT)"
     brings = "a program with the image encoder of SAM ViT-H (Apache-2.0), `INPAINTBENCH_REMOVE`"
-    version = "1"
+    brought = BroughtProgram(
+        "INPAINTBENCH_REMOVE",
+        f"writes the maps that SAM's image encoder gives of frames, {CHANNELS} channels of {TOKENS}x{TOKENS}",
+        "SAM's encoder (Apache-2.0) is not part of this program",
+    )
     diagnostic = "it knows no truth, and a flat or blurred fill resembles much of what surrounds it"
     higher_is_better = True
     decimals = 4
@@ -194,11 +181,6 @@ class Remove(SingleRegionMetric):
         self.rule: Rule = rule
         self.crop = crop
 
-    @staticmethod
-    def state() -> str:
-        """The command that the user brought, with its files."""
-        return REMOVE.state()
-
     def measurement(self, view: ItemView) -> Measurement:
         """The mean over frames that have a mask and a background.
 
@@ -209,22 +191,36 @@ class Remove(SingleRegionMetric):
         kept = [one for one in every if one.inside.any() and one.outside.any()]
         values: list[float] = []
         for some in (kept[begin : begin + _FRAMES_AT_ONCE] for begin in range(0, len(kept), _FRAMES_AT_ONCE)):
-            values += self._likenesses(some, view)
+            shape = (len(some), CHANNELS, TOKENS, TOKENS)
+            maps = self.brought.array(shape, [one.picture for one in some], fps=view.fps, item_id=view.item_id)
+            values += [likeness(features, one.inside, one.outside) for features, one in zip(maps, some, strict=True)]
         found = mean_over_clip(values, parts="frames", missing="no frame has both a hole and background around it")
         if len(values) == view.frames:
             return found
         return replace(found, details={**found.details, "frames_without_value": view.frames - len(values)})
 
-    def _likenesses(self, some: Sequence[Given], view: ItemView) -> list[float]:
-        shape = (len(some), CHANNELS, TOKENS, TOKENS)
-        maps = REMOVE.array(shape, [one.picture for one in some], fps=view.fps, item_id=view.item_id)
-        return [likeness(features, one.inside, one.outside) for features, one in zip(maps, some, strict=True)]
-
     def given(self, frame: Picture, mask: Mask) -> Given:
         """What is looked at of a frame whose mask is not empty."""
         published = self.rule == "as-published"
-        if self.crop:
-            frame, mask = (_cut if published else _filled)(frame, mask)
+        height, width = mask.shape
+        rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+        top, bottom, left, right = int(rows[0]), int(rows[-1]), int(columns[0]), int(columns[-1])
+        side = max(right - left, bottom - top) + 1
+        if self.crop and published:
+            # The released code's square: from the tight box's upper left, with a margin where it fits, cut off by the frame.
+            room = min(left, top, height - bottom, width - right)
+            margin = MARGIN_PIXELS if room >= MARGIN_PIXELS else max(room, 0)
+            top, left, side = top - margin, left - margin, side + 2 * margin
+            part = slice(top, top + side), slice(left, left + side)
+            frame, mask = frame[part], mask[part]
+        elif self.crop:
+            # The square around the middle of the tight box, with a margin; beyond the frame the nearest pixels, no mask.
+            side += 2 * MARGIN_PIXELS
+            down = np.arange(side) + (top + bottom + 1 - side) // 2
+            across = np.arange(side) + (left + right + 1 - side) // 2
+            near = np.ix_(np.clip(down, 0, height - 1), np.clip(across, 0, width - 1))
+            real = ((down >= 0) & (down < height))[:, None] & ((across >= 0) & (across < width))[None]
+            frame, mask = frame[near], mask[near] & real
         if published:
             small = Image.fromarray(mask.astype(np.uint8) * 255).resize((TOKENS, TOKENS))
             inside = np.asarray(small) == 255
@@ -239,34 +235,6 @@ def likeness(features: npt.NDArray[np.float32], inside: Mask, outside: Mask) -> 
     return float(one @ other / max(float(np.linalg.norm(one) * np.linalg.norm(other)), 1e-8))
 
 
-def _cut(frame: Picture, mask: Mask) -> tuple[Picture, Mask]:
-    """The released code's square: from the tight box's upper left, with a margin where it fits, cut off by the frame."""
-    top, bottom, left, right = _ends(mask)
-    height, width = mask.shape
-    fits = left >= MARGIN_PIXELS and top >= MARGIN_PIXELS and bottom + MARGIN_PIXELS <= height and right + MARGIN_PIXELS <= width
-    margin = MARGIN_PIXELS if fits else max(min(left, top, height - bottom, width - right), 0)
-    side = max(right - left, bottom - top) + 1 + 2 * margin
-    part = slice(top - margin, top - margin + side), slice(left - margin, left - margin + side)
-    return frame[part], mask[part]
-
-
-def _filled(frame: Picture, mask: Mask) -> tuple[Picture, Mask]:
-    """The square around the middle of the tight box, with a margin; beyond the frame the nearest pixels, which are no mask."""
-    top, bottom, left, right = _ends(mask)
-    side = max(right - left, bottom - top) + 1 + 2 * MARGIN_PIXELS
-    rows = np.arange(side) + (top + bottom + 1 - side) // 2
-    columns = np.arange(side) + (left + right + 1 - side) // 2
-    near = np.ix_(np.clip(rows, 0, mask.shape[0] - 1), np.clip(columns, 0, mask.shape[1] - 1))
-    real = ((rows >= 0) & (rows < mask.shape[0]))[:, None] & ((columns >= 0) & (columns < mask.shape[1]))[None]
-    return frame[near], mask[near] & real
-
-
-def _ends(mask: Mask) -> tuple[int, int, int, int]:
-    """First and last row, first and last column."""
-    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
-    return int(rows[0]), int(rows[-1]), int(columns[0]), int(columns[-1])
-
-
 def _tokens(mask: Mask) -> tuple[Mask, Mask]:
     """Tokens half of which lies in a mask, and tokens that lie in the picture; SAM brings its longer side to 1024 pixels."""
     scale = SIDE_PIXELS / max(mask.shape)
@@ -275,16 +243,10 @@ def _tokens(mask: Mask) -> tuple[Mask, Mask]:
     large = mask[np.minimum(rows.astype(int), mask.shape[0] - 1)][:, np.minimum(columns.astype(int), mask.shape[1] - 1)]
     padded, real = (np.zeros((SIDE_PIXELS, SIDE_PIXELS)) for _ in range(2))
     padded[:height, :width], real[:height, :width] = large, 1
-    shares = (
-        part.reshape(TOKENS, TOKEN_PIXELS, TOKENS, TOKEN_PIXELS).mean(axis=(1, 3)) >= 0.5 for part in (padded, real)
-    )  # fmt: skip
-    inside, valid = shares
+    inside, valid = (part.reshape(TOKENS, TOKEN_PIXELS, TOKENS, TOKEN_PIXELS).mean(axis=(1, 3)) >= 0.5 for part in (padded, real))
     return inside, valid
 
 
-PAR = Brought(
-    "INPAINTBENCH_PAR_NETWORK", "its file of TorchScript", "the network of PAR may not be shipped: get it from its authors"
-)  # fmt: skip
 # Of the channels in 0..1, that pictures are brought to.
 MEAN, DEVIATION = (123.675 / 255, 116.28 / 255, 103.53 / 255), (58.395 / 255, 57.12 / 255, 57.375 / 255)
 
@@ -301,17 +263,14 @@ class Par(SingleRegionMetric):
 
     name = "par"
     brings = "the network of PAL4Inpaint (Adobe, non-commercial), `INPAINTBENCH_PAR_NETWORK`"
-    version = "1"
+    brought = Brought(
+        "INPAINTBENCH_PAR_NETWORK", "its file of TorchScript", "the network of PAR may not be shipped: get it from its authors"
+    )  # fmt: skip
     diagnostic = "it knows no truth, and a flat fill has nothing that looks like an artefact"
     higher_is_better = False
     decimals = 4
     answers = ("hole",)
     needs = ("composite", "hole")
-
-    @staticmethod
-    def state() -> str:
-        """The SHA-256 of the file that the user brought, or ``missing``: what a score depends on besides the item."""
-        return PAR.sha256()
 
     def measurement(self, view: ItemView) -> Measurement:
         """The share; None where no frame has a hole.
@@ -319,13 +278,13 @@ class Par(SingleRegionMetric):
         Raises:
             NotMeasurable: no network was given, or what was given cannot be used.
         """
-        path = PAR.path()
+        path = Par.brought.path()
         with torch_networks.running(view.shared.compute) as device:
-            module = _network(str(path), PAR.changed(), str(device))
+            module = _network(str(path), Par.brought.changed(), str(device))
             pairs = zip(view.composite, view.hole, strict=True)
             values = [float(_artefacts(module, frame, device)[hole].mean()) for frame, hole in pairs if hole.any()]
         mean = mean_over_clip(values, parts="frames", missing="no frame has a hole")
-        return replace(mean, details={**mean.details, "network_sha256": PAR.sha256()})
+        return replace(mean, details={**mean.details, "network_sha256": Par.brought.sha256()})
 
 
 @lru_cache(maxsize=1)
@@ -335,7 +294,7 @@ def _network(path: str, changed: int, device: str) -> Any:  # noqa: ARG001 - the
             warnings.simplefilter("ignore", DeprecationWarning)
             return torch_networks.torch().jit.load(path, map_location=device).eval()
     except RuntimeError as error:
-        raise NotMeasurable(f"{PAR.variable} names {Path(path).name!r}, which is no file of TorchScript") from error
+        raise NotMeasurable(f"{Par.brought.variable} names {Path(path).name!r}, which is no file of TorchScript") from error
 
 
 def _artefacts(module: Any, frame: npt.NDArray[np.uint8], device: Any) -> npt.NDArray[np.bool_]:

@@ -1,4 +1,4 @@
-"""JEDi: distance of sets of clips by V-JEPA's features, with a program that the user brings."""
+"""Distances of sets of clips by features that a program of the user's gives: JEDi and FVMD."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from PIL import Image
 
 from inpaintbench.catalogue import known_name
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval.metrics.base import Array, Comparison, Features, Measurement, SetMetric, Where
+from inpaintbench.eval.metrics.base import Array, Comparison, Features, Measurement, SetMetric, SingleRegionMetric, Where
 from inpaintbench.eval.metrics.i3d import scaled
 from inpaintbench.eval.passes.brought_programs import BroughtProgram
 from inpaintbench.eval.set_distances import feature_sets, frechet, second_moment
@@ -21,14 +21,9 @@ from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
 LENGTH = 1280
-JEDI = BroughtProgram(
-    "INPAINTBENCH_JEDI",
-    f"writes V-JEPA's pooled vector of a clip, {LENGTH} numbers",
-    "V-JEPA's parameters are CC-BY-NC-4.0 and not part of this program",
-)
 
 
-class Jedi(SetMetric):
+class Jedi(SingleRegionMetric, SetMetric):
     """Squared maximum mean discrepancy, times 100, of V-JEPA's vectors of clips under the kernel ``(x.y / d)^2``.
 
     Luo et al., ICLR 2025; lower is better. One vector a clip, of the attentive pooler of ViT-H/16's probe; as 100 / d^2 times
@@ -44,36 +39,33 @@ class Jedi(SetMetric):
     label = "JEDi"
     follows = "JEDi (Apache-2.0)"
     brings = "a program with V-JEPA ViT-H (CC-BY-NC-4.0), `INPAINTBENCH_JEDI`"
-    version = "1"
+    brought = BroughtProgram(
+        "INPAINTBENCH_JEDI",
+        f"writes V-JEPA's pooled vector of a clip, {LENGTH} numbers",
+        "V-JEPA's parameters are CC-BY-NC-4.0 and not part of this program",
+    )
     higher_is_better = False
     decimals = 4
     needs = ("truth", "composite")
-    answers = ("frame",)
 
     def __init__(self, *, estimate: Estimate, **where: Unpack[Where]) -> None:
         super().__init__(**where)
         known_name("estimate", estimate, get_args(Estimate))
         self.estimate: Estimate = estimate
 
-    @staticmethod
-    def state() -> str:
-        """The command that the user brought, with its files."""
-        return JEDI.state()
-
-    def measure(self, view: ItemView) -> dict[str, Measurement]:
+    def measurement(self, view: ItemView) -> Measurement:
         """One vector each of prediction and truth.
 
         Raises:
             NotMeasurable: there is no program, or it fails.
         """
-        if not self.regions:
-            return {}
-        ours = self._vector(view, view.composite)
-        truth = view.shared.stored(f"jedi {JEDI.state()}", lambda: self._vector(view, view.truth))
-        return {"frame": Measurement(None, details={"vectors": 1}, features=Features(ours[None], truth[None]))}
 
-    def _vector(self, view: ItemView, frames: Frames) -> Array:
-        return JEDI.array((LENGTH,), frames, fps=view.fps, item_id=view.item_id)
+        def vector(frames: Frames) -> Array:
+            return self.brought.array((LENGTH,), frames, fps=view.fps, item_id=view.item_id)
+
+        ours = vector(view.composite)
+        truth = view.shared.stored(f"jedi {self.brought.state()}", lambda: vector(view.truth))
+        return Measurement(None, details={"vectors": 1}, features=Features(ours[None], truth[None]))
 
     def compare(self, sets: Sequence[Features], clusters: Sequence[str]) -> Comparison:
         """The value, with the numbers of clips in the details."""
@@ -90,14 +82,9 @@ CELL_FRAMES, CELL_POINTS, ANGLES = 4, 5, 8
 _MAGNITUDES = 256
 # Times the identity, added to both covariances under the root.
 SHIFT = 1e-5
-FVMD = BroughtProgram(
-    "INPAINTBENCH_FVMD",
-    f"writes PIPs++'s tracks of {GRID}x{GRID} points in every window of {WINDOW_FRAMES} frames",
-    "PIPs++ is not part of this program (the licence of its parameters is not stated)",
-)
 
 
-class Fvmd(SetMetric):
+class Fvmd(SingleRegionMetric, SetMetric):
     """Frechet distance between histograms of the velocities and accelerations of tracked points; lower is better.
 
     Liu et al., 2024 (Apache-2.0): in every window of 16 frames, squashed to 256x256, 400 points of a grid are tracked; cells of
@@ -114,11 +101,14 @@ class Fvmd(SetMetric):
     name = "fvmd"
     follows = "FVMD (Apache-2.0)"
     brings = "a program with PIPs++ (licence of its parameters not stated), `INPAINTBENCH_FVMD`"
-    version = "1"
+    brought = BroughtProgram(
+        "INPAINTBENCH_FVMD",
+        f"writes PIPs++'s tracks of {GRID}x{GRID} points in every window of {WINDOW_FRAMES} frames",
+        "PIPs++ is not part of this program (the licence of its parameters is not stated)",
+    )
     higher_is_better = False
     decimals = 2
     needs = ("truth", "composite")
-    answers = ("frame",)
     fewest_frames = WINDOW_FRAMES
 
     def __init__(self, *, rule: Rule, **where: Unpack[Where]) -> None:
@@ -126,30 +116,23 @@ class Fvmd(SetMetric):
         known_name("rule", rule, get_args(Rule))
         self.rule: Rule = rule
 
-    @staticmethod
-    def state() -> str:
-        """The command that the user brought, with its files."""
-        return FVMD.state()
-
-    def measure(self, view: ItemView) -> dict[str, Measurement]:
+    def measurement(self, view: ItemView) -> Measurement:
         """The histograms of all windows of prediction and truth, ``float32[T - 15, 1024]``.
 
         Raises:
             NotMeasurable: there are fewer than 16 frames, there is no program, or it fails.
         """
-        if not self.regions:
-            return {}
         if view.frames < self.fewest_frames:
             raise NotMeasurable(f"{view.frames} frames are no window of {WINDOW_FRAMES}")
         ours = self._histograms(view, view.composite)
-        truth = view.shared.stored(f"fvmd {self.rule} {FVMD.state()}", lambda: self._histograms(view, view.truth))
-        return {"frame": Measurement(None, details={"vectors": len(ours)}, features=Features(ours, truth))}
+        truth = view.shared.stored(f"fvmd {self.rule} {self.brought.state()}", lambda: self._histograms(view, view.truth))
+        return Measurement(None, details={"vectors": len(ours)}, features=Features(ours, truth))
 
     def _histograms(self, view: ItemView, frames: Frames) -> Array:
         size = (SIDE_PIXELS, SIDE_PIXELS)
         squashed = np.stack([np.asarray(Image.fromarray(frame).resize(size, Image.Resampling.BILINEAR)) for frame in frames])
         shape = (len(frames) - WINDOW_FRAMES + 1, WINDOW_FRAMES, GRID**2, 2)
-        tracks = FVMD.array(shape, squashed, fps=view.fps, item_id=view.item_id).astype(np.float64)
+        tracks = self.brought.array(shape, squashed, fps=view.fps, item_id=view.item_id).astype(np.float64)
         # Eighths, which float32 holds exactly.
         return np.stack([self.histogram_of(window) for window in tracks]).astype(np.float32)
 
@@ -160,14 +143,12 @@ class Fvmd(SetMetric):
         acceleration[2:] = np.diff((tracks if self.rule == "as-published" else velocity)[1:], axis=0)
         return np.concatenate([histogram(velocity).ravel(), histogram(acceleration).ravel()])
 
+    @feature_sets.or_reason
     def compare(self, sets: Sequence[Features], clusters: Sequence[str]) -> Comparison:
         """The distance between the histograms of all windows of predictions and those of truths."""
         if self.rule == "corrected":
             return frechet.compare(sets, clusters, ddof=1)
-        try:
-            size = feature_sets.extent(sets, clusters)
-        except NotMeasurable as error:
-            return Comparison(None, str(error))
+        size = feature_sets.extent(sets, clusters)
         moments = Moments(), Moments()
         for features in sets:
             for one, vectors in zip(moments, features, strict=True):

@@ -1,8 +1,9 @@
-"""Similarity of an edit to the text that it was to follow."""
+"""Metrics of CLIP's vectors of frames: of edits, by VBench and EditBoard, and of sets of frames."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
@@ -17,14 +18,20 @@ from inpaintbench.eval.metrics.base import (
     Where,
     mean_over_clip,
 )
+from inpaintbench.eval.metrics.edits import WITHOUT_GIF, through_gif
 from inpaintbench.eval.metrics.removal_coherence import discrepancy
-from inpaintbench.eval.passes.clip_frames import SINGLE_PRECISION, check_way, clip_vectors, frame_clip_vectors, prompt_vector
-from inpaintbench.eval.passes.edits import WITHOUT_GIF, through_gif
-from inpaintbench.eval.passes.frame_vectors import Vectors, consistency
+from inpaintbench.eval.passes.frame_vectors import (
+    SINGLE_PRECISION,
+    Vectors,
+    check_way,
+    clip_vectors,
+    consistency,
+    frame_clip_vectors,
+    prompt_vector,
+)
 from inpaintbench.eval.set_distances import feature_sets
 from inpaintbench.models import torch_networks
-from inpaintbench.models.aesthetic import LENGTH, WEIGHTS, aesthetic_head
-from inpaintbench.models.clip import shape_of
+from inpaintbench.models.clip import AESTHETIC_LENGTH, AESTHETIC_WEIGHTS, aesthetic_head, shape_of
 from inpaintbench.ranges import Amount, Cosine, Positive
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
@@ -36,9 +43,9 @@ class ClipConstants(Where):
     network: str
     """One of ``inpaintbench.models.clip.NETWORKS``."""
     preprocess: str
-    """One of ``inpaintbench.eval.passes.clip_frames.PREPROCESSES``."""
+    """One of ``inpaintbench.eval.passes.frame_vectors.PREPROCESSES``."""
     portrait: str
-    """One of ``inpaintbench.eval.passes.clip_frames.PORTRAITS``."""
+    """One of ``inpaintbench.eval.passes.frame_vectors.PORTRAITS``."""
 
 
 class ClipMetric(SingleRegionMetric):
@@ -46,8 +53,8 @@ class ClipMetric(SingleRegionMetric):
 
     Args:
         network: one of ``inpaintbench.models.clip.NETWORKS``.
-        preprocess: one of ``inpaintbench.eval.passes.clip_frames.PREPROCESSES``.
-        portrait: one of ``inpaintbench.eval.passes.clip_frames.PORTRAITS``.
+        preprocess: one of ``inpaintbench.eval.passes.frame_vectors.PREPROCESSES``.
+        portrait: one of ``inpaintbench.eval.passes.frame_vectors.PORTRAITS``.
     """
 
     higher_is_better = True
@@ -76,14 +83,13 @@ class ClipSimilarity(ClipMetric):
 
     Args:
         network: one of ``inpaintbench.models.clip.NETWORKS``; published "ViT-B/32".
-        preprocess: one of ``inpaintbench.eval.passes.clip_frames.PREPROCESSES``; published "pillow".
-        portrait: one of ``inpaintbench.eval.passes.clip_frames.PORTRAITS``; published "bottom".
+        preprocess: one of ``inpaintbench.eval.passes.frame_vectors.PREPROCESSES``; published "pillow".
+        portrait: one of ``inpaintbench.eval.passes.frame_vectors.PORTRAITS``; published "bottom".
     """
 
     name = "clip_similarity"
     label = "CLIP similarity"
     deviations = (SINGLE_PRECISION,)
-    version = "1"
     needs = ("prediction", "prompts")
 
     def measurement(self, view: ItemView) -> Measurement:
@@ -105,14 +111,13 @@ class SuccessRate(ClipMetric):
 
     Args:
         network: one of ``inpaintbench.models.clip.NETWORKS``; published "ViT-B/32".
-        preprocess: one of ``inpaintbench.eval.passes.clip_frames.PREPROCESSES``; published "pillow".
-        portrait: one of ``inpaintbench.eval.passes.clip_frames.PORTRAITS``; published "bottom".
+        preprocess: one of ``inpaintbench.eval.passes.frame_vectors.PREPROCESSES``; published "pillow".
+        portrait: one of ``inpaintbench.eval.passes.frame_vectors.PORTRAITS``; published "bottom".
         tie: what a frame counts that is as near to the one as to the other; 1 in the released code, 0 in the paper.
     """
 
     name = "success_rate"
     deviations = (SINGLE_PRECISION,)
-    version = "1"
     decimals = 3
     bounds = (0.0, 1.0)
     needs = ("prediction", "prompts")
@@ -145,8 +150,8 @@ class BackgroundConsistency(ClipMetric):
 
     Args:
         network: one of ``inpaintbench.models.clip.NETWORKS``; published "ViT-B/32".
-        preprocess: one of ``inpaintbench.eval.passes.clip_frames.PREPROCESSES``; published "tensor".
-        portrait: one of ``inpaintbench.eval.passes.clip_frames.PORTRAITS``; published "centre".
+        preprocess: one of ``inpaintbench.eval.passes.frame_vectors.PREPROCESSES``; published "tensor".
+        portrait: one of ``inpaintbench.eval.passes.frame_vectors.PORTRAITS``; published "centre".
         gif: look at what is left after a GIF, as EditBoard's code does.
         least_cosine: what smaller cosines count as; published 0, EditBoard's paper takes them as they are: -1.
     """
@@ -154,7 +159,6 @@ class BackgroundConsistency(ClipMetric):
     name = "background_consistency"
     deviations = (SINGLE_PRECISION, WITHOUT_GIF)
     fewest_frames = 2
-    version = "1"
     diagnostic = "a frozen or flat clip is as consistent as can be"
     needs = ("prediction",)
 
@@ -171,8 +175,7 @@ class BackgroundConsistency(ClipMetric):
         view = through_gif(view) if self.gif else view
         if view.frames < 2:
             raise NotMeasurable("one frame has no other frame to be like")
-        vectors = self.vectors(view)
-        values = consistency(vectors, least_cosine=self.least_cosine)
+        values = consistency(self.vectors(view), least_cosine=self.least_cosine)
         return mean_over_clip(values, parts="pairs", missing="there is no pair of frames")
 
 
@@ -184,24 +187,24 @@ class AestheticQuality(ClipMetric):
 
     Args:
         network: one of ``inpaintbench.models.clip.NETWORKS`` with vectors of 768 numbers; published "ViT-L/14".
-        preprocess: one of ``inpaintbench.eval.passes.clip_frames.PREPROCESSES``; published "tensor".
-        portrait: one of ``inpaintbench.eval.passes.clip_frames.PORTRAITS``; published "centre".
+        preprocess: one of ``inpaintbench.eval.passes.frame_vectors.PREPROCESSES``; published "tensor".
+        portrait: one of ``inpaintbench.eval.passes.frame_vectors.PORTRAITS``; published "centre".
         divisor: of the ratings; published 10.
         gif: look at what is left after a GIF, as EditBoard's code does.
     """
 
     name = "aesthetic_quality"
     deviations = (SINGLE_PRECISION, WITHOUT_GIF)
-    version = "1"
     diagnostic = "it knows no truth, and a frozen clip repeats a frame that may be one of the better ones"
-    weights = (WEIGHTS,)
+    weights = (AESTHETIC_WEIGHTS,)
     needs = ("prediction",)
 
     def __init__(self, *, divisor: Positive, gif: bool, **clip: Unpack[ClipConstants]) -> None:
         super().__init__(**clip)
-        if shape_of(self.network).length != LENGTH:
+        if shape_of(self.network).length != AESTHETIC_LENGTH:
             raise ValueError(
-                f"network is {self.network!r}, whose vectors do not have the {LENGTH} numbers that the head was made for"
+                f"network is {self.network!r}, whose vectors do not have the {AESTHETIC_LENGTH} numbers that "
+                "the head was made for"
             )
         if divisor <= 0:
             raise ValueError(f"divisor is {divisor}, it must be above 0")
@@ -224,7 +227,7 @@ class AestheticQuality(ClipMetric):
         return mean_over_clip(values, parts="frames", missing="there is no frame")
 
 
-class Cmmd(SetMetric):
+class Cmmd(SingleRegionMetric, SetMetric):
     """Squared maximum mean discrepancy, times 1000, of CLIP's vectors of all predicted and of all true frames; lower is better.
 
     Jayasumana et al., CVPR 2024, by its PyTorch code: vectors of length one, Gaussian kernel of width 10, biased, at least 0. At
@@ -238,12 +241,10 @@ class Cmmd(SetMetric):
 
     name = "cmmd"
     follows = "cmmd-pytorch (Apache-2.0)"
-    version = "1"
     higher_is_better = False
     decimals = 4
     bounds = (0.0, np.inf)
     needs = ("truth", "composite")
-    answers = ("frame",)
 
     def __init__(self, *, network: str, **where: Unpack[Where]) -> None:
         shape_of(network)
@@ -256,39 +257,30 @@ class Cmmd(SetMetric):
         """The network's."""
         return (shape_of(constants["network"]).weights,)
 
-    def measure(self, view: ItemView) -> dict[str, Measurement]:
+    def measurement(self, view: ItemView) -> Measurement:
         """The vectors of the frames of both.
 
         Raises:
             NotMeasurable: the weights are missing, damaged or others.
             MissingExtraError: PyTorch or ``open_clip_torch`` is not installed.
         """
-        if not self.regions:
-            return {}
-        ours, truth = (self._vectors(view, frames) for frames in (view.composite, view.truth))
-        return {"frame": Measurement(None, details={"frames": view.frames}, features=Features(ours, truth))}
+        side = min(view.height, view.width)
+        top, left = (view.height - side) // 2, (view.width - side) // 2
 
-    def _vectors(self, view: ItemView, frames: Frames) -> Any:
-        def made() -> Any:
-            square = _middle(frames)
-            found = frame_clip_vectors(square, view.shared, network=self.network, preprocess="pillow", portrait="centre")
+        def vectors(frames: Frames) -> Any:
+            middle = frames[:, top : top + side, left : left + side]
+            found = frame_clip_vectors(middle, view.shared, network=self.network, preprocess="pillow", portrait="centre")
             return found.astype(np.float32)
 
-        return view.shared.once_of([frames], ("cmmd", self.network), made)
+        ours, truth = (
+            view.shared.once_of([frames], ("cmmd", self.network), partial(vectors, frames))
+            for frames in (view.composite, view.truth)
+        )
+        return Measurement(None, details={"frames": view.frames}, features=Features(ours, truth))
 
+    @feature_sets.or_reason
     def compare(self, sets: Sequence[Features], clusters: Sequence[str]) -> Comparison:
         """The value, with the numbers of frames in the details."""
-        try:
-            size = feature_sets.extent(sets, clusters)
-        except NotMeasurable as error:
-            return Comparison(None, str(error))
+        size = feature_sets.extent(sets, clusters)
         ours, truth = (np.concatenate([one[side] for one in sets]).astype(np.float64) for side in (0, 1))
         return Comparison(max(0.0, discrepancy(ours, truth)), details=size.details)
-
-
-def _middle(frames: Frames) -> Frames:
-    """The middle squares of ``uint8[T, H, W, 3]``."""
-    height, width = frames.shape[1:3]
-    side = min(height, width)
-    top, left = (height - side) // 2, (width - side) // 2
-    return frames[:, top : top + side, left : left + side]

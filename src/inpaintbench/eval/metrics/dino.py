@@ -1,4 +1,4 @@
-"""Structure distance: whether an edit kept the layout of its source."""
+"""Metrics of DINO's vectors: the layout that an edit kept of its source, likeness of frames, and difference as people see it."""
 
 from __future__ import annotations
 
@@ -17,16 +17,22 @@ from inpaintbench.eval.metrics.base import (
     Measurement,
     Metric,
     SingleRegionMetric,
-    TogetherMetric,
+    SingleRegionTogether,
     Where,
     mean_over_clip,
     region_pixels,
 )
-from inpaintbench.eval.passes.clip_frames import scaled_size, short_side_scaled
-from inpaintbench.eval.passes.edits import WITHOUT_GIF, through_gif
-from inpaintbench.eval.passes.frame_vectors import Vectors, consistency, frame_vectors, normalised, unit_length
-from inpaintbench.models.dino import DEVIATION, FINE, LENGTH, MEAN, PATCH_PIXELS, WEIGHTS, dino, fine_dino
-from inpaintbench.models.dreamsim import ADAPTERS, dreamsim
+from inpaintbench.eval.metrics.edits import WITHOUT_GIF, through_gif
+from inpaintbench.eval.passes.frame_vectors import (
+    Vectors,
+    consistency,
+    frame_vectors,
+    normalised,
+    scaled_size,
+    short_side_scaled,
+    unit_length,
+)
+from inpaintbench.models.dino import ADAPTERS, DEVIATION, FINE, LENGTH, MEAN, PATCH_PIXELS, WEIGHTS, dino, dreamsim, fine_dino
 from inpaintbench.ranges import Cosine, Side
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
@@ -41,7 +47,7 @@ _FRAMES_AT_ONCE = 4
 _LEAST_NORMS = 1e-8
 
 
-class StructureDistance(TogetherMetric):
+class StructureDistance(SingleRegionTogether):
     """Mean squared difference of the self-similarities of DINO's keys in prediction and truth (of an edit: its source); 0..4.
 
     Splice (Tumanyan et al., CVPR 2022) as PIE-Bench (ICLR 2024) measures edits: the keys of the last block, heads side by side,
@@ -57,12 +63,11 @@ class StructureDistance(TogetherMetric):
     name = "structure_distance"
     follows = "PIE-Bench (no licence file)"
     brings = "DINO ViT-B/8 (Apache-2.0) where a protocol names it, `INPAINTBENCH_DINO_VIT_B_8`"
-    version = "1"
+    brought = FINE
     higher_is_better = False
     decimals = 5
     bounds = (0.0, 4.0)
     needs = ("truth", "composite")
-    answers = ("frame",)
     deviations = (
         Deviation(
             "shrinking",
@@ -83,20 +88,13 @@ class StructureDistance(TogetherMetric):
         """DINO's, unless the user brings them."""
         return (WEIGHTS,) if constants["backbone"] == WEIGHTS else ()
 
-    @staticmethod
-    def state() -> str:
-        """The SHA-256 of the file of DINO ViT-B/8 that the user brought."""
-        return FINE.sha256()
-
-    def measure_together(self, views: Sequence[ItemView]) -> list[dict[str, Measurement]]:
+    def measurements(self, views: Sequence[ItemView]) -> list[Measurement]:
         """The means over frames of several predictions; the truth goes through the network once.
 
         Raises:
             NotMeasurable: the weights are not there, or a frame is smaller than two patches when it is shrunk.
             MissingExtraError: PyTorch is not installed.
         """
-        if not self.regions:
-            return [{} for _ in views]
         truth, compute = views[0].truth, views[0].shared.compute
         keys = self._network(compute, *truth.shape[1:3])
         values: list[list[float]] = [[] for _ in views]
@@ -105,7 +103,7 @@ class StructureDistance(TogetherMetric):
             for of_view, view in zip(values, views, strict=True):
                 ours = map(self_similarity, keys(view.composite[some]))
                 of_view += [float(np.square(one - other).mean()) for one, other in zip(ours, expected, strict=True)]
-        return [{"frame": mean_over_clip(of_view, parts="frames", missing="there is no frame")} for of_view in values]
+        return [mean_over_clip(of_view, parts="frames", missing="there is no frame") for of_view in values]
 
     def _network(self, compute: Compute, height: int, width: int) -> Callable[[Frames], Vectors]:
         """What gives the keys of some frames of a size, ``float64[T, tokens, 768]``."""
@@ -161,7 +159,7 @@ class DreamSim(Metric):
     label = "DreamSim"
     follows = "DreamSim (MIT)"
     brings = "its adapters (MIT), `INPAINTBENCH_DREAMSIM`"
-    version = "1"
+    brought = ADAPTERS
     higher_is_better = False
     decimals = 4
     bounds = (0.0, 2.0)
@@ -181,11 +179,6 @@ class DreamSim(Metric):
         super().__init__(**where)
         self.branch = known_name("branch of DreamSim", branch, get_args(Branch))
 
-    @staticmethod
-    def state() -> str:
-        """The SHA-256 of the adapters that the user brought."""
-        return ADAPTERS.sha256()
-
     def measure(self, view: ItemView) -> dict[str, Measurement]:
         """The mean over frames for each region.
 
@@ -193,24 +186,28 @@ class DreamSim(Metric):
             NotMeasurable: DINO's weights or the adapters are not there.
             MissingExtraError: PyTorch is not installed.
         """
-        return {region: self._of_region(view, region) for region in self.regions}
+        found = {}
+        for region in self.regions:
+            parts: list[tuple[int, slice, slice]] = [(at, slice(None), slice(None)) for at in range(view.frames)]
+            if region != "frame":
+                pixels = region_pixels(view, region, band_radius_pixels=self.band_radius_pixels)
+                parts = [(at, *_box(mask)) for at, mask in enumerate(pixels) if mask.any()]
+            if not parts:
+                found[region] = Measurement(None, f"no frame has a pixel of the region {region!r}")
+                continue
+            ours, truth = (self._vectors(view, frames, parts, region) for frames in (view.composite, view.truth))
+            # Half the squared distance of unit vectors is 1 less their cosine, and exactly 0 for equal ones.
+            values = (np.square(ours - truth).sum(axis=1) / 2).tolist()
+            found[region] = mean_over_clip(values, parts="frames", missing="there is no frame")
+        return found
 
-    def _of_region(self, view: ItemView, region: str) -> Measurement:
-        kept: list[tuple[int, tuple[slice, slice]]] = [(at, (slice(None), slice(None))) for at in range(view.frames)]
-        if region != "frame":
-            pixels = region_pixels(view, region, band_radius_pixels=self.band_radius_pixels)
-            kept = [(at, _box(mask)) for at, mask in enumerate(pixels) if mask.any()]
-        if not kept:
-            return Measurement(None, f"no frame has a pixel of the region {region!r}")
-        ours, truth = (self._vectors(view, frames, kept, region) for frames in (view.composite, view.truth))
-        # Half the squared distance of unit vectors is 1 less their cosine, and exactly 0 for equal ones.
-        return mean_over_clip((np.square(ours - truth).sum(axis=1) / 2).tolist(), parts="frames", missing="there is no frame")
-
-    def _vectors(self, view: ItemView, frames: Frames, kept: Sequence[tuple[int, tuple[slice, slice]]], region: str) -> Vectors:
+    def _vectors(self, view: ItemView, frames: Frames, parts: Sequence[tuple[int, slice, slice]], region: str) -> Vectors:
         """Vectors of length one of the parts of frames, ``float64[n, 768]``; those of the truth serve all predictions."""
 
         def made() -> Vectors:
-            module, pictures = dreamsim(view.shared.compute), np.stack([_squashed(frames[at][box]) for at, box in kept])
+            module, size = dreamsim(view.shared.compute), (SIDE_PIXELS, SIDE_PIXELS)
+            cut = (Image.fromarray(np.ascontiguousarray(frames[part])) for part in parts)
+            pictures = np.stack([np.asarray(picture.resize(size, Image.Resampling.BICUBIC)) for picture in cut])
             found = frame_vectors(
                 pictures, view.shared, lambda some: module.raw_class_token(normalised(some, MEAN, DEVIATION)),
                 picture_bytes=_PICTURE_BYTES,
@@ -219,11 +216,6 @@ class DreamSim(Metric):
 
         vectors: Vectors = view.shared.once_of([frames], ("dreamsim", region), made)
         return vectors
-
-
-def _squashed(picture: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    size = (SIDE_PIXELS, SIDE_PIXELS)
-    return np.asarray(Image.fromarray(np.ascontiguousarray(picture)).resize(size, Image.Resampling.BICUBIC))
 
 
 def _box(mask: npt.NDArray[np.bool_]) -> tuple[slice, slice]:
@@ -249,20 +241,21 @@ def dino_vectors(view: ItemView, *, side_pixels: int) -> Vectors:
         MissingExtraError: PyTorch is not installed.
     """
     frames, shared = view.prediction, view.shared
-    vectors: Vectors = shared.once_of([frames], ("dino", side_pixels), lambda: _dino_vectors(frames, shared, side_pixels))
+
+    def made() -> Vectors:
+        rows, columns = (length // _PATCH_PIXELS for length in scaled_size(*frames.shape[1:3], side=side_pixels))
+        if rows * columns > _MOST_TOKENS:
+            raise NotMeasurable(f"frames of {frames.shape[2]}x{frames.shape[1]} are too long for their width for DINO")
+        module = dino(shared.compute)
+
+        def answer(pictures: Any) -> Any:
+            return module(normalised(short_side_scaled(pictures, side=side_pixels, mode="bilinear"), MEAN, DEVIATION))
+
+        picture_bytes = _BYTES_PER_NUMBER * LENGTH * (1 + rows * columns)
+        return unit_length(frame_vectors(frames, shared, answer, picture_bytes=picture_bytes))
+
+    vectors: Vectors = shared.once_of([frames], ("dino", side_pixels), made)
     return vectors
-
-
-def _dino_vectors(frames: Frames, shared: Shared, side_pixels: int) -> Vectors:
-    rows, columns = (length // _PATCH_PIXELS for length in scaled_size(*frames.shape[1:3], side=side_pixels))
-    if rows * columns > _MOST_TOKENS:
-        raise NotMeasurable(f"frames of {frames.shape[2]}x{frames.shape[1]} are too long for their width for DINO")
-    module = dino(shared.compute)
-
-    def answer(pictures: Any) -> Any:
-        return module(normalised(short_side_scaled(pictures, side=side_pixels, mode="bilinear"), MEAN, DEVIATION))
-
-    return unit_length(frame_vectors(frames, shared, answer, picture_bytes=_BYTES_PER_NUMBER * LENGTH * (1 + rows * columns)))
 
 
 class SubjectConsistency(SingleRegionMetric):
@@ -280,7 +273,6 @@ class SubjectConsistency(SingleRegionMetric):
     name = "subject_consistency"
     deviations = (WITHOUT_GIF,)
     fewest_frames = 2
-    version = "1"
     diagnostic = "a frozen or flat clip is as consistent as can be"
     higher_is_better = True
     decimals = 4

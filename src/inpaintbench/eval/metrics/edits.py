@@ -1,24 +1,92 @@
-"""FF-alpha: does an edit change along the motion of its source no more than the source itself does?"""
+"""Metrics of EditBoard, AAAI 2025: does an edit move as its source does, and leave everything but one object as it was?"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Literal, NamedTuple, Unpack, get_args
 
 import cv2
 import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.deviations import Deviation
-from inpaintbench.eval.metrics.base import INAPPLICABLE, Measurement, SingleRegionMetric, Where
+from inpaintbench.eval.adapters.fitting import sizes_in_words
+from inpaintbench.eval.metrics.base import (
+    INAPPLICABLE,
+    Measurement,
+    SingleRegionMetric,
+    SingleRegionTogether,
+    Where,
+    mean_over_clip,
+)
 from inpaintbench.eval.metrics.warp_error import FlowMetric
-from inpaintbench.eval.passes.edits import Empty, check_empty, mean_over_edit, misfit, where_fitting
-from inpaintbench.eval.passes.flow_pairs import Field, Mask, Picture, SourcePair, SourceRule, carried, largest, sources
+from inpaintbench.eval.passes.flow_pairs import Field, Mask, SourceRule, carried, largest, sources
 from inpaintbench.ranges import Pixels, Share, WholeLevel
 from inpaintbench.types import Frames
+from inpaintbench.video.images import gif_frames
 from inpaintbench.view import ItemView
+
+Empty = Literal["no_value", "leave_out"]
+
+
+def check_empty(rule: Empty) -> Empty:
+    """``rule`` when it is one of the two."""
+    if rule not in get_args(Empty):
+        raise ValueError(f"empty is {rule!r}, choose {' or '.join(map(repr, get_args(Empty)))}")
+    return rule
+
+
+def misfit(view: ItemView) -> str | None:
+    """Return why the edited frames cannot be laid over those of the source; None where they can."""
+    if view.prediction.shape == view.truth.shape:
+        return None
+    shape, asked = sizes_in_words(view.prediction.shape, view.truth.shape)
+    return f"the edit is {shape}, its source is {asked}"
+
+
+def mean_over_edit(
+    values: Sequence[float | None], *, parts: str, lacking: str, empty: Empty, details: Mapping[str, Any]
+) -> Measurement:
+    """The mean over the frames or pairs of an edit, with the value of each in the details.
+
+    Args:
+        values: of each part; None where no pixel is left to measure, NaN where it could not be measured.
+        parts: "frames" or "pairs".
+        lacking: what such a part lacks, to complete "no pair has ...".
+        empty: whether one such part leaves the clip without a value, or is left out of the mean.
+        details: further ones.
+    """
+    known = [value for value in values if value is not None]
+    mean = mean_over_clip(known, parts=parts, missing=f"no {parts.removesuffix('s')} has {lacking}")
+    numbers = [None if value is None or math.isnan(value) else value for value in values]
+    facts = {**mean.details, f"{parts.removesuffix('s')}_values": numbers, **details}
+    missing = len(values) - len(known)
+    if not missing:
+        return Measurement(mean.value, mean.reason, facts)
+    facts[f"empty_{parts}"] = missing
+    if not known or empty == "leave_out":
+        return Measurement(mean.value, mean.reason, facts)
+    return Measurement(None, f"{missing} of {len(values)} {parts} lack {lacking}", facts)
+
+
+WITHOUT_GIF = Deviation(
+    "what the metric looks at",
+    "a GIF of 256 colours without repeated frames, written into the user's folder",
+    "the frames themselves; `editboard/as-published-gif` looks at such a GIF, in memory",
+    "40 dB between both on EditBoard's photographs; stuttering clips are measured on all their frames, still ones have a value",
+    {"gif": False},
+)
+
+
+def through_gif(view: ItemView) -> ItemView:
+    """A view whose prediction went through a GIF: fewer colours, and of equal frames in a row one alone."""
+    frames = view.prediction
+    seen: Frames = view.shared.once_of([frames], ("gif",), lambda: gif_frames(frames))
+    return ItemView.of_arrays(item_id=view.item_id, fps=view.fps, shared=view.shared, prediction=seen)
+
 
 OTHER_FLOW = Deviation(
     "optical flow",
@@ -29,7 +97,41 @@ OTHER_FLOW = Deviation(
 )
 
 
-class FfAlpha(FlowMetric):
+class SourceConstants(Where):
+    """Constants of metrics of an edit along its source's motion; see ``FfAlpha``."""
+
+    flow: str
+    mask: Mask
+    mask_level: WholeLevel
+    least_valid_share: Share
+
+
+class SourceMetric(SingleRegionTogether, FlowMetric):
+    """Base of FF-alpha and FF-beta; arguments as for ``FfAlpha``."""
+
+    diagnostic = "it asks for motion alone, which a blurred clip can keep better than a sharp one, and an unchanged one best"
+    higher_is_better = False
+    needs = ("truth", "prediction")
+
+    def __init__(
+        self, *, flow: str, mask: Mask, mask_level: WholeLevel, least_valid_share: Share, **where: Unpack[Where]
+    ) -> None:
+        super().__init__(**where)
+        self.rule = SourceRule(flow, mask, mask_level, least_valid_share)
+
+    def measurements(self, views: Sequence[ItemView]) -> list[Measurement]:
+        """Several edits of one source, whose flow is estimated once; those that do not fit it have no value."""
+        misfits = [misfit(view) for view in views]
+        fitting = [view.prediction for view, fault in zip(views, misfits, strict=True) if fault is None]
+        measured = iter(self.of_edits(views[0], fitting))
+        return [next(measured) if fault is None else Measurement(None, fault) for fault in misfits]
+
+    @abstractmethod
+    def of_edits(self, source: ItemView, edits: Sequence[Frames]) -> Iterable[Measurement]:
+        """The value of each of several edits that fit their source."""
+
+
+class FfAlpha(SourceMetric):
     """Mean difference between each edited frame and the one before it, carried along the optical flow of the source.
 
     EditBoard, AAAI 2025: with F the flow from frame i of the source to the next, a frame X is carried to p by reading it,
@@ -91,50 +193,32 @@ class FfAlpha(FlowMetric):
             {"mask": "channels_below"},
         ),
     )
-    version = "1"
-    diagnostic = "it asks for motion alone, which a blurred clip can keep better than a sharp one, and an unchanged one best"
     unit = "grey levels"
-    higher_is_better = False
     decimals = 3
-    answers = ("frame",)
-    needs = ("truth", "prediction")
 
-    def __init__(
-        self, *, flow: str, mask: Mask, mask_level: WholeLevel, least_valid_share: Share, empty: Empty, **where: Unpack[Where]
-    ) -> None:
-        super().__init__(**where)
-        self.rule = SourceRule(flow, mask, mask_level, least_valid_share)
+    def __init__(self, *, empty: Empty, **source: Unpack[SourceConstants]) -> None:
+        super().__init__(**source)
         self.empty = check_empty(empty)
 
-    def measure_together(self, views: Sequence[ItemView]) -> list[dict[str, Measurement]]:
-        """``measure`` for several edits of one source; its flow is estimated once."""
-        return where_fitting(views, self.regions, lambda edits: self._measured(views[0], edits)) if views else []
-
-    def _measured(self, source: ItemView, edits: Sequence[Frames]) -> list[Measurement]:
+    def of_edits(self, source: ItemView, edits: Sequence[Frames]) -> list[Measurement]:
+        """See ``SourceMetric``."""
         values: list[list[float | None]] = [[] for _ in edits]
         counts = []
         for pair in self.rule.pairs(source):
-            counts.append(int(np.count_nonzero(pair.valid)))
+            valid = pair.valid.view(np.uint8)
+            counts.append(cv2.countNonZero(valid))
             places = sources(pair.motion)
             for edit, of_edit in zip(edits, values, strict=True):
-                pictures = edit[pair.first], edit[pair.first + 1]
-                of_edit.append(_change(*pictures, pair, places) / counts[-1] if counts[-1] else None)
+                levels = largest(cv2.absdiff(edit[pair.first + 1], carried(edit[pair.first], places)))
+                total = float(cv2.sumElems(cv2.multiply(levels, valid))[0])  # a whole number
+                of_edit.append(total / counts[-1] if counts[-1] else None)
         facts = self.rule.facts(counts, source)
-        return [self._over_clip(of_edit, facts) for of_edit in values]
-
-    def _over_clip(self, values: Sequence[float | None], facts: Mapping[str, Any]) -> Measurement:
-        found = mean_over_edit(values, parts="pairs", lacking="a valid pixel", empty=self.empty, details=facts)
+        found = [mean_over_edit(one, parts="pairs", lacking="a valid pixel", empty=self.empty, details=facts) for one in values]
         if facts["applies"] == "ff_alpha":
             return found
         shares = f"{100 * facts['valid_share']:.2f} % of the source's pixels follow its flow"
         reason = f"{shares}, fewer than the {100 * self.rule.least_valid_share:g} % of FF-alpha: FF-beta applies"
-        return replace(found, value=None, reason=reason)
-
-
-def _change(frame: Picture, next_frame: Picture, pair: SourcePair, places: Field) -> float:
-    """Sum over valid pixels of the largest difference, an integer."""
-    levels = largest(cv2.absdiff(next_frame, carried(frame, places)))
-    return float(cv2.sumElems(cv2.multiply(levels, pair.valid.view(np.uint8)))[0])
+        return [replace(one, value=None, reason=reason) for one in found]
 
 
 # Of one frame, `float32[H, W]`.
@@ -143,7 +227,7 @@ Plane = npt.NDArray[Any]
 _LENGTH_OFFSET_PIXELS = 1e-7
 
 
-class FfBeta(FlowMetric):
+class FfBeta(SourceMetric):
     """Mean over pixels of 1 - cosine between the optical flow of the source and that of its edit, averaged over pairs of frames.
 
     EditBoard, AAAI 2025: with a and b the two flows at a pixel, 1 - a.b / ((|a| + 1e-7) (|b| + 1e-7)). From 0, the same
@@ -166,33 +250,16 @@ class FfBeta(FlowMetric):
     label = "FF-beta"
     deviations = (OTHER_FLOW,)
     version = "2"
-    diagnostic = "it asks for motion alone, which a blurred clip can keep better than a sharp one, and an unchanged one best"
-    higher_is_better = False
     decimals = 4
-    answers = ("frame",)
-    needs = ("truth", "prediction")
 
-    def __init__(
-        self,
-        *,
-        flow: str,
-        mask: Mask,
-        mask_level: WholeLevel,
-        least_valid_share: Share,
-        least_motion_pixels: Pixels,
-        **where: Unpack[Where],
-    ) -> None:
+    def __init__(self, *, least_motion_pixels: Pixels, **source: Unpack[SourceConstants]) -> None:
         if not least_motion_pixels >= 0:
             raise ValueError(f"least_motion_pixels is {least_motion_pixels}, it must be 0 or more")
-        super().__init__(**where)
-        self.rule = SourceRule(flow, mask, mask_level, least_valid_share)
+        super().__init__(**source)
         self.least_motion_pixels = least_motion_pixels
 
-    def measure_together(self, views: Sequence[ItemView]) -> list[dict[str, Measurement]]:
-        """``measure`` for several edits of one source; its flow is estimated once."""
-        return where_fitting(views, self.regions, lambda edits: self._measured(views[0], edits)) if views else []
-
-    def _measured(self, source: ItemView, edits: Sequence[Frames]) -> list[Measurement]:
+    def of_edits(self, source: ItemView, edits: Sequence[Frames]) -> list[Measurement]:
+        """See ``SourceMetric``."""
         angles: list[list[_Angle]] = [[] for _ in edits]
         counts: list[int] = []
         leaf = self.rule.leaf
@@ -206,14 +273,13 @@ class FfBeta(FlowMetric):
                     _angle(*one, other, least=self.least_motion_pixels) for one, other in zip(directions, motions, strict=True)
                 ]
         facts = self.rule.facts(counts, source)
-        return [self._over_clip(of_edit, facts) for of_edit in angles]
-
-    def _over_clip(self, angles: Sequence[_Angle], facts: Mapping[str, Any]) -> Measurement:
-        share = sum(angle.share for angle in angles) / len(angles)
-        return mean_over_edit(
-            [angle.value for angle in angles], parts="pairs", lacking="a pixel that counts", empty="leave_out",
-            details={**facts, "counted_share": share},
-        )  # fmt: skip
+        return [
+            mean_over_edit(
+                [angle.value for angle in of_edit], parts="pairs", lacking="a pixel that counts", empty="leave_out",
+                details={**facts, "counted_share": sum(angle.share for angle in of_edit) / len(of_edit)},
+            )
+            for of_edit in angles
+        ]  # fmt: skip
 
 
 class _Angle(NamedTuple):
@@ -300,7 +366,6 @@ class SemanticScore(SingleRegionMetric):
             "none where both numbers are the same",
         ),
     )
-    version = "1"
     unit = "grey levels"
     higher_is_better = False
     decimals = 3
@@ -314,27 +379,23 @@ class SemanticScore(SingleRegionMetric):
         """A value in 0..255; None where there is no mask, or it or the edit does not fit the source."""
         if not view.has("object_mask"):
             return Measurement(None, NO_MASK, {INAPPLICABLE: True})
-        fault = _mask_fault(view) or misfit(view)
-        if fault is not None:
+        mask, wanted = view.object_mask, view.truth.shape[:3]
+        if mask.shape != wanted:
+            shape, asked = ("x".join(map(str, shape)) for shape in (mask.shape, wanted))
+            return Measurement(None, f"the object's mask has the shape {shape} (frames, height, width), its source {asked}")
+        if not mask.any():
+            return Measurement(None, "the mask of the object is empty in every frame")
+        if fault := misfit(view):
             return Measurement(None, fault)
         values: list[float | None] = []
         counted = 0
-        for edit, source, masked in zip(view.prediction, view.truth, view.object_mask, strict=True):
+        for edit, source, masked in zip(view.prediction, view.truth, mask, strict=True):
             outside = (~masked).view(np.uint8)
             pixels = cv2.countNonZero(outside)
             levels = largest(cv2.absdiff(edit, source))
             # Sums of whole numbers are exact; OpenCV's mean under a mask is not.
             values.append(cv2.sumElems(cv2.multiply(levels, outside))[0] / pixels if pixels else None)
             counted += pixels
-        share = counted / view.object_mask.size
+        share = counted / mask.size
         lacking = "a pixel outside the object's mask"
         return mean_over_edit(values, parts="frames", lacking=lacking, empty=self.empty, details={"counted_share": share})
-
-
-def _mask_fault(view: ItemView) -> str | None:
-    mask = view.object_mask
-    wanted = view.truth.shape[:3]
-    if mask.shape != wanted:
-        shape, asked = ("x".join(map(str, shape)) for shape in (mask.shape, wanted))
-        return f"the object's mask has the shape {shape} (frames, height, width), its source {asked}"
-    return None if mask.any() else "the mask of the object is empty in every frame"

@@ -1,22 +1,22 @@
-"""Flicker of the error: what a fill does from frame to frame that the truth does not."""
+"""What changes from frame to frame in a fill and not in the truth: where, or how much."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import cv2
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.base import (
     Measurement,
     Metric,
-    mean_over_clip,
+    check_next_frame,
+    means_by_region,
     region_pixels,
 )
 from inpaintbench.types import Frames
@@ -35,34 +35,30 @@ class FramePairs(Metric):
     needs = ("truth", "composite", "hole")
     fewest_frames = 2
 
+    def shared_pixels(self, view: ItemView) -> Iterator[dict[str, Pixels]]:
+        """For each pair of consecutive frames the pixels of each region in both, without the regions that have none.
 
-def mean_level(levels: npt.NDArray[Any], pixels: Pixels) -> float:
-    """The mean of grey levels, ``[H, W, 3]``, over ``pixels``, ``bool[H, W]``, and channels, in intensities of 0..1."""
-    channels = cv2.mean(levels, pixels.view(np.uint8))[:3]
-    return sum(channels) / (3 * LEVELS)
+        Raises:
+            NotMeasurable: there is one frame only.
+        """
+        check_next_frame(view.frames)
+        masks = {region: region_pixels(view, region, band_radius_pixels=self.band_radius_pixels) for region in self.regions}
+        for index in range(view.frames - 1):
+            both = {region: pixels[index] & pixels[index + 1] for region, pixels in masks.items()}
+            yield {region: pixels for region, pixels in both.items() if pixels.any()}
 
+    def means(self, view: ItemView, levels: Iterable[npt.NDArray[Any]]) -> dict[str, list[float]]:
+        """Of each pair the mean of grey levels ``[H, W, 3]`` over a region's shared pixels and channels, in 0..1."""
+        means: dict[str, list[float]] = {region: [] for region in self.regions}
+        for of_pair, masks in zip(levels, self.shared_pixels(view), strict=True):
+            for region, pixels in masks.items():
+                means[region].append(sum(cv2.mean(of_pair, pixels.view(np.uint8))[:3]) / (3 * LEVELS))
+        return means
 
-def shared_pixels(view: ItemView, *, regions: tuple[str, ...], band_radius_pixels: int) -> Iterator[dict[str, Pixels]]:
-    """For each pair of consecutive frames the pixels of each region in both, without the regions that have none.
-
-    Raises:
-        NotMeasurable: there is one frame only.
-    """
-    if view.frames < 2:
-        raise NotMeasurable("one frame has no next frame")
-    masks = {region: region_pixels(view, region, band_radius_pixels=band_radius_pixels) for region in regions}
-    for index in range(view.frames - 1):
-        both = {region: pixels[index] & pixels[index + 1] for region, pixels in masks.items()}
-        yield {region: pixels for region, pixels in both.items() if pixels.any()}
-
-
-def missing_pair(region: str) -> str:
-    """Return why there is no value when ``shared_pixels`` gave none."""
-    return f"no two consecutive frames share a pixel of the region {region!r}"
-
-
-# Difference of two frames in grey levels, `int16[H, W, 3]`.
-Change = npt.NDArray[np.int16]
+    def over_clip(self, values: Mapping[str, Sequence[float]]) -> dict[str, Measurement]:
+        """The mean over pairs for each region."""
+        missing = "no two consecutive frames share a pixel of the region {!r}"
+        return means_by_region(values, parts="pairs", missing=missing)
 
 
 class Flicker(FramePairs):
@@ -78,7 +74,6 @@ class Flicker(FramePairs):
 
     name = "flicker"
     label = "Flicker"
-    version = "1"
     diagnostic = "an error that stays the same is steady, and it does not ask how large the error is"
 
     def measure(self, view: ItemView) -> dict[str, Measurement]:
@@ -87,26 +82,14 @@ class Flicker(FramePairs):
         Raises:
             NotMeasurable: there is one frame only.
         """
-        values: dict[str, list[float]] = {region: [] for region in self.regions}
-        shared = shared_pixels(view, regions=self.regions, band_radius_pixels=self.band_radius_pixels)
-        for true, ours, masks in zip(changes(view.truth), changes(view.composite), shared, strict=True):
-            difference = cv2.absdiff(true, ours)
-            for region, pixels in masks.items():
-                values[region].append(mean_level(difference, pixels))
-        return {region: mean_over_clip(scores, parts="pairs", missing=missing_pair(region)) for region, scores in values.items()}
+        both = zip(changes(view.truth), changes(view.composite), strict=True)
+        return self.over_clip(self.means(view, (cv2.absdiff(true, ours) for true, ours in both)))
 
 
-def changes(frames: Frames) -> Iterator[Change]:
-    """Each frame less the one before it, from the second on."""
+def changes(frames: Frames) -> Iterator[npt.NDArray[np.int16]]:
+    """Each frame less the one before it, from the second on, ``int16[H, W, 3]``."""
     for before, after in pairwise(frames):
         yield cv2.subtract(after, before, dtype=cv2.CV_16S).astype(np.int16, copy=False)
-
-
-class Pair(NamedTuple):
-    """Mean absolute changes between two frames, in intensities of 0..1."""
-
-    truth: float
-    composite: float
 
 
 class TemporalDifference(FramePairs):
@@ -122,7 +105,6 @@ class TemporalDifference(FramePairs):
     """
 
     name = "temporal_difference"
-    version = "1"
     diagnostic = "blur takes change away and noise brings it back, and it asks for the amount of change alone"
 
     def measure(self, view: ItemView) -> dict[str, Measurement]:
@@ -131,28 +113,24 @@ class TemporalDifference(FramePairs):
         Raises:
             NotMeasurable: there is one frame only.
         """
+
+        def amounts(frames: Frames) -> dict[str, list[float]]:
+            return self.means(view, (cv2.absdiff(after, before) for before, after in pairwise(frames)))
+
         key = ("amounts of change", self.regions, self.band_radius_pixels)
-        truth = view.shared.once_of((view.truth,), key, lambda: self._amounts(view, view.truth))
-        composite = self._amounts(view, view.composite)
-        return {
-            region: _over_clip([Pair(*both) for both in zip(truth[region], composite[region], strict=True)], region)
+        truth = view.shared.once_of((view.truth,), key, lambda: amounts(view.truth))
+        composite = amounts(view.composite)
+        apart = {
+            region: [abs(ours - true) for ours, true in zip(composite[region], truth[region], strict=True)]
             for region in self.regions
         }
+        return {
+            region: self._told_apart(found, composite[region], truth[region]) for region, found in self.over_clip(apart).items()
+        }
 
-    def _amounts(self, view: ItemView, frames: Frames) -> dict[str, list[float]]:
-        """For each region the mean absolute change of every pair of frames that share a pixel of it."""
-        amounts: dict[str, list[float]] = {region: [] for region in self.regions}
-        shared = shared_pixels(view, regions=self.regions, band_radius_pixels=self.band_radius_pixels)
-        for masks, (before, after) in zip(shared, pairwise(frames), strict=True):
-            change = cv2.absdiff(after, before)
-            for region, pixels in masks.items():
-                amounts[region].append(mean_level(change, pixels))
-        return amounts
-
-
-def _over_clip(pairs: Sequence[Pair], region: str) -> Measurement:
-    found = mean_over_clip([abs(pair.composite - pair.truth) for pair in pairs], parts="pairs", missing=missing_pair(region))
-    if not pairs:
-        return found
-    truth, composite = (math.fsum(changes) / len(pairs) for changes in zip(*pairs, strict=True))
-    return replace(found, details={**found.details, "signed": composite - truth, "composite": composite, "truth": truth})
+    @staticmethod
+    def _told_apart(found: Measurement, composite: Sequence[float], truth: Sequence[float]) -> Measurement:
+        if not truth:
+            return found
+        ours, true = (math.fsum(changes) / len(changes) for changes in (composite, truth))
+        return replace(found, details={**found.details, "signed": ours - true, "composite": ours, "truth": true})

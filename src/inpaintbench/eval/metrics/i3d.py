@@ -1,84 +1,56 @@
-"""Frechet distance between clips."""
+"""Metrics of the features that I3D gives for clips: DEVIL, CVPR 2022, section 5.2, and sets of windows by second moments."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Unpack, get_args
 
 from inpaintbench.catalogue import known_name
 from inpaintbench.deviations import Deviation
-from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.base import (
     Array,
     Comparison,
     Features,
     Measurement,
     SetMetric,
-    TogetherMetric,
+    SingleRegionTogether,
     Where,
+    check_next_frame,
 )
 from inpaintbench.eval.passes import i3d_clip, i3d_windows
 from inpaintbench.eval.set_distances import frechet, second_moment
 from inpaintbench.eval.set_distances.frechet import ROOT_OF_COVARIANCES
 from inpaintbench.eval.set_distances.second_moment import Estimate
 from inpaintbench.models import weights
-from inpaintbench.models.i3d import WEIGHTS as I3D_WEIGHTS
-from inpaintbench.models.i3d import BatchNorm
+from inpaintbench.models.i3d import WEIGHTS, BatchNorm
 from inpaintbench.ranges import AtLeastOne, Number, Whole
 from inpaintbench.view import ItemView
 
+# By which JEDi prints its values.
+SCALE = 100
+SHORT_CLIPS = Deviation(
+    "clips of fewer than ten frames",
+    "the truth's last frame fills up both clips",
+    "each clip repeats its own last frame",
+    "such clips score worse here; clips of ten frames and more, as all of DEVIL's are, score the same",
+)
 
-class I3dMetric(TogetherMetric):
-    """Base of metrics of the features that I3D gives for clips; for the frame alone, since features see far beyond any region."""
+
+class I3dMetric(SingleRegionTogether):
+    """Base of all; for the frame alone, since features see far beyond any region.
+
+    ``measurements`` raises ``NotMeasurable`` for a single frame, else as ``models.i3d.i3d``.
+    """
 
     higher_is_better = False
     decimals = 4
     needs = ("truth", "composite")
-    answers = ("frame",)
     fewest_frames = 2
-    weights = (I3D_WEIGHTS,)
-
-    def measure_together(self, views: Sequence[ItemView]) -> list[dict[str, Measurement]]:
-        """The answers for the frame.
-
-        Raises:
-            NotMeasurable: there is a single frame, or as ``models.i3d.i3d``.
-            MissingExtraError: PyTorch is not installed.
-        """
-        if not self.regions:
-            return [{} for _ in views]
-        if views[0].frames < self.fewest_frames:
-            raise NotMeasurable("one frame has no next frame")
-        return [{"frame": measurement} for measurement in self._measured(views)]
-
-    @abstractmethod
-    def _measured(self, views: Sequence[ItemView]) -> Sequence[Measurement]:
-        """One for each of ``views``."""
+    weights = (WEIGHTS,)
 
 
-class I3dSets(I3dMetric, SetMetric):
-    """Base of metrics that compare sets of I3D's vectors by their Frechet distance.
-
-    Args:
-        ddof: covariances are divided by n - ``ddof``.
-    """
-
-    def __init__(self, *, ddof: int, **where: Unpack[Where]) -> None:
-        super().__init__(**where)
-        self.ddof = ddof
-
-    def compare(self, sets: Sequence[Features], clusters: Sequence[str]) -> Comparison:
-        """The distance between the vectors of all composites and those of all true clips."""
-        return frechet.compare(sets, clusters, ddof=self.ddof)
-
-
-def stored_key(kind: str, version: str, constants: Any) -> str:
-    """Under which vectors of the truth are kept: everything that decides their numbers."""
-    return f"{kind} {version} {weights.named(I3D_WEIGHTS).sha256} {constants}"
-
-
-class Vfid(I3dSets):
+class Vfid(I3dMetric, SetMetric):
     """Frechet distance between composites and true clips, each one vector of I3D: its last layer averaged over the whole clip.
 
     DEVIL, CVPR 2022, section 5.2. Measured for the whole frame alone.
@@ -92,22 +64,17 @@ class Vfid(I3dSets):
 
     name = "vfid"
     deviations = (ROOT_OF_COVARIANCES,)
-    version = "1"
 
     def __init__(
         self, *, input_low: Number, input_high: Number, batch_norm: BatchNorm, ddof: Whole, **where: Unpack[Where]
     ) -> None:
-        super().__init__(ddof=ddof, **where)
-        self.constants = i3d_clip.Constants(input_low=input_low, input_high=input_high, batch_norm=batch_norm)
+        super().__init__(**where)
+        self.constants, self.ddof = i3d_clip.Constants(input_low, input_high, batch_norm), ddof
 
-    def _measured(self, views: Sequence[ItemView]) -> list[Measurement]:
-        """No values, but one vector each, ``float32[1, 1024]``."""
-        clip, truth = self._clip(views)
-        return [Measurement(None, details={"vectors": 1}, features=Features(row[None], truth[None])) for row in clip.composites]
-
-    def _clip(self, views: Sequence[ItemView]) -> tuple[i3d_clip.Clip, Array]:
-        """Return what the pass found, and the truth's vector, which is the stored one where there is one."""
+    def measurements(self, views: Sequence[ItemView]) -> list[Measurement]:
+        """No values, but one vector each, ``float32[1, 1024]``; the truth's is the stored one where there is one."""
         view, composites = views[0], [view.composite for view in views]
+        check_next_frame(view.frames)
         made: list[i3d_clip.Clip] = []
 
         def both() -> Array:
@@ -117,18 +84,42 @@ class Vfid(I3dSets):
         truth = view.shared.stored(stored_key("i3d clip", i3d_clip.VERSION, self.constants), both)
         if not made:
             made.append(i3d_clip.i3d_clip(view.truth, composites, self.constants, view.shared, truth=truth))
-        return made[0], truth
+        rows = made[0].composites
+        return [Measurement(None, details={"vectors": 1}, features=Features(row[None], truth[None])) for row in rows]
+
+    def compare(self, sets: Sequence[Features], clusters: Sequence[str]) -> Comparison:
+        """The Frechet distance between the vectors of all composites and those of all true clips."""
+        return frechet.compare(sets, clusters, ddof=self.ddof)
 
 
-SHORT_CLIPS = Deviation(
-    "clips of fewer than ten frames",
-    "the truth's last frame fills up both clips",
-    "each clip repeats its own last frame",
-    "such clips score worse here; clips of ten frames and more, as all of DEVIL's are, score the same",
-)
+class WindowConstants(Where):
+    """Constants of all metrics of windows; see ``Pvcs``."""
+
+    window_frames: AtLeastOne
+    stride_frames: AtLeastOne
+    input_low: Number
+    input_high: Number
+    batch_norm: BatchNorm
 
 
-class Pvcs(I3dMetric):
+class WindowMetric(I3dMetric):
+    """Base of metrics of overlapping windows of frames; arguments as for ``Pvcs``."""
+
+    def __init__(
+        self,
+        *,
+        window_frames: AtLeastOne,
+        stride_frames: AtLeastOne,
+        input_low: Number,
+        input_high: Number,
+        batch_norm: BatchNorm,
+        **where: Unpack[Where],
+    ) -> None:
+        super().__init__(**where)
+        self.constants = i3d_windows.Constants(window_frames, stride_frames, input_low, input_high, batch_norm)
+
+
+class Pvcs(WindowMetric):
     """Distance of I3D features between the composite and the truth, averaged over overlapping windows of frames; 0..8.
 
     DEVIL, CVPR 2022, section 5.2. At each position of four layers the features are divided by their length over channels + 1e-10;
@@ -145,27 +136,11 @@ class Pvcs(I3dMetric):
     """
 
     name = "pvcs"
-    version = "1"
     deviations = (SHORT_CLIPS,)
 
-    def __init__(
-        self,
-        *,
-        window_frames: AtLeastOne,
-        stride_frames: AtLeastOne,
-        input_low: Number,
-        input_high: Number,
-        batch_norm: BatchNorm,
-        **where: Unpack[Where],
-    ) -> None:
-        super().__init__(**where)
-        self.constants = i3d_windows.Constants(
-            window_frames=window_frames, stride_frames=stride_frames, input_low=input_low, input_high=input_high,
-            batch_norm=batch_norm,
-        )  # fmt: skip
-
-    def _measured(self, views: Sequence[ItemView]) -> list[Measurement]:
+    def measurements(self, views: Sequence[ItemView]) -> list[Measurement]:
         """The details count the windows and have the mean of each layer."""
+        check_next_frame(views[0].frames)
         measured = []
         for distances in i3d_windows.i3d_distances(views, self.constants):  # float64[layers, windows]
             layers = distances.mean(axis=1)
@@ -174,7 +149,18 @@ class Pvcs(I3dMetric):
         return measured
 
 
-class VfidClips(I3dSets):
+class WindowSets(WindowMetric, SetMetric):
+    """Base of metrics that compare sets of windows, each one vector of I3D: its last layer averaged over the window."""
+
+    def measurements(self, views: Sequence[ItemView]) -> list[Measurement]:
+        """No values, but one vector a window, ``float32[windows, 1024]``."""
+        check_next_frame(views[0].frames)
+        key = stored_key("i3d windows", i3d_windows.VERSION, self.constants)
+        predictions, truth = i3d_windows.i3d_vectors(views, self.constants, key=key)
+        return [Measurement(None, details={"vectors": len(truth)}, features=Features(vectors, truth)) for vectors in predictions]
+
+
+class VfidClips(WindowSets):
     """``Vfid`` of overlapping windows: each is one vector of I3D, its last layer averaged over the window.
 
     Not in the DEVIL paper, but in its released code. Windows and short clips as for ``Pvcs``; vectors of one clip are far from
@@ -192,37 +178,17 @@ class VfidClips(I3dSets):
     name = "vfid_clips"
     label = "VFID-clips"
     deviations = (ROOT_OF_COVARIANCES, SHORT_CLIPS)
-    version = "1"
 
-    def __init__(
-        self,
-        *,
-        window_frames: AtLeastOne,
-        stride_frames: AtLeastOne,
-        input_low: Number,
-        input_high: Number,
-        batch_norm: BatchNorm,
-        ddof: Whole,
-        **where: Unpack[Where],
-    ) -> None:
-        super().__init__(ddof=ddof, **where)
-        self.constants = i3d_windows.Constants(
-            window_frames=window_frames, stride_frames=stride_frames, input_low=input_low, input_high=input_high,
-            batch_norm=batch_norm,
-        )  # fmt: skip
+    def __init__(self, *, ddof: Whole, **windows: Unpack[WindowConstants]) -> None:
+        super().__init__(**windows)
+        self.ddof = ddof
 
-    def _measured(self, views: Sequence[ItemView]) -> list[Measurement]:
-        """No values, but one vector a window, ``float32[windows, 1024]``."""
-        key = stored_key("i3d windows", i3d_windows.VERSION, self.constants)
-        predictions, truth = i3d_windows.i3d_vectors(views, self.constants, key=key)
-        return [Measurement(None, details={"vectors": len(truth)}, features=Features(vectors, truth)) for vectors in predictions]
+    def compare(self, sets: Sequence[Features], clusters: Sequence[str]) -> Comparison:
+        """The Frechet distance between the vectors of all composites and those of all true clips."""
+        return frechet.compare(sets, clusters, ddof=self.ddof)
 
 
-# By which JEDi prints its values.
-SCALE = 100
-
-
-class SecondMoment(VfidClips):
+class SecondMoment(WindowSets):
     """Squared maximum mean discrepancy, times 100, of I3D's vectors of short windows under the kernel ``(x.y / d)^2``.
 
     The kernel of ``jedi`` on the network of ``vfid_clips``. Unlike a Frechet distance the unbiased form does not grow as sets
@@ -235,11 +201,11 @@ class SecondMoment(VfidClips):
 
     name = "second_moment"
     label = "Second moment"
-    version = "1"
+    deviations = VfidClips.deviations
     decimals = 6
 
-    def __init__(self, *, estimate: Estimate, **constants: Any) -> None:
-        super().__init__(ddof=1, **constants)
+    def __init__(self, *, estimate: Estimate, **windows: Unpack[WindowConstants]) -> None:
+        super().__init__(**windows)
         known_name("estimate", estimate, get_args(Estimate))
         self.estimate: Estimate = estimate
 
@@ -252,5 +218,10 @@ def scaled(found: Comparison) -> Comparison:
     """A comparison times 100."""
     if found.value is None:
         return found
-    scaled_too = {name: SCALE * found.details[name] for name in ("unbiased",) if name in found.details}
-    return Comparison(SCALE * found.value, details={**found.details, **scaled_too})
+    details = {name: SCALE * value if name == "unbiased" else value for name, value in found.details.items()}
+    return replace(found, value=SCALE * found.value, details=details)
+
+
+def stored_key(kind: str, version: str, constants: Any) -> str:
+    """Under which vectors of the truth are kept: everything that decides their numbers."""
+    return f"{kind} {version} {weights.named(WEIGHTS).sha256} {constants}"

@@ -1,35 +1,64 @@
-"""Frechet Inception distance."""
+"""Distances of sets of frames by the vectors of the FID Inception network, 2048 numbers a frame, which all share."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, Unpack, get_args
+from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.catalogue import known_name
-from inpaintbench.compute import Shared
+from inpaintbench.compute import Compute, Shared
 from inpaintbench.deviations import Deviation
 from inpaintbench.eval.metrics.base import (
     Comparison,
     Features,
     Measurement,
     SetMetric,
-    TogetherMetric,
+    SingleRegionTogether,
     Where,
 )
 from inpaintbench.eval.metrics.lpips import Lpips
 from inpaintbench.eval.passes.changed_windows import changed_windows
 from inpaintbench.eval.set_distances import frechet, kernel_distance, separability
 from inpaintbench.models import torch_networks, weights
-from inpaintbench.models.inception import FEATURES, WEIGHTS, inception
-from inpaintbench.models.inception import WEIGHTS as INCEPTION_WEIGHTS
 from inpaintbench.ranges import Amount, AtLeastOne, Positive, Seed, Side, Whole
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
+
+if TYPE_CHECKING:
+    from inpaintbench.models.inception_layers import Inception
+
+# Entry of `weights.toml`.
+WEIGHTS = "inception-fid"
+# Side of the square input pictures, pixels.
+SIDE = 299
+# Dimension of a feature vector.
+FEATURES = 2048
+
+
+def inception(compute: Compute) -> Inception:
+    """Load the network of FID: ``float32[N, 3, 299, 299]`` RGB in -1..1 -> ``float32[N, 2048]``.
+
+    Inception v3 (Szegedy et al., CVPR 2016) as trained in TensorFlow in December 2015; the port to PyTorch and its parameters are
+    those of pytorch-fid, which published scores rest on. It differs from torchvision's in its parameters and in its poolings.
+
+    Raises:
+        NotMeasurable: the weights are missing, damaged or of another network.
+        MissingExtraError: PyTorch is not installed.
+    """
+    address = "inpaintbench.models.inception_layers:Inception"
+    module: Inception = torch_networks.network(address, compute, weights_name=WEIGHTS, translate=_without_classes)
+    return module
+
+
+def _without_classes(state: torch_networks.State) -> torch_networks.State:
+    """Parameters without those of the classifier (1008 classes), which FID does not use."""
+    return {name: value for name, value in state.items() if not name.startswith("fc.")}
+
 
 # `bilinear`: half-pixel centres, no filter before shrinking, in float32; DEVIL, CVPR 2022, and pytorch-fid's network.
 RESIZES = ("bilinear",)
@@ -56,26 +85,25 @@ def inception_vectors(views: Sequence[ItemView], *, resize: str, side_pixels: in
         MissingExtraError: PyTorch is not installed.
     """
     composites = [view.composite for view in views]
-    key = ("inception", resize, side_pixels)
-    features: list[Features] = views[0].shared.once_of(composites, key, lambda: _features(views, composites, side_pixels))
-    return features
-
-
-def _features(views: Sequence[ItemView], composites: Sequence[Frames], side_pixels: int) -> list[Features]:
     truth, shared = views[0].truth, views[0].shared
-    key = f"inception/{weights.named(WEIGHTS).sha256}/bilinear/{side_pixels}/{_VERSION}"
-    known = shared.stored(key, lambda: _vectors([(truth, index) for index in range(len(truth))], shared, side_pixels))
-    places = [
-        (view, index)
-        for view, composite in enumerate(composites)
-        for index, window in enumerate(changed_windows(truth, composite, shared))
-        if window is not None
-    ]
-    new = _vectors([(composites[view], index) for view, index in places], shared, side_pixels)
-    predicted = [known.copy() for _ in composites]
-    for (view, index), vector in zip(places, new, strict=True):
-        predicted[view][index] = vector
-    return [Features(rows, known) for rows in predicted]
+
+    def made() -> list[Features]:
+        key = f"inception/{weights.named(WEIGHTS).sha256}/bilinear/{side_pixels}/{_VERSION}"
+        known = shared.stored(key, lambda: _vectors([(truth, index) for index in range(len(truth))], shared, side_pixels))
+        places = [
+            (view, index)
+            for view, composite in enumerate(composites)
+            for index, window in enumerate(changed_windows(truth, composite, shared))
+            if window is not None
+        ]
+        new = _vectors([(composites[view], index) for view, index in places], shared, side_pixels)
+        predicted = [known.copy() for _ in composites]
+        for (view, index), vector in zip(places, new, strict=True):
+            predicted[view][index] = vector
+        return [Features(rows, known) for rows in predicted]
+
+    features: list[Features] = shared.once_of(composites, ("inception", resize, side_pixels), made)
+    return features
 
 
 def _vectors(places: Places, shared: Shared, side_pixels: int) -> Vectors:
@@ -100,7 +128,14 @@ def _vectors(places: Places, shared: Shared, side_pixels: int) -> Vectors:
     return vectors
 
 
-class InceptionSets(TogetherMetric, SetMetric):
+class Pictures(Where):
+    """Constants of all metrics of Inception's vectors; see ``InceptionSets``."""
+
+    resize: str
+    side_pixels: Side
+
+
+class InceptionSets(SingleRegionTogether, SetMetric):
     """Base of metrics of the vectors that the FID Inception network gives for whole frames; several share one pass.
 
     Args:
@@ -109,20 +144,17 @@ class InceptionSets(TogetherMetric, SetMetric):
     """
 
     needs = ("truth", "composite")
-    answers = ("frame",)
-    weights = (INCEPTION_WEIGHTS,)
+    weights = (WEIGHTS,)
 
-    def __init__(self, *, resize: str, side_pixels: int, **where: Unpack[Where]) -> None:
+    def __init__(self, *, resize: str, side_pixels: Side, **where: Unpack[Where]) -> None:
         super().__init__(**where)
         self.resize = known_name("way to resize", resize, RESIZES)
         self.side_pixels = side_pixels
 
-    def measure_together(self, views: Sequence[ItemView]) -> list[dict[str, Measurement]]:
+    def measurements(self, views: Sequence[ItemView]) -> list[Measurement]:
         """The vectors of the composites' frames and of the truth's, ``float32[frames, 2048]`` each."""
-        if not self.regions:
-            return [{} for _ in views]
         sets = inception_vectors(views, resize=self.resize, side_pixels=self.side_pixels)
-        return [{"frame": Measurement(None, details={"frames": len(vectors.truth)}, features=vectors)} for vectors in sets]
+        return [Measurement(None, details={"frames": len(vectors.truth)}, features=vectors) for vectors in sets]
 
 
 class Fid(InceptionSets):
@@ -139,13 +171,12 @@ class Fid(InceptionSets):
 
     name = "fid"
     deviations = (frechet.ROOT_OF_COVARIANCES,)
-    version = "1"
     higher_is_better = False
     decimals = 2
     bounds = (0.0, math.inf)
 
-    def __init__(self, *, resize: str, side_pixels: Side, ddof: Whole, **where: Unpack[Where]) -> None:
-        super().__init__(resize=resize, side_pixels=side_pixels, **where)
+    def __init__(self, *, ddof: Whole, **pictures: Unpack[Pictures]) -> None:
+        super().__init__(**pictures)
         self.ddof = frechet.check_ddof(ddof)
 
     def compare(self, sets: Sequence[Features], clusters: Sequence[str]) -> Comparison:
@@ -169,23 +200,13 @@ class Kid(InceptionSets):
     """
 
     name = "kid"
-    version = "1"
     higher_is_better = False
     decimals = 6
 
-    def __init__(
-        self,
-        *,
-        resize: str,
-        side_pixels: Side,
-        subsets: Whole,
-        subset_size: AtLeastOne,
-        subset_seed: Seed,
-        **where: Unpack[Where],
-    ) -> None:
+    def __init__(self, *, subsets: Whole, subset_size: AtLeastOne, subset_seed: Seed, **pictures: Unpack[Pictures]) -> None:
         if subsets < 0 or subset_size < 2:
             raise ValueError(f"{subsets} subsets of {subset_size} vectors: at least 0 of at least 2 are possible")
-        super().__init__(resize=resize, side_pixels=side_pixels, **where)
+        super().__init__(**pictures)
         self.subsets, self.subset_size, self.subset_seed = subsets, subset_size, subset_seed
 
     def compare(self, sets: Sequence[Features], clusters: Sequence[str]) -> Comparison:
@@ -214,14 +235,13 @@ class PIds(InceptionSets):
     name = "p_ids"
     label = "P-IDS"
     deviations = (separability.MACHINE,)
-    version = "1"
     diagnostic = "a tie with the truth is a loss, so that a perfect copy scores 0"
     higher_is_better = True
     decimals = 4
     bounds = (0.0, 1.0)
 
-    def __init__(self, *, resize: str, side_pixels: Side, cost: Positive, ties: Ties, **where: Unpack[Where]) -> None:
-        super().__init__(resize=resize, side_pixels=side_pixels, **where)
+    def __init__(self, *, cost: Positive, ties: Ties, **pictures: Unpack[Pictures]) -> None:
+        super().__init__(**pictures)
         known_name("rule for ties", ties, get_args(Ties))
         self.cost, self.ties = cost, ties
 
@@ -245,7 +265,6 @@ class UIds(InceptionSets):
     name = "u_ids"
     label = "U-IDS"
     deviations = (separability.MACHINE,)
-    version = "1"
     diagnostic = (
         "it is the share of errors of a machine that is fitted to the very sets, which nothing bounds by the 0.5 of equal ones"
     )
@@ -253,8 +272,8 @@ class UIds(InceptionSets):
     decimals = 4
     bounds = (0.0, 1.0)
 
-    def __init__(self, *, resize: str, side_pixels: Side, cost: Positive, **where: Unpack[Where]) -> None:
-        super().__init__(resize=resize, side_pixels=side_pixels, **where)
+    def __init__(self, *, cost: Positive, **pictures: Unpack[Pictures]) -> None:
+        super().__init__(**pictures)
         self.cost = cost
 
     def compare(self, sets: Sequence[Features], clusters: Sequence[str]) -> Comparison:
@@ -262,7 +281,7 @@ class UIds(InceptionSets):
         return separability.unpaired(sets, clusters, cost=self.cost)
 
 
-class LamaF1(TogetherMetric, SetMetric):
+class LamaF1(SingleRegionTogether, SetMetric):
     """Harmonic mean of 1 - LPIPS and 1 - FID / scale over the frames of a slice, from 0 to 1.
 
     ``2 a b / (a + b + epsilon)`` with ``a`` = 1 less the mean LPIPS of all frames and ``b`` = 1 - FID / ``fid_scale``, neither
@@ -290,10 +309,8 @@ class LamaF1(TogetherMetric, SetMetric):
             "none where the mean LPIPS is at most 1",
         ),
     )
-    version = "1"
     higher_is_better = True
     decimals = 4
-    answers = ("frame",)
     needs = ("truth", "composite", "hole")
 
     def __init__(
@@ -318,12 +335,20 @@ class LamaF1(TogetherMetric, SetMetric):
         """Those of both."""
         return (*Lpips.weights_of(constants), *Fid.weights_of(constants))
 
-    def measure_together(self, views: Sequence[ItemView]) -> list[dict[str, Measurement]]:
+    def measurements(self, views: Sequence[ItemView]) -> list[Measurement]:
         """No values, but the features, ``float32[frames, 2049]`` each; networks are asked once, for the other metrics too."""
-        if not self.regions:
-            return [{} for _ in views]
-        both = zip(self.lpips.measure_together(views), self.fid.measure_together(views), strict=True)
-        return [{region: _joined(lpips[region], fid[region]) for region in self.regions} for lpips, fid in both]
+        measured = []
+        for both in zip(self.lpips.measure_together(views), self.fid.measurements(views), strict=True):
+            lpips, fid = both[0]["frame"], both[1]
+            if lpips.value is None or fid.features is None:
+                measured.append(Measurement(None, lpips.reason or fid.reason))
+                continue
+            joined = [
+                np.hstack([array, np.full((len(array), 1), value, np.float32)])
+                for array, value in zip(fid.features, (lpips.value, 0.0), strict=True)
+            ]
+            measured.append(Measurement(None, details=fid.details, features=Features(*joined)))
+        return measured
 
     def compare(self, sets: Sequence[Features], clusters: Sequence[str]) -> Comparison:
         """The mean of both, with ``lpips`` and ``fid`` in its details; without a FID no value, and the reason of that."""
@@ -335,11 +360,3 @@ class LamaF1(TogetherMetric, SetMetric):
             return replace(distance, details=details)
         closeness, realism = max(0.0, 1 - lpips), max(0.0, 1 - distance.value / self.fid_scale)
         return Comparison(2 * closeness * realism / (closeness + realism + self.epsilon), details=details)
-
-
-def _joined(lpips: Measurement, fid: Measurement) -> Measurement:
-    if lpips.value is None or fid.features is None:
-        return Measurement(None, lpips.reason or fid.reason)
-    columns = (np.full((len(array), 1), value, np.float32) for array, value in zip(fid.features, (lpips.value, 0.0), strict=True))
-    features = Features(*(np.hstack(pair) for pair in zip(fid.features, columns, strict=True)))
-    return Measurement(None, details=fid.details, features=features)

@@ -12,11 +12,11 @@ import numpy as np
 from inpaintbench import regions as geometry
 from inpaintbench.catalogue import known_name
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval.metrics.base import Measurement, TogetherMetric, Where, mean_over_clip
+from inpaintbench.eval.metrics.base import Measurement, TogetherMetric, Where, means_by_region
 from inpaintbench.eval.passes.changed_windows import Plan, Step, Window, around_all, changed_windows, plan, sizes_of
 from inpaintbench.models import torch_networks
 from inpaintbench.models.lpips_networks import LPIPS_WEIGHTS, lpips
-from inpaintbench.types import Frames, Hole
+from inpaintbench.types import Hole
 from inpaintbench.view import ItemView
 
 if TYPE_CHECKING:
@@ -54,55 +54,41 @@ def lpips_frames(
     """
     if not views:
         return []
-    composites = [view.composite for view in views]
+    item, composites = views[0], [view.composite for view in views]
+    shared = item.shared
+
+    def made() -> list[Values]:
+        trunk, few = Trunk(lpips(net, shared.compute)), torch_networks.few_shapes(shared.compute)
+        if not all(sizes_of(trunk.steps, item.height, item.width)[-1]):
+            raise NotMeasurable(f"frames of {item.width}x{item.height} are too small for LPIPS with the network {net!r}")
+        batches: list[list[Any]] = [[] for _ in composites]
+        pixels = []
+        windows = [changed_windows(item.truth, composite, shared) for composite in composites]
+        with torch_networks.running(shared.compute) as device:
+            clip, *others = (torch_networks.resident(video, shared, device) for video in (item.truth, *composites))
+            fitting = torch_networks.batch_bytes(shared.compute) // (_BYTES_A_PIXEL[net] * item.height * item.width)
+            most = min(fitting, _MOST_ON_PROCESSOR) if device.type == "cpu" else fitting
+            at_once = frames_at_once or max(1, most)
+            for some in (slice(begin, begin + at_once) for begin in range(0, item.frames, at_once)):
+                masks = []
+                for region in regions:
+                    # Those of all frames at once would take memory that networks need.
+                    given = {mask: getattr(item, mask)[some] for mask in geometry.masks_of(region) if item.has(mask)}
+                    masks.append(geometry.select(item.hole[some], region, band_radius=band_radius_pixels, **given))
+                pixels.append([mask.any(axis=(1, 2)) for mask in masks])
+                means = RegionMeans(regions, masks, device)
+                changed = [around_all(of_clip[some]) for of_clip in windows]
+                parts = [video[some] for video in others]
+                for values, distances in zip(batches, _distances(trunk, clip[some], parts, changed, means, few), strict=True):
+                    values.append(distances)
+            # Fetched at the end alone: until then a GPU need not wait for the processor.
+            tables = [torch_networks.torch().cat(values, dim=1).cpu().numpy() for values in batches]
+        there = np.concatenate(pixels, axis=1)
+        return [{region: table[place][there[place]].tolist() for place, region in enumerate(regions)} for table in tables]
+
     key = ("lpips_frames", net, regions, band_radius_pixels, frames_at_once)
-    values: list[Values] = views[0].shared.once_of(
-        composites, key, lambda: _measured(views[0], composites, net, regions, band_radius_pixels, frames_at_once)
-    )
+    values: list[Values] = shared.once_of(composites, key, made)
     return values
-
-
-def _measured(
-    item: ItemView,
-    composites: Sequence[Frames],
-    net: str,
-    regions: tuple[str, ...],
-    band_radius_pixels: int,
-    frames_at_once: int | None,
-) -> list[Values]:
-    shared, few = item.shared, torch_networks.few_shapes(item.shared.compute)
-    trunk = Trunk(lpips(net, shared.compute))
-    if not all(sizes_of(trunk.steps, item.height, item.width)[-1]):
-        raise NotMeasurable(f"frames of {item.width}x{item.height} are too small for LPIPS with the network {net!r}")
-    batches: list[list[Any]] = [[] for _ in composites]
-    pixels = []
-    windows = [changed_windows(item.truth, composite, shared) for composite in composites]
-    with torch_networks.running(shared.compute) as device:
-        clip, *others = (torch_networks.resident(video, shared, device) for video in (item.truth, *composites))
-        at_once = frames_at_once or _fitting(item, net, device)
-        for some in (slice(begin, begin + at_once) for begin in range(0, item.frames, at_once)):
-            masks = [_region(item, region, some, band_radius_pixels) for region in regions]
-            pixels.append([mask.any(axis=(1, 2)) for mask in masks])
-            means = RegionMeans(regions, masks, device)
-            changed = [around_all(of_clip[some]) for of_clip in windows]
-            given = [video[some] for video in others]
-            for values, distances in zip(batches, _distances(trunk, clip[some], given, changed, means, few), strict=True):
-                values.append(distances)
-        # Fetched at the end alone: until then a GPU need not wait for the processor.
-        tables = [torch_networks.torch().cat(values, dim=1).cpu().numpy() for values in batches]
-    there = np.concatenate(pixels, axis=1)
-    return [{region: table[place][there[place]].tolist() for place, region in enumerate(regions)} for table in tables]
-
-
-def _region(item: ItemView, region: str, some: slice, band_radius_pixels: int) -> Hole:
-    """Pixels of a region in some frames, ``bool[t, H, W]``: those of all frames at once would take memory that networks need."""
-    masks = {mask: getattr(item, mask)[some] for mask in geometry.masks_of(region) if item.has(mask)}
-    return geometry.select(item.hole[some], region, band_radius=band_radius_pixels, **masks)
-
-
-def _fitting(item: ItemView, net: str, device: Any) -> int:
-    fitting = torch_networks.batch_bytes(item.shared.compute) // (_BYTES_A_PIXEL[net] * item.height * item.width)
-    return max(1, min(fitting, _MOST_ON_PROCESSOR) if device.type == "cpu" else fitting)
 
 
 class Trunk:
@@ -269,10 +255,13 @@ class _Pixels(NamedTuple):
 
     def weights(self, window: Window, cells: tuple[int, int]) -> Any:
         """``float64[N, h, w]``: what each cell of ``window`` of a layer of ``cells`` counts for in the mean over the pixels."""
-        rows, columns = (
-            _enlarging(cells[axis], self.size[axis], self.shares)[window[axis].slice_from(0), (self.rows, self.columns)[axis]]
-            for axis in (0, 1)
-        )
+        package, enlarged = torch_networks.torch(), []
+        for axis, inside in enumerate((self.rows, self.columns)):
+            # What each cell counts for in each pixel when a line is enlarged linearly, `float64[cells, pixels]`.
+            lines = package.eye(cells[axis], dtype=self.shares.dtype, device=self.shares.device)[None]
+            line = package.nn.functional.interpolate(lines, size=self.size[axis], mode="linear", align_corners=False)[0]
+            enlarged.append(line[window[axis].slice_from(0), inside])
+        rows, columns = enlarged
         return rows @ self.shares @ columns.T
 
 
@@ -302,13 +291,6 @@ def _box(mask: Hole) -> tuple[slice, slice]:
     return down, across
 
 
-def _enlarging(cells: int, pixels: int, like: Any) -> Any:
-    """``float64[cells, pixels]``: what each cell counts for in each pixel when a line is enlarged linearly."""
-    package = torch_networks.torch()
-    lines = package.eye(cells, dtype=like.dtype, device=like.device)[None]
-    return package.nn.functional.interpolate(lines, size=pixels, mode="linear", align_corners=False)[0]
-
-
 # Of the linear heads; those of 0.0 came from a faulty normalisation.
 VERSIONS = ("0.1",)
 
@@ -329,7 +311,6 @@ class Lpips(TogetherMetric):
     """
 
     name = "lpips"
-    version = "1"
     higher_is_better = False
     decimals = 6
     bounds = (0.0, math.inf)
@@ -349,10 +330,4 @@ class Lpips(TogetherMetric):
     def measure_together(self, views: Sequence[ItemView]) -> list[dict[str, Measurement]]:
         """``measure`` for several methods of one item; the truth goes through the network once."""
         scores = lpips_frames(views, net=self.net, regions=self.regions, band_radius_pixels=self.band_radius_pixels)
-        return [
-            {
-                region: mean_over_clip(values, parts="frames", missing=f"no frame has a pixel of the region {region!r}")
-                for region, values in score.items()
-            }
-            for score in scores
-        ]
+        return [means_by_region(score) for score in scores]

@@ -1,25 +1,53 @@
-"""Quality of a filled picture without the true one to compare with."""
+"""MUSIQ of every frame: quality without a truth, at its own size or brought to size in the ways of VBench."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, Unpack, get_args
+from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 from inpaintbench.catalogue import known_name
-from inpaintbench.compute import Shared
+from inpaintbench.compute import Compute, Shared
 from inpaintbench.eval.metrics.base import (
     Measurement,
     SingleRegionMetric,
     Where,
     mean_over_clip,
 )
-from inpaintbench.eval.passes.edits import WITHOUT_GIF, through_gif
+from inpaintbench.eval.metrics.edits import WITHOUT_GIF, through_gif
 from inpaintbench.eval.passes.frame_vectors import Vectors, frame_vectors
 from inpaintbench.models import torch_networks
-from inpaintbench.models.musiq import HEADS, check_head, musiq
 from inpaintbench.ranges import Positive
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
+
+if TYPE_CHECKING:
+    from inpaintbench.models.musiq_layers import Musiq
+
+# Data set of ratings that the network was trained on (KonIQ-10k, SPAQ) -> entry of `weights.toml`. Scores go from 0 to about 100.
+HEADS: Mapping[str, str] = {"koniq": "musiq-koniq", "spaq": "musiq-spaq"}
+
+
+def check_head(name: str) -> str:
+    """Return ``name`` if it is one of ``HEADS``, else raise ``UnknownNameError``."""
+    return known_name("head of MUSIQ", name, HEADS)
+
+
+def musiq(head: str, compute: Compute) -> Musiq:
+    """Load the network: ``float32[N, 3, H, W]`` RGB in 0..1 -> ``float32[N]``, higher is better.
+
+    A transformer on patches of a picture at three sizes (Ke et al., ICCV 2021). The parameters are Google's in their public
+    conversion to PyTorch, which published scores agree with; that port downscales pictures by a bicubic filter without
+    anti-aliasing where Google's code has a Gaussian one, which changes scores by up to 3 %.
+
+    Raises:
+        UnknownNameError: no such head.
+        NotMeasurable: the weights are missing, damaged or of another network.
+        MissingExtraError: PyTorch is not installed.
+    """
+    address = "inpaintbench.models.musiq_layers:Musiq"
+    module: Musiq = torch_networks.network(address, compute, weights_name=HEADS[check_head(head)])
+    return module
+
 
 # VBench's names: the longer or the shorter side comes to 512 pixels where it is more, `shorter_centercrop` keeps the middle
 # 512x512 of a frame that was made smaller.
@@ -35,7 +63,7 @@ def musiq_scores(frames: Frames, shared: Shared, *, head: str, preprocess: str, 
     Args:
         frames: ``uint8[T, H, W, 3]`` RGB.
         shared: of the item.
-        head: one of ``inpaintbench.models.musiq.HEADS``.
+        head: one of ``inpaintbench.eval.metrics.musiq.HEADS``.
         preprocess: one of ``PREPROCESSES``.
         antialias: whether frames are smoothed before they are made smaller.
 
@@ -77,14 +105,11 @@ def brought_to_size(pictures: Any, *, preprocess: str, antialias: bool) -> Any:
         return pictures
     functional = torch_networks.torch().nn.functional
     scaled = functional.interpolate(pictures, size=size, mode="bilinear", align_corners=False, antialias=antialias)
-    return _middle(scaled) if preprocess == "shorter_centercrop" else scaled
-
-
-def _middle(pictures: Any) -> Any:
-    """The middle 512x512; a side of 511, which cutting to whole numbers gives, gets a row of zeros behind it."""
-    height, width = (max(length, SIDE) for length in pictures.shape[-2:])
-    bottom, right = height - pictures.shape[-2], width - pictures.shape[-1]
-    padded = torch_networks.torch().nn.functional.pad(pictures, (0, right, 0, bottom))
+    if preprocess != "shorter_centercrop":
+        return scaled
+    # The middle 512x512; a side of 511, which cutting to whole numbers gives, gets a row of zeros behind it.
+    height, width = (max(length, SIDE) for length in scaled.shape[-2:])
+    padded = functional.pad(scaled, (0, width - scaled.shape[-1], 0, height - scaled.shape[-2]))
     top, left = round((height - SIDE) / 2), round((width - SIDE) / 2)
     return padded[..., top : top + SIDE, left : left + SIDE]
 
@@ -96,7 +121,7 @@ class MusiqMetric(SingleRegionMetric):
     """Base of metrics that rate whole frames by MUSIQ.
 
     Args:
-        head: one of ``inpaintbench.models.musiq.HEADS``.
+        head: one of ``inpaintbench.eval.metrics.musiq.HEADS``.
     """
 
     higher_is_better = True
@@ -118,12 +143,11 @@ class MusiqScore(MusiqMetric):
     judges the picture and not the fill: known pixels count as much, and a wrong but sharp fill loses little.
 
     Args:
-        head: one of ``inpaintbench.models.musiq.HEADS``.
+        head: one of ``inpaintbench.eval.metrics.musiq.HEADS``.
         picture: "composite", or "prediction" with what a method made of the known pixels.
     """
 
     name = "musiq"
-    version = "1"
     diagnostic = "it knows no truth, and a frozen fill repeats a frame that may be one of the better ones"
     decimals = 2
     needs = ("composite",)
@@ -153,7 +177,7 @@ class ImagingQuality(MusiqMetric):
     alone, EditBoard divides for each.
 
     Args:
-        head: one of ``inpaintbench.models.musiq.HEADS``; published "spaq".
+        head: one of ``inpaintbench.eval.metrics.musiq.HEADS``; published "spaq".
         preprocess: one of ``inpaintbench.eval.metrics.musiq.PREPROCESSES``; published "longer".
         antialias: whether frames are smoothed before they are made smaller; EditBoard True, VBench since November 2024 False.
         divisor: of the scores; EditBoard 100.
@@ -162,7 +186,6 @@ class ImagingQuality(MusiqMetric):
 
     name = "imaging_quality"
     deviations = (WITHOUT_GIF,)
-    version = "1"
     diagnostic = "it knows no truth, and a frozen clip repeats a frame that may be one of the better ones"
     decimals = 4
     needs = ("prediction",)

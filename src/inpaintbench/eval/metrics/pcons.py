@@ -1,9 +1,8 @@
-"""Patch consistency: does what was filled in reappear in the next frame?"""
+"""Patch consistency: does what was filled in reappear in the next frame? Beside it its sharpness, since flat fills do."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Unpack
 
 import cv2
@@ -14,10 +13,9 @@ import scipy.fft
 from inpaintbench import regions
 from inpaintbench.deviations import Deviation
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval.metrics.base import Measurement, Metric, SingleRegionMetric, Where, region_pixels
-from inpaintbench.eval.metrics.psnr import Averaged, DecibelRule
-from inpaintbench.eval.values.statistics import InfiniteRule, mean_of
-from inpaintbench.ranges import Amount, Offset, Positive, Seed, Side
+from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric, check_next_frame, region_pixels
+from inpaintbench.eval.metrics.psnr import DecibelMetric, Decibels
+from inpaintbench.ranges import Offset, Seed, Side
 from inpaintbench.types import item_rng
 from inpaintbench.view import ItemView
 
@@ -25,7 +23,7 @@ Picture = npt.NDArray[np.uint8]
 Point = tuple[float, float]
 
 
-class Pcons(Metric):
+class Pcons(DecibelMetric):
     """PSNR of a patch of frame t with the most similar patch nearby in frame t + 1, over all pairs of frames, in dB.
 
     DEVIL, CVPR 2022, section 5.2. Patches come from the composite alone: the value tells how steady a fill is, not how true. The
@@ -78,12 +76,7 @@ class Pcons(Metric):
         ),
     )
     fewest_frames = 2
-    version = "1"
     diagnostic = "a fill that is flat, frozen or blurred repeats from frame to frame, which PCons takes for consistency"
-    unit = "dB"
-    higher_is_better = True
-    decimals = 2
-    bounds = (0.0, math.inf)
     needs = ("composite", "hole")
     answers = regions.REGIONS
 
@@ -94,20 +87,15 @@ class Pcons(Metric):
         first_offset_pixels: Offset,
         last_offset_pixels: Offset,
         random_patch_seed: Seed,
-        data_range: Positive,
-        averaged: Averaged,
-        ceiling_decibels: Amount | None,
-        infinite: InfiniteRule,
-        **where: Unpack[Where],
+        **decibels: Unpack[Decibels],
     ) -> None:
         # The unmoved patch is always a candidate, so no pair is without a value.
         if not first_offset_pixels <= 0 <= last_offset_pixels:
             raise ValueError(f"offsets {first_offset_pixels}..{last_offset_pixels} px must include 0")
-        super().__init__(**where)
+        super().__init__(**decibels)
         self.patch_pixels = patch_pixels
         self.first_offset_pixels, self.last_offset_pixels = first_offset_pixels, last_offset_pixels
         self.random_patch_seed = random_patch_seed
-        self.rule = DecibelRule(data_range, averaged, ceiling_decibels, infinite).checked()
 
     def measure(self, view: ItemView) -> dict[str, Measurement]:
         """Values in dB for each region; None where no pair of frames has one.
@@ -118,22 +106,16 @@ class Pcons(Metric):
         size = self.patch_pixels
         if min(view.height, view.width) < size:
             raise NotMeasurable(f"frames of {view.width}x{view.height} are smaller than the patch of {size}x{size}")
-        if view.frames < 2:
-            raise NotMeasurable("one frame has no next frame")
-        return {region: self._over_clip(view, region) for region in self.regions}
-
-    def reduce(self, measurements: Sequence[float]) -> float | None:
-        """The mean, each item with equal weight, infinite ones by the rule ``infinite``."""
-        return mean_of(measurements, infinite=self.rule.infinite)
-
-    def _over_clip(self, view: ItemView, region: str) -> Measurement:
-        missing = f"no frame before the last has a pixel of the region {region!r}"
-        errors = [
-            self._smallest_error(view.composite[index], view.composite[index + 1], centre)
-            for index, centre in enumerate(self._centres(view, region))
-            if centre is not None
-        ]
-        return self.rule.over_clip(errors, parts="pairs", missing=missing)
+        check_next_frame(view.frames)
+        errors = {
+            region: [
+                self._smallest_error(view.composite[index], view.composite[index + 1], centre)
+                for index, centre in enumerate(self._centres(view, region))
+                if centre is not None
+            ]
+            for region in self.regions
+        }
+        return self.over_clip(errors, parts="pairs", missing="no frame before the last has a pixel of the region {!r}")
 
     def _centres(self, view: ItemView, region: str) -> list[Point | None]:
         """Row and column of the middle of the patch for each pair of frames; None where frame t has no pixel of the region."""
@@ -146,22 +128,29 @@ class Pcons(Metric):
         if region == "hole":
             return centroids
         pixels = region_pixels(view, region, band_radius_pixels=self.band_radius_pixels)
-        return [_nearest(frame, centre) for frame, centre in zip(pixels[:-1], centroids, strict=True)]
+        nearest: list[Point | None] = []
+        for frame, centre in zip(pixels[:-1], centroids, strict=True):
+            rows, columns = np.nonzero(frame)
+            if centre is None or not len(rows):
+                nearest.append(None)
+            else:
+                # The first in reading order among equals.
+                place = np.argmin((rows - centre[0]) ** 2 + (columns - centre[1]) ** 2)
+                nearest.append((float(rows[place]), float(columns[place])))
+        return nearest
 
     def _smallest_error(self, frame: Picture, next_frame: Picture, centre: Point) -> float:
         """Mean squared error (0..1) of the patch around ``centre`` of ``frame`` with the most similar one in reach in
         ``next_frame``."""
         size = self.patch_pixels
-        top, left = (self._corner(at, length) for at, length in zip(centre, frame.shape[:2], strict=True))
+        top, left = (
+            min(max(int(np.floor(at - size // 2)), 0), length - size) for at, length in zip(centre, frame.shape[:2], strict=True)
+        )
         # Cutting the window at the frame's edge is what skips the candidates that leave the frame.
         rows = slice(max(top + self.first_offset_pixels, 0), top + self.last_offset_pixels + size)
         columns = slice(max(left + self.first_offset_pixels, 0), left + self.last_offset_pixels + size)
         patch = frame[top : top + size, left : left + size]
         return smallest_squared_difference(patch, next_frame[rows, columns]) / (patch.size * 255**2)
-
-    def _corner(self, centre: float, length: int) -> int:
-        corner = int(np.floor(centre - self.patch_pixels // 2))
-        return min(max(corner, 0), length - self.patch_pixels)
 
 
 def smallest_squared_difference(patch: Picture, window: Picture) -> int:
@@ -177,28 +166,13 @@ def smallest_squared_difference(patch: Picture, window: Picture) -> int:
     planes[3:, :size, :size] = patch.transpose(2, 0, 1)
     spectra = scipy.fft.rfft2(planes)
     products = scipy.fft.irfft2((spectra[:3] * spectra[3:].conj()).sum(axis=0), shape)
-    differences = _energies(window, size=size) - 2 * np.rint(products[: height - size + 1, : width - size + 1])
-    return int(differences.min()) + round(cv2.norm(patch, cv2.NORM_L2SQR))
-
-
-def _energies(window: Picture, *, size: int) -> npt.NDArray[np.floating]:
-    """Sum of squared grey levels in every square of ``size`` pixels."""
-    # Channels side by side make one plane, whose integral image at every third column is the one of all channels.
-    height, width = window.shape[:2]
+    # Sums of squared grey levels in every square: channels side by side make one plane, whose integral image at every third
+    # column is the one of all channels.
     integral = cv2.integral2(np.ascontiguousarray(window).reshape(height, 3 * width))[1][:, ::3]
     bands = integral[size:] - integral[:-size]
-    return bands[:, size:] - bands[:, :-size]
-
-
-def _nearest(pixels: npt.NDArray[np.bool_], centre: Point | None) -> Point | None:
-    """The pixel of ``pixels`` nearest to ``centre``, the first in reading order among equals; None without one."""
-    if centre is None:
-        return None
-    rows, columns = np.divmod(np.flatnonzero(pixels), pixels.shape[1])
-    if not len(rows):
-        return None
-    nearest = np.argmin((rows - centre[0]) ** 2 + (columns - centre[1]) ** 2)
-    return float(rows[nearest]), float(columns[nearest])
+    energies = bands[:, size:] - bands[:, :-size]
+    differences = energies - 2 * np.rint(products[: height - size + 1, : width - size + 1])
+    return int(differences.min()) + round(cv2.norm(patch, cv2.NORM_L2SQR))
 
 
 _NEIGHBOURS = np.ones((3, 3), np.uint8)

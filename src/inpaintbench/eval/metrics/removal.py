@@ -1,9 +1,8 @@
-"""Share of what an object changed that a prediction takes back, and what of it is left."""
+"""What a removal takes back of what an object changed, what of it is left, and what it was not to touch."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, NamedTuple, Unpack, get_args
 
@@ -11,11 +10,9 @@ import numpy as np
 
 from inpaintbench.catalogue import known_name
 from inpaintbench.eval.metrics.base import Measurement, Metric, SingleRegionMetric, Where, region_pixels
-from inpaintbench.eval.metrics.psnr import Averaged, DecibelRule, masked_errors
+from inpaintbench.eval.metrics.psnr import DecibelMetric, Decibels, masked_errors
 from inpaintbench.eval.metrics.ssim import Ssim
-from inpaintbench.eval.values.statistics import InfiniteRule, mean_of
-from inpaintbench.ranges import Amount, Positive
-from inpaintbench.types import Frames, Hole, Plain
+from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
 
 CHANNELS = 3
@@ -62,7 +59,6 @@ class Sums(NamedTuple):
 class _OfTheEffect(Metric):
     """Base of both: one pass over input, truth and composite."""
 
-    version = "1"
     decimals = 3
     needs = ("input", "truth", "composite", "hole")
     answers = ("object", "effect")
@@ -149,7 +145,7 @@ _WANG = {
 }  # fmt: skip
 
 
-class BackgroundPreserved(SingleRegionMetric):
+class BackgroundPreserved(SingleRegionMetric, DecibelMetric):
     """PSNR of a prediction with the *input* where neither an object nor its effects are, in dB.
 
     No truth is needed, and the prediction is measured as it came, so that whatever it changes outside the mask counts. Higher is
@@ -169,28 +165,14 @@ class BackgroundPreserved(SingleRegionMetric):
 
     name = "background_preserved"
     follows = "PIE-Bench (no licence file) in `zeroed`"
-    version = "1"
     diagnostic = "it compares with the input, so that a result that changes nothing has the best value"
-    unit = "dB"
-    higher_is_better = True
-    decimals = 2
-    bounds = (0.0, math.inf)
     needs = ("input", "composite", "hole")
     answers = ("rest",)
 
-    def __init__(
-        self,
-        *,
-        pixels: Pixels,
-        data_range: Positive,
-        averaged: Averaged,
-        ceiling_decibels: Amount | None,
-        infinite: InfiniteRule,
-        **where: Unpack[Where],
-    ) -> None:
-        super().__init__(**where)
+    def __init__(self, *, pixels: Pixels, **decibels: Unpack[Decibels]) -> None:
+        super().__init__(**decibels)
         self.pixels = known_name("kind of background", pixels, get_args(Pixels))
-        self.rule = DecibelRule(data_range, averaged, ceiling_decibels, infinite).checked()
+        where = Where(regions=decibels["regions"], band_radius_pixels=decibels["band_radius_pixels"])
         self.ssim = Ssim(**_WANG, **where)  # type: ignore[arg-type]
 
     def measurement(self, view: ItemView) -> Measurement:
@@ -204,14 +186,11 @@ class BackgroundPreserved(SingleRegionMetric):
             counted = np.broadcast_to(outside.any(axis=(1, 2), keepdims=True), outside.shape)
         else:
             counted = region_pixels(view, "rest", band_radius_pixels=self.band_radius_pixels)
-        errors = masked_errors(given, ours, counted)
-        found = self.rule.over_clip(errors, parts="frames", missing="no frame shows anything but the object and what it changes")
+        errors = {"rest": masked_errors(given, ours, counted)}
+        found = self.over_clip(errors, missing="no frame shows anything but the object and what it changes")["rest"]
         if found.value is None:
             return found
-        return replace(found, details={**found.details, **self._further(given, ours, counted)})
-
-    def _further(self, given: Frames, ours: Frames, counted: Hole) -> Plain:
-        """Mean absolute difference in levels, and SSIM, of the same pixels, each the mean over frames."""
+        # Of the same pixels the mean absolute difference in levels, and SSIM, each the mean over frames.
         half = self.ssim.window_pixels // 2
         levels, alike = [], []
         for before, after, pixels in zip(given, ours, counted, strict=True):
@@ -220,8 +199,7 @@ class BackgroundPreserved(SingleRegionMetric):
             inner = pixels[half:-half, half:-half]
             if inner.any():
                 alike.append(float(self.ssim.similarity(before, after)[inner].mean()))
-        return {"mae_levels": math.fsum(levels) / len(levels), **({"ssim": math.fsum(alike) / len(alike)} if alike else {})}
-
-    def reduce(self, measurements: Sequence[float]) -> float | None:
-        """The mean, each item with equal weight, infinite ones by the rule ``infinite``."""
-        return mean_of(measurements, infinite=self.rule.infinite)
+        further = {"mae_levels": math.fsum(levels) / len(levels)}
+        if alike:
+            further["ssim"] = math.fsum(alike) / len(alike)
+        return replace(found, details={**found.details, **further})

@@ -1,4 +1,9 @@
-"""RC-S and RC-T: whether what was filled in belongs to what surrounds it, and stays the same."""
+"""RC-S and RC-T: whether what was filled in belongs to what surrounds it, and stays the same.
+
+PROVE, ACM MM 2026 (`utils/metrics.py`, Apache-2.0): crops around what was removed as tokens of a vision transformer, and how far
+sets of tokens lie apart. Distances are squared maximum mean discrepancies of unit vectors under a Gaussian kernel of width 10,
+times 1000, biased: to 3e-4 that is ten times the squared distance of the two mean vectors.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +19,7 @@ import numpy.typing as npt
 from inpaintbench.catalogue import known_name
 from inpaintbench.compute import Shared
 from inpaintbench.deviations import Deviation
-from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric, Where, mean_over_clip
+from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric, Where, check_next_frame, mean_over_clip
 from inpaintbench.eval.passes.frame_vectors import Vectors, frame_vectors, normalised, unit_length
 from inpaintbench.models.dino import DEVIATION, LENGTH, MEAN, dino
 from inpaintbench.view import ItemView
@@ -180,7 +184,6 @@ class _Coherence(SingleRegionMetric):
     """
 
     follows = "PROVE (Apache-2.0)"
-    version = "1"
     diagnostic = "it knows no truth: a fill that is blurred resembles what surrounds it, and one that is frozen stays the same"
     decimals = 4
     needs = ("composite", "hole")
@@ -217,8 +220,8 @@ class _Coherence(SingleRegionMetric):
             NotMeasurable: the weights are not there, or there are too few frames.
             MissingExtraError: PyTorch is not installed.
         """
-        if view.frames < self.fewest_frames:
-            raise NotMeasurable("one frame has no next frame")
+        if self.fewest_frames > 1:
+            check_next_frame(view.frames)
         return self._over_clip(view, network_of(view.shared))
 
     @abstractmethod

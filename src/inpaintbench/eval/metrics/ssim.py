@@ -1,16 +1,17 @@
-"""Structural similarity."""
+"""Structural similarity, and the dissimilarity that a challenge printed in its place."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, Literal, Unpack
+from typing import Any, Literal, Unpack, get_args
 
 import cv2
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval.metrics.base import Measurement, Metric, Where, mean_over_clip, region_pixels
+from inpaintbench.errors import InputError, NotMeasurable
+from inpaintbench.eval.metrics.base import Measurement, Metric, Where, means_by_region, region_pixels
 from inpaintbench.eval.passes.changed_windows import changed_box
 from inpaintbench.lazily import compiled, has_numba
 from inpaintbench.ranges import Amount, Pixels, Positive, Side, Whole
@@ -170,13 +171,41 @@ def _weighted(side: int) -> Any:
 
 Window = Literal["uniform", "gaussian"]
 Padding = Literal["valid", "reflect", "zero"]
-
-WINDOWS = ("uniform", "gaussian")
-PADDINGS = ("valid", "reflect", "zero")
 LARGEST_WINDOW_PIXELS = 255
 # Up to here the sums over a window of the squared grey levels of two pictures are exact in float32.
 _LARGEST_FLOAT32_PIXELS = 11
 _BORDERS = {"reflect": cv2.BORDER_REFLECT, "zero": cv2.BORDER_CONSTANT}
+
+
+def check_size(view: ItemView, window_pixels: int) -> None:
+    """Raise ``NotMeasurable`` for frames that are smaller than a window."""
+    if min(view.height, view.width) < window_pixels:
+        raise NotMeasurable(
+            f"frames of {view.width}x{view.height} are smaller than the window of {window_pixels}x{window_pixels}"
+        )
+
+
+def inner_means(
+    metric: Metric, view: ItemView, compare: Callable[[Picture, Picture], Map], *, edge: int
+) -> dict[str, list[float]]:
+    """For each region the mean over its pixels of what ``compare`` makes of every frame that has one, in order.
+
+    Args:
+        metric: says which regions.
+        view: of the item.
+        compare: a map of a true frame and a composite, without ``edge`` pixels at each side.
+        edge: pixels at each side of the frame that have no value.
+    """
+    masks = {region: region_pixels(view, region, band_radius_pixels=metric.band_radius_pixels) for region in metric.regions}
+    means: dict[str, list[float]] = {region: [] for region in masks}
+    inner = slice(edge, -edge or None)
+    for index, (truth, composite) in enumerate(zip(view.truth, view.composite, strict=True)):
+        compared = compare(truth, composite)
+        for region, pixels in masks.items():
+            inside = pixels[index, inner, inner]
+            if inside.any():
+                means[region].append(float(compared[inside].mean()))
+    return means
 
 
 class Ssim(Metric):
@@ -198,7 +227,6 @@ class Ssim(Metric):
     """
 
     name = "ssim"
-    version = "1"
     higher_is_better = True
     decimals = 4
     bounds = (-1.0, 1.0)
@@ -217,10 +245,20 @@ class Ssim(Metric):
         padding: Padding,
         **where: Unpack[Where],
     ) -> None:
-        _check(window, window_pixels, sigma, padding)
+        for name, value, choices in (("window", window, get_args(Window)), ("padding", padding, get_args(Padding))):
+            if value not in choices:
+                raise ValueError(f"{name} is {value!r}, choose from {', '.join(choices)}")
+        if window_pixels % 2 == 0 or not 3 <= window_pixels <= LARGEST_WINDOW_PIXELS:
+            raise ValueError(f"window_pixels is {window_pixels}, choose an odd number from 3 to {LARGEST_WINDOW_PIXELS}")
+        if (sigma > 0) != (window == "gaussian"):
+            raise ValueError(f"sigma is {sigma}, choose more than 0 for a Gaussian window and 0 for a uniform one")
         super().__init__(**where)
         self.window_pixels, self.padding = window_pixels, padding
-        self.taps = None if window == "uniform" else _gaussian(window_pixels, sigma=sigma)
+        self.taps: npt.NDArray[np.float64] | None = None
+        if window == "gaussian":
+            distances = np.arange(window_pixels) - window_pixels // 2
+            shares = np.exp(-0.5 * (distances / sigma) ** 2)
+            self.taps = shares / shares.sum()
         # Means and covariances are kept times the sum of the weights and its square: for a uniform window, whose weights are
         # 1, these are whole numbers until the constants come in, so nothing cancels.
         pixels = window_pixels**2
@@ -234,19 +272,11 @@ class Ssim(Metric):
         Raises:
             NotMeasurable: the frames are smaller than the window, and not padded.
         """
-        if self.padding == "valid" and min(view.height, view.width) < self.window_pixels:
-            raise NotMeasurable(
-                f"frames of {view.width}x{view.height} are smaller than the window of {self.window_pixels}x{self.window_pixels}"
-            )
-        values: dict[str, list[float]] = {region: [] for region in self.regions}
-        masks = {region: region_pixels(view, region, band_radius_pixels=self.band_radius_pixels) for region in self.regions}
-        for index, (truth, composite) in enumerate(zip(view.truth, view.composite, strict=True)):
-            similarity = self.similarity(truth, composite)
-            for region, pixels in masks.items():
-                inside = self._inner(pixels[index]) if self.padding == "valid" else pixels[index]
-                if inside.any():
-                    values[region].append(float(similarity[inside].mean()))
-        return {region: mean_over_clip(found, parts="frames", missing=self._missing(region)) for region, found in values.items()}
+        half = self.window_pixels // 2
+        edge, apart = (half, f" at least {half} px from the frame's edge") if self.padding == "valid" else (0, "")
+        check_size(view, self.window_pixels if edge else 1)
+        missing = f"no frame has a pixel of the region {{!r}}{apart}"
+        return means_by_region(inner_means(self, view, self.similarity, edge=edge), missing=missing)
 
     def similarity(self, truth: Picture, composite: Picture) -> Map:
         """Similarity at every pixel that has a value, averaged over channels.
@@ -254,7 +284,12 @@ class Ssim(Metric):
         Returns:
             ``float64[H, W]``, or ``float64[H - window + 1, W - window + 1]`` without padding.
         """
-        truth, composite = self._padded(truth), self._padded(composite)
+        if self.padding != "valid":
+            half = self.window_pixels // 2
+            truth, composite = (
+                np.asarray(cv2.copyMakeBorder(one, half, half, half, half, _BORDERS[self.padding]), np.uint8)
+                for one in (truth, composite)
+            )
         margin = self.window_pixels - 1
         similarity = np.ones((truth.shape[0] - margin, truth.shape[1] - margin))
         # Windows that hold no changed pixel are exactly 1, so only those around the changed ones are computed.
@@ -287,35 +322,111 @@ class Ssim(Metric):
         sums = cv2.boxFilter(picture, depth, (self.window_pixels, self.window_pixels), normalize=False)
         return self._inner(sums).astype(np.float64, copy=False)
 
-    def _padded(self, picture: Picture) -> Picture:
-        if self.padding == "valid":
-            return picture
-        half = self.window_pixels // 2
-        return np.asarray(cv2.copyMakeBorder(picture, half, half, half, half, _BORDERS[self.padding]), np.uint8)
-
     def _inner(self, picture: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Without the edge where the window does not fit."""
         half = self.window_pixels // 2
         return picture[half:-half, half:-half]
 
-    def _missing(self, region: str) -> str:
-        apart = f" at least {self.window_pixels // 2} px from the frame's edge" if self.padding == "valid" else ""
-        return f"no frame has a pixel of the region {region!r}{apart}"
 
+class Dssim(Metric):
+    """``(1 - SSIM) / 2`` of each frame over the pixels of a region, averaged over frames.
 
-def _check(window: str, window_pixels: int, sigma: float, padding: str) -> None:
-    for name, value, choices in (("window", window, WINDOWS), ("padding", padding, PADDINGS)):
-        if value not in choices:
-            raise ValueError(f"{name} is {value!r}, choose from {', '.join(choices)}")
-    if window_pixels % 2 == 0 or not 3 <= window_pixels <= LARGEST_WINDOW_PIXELS:
-        raise ValueError(f"window_pixels is {window_pixels}, choose an odd number from 3 to {LARGEST_WINDOW_PIXELS}")
-    if (sigma > 0) != (window == "gaussian"):
-        raise ValueError(f"sigma is {sigma}, choose more than 0 for a Gaussian window and 0 for a uniform one")
+    0 for a perfect copy, at most 1. SSIM is that of Wang et al., 2004, with a Gaussian window, channel by channel. The challenge
+    that printed it as "SSIM" (ChaLearn LAP 2018, tracks 1 and 2) scored with scikit-image before 0.16, which smoothed with more
+    taps than the window that the sample covariance and the cropped border were made for; both numbers are constants here. Values
+    equal those of scikit-image for 13 taps and a window of 11 (before 0.16) and for 11 and 11 (since then). Frames without a
+    pixel of the region that has a value are left out.
 
+    Args:
+        data_range: L of the constants (K L)^2; intensities are 0..1.
+        sigma: of the Gaussian, in pixels.
+        taps: of the Gaussian in each direction, odd; beyond the frame's edge the picture is mirrored, its outermost pixels
+            repeated.
+        window_pixels: side of the window by whose pixels covariances are corrected, and of which half, rounded down, is cut off
+            at each edge of the frame, odd.
+        k1: constant of the luminance term.
+        k2: constant of the contrast term.
+        ddof: 1 for the sample covariance of as many values as the window has pixels, 0 for the population's.
 
-def _gaussian(pixels: int, *, sigma: float) -> npt.NDArray[np.float64]:
-    """Weights of a window in one direction, with sum 1."""
-    distances = np.arange(pixels) - pixels // 2
-    weights = np.exp(-0.5 * (distances / sigma) ** 2)
-    taps: npt.NDArray[np.float64] = weights / weights.sum()
-    return taps
+    Raises:
+        InputError: a number of taps or pixels that is not odd, or a sigma that is not above 0.
+    """
+
+    name = "dssim"
+    higher_is_better = False
+    decimals = 4
+    bounds = (0.0, 1.0)
+    needs = ("truth", "composite", "hole")
+
+    def __init__(
+        self,
+        *,
+        data_range: Positive,
+        sigma: Pixels,
+        taps: Side,
+        window_pixels: Side,
+        k1: Amount,
+        k2: Amount,
+        ddof: Whole,
+        **where: Unpack[Where],
+    ) -> None:
+        for name, number in (("taps", taps), ("window_pixels", window_pixels)):
+            if number < 3 or number % 2 == 0:
+                raise InputError(f"{name} is {number}, choose an odd number from 3")
+        if not sigma > 0:
+            raise InputError(f"sigma is {sigma}, choose a number above 0, e.g. 1.5")
+        super().__init__(**where)
+        self.window_pixels, self.half, self.edge = window_pixels, taps // 2, window_pixels // 2
+        offsets = np.arange(taps) - taps // 2
+        weights = np.exp(-(offsets**2) / (2 * sigma**2))
+        self.kernel = weights / weights.sum()
+        pixels = window_pixels**2
+        self.correction = pixels / (pixels - ddof)
+        self.c1, self.c2 = (k1 * data_range * 255) ** 2, (k2 * data_range * 255) ** 2
+
+    def measure(self, view: ItemView) -> dict[str, Measurement]:
+        """Values in 0..1 for each region; None where no frame has a pixel of it with a value.
+
+        Raises:
+            NotMeasurable: the frames are smaller than the window.
+        """
+        check_size(view, self.window_pixels)
+        missing = f"no frame has a pixel of the region {{!r}} at least {self.edge} px from the frame's edge"
+        return means_by_region(inner_means(self, view, self.dissimilarity, edge=self.edge), missing=missing)
+
+    def dissimilarity(self, truth: npt.NDArray[Any], composite: npt.NDArray[Any]) -> Map:
+        """At every pixel that has a value, averaged over channels.
+
+        Args:
+            truth: ``[H, W, 3]`` with levels of 0..255, of any numeric type.
+            composite: the same.
+
+        Returns:
+            ``float64[H - window + 1, W - window + 1]``.
+        """
+        height, width = truth.shape[:2]
+        dissimilar = np.zeros((height, width))
+        # Windows that hold no changed pixel are exactly 0, so only those around the changed ones are computed.
+        changed = (truth != composite).any(axis=2).view(np.uint8)
+        left, top, across, down = cv2.boundingRect(changed)
+        if across:
+            half = self.half
+            rows = slice(max(top - half, 0), min(top + down + half, height))
+            columns = slice(max(left - half, 0), min(left + across + half, width))
+            around = slice(rows.start, rows.stop + 2 * half), slice(columns.start, columns.stop + 2 * half)
+            x, y = (
+                np.asarray(cv2.copyMakeBorder(picture, half, half, half, half, cv2.BORDER_REFLECT)[around], np.float64)
+                for picture in (truth, composite)
+            )
+            mean_x, mean_y = self._smoothed(x), self._smoothed(y)
+            product, squares = mean_x * mean_y, mean_x * mean_x + mean_y * mean_y
+            covariance = self.correction * (self._smoothed(x * y) - product)
+            variances = self.correction * (self._smoothed(x * x + y * y) - squares)
+            likeness = (2 * product + self.c1) * (2 * covariance + self.c2) / ((squares + self.c1) * (variances + self.c2))
+            dissimilar[rows, columns] = (1 - likeness.mean(axis=2)) / 2
+        return dissimilar[self.edge : -self.edge, self.edge : -self.edge]
+
+    def _smoothed(self, picture: Map) -> Map:
+        half = self.half
+        smooth = cv2.sepFilter2D(picture, cv2.CV_64F, self.kernel, self.kernel)
+        return np.asarray(smooth[half:-half, half:-half], np.float64)

@@ -11,19 +11,17 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.deviations import Deviation
-from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.flows import FLOWS
 from inpaintbench.eval.metrics.base import (
     Measurement,
     TogetherMetric,
     Where,
-    mean_over_clip,
+    check_next_frame,
+    means_by_region,
 )
 from inpaintbench.eval.passes.flow_pairs import FlowPair, flow_pairs
 from inpaintbench.ranges import Side, Unlimited
 from inpaintbench.view import ItemView
-
-# Landing places of the pixels of a frame in the next one, and what is seen there.
 
 Indices = npt.NDArray[np.intp]
 # Of one frame, `[H, W, C]`.
@@ -37,7 +35,7 @@ class Landings(NamedTuple):
 
     pixels: Indices
     """Indices in the first frame."""
-    corners: tuple[Indices, Indices, Indices, Indices]
+    corners: tuple[Indices, ...]
     """Indices in the next frame: top left, top right, bottom left, bottom right; clamped to the frame."""
     right: npt.NDArray[np.float32]
     """Weight of the right corners, 0..1."""
@@ -48,8 +46,7 @@ class Landings(NamedTuple):
 
     def at(self, chosen: npt.NDArray[np.bool_]) -> Landings:
         """Landings of the pixels ``chosen``, ``bool[N]``."""
-        top_left, top_right, bottom_left, bottom_right = (corner[chosen] for corner in self.corners)
-        corners = (top_left, top_right, bottom_left, bottom_right)
+        corners = tuple(corner[chosen] for corner in self.corners)
         return Landings(self.pixels[chosen], corners, self.right[chosen], self.down[chosen], self.inside[chosen])
 
     def sample(self, picture: Picture) -> npt.NDArray[np.float32]:
@@ -152,7 +149,6 @@ class WarpError(FlowMetric):
             {"flow": "raft_large"},
         ),
     )
-    version = "1"
     diagnostic = "a fill that is flat or blurred repeats from frame to frame, which this takes for motion like the truth’s"
     higher_is_better = False
     decimals = 6
@@ -186,8 +182,7 @@ class WarpError(FlowMetric):
         """``measure`` for the predictions of several methods for one item; its flow is estimated once."""
         if not views:
             return []
-        if views[0].frames < 2:
-            raise NotMeasurable("one frame has no next frame")
+        check_next_frame(views[0].frames)
         values: list[dict[str, list[float]]] = [{region: [] for region in self.regions} for _ in views]
         for seen in self._pairs(views[0]):
             for view, errors_of in zip(views, values, strict=True):
@@ -195,13 +190,7 @@ class WarpError(FlowMetric):
                     if region in errors_of and error is not None:
                         errors_of[region].append(error)
         missing = "no pair of frames has a pixel of the region {!r} that is seen in both"
-        return [
-            {
-                region: mean_over_clip(errors, parts="pairs", missing=missing.format(region))
-                for region, errors in errors_of.items()
-            }
-            for errors_of in values
-        ]
+        return [means_by_region(errors_of, parts="pairs", missing=missing) for errors_of in values]
 
     def _pairs(self, view: ItemView) -> Iterator[_Seen]:
         for pair in flow_pairs(view, flow=self.flow, size_multiple=self.size_multiple):
@@ -218,8 +207,12 @@ class WarpError(FlowMetric):
         forward = pair.forward.reshape(-1, 2)
         back = places.sample(pair.backward)
         lengths = _squares(forward)
+        # Squared difference of the flow to the next pixel right and down, summed; 0 towards the outside of the frame.
+        changes = np.zeros(pair.forward.shape[:2], np.float32)
+        changes[:, :-1] += _squares(np.diff(pair.forward, axis=1))
+        changes[:-1] += _squares(np.diff(pair.forward, axis=0))
         lost = _squares(back + forward) > self.occlusion[0] * (_squares(back) + lengths) + self.occlusion[1]
-        edge = _changes(pair.forward).ravel() > self.boundary[0] * lengths + self.boundary[1]
+        edge = changes.ravel() > self.boundary[0] * lengths + self.boundary[1]
         left = ~places.inside if self.border == "leave_out" else False
         visible: npt.NDArray[np.bool_] = ~(lost | edge | left)
         return visible
@@ -246,11 +239,3 @@ class _Seen:
 def _squares(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     squares: npt.NDArray[np.float32] = np.square(vectors[..., 0]) + np.square(vectors[..., 1])
     return squares
-
-
-def _changes(flow: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """Squared difference of the flow to the next pixel right and down, summed; 0 towards the outside of the frame."""
-    changes = np.zeros(flow.shape[:2], np.float32)
-    changes[:, :-1] += _squares(np.diff(flow, axis=1))
-    changes[:-1] += _squares(np.diff(flow, axis=0))
-    return changes

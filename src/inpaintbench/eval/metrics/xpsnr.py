@@ -13,7 +13,7 @@ import numpy.typing as npt
 from inpaintbench.catalogue import known_name
 from inpaintbench.deviations import Deviation
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval.metrics.base import Measurement, Metric, Where, region_pixels
+from inpaintbench.eval.metrics.base import Measurement, Metric, Where, check_next_frame, region_pixels
 from inpaintbench.ranges import Amount
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
@@ -59,7 +59,6 @@ class Xpsnr(Metric):
 
     name = "xpsnr"
     follows = "FFmpeg (LGPL-2.1+), by the authors' paper"
-    version = "1"
     unit = "dB"
     higher_is_better = True
     decimals = 2
@@ -90,44 +89,34 @@ class Xpsnr(Metric):
         """
         if view.height * view.width > MOST_PIXELS:
             raise NotMeasurable(f"frames of {view.width}x{view.height} are larger than 2048x1152")
-        if view.frames < 2 and self.begin == "next":
-            raise NotMeasurable("one frame has no next frame")
-        true, weights = view.shared.once(("xpsnr", self.begin), lambda: self._of_truth(view))
+        if self.begin == "next":
+            check_next_frame(view.frames)
+
+        def of_truth() -> tuple[list[Picture], list[Numbers]]:
+            lumas = [luma(frame) for frame in view.truth]
+            return lumas, weights_of(lumas, frames_per_second=view.fps, begin=self.begin)
+
+        true, weights = view.shared.once(("xpsnr", self.begin), of_truth)
         ours = [luma(frame) for frame in view.composite]
         found = {}
         for region in self.regions:
             masks = None if region == "frame" else region_pixels(view, region, band_radius_pixels=self.band_radius_pixels)
-            found[region] = self._over_clip(true, ours, weights, masks, missing=f"no frame has a pixel of the region {region!r}")
+            errors: list[int] = []
+            counts: list[int] = []
+            for index, (one, other, weight) in enumerate(zip(true, ours, weights, strict=True)):
+                pixels = one.size if masks is None else int(np.count_nonzero(masks[index]))
+                if pixels:
+                    squares = np.square(one.astype(np.int32) - other)
+                    counted = squares if masks is None else np.where(masks[index], squares, 0)
+                    errors.append(weighted_error(counted, weight))
+                    counts.append(pixels)
+            if not errors:
+                found[region] = Measurement(None, f"no frame has a pixel of the region {region!r}")
+                continue
+            value = clip_decibels(errors, counts, mean_of_small=self.mean_of_small)
+            value = value if self.ceiling_decibels is None else min(value, self.ceiling_decibels)
+            found[region] = Measurement(value, details={"frames": len(errors)})
         return found
-
-    def _of_truth(self, view: ItemView) -> tuple[list[Picture], list[Numbers]]:
-        true = [luma(frame) for frame in view.truth]
-        return true, weights_of(true, frames_per_second=view.fps, begin=self.begin)
-
-    def _over_clip(
-        self,
-        true: Sequence[Picture],
-        ours: Sequence[Picture],
-        weights: Sequence[Numbers],
-        masks: npt.NDArray[np.bool_] | None,
-        *,
-        missing: str,
-    ) -> Measurement:
-        height, width = true[0].shape
-        errors: list[int] = []
-        counts: list[int] = []
-        for index, (one, other, weight) in enumerate(zip(true, ours, weights, strict=True)):
-            pixels = height * width if masks is None else int(np.count_nonzero(masks[index]))
-            if pixels:
-                squares = np.square(one.astype(np.int32) - other)
-                counted = squares if masks is None else np.where(masks[index], squares, 0)
-                errors.append(weighted_error(counted, weight))
-                counts.append(pixels)
-        if not errors:
-            return Measurement(None, missing)
-        value = clip_decibels(errors, counts, mean_of_small=self.mean_of_small)
-        value = value if self.ceiling_decibels is None else min(value, self.ceiling_decibels)
-        return Measurement(value, details={"frames": len(errors)})
 
 
 def luma(frame: npt.NDArray[np.uint8]) -> Picture:
@@ -166,18 +155,16 @@ def weights_of(frames: Sequence[Picture] | Frames, *, frames_per_second: float, 
         inner = np.zeros((height, width))
         inner[1:-1, 1:-1] = 1
         activity = _block_sums(spatial * inner) / np.maximum(_block_sums(inner), 1)
-        change = np.abs(_change(frames, index, order=order, begin=begin))
-        activity += _TEMPORAL * _block_sums(change) / _block_sums(np.ones((height, width)))
+        # The difference in time of that order up to the frame.
+        last = max(index, order) if begin == "next" else index
+        before = [
+            frames[at].astype(np.float64) if at >= 0 else np.zeros((height, width)) for at in range(last, last - order - 1, -1)
+        ]
+        change = before[0] - before[1] if order == 1 else before[0] - 2 * before[1] + before[2]
+        activity += _TEMPORAL * _block_sums(np.abs(change)) / _block_sums(np.ones((height, width)))
         weights = 1 / np.maximum(activity, _LEAST_ACTIVITY)
         found.append(_limited(weights) if height * width <= _SMOOTHED_PIXELS else weights)
     return found
-
-
-def _change(frames: Sequence[Picture] | Frames, index: int, *, order: int, begin: Begin) -> Numbers:
-    """Difference in time of that order up to a frame, ``float64[H, W]``."""
-    last = max(index, order) if begin == "next" else index
-    levels = [frames[at].astype(np.float64) if at >= 0 else np.zeros(frames[0].shape) for at in range(last, last - order - 1, -1)]
-    return levels[0] - levels[1] if order == 1 else levels[0] - 2 * levels[1] + levels[2]
 
 
 def _limited(weights: Numbers) -> Numbers:

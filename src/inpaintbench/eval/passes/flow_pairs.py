@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from inpaintbench.compute import Compute
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval.flows import FLOWS
-from inpaintbench.eval.flows.base import Flow
+from inpaintbench.eval.flows import FLOWS, Flow
+from inpaintbench.eval.values.measurement import check_next_frame
 from inpaintbench.types import Frames, Plain
 from inpaintbench.video import linear
 from inpaintbench.view import ItemView
@@ -57,29 +57,29 @@ def flow_pairs(view: ItemView, *, flow: str, size_multiple: int) -> Iterator[Flo
         NotMeasurable: the flow cannot be estimated here, or is not finite.
     """
     pair_bytes = view.height * view.width * 2 * 2 * 4
+
+    def estimated() -> Iterator[FlowPair]:
+        leaf, at_once = FLOWS.get(flow)(), max(1, _HELD_BYTES // pair_bytes)
+        for begin in range(0, view.frames - 1, at_once):
+            frames = view.truth[begin : begin + at_once + 1]
+            forward, backward = (
+                _motion(leaf, frame, other, view.shared.compute, size_multiple=size_multiple)
+                for frame, other in ((frames[:-1], frames[1:]), (frames[1:], frames[:-1]))
+            )
+            for place, pair in enumerate(zip(forward, backward, strict=True)):
+                yield FlowPair(begin + place, *pair)
+
     if not view.shared.identity or pair_bytes * (view.frames - 1) > _KEPT_BYTES:
-        yield from _estimated(view, flow=flow, size_multiple=size_multiple, at_once=max(1, _HELD_BYTES // pair_bytes))
+        yield from estimated()
         return
     key = (view.shared.identity, view.shared.compute, flow, size_multiple)
     if key not in _KEPT:
         _KEPT.clear()  # before another clip's takes as much again
-        _KEPT[key] = list(_estimated(view, flow=flow, size_multiple=size_multiple, at_once=max(1, _HELD_BYTES // pair_bytes)))
+        _KEPT[key] = list(estimated())
     yield from _KEPT[key]
 
 
-def _estimated(view: ItemView, *, flow: str, size_multiple: int, at_once: int) -> Iterator[FlowPair]:
-    leaf: Flow = FLOWS.get(flow)()
-    for begin in range(0, view.frames - 1, at_once):
-        frames = view.truth[begin : begin + at_once + 1]
-        forward, backward = (
-            _motion(leaf, frame, other, view.shared.compute, size_multiple=size_multiple)
-            for frame, other in ((frames[:-1], frames[1:]), (frames[1:], frames[:-1]))
-        )
-        for place, pair in enumerate(zip(forward, backward, strict=True)):
-            yield FlowPair(begin + place, *pair)
-
-
-def _motion(leaf: Flow, frames: Frames, other: Frames, compute: Compute, *, size_multiple: int) -> npt.NDArray[np.float32]:
+def _motion(leaf: Flow, frames: Frames, other: Frames, compute: Compute, *, size_multiple: int = 1) -> Field:
     height, width = frames.shape[1:3]
     tall, wide = (-(-length // size_multiple) * size_multiple for length in (height, width))
     motion = leaf.flow(linear(frames, height=tall, width=wide), linear(other, height=tall, width=wide), compute)
@@ -137,8 +137,7 @@ class SourceRule:
     @property
     def leaf(self) -> Flow:
         """The flow."""
-        leaf: Flow = FLOWS.get(self.flow)()
-        return leaf
+        return FLOWS.get(self.flow)()
 
     def pairs(self, view: ItemView) -> Iterable[SourcePair]:
         """All pairs of neighbouring true frames, in order; what was found is kept for other metrics and edits, if it fits.
@@ -146,8 +145,7 @@ class SourceRule:
         Raises:
             NotMeasurable: there is one frame only, or its flow cannot be estimated here or is not finite.
         """
-        if view.frames < 2:
-            raise NotMeasurable("one frame has no next frame")
+        check_next_frame(view.frames)
         if (view.frames - 1) * view.height * view.width * 9 > _KEPT_BYTES:
             return self._found(view)
         pairs: list[SourcePair] = view.shared.once(
@@ -181,12 +179,11 @@ class SourceRule:
                 raise NotMeasurable(f"the optical flow {self.flow!r} gave values that are not finite")
             for place, motion in enumerate(motions):
                 difference = cv2.absdiff(frames[place + 1], carried(frames[place], sources(motion)))
-                yield SourcePair(begin + place, motion, self._valid(difference))
-
-    def _valid(self, difference: Picture) -> npt.NDArray[np.bool_]:
-        if self.mask == "luma_at_most":
-            return np.less_equal(cv2.cvtColor(difference, cv2.COLOR_RGB2GRAY), self.mask_level)
-        return np.less(largest(difference), self.mask_level)
+                if self.mask == "luma_at_most":
+                    valid = np.less_equal(cv2.cvtColor(difference, cv2.COLOR_RGB2GRAY), self.mask_level)
+                else:
+                    valid = np.less(largest(difference), self.mask_level)
+                yield SourcePair(begin + place, motion, valid)
 
 
 def sources(motion: Field) -> Field:

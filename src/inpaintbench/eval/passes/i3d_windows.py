@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from inpaintbench.compute import Compute, Shared
 from inpaintbench.eval.passes.changed_windows import changed_windows, differs
-from inpaintbench.eval.passes.i3d_lockstep import (
+from inpaintbench.eval.passes.i3d_clip import (
     Features,
     Pixels,
     advanced,
@@ -24,8 +24,7 @@ from inpaintbench.eval.passes.i3d_lockstep import (
 )
 from inpaintbench.models import boxes
 from inpaintbench.models.boxes import Box, Plan, Size, Span
-from inpaintbench.models.i3d import BatchNorm, Block, I3d, i3d
-from inpaintbench.models.i3d_stages import Tensor, as_pictures, padded
+from inpaintbench.models.i3d import BatchNorm, Block, I3d, Tensor, as_pictures, i3d, padded
 from inpaintbench.models.torch_networks import batch_bytes, few_shapes, resident, running, torch
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
@@ -75,9 +74,13 @@ def i3d_windows(views: Sequence[ItemView], constants: Constants) -> list[Windows
         NotMeasurable, MissingExtraError: as ``models.i3d.i3d``.
     """
     truth, composites, shared = views[0].truth, [view.composite for view in views], views[0].shared
-    windows: list[Windows] = shared.once_of(
-        composites, ("i3d windows", constants), lambda: _pass(truth, composites, constants, shared)
-    )
+
+    def made() -> list[Windows]:
+        unlike = [index for index, composite in enumerate(composites) if differs(truth, composite, shared)]
+        results = _found(truth, [composites[index] for index in unlike], constants, shared)
+        return [results[unlike.index(index) if index in unlike else -1] for index in range(len(composites))]
+
+    windows: list[Windows] = shared.once_of(composites, ("i3d windows", constants), made)
     return windows
 
 
@@ -107,19 +110,6 @@ def _starts(frames: int, constants: Constants) -> range:
     return range(0, max(1, frames - constants.window_frames + 1), constants.stride_frames)
 
 
-def _lengthened(frames: Tensor, least: int) -> Tensor:
-    """``frames`` with the last repeated until there are ``least``."""
-    missing = least - len(frames)
-    return frames if missing <= 0 else torch().cat([frames, frames[-1:].expand(missing, -1, -1, -1)])
-
-
-def _pass(truth: Frames, composites: Sequence[Frames], constants: Constants, shared: Shared) -> list[Windows]:
-    unlike = [index for index, composite in enumerate(composites) if differs(truth, composite, shared)]
-    results = _found(truth, [composites[index] for index in unlike], constants, shared)
-    same = Windows(np.zeros_like(results[-1].distances), results[-1].truth_vectors, results[-1].truth_vectors)
-    return [results[unlike.index(index)] if index in unlike else same for index in range(len(composites))]
-
-
 def _found(truth: Frames, composites: Sequence[Frames], constants: Constants, shared: Shared) -> list[Windows]:
     """One result for each of ``composites``, and one for the truth itself behind them."""
     starts, compute = _starts(len(truth), constants), shared.compute
@@ -127,17 +117,23 @@ def _found(truth: Frames, composites: Sequence[Frames], constants: Constants, sh
     boxes_changed = united_changes([changed_windows(truth, composite, shared) for composite in composites]) or [None] * len(truth)
     boxes_changed += boxes_changed[-1:] * (constants.window_frames - len(truth))
     with running(compute):
-        clip, *others = (
-            _lengthened(resident(video, shared, network.device), constants.window_frames) for video in (truth, *composites)
-        )
-        batches = [
-            _measured(network, features, len(composites))
-            for features in _inputs(network, clip, others, boxes_changed, constants, starts, compute)
-        ]
+        clip, *others = (resident(video, shared, network.device) for video in (truth, *composites))
+        if (missing := constants.window_frames - len(truth)) > 0:
+            clip, *others = (torch().cat([video, video[-1:].expand(missing, -1, -1, -1)]) for video in (clip, *others))
+        batches = []
+        for features in _inputs(network, clip, others, boxes_changed, constants, starts, compute):
+            shape = (len(composites), len(features.truth))
+            nothing = torch().zeros(shape, dtype=torch().float64, device=network.device)
+            squares = []
+            for block in network.blocks(_ENDS)[1:]:
+                features = advanced(block, features)
+                if block.name in LAYERS:
+                    squares.append(nothing if features.box is None else distances(features))
+            batches.append((torch().stack(squares), *vectors(features, len(composites))))
         layers = torch().cat([batch[0] for batch in batches], dim=2).cpu().numpy()
-        vectors = torch().cat([batch[1] for batch in batches], dim=1).float().cpu().numpy()
+        of_composites = torch().cat([batch[1] for batch in batches], dim=1).float().cpu().numpy()
         of_truth = torch().cat([batch[2] for batch in batches]).float().cpu().numpy()
-    results = [Windows(layers[:, index], vectors[index], of_truth) for index in range(len(composites))]
+    results = [Windows(layers[:, index], of_composites[index], of_truth) for index in range(len(composites))]
     return [*results, Windows(np.zeros((len(LAYERS), len(starts))), of_truth, of_truth)]
 
 
@@ -151,38 +147,20 @@ def _inputs(
     count = max(1, batch_bytes(compute) // bytes_a_window)
     batches = [starts[begin : begin + count] for begin in range(0, len(starts), count)]
     if network.batch_norm == "train":
-        yield from (_unshared(network, truth, composites, constants, batch, pixels) for batch in batches)
+        # Every window on its own and wholly: with statistics of its own nothing is shared, and a hole reaches everywhere.
+        block, size = network.blocks(_ENDS)[0], (constants.window_frames, truth.shape[1], truth.shape[2])
+        after = boxes.whole(boxes.output_size(block.reaches, size))
+        for batch in batches:
+            windows = [video[start : start + constants.window_frames] for video in (truth, *composites) for start in batch]
+            given = torch().stack([pixels.tensor(window) for window in windows])
+            x = block.run(lambda _, given=given: given, size, after)  # type: ignore[misc]
+            yield Features(x[: len(batch)], after, x[len(batch) :])
         return
     stem = WindowStem(
         network.blocks(_ENDS)[0], truth=truth, composites=composites, changed=changed, starts=starts,
         frames=constants.window_frames, pixels=pixels, few_shapes=few_shapes(compute),
     )  # fmt: skip
     yield from (stem.features(batch) for batch in batches)
-
-
-def _unshared(
-    network: I3d, truth: Tensor, composites: Sequence[Tensor], constants: Constants, starts: Sequence[int], pixels: Pixels
-) -> Features:
-    """Every window on its own and wholly: with statistics of its own nothing is shared, and a hole reaches everywhere."""
-    windows = [video[start : start + constants.window_frames] for video in (truth, *composites) for start in starts]
-    x = torch().stack([pixels.tensor(window) for window in windows])
-    box = boxes.whole((constants.window_frames, *truth.shape[1:3]))
-    block = network.blocks(_ENDS)[0]
-    x = block.run(lambda _: x, (box[0].end, box[1].end, box[2].end), boxes.whole(boxes.output_size(block.reaches, x.shape[2:])))
-    frames, height, width = (Span(0, length) for length in x.shape[2:])
-    return Features(x[: len(starts)], (frames, height, width), x[len(starts) :])
-
-
-def _measured(network: I3d, features: Features, methods: int) -> tuple[Tensor, Tensor, Tensor]:
-    """``float64[layers, M, N]`` distances, ``float64[M, N, 1024]`` vectors and ``float64[N, 1024]`` of the truth."""
-    package = torch()
-    nothing = package.zeros((methods, len(features.truth)), dtype=package.float64, device=network.device)
-    squares = []
-    for block in network.blocks(_ENDS)[1:]:
-        features = advanced(block, features)
-        if block.name in LAYERS:
-            squares.append(nothing if features.box is None else distances(features))
-    return package.stack(squares), *vectors(features, methods)
 
 
 # The first layers

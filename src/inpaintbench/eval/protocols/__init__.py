@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from inpaintbench import frozen
 from inpaintbench.benchmarks import benchmark_of
 from inpaintbench.catalogue import Catalogue
+from inpaintbench.eval.methods import METHODS
+from inpaintbench.eval.metrics import METRICS
 from inpaintbench.types import Dataset
 
 if TYPE_CHECKING:
@@ -19,22 +21,22 @@ PROTOCOLS: Catalogue[Protocol] = Catalogue(
         "devil/corrected": "inpaintbench.eval.protocols.devil:CORRECTED",
         "devil/imperfect": "inpaintbench.eval.protocols.devil:IMPERFECT",
         "devil/mask_error": "inpaintbench.eval.protocols.devil:MASK_ERROR",
-        "e2fgvi-legacy": "inpaintbench.eval.protocols.video_inpainting:LEGACY",
-        "e2fgvi": "inpaintbench.eval.protocols.video_inpainting:E2FGVI",
-        "propainter": "inpaintbench.eval.protocols.video_inpainting:PROPAINTER",
-        "lama": "inpaintbench.eval.protocols.lama:LAMA",
-        "comodgan": "inpaintbench.eval.protocols.comodgan:COMODGAN",
-        "no-reference/koniq": "inpaintbench.eval.protocols.no_reference:KONIQ",
-        "no-reference/spaq": "inpaintbench.eval.protocols.no_reference:SPAQ",
-        "brought/as-published": "inpaintbench.eval.protocols.brought:AS_PUBLISHED",
-        "brought/corrected": "inpaintbench.eval.protocols.brought:CORRECTED",
-        "judge/removal": "inpaintbench.eval.protocols.judge:REMOVAL",
-        "judge/inpainting": "inpaintbench.eval.protocols.judge:INPAINTING",
-        "judge/editing": "inpaintbench.eval.protocols.judge:EDITING",
-        "judge/decaption": "inpaintbench.eval.protocols.judge:DECAPTION",
-        "sets/corrected": "inpaintbench.eval.protocols.sets:CORRECTED",
-        "structure/as-published": "inpaintbench.eval.protocols.structure:AS_PUBLISHED",
-        "structure/corrected": "inpaintbench.eval.protocols.structure:CORRECTED",
+        "e2fgvi-legacy": "inpaintbench.eval.protocols.published:LEGACY",
+        "e2fgvi": "inpaintbench.eval.protocols.published:E2FGVI",
+        "propainter": "inpaintbench.eval.protocols.published:PROPAINTER",
+        "lama": "inpaintbench.eval.protocols.published:LAMA",
+        "comodgan": "inpaintbench.eval.protocols.published:COMODGAN",
+        "no-reference/koniq": "inpaintbench.eval.protocols.further:KONIQ",
+        "no-reference/spaq": "inpaintbench.eval.protocols.further:SPAQ",
+        "brought/as-published": "inpaintbench.eval.protocols.further:BROUGHT_AS_PUBLISHED",
+        "brought/corrected": "inpaintbench.eval.protocols.further:BROUGHT_CORRECTED",
+        "judge/removal": "inpaintbench.eval.protocols.further:JUDGE_REMOVAL",
+        "judge/inpainting": "inpaintbench.eval.protocols.further:JUDGE_INPAINTING",
+        "judge/editing": "inpaintbench.eval.protocols.further:JUDGE_EDITING",
+        "judge/decaption": "inpaintbench.eval.protocols.further:JUDGE_DECAPTION",
+        "sets/corrected": "inpaintbench.eval.protocols.further:SETS_CORRECTED",
+        "structure/as-published": "inpaintbench.eval.protocols.further:STRUCTURE_AS_PUBLISHED",
+        "structure/corrected": "inpaintbench.eval.protocols.further:STRUCTURE_CORRECTED",
         "removal/paired": "inpaintbench.eval.protocols.removal:PAIRED",
         "removal/pasted": "inpaintbench.eval.protocols.removal:PASTED",
         "removal/unpaired": "inpaintbench.eval.protocols.removal:UNPAIRED",
@@ -59,3 +61,30 @@ def usual(dataset: Dataset) -> str:
         return "devil/mask_error"
     # Nothing is inpainted again without second masks.
     return "devil/corrected" if any(map(frozen.has_hole, dataset.items)) else "fingerprint/corrected"
+
+
+class Applicable:
+    """Test of which leaves have what they need in a dataset."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        rows = dataset.items
+        edits = {"prompts", "object_mask"} if any(map(frozen.is_edit, rows)) else set()
+        hole = {"hole"} if any(frozen.has_hole(row) and row["hole_is_given"] for row in rows) else set()
+        joints = {"joints"} if any(row["attributes"].get("joints") for row in rows) else set()
+        self._given = {"input"} | hole | edits
+        # Where nothing is missing the hole that metrics see is the whole frame, so there always is one.
+        self._scored = {"truth", "hole", "prediction", "composite"} | joints | edits
+        self._again = any(row.get("second_hole_file_names") for row in rows)
+
+    def method(self, name: str) -> bool:
+        """Return whether it can run on what methods are given."""
+        return self._given.issuperset(METHODS.get(name).needs)
+
+    def metric(self, name: str) -> bool:
+        """Return whether it can be measured; what needs no part of an item is measured by inpainting results again."""
+        needs = METRICS.get(name).needs
+        return self._scored.issuperset(needs) if needs else self._again
+
+    def protocol(self, protocol: Protocol) -> bool:
+        """Return whether all of its metrics can be measured, or the holes are there to inpaint results again under."""
+        return self._again if protocol.scorer else all(map(self.metric, protocol.metrics))

@@ -97,28 +97,15 @@ class Protocol(BaseModel):
         return check_regions(names)
 
     @model_validator(mode="after")
-    def _missing_scores_of_its_metrics(self) -> Protocol:
-        for name, value in self.missing.items():
+    def _fits_itself(self) -> Protocol:
+        metric, region = self.primary
+        for name in (*self.missing, *self.ranked_against, *self.by_item, metric):
             self._known_metric(name)
+        known_name(f"region of protocol {self.name!r}:", region, self.regions)
+        for name, value in self.missing.items():
             if math.isnan(value):
                 raise ValueError(f"a missing prediction cannot score NaN in {name!r}; leave {name!r} out for no value")
-        return self
-
-    @model_validator(mode="after")
-    def _named_are_its_metrics(self) -> Protocol:
-        for name in (*self.ranked_against, *self.by_item):
-            self._known_metric(name)
-        return self
-
-    @model_validator(mode="after")
-    def _primary_is_measured(self) -> Protocol:
-        metric, region = self.primary
-        self._known_metric(metric)
-        known_name(f"region of protocol {self.name!r}:", region, self.regions)
-        return self
-
-    @model_validator(mode="after")
-    def _whole_predictions_as_they_are(self) -> Protocol:
+        # Predictions that are measured whole are measured as they are.
         if not self.composite and (self.size is not None or self.hole_dilations):
             raise ValueError("size and hole_dilations are of composites: leave them out, or composite=False")
         if self.size is None and self.resample != "pillow-bicubic":
@@ -219,11 +206,12 @@ class Protocol(BaseModel):
             UnknownNameError: a name that is not a metric of this protocol.
         """
         where = self.regions if regions is None else tuple(regions)
-        return [self._build(self._known_metric(name), where) for name in (self.metrics if names is None else names)]
-
-    def _build(self, name: str, regions: tuple[str, ...]) -> Metric:
-        constants: dict[str, Any] = dict(self.metrics[name])
-        return METRICS.get(name)(regions=regions, band_radius_pixels=self.band_radius_pixels, **constants)
+        return [
+            METRICS.get(self._known_metric(name))(
+                regions=where, band_radius_pixels=self.band_radius_pixels, **dict[str, Any](self.metrics[name])
+            )
+            for name in (self.metrics if names is None else names)
+        ]
 
     def _known_metric(self, name: str) -> str:
         return known_name(f"metric of protocol {self.name!r}:", name, self.metrics)

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from inpaintbench.deviations import Deviation
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.protocols.decibel_variants import POOLED, mean_of_decibels
-from inpaintbench.eval.protocols.ssim_variants import SSIM_VARIANTS
+from inpaintbench.eval.protocols.variants import ALEX, INCEPTION, OCCLUSION, POOLED, SSIM_VARIANTS, mean_of_decibels
 from inpaintbench.regions import REGIONS
 
 # DEVIL measures no band; at 832x480 this is wide enough to hold a seam and narrow enough to be about nothing else.
 _BAND_RADIUS_PIXELS = 8
-_ALEX = {"net": "alex", "version": "0.1"}
-_PICTURES = {"resize": "bilinear", "side_pixels": 299}
 _WINDOWS = {"window_frames": 10, "stride_frames": 1}
-_OCCLUSION = {"occlusion_relative": 0.01, "occlusion_absolute": 0.5, "boundary_relative": 0.01, "boundary_absolute": 0.002}
 _PUBLISHED_I3D = {"input_low": 0.0, "input_high": 1.0, "batch_norm": "eval"}
 # The network was trained on -1..1; the released code gives it 0..1.
 _CORRECTED_I3D = {"input_low": -1.0, "input_high": 1.0, "batch_norm": "eval"}
@@ -30,7 +26,6 @@ AS_PUBLISHED = Protocol(
     primary=("psnr", "frame"),
     metrics={
         "psnr": mean_of_decibels("largest_finite"),
-        # The library's guess for float images, for which it takes -1..1.
         "ssim": SSIM_VARIANTS["devil"],
         "mse": {},
         "pcons": {
@@ -41,12 +36,12 @@ AS_PUBLISHED = Protocol(
             **mean_of_decibels("largest_finite"),
         },
         "hole_sharpness": {},
-        "lpips": _ALEX,
+        "lpips": ALEX,
         "pvcs": {**_WINDOWS, **_PUBLISHED_I3D},
-        "fid": {**_PICTURES, "ddof": 1},
+        "fid": {**INCEPTION, "ddof": 1},
         "vfid": {**_PUBLISHED_I3D, "ddof": 1},
         "vfid_clips": {**_WINDOWS, **_PUBLISHED_I3D, "ddof": 1},
-        "warp_error": {"flow": "raft_large", "size_multiple": 64, **_OCCLUSION, "border": "clamp"},
+        "warp_error": {"flow": "raft_large", "size_multiple": 64, **OCCLUSION, "border": "clamp"},
     },
     follows="the released evaluation code of DEVIL, CVPR 2022, after its repair of LPIPS in May 2023",
     deviations=(
@@ -99,11 +94,11 @@ CORRECTED = Protocol(
         "hole_sharpness": {},
         "flicker": {},
         "temporal_difference": {},
-        "warp_error": {"flow": "dis", "size_multiple": 1, **_OCCLUSION, "border": "leave_out"},
-        "lpips": _ALEX,
+        "warp_error": {"flow": "dis", "size_multiple": 1, **OCCLUSION, "border": "leave_out"},
+        "lpips": ALEX,
         "pvcs": {**_WINDOWS, **_CORRECTED_I3D},
-        "fid": {**_PICTURES, "ddof": 1},
-        "kid": {**_PICTURES, "subsets": 0, "subset_size": 1000, "subset_seed": 0},
+        "fid": {**INCEPTION, "ddof": 1},
+        "kid": {**INCEPTION, "subsets": 0, "subset_size": 1000, "subset_seed": 0},
         "vfid": {**_CORRECTED_I3D, "ddof": 1},
         "vfid_clips": {**_WINDOWS, **_CORRECTED_I3D, "ddof": 1},
     },

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 from inpaintbench.deviations import Deviation
 from inpaintbench.eval.protocols.base import Constant, Protocol
-from inpaintbench.eval.protocols.decibel_variants import CEILING_DECIBELS, POOLED, mean_of_decibels
-from inpaintbench.eval.protocols.ssim_variants import SSIM_VARIANTS
+from inpaintbench.eval.protocols.variants import ALEX, CEILING_DECIBELS, OCCLUSION, POOLED, SSIM_VARIANTS, mean_of_decibels
 from inpaintbench.regions import OBJECT_REGIONS
 
 _BAND_RADIUS_PIXELS = 8
@@ -18,17 +17,14 @@ _METRICS: Mapping[str, Mapping[str, Constant]] = {
     "psnr": POOLED,
     "ssim": SSIM_VARIANTS["wang"],
     "flicker": {},
-    "warp_error": {
-        "flow": "dis", "size_multiple": 1, "border": "leave_out", "occlusion_relative": 0.01, "occlusion_absolute": 0.5,
-        "boundary_relative": 0.01, "boundary_absolute": 0.002,
-    },
-    "lpips": {"net": "alex", "version": "0.1"},
+    "warp_error": {"flow": "dis", "size_multiple": 1, "border": "leave_out", **OCCLUSION},
+    "lpips": ALEX,
     "dreamsim": {"branch": "dino-vit-b-16"},
     "effect_removed": {},
     "effect_residual": {},
     "background_preserved": BACKGROUND,
     "xpsnr": XPSNR,
-}  # fmt: skip
+}
 
 # Side effects lie outside the hole, so predictions are measured whole; one that was kept without its surroundings has those of
 # the input, where the shadow still is.

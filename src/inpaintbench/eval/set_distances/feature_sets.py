@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from functools import wraps
+from typing import Any, NamedTuple, ParamSpec
 
 import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.claims import jackknife_error, students_t, too_few
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval.values.measurement import Features
+from inpaintbench.eval.values.measurement import Comparison, Features
 from inpaintbench.types import Plain
 
+P = ParamSpec("P")
 Matrix = npt.NDArray[np.float64]
 Vectors = npt.NDArray[Any]
 
@@ -43,6 +45,19 @@ class Spread(NamedTuple):
     standard_error: float | None = None
     interval_low: float | None = None
     interval_high: float | None = None
+
+
+def or_reason(compare: Callable[P, Comparison]) -> Callable[P, Comparison]:
+    """``compare``, which gives no value and the reason where it raises ``NotMeasurable``."""
+
+    @wraps(compare)
+    def compared(*given: P.args, **named: P.kwargs) -> Comparison:
+        try:
+            return compare(*given, **named)
+        except NotMeasurable as error:
+            return Comparison(None, str(error))
+
+    return compared
 
 
 def extent(sets: Sequence[Features], clusters: Sequence[str], *, fewest: int = 2) -> Extent:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import scipy.linalg
 
 from inpaintbench.claims import too_few
@@ -100,7 +99,8 @@ class Moments:
         if (self.n, self.d, bool(self._folded)) != (other.n, other.d, bool(other._folded)):
             return False
         if not self._folded:
-            return all(np.array_equal(*parts) for parts in zip(self._blocks(), other._blocks(), strict=True))
+            blocks = (feature_sets.blocks(one._rows) for one in (self, other))
+            return all(np.array_equal(mine, others) for (_, mine), (_, others) in zip(*blocks, strict=True))
         self.fold()
         other.fold()
         sums = ((one._centre, one._sum, one._outer) for one in (self, other))
@@ -143,9 +143,6 @@ class Moments:
 
     def _start(self, centre: Matrix) -> None:
         self._centre, self._sum, self._outer = centre.copy(), np.zeros(len(centre)), np.zeros((len(centre), len(centre)))
-
-    def _blocks(self) -> Iterable[Matrix]:
-        return (part for _, part in feature_sets.blocks(self._rows))
 
     def _check_length(self, length: int) -> None:
         if self.n and length != self.d:
@@ -202,7 +199,20 @@ def distance(one: Moments, other: Moments, *, ddof: int) -> float:
     if one.equals(other):
         return 0.0
     gap = one.mean() - other.mean()
-    spread, root = _spread_by_factors(one, other, ddof) if min(one.n, other.n) < one.d else _spread_by_roots(one, other, ddof)
+    if min(one.n, other.n) < one.d:
+        # Centred vectors over the root of their number are factors.
+        factors = [
+            square_root(moments.covariance(ddof=ddof)).T if centred is None else centred / np.sqrt(moments.n - ddof)
+            for moments, centred in ((one, one.centred()), (other, other.centred()))
+        ]
+        spread = float(sum(np.vdot(factor, factor) for factor in factors))
+        root = float(scipy.linalg.svdvals(factors[0] @ factors[1].T, overwrite_a=True, check_finite=False).sum())
+    else:
+        # The same from the eigenvalues of R^T S2 R with R R^T = S1, which is symmetric.
+        covariances = [moments.covariance(ddof=ddof) for moments in (one, other)]
+        factor = square_root(covariances[0])
+        values = scipy.linalg.eigvalsh(factor.T @ covariances[1] @ factor, overwrite_a=True, check_finite=False)
+        spread, root = float(sum(map(np.trace, covariances))), float(np.sqrt(np.clip(values, 0, None)).sum())
     # Rounding alone can make the difference of the traces negative.
     return max(float(gap @ gap) + spread - 2 * root, 0.0)
 
@@ -225,29 +235,6 @@ def shifted_distance(one: Moments, other: Moments, *, ddof: int, shift: float) -
     return float(gap @ gap + sum(map(np.trace, covariances)) - 2 * root)
 
 
-def _spread_by_factors(one: Moments, other: Moments, ddof: int) -> tuple[float, float]:
-    """``tr S1 + tr S2`` and ``tr sqrt(S1 S2)``, for fewer vectors than dimensions in a set."""
-    factors = [_factor(moments, ddof) for moments in (one, other)]
-    root = scipy.linalg.svdvals(factors[0] @ factors[1].T, overwrite_a=True, check_finite=False).sum()
-    return float(sum(np.vdot(factor, factor) for factor in factors)), float(root)
-
-
-def _spread_by_roots(one: Moments, other: Moments, ddof: int) -> tuple[float, float]:
-    """The same from the eigenvalues of ``R^T S2 R`` with ``R R^T = S1``, which is symmetric."""
-    covariances = [moments.covariance(ddof=ddof) for moments in (one, other)]
-    root = square_root(covariances[0])
-    values = scipy.linalg.eigvalsh(root.T @ covariances[1] @ root, overwrite_a=True, check_finite=False)
-    return float(sum(map(np.trace, covariances))), float(np.sqrt(np.clip(values, 0, None)).sum())
-
-
-def _factor(moments: Moments, ddof: int) -> Matrix:
-    """``F`` with ``F^T F`` = covariance."""
-    centred = moments.centred()
-    if centred is not None:
-        return np.asarray(centred / np.sqrt(moments.n - ddof))
-    return square_root(moments.covariance(ddof=ddof)).T
-
-
 def square_root(covariance: Matrix) -> Matrix:
     """A matrix ``R`` with ``R R^T`` = ``covariance``, which may be singular."""
     try:
@@ -257,6 +244,7 @@ def square_root(covariance: Matrix) -> Matrix:
         return np.asarray(vectors * np.sqrt(np.clip(values, 0, None)))
 
 
+@feature_sets.or_reason
 def compare(sets: Sequence[Features], clusters: Sequence[str], *, ddof: int) -> Comparison:
     """The Frechet distance between the vectors of all predictions and those of all truths.
 
@@ -267,10 +255,7 @@ def compare(sets: Sequence[Features], clusters: Sequence[str], *, ddof: int) -> 
             vectors as dimensions or more, d is then at most 2060.
         ddof: of the covariance, 0 or 1.
     """
-    try:
-        size = feature_sets.extent(sets, clusters)
-    except NotMeasurable as error:
-        return Comparison(None, str(error))
+    size = feature_sets.extent(sets, clusters)
     few = max(size.n, size.n_truth) <= size.d
     value, spread = (_by_rows if few else _by_merging)(sets, clusters, size, ddof=ddof)
     return Comparison(value, None, *spread, {**size.details, **feature_sets.frechet_warning(size)})
@@ -291,17 +276,21 @@ def _by_rows(sets: Sequence[Features], clusters: Sequence[str], size: Extent, *,
     """From the vectors themselves, of which either set has no more than dimensions."""
     whole = Moments(), Moments()
     for features in sets:
-        for moments, vectors in zip(whole, features, strict=True):
-            moments.add(vectors)
+        for every, vectors in zip(whole, features, strict=True):
+            every.add(vectors)
     value = distance(*whole, ddof=ddof)
     most = _affordable(clusters, products=float(size.n) * size.n_truth * (size.d + _SINGULAR * min(size.n, size.n_truth)))
     labels, count = feature_sets.groups(clusters, most=most) if most else ([], 0)
     of_row = [feature_sets.row_labels(arrays, labels) for arrays in zip(*sets, strict=True)] if most else []
-    pairs = (
-        tuple(_moments_of(every.rows, label != group) for every, label in zip(whole, of_row, strict=True))
-        for group in range(count)
-    )
-    return value, _jackknife(value, pairs, ddof=ddof)
+
+    def without(group: int) -> Pair:
+        rest = Moments(), Moments()
+        for every, label, moments in zip(whole, of_row, rest, strict=True):
+            if every.rows is not None:
+                moments.add(every.rows[label != group])
+        return rest
+
+    return value, _jackknife(value, map(without, range(count)), ddof=ddof)
 
 
 def _by_merging(sets: Sequence[Features], clusters: Sequence[str], size: Extent, *, ddof: int) -> tuple[float, Spread]:
@@ -339,7 +328,7 @@ def _merged(parts: Sequence[Pair]) -> Pair:
     return merged
 
 
-def _jackknife(value: float, pairs: Iterable[tuple[Moments, ...]], *, ddof: int) -> Spread:
+def _jackknife(value: float, pairs: Iterable[Pair], *, ddof: int) -> Spread:
     without = []
     for one, other in pairs:
         if min(one.n, other.n) < 2:
@@ -347,10 +336,3 @@ def _jackknife(value: float, pairs: Iterable[tuple[Moments, ...]], *, ddof: int)
         without.append(distance(one, other, ddof=ddof))
     error, low, high = feature_sets.jackknife(value, without)
     return Spread() if error is None else Spread(error, max(low or 0.0, 0.0), high)
-
-
-def _moments_of(rows: Matrix | None, kept: npt.NDArray[np.bool_]) -> Moments:
-    moments = Moments()
-    if rows is not None:
-        moments.add(rows[kept])
-    return moments

@@ -8,14 +8,13 @@ vectors there are.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.set_distances import feature_sets
-from inpaintbench.eval.set_distances.feature_sets import Extent, Matrix, Vectors, blocks
+from inpaintbench.eval.set_distances.feature_sets import Matrix, Vectors, blocks
 from inpaintbench.eval.values.measurement import Comparison, Features
 from inpaintbench.types import Plain, item_rng
 
@@ -31,6 +30,7 @@ PUBLISHED_SUBSETS = 100
 Labels = npt.NDArray[np.intp]
 
 
+@feature_sets.or_reason
 def compare(sets: Sequence[Features], clusters: Sequence[str], *, subsets: int, subset_size: int, subset_seed: int) -> Comparison:
     """The kernel distance between the vectors of all predictions and those of all truths; below 0 as often as chance has it.
 
@@ -44,20 +44,27 @@ def compare(sets: Sequence[Features], clusters: Sequence[str], *, subsets: int, 
         subset_size: vectors of each set in a subset, drawn without replacement.
         subset_seed: of the subsets.
     """
-    try:
-        size = feature_sets.extent(sets, clusters)
-        if subsets and subset_size > min(size.n, size.n_truth):
-            raise NotMeasurable(f"subsets of {subset_size} vectors cannot be drawn from {min(size.n, size.n_truth)}")
-    except NotMeasurable as error:
-        return Comparison(None, str(error))
+    size = feature_sets.extent(sets, clusters)
+    if subsets and subset_size > min(size.n, size.n_truth):
+        raise NotMeasurable(f"subsets of {subset_size} vectors cannot be drawn from {min(size.n, size.n_truth)}")
     note: Plain = {}
     if not subsets and max(size.n, size.n_truth) > MOST_EXACT:
         subsets, subset_size = PUBLISHED_SUBSETS, min(subset_size, size.n, size.n_truth)
         note = {"note": f"more than {MOST_EXACT} vectors: the mean over {subsets} random subsets of {subset_size}, not all pairs"}
     predictions, truths = [one.prediction for one in sets], [one.truth for one in sets]
     if subsets:
-        found = _over_subsets(predictions, truths, size, subsets=subsets, subset_size=subset_size, subset_seed=subset_seed)
-        return replace(found, details={**found.details, **note})
+        rng = item_rng(subset_seed, "kernel_distance", "")
+        values = []
+        for _ in range(subsets):
+            one, other = (
+                _rows(arrays, rng.choice(many, subset_size, replace=False))
+                for arrays, many in ((predictions, size.n), (truths, size.n_truth))
+            )
+            together = [np.zeros(subset_size, np.intp)] * 2
+            sums = [kernel_sums(a, b, together, 1)[0] for a, b in ((one, one), (other, other), (one, other))]
+            values.append(_discrepancy(sums, [np.array(subset_size)] * 2).item())
+        details = {**size.details, "subsets": subsets, "deviation_of_subsets": float(np.std(values)), **note}
+        return Comparison(float(np.mean(values)), details=details)
     labels, count = feature_sets.groups(clusters, most=_MOST_GROUPS)
     sums = [
         kernel_sums(one, other, [feature_sets.row_labels(arrays, labels) for arrays in (one, other)], count)
@@ -119,29 +126,6 @@ def _discrepancy(sums: Sequence[Matrix], counts: Sequence[npt.NDArray[np.int_]])
     """From the sums within the first set, within the second and between them."""
     m, n = (np.asarray(count, np.float64) for count in counts)
     return np.asarray(sums[0] / (m * (m - 1)) + sums[1] / (n * (n - 1)) - 2 * sums[2] / (m * n))
-
-
-def _over_subsets(
-    predictions: Sequence[Vectors],
-    truths: Sequence[Vectors],
-    size: Extent,
-    *,
-    subsets: int,
-    subset_size: int,
-    subset_seed: int,
-) -> Comparison:
-    rng = item_rng(subset_seed, "kernel_distance", "")
-    values = []
-    for _ in range(subsets):
-        one, other = (
-            _rows(arrays, rng.choice(count, subset_size, replace=False))
-            for arrays, count in ((predictions, size.n), (truths, size.n_truth))
-        )
-        labels = [np.zeros(subset_size, np.intp)] * 2
-        sums = [kernel_sums(a, b, labels, 1)[0] for a, b in ((one, one), (other, other), (one, other))]
-        values.append(_discrepancy(sums, [np.array(subset_size)] * 2).item())
-    details = {**size.details, "subsets": subsets, "deviation_of_subsets": float(np.std(values))}
-    return Comparison(float(np.mean(values)), details=details)
 
 
 def _rows(arrays: Sequence[Vectors], chosen: npt.NDArray[np.int_]) -> list[Vectors]:

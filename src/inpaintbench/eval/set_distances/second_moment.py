@@ -12,7 +12,6 @@ from typing import Literal
 
 import numpy as np
 
-from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.set_distances import feature_sets
 from inpaintbench.eval.set_distances.feature_sets import Matrix, Vectors
 from inpaintbench.eval.values.measurement import Comparison, Features
@@ -61,6 +60,7 @@ def distance(one: SecondMoments, other: SecondMoments, *, estimate: Estimate) ->
     return (one.own(estimate) + other.own(estimate) - 2 * float(np.vdot(first, second))) / scale
 
 
+@feature_sets.or_reason
 def compare(sets: Sequence[Features], clusters: Sequence[str], *, estimate: Estimate) -> Comparison:
     """``distance`` of the vectors of all predictions and those of all truths.
 
@@ -70,10 +70,7 @@ def compare(sets: Sequence[Features], clusters: Sequence[str], *, estimate: Esti
         estimate: as for ``distance``; the unbiased one does not grow as the sets become smaller, and needs two vectors in each;
             beside the biased one it stands in the details.
     """
-    try:
-        size = feature_sets.extent(sets, clusters, fewest=1 if estimate == "biased" else 2)
-    except NotMeasurable as error:
-        return Comparison(None, str(error))
+    size = feature_sets.extent(sets, clusters, fewest=1 if estimate == "biased" else 2)
     moments = SecondMoments(size.d), SecondMoments(size.d)
     for features in sets:
         for sums, vectors in zip(moments, features, strict=True):

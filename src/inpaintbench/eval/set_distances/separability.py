@@ -205,25 +205,21 @@ class _System:
         return np.asarray(scipy.linalg.solve(left, right, assume_a="pos", overwrite_a=True, check_finite=False))
 
 
+@feature_sets.or_reason
 def paired(sets: Sequence[Features], clusters: Sequence[str], *, cost: float, ties: str) -> Comparison:
     """Share of pairs whose prediction looks more like a truth than the truth itself, 0..1.
 
     ``ties``: a pair that looks exactly alike counts as ``"half"`` or as a ``"loss"``, as published.
     """
-    try:
-        found = separation(sets, clusters, cost=cost)
-    except NotMeasurable as error:
-        return Comparison(None, str(error))
+    found = separation(sets, clusters, cost=cost)
     won = found.above + (found.ties / 2 if ties == "half" else 0)
     return Comparison(won / found.size.n, details={**_details(found.size), "ties": found.ties})
 
 
+@feature_sets.or_reason
 def unpaired(sets: Sequence[Features], clusters: Sequence[str], *, cost: float) -> Comparison:
     """Share of all vectors that are taken for the other kind, 0..1, about 0.5 for sets that cannot be told apart."""
-    try:
-        found = separation(sets, clusters, cost=cost)
-    except NotMeasurable as error:
-        return Comparison(None, str(error))
+    found = separation(sets, clusters, cost=cost)
     return Comparison(found.misjudged / (2 * found.size.n), details=_details(found.size))
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.values.statistics import InfiniteRule
 from inpaintbench.types import Plain
 
@@ -53,6 +54,12 @@ class Comparison:
     interval_high: float | None = None
     details: Plain = field(default_factory=dict)
     """``n`` (vectors in each set) and ``d`` (their length) at least, ``warning`` where the sets are small for it."""
+
+
+def check_next_frame(frames: int) -> None:
+    """Raise ``NotMeasurable`` for a clip of one frame, of what compares a frame with the next."""
+    if frames < 2:
+        raise NotMeasurable("one frame has no next frame")
 
 
 def mean_over_clip(values: Sequence[float], *, parts: str, missing: str, infinite: InfiniteRule = "count") -> Measurement:

@@ -36,7 +36,6 @@ BOLD = (
 
 Values = Mapping[str, Sequence[float | None]]
 Array = npt.NDArray[np.float64]
-Differences = dict[str, list[tuple[float, float]]]
 
 
 @dataclass(frozen=True)
@@ -127,13 +126,25 @@ def paired(
         if len(column) != len(clusters):
             raise ValueError(f"{method!r} has {len(column)} values for {len(clusters)} items")
     columns = {method: settled(column, infinite) for method, column in values.items()}
-    tests, sums = [], []
+    tests: list[PairTest] = []
+    sums = []
     for one, other in (sorted(pair) for pair in (combinations(values, 2) if pairs is None else pairs)):
         shares = None if weights is None else np.mean([weights[one], weights[other]], axis=0).tolist()
-        differences, n_infinite = _differences(columns[one], columns[other], clusters, shares or [1.0] * len(clusters))
+        # Source -> (weight times difference, weight) of its items.
+        differences: dict[str, list[tuple[float, float]]] = {}
+        n_infinite = 0
+        for left, right, source, weight in zip(
+            columns[one], columns[other], clusters, shares or [1.0] * len(clusters), strict=True
+        ):
+            if left is None or right is None:
+                continue
+            if math.isfinite(left) and math.isfinite(right):
+                differences.setdefault(source, []).append((weight * (left - right), weight))
+            else:
+                n_infinite += 1
         # fsum rounds once, so the order of the items cannot change a sum.
         sums.append({source: math.fsum(product for product, _ in found) for source, found in differences.items()})
-        test = _untested(one, other, differences, higher_is_better, _least_p(sums[-1], random_flips))
+        test = _untested(one, other, list(differences.values()), higher_is_better, sums[-1], random_flips)
         tests.append(replace(test, n_infinite=n_infinite))
     testable = [index for index, test in enumerate(tests) if test.reason is None]
     p_values = _p_values([sums[index] for index in testable], sorted(set(clusters)), seed, random_flips)
@@ -151,38 +162,26 @@ def settled(column: Sequence[float | None], infinite: InfiniteRule) -> list[floa
     return [None if value is None else min(value, largest) for value in column]
 
 
-def _differences(
-    one: Sequence[float | None], other: Sequence[float | None], clusters: Sequence[str], weights: Sequence[float]
-) -> tuple[Differences, int]:
-    """Source -> (weight times difference, weight) of its items; and how many items are left out since a value is infinite."""
-    differences: Differences = {}
-    infinite = 0
-    for left, right, source, weight in zip(one, other, clusters, weights, strict=True):
-        if left is None or right is None:
-            continue
-        if math.isfinite(left) and math.isfinite(right):
-            differences.setdefault(source, []).append((weight * (left - right), weight))
-        else:
-            infinite += 1
-    return differences, infinite
-
-
-def _untested(one: str, other: str, differences: Differences, higher_is_better: bool, least_p: float) -> PairTest:
-    n, n_sources = sum(map(len, differences.values())), len(differences)
-    if not n:
+def _untested(
+    one: str,
+    other: str,
+    differences: Sequence[Sequence[tuple[float, float]]],
+    higher_is_better: bool,
+    sums: Mapping[str, float],
+    random_flips: int,
+) -> PairTest:
+    rows = [row for of_source in differences for row in of_source]
+    if not rows:
         return PairTest(one, other, None, None, None, 0, 0, 1.0, "no item has a finite value of both")
-    rows = [row for rows_of_source in differences.values() for row in rows_of_source]
     difference = math.fsum(product for product, _ in rows) / math.fsum(weight for _, weight in rows)
     if difference and (difference < 0) == higher_is_better:
         one, other, difference = other, one, -difference
-    return PairTest(one, other, difference, None, None, n, n_sources, least_p, too_few(n_sources))
-
-
-def _least_p(sums: Mapping[str, float], random_flips: int) -> float:
-    """Flipping a source whose sum is 0 changes nothing, so it does not make the clearest difference any rarer."""
-    moving = sum(one != 0 for one in sums.values())
-    least = min(1.0, 2.0 ** (1 - moving)) if moving <= MOST_ENUMERATED_SOURCES else 0.0
-    return max(least, 1 / (1 + random_flips)) if len(sums) > MOST_ENUMERATED_SOURCES else least
+    # Flipping a source whose sum is 0 changes nothing, so it does not make the clearest difference any rarer.
+    moving = sum(total != 0 for total in sums.values())
+    least_p = min(1.0, 2.0 ** (1 - moving)) if moving <= MOST_ENUMERATED_SOURCES else 0.0
+    if len(sums) > MOST_ENUMERATED_SOURCES:
+        least_p = max(least_p, 1 / (1 + random_flips))
+    return PairTest(one, other, difference, None, None, len(rows), len(sums), least_p, too_few(len(sums)))
 
 
 def _p_values(sums: Sequence[Mapping[str, float]], names: Sequence[str], seed: int, random_flips: int) -> list[float]:
@@ -191,22 +190,17 @@ def _p_values(sums: Sequence[Mapping[str, float]], names: Sequence[str], seed: i
     # Sums of the same numbers with other signs are equal but for rounding, and must count as equal.
     at_least = np.array([abs(math.fsum(one.values())) - 1e-12 * math.fsum(map(abs, one.values())) for one in sums])
     few = np.array([len(one) <= MOST_ENUMERATED_SOURCES for one in sums], np.bool_)
-    p_values = (
-        (1 + _drawn_hits(totals, at_least, seed, random_flips)) / (1 + random_flips) if not few.all() else np.ones(len(few))
-    )
+    hits = np.zeros(len(sums))
+    if not few.all():
+        # Flipping a source that a pair lacks changes nothing.
+        for start in range(0, random_flips, _FLIPS_AT_ONCE):
+            signs = _drawn_signs(len(totals), seed, random_flips)[start : start + _FLIPS_AT_ONCE].astype(np.float64)
+            hits += np.count_nonzero(np.abs(signs @ totals) >= at_least, axis=0)
+    p_values = (1 + hits) / (1 + random_flips)
     for index in np.flatnonzero(few).tolist():
         flipped = np.abs(_all_signs(len(sums[index])) @ [sums[index][name] for name in sorted(sums[index])])
         p_values[index] = np.mean(flipped >= at_least[index])
     return [float(p) for p in p_values]
-
-
-def _drawn_hits(totals: Array, at_least: Array, seed: int, random_flips: int) -> Array:
-    """Return how many drawn flips give each pair at least as large a sum; flipping a source that a pair lacks changes nothing."""
-    hits = np.zeros(len(at_least))
-    for start in range(0, random_flips, _FLIPS_AT_ONCE):
-        signs = _drawn_signs(len(totals), seed, random_flips)[start : start + _FLIPS_AT_ONCE].astype(np.float64)
-        hits += np.count_nonzero(np.abs(signs @ totals) >= at_least, axis=0)
-    return hits
 
 
 # A report tests many quantities and slices over few numbers of sources; 20 MB for a thousand.

@@ -142,7 +142,13 @@ def summarise(
     mean = math.fsum(map(mul, shares, settled)) / math.fsum(shares) if settled else None
     endless = mean is not None and math.isinf(mean)
     n_clusters = len(set(sources))
-    sure = mean is not None and not endless and too_few(n_clusters) is None
+    if endless:
+        reason: str | None = "no interval: the mean is infinite"
+    elif not settled:
+        reason = f"all {infinite_count} values are infinite" if infinite_count else "no item has a value"
+    else:
+        reason = too_few(n_clusters)
+    sure = mean is not None and reason is None
     error, reach = _error_and_reach(settled, sources, shares) if sure else (None, None)
     return Summary(
         mean=mean,
@@ -153,16 +159,8 @@ def summarise(
         standard_error=error,
         interval_low=None if mean is None or reach is None else min(mean, max(bounds[0], mean - reach)),
         interval_high=None if mean is None or reach is None else max(mean, min(bounds[1], mean + reach)),
-        reason=_reason(len(settled), n_clusters=n_clusters, n_infinite=infinite_count, endless=endless),
+        reason=reason,
     )
-
-
-def _reason(n: int, *, n_clusters: int, n_infinite: int, endless: bool) -> str | None:
-    if endless:
-        return "no interval: the mean is infinite"
-    if n == 0:
-        return f"all {n_infinite} values are infinite" if n_infinite else "no item has a value"
-    return too_few(n_clusters)
 
 
 def _error_and_reach(values: Sequence[float], clusters: Sequence[str], weights: Sequence[float]) -> tuple[float, float]:

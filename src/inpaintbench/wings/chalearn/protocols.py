@@ -6,8 +6,7 @@ import math
 
 from inpaintbench.deviations import Deviation
 from inpaintbench.eval.protocols.base import Constant, Protocol
-from inpaintbench.eval.protocols.decibel_variants import POOLED, mean_of_decibels
-from inpaintbench.eval.protocols.ssim_variants import SSIM_VARIANTS
+from inpaintbench.eval.protocols.variants import POOLED, SSIM_VARIANTS, mean_of_decibels
 
 # Without a hole that is given there is no border of one, and nothing is measured around it.
 _BAND_RADIUS_PIXELS = 8

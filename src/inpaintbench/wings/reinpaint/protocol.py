@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from inpaintbench.deviations import Deviation
 from inpaintbench.eval.protocols.base import Constant, Protocol
-from inpaintbench.eval.protocols.decibel_variants import POOLED, mean_of_decibels
-from inpaintbench.eval.protocols.ssim_variants import SSIM_VARIANTS
+from inpaintbench.eval.protocols.variants import POOLED, SSIM_VARIANTS, mean_of_decibels
 from inpaintbench.wings.reinpaint.engine import SUBMETRICS
 from inpaintbench.wings.reinpaint.leaves import EXCESS, KNOWN, ORIGINAL, SECOND
 

@@ -17,7 +17,8 @@ from inpaintbench.compute import Compute
 from inpaintbench.errors import InputError, NotMeasurable
 from inpaintbench.eval.methods.base import Method
 from inpaintbench.files import file_sha256
-from inpaintbench.models import torch_networks, vgg, weights
+from inpaintbench.models import lpips_networks as vgg
+from inpaintbench.models import torch_networks, weights
 from inpaintbench.view import ItemView
 from inpaintbench.wings.chalearn.methods.neural_patches import NeuralPatches, _Scale, patches_of
 

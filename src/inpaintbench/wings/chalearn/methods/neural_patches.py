@@ -13,8 +13,8 @@ from inpaintbench.compute import Device
 from inpaintbench.errors import InputError, NotMeasurable
 from inpaintbench.eval.adapters.fitting import Divisor
 from inpaintbench.eval.methods.base import where_judged
+from inpaintbench.models.lpips_networks import vgg_19
 from inpaintbench.models.torch_networks import on_device, torch
-from inpaintbench.models.vgg import vgg_19
 from inpaintbench.ranges import Amount, AtLeastOne, Whole
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView

@@ -1,11 +1,10 @@
-"""Protocols whose numbers papers on video inpainting print, for benchmarks of masks that came with their clips."""
+"""Protocols whose numbers papers print: on video inpainting, for benchmarks of masks that came with their clips; on pictures."""
 
 from __future__ import annotations
 
 from inpaintbench.deviations import Deviation
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.protocols.decibel_variants import mean_of_decibels
-from inpaintbench.eval.protocols.ssim_variants import SSIM_VARIANTS
+from inpaintbench.eval.protocols.variants import INCEPTION, OCCLUSION, SSIM_VARIANTS, mean_of_decibels
 
 # The protocol of E2FGVI, CVPR 2022, which FuseFormer, ProPainter and others share: numbers to set beside theirs, no others.
 
@@ -77,16 +76,13 @@ E2FGVI = LEGACY.model_copy(
         "by_item": ("warp_error",),
         "metrics": {
             **LEGACY.metrics,
-            "warp_error": {
-                "flow": "dis", "size_multiple": 64, "border": "clamp", "occlusion_relative": 0.01, "occlusion_absolute": 0.5,
-                "boundary_relative": 0.01, "boundary_absolute": 0.002,
-            },
+            "warp_error": {"flow": "dis", "size_multiple": 64, "border": "clamp", **OCCLUSION},
         },
         "follows": "the released evaluation of E2FGVI, CVPR 2022, and FuseFormer, ICCV 2021, and that of the warping error of Lai"
         " et al., ECCV 2018",
         "deviations": (_OTHER_SIZES, *(one for one in LEGACY.deviations if one.what == "levels of a fill"), _FLOW),
     }
-)  # fmt: skip
+)
 
 # The same on another truth: its frames are shrunk by OpenCV's bilinear filter, which has no anti-aliasing.
 PROPAINTER: Protocol = E2FGVI.model_copy(
@@ -95,4 +91,57 @@ PROPAINTER: Protocol = E2FGVI.model_copy(
         "resample": "opencv-linear",
         "follows": "the released evaluation of ProPainter, ICCV 2023, and that of the warping error of Lai et al., ECCV 2018",
     }
+)
+
+# LaMa, WACV 2022, for pictures; of clips every frame counts as one. Reproduces the released evaluator: SSIM with a Gaussian
+# window of 11 pixels, sigma 1.5, on frames with zeros around them, LPIPS of VGG, FID of frames shrunk bilinearly without a
+# filter before, and the harmonic mean of 1 - LPIPS and 1 - FID / 100. Every picture counts the same. There the method's own
+# composite is judged as it is; here known pixels are those of the truth. Its shares of hole area (ten bins from 0 to 100 %) are
+# slices of a benchmark, no matter of the protocol.
+LAMA = Protocol(
+    name="lama",
+    regions=("frame",),
+    band_radius_pixels=8,
+    primary=("lpips", "frame"),
+    averaging="all_frames",
+    metrics={
+        "ssim": SSIM_VARIANTS["lama"],
+        "lpips": {"net": "vgg", "version": "0.1"},
+        "fid": {**INCEPTION, "ddof": 1},
+        "lama_f1": {"net": "vgg", "version": "0.1", **INCEPTION, "ddof": 1, "fid_scale": 100.0, "epsilon": 1e-3},
+    },
+    follows="the released evaluator of LaMa, WACV 2022",
+    deviations=(
+        Deviation(
+            "known pixels",
+            "those of the method's own result",
+            "those of the truth",
+            "methods that change known pixels score better here",
+        ),
+    ),
+)
+
+# Can a linear machine tell the pictures apart? FID with paired and unpaired inception discriminative scores, a tie counting as a
+# loss as in the released code. Made for sets of 10,000 and more pictures: with fewer than half as many as the network has
+# features any two sets can be told apart.
+COMODGAN = Protocol(
+    name="comodgan",
+    regions=("frame",),
+    band_radius_pixels=8,
+    primary=("fid", "frame"),
+    averaging="all_frames",
+    metrics={
+        "fid": {**INCEPTION, "ddof": 1},
+        "p_ids": {**INCEPTION, "cost": 1.0, "ties": "loss"},
+        "u_ids": {**INCEPTION, "cost": 1.0},
+    },
+    follows="the released code of CoModGAN, ICLR 2021",
+    deviations=(
+        Deviation(
+            "Inception network",
+            "the file of parameters that came with StyleGAN, run by TensorFlow",
+            "the port to PyTorch of the parameters of December 2015, pictures made smaller bilinearly without a filter",
+            "not measured",
+        ),
+    ),
 )

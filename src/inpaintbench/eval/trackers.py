@@ -1,19 +1,109 @@
-"""One class for each tracker; the tracker is imported when something is logged, never before."""
+"""Scores handed to experiment trackers: one shape for all of them, and a sink for each.
+
+A tracker is imported when something is logged, never before.
+"""
 
 from __future__ import annotations
 
+import json
+import math
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from inpaintbench import video
-from inpaintbench.catalogue import unknown_name
-from inpaintbench.errors import InputError, MissingExtraError, UnknownNameError
-from inpaintbench.eval.trackers.record import Record
+import inpaintbench
+from inpaintbench import frozen, video
+from inpaintbench.catalogue import known_name
+from inpaintbench.errors import InputError, MissingExtraError
+from inpaintbench.eval.report.write import ReportFiles
+from inpaintbench.eval.scoring.parts import everything
+from inpaintbench.files import write_atomically
+from inpaintbench.types import Dataset
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Trackers cut or refuse longer tables.
+MOST_ROWS = 50_000
+# A tracker's names have slashes between their parts and no spaces.
+ALL_ITEMS = "all"
+
+
+@dataclass(frozen=True)
+class Media:
+    """A small video of the report, all of its tiles in one picture."""
+
+    item_id: str
+    path: Path
+    caption: str
+
+
+@dataclass(frozen=True)
+class Record:
+    """One method of a report."""
+
+    project: str
+    """Name of the dataset."""
+    method: str
+    summary: Mapping[str, float]
+    """``METRIC/REGION/SLICE`` -> mean; what is missing or infinite is left out, since trackers draw curves of numbers."""
+    table: pd.DataFrame
+    """A row for each item and quantity: item_id, metric, region, value, reason; at most ``MOST_ROWS``."""
+    media: tuple[Media, ...]
+    files: tuple[Path, ...]
+    config: Mapping[str, Any]
+
+
+def records(report: ReportFiles, dataset: Dataset, *, scratch: Path) -> Iterator[Record]:
+    """Each method of a report that was just written.
+
+    Truths that a challenge holds back never leave: neither videos of their items nor the page, which holds those videos.
+
+    Args:
+        report: where it was written.
+        dataset: that was scored.
+        scratch: a folder for videos, which has to live until the records were logged.
+    """
+    import pandas as pd
+
+    told = json.loads(report.data.read_text())
+    scores = pd.read_csv(report.scores)
+    secret = held_back(dataset)
+    media = []
+    for index, shown in enumerate(report.videos):
+        if shown.item_id not in secret:
+            path = scratch / f"exhibit-{index}.mp4"
+            write_atomically(path, shown.data)
+            media.append(Media(shown.item_id, path, f"{shown.item_id}: {', '.join(shown.channels)}"))
+    files = (report.summary, report.data) if secret else (report.page, report.summary, report.data)
+    config = {
+        "dataset": told["dataset"], "manifest_sha256": told["dataset_sha256"], "protocol": told["protocol"],
+        "fingerprint": told["fingerprint"], "items": told["items"], "sources": told["sources"],
+        "inpaintbench": inpaintbench.__version__,
+    }  # fmt: skip
+    whole = everything(dataset).name
+    for method in told["methods"]:
+        means = {}
+        for row in told["summary"]:
+            value = row["mean"]
+            if row["method"] == method and isinstance(value, int | float) and math.isfinite(value):
+                part = ALL_ITEMS if row["slice"] == whole else row["slice"]
+                means[f"{row['metric']}/{row['region']}/{part}"] = float(value)
+        own = scores.loc[scores["method"] == method, ["item_id", "metric", "region", "value", "reason"]]
+        setting = {"method": method, "reference": method in told["references"], **config}
+        yield Record(told["dataset"], method, means, own.head(MOST_ROWS), tuple(media), files, setting)
+
+
+def held_back(dataset: Dataset) -> frozenset[str]:
+    """Ids of the items whose truth nobody else may see."""
+    splits = set((dataset.facts.get("truth_of") or {}).get("splits", ()))
+    return frozenset(row["item_id"] for row in dataset.items if frozen.is_held_back(row) or row.get("split") in splits)
 
 
 class Sink(ABC):
@@ -126,9 +216,7 @@ def sink(text: str) -> Sink:
         UnknownNameError: there is no such sink. InputError: it does not say where. MissingExtraError: it is not installed.
     """
     name, _, where = text.partition(":")
-    if name not in SINKS:
-        raise UnknownNameError(unknown_name("tracker", name, list(SINKS)))
-    chosen = SINKS[name]
+    chosen = SINKS[known_name("tracker", name, SINKS)]
     if not where.strip():
         raise InputError(f"{text!r} does not say where; give {name}:{chosen.target}")
     if any(find_spec(package) is None for package in chosen.packages):

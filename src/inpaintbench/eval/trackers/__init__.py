@@ -1,1 +1,0 @@
-"""Scores handed to experiment trackers: one shape for all of them, and a sink for each."""
