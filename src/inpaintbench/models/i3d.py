@@ -18,8 +18,6 @@ from inpaintbench.models.torch_networks import network, torch
 
 Tensor = Any
 
-# Of every batch norm, as published.
-EPSILON = 1e-3
 # Up to so many channels, the frames under a kernel are stacked in one convolution; beyond, one for each tap in time is faster.
 _MOST_STACKED_CHANNELS = 32
 _KERNEL_3 = Reach((3, 3, 3), (1, 1, 1))
@@ -53,8 +51,8 @@ class Convolution:
     weight: Tensor
     bias: Tensor | None
     reach: Reach
-    affine: tuple[Tensor, Tensor] | None = None
-    """Gain and offset of a norm by the statistics of each clip, which is defined for whole clips only."""
+    affine: tuple[Tensor, Tensor, float] | None = None
+    """Gain, offset and epsilon of a norm by the statistics of each clip, which is defined for whole clips only."""
 
     @property
     def channels(self) -> int | None:
@@ -139,11 +137,11 @@ class Inception:
         return torch().cat(branches, dim=1)
 
 
-def _batch_norm(x: Tensor, gain: Tensor, offset: Tensor) -> Tensor:
+def _batch_norm(x: Tensor, gain: Tensor, offset: Tensor, epsilon: float) -> Tensor:
     """Batch norm by the statistics of each clip; a single position becomes ``offset``."""
     x = x.float()
     variance, mean = torch().var_mean(x, dim=(2, 3, 4), correction=0, keepdim=True)
-    return x.sub_(mean).mul_((variance + EPSILON).rsqrt_() * gain[:, None, None, None]).add_(offset[:, None, None, None])
+    return x.sub_(mean).mul_((variance + epsilon).rsqrt_() * gain[:, None, None, None]).add_(offset[:, None, None, None])
 
 
 def padded(x: Tensor, zeros: Zeros) -> Tensor:
@@ -255,7 +253,7 @@ def _running(module: Any, batch_norm: BatchNorm) -> I3d:
         reach, layout = Reach(unit.conv3d.kernel_size, unit.conv3d.stride), torch().channels_last_3d
         if batch_norm == "train":
             weight = unit.conv3d.weight.detach().contiguous(memory_format=layout)
-            return Convolution(weight, None, reach, (unit.bn.weight.detach(), unit.bn.bias.detach()))
+            return Convolution(weight, None, reach, (unit.bn.weight.detach(), unit.bn.bias.detach(), unit.bn.eps))
         weight, bias = fold_batch_norm(unit)
         return Convolution(weight.contiguous(memory_format=layout), bias, reach)
 

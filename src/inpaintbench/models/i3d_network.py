@@ -5,7 +5,8 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from inpaintbench.models.i3d import EPSILON
+# Of every batch norm, as published.
+EPSILON = 1e-3
 
 # Of Kinetics-400. The classifier is not used; loading it lets a file of another network be noticed.
 CLASSES = 400
