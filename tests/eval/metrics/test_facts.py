@@ -75,8 +75,13 @@ OF_FRAMES_OR_HOLES = [name for name in PLAIN if BUILT[name].regions in (("frame"
 
 
 def test_every_metric_states_what_is_expected_of_it() -> None:
-    told = {name: METRICS.get(name) for name in METRICS if not name.startswith("reinpaint")}
-    assert {name: (leaf.higher_is_better, leaf.decimals, leaf.fewest_frames) for name, leaf in told.items()} == FACTS
+    told = {name: (leaf.higher_is_better, leaf.decimals, leaf.fewest_frames) for name in METRICS if (leaf := METRICS.get(name))}
+    assert {name: told[name] for name in FACTS} == FACTS
+    # A new one is expected nothing of but facts of their kinds.
+    for name, (higher_is_better, decimals, fewest_frames) in told.items():
+        assert higher_is_better in (True, False), name
+        assert 0 <= decimals <= 6, name
+        assert fewest_frames >= 1, name
 
 
 def test_values_of_every_metric_lie_between_two_bounds() -> None:
