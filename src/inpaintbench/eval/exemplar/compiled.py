@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.lazily import compiled
 from inpaintbench.eval.exemplar.search import CHANNELS, DRAW_STEP, PIXEL_STEP, WORST, Draws, Level, Match, Positions, Weights
+from inpaintbench.lazily import compiled
 
 # Numbers that a vector instruction takes at once: lines of patches are as long as a multiple of it.
 _LANES = 16

@@ -16,9 +16,9 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.lazily import has_numba
 from inpaintbench.errors import InputError, MissingExtraError
 from inpaintbench.eval.exemplar.search import NOWHERE, Draws, Level, Match, Picture, Pixels, Weights, levels_of
+from inpaintbench.lazily import has_numba
 from inpaintbench.types import content_id
 
 # Pictures that repeat themselves: the shifts under which they do, and holes continued along them.

@@ -137,7 +137,8 @@ def frame_errors(view: ItemView, *, regions: tuple[str, ...], band_radius_pixels
     Worked out once for all metrics; not to be written to.
     """
 
-    found, both = {}, (view.truth, view.composite)
+    both = view.truth, view.composite
+    found: dict[str, list[float]] = {}
     for region in regions:
         pixels = None if region == "frame" else region_pixels(view, region, band_radius_pixels=band_radius_pixels)
         key = ("squared errors", region, band_radius_pixels)
