@@ -19,7 +19,7 @@ from inpaintbench.eval.metrics.base import (
     check_next_frame,
     means_by_region,
 )
-from inpaintbench.eval.passes.flow_pairs import FlowPair, flow_pairs
+from inpaintbench.eval.passes.flow_pairs import flow_pairs
 from inpaintbench.ranges import Side, Unlimited
 from inpaintbench.view import ItemView
 
@@ -195,27 +195,23 @@ class WarpError(FlowMetric):
     def _pairs(self, view: ItemView) -> Iterator[_Seen]:
         for pair in flow_pairs(view, flow=self.flow, size_multiple=self.size_multiple):
             places = landings(pair.forward)
-            seen = self._visible(pair, places)
+            # The pixels of the first frame that count, ``bool[H * W]``.
+            forward = pair.forward.reshape(-1, 2)
+            back = places.sample(pair.backward)
+            lengths = _squares(forward)
+            # Squared difference of the flow to the next pixel right and down, summed; 0 towards the outside of the frame.
+            changes = np.zeros(pair.forward.shape[:2], np.float32)
+            changes[:, :-1] += _squares(np.diff(pair.forward, axis=1))
+            changes[:-1] += _squares(np.diff(pair.forward, axis=0))
+            lost = _squares(back + forward) > self.occlusion[0] * (_squares(back) + lengths) + self.occlusion[1]
+            edge = changes.ravel() > self.boundary[0] * lengths + self.boundary[1]
+            left = ~places.inside if self.border == "leave_out" else False
+            seen: npt.NDArray[np.bool_] = ~(lost | edge | left)
             filled = view.hole[pair.first].ravel() | places.touch(view.hole[pair.first + 1])
             known = places.at(seen & ~filled)
             # Composites are the truth there, so this part of the frame is the same for all methods.
             shared = known.squared_error(view.truth[pair.first], view.truth[pair.first + 1]) if "frame" in self.regions else 0.0
             yield _Seen(pair.first, places.at(seen & filled), shared, len(known.pixels))
-
-    def _visible(self, pair: FlowPair, places: Landings) -> npt.NDArray[np.bool_]:
-        """The pixels of the first frame that count, ``bool[H * W]``."""
-        forward = pair.forward.reshape(-1, 2)
-        back = places.sample(pair.backward)
-        lengths = _squares(forward)
-        # Squared difference of the flow to the next pixel right and down, summed; 0 towards the outside of the frame.
-        changes = np.zeros(pair.forward.shape[:2], np.float32)
-        changes[:, :-1] += _squares(np.diff(pair.forward, axis=1))
-        changes[:-1] += _squares(np.diff(pair.forward, axis=0))
-        lost = _squares(back + forward) > self.occlusion[0] * (_squares(back) + lengths) + self.occlusion[1]
-        edge = changes.ravel() > self.boundary[0] * lengths + self.boundary[1]
-        left = ~places.inside if self.border == "leave_out" else False
-        visible: npt.NDArray[np.bool_] = ~(lost | edge | left)
-        return visible
 
 
 @dataclass(frozen=True)
