@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench import video
-from inpaintbench.cli.build.pilot import METHODS_TRIED, PRESET_AXES, SIZE, blob, score
 from inpaintbench.curation.attributes.camera_motion import CameraMotion
 from inpaintbench.curation.normalizers.sizing import Cover
 from inpaintbench.errors import NotMeasurable
+from inpaintbench.recipes.pilot import METHODS_TRIED, PRESET_AXES, SIZE, blob, score
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 

@@ -3,7 +3,7 @@
 python bench/damage.py [--quick]
 
 Single bits are flipped at random in media, in the tables of the dataset, in stored predictions, and in ledgers and tables of the
-run, before it is scored or after; then `eval run`, `eval score`, `eval report` and `eval submit`. Files of one kind are swapped.
+run, before it is scored or after; then `eval run --report` and `eval submit`. Files of one kind are swapped.
 """
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ def main() -> int:
         swapped = swaps(worlds, scratch, count=n_swaps, rng=rng)
         found = flips(worlds, wanted, scratch, count=n_flips, rng=rng)
     print("## Wrong bytes\n")
-    print(f"{items} items, {len(METHODS)} methods. After every change: `eval run`, `eval score`, `eval report`, `eval submit`.\n")
+    print(f"{items} items, {len(METHODS)} methods. After every change: `eval run --report`, `eval submit`.\n")
     print("| what | asked | measured |\n|---|---|---|")
     print(f"| single bits flipped, a fifth in each of: {', '.join(KINDS)} | 300 | {found['flipped']} |")
     print(f"| noticed by some command; the others do not touch a number | | {found['noticed']} |")

@@ -20,12 +20,12 @@ import numpy as np
 import numpy.typing as npt
 from _real_scores import CLIPS, DRAWS, FRAMES, NOISE, STILL, Scores, measured
 
-from inpaintbench.cli.build.pilot import METHODS_TRIED as PAIR
-from inpaintbench.cli.build.pilot import PRESET_AXES as AXES
-from inpaintbench.cli.build.pilot import SIZE
 from inpaintbench.eval.comparing.power import Design, Deviations, least_effect, needed, power_of
 from inpaintbench.eval.comparing.simultaneous import LEVEL, Simultaneous, simultaneous
 from inpaintbench.export.slices import plan
+from inpaintbench.recipes.pilot import METHODS_TRIED as PAIR
+from inpaintbench.recipes.pilot import PRESET_AXES as AXES
+from inpaintbench.recipes.pilot import SIZE
 
 Array = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]

@@ -1,8 +1,8 @@
-"""What a method gains that keeps inputs of a clip, run by `eval predict`: `python bench/remembering.py DATASET [WORKERS]`.
+"""What a method gains that keeps inputs of a clip, run by `eval run`: `python bench/remembering.py DATASET [WORKERS]`.
 
 DATASET is a frozen dataset with a hole an item, such as that of `inpaintbench demo`. Rows: mean PSNR in the hole of the method's
 own fallback, of the method as it is, of the same method that says to keep nothing, and of one that keeps inputs on disk; and
-what `eval predict` says of each.
+what `eval run --for predictions` says of each.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from inpaintbench.types import Attribute, Plain, Score
 from inpaintbench.workspace import Blobs, Workspace
 
 ROWS_OF_ITEM = 40
-"""Of `eval score`: about twenty metrics in two regions."""
+"""Of `eval run --for scores`: about twenty metrics in two regions."""
 
 
 def attributes(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribute]:  # noqa: ARG001 - what a step is given

@@ -42,7 +42,7 @@ def _below(command: Any, parent: Any, name: str) -> Iterator[str]:
         yield f"{'#' * min(depth, 4)} inpaintbench {' '.join(context.command_path.split()[1:])}\n"
         yield from _about(command, context)
     if hasattr(command, "list_commands"):
-        for below in command.list_commands(context):
+        for below in command.with_parts():
             yield from _below(command.get_command(context, below), context, below)
 
 

@@ -50,7 +50,7 @@ def package_of(path: Path) -> str:
     return "top" if len(parts) == 1 else "/".join(parts[: 2 if parts[0] == "wings" and len(parts) > 2 else 1])
 
 
-# Functions of this package between the command `eval score` and the line that squares an error, both among them.
+# Functions of this package between the command `eval run --for scores` and the line that squares an error, both among them.
 MOST_STEPS = 14
 
 
@@ -95,7 +95,7 @@ def test_few_functions_lie_between_the_command_and_a_squared_error(tmp_path: Pat
 
     monkeypatch.setattr(cv2, "norm", watched)
     place = (tmp_path / "data", "--run", tmp_path / "run", "--workers", "0", "--protocol", "devil/corrected", "--metric", "psnr")
-    done = run_here("eval", "score", *place)
+    done = run_here("eval", "run", "--for=scores", *place)
     assert done.returncode == 0, done.stderr
     assert {steps[0] for steps in seen} == {"masked_errors"}
     assert max(seen, key=len)[-1] == "score"

@@ -128,7 +128,7 @@ def test_words_of_strangers_stay_words(kind: str, world: Path) -> None:
         assert "fault of this program" not in said, said
     scored = (world / "dataset", "--run", world / "run", "--csv")
     said += run_here("eval", "table", *scored).stdout
-    said += run_here("eval", "export", *scored, "--out", world / "run" / "s.csv").stdout
+    said += run_here("eval", "table", "--for=rows", *scored, "--out", world / "run" / "s.csv").stdout
     assert not CONTROLS.search(said), ascii(said)
     for path in [*(world / "run").rglob("*"), world / "converted" / "README.md", world / "converted" / "NOTICE"]:
         if path.is_file() and path.suffix in (".html", ".csv", ".json", ".md", ".svg", ".jsonl", ".txt", ""):

@@ -52,8 +52,10 @@ def test_a_method_and_a_metric_from_outside_predict_and_score(site: Path, tmp_pa
     dataset = write_items(tmp_path / "data", count=2, frames=(2, 2))
     write_one_file(tmp_path / "data", dataset)
     place = (tmp_path / "data", "--run", tmp_path / "run")
-    assert "mirror: 2 predictions, 0 failed" in call(site, "eval", "predict", *place, "--method", "mirror", "--workers", 1)
-    printed = call(site, "eval", "score", *place, "--protocol", "outside", "--workers", 0)
+    assert "mirror: 2 predictions, 0 failed" in call(
+        site, "eval", "run", "--for=predictions", *place, "--method", "mirror", "--workers", 1
+    )
+    printed = call(site, "eval", "run", "--for=scores", *place, "--protocol", "outside", "--workers", 0)
     assert "2 items scored under outside, 0 without a value" in printed
     found = {(row.item_id, row.metric): row.value for row in Workspace(tmp_path / "run").table("scores", Score)}
     for row in dataset.items:

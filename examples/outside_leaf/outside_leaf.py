@@ -1,7 +1,7 @@
 """A method, a metric and a protocol that contains it. `pip install examples/outside_leaf`, then
 
-inpaintbench eval predict DATASET --run RUN --method mirror
-inpaintbench eval score   DATASET --run RUN --protocol outside
+inpaintbench eval run DATASET --run RUN --method mirror
+inpaintbench eval run --for scores   DATASET --run RUN --protocol outside
 """
 
 import numpy as np

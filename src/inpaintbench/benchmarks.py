@@ -56,7 +56,7 @@ class Benchmark:
     whole_frames: bool = False
     """Whether methods are judged on what they do outside the hole too, so that whole frames are kept of them."""
     inpainted_again: bool = False
-    """True when methods are run on their own results, by `eval reinpaint` and under second masks where it has any."""
+    """Methods are run on their own results, by `eval run --for reinpainting` and under second masks where it has any."""
 
 
 # The recipes lie above this module, so they are named by their address, as leaves are.

@@ -128,7 +128,19 @@ raters_per_task = 2
 @pytest.mark.long
 def test_predictions_are_judged_with_a_dataset_and_a_run_alone(dataset: Path, tmp_path: Path) -> None:
     dataset.rename(tmp_path / "dataset")
-    command = [sys.executable, "-m", "inpaintbench", "eval", "predict", "dataset", "--run", "run", "--workers", "1"]
+    command = [
+        sys.executable,
+        "-m",
+        "inpaintbench",
+        "eval",
+        "run",
+        "--for=predictions",
+        "dataset",
+        "--run",
+        "run",
+        "--workers",
+        "1",
+    ]
     for method in ("blank", "telea", "navier_stokes"):
         subprocess.run([*command, "--method", method], cwd=tmp_path, check=True, capture_output=True)
     (tmp_path / "study.toml").write_text(QUESTIONS)

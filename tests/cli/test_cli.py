@@ -58,7 +58,7 @@ def test_every_command_has_help() -> None:
 def walk(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
     yield path, command
     if hasattr(command, "list_commands"):
-        for name in command.list_commands(None):
+        for name in command.with_parts():
             yield from walk(command.get_command(None, name), (*path, name))
 
 
@@ -86,7 +86,7 @@ def test_a_whole_run_stage_by_stage(tmp_path: Path) -> None:
             "--workers",
             "0",
         ),
-        ("eval", "score", export, "--run", results, "--workers", "0"),
+        ("eval", "run", "--for=scores", export, "--run", results, "--workers", "0"),
         ("eval", "report", export, "--run", results),
     ]
     for step in steps:
@@ -121,9 +121,9 @@ def test_scores_come_from_a_dataset_alone_and_a_failed_item_hides_no_other(datas
     )
     arguments = ("--run", tmp_path / "run", "--workers", "0")
     command = f"mine={sys.executable} {program} {{input}} {{output}}"
-    done = run_here("eval", "predict", dataset, *arguments, "--command", command, "--despite-check")
+    done = run_here("eval", "run", "--for=predictions", dataset, *arguments, "--command", command, "--despite-check")
     assert done.returncode == 0, done.stderr
-    made = run_here("eval", "score", dataset, *arguments, "--metric", "psnr")
+    made = run_here("eval", "run", "--for=scores", dataset, *arguments, "--metric", "psnr")
     assert made.returncode == 0, made.stderr
     items = len(frozen.load(dataset).items)
     failed = int(re.search(r"(\d+) failed", done.stdout).group(1))  # type: ignore[union-attr]
@@ -165,21 +165,26 @@ def test_old_scores_are_not_reported_for_new_predictions(pictures: Path, tmp_pat
     mine, place = tmp_path / "mine", ("--run", tmp_path / "run")
     for name in ("picture-0.PNG", "photograph.png"):
         write_picture(mine / name, level=3)
-    first = invoke("eval", "predict", pictures, *place, "--saved", f"mine={mine}", "--workers", "0")
+    first = invoke("eval", "run", "--for=predictions", pictures, *place, "--saved", f"mine={mine}", "--workers", "0")
     assert "mine: 1 predictions, 7 failed" in first.stdout
     assert "7 items, such as picture-1: no prediction for item 'picture-1' in " in " ".join(first.stdout.split())
     assert "  1 file or folder has the name of no item, such as 'photograph.png'; items are called like 'picture-" in first.stdout
     for protocol in ("as-published", "corrected"):
-        assert invoke("eval", "score", pictures, *place, "--protocol", f"fingerprint/{protocol}", "--workers", "0").exit_code == 0
+        assert (
+            invoke(
+                "eval", "run", "--for=scores", pictures, *place, "--protocol", f"fingerprint/{protocol}", "--workers", "0"
+            ).exit_code
+            == 0
+        )
     for number in range(8):
         write_picture(mine / f"picture-{number}.PNG", level=4)
-    again = invoke("eval", "predict", pictures, *place, "--saved", f"mine={mine}", "--workers", "0")
+    again = invoke("eval", "run", "--for=predictions", pictures, *place, "--saved", f"mine={mine}", "--workers", "0")
     assert "mine: 8 predictions, 0 failed" in again.stdout
     assert " more" not in again.stdout
-    assert invoke("eval", "score", pictures, *place, "--workers", "0").exit_code == 0
+    assert invoke("eval", "run", "--for=scores", pictures, *place, "--workers", "0").exit_code == 0
     assert invoke("eval", "report", pictures, *place).exit_code == 0
     refused = invoke("eval", "report", pictures, *place, "--protocol", "fingerprint/as-published")
-    command = f"inpaintbench eval score {pictures} --run {tmp_path / 'run'} --protocol fingerprint/as-published"
+    command = f"inpaintbench eval run --for scores {pictures} --run {tmp_path / 'run'} --protocol fingerprint/as-published"
     assert isinstance(refused.exception, InputError)
     assert str(refused.exception) == (
         f"the scores of 'mine' under 'fingerprint/as-published' are older than its predictions; run `{command}` again"
@@ -189,20 +194,20 @@ def test_old_scores_are_not_reported_for_new_predictions(pictures: Path, tmp_pat
     for digest in (tmp_path / "run" / "tables" / "scores").glob("*.sha256"):  # as scored before there were any
         digest.unlink()
     write_picture(mine / "picture-0.PNG", level=5)
-    invoke("eval", "predict", pictures, *place, "--saved", f"mine={mine}", "--workers", "0")
+    invoke("eval", "run", "--for=predictions", pictures, *place, "--saved", f"mine={mine}", "--workers", "0")
     assert invoke("eval", "report", pictures, *place).exit_code == 0
 
 
 def test_a_protocol_that_measures_holes_is_refused_where_there_are_none(pictures: Path, tmp_path: Path) -> None:
     place = ("--run", tmp_path / "run", "--workers", "0")
-    assert invoke("eval", "predict", pictures, *place, "--method", "blank").exit_code == 0
-    refused = invoke("eval", "score", pictures, *place, "--protocol", "devil/corrected")
+    assert invoke("eval", "run", "--for=predictions", pictures, *place, "--method", "blank").exit_code == 0
+    refused = invoke("eval", "run", "--for=scores", pictures, *place, "--protocol", "devil/corrected")
     assert isinstance(refused.exception, InputError)
     assert str(refused.exception).endswith("have none; use 'fingerprint/corrected'")
 
 
 def test_the_help_of_saved_predictions_names_every_ending() -> None:
-    command = dict(walk(typer.main.get_group(app)))["eval", "predict"]
+    command = dict(walk(typer.main.get_group(app)))["eval", "run --for predictions"]
     words = next(option.help for option in command.params if option.name == "saved")
     assert all(suffix in words for suffix in SUFFIXES)
 
@@ -213,19 +218,20 @@ BAD: dict[str, tuple[tuple[str, ...], str]] = {
     "a file as workspace": (("build", "devil", "--sources", "videos", "--out", "a-file"), "'a-file' is a file, not a folder"),
     "a full folder as workspace": (("build", "devil", "--sources", "videos", "--out", "videos"), "not empty and not a workspace"),
     "unknown attribute": (("curation", "measure", "w0", "--attribute", "camera_moton"), "did you mean 'camera_motion'?"),
-    "unknown method": (("eval", "predict", "DATASET", "--run", "r", "--method", "tela"), "did you mean 'telea', MODULE:NAME"),
-    "unknown metric": (("eval", "score", "DATASET", "--run", "r", "--metric", "pnsr"), "did you mean 'psnr'?"),
+    "unknown method": (("eval", "run", "DATASET", "--run", "r", "--method", "tela"), "did you mean 'telea', MODULE:NAME"),
+    "unknown metric": (("eval", "run", "--for=scores", "DATASET", "--run", "r", "--metric", "pnsr"), "did you mean 'psnr'?"),
     "unknown protocol": (
-        ("eval", "score", "DATASET", "--run", "r", "--protocol", "devil/corected"), "did you mean 'devil/corrected'?",
+        ("eval", "run", "--for=scores", "DATASET", "--run", "r", "--protocol", "devil/corected"),
+        "did you mean 'devil/corrected'?",
     ),
     "unknown preset": (("masks", "render", "--preset", "size-low", "--out", "m"), "unknown"),
-    "no dataset": (("eval", "predict", "empty", "--run", "r", "--method", "telea"), "is not a frozen dataset"),
-    "no predictions": (("eval", "report", "DATASET", "--run", "w0"), "run `inpaintbench eval score"),
-    "no run folder": (("eval", "score", "DATASET", "--run", "nix"), "no run folder 'nix'; `inpaintbench eval predict DATASET"),
+    "no dataset": (("eval", "run", "--for=predictions", "empty", "--run", "r", "--method", "telea"), "is not a frozen dataset"),
+    "no predictions": (("eval", "report", "DATASET", "--run", "w0"), "run `inpaintbench eval run --for scores"),
+    "no run folder": (("eval", "run", "--for=scores", "DATASET", "--run", "nix"), "no run folder 'nix'; `inpaintbench eval run"),
     "a demo with settings": (("build", "devil", "--demo", "--size", "64x64", "--out", "w"), "--size does nothing beside --demo"),
-    "no method": (("eval", "predict", "DATASET", "--run", "r"), "no method: give --method, --saved or --command"),
+    "no method": (("eval", "run", "--for=predictions", "DATASET", "--run", "r"), "no method: give --method, --saved or"),
     "bad label": (
-        ("eval", "predict", "DATASET", "--run", "r", "--saved", "x"),
+        ("eval", "run", "--for=predictions", "DATASET", "--run", "r", "--saved", "x"),
         "'x' has no label; write LABEL=FOLDER or LABEL=COMMAND, such as ours=x",
     ),
     "no workspace": (("export", "freeze", "empty"), "is not a workspace"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import shlex
 import shutil
@@ -18,6 +19,7 @@ from program import run_here
 
 from inpaintbench import frozen
 from inpaintbench.cli import app
+from inpaintbench.cli.evaluate import app as evaluate
 
 ROOT = typer.main.get_command(app)
 PROGRAM = Path(sys.executable).with_name("inpaintbench")
@@ -27,7 +29,7 @@ def leaves(command: Any = ROOT, path: tuple[str, ...] = ()) -> Iterator[tuple[tu
     if not hasattr(command, "list_commands"):
         yield path, command
         return
-    for name in command.list_commands(None):
+    for name in command.with_parts():
         yield from leaves(command.get_command(None, name), (*path, name))
 
 
@@ -62,7 +64,7 @@ def test_every_command_ends_its_help_with_an_example_that_it_takes() -> None:
 
 @pytest.mark.usefixtures("place")
 def test_an_example_with_a_misspelt_option_would_be_found() -> None:
-    command = dict(leaves())["eval", "score"]
+    command = dict(leaves())["eval", "run --for scores"]
     for words in ("DATASET --run RUN --metrc psnr", "DATASET", "DATASET --run RUN --workers many", "DATASET RUN --run RUN"):
         with pytest.raises(Exception, match=r"No such option|Missing|valid integer|unexpected"):
             command.make_context("score", shlex.split(words))
@@ -112,6 +114,39 @@ def test_the_dataset_may_still_be_an_option_and_is_told_to_be_an_argument(
     assert capsys.readouterr().err.count("the dataset is the first argument now: ") == 1
 
 
+FORMER = [
+    *[("eval", name) for name in typer.main.get_command(evaluate).former if name != "reinpaint"],
+    *[("eval", "reinpaint", name) for name in ("score", "grid", "stability", "selection", "paper")],
+]
+
+
+@pytest.mark.parametrize("words", FORMER, ids=" ".join)
+@pytest.mark.usefixtures("place")
+def test_a_former_name_does_the_same_as_before_and_tells_the_name_now(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ROOT
+    for word in words:
+        assert word not in command.list_commands(None)
+        command = command.get_command(None, word)
+    now = dict(leaves())[tuple(command.now.split(" ", 1))]
+    assert inspect.unwrap(command.callback) is inspect.unwrap(now.callback)
+    assert (command.hidden, now.hidden) == (True, False)
+    example = shlex.split(now.epilog.removeprefix(f"Example: inpaintbench {command.now}"))
+    with command.make_context(words[-1], example):
+        assert capsys.readouterr().err == f"note: `{words[-1]}` is `inpaintbench {command.now}` now\n"
+
+
+def test_eval_has_fifteen_commands_and_a_part_that_there_is_not_is_told_with_the_nearest() -> None:
+    assert len(typer.main.get_command(evaluate).list_commands(None)) <= 15  # type: ignore[arg-type]
+    refused = run_here("eval", "run", "DATASET", "--for", "score")
+    assert (refused.returncode, refused.stderr) == (2, "inpaintbench: unknown part of run 'score', did you mean 'scores'?\n")
+
+
+def test_every_parameter_of_every_command_says_what_it_is() -> None:
+    assert not [(path, one.name) for path, command in leaves() for one in command.params if one.name != "help" and not one.help]
+
+
 def test_the_help_of_the_program_says_of_each_command_what_it_says_itself() -> None:
     for name in ROOT.list_commands(None):  # type: ignore[attr-defined]
         assert ROOT.sentences[name] == ROOT.get_command(None, name).help.split("\n\n")[0]  # type: ignore[attr-defined]
@@ -153,9 +188,10 @@ def completed(shell: str, line: str, *, cwd: Path) -> list[str]:
 
 CASES: dict[str, tuple[str, set[str]]] = {
     "commands": ("inpaintbench e", {"export", "eval"}),
-    "commands of a group": ("inpaintbench eval reinpaint s", {"score", "stability", "selection"}),
-    "options": ("inpaintbench eval score DATASET --r", {"--run", "--random-weights", "--retry-rejected"}),
-    "metrics": ("inpaintbench eval score DATASET --metric ss", {"ssim"}),
+    "commands of a group": ("inpaintbench eval s", {"score-folders", "submit"}),
+    "parts of a command": ("inpaintbench eval run --for s", {"scores", "stability"}),
+    "options": ("inpaintbench eval run --for scores DATASET --r", {"--run", "--random-weights", "--retry-rejected"}),
+    "metrics": ("inpaintbench eval run --for scores DATASET --metric ss", {"ssim"}),
     "protocols": ("inpaintbench eval report DATASET --protocol devil/i", {"devil/imperfect"}),
     "methods": ("inpaintbench eval run DATASET --method tel", {"telea"}),
     "slices": ("inpaintbench eval run DATASET --slice s", {"size-low", "size-high", "split-test", "split-train"}),
@@ -178,7 +214,7 @@ def test_zsh_and_fish_complete_with_the_sentences_of_commands(place: Path) -> No
     for text in (zsh, fish):
         assert "export" in text
         assert "Freeze items into a dataset" in text
-    assert completed("fish", "inpaintbench eval score DATASET --metric ss", cwd=place)[0].split("\t")[0] == "ssim"
+    assert completed("fish", "inpaintbench eval run --for scores DATASET --metric ss", cwd=place)[0].split("\t")[0] == "ssim"
 
 
 def test_labels_of_a_run_folder_complete(place: Path) -> None:
@@ -195,7 +231,7 @@ def test_completing_asks_no_hub_and_imports_nothing_large(place: Path) -> None:
         "atexit.register(lambda: sys.stderr.write(' '.join(large.intersection(sys.modules))))\n"
         "from inpaintbench.__main__ import main; main()"
     )
-    words = "inpaintbench eval score nobody/nothing --metric ps"
+    words = "inpaintbench eval run --for scores nobody/nothing --metric ps"
     asked = {"_INPAINTBENCH_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": "5"}
     done = subprocess.run(
         [sys.executable, "-c", script], env=os.environ | asked, capture_output=True, text=True, check=False, cwd=place, timeout=60
@@ -208,7 +244,7 @@ def test_a_real_bash_completes_with_the_script_that_the_program_prints(place: Pa
     asked = os.environ | {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1", "PATH": f"{PROGRAM.parent}:{os.environ['PATH']}"}
     script = (
         "source <(inpaintbench --show-completion bash)\n"
-        "COMP_WORDS=(inpaintbench eval score DATASET --metric ps); COMP_CWORD=5\n"
+        "COMP_WORDS=(inpaintbench eval run --for scores DATASET --metric ps); COMP_CWORD=5\n"
         '_inpaintbench_completion inpaintbench; echo "${COMPREPLY[@]}"; complete -p inpaintbench\n'
     )
     done = subprocess.run(

@@ -22,9 +22,9 @@ from tests.eval.report.hand_made import dataset
 from typer.testing import CliRunner
 
 from inpaintbench import frozen
-from inpaintbench.cli import comparing
-from inpaintbench.cli.comparing import MOST_ROWS, compare_command, telling
+from inpaintbench.cli import reporting as comparing
 from inpaintbench.cli.options import expanded
+from inpaintbench.cli.reporting import MOST_ROWS, compare_command, telling
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.protocols.published import LEGACY as BY_FRAMES

@@ -13,8 +13,10 @@ import pytest
 from typer.testing import CliRunner
 
 import inpaintbench
-from inpaintbench.cli import app, doctor
-from inpaintbench.cli.doctor import LOOKED_FOR, Finding
+from inpaintbench.api import installation as doctor
+from inpaintbench.api.installation import LOOKED_FOR, Finding
+from inpaintbench.cli import app
+from inpaintbench.cli import doctor as command
 from inpaintbench.errors import how_to_install
 from inpaintbench.models.weights import known
 
@@ -99,7 +101,7 @@ def test_a_weights_file_with_other_bytes_is_damaged(monkeypatch: pytest.MonkeyPa
 
 def test_the_first_line_says_that_nothing_can_start() -> None:
     broken = [Finding("core", "NumPy", "broken", "ImportError: gone", "pip install numpy", core=True)]
-    first, counts, *rest = doctor._lines([Finding("core", "SciPy", "ok", "1", core=True), *broken], broken)
+    first, counts, *rest = command._lines([Finding("core", "SciPy", "ok", "1", core=True), *broken], broken)
     assert first == "You cannot start yet: 1 of the parts that all commands need is broken."
     assert counts == "1 ok, 0 absent, 0 warning, 1 broken"
     assert rest == ["\ncore", "  SciPy 1", "x NumPy broken: ImportError: gone; pip install numpy"]

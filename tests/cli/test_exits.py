@@ -30,7 +30,7 @@ USES = {
     "a folder that is not there": (("export", "freeze", "nowhere"), 1),
     "a file that is not there": (("curation", "label", "nowhere", "labels.csv"), 1),
     "no sources": (("build", "devil", "--sources", "nowhere", "--out", "w"), 1),
-    "no run folder": (("eval", "editboard", "--manifest", "none.csv", "--out", "r"), 1),
+    "no run folder": (("eval", "run", "--for=edits", "--manifest", "none.csv", "--out", "r"), 1),
     "a log that cannot be written": (("--log", "no/such/folder/log.jsonl", "masks", "presets"), 1),
 }
 
@@ -97,7 +97,7 @@ def test_a_traceback_goes_to_the_log_where_there_is_one_and_to_the_console_where
     assert not list(tmp_path.glob("*.traceback"))
 
 
-@pytest.mark.parametrize(("broken", "command"), [("rich", ["doctor"]), ("pyarrow", ["eval", "score", "dataset"])])
+@pytest.mark.parametrize(("broken", "command"), [("rich", ["doctor"]), ("pyarrow", ["eval", "run", "--for=scores", "dataset"])])
 def test_the_program_says_in_one_sentence_that_it_cannot_start(broken: str, command: list[str], tmp_path: Path) -> None:
     (tmp_path / f"{broken}.py").write_text("raise ImportError('libarrow.so.2600: cannot open shared object file')")
     source = str(Path(inpaintbench.__file__).parents[1])

@@ -21,17 +21,16 @@ NOTHING_FOLLOWS = {
     "annotate crowd", "annotate withdraw", "annotate close", "annotate resume", "annotate exclude", "annotate include",
     "annotate screen", "annotate status", "annotate plan", "annotate agreement", "annotate ranking", "annotate report",
     "annotate resolve", "annotate import", "annotate backup", "annotate restore",
-    "eval check", "eval verify", "eval score-folders", "eval table", "eval figure", "eval export", "eval analysis", "eval rank",
-    "eval diagnose",
-    "eval editboard",
-    "eval transcript", "eval compare", "eval align", "eval reinpaint score", "eval reinpaint grid", "eval reinpaint stability",
-    "eval reinpaint selection", "eval reinpaint paper", "eval list",
+    "eval check", "eval verify", "eval score-folders", "eval table", "eval figure", "eval table --for rows",
+    "eval report --for analysis", "eval table --for ranks", "eval diagnose", "eval run --for edits",
+    "eval report --for transcript", "eval compare", "eval align", "eval run --for reinpainting", "eval table --for reinpainting",
+    "eval run --for stability", "eval table --for selection", "eval table --for reinpainting-paper", "eval list",
 }  # fmt: skip
 # Tell what follows in words of their own, since it is no command or several.
 IN_WORDS = {
     "demo": "open the report in a browser", "annotate space": "hf upload", "annotate new": "then `inpaintbench annotate prepare",
     "annotate prepare": "next: {invite}`inpaintbench annotate serve",
-    "annotate export": "Label Studio", "eval results": "goes into the repository",
+    "annotate export": "Label Studio", "eval report --for hub": "goes into the repository",
 }  # fmt: skip
 
 
@@ -41,7 +40,7 @@ def commands(group: Any = None, name: str = "") -> Iterator[tuple[str, Any]]:
         yield name, inspect.unwrap(group.callback)
         return
     context = typer.Context(group)
-    for part in group.list_commands(context):
+    for part in group.with_parts():
         yield from commands(group.get_command(context, part), f"{name} {part}".strip())
 
 

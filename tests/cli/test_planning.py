@@ -10,15 +10,14 @@ import pytest
 from program import run_here
 
 from inpaintbench import video
-from inpaintbench.cli.build import pilot as pilots
-from inpaintbench.cli.build import telling
-from inpaintbench.cli.build.pilot import CLIPS_OF_FILM, PRESET_AXES, blob, pilot
 from inpaintbench.cli.build.planning import say_what_pairs_tell, warn_of_few_films
 from inpaintbench.errors import InputError
 from inpaintbench.eval.comparing.power import Design, effects_of, least_effect, needed
 from inpaintbench.executors.base import Rejection
-from inpaintbench.recipes import devil
+from inpaintbench.recipes import devil, telling
+from inpaintbench.recipes import pilot as pilots
 from inpaintbench.recipes.paired import Drawn
+from inpaintbench.recipes.pilot import CLIPS_OF_FILM, PRESET_AXES, blob, pilot
 from inpaintbench.types import Dataset, Hole, Slice
 from inpaintbench.workspace import Workspace
 

@@ -215,12 +215,17 @@ def test_fingerprints_are_built_scored_by_their_own_protocol_and_reported(tmp_pa
     assert done.returncode == 0, done.stderr
     folder = str(out / "exports" / "fingerprint")
     assert run_here("export", "verify", folder).returncode == 0
-    assert run_here("eval", "predict", folder, "--run", str(run), "--method", "blank", "--method", "median").returncode == 0
-    scored = run_here("eval", "score", folder, "--run", str(run))
+    assert (
+        run_here(
+            "eval", "run", "--for=predictions", folder, "--run", str(run), "--method", "blank", "--method", "median"
+        ).returncode
+        == 0
+    )
+    scored = run_here("eval", "run", "--for=scores", folder, "--run", str(run))
     assert "3 items scored under fingerprint/corrected, 0 without a value" in scored.stdout, scored.stderr
     reported = run_here("eval", "report", folder, "--run", str(run))
     assert reported.returncode == 0, reported.stderr
-    shown = run_here("eval", "predict", folder, "--run", str(run), "--method", "telea", "--oracle-mask")
+    shown = run_here("eval", "run", "--for=predictions", folder, "--run", str(run), "--method", "telea", "--oracle-mask")
     assert shown.returncode == 1
     assert "has no holes to show" in shown.stderr
 

@@ -1,4 +1,4 @@
-"""`eval analysis`, in this process."""
+"""`eval report --for analysis`, in this process."""
 
 from __future__ import annotations
 

@@ -21,11 +21,10 @@ from typer.testing import CliRunner
 from worlds import pan_clip
 
 from inpaintbench import video
-from inpaintbench.cli.checking import check_method
 from inpaintbench.cli.evaluate_options import any_method, label_of, program_constants
 from inpaintbench.cli.options import expanded
 from inpaintbench.cli.predicting import predict
-from inpaintbench.cli.running_methods import list_layouts, run
+from inpaintbench.cli.running_methods import check_method, list_layouts, run
 from inpaintbench.errors import InputError, RunError, UnknownNameError
 from inpaintbench.eval.adapters.checking import MADE, Checked
 from inpaintbench.eval.methods import METHODS

@@ -1,4 +1,4 @@
-"""`eval score`: precisions and made-up parameters, and what an interrupt leaves."""
+"""`eval run --for scores`: precisions and made-up parameters, and what an interrupt leaves."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def words(tmp_path: Path) -> tuple[str, ...]:
         made = predictions(workspace.blobs, dataset, name, level=level)
         workspace.write_table("predictions", f"predict.{name}", made, Prediction)
     place = (str(tmp_path / "data"), "--run", str(tmp_path / "run"), "--workers", "0", "--device", "cpu")
-    return ("eval", "score", *place, "--protocol", "devil/corrected")
+    return ("eval", "run", "--for=scores", *place, "--protocol", "devil/corrected")
 
 
 def digests(run: Path) -> dict[str, str]:

@@ -71,7 +71,19 @@ def stopped_prediction(dataset: Path, folder: Path, number: signal.Signals) -> P
     marks.mkdir()
     (folder / "method.py").write_text(PROGRAM)
     program = shlex.join([sys.executable, str(folder / "method.py"), "{input}", "{output}", str(marks)])
-    words = ("eval", "predict", dataset, "--run", run, "--workers", "1", "--command", f"mine={program}", "--despite-check")
+    words = (
+        "eval",
+        "run",
+        "--for=predictions",
+        dataset,
+        "--run",
+        run,
+        "--workers",
+        "1",
+        "--command",
+        f"mine={program}",
+        "--despite-check",
+    )
     ledger = run / "ledger" / "predict.mine.jsonl"
     before = lines(ledger)
     stop(number, *words, when=lambda: lines(ledger) == before + DONE)
@@ -83,7 +95,7 @@ def test_what_was_predicted_before_a_signal_is_scored_and_the_rest_is_said(
     dataset: Path, tmp_path: Path, number: signal.Signals
 ) -> None:
     run = stopped_prediction(dataset, tmp_path, number)
-    done = run_here("eval", "score", dataset, "--run", run, "--metric", "psnr", "--workers", "0")
+    done = run_here("eval", "run", "--for=scores", dataset, "--run", run, "--metric", "psnr", "--workers", "0")
     assert done.returncode == 0, done.stderr
     assert "predict.mine was stopped after 4 of 6" in done.stderr
     assert "mine was not run on 2 of 6 items" in done.stdout
@@ -96,25 +108,42 @@ def test_what_was_predicted_before_a_signal_is_scored_and_the_rest_is_said(
 @pytest.mark.long
 def test_the_same_command_goes_on_and_then_nothing_is_said_any_more(dataset: Path, tmp_path: Path) -> None:
     run = stopped_prediction(dataset, tmp_path, signal.SIGKILL)
-    assert "predict.mine was stopped after 4 of 6" in run_here("eval", "score", dataset, "--run", run).stderr
-    assert "predict.mine was stopped after 4 of 6" in run_here("eval", "rank", dataset, "--run", run).stderr  # while it is so
+    assert "predict.mine was stopped after 4 of 6" in run_here("eval", "run", "--for=scores", dataset, "--run", run).stderr
+    assert (
+        "predict.mine was stopped after 4 of 6" in run_here("eval", "table", "--for=ranks", dataset, "--run", run).stderr
+    )  # while it is so
     for path in (tmp_path / "marks").iterdir():
         path.unlink()
     program = shlex.join([sys.executable, str(tmp_path / "method.py"), "{input}", "{output}", str(tmp_path / "marks")])
-    again = ("eval", "predict", dataset, "--run", run, "--workers", "0", "--command", f"mine={program}", "--despite-check")
+    again = (
+        "eval",
+        "run",
+        "--for=predictions",
+        dataset,
+        "--run",
+        run,
+        "--workers",
+        "0",
+        "--command",
+        f"mine={program}",
+        "--despite-check",
+    )
     assert run_here(*again).returncode == 0
     assert len(list((tmp_path / "marks").iterdir())) == ITEMS - DONE
     assert len(Workspace(run).table("predictions", Prediction)) == ITEMS
-    assert "stopped" not in run_here("eval", "score", dataset, "--run", run).stderr
+    assert "stopped" not in run_here("eval", "run", "--for=scores", dataset, "--run", run).stderr
 
 
 @pytest.mark.long
 def test_a_stopped_run_takes_nothing_from_what_an_earlier_one_left(dataset: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
-    assert run_here("eval", "predict", dataset, "--run", run, "--method", "mine=telea", "--workers", "0").returncode == 0
+    assert (
+        run_here("eval", "run", "--for=predictions", dataset, "--run", run, "--method", "mine=telea", "--workers", "0").returncode
+        == 0
+    )
     before = Workspace(run).table("predictions", Prediction)
     assert stopped_prediction(dataset, tmp_path, signal.SIGKILL) == run
-    done = run_here("eval", "score", dataset, "--run", run, "--metric", "psnr", "--workers", "0")
+    done = run_here("eval", "run", "--for=scores", dataset, "--run", run, "--metric", "psnr", "--workers", "0")
     assert done.returncode == 0
     assert "predict.mine was stopped after 4 of 6" in done.stderr
     assert "earlier run" in done.stderr
@@ -133,10 +162,10 @@ def test_what_was_scored_before_an_interrupt_is_reported_but_not_for_other_predi
         return score_together(*arguments, **named)
 
     score_together = score_item.score_together
-    predict = ("eval", "predict", dataset, "--run", run, "--workers", "0", "--method")
+    predict = ("eval", "run", "--for=predictions", dataset, "--run", run, "--workers", "0", "--method")
     assert run_here(*predict, "telea").returncode == 0
     monkeypatch.setattr(score_item, "score_together", score_some)
-    assert run_here("eval", "score", dataset, "--run", run, "--metric", "psnr", "--workers", "0").returncode == 130
+    assert run_here("eval", "run", "--for=scores", dataset, "--run", run, "--metric", "psnr", "--workers", "0").returncode == 130
     monkeypatch.undo()
     done = run_here("eval", "report", dataset, "--run", run)
     assert done.returncode == 0, done.stderr

@@ -29,7 +29,7 @@ def place(tmp_path: Path) -> Path:
     dataset = write_items(tmp_path / "DATASET", count=2, frames=(2, 2))
     write_one_file(tmp_path / "DATASET", dataset)
     words = ("--run", tmp_path / "RUN", "--method", "telea", "--workers", "0")
-    assert run_here("eval", "predict", tmp_path / "DATASET", *words).returncode == 0
+    assert run_here("eval", "run", "--for=predictions", tmp_path / "DATASET", *words).returncode == 0
     return tmp_path
 
 

@@ -85,7 +85,7 @@ def _follow(blocks: list[Block], world: World) -> None:
 
 def _called(words: list[str], world: World) -> str:
     world.provide(words)
-    workers = ["--workers", "0"] if words[1:3] in (["eval", "predict"], ["curation", "measure"], ["curation", "clips"]) else []
+    workers = ["--workers", "0"] if words[1:3] in (["eval", "run"], ["curation", "measure"], ["curation", "clips"]) else []
     size = ["--size", "128x80"] if words[1:3] == ["curation", "clips"] else []
     done = run_here(*words[1:], *workers, *size)
     assert done.returncode == 0, f"{words}\n{done.stdout}\n{done.stderr}"

@@ -174,7 +174,7 @@ def run_of(recipe: str, *methods: str, score: bool = True) -> Maker:
         (folder.parent / "mine.py").write_text(MINE)  # of this run alone: another process may be writing its own
         program("eval", "run", root, "--run", folder, *given, "--workers", "0", cwd=folder.parent)
         if score:
-            program("eval", "score", root, "--run", folder, "--workers", "0")
+            program("eval", "run", "--for=scores", root, "--run", folder, "--workers", "0")
 
     return copied(f"run-{recipe}-{'-'.join(methods)}".replace(":", "."), make)
 

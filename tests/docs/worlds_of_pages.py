@@ -133,7 +133,7 @@ def _network(folder: Path, shared: Path) -> None:
 def _as_published(folder: Path, shared: Path) -> None:
     things.GIVEN["RUN"](folder, shared)
     root = once(shared, "devil", lambda path: RECIPES["devil"](path, shared)) / "exports" / "devil"
-    program("eval", "score", root, "--run", folder, "--protocol", "devil/as-published", "--workers", "0")
+    program("eval", "run", "--for=scores", root, "--run", folder, "--protocol", "devil/as-published", "--workers", "0")
 
 
 def _with_a_film_to_take_out(folder: Path, shared: Path) -> None:
@@ -175,8 +175,8 @@ def _tutorial_run(folder: Path, shared: Path) -> None:
     root = folder.with_name("pans") / "exports" / "devil"
     tutorial(_BUILDER, "pans")(folder.with_name("pans"), shared)
     methods = ("--method", "telea", "--method", "temporal_median")
-    program("eval", "predict", root, "--run", folder, *methods, "--workers", "0")
-    program("eval", "score", root, "--run", folder, "--workers", "0")
+    program("eval", "run", "--for=predictions", root, "--run", folder, *methods, "--workers", "0")
+    program("eval", "run", "--for=scores", root, "--run", folder, "--workers", "0")
 
 
 def _matched(path: Path, shared: Path) -> None:

@@ -88,7 +88,7 @@ def test_no_metric_depends_on_any_offset(name: str) -> None:
     check_everywhere_alike(name, range(BYTES_APART))
 
 
-# Through the whole of `eval score`: decoding, workers, ledgers and tables.
+# Through the whole of `eval run --for scores`: decoding, workers, ledgers and tables.
 
 ITEMS = 3
 SCORED = {

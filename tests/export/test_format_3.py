@@ -53,8 +53,10 @@ def test_it_is_loaded_and_scored(old: Path, tmp_path: Path, monkeypatch: pytest.
     rows = load_dataset(str(old), "low", split="test").cast_column("truth", Video(decode=False)).remove_columns("hole")
     assert [row["item_id"] for row in rows] == ["i1", "i0"]
     run = ("--run", tmp_path / "run")
-    assert run_here("eval", "predict", old, *run, "--method", "telea", "--workers", "0").returncode == 0
-    done = run_here("eval", "score", old, *run, "--protocol", "devil/corrected", "--metric", "psnr", "--workers", "0")
+    assert run_here("eval", "run", "--for=predictions", old, *run, "--method", "telea", "--workers", "0").returncode == 0
+    done = run_here(
+        "eval", "run", "--for=scores", old, *run, "--protocol", "devil/corrected", "--metric", "psnr", "--workers", "0"
+    )
     assert done.returncode == 0, done.stderr
 
 

@@ -548,7 +548,7 @@ def test_clips_without_a_truth_are_published_with_their_masks_alone(
         assert (view.hole == video.read_hole(folder / row["object_mask_file_name"])).all()
     assert "held back" not in (folder / "README.md").read_text()
     assert run_here("eval", "run", folder, "--run", tmp_path / "run", "--method", "telea", "--workers", "0").returncode == 0
-    told = run_here("eval", "score", folder, "--run", tmp_path / "run", "--workers", "0")
+    told = run_here("eval", "run", "--for=scores", folder, "--run", tmp_path / "run", "--workers", "0")
     assert told.returncode == 0, told.stdout + told.stderr
     assert "removal/unpaired" in told.stdout + told.stderr
     report = run_here("eval", "report", folder, "--run", tmp_path / "run")

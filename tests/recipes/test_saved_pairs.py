@@ -13,7 +13,7 @@ import pytest
 from built import check_published
 
 from inpaintbench import video
-from inpaintbench.cli.build.cutting import SAVED_DEFAULTS, TURN_DEFAULTS
+from inpaintbench.cli.build.running import SAVED_DEFAULTS, TURN_DEFAULTS
 from inpaintbench.errors import InputError
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.scoring.predict import MethodSpec
@@ -180,7 +180,9 @@ def test_items_that_cannot_be_inpainted_again_are_left_out(tmp_path: Path) -> No
     few = [{**dataset.items[0], "second_hole_file_names": []}, dataset.items[1]]
     protocol, fill = PROTOCOLS.get("reinpaint/corrected"), MethodSpec("telea", "telea")
     setting = setting_of(protocol, second=fill, masks=1, patches=None)
-    with pytest.raises(InputError, match=r"no second masks for 1 of 2 items, such as .*: `eval reinpaint` with --ratio"):
+    with pytest.raises(
+        InputError, match=r"no second masks for 1 of 2 items, such as .*: `eval run --for reinpainting` with --ratio"
+    ):
         checked(setting, replace(dataset, items=tuple(few)))
 
 

@@ -15,7 +15,7 @@ import pytest
 from skimage import data
 
 from inpaintbench import video
-from inpaintbench.cli import doctor
+from inpaintbench.api import installation as doctor
 from inpaintbench.errors import InputError
 from inpaintbench.eval.adapters.fitting import ceiling_db
 from inpaintbench.video import encoding as encoders

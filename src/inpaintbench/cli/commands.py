@@ -12,9 +12,13 @@ from typing import Any, ClassVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console
+from inpaintbench.errors import UnknownNameError
 
 DATASET = "--dataset"
+# Option that says which part of a command's work is asked for: `eval run --for scores` is a command with options of its own.
+FOR = "--for"
 # How the last paragraph of a command's docstring begins that becomes its epilog.
 EXAMPLE = "Example:"
 
@@ -25,23 +29,28 @@ def group(
     help: str,  # noqa: A002 - Typer's own name
     sentences: Mapping[str, str] = MappingProxyType({}),
     panels: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    former: Mapping[str, str] = MappingProxyType({}),
     usual: str | None = None,
     **options: Any,
 ) -> typer.Typer:
     """A group of commands.
 
     Args:
-        commands: name -> ``module:name`` of a function, or of the ``typer.Typer`` of a group below.
+        commands: name -> ``module:name`` of a function, or of the ``typer.Typer`` of a group below; ``run --for scores`` is the
+            name of a part of the command ``run``.
         help: what the group is for.
         sentences: name -> what the command says of itself; where all are here, the group's help imports none of them.
         panels: title -> the commands that stand under it in help, each command once; one panel where none are given.
+        former: former name -> the name now, as it is typed behind the program's; it does the same and says so, and no help
+            lists it. "" for a group whose commands say it.
         usual: the command that is meant where none is named.
         options: further ones of ``typer.Typer``.
     """
-    texts, titles, default = sentences, panels or {"Commands": tuple(commands)}, usual
+    shown = tuple(name for name in commands if " " not in name and name not in former)
+    texts, titles, old, default = sentences, panels or {"Commands": shown}, former, usual
 
     class Group(_Group):
-        addresses, sentences, panels, usual = commands, texts, titles, default
+        addresses, sentences, panels, former, usual = commands, texts, titles, old, default
 
     plain = {"add_completion": False, "rich_markup_mode": None}
     made = typer.Typer(cls=Group, no_args_is_help=True, help=help, **plain | options)
@@ -56,6 +65,9 @@ def _nothing() -> None:
 class Command(TyperCommand):
     """A command whose docstring ends with an example; it is the epilog, in one line that can be copied."""
 
+    now: str = ""
+    """What a former name is called now."""
+
     def __init__(self, *positional: Any, **options: Any) -> None:
         text, mark, example = (options.get("help") or "").rpartition(f"\n\n{EXAMPLE} ")
         if mark:
@@ -64,12 +76,12 @@ class Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Takes the dataset, which is the first argument, as the option ``--dataset`` too: older commands have it there."""
+        if self.now and not ctx.resilient_parsing:
+            console.warn(f"note: `{ctx.command_path}` is `inpaintbench {self.now}` now")
         first = self.params[0] if self.params else None
-        places = [place for place, word in enumerate(args) if word == DATASET or word.startswith(f"{DATASET}=")]
-        if places and first is not None and first.name == "dataset" and first.param_type_name == "argument":
-            place, old = places[0], args[places[0]]
-            value = [old.partition("=")[2]] if "=" in old else args[place + 1 : place + 2]
-            args = [*value, *args[:place], *args[place + (1 if "=" in old else 2) :]]
+        value, others = _taken(args, DATASET)
+        if value is not None and first is not None and first.name == "dataset" and first.param_type_name == "argument":
+            args = [*value, *others]
             if not ctx.resilient_parsing:
                 console.warn(f"note: the dataset is the first argument now: {ctx.command_path} {' '.join(value)} ...")
         if ctx.resilient_parsing and args and args[-1].startswith("-"):
@@ -93,6 +105,16 @@ class Command(TyperCommand):
             formatter.write(f"  {self.epilog}\n")
 
 
+def _taken(args: list[str], option: str) -> tuple[list[str] | None, list[str]]:
+    """The value of an option among ``args``, [] where it stands last and None where it is not there; and the other words."""
+    place = next((place for place, word in enumerate(args) if word == option or word.startswith(f"{option}=")), None)
+    if place is None:
+        return None, args
+    _, equals, value = args[place].partition("=")
+    values = [value] if equals else args[place + 1 : place + 2]
+    return values, [*args[:place], *args[place + (1 if equals else 2) :]]
+
+
 def panel_of(parameter: Any) -> str:
     """The title that a parameter stands under in help."""
     return "Arguments" if parameter.param_type_name == "argument" else parameter.rich_help_panel or "Options"
@@ -102,6 +124,7 @@ class _Group(TyperGroup):
     addresses: ClassVar[Mapping[str, str]]
     sentences: ClassVar[Mapping[str, str]]
     panels: ClassVar[Mapping[str, Sequence[str]]]
+    former: ClassVar[Mapping[str, str]]
     usual: ClassVar[str | None]
     _unloaded = False
 
@@ -111,20 +134,44 @@ class _Group(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Puts the usual command, if there is one, in front of what names none."""
-        names_one = not args or args[0] == "--help" or args[0] in self.addresses
+        names_one = not args or args[0] == "--help" or args[0] in self.addresses or args[0] in self.former
         return super().parse_args(ctx, args if names_one or self.usual is None else [self.usual, *args])
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
-        """Names in the order of the table."""
-        return list(self.addresses)
+        """Names in the order of the table, without former ones and parts."""
+        return [name for name in self.addresses if " " not in name and name not in self.former]
+
+    def with_parts(self) -> list[str]:
+        """The same with the parts of commands."""
+        return [name for name in self.addresses if name not in self.former]
+
+    def parts(self, name: str) -> dict[str, str]:
+        """What a command can be asked to do alone -> the name of the command that does it."""
+        beginning = f"{name} {FOR} "
+        return {key.removeprefix(beginning): key for key in self.addresses if key.startswith(beginning)}
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
         """The command, or None."""
-        if cmd_name not in self.addresses:
+        now = self.former.get(cmd_name, "")
+        address = self.addresses.get(cmd_name) or self.addresses.get(now.partition(" ")[2])
+        if address is None:
             return None
         if self._unloaded:
             return TyperCommand(cmd_name, help=self.sentences.get(cmd_name))
-        return _command(cmd_name, self.addresses[cmd_name])
+        made = _command(cmd_name, address, tuple(self.parts(cmd_name)))
+        if cmd_name in self.former:
+            made.now, made.hidden = now, True
+        return made
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that the first word names, or the part of it that its option ``--for`` names."""
+        parts, (value, others) = self.parts(args[0]), _taken(args, FOR)
+        if parts and value:
+            if value[0] in parts:
+                return super().resolve_command(ctx, [parts[value[0]], *others[1:]])
+            if not ctx.resilient_parsing:
+                raise UnknownNameError(unknown_name(f"part of {args[0]}", value[0], parts))
+        return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
         """Names, with sentences where these are here: to import all commands at every press of the key takes too long."""
@@ -133,9 +180,9 @@ class _Group(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Names and sentences under the titles of their panels, in columns of one width."""
-        widest = max(len(name) for name in self.addresses)
+        widest = max((len(name) for name in self.list_commands(ctx)), default=0)
         with self._left_unloaded() if self.sentences.keys() >= self.addresses.keys() else nullcontext():
-            for title, names in self.panels.items():
+            for title, names in self.panels.items() if widest else ():
                 rows = [(f"{name:<{widest}}", self.get_command(ctx, name)) for name in names]
                 limit = formatter.width - 6 - widest
                 with formatter.section(title):
@@ -153,7 +200,7 @@ class _Group(TyperGroup):
 
 
 @lru_cache(maxsize=256)
-def _command(name: str, address: str) -> Any:
+def _command(name: str, address: str, parts: tuple[str, ...]) -> Any:
     from inpaintbench.cli.options import expanded  # which imports more than the help of the program needs
 
     module, _, attribute = address.partition(":")
@@ -162,7 +209,7 @@ def _command(name: str, address: str) -> Any:
         made: Any = typer.main.get_group(built)
     else:
         alone = typer.Typer(add_completion=False, rich_markup_mode=None)
-        alone.command(name, cls=Command)(expanded(built))
+        alone.command(name, cls=Command)(expanded(built, parts))
         made = typer.main.get_command(alone)
     made.name = name
     return made

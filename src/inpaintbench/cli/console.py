@@ -14,9 +14,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, NoReturn
 
 from annotated_types import Ge, Le
+from rich import table as tables
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -28,14 +29,12 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
-from rich.table import Table
 from rich.text import Text
 
 from inpaintbench.catalogue import Catalogue, Leaf
 from inpaintbench.cli import logs
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import Natural, argument, bundle, option
-from inpaintbench.cli.words import check_constants, pair
+from inpaintbench.cli.options import Natural, argument, bundle, check_constants, option, pair, parameter
 from inpaintbench.errors import VerifyError, WorkspaceError
 from inpaintbench.executors import STOP_ASKED, default_workers
 from inpaintbench.files import without_controls
@@ -252,7 +251,7 @@ def say(sentence: str) -> None:
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """A table on standard output; numbers to the right."""
     rows = list(rows)
-    table = Table(title=title, title_justify="left", title_style="bold")
+    table = tables.Table(title=title, title_justify="left", title_style="bold")
     for place, column in enumerate(columns):
         numeric = bool(rows) and all(isinstance(row[place], int | float) for row in rows)
         table.add_column(column, justify="right" if numeric else "left", overflow="fold")
@@ -346,10 +345,36 @@ def print_json(answer: object) -> None:
 
 def tell(sentence: str, answer: object, *, as_json: bool) -> None:
     """What a command has done: a sentence for people, its facts for scripts."""
-    if as_json:
-        print_json(answer)
-    else:
-        say(sentence)
+    Answer(answer, sentence).tell(as_json=as_json)
+
+
+class Table(NamedTuple):
+    """A table for ``print_table``."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Iterable[Sequence[object]]
+
+
+class Answer:
+    """What a command has to say, which returns it: its facts for scripts, where ``--json`` asks for them, and for people what is
+    ``shown``. The annotation alone gives a command that option.
+    """
+
+    parameters: ClassVar = (parameter("as_json", AsJson, False),)
+
+    def __init__(self, facts: object, *shown: str | Table) -> None:
+        self.facts, self.shown = facts, shown
+
+    def tell(self, *, as_json: bool) -> None:
+        """Print the one or the other."""
+        if as_json:
+            print_json(self.facts)
+        for one in () if as_json else self.shown:
+            if isinstance(one, str):
+                say(one)
+            else:
+                print_table(*one)
 
 
 def _plain(value: Any) -> Any:

@@ -7,8 +7,7 @@ from typing import Annotated, Any
 
 from inpaintbench.catalogue import joined
 from inpaintbench.cli import console
-from inpaintbench.cli.build.cutting import CutAs, Cuts
-from inpaintbench.cli.build.running import Described, Describing, Owned, Owning, make_recipe
+from inpaintbench.cli.build.running import CutAs, Cuts, Described, Describing, Owned, Owning, make_recipe
 from inpaintbench.cli.commands import group
 from inpaintbench.cli.console import (
     Anywhere,

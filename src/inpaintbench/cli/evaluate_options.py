@@ -1,4 +1,4 @@
-"""Arguments and options that several `eval` commands share; methods as people type them."""
+"""What `eval` commands share: options, methods as people type them, and a run folder with what is held back of its dataset."""
 
 from __future__ import annotations
 
@@ -10,18 +10,35 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
+from inpaintbench import frozen
 from inpaintbench.catalogue import unknown_name
-from inpaintbench.cli import completing, console
+from inpaintbench.cli import console
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import Among, argument, bundle, option
-from inpaintbench.cli.words import check_name
+from inpaintbench.cli.options import (
+    Among,
+    More,
+    argument,
+    bundle,
+    check_name,
+    complete_labels,
+    complete_slices,
+    option,
+    parse_dataset,
+)
 from inpaintbench.compute import Compute, Device, Precision
-from inpaintbench.errors import UnknownNameError
+from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval.adapters.layouts import SUFFIX, layout_of, presets
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.metrics import METRICS
-from inpaintbench.eval.protocols import PROTOCOLS
+from inpaintbench.eval.protocols import PROTOCOLS, usual
+from inpaintbench.eval.results.tables import Results
+from inpaintbench.eval.scoring.effort import Effort
+from inpaintbench.eval.scoring.parts import held_back_words, open_part
 from inpaintbench.eval.scoring.predict import MethodSpec
+from inpaintbench.eval.scoring.run_folder import BETWEEN, bind, references_in, remembered, scores_of
+from inpaintbench.executors.unfinished import stopped
+from inpaintbench.types import Dataset
+from inpaintbench.workspace import Workspace
 
 _LABELLED = re.compile(r"([^=,:\s\[]+)=(.+)", re.DOTALL)
 _OTHER_WAYS = "MODULE:NAME, or LABEL=PROGRAM that can be run"
@@ -114,7 +131,7 @@ def _is_program(text: str, folder: str | None) -> bool:
 def dataset_argument(default: str | None = None) -> Any:
     """The metadata of the argument that is a dataset; ``default`` says when none is needed."""
     words = "A frozen dataset: the folder with dataset.json, or OWNER/NAME[@REVISION] of the Hub."
-    return argument(words, default=default, parser=completing.dataset, metavar="DATASET")
+    return argument(words, default=default, parser=parse_dataset, metavar="DATASET")
 
 
 InDataset = Annotated[Path, dataset_argument()]
@@ -138,10 +155,11 @@ SomeSlices = Annotated[
     list[str] | None,
     option(
         "Only items of this slice, or of a split (split-test); may be given again.", "--slice", default="all items",
-        metavar="NAME", autocompletion=completing.slices,
+        metavar="NAME", autocompletion=complete_slices,
     ),
 ]  # fmt: skip
-Label = Annotated[str, argument("A method's label.", metavar="A", parser=label_of, autocompletion=completing.labels)]
+LabelText = Annotated[str, More(parser=label_of, autocompletion=complete_labels)]
+SliceName = Annotated[str, More(autocompletion=complete_slices)]
 RandomWeights = Annotated[
     int | None, option("Made-up parameters for networks, to try things out; no report takes such scores.", metavar="SEED")
 ]
@@ -177,3 +195,50 @@ class Networks:
 
 
 OfNetworks = Annotated[Networks, bundle(Networks)]
+
+
+def opened(run: Path) -> Workspace:
+    """The run folder ``run``, with what a run that was stopped had finished; says in a sentence which those are.
+
+    Raises:
+        InputError: nothing was predicted there. WorkspaceError: another run holds it.
+    """
+    if not (run / "workspace.json").exists():
+        raise InputError(f"no run folder {str(run)!r}; `inpaintbench eval run DATASET --run {run}` makes it")
+    workspace = Workspace(run, create=False)
+    for step in stopped(workspace):
+        console.warn(str(step))
+    return workspace
+
+
+def scorable(root: Path) -> Dataset:
+    """The items of a frozen dataset that can be scored; says in a sentence what is held back of it.
+
+    Raises:
+        InputError: the truth of every item is held back, or no frozen dataset is there.
+    """
+    whole = frozen.load(root)
+    part = open_part(whole)
+    if part is not whole:
+        console.warn(str(held_back_words(whole)))
+    return part
+
+
+def results_of(run: Path, root: Path, protocol: str | None) -> Results:
+    """The scores of a run folder under a protocol, by default the usual one of the dataset, as tables.
+
+    Raises:
+        InputError: the run is for another dataset, has no scores under the protocol, or scores older than its predictions.
+    """
+    dataset, workspace = scorable(root), opened(run)
+    with workspace.locked():
+        bind(workspace, root)
+        chosen = PROTOCOLS.get(protocol or usual(dataset))
+        scores, compared = scores_of(workspace, dataset, root, chosen.name)
+        efforts = kept_between_items(workspace)
+    return Results(dataset, scores, protocol=chosen, slice_scores=compared, references=references_in(workspace), efforts=efforts)
+
+
+def kept_between_items(workspace: Workspace) -> dict[str, Effort]:
+    """Label -> what is known of what its method kept of an item for another, and no more of its effort."""
+    return {label: Effort(between_items=word) for label, word in remembered(workspace, BETWEEN).items()}

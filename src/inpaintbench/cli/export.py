@@ -11,10 +11,9 @@ from inpaintbench.benchmarks import benchmark_of
 from inpaintbench.cli import console
 from inpaintbench.cli.build.running import Described, Describing
 from inpaintbench.cli.commands import group
-from inpaintbench.cli.console import AsJson, InWorkspace, print_json
+from inpaintbench.cli.console import Answer, AsJson, InWorkspace, print_json
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import Among, Positive, option
-from inpaintbench.cli.words import check_constants
+from inpaintbench.cli.options import Among, Positive, check_constants, option
 from inpaintbench.errors import InputError, VerifyError
 from inpaintbench.export import removed
 from inpaintbench.export.diff import is_hub_name
@@ -135,8 +134,7 @@ def convert(
     out: Path,
     slices: list[str] | None = None,
     shard_megabytes: Positive | None = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Write a frozen dataset in another layout. It is checked against its manifest.
 
     Args:
@@ -152,10 +150,9 @@ def convert(
     check_constants(LAYOUTS.get(layout), constants, called=f"layout {layout!r}")
     with console.progress() as shown:
         made = convert_dataset(dataset, layout=layout, out=out, slices=slices or (), constants=constants, progress=shown)
-    if as_json:
-        print_json(made)
-        return
-    console.say(f"{made.items} items of {made.slices} slices in {made.files} files, {made.bytes / 1e6:.1f} MB: {made.folder}")
+    return Answer(
+        made, f"{made.items} items of {made.slices} slices in {made.files} files, {made.bytes / 1e6:.1f} MB: {made.folder}"
+    )
 
 
 def verify(

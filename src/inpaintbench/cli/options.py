@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import MISSING, dataclass, fields
 from functools import reduce, wraps
@@ -36,13 +36,19 @@ import typer
 from annotated_types import Ge, Le  # what pydantic writes bounds with
 from typer.models import ParameterInfo
 
-from inpaintbench.cli import completing
 from inpaintbench.cli.exits import UsageError
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from inpaintbench.recipes.options import Option
+import difflib
+import json
+import os
+from pathlib import Path
+
+from inpaintbench.catalogue import pick
+from inpaintbench.steps import predicted_label
 
 Value = TypeVar("Value")
 Natural = Annotated[int, Ge(0)]
@@ -59,6 +65,16 @@ _NOT_OPTIONS = ("Raises", "Returns", "Example")
 _TITLE = re.compile(r"([A-Z][\w ]*):")
 _ENTRY = re.compile(r"    (\w+)( --\S+)?(?: \((.+?)\))?: (.*)")
 _DEFAULT = re.compile(r" \[default: (.*)\]$")
+
+
+class More:
+    """What else Typer is told of an option or argument of a kind, such as its ``parser``."""
+
+    def __init__(self, **given: Any) -> None:
+        self.given = given
+
+
+Folder = Annotated[Path, More(exists=True, file_okay=False)]
 
 
 @dataclass(frozen=True)
@@ -82,14 +98,14 @@ def option(
         more: further ones of ``typer.Option``.
     """
     if among is not None:
-        more["autocompletion"] = completing.names(among)
+        more["autocompletion"] = complete_names(among)
     return typer.Option(*names, help=words, show_default=default or True, rich_help_panel=panel, **more)
 
 
 def argument(words: str, *, default: str | None = None, among: Iterable[str] | None = None, **more: Any) -> Any:
     """The metadata of an argument, as ``option`` has it."""
     if among is not None:
-        more["autocompletion"] = completing.names(among)
+        more["autocompletion"] = complete_names(among)
     return typer.Argument(help=words, show_default=default or True, **more)
 
 
@@ -107,13 +123,12 @@ class _Entry:
         """Of the parameter ``name``, whose annotation has ``marks``."""
         among = next((mark.known for mark in marks if isinstance(mark, Among)), None)
         words = self.help.replace("{names}", ", ".join(among or ()))
+        more = bounds(marks) | {name: value for mark in marks if isinstance(mark, More) for name, value in mark.given.items()}
         if is_argument:
-            return argument(words, default=self.default, among=among, metavar=self.metavar, **bounds(marks))
+            return argument(words, default=self.default, among=among, metavar=self.metavar, **more)
         word = self.word or (f"--{name.replace('_', '-')}" if is_flag else None)
         panel = None if self.panel in ARGS else self.panel
-        return option(
-            words, *filter(None, [word]), default=self.default, among=among, panel=panel, metavar=self.metavar, **bounds(marks)
-        )
+        return option(words, *filter(None, [word]), default=self.default, among=among, panel=panel, metavar=self.metavar, **more)
 
 
 def bounds(marks: Iterable[Any]) -> dict[str, Any]:
@@ -219,8 +234,13 @@ def _bare(annotation: Any) -> tuple[Any, list[Any]]:
     return kind, [mark for marks in marks_of for mark in marks]
 
 
-def expanded(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A command as Typer reads it: with help of its docstring, and the options of its bundles in the place of these."""
+def expanded(function: Callable[..., Any], parts: Sequence[str] = ()) -> Callable[..., Any]:
+    """A command as Typer reads it: with help of its docstring, and the options of its bundles in the place of these.
+
+    Args:
+        function: the command.
+        parts: what it can be asked to do alone, as its option ``--for`` lists; the group takes that to another command.
+    """
     text, entries = divided(function.__doc__ or "")
     signature = inspect.signature(function, eval_str=True)
     joined = _joined(
@@ -231,11 +251,21 @@ def expanded(function: Callable[..., Any]) -> Callable[..., Any]:
         function,
     )
 
-    @wraps(function)
-    def command(**given: Any) -> Any:
-        return joined.make(**given)
+    # What a command answers with may take options of its own, as ``console.Answer`` does.
+    of_answer = getattr(signature.return_annotation, "parameters", ())
 
-    command.__signature__ = inspect.Signature(joined.parameters)  # type: ignore[attr-defined] # what Typer reads
+    @wraps(function)
+    def command(part_: str | None = None, **given: Any) -> None:  # noqa: ARG001 - where it is given, another command runs
+        how = {one.name: given.pop(one.name) for one in of_answer}
+        answer = joined.make(**given)
+        if of_answer:
+            answer.tell(**how)
+
+    asked = [*joined.parameters, *of_answer]
+    if parts:
+        words = f"Something else of the kind, with options of its own: {', '.join(parts)}; --help after it tells them."
+        asked.append(parameter("part_", Annotated[str | None, option(words, "--for", among=parts, default="none")], None))
+    command.__signature__ = inspect.Signature(asked)  # type: ignore[attr-defined] # what Typer reads
     command.__annotations__, command.__doc__ = {}, text
     return command
 
@@ -289,3 +319,131 @@ def _of_field(recipe: type[BaseModel], name: str, mark: Option) -> inspect.Param
     )  # fmt: skip
     made.show_default = shown or False
     return parameter(name, Annotated[(list[str] if get_origin(kind) is tuple else kind) | None, made], None)  # type: ignore[operator]
+
+
+# Environment variable that shells set when they ask for completions.
+_PROMISE = "_INPAINTBENCH_COMPLETE"
+
+
+def complete_names(known: Iterable[str]) -> Callable[[str], list[str]]:
+    """Completes with some of ``known``: a catalogue or any collection of names."""
+
+    def complete(incomplete: str) -> list[str]:
+        return [name for name in known if name.startswith(incomplete)]
+
+    return complete
+
+
+def complete_slices(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Completes with the slices and splits of the frozen dataset that the command line names."""
+    try:
+        from inpaintbench import manifest
+
+        dataset = manifest.load(str(ctx.params.get("dataset")))
+        splits = dict.fromkeys(f"split-{split or 'test'}" for split in manifest.column(dataset, "split"))
+        candidates = [*(part.name for part in dataset.slices), *splits]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+    return [name for name in candidates if name.startswith(incomplete)]
+
+
+def complete_labels(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Completes with the methods that the run folder of the command line holds predictions or scores of."""
+    tables = Path(str(ctx.params.get("run"))) / "tables" / "predictions"
+    labels = sorted(label for path in tables.glob("*.parquet") if (label := predicted_label(path.stem)) is not None)
+    return [name for name in labels if name.startswith(incomplete)]
+
+
+def parse_dataset(text: str) -> Path:
+    """The dataset that ``frozen_or_hub`` finds, which asks the Hub nothing while a shell completes."""
+    if _PROMISE in os.environ:
+        return Path(text)
+    from inpaintbench.eval.hub import frozen_or_hub  # the help of the program imports no room
+
+    return frozen_or_hub(text)
+
+
+FrozenDataset = Annotated[Path, More(parser=parse_dataset)]
+
+
+def check_name(kind: str, name: str | None, known: Iterable[str]) -> None:
+    """Raise ``UnknownNameError`` unless ``name`` is among ``known``, or None."""
+    pick(kind, [] if name is None else [name], dict.fromkeys(known))
+
+
+def pair(text: str, wanted: str) -> tuple[str, str]:
+    """``NAME=VALUE`` -> both; ``UsageError`` with the sentence ``wanted`` where one is missing."""
+    name, equals, value = text.partition("=")
+    if not (name and equals and value):
+        raise UsageError(wanted)
+    return name, value
+
+
+def span(low: object | None, high: object | None, between: str = "-") -> str:
+    """Two ends as ``2-4``, one where they are equal, nothing where one is missing."""
+    return "" if low is None or high is None else str(low) if low == high else f"{low}{between}{high}"
+
+
+# Annotation -> what people call it.
+_KINDS = {
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "str": "a word",
+    "collections.abc.Sequence[int]": "a list of whole numbers such as [1,2,3]",
+}
+
+
+def constants_of(leaf: type) -> dict[str, Any]:
+    """The constants of a leaf that have defaults: name -> default."""
+    parameters = inspect.signature(leaf).parameters
+    return {name: parameter.default for name, parameter in parameters.items() if parameter.default is not inspect.Parameter.empty}
+
+
+def as_typed(constants: Mapping[str, Any]) -> str:
+    """Constants as people would type them: ``length=90, pad=true``."""
+    return ", ".join(f"{name}={_typed(given)}" for name, given in constants.items())
+
+
+def _typed(given: Any) -> str:
+    return given if isinstance(given, str) else json.dumps(given, separators=(",", ":"))
+
+
+def check_constants(leaf: type, constants: Mapping[str, Any], *, called: str) -> None:
+    """Raise unless the leaf takes constants of these names and kinds.
+
+    Raises:
+        UsageError: it does not; the text begins with what the leaf is ``called``.
+    """
+    takes = inspect.signature(leaf).parameters
+    hints = get_type_hints(leaf.__init__)  # type: ignore[misc]
+    takes_any = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in takes.values())
+    for name, given in constants.items():
+        if name not in takes and not takes_any:
+            raise UsageError(_unknown(name, leaf, called))
+        words = _words(hints.get(name))
+        if words and not _fits(given, hints[name]):
+            optional = " or null" if _fits(None, hints[name]) else ""
+            raise UsageError(f"{called}: {name} needs {words}{optional}, got {given!r}")
+
+
+def _unknown(name: str, leaf: type, called: str) -> str:
+    known = constants_of(leaf)
+    nearest = difflib.get_close_matches(name, known, n=1)
+    hint = f", did you mean {nearest[0]!r}?" if nearest else "."
+    return f"{called} has no constant {name!r}{hint} It takes {as_typed(known) or 'none'}"
+
+
+def _words(kind: Any) -> str | None:
+    text = kind.__name__ if isinstance(kind, type) and kind.__module__ == "builtins" else str(kind)
+    return _KINDS.get(text.removesuffix(" | None"))
+
+
+def _fits(given: Any, kind: Any) -> bool:
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        TypeAdapter(kind).validate_python(given, strict=True)
+    except ValidationError:
+        return False
+    return True

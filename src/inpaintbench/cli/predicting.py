@@ -1,4 +1,4 @@
-"""`eval predict`: run methods over a frozen dataset."""
+"""`eval run --for predictions`: run methods over a frozen dataset."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from inpaintbench.cli import console
 from inpaintbench.cli.console import EachLocally, Running
 from inpaintbench.cli.evaluate_options import InDataset, Named, Run, any_method, program_constants
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import Positive, Seconds, bundle, option
-from inpaintbench.cli.words import check_name, pair
+from inpaintbench.cli.options import Among, Folder, Positive, Seconds, bundle, check_name, option, pair
 from inpaintbench.errors import InputError, RunError, TooManyFailures
 from inpaintbench.eval.adapters.layouts import layouts
 from inpaintbench.eval.methods.brought import strangers
@@ -53,7 +52,7 @@ Saved = Annotated[
 Commands = Annotated[
     list[str] | None, option("Any program; it gets an input folder and an output folder.", "--command", metavar="LABEL=PROGRAM")
 ]
-LAYOUT_HELP = f"File names for programs: {', '.join(layouts())}, or a file of yours that ends in .toml."
+Layout = Annotated[str, Among(layouts())]
 
 
 def method_specs(
@@ -128,7 +127,7 @@ def limit_of(spec: MethodSpec, seconds: float | None) -> float:
 
 @dataclass(frozen=True)
 class Wanted:
-    """Options of `eval predict` and `eval run` besides the methods.
+    """Options of `eval run --for predictions` and `eval run` besides the methods.
 
     Attributes:
         reference (LABEL): A method of this call that is a floor to see others against, as blank is: it is shown and never
@@ -138,6 +137,8 @@ class Wanted:
         oracle_mask: Show methods the hole of a benchmark that hides it; their labels say so.
         time_limit: Seconds for one item; without worker processes programs alone are stopped. [default: 3600, or that of the
             layout]
+        own_folder --program: Folder of the program of a preset (see `eval layouts`), such as a clone of its repository. [default:
+            none]
         despite_check: Run methods that the check before the run refuses; what it found stands beside their scores.
     """
 
@@ -146,13 +147,7 @@ class Wanted:
     keep_full_frames: bool = False
     oracle_mask: bool = False
     time_limit: Seconds | None = None
-    own_folder: Annotated[
-        Path | None,
-        option(
-            "Folder of the program of a preset (see `eval layouts`), such as a clone of its repository.", "--program",
-            default="none", exists=True, file_okay=False,
-        ),
-    ] = None  # fmt: skip
+    own_folder: Folder | None = None
     despite_check: bool = False
     slices: tuple[str, ...] = ()
     """Only items of these; () = all."""
@@ -165,7 +160,21 @@ class Wanted:
         )
 
 
+@dataclass(frozen=True)
+class Programs:
+    """How programs of one's own are called.
+
+    Attributes:
+        command_layout: File names for programs: {names}, or a file of yours that ends in .toml.
+        command_folder: Where programs run. [default: a temporary folder]
+    """
+
+    command_layout: Layout = "plain"
+    command_folder: Folder | None = None
+
+
 Besides = Annotated[Wanted, bundle(Wanted)]
+OfPrograms = Annotated[Programs, bundle(Programs)]
 
 
 def predict(
@@ -175,17 +184,20 @@ def predict(
     method: Annotated[list[str] | None, Named] = None,
     saved: Saved = None,
     command: Commands = None,
-    layout: Annotated[str, option(LAYOUT_HELP)] = "plain",
+    layout: Layout = "plain",
     wanted: Besides = Wanted(),
     running: EachLocally = Running(),
 ) -> None:
     """Run methods over every item; what is done already is kept.
 
-    Example: inpaintbench eval predict DATASET --run RUN --method telea --saved mine=FOLDER
+    Args:
+        layout: File names for programs: {names}, or a file of yours that ends in .toml.
+
+    Example: inpaintbench eval run --for predictions DATASET --run RUN --method telea --saved mine=FOLDER
     """
     specs = method_specs(method or (), saved or (), command or (), program=wanted.program(layout))
     failed = predict_and_tell(dataset, run, specs, wanted, running)
-    console.tell_next("eval", "score", dataset, "--run", run)
+    console.tell_next("eval", "run", dataset, "--run", run, "--for", "scores")
     raise_for(failed)
 
 

@@ -1,34 +1,57 @@
-"""`eval report` and `eval analysis`; predicting, scoring and reporting in one go, for the demo."""
+"""`eval report` with `--for analysis`, `eval compare`, `view`; predicting, scoring and reporting in one go for the demo."""
 
 from __future__ import annotations
 
 import json
+import re
 import tempfile
+import webbrowser
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
 from inpaintbench import frozen
-from inpaintbench.api.comparing import write_run_report
+from inpaintbench.api import runs
+from inpaintbench.api.comparing import compare, write_run_report
 from inpaintbench.catalogue import unknown_name
-from inpaintbench.cli import console
-from inpaintbench.cli.console import Running
-from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, Run, SomeSlices, dataset_argument
+from inpaintbench.cli import console, logs
+from inpaintbench.cli.console import AsJson, Running, print_json
+from inpaintbench.cli.evaluate_options import (
+    InDataset,
+    LabelText,
+    ProtocolName,
+    Run,
+    Scored,
+    SomeMetrics,
+    SomeSlices,
+    dataset_argument,
+    opened,
+    results_of,
+    scorable,
+)
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import Among, Natural, option
+from inpaintbench.cli.options import Among, Natural, Port
 from inpaintbench.cli.predicting import predict_all
-from inpaintbench.cli.run_folder import opened, results_of, scorable
 from inpaintbench.compute import Compute
-from inpaintbench.errors import UnknownNameError, VerifyError
+from inpaintbench.errors import InputError, UnknownNameError, VerifyError
 from inpaintbench.eval.analysis.means import Means, means_of, published_means
 from inpaintbench.eval.analysis.write import write_analysis
-from inpaintbench.eval.protocols import usual
+from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.report import ReportFiles
+from inpaintbench.eval.report.figures import versus_figure
+from inpaintbench.eval.report.two_methods import HEADS, csv_bytes, markdown, telling, text_rows
+from inpaintbench.eval.results.quantity import Quantity
+from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.predict import MethodSpec
 from inpaintbench.eval.scoring.run_folder import bind
 from inpaintbench.eval.scoring.score import score_all
 from inpaintbench.eval.trackers import Sink, held_back, records, sink
+from inpaintbench.eval.viewing.pages import address, entries, server
 from inpaintbench.export.verify import verify
+from inpaintbench.files import write_atomically
+from inpaintbench.pages import save_chart
+from inpaintbench.pages.words import count
 from inpaintbench.regions import ALL_REGIONS
 from inpaintbench.types import Dataset
 from inpaintbench.workspace import Workspace
@@ -129,9 +152,7 @@ def analysis(
     protocol: ProtocolName = None,
     region: Annotated[str | None, Among(ALL_REGIONS)] = None,
     paper: bool = False,
-    out: Annotated[
-        Path | None, option("Folder for tables, figures and the page.", default=f"RUN/analysis; {PAPER_FOLDER} with --paper")
-    ] = None,
+    out: Path | None = None,
 ) -> None:
     """Write the tables and figures of DEVIL's analysis. They are rankings, difficulty of slices, sensitivity to attributes.
 
@@ -140,8 +161,9 @@ def analysis(
         region: Where metrics are shown that are measured there: hole, band or frame. [default: as in the report: the hole, or
             the frame under protocols that judge whole frames]
         paper: Analyse the numbers that DEVIL, CVPR 2022, published.
+        out: Folder for tables, figures and the page. [default: RUN/analysis; devil-paper-analysis with --paper]
 
-    Example: inpaintbench eval analysis DATASET --run RUN
+    Example: inpaintbench eval report --for analysis DATASET --run RUN
     """
     if paper:
         if dataset or run or protocol or region:
@@ -167,3 +189,113 @@ def means_of_run(run: Path, root: Path, protocol: str | None, *, region: str | N
     if region is not None and region not in there:
         raise UnknownNameError(unknown_name("region with values:", region, there))
     return means_of(results, region=region)
+
+
+def view(path: Path = Path(), *, port: Port = 0, host: str = "127.0.0.1", open_browser: bool = True) -> None:
+    """Show reports, datasets and runs of a folder in the browser.
+
+    Args:
+        path: A run, a report, a dataset, or a folder that holds several. [default: here]
+        port: Port of this machine. [default: a free one]
+        host: Address to listen on; another than this machine's shows the folder to others.
+        open_browser --browser/--no-browser: Open a browser too.
+
+    Example: inpaintbench view RUN
+    """
+    folder = path.parent if path.is_file() else path
+    found = entries(folder)
+    try:
+        listening = server(folder, host=host, port=port)
+    except OSError as error:
+        raise InputError(f"port {port} of {host} cannot be used: {error.strerror}; choose another with --port") from error
+    reports = [entry for entry in found if entry.kind == "report"]
+    page = f"/{path.name}" if path.is_file() else address(reports[0].path) if len(found) == len(reports) == 1 else "/"
+    where = f"http://{host}:{listening.server_port}{page}"
+    console.say(f"{len(found)} to open; Ctrl-C ends it. {where}")
+    if open_browser:
+        webbrowser.open(where)
+    with listening, suppress(KeyboardInterrupt):
+        listening.serve_forever()
+
+
+Names = list[str] | None
+# That a terminal shows at once.
+MOST_ROWS = 20
+
+
+def compare_command(
+    dataset: InDataset,
+    one: LabelText,
+    other: LabelText,
+    *,
+    run: Scored,
+    other_run: Path | None = None,
+    protocol: ProtocolName = None,
+    metric: SomeMetrics = None,
+    region: Names = None,
+    part: SomeSlices = None,
+    everything: bool = False,
+    as_json: AsJson = False,
+    out: Path | None = None,
+) -> None:
+    """Compare two methods by each metric in each slice. Is the difference more than chance, and who wins which items?
+
+    Beside the tables lies a figure of what each attribute does to both, of the metrics asked for or the first.
+
+    Args:
+        one (A): A method's label.
+        other (B): Another's, or the same in --other-run.
+        other_run: Folder with the scores of B. [default: --run]
+        region: Only this region; may be given again. [default: all]
+        everything --all: Show every row, not the most telling ones.
+        out: Folder for both tables. [default: RUN/compare/PROTOCOL]
+
+    Example: inpaintbench eval compare DATASET telea mine --run RUN --metric psnr
+    """
+    loaded = scorable(dataset)
+    name = protocol or usual(loaded)
+    PROTOCOLS.get(name)
+    if one == other and other_run is None:
+        raise UsageError(f"{one!r} cannot be compared with itself; give two labels, or --other-run")
+    for place in (run, other_run or run):
+        opened(place)  # says what was stopped
+    data = runs.LoadedDataset(dataset)
+    called = other if one != other else f"{other} ({console.shown(other_run or run)})"
+    found = compare(
+        runs.Run(data, one, run, name), runs.Run(data, other, other_run or run, name),
+        metrics=metric, regions=region, slices=part, called=called,
+    )  # fmt: skip
+    results, rows, remarks, quantities = found.results, found.rows, found.remarks, found.quantities
+    logs.beside(run)
+    folder = out or run / "compare" / name.replace("/", ".")
+    stem = re.sub(r"[^\w.+-]", "_", f"{one}_vs_{called}")
+    table, page = folder / f"{stem}.csv", folder / f"{stem}.md"
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomically(table, csv_bytes(rows, one=one, other=called))
+    pictures = _pictures(results, one, called, quantities if metric or region else quantities[:1], folder / stem)
+    files = [table, page, *(folder / name for name in pictures.values())]
+    write_atomically(page, markdown(rows, one=one, other=called, results=results, pictures=pictures).encode())
+    if as_json:
+        asked = {"a": one, "b": called, "protocol": name, "fingerprint": results.fingerprint}
+        print_json({**asked, "rows": rows, "remarks": remarks, "files": files})
+        return
+    shown = rows if everything else telling(rows, most=MOST_ROWS)
+    texts, notes = text_rows(shown)
+    console.print_table(f"{name}: A = {one}, B = {called}", HEADS, texts)
+    for note in notes:
+        console.say(note)
+    if len(shown) < len(rows):
+        console.say(f"the {len(shown)} most telling of {len(rows)} rows; --all shows the others, the files hold all")
+    for remark in remarks:
+        console.say(remark)
+    beside = f", and {count(len(pictures), 'figure')} of effects beside them" if pictures else ""
+    console.say(f"wrote {console.shown(table)} and {console.shown(page)}{beside}")
+
+
+def _pictures(results: Results, one: str, other: str, quantities: Sequence[Quantity], stem: Path) -> dict[Quantity, str]:
+    """Quantity -> name of the figure of its effects on both methods, where it has any; written beside the tables."""
+    drawn = {quantity: versus_figure(results, one, other, quantity) for quantity in quantities}
+    names = {quantity: f"{stem.name}_{quantity.metric}_{quantity.region}.svg" for quantity, figure in drawn.items() if figure}
+    for quantity, name in names.items():
+        save_chart(drawn[quantity] or {}, stem.with_name(name))
+    return names

@@ -1,24 +1,45 @@
-"""`eval run`: any method on any benchmark; `eval layouts`: how the folders of programs may look."""
+"""`eval run` and `eval check`: any method on any benchmark; `eval layouts` and `eval list`: what there is to run and measure."""
 
 from __future__ import annotations
 
+import math
+import re
+import tempfile
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from inpaintbench import frozen
+from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console
-from inpaintbench.cli.console import EachLocally, Running
-from inpaintbench.cli.evaluate_options import InDataset, Named, ProtocolName, Run, SomeSlices, any_method
+from inpaintbench.cli.console import AsJson, EachLocally, Running, print_json
+from inpaintbench.cli.evaluate_options import FORMS, InDataset, Named, ProtocolName, Run, SomeSlices, any_method
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import Among, Positive, option
-from inpaintbench.cli.predicting import LAYOUT_HELP, Besides, Wanted, predict_and_tell, raise_for
+from inpaintbench.cli.options import Among, FrozenDataset, Positive, argument, bundle
+from inpaintbench.cli.predicting import (
+    Besides,
+    OfPrograms,
+    Programs,
+    Wanted,
+    limit_of,
+    predict_and_tell,
+    raise_for,
+    tell_verdict,
+    with_references,
+)
 from inpaintbench.cli.reporting import report as write_report
 from inpaintbench.cli.scoring import score_and_tell
+from inpaintbench.errors import InputError, RunError, UnknownNameError
 from inpaintbench.eval.adapters.layouts import layout_of, layouts
 from inpaintbench.eval.methods import METHODS
-from inpaintbench.eval.protocols import PROTOCOLS, usual
+from inpaintbench.eval.metrics import METRICS
+from inpaintbench.eval.protocols import PROTOCOLS, Applicable, usual
+from inpaintbench.eval.scoring.check import check
+from inpaintbench.eval.scoring.parts import items_of_slices
+from inpaintbench.eval.scoring.predict import LOGS, why_not
 from inpaintbench.eval.scoring.run_folder import check_reportable
+from inpaintbench.workspace import Workspace
 
 
 def run(
@@ -31,31 +52,28 @@ def run(
     protocol: ProtocolName = None,
     second: Annotated[str | None, Among(METHODS)] = None,
     second_masks: Positive | None = None,
-    command_layout: Annotated[str, option(LAYOUT_HELP, among=layouts())] = "plain",
-    command_folder: Annotated[
-        Path | None, option("Where programs run.", default="a temporary folder", exists=True, file_okay=False)
-    ] = None,
+    programs: OfPrograms = Programs(),
     wanted: Besides = Wanted(),
     running: EachLocally = Running(),
 ) -> None:
     """Run methods, and with --report score and report them. Items are all or those of some slices; predictions of other items
     stay.
 
-    With --report one command goes from a dataset to a page: the same as `eval score` and `eval report` afterwards. Results on a
-    benchmark of re-inpainting are inpainted again by --second for their self-consistency, D(F1).
+    With --report one command goes from a dataset to a page: the same as `eval run --for scores` and `eval report` afterwards.
+    Results on a benchmark of re-inpainting are inpainted again by --second for their self-consistency, D(F1).
 
     Args:
         report: Then score all predictions of the run folder, and write its report.
         second (METHOD[,NAME=VALUE]): With --report, for benchmarks of re-inpainting: what inpaints results again (F2).
-            [default: that of `eval reinpaint`]
+            [default: that of `eval run --for reinpainting`]
         second_masks: With --report, for benchmarks of re-inpainting: how often a result is inpainted again (K). [default:
-            that of `eval reinpaint`]
+            that of `eval run --for reinpainting`]
 
     Example: inpaintbench eval run DATASET --run RUN --method telea --method 'mine=python inpaint.py {input} {output}'
     """
     if protocol is not None and not report:
         raise UsageError("--protocol is for --report: predictions are the same under all protocols")
-    program = wanted.program(command_layout, command_folder)
+    program = wanted.program(programs.command_layout, programs.command_folder)
     specs = [any_method(text, program=program) for text in method]
     wanted = replace(wanted, slices=tuple(only or ()))
     chosen = protocol or usual(frozen.load(dataset))
@@ -74,7 +92,7 @@ def run(
     if report:
         write_report(dataset, run=run, protocol=chosen)
     else:
-        console.tell_next("eval", "score", dataset, "--run", run)
+        console.tell_next("eval", "run", dataset, "--run", run, "--for", "scores")
     raise_for(failed)
 
 
@@ -116,3 +134,142 @@ def _fact(value: object) -> str:
     if isinstance(value, tuple):
         return ", ".join(map(str, value))
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def check_method(
+    method: Annotated[str, argument(FORMS, metavar="METHOD", among=METHODS)],
+    dataset: FrozenDataset | None = None,
+    *,
+    programs: OfPrograms = Programs(),
+    only: SomeSlices = None,
+    wanted: Annotated[Wanted, bundle(Wanted, "reference", "divisor", "oracle_mask", "time_limit", "own_folder")] = Wanted(),
+) -> None:
+    """Try a method on two clips, and name its mistakes.
+
+    It runs twice on a clip that is made for it and twice on the first item of the dataset. What it gives before known pixels are
+    put back tells of another order of colours, frames that are late or early, flips, transposition and shifts, floats of another
+    range, another size or padding left in, holes that stay as they were or are taken the other way round, results that differ
+    from call to call, an input that is written into, and known pixels that are repainted. A method that puts known pixels back
+    itself hides what it does to colours and time inside its hole. `eval run` does the same before its first item, and does not
+    run what is refused. Exit status 1 where anything is.
+
+    Args:
+        dataset (DATASET): A frozen dataset, as for `eval run`: its first item is tried too. [default: a made clip alone]
+
+    Example: inpaintbench eval check mine:fill DATASET
+    """
+    [spec] = with_references(
+        [any_method(method, program=wanted.program(programs.command_layout, programs.command_folder))], wanted.reference or ()
+    )
+    loaded = None if dataset is None else frozen.load(dataset)
+    if loaded is None and spec.leaf == "saved_folder":
+        raise UsageError("a folder of results is looked at beside a dataset: eval check saved_folder,folder=RESULTS DATASET")
+    if loaded is not None and (reason := why_not(spec, loaded, oracle_mask=wanted.oracle_mask)):
+        raise InputError(reason)
+    log = Path(f"{spec.label}.log")
+    with tempfile.TemporaryDirectory(prefix="inpaintbench-") as folder:
+        with Running(workers=1).on(Workspace(Path(folder))) as executor:
+            verdict = check(
+                executor, spec, dataset=loaded, root=dataset or "", oracle_mask=wanted.oracle_mask,
+                among=items_of_slices(loaded, only) if loaded is not None and only else None,
+                time_limit_seconds=limit_of(spec, wanted.time_limit),
+            )  # fmt: skip
+        said = b"".join(path.read_bytes() for path in sorted(Path(folder, LOGS).glob("*/*.txt")))
+    for clip in verdict.clips:
+        known = clip.known_db
+        kept = "as they were" if known == math.inf else known is not None and f"{known:.1f} dB from the input"
+        console.say(f"tried on {clip.clip}{f': known pixels {kept}' if kept else ''}")
+    reasons, _ = tell_verdict(spec.label, verdict, Path(folder))  # whose logs are gone, and below in one file
+    if verdict.clips and not verdict.findings:
+        console.say("no mistake shows")
+    if said:
+        log.write_bytes(said)
+        console.say(f"what it said is in {log}")
+    if reasons:
+        raise RunError(f"`eval run` would not run {spec.label}, for it {'; '.join(reasons)}")
+    if not verdict.clips:
+        raise RunError(f"{spec.label} gave no result")
+
+
+KINDS = ("methods", "metrics", "protocols")
+Row = dict[str, Any]
+
+
+def list_leaves(
+    kind: Annotated[str | None, Among(KINDS)] = None,
+    word: str | None = None,
+    *,
+    dataset: FrozenDataset | None = None,
+    as_json: AsJson = False,
+) -> None:
+    """List methods, metrics and protocols. Name a kind, a word to look for, or a dataset to see less.
+
+    Args:
+        kind (KIND): One of: {names}. [default: all]
+        word (WORD): Only what has this in its name or sentence. [default: everything]
+        dataset --for (DATASET): Only what applies to this frozen dataset.
+
+    Example: inpaintbench eval list metrics flow
+    """
+    if kind is not None and kind not in KINDS:
+        if word is not None:
+            raise UnknownNameError(unknown_name("kind", kind, list(KINDS)))
+        kind, word = None, kind
+    applies = Applicable(frozen.load(dataset)) if dataset else None
+    listed = {name: LISTS[name](applies) for name in KINDS if kind in (None, name)}
+    matching = {name: [row for row in rows if word is None or _mentions(row, word)] for name, rows in listed.items()}
+    if word is not None and not any(matching.values()):
+        raise UnknownNameError(f"nothing has {word!r} in its name or sentence; the kinds are {', '.join(KINDS)}")
+    if as_json:
+        print_json(matching)
+        return
+    for name, rows in matching.items():
+        if rows:
+            console.print_table(name.capitalize(), ["name", "metrics" if name == "protocols" else "what"], map(_shown, rows))
+
+
+def _methods(applies: Applicable | None) -> list[Row]:
+    return [{"name": name, "what": _sentence(METHODS.get(name))} for name in METHODS if applies is None or applies.method(name)]
+
+
+def _metrics(applies: Applicable | None) -> list[Row]:
+    leaves = {name: METRICS.get(name) for name in METRICS if applies is None or applies.metric(name)}
+    return [{"name": name, "unit": leaf.unit, "better": _better(leaf), "what": _sentence(leaf)} for name, leaf in leaves.items()]
+
+
+def _protocols(applies: Applicable | None) -> list[Row]:
+    return [
+        {"name": name, "metrics": protocol.metrics, "fingerprint": protocol.fingerprint}
+        for name, protocol in ((name, PROTOCOLS.get(name)) for name in PROTOCOLS)
+        if applies is None or applies.protocol(protocol)
+    ]
+
+
+LISTS: Mapping[str, Callable[[Applicable | None], list[Row]]] = {
+    "methods": _methods, "metrics": _metrics, "protocols": _protocols,
+}  # fmt: skip
+
+
+def _mentions(row: Row, word: str) -> bool:
+    return any(word.casefold() in text.casefold() for text in (row["name"], row.get("what", ""), *row.get("metrics", ())))
+
+
+def _shown(row: Row) -> tuple[str, str]:
+    """Two columns, which fit a narrow terminal: the name, and the first sentence with what numbers mean."""
+    if "metrics" in row:
+        return row["name"], f"{', '.join(row['metrics'])} ({row['fingerprint']})"
+    first = re.split(r"(?<=[^.]\.)\s(?=[A-Z])", row["what"])[0]
+    if "unit" not in row:
+        return row["name"], first
+    better = row["better"] if row["better"] == "not ranked" else f"{row['better']} is better"
+    return row["name"], f"{first.removesuffix('.')} ({', '.join(filter(None, (row['unit'], better)))})"
+
+
+def _sentence(leaf: Any) -> str:
+    return " ".join((leaf.__doc__ or "").split("\n\n")[0].replace("``", "").split())
+
+
+def _better(leaf: Any) -> str:
+    if not leaf.ranked:
+        return "not ranked"
+    return "higher" if leaf.higher_is_better else "lower"

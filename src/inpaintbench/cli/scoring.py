@@ -1,23 +1,28 @@
-"""`eval score`: measure the predictions of a run folder, and how far a lower precision is off."""
+"""`eval run --for scores`, `eval score-folders` and `eval verify`: predictions are measured, and proved by their hashes."""
 
 from __future__ import annotations
 
+import csv
+import shlex
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
 
 from inpaintbench.catalogue import attribute_at, joined
 from inpaintbench.cli import console
-from inpaintbench.cli.console import Locally, Running
-from inpaintbench.cli.evaluate_options import InDataset, Networks, OfNetworks, ProtocolName, Run, SomeMetrics
+from inpaintbench.cli.console import Answer, Locally, Running, Table
+from inpaintbench.cli.evaluate_options import InDataset, Networks, OfNetworks, ProtocolName, Run, SomeMetrics, opened, scorable
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import Seconds
-from inpaintbench.cli.run_folder import opened, scorable
+from inpaintbench.cli.options import Among, FrozenDataset, Seconds
 from inpaintbench.compute import Compute
+from inpaintbench.errors import InputError, VerifyError
+from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.results.measured import unmeasured_metrics
 from inpaintbench.eval.scoring.precision import TF32_BOUND, Difference, from_float32, takes_tf32
+from inpaintbench.eval.scoring.proving import damaged_media, proof, repair, roots_of
 from inpaintbench.eval.scoring.run_folder import (
     asked,
     bind,
@@ -28,8 +33,10 @@ from inpaintbench.eval.scoring.run_folder import (
     predicted,
 )
 from inpaintbench.eval.scoring.score import SCORING_SECONDS, score_all
+from inpaintbench.eval.scoring.score_arrays import ItemScore, score_folders
+from inpaintbench.eval.values.statistics import summarise
 from inpaintbench.models import torch_networks
-from inpaintbench.pages.words import count
+from inpaintbench.pages.words import count, interval, number
 from inpaintbench.steps import predict_step
 from inpaintbench.types import Dataset, Prediction, Score
 from inpaintbench.workspace import Workspace
@@ -48,13 +55,13 @@ def score(
 ) -> None:
     """Score every method that has predictions in the run folder. With --metric, the table holds these metrics alone.
 
-    Under a protocol of re-inpainting this is `eval reinpaint` with its usual F2 and K.
+    Under a protocol of re-inpainting this is `eval run --for reinpainting` with its usual F2 and K.
 
     Args:
         pose (ESTIMATOR): For metrics of joints: keypoint_rcnn, stored:FILE or command:PROGRAM.
         time_limit: Seconds for one item of one method.
 
-    Example: inpaintbench eval score DATASET --run RUN --metric psnr --metric ssim
+    Example: inpaintbench eval run --for scores DATASET --run RUN --metric psnr --metric ssim
     """
     score_and_tell(
         dataset, run, protocol=protocol, metric=metric, networks=networks, pose=pose, time_limit=time_limit, running=running
@@ -67,7 +74,7 @@ def score_and_tell(
     dataset: Path, run: Path, *, protocol: str | None = None, metric: list[str] | None = None, networks: Networks = Networks(),
     pose: str | None = None, time_limit: float = SCORING_SECONDS, running: Running = Running(),
 ) -> None:  # fmt: skip
-    """Do what `eval score` does, and say what came of it."""
+    """Do what `eval run --for scores` does, and say what came of it."""
     loaded = scorable(dataset)
     protocol = protocol or usual(loaded)
     PROTOCOLS.get(protocol).build_metrics(metric)  # misspelt names are told before any work
@@ -144,3 +151,119 @@ def _in_words(row: Difference) -> str:
     what = " of a vector" if row.of_vectors else ""
     items = "1 item" if row.items == 1 else f"{row.items} items"
     return f"{row.metric}: largest difference from fp32 {row.largest:.2g}{share}{what}, {items}"
+
+
+def score_folders_command(
+    *,
+    truth: Path,
+    masks: Path,
+    predictions: Path,
+    protocol: Annotated[str, Among(PROTOCOLS)] = "devil/corrected",
+    metric: SomeMetrics = None,
+    hole_is_black: bool = False,
+    out: Path | None = None,
+    networks: OfNetworks = Networks(),
+) -> Answer:
+    """Score files that belong to no dataset, by their names.
+
+    Each name counts as a source of its own. For comparisons, slices and pages build a dataset.
+
+    Args:
+        truth: Folder of true clips: videos, pictures, or folders of numbered pictures.
+        masks: Folder of their masks, of the same names; white is hole. One picture counts for all frames.
+        predictions: Folder of what was made, of the same names.
+        protocol (NAME): Its metrics and constants count; `eval list protocols` names them.
+        hole_is_black: Black is hole in the masks.
+        out: Write the value of each item here, as CSV. [default: nowhere]
+
+    Example: inpaintbench eval score-folders --truth TRUTH --masks MASKS --predictions MINE --metric psnr --metric ssim
+    """
+    scores = list(
+        score_folders(
+            truth, masks, predictions, protocol=protocol, metrics=metric, hole_is_black=hole_is_black, compute=networks.compute
+        )
+    )
+    if out is not None:
+        with out.open("w", newline="") as file:
+            csv.writer(file).writerows([ItemScore._fields, *scores])
+    quantities = dict.fromkeys((score.metric, score.region) for score in scores)
+    rows = [_row(scores, *quantity) for quantity in quantities]
+    return Answer(
+        [score._asdict() for score in scores],
+        Table(protocol, ["metric", "region", "mean", "95 % interval", "items", "why fewer"], rows),
+    )
+
+
+def _row(scores: list[ItemScore], metric: str, region: str) -> tuple[object, ...]:
+    rows = [score for score in scores if (score.metric, score.region) == (metric, region)]
+    leaf = METRICS.get(metric)
+    summary = summarise([row.value for row in rows], clusters=[row.item for row in rows], bounds=leaf.bounds)
+    reasons = dict.fromkeys(row.reason for row in rows if row.reason)
+    limits = interval(summary.interval_low, summary.interval_high, leaf.decimals)
+    return metric, region, number(summary.mean, leaf.decimals), limits, summary.n, "; ".join(reasons)
+
+
+def verify(
+    run: Path,
+    *,
+    mend: bool = False,
+    dataset: FrozenDataset | None = None,
+    running: Locally = Running(),
+) -> None:
+    """Prove a run folder by its hashes, and mend what differs.
+
+    Everything that a number comes from is compared with its own hash: predictions, scores and what stands beside them, and the
+    media of the dataset, which --repair cannot mend. Exit status 1 tells of damage.
+
+    Args:
+        run (RUN): Folder with predictions and scores.
+        mend --repair: Drop what is damaged, and compute that alone again.
+        dataset (DATASET): The dataset that the run is of. [default: where it lay when the run was made]
+
+    Example: inpaintbench eval verify RUN --repair
+    """
+    if not (run / "workspace.json").exists():
+        raise InputError(f"no run folder {str(run)!r}; `inpaintbench eval run DATASET --run {run}` makes it")
+    workspace = Workspace(run, create=False)
+    found = proof(workspace)
+    for one in found.damaged:
+        console.say(f"damaged: {one.what.partition(';')[0]}")
+    media = _tell_media([dataset] if dataset else roots_of(workspace), given=dataset is not None)
+    if found.damaged and not mend:
+        again = f"`inpaintbench eval verify {shlex.quote(console.shown(run))} --repair` does again what they held"
+        raise VerifyError(f"{count(len(found.damaged), 'part')} of {str(run)!r} damaged: {again}")
+    repaired = bool(found.damaged)
+    if repaired:
+        with running.on(workspace) as executor:
+            left = repair(executor, found.damaged, root=dataset)
+        for path in left:
+            console.warn(f"dropped, and not made again: {path}; run the command that made it")
+        opened(run)
+        found = proof(workspace)
+        if left or found.damaged:
+            raise VerifyError(found.damaged[0].what if found.damaged else f"{count(len(left), 'table')} not made again")
+    if media:
+        raise VerifyError(
+            f"{count(media, 'file')} of the dataset differ from its manifest: `inpaintbench export verify` lists all; export it "
+            "again, or fetch it with `export fetch`"
+        )
+    unrecorded = f"; {count(found.unrecorded, 'table')} of an earlier release: not recorded" if found.unrecorded else ""
+    amounts = f"{count(found.blobs, 'blob')}, {count(found.lines, 'line')} of ledgers and {count(found.tables, 'table')}"
+    console.say(f"{'Repaired' if repaired else 'Verified'}: {amounts} are what was written{unrecorded}")
+
+
+def _tell_media(places: list[Path], *, given: bool) -> int:
+    """Print what of the media of datasets is damaged; return how much. A dataset that was ``given`` has to be there."""
+    count_of = 0
+    for place in places:
+        try:
+            lacking = damaged_media(place)
+        except InputError as error:
+            if given:
+                raise
+            console.warn(f"media not looked at: {error}")
+            continue
+        for sentence in lacking:
+            console.say(f"damaged: {sentence.partition(';')[0]}")
+        count_of += len(lacking)
+    return count_of

@@ -1,32 +1,60 @@
-"""`eval table`, `eval figure` and `eval export`: what a report shows as LaTeX, CSV, SVG or PDF, and its scores as Parquet."""
+"""A run for papers and others: `eval table`, `figure` and `diagnose`, and the parts `--for rows` and `--for hub`."""
 
 from __future__ import annotations
 
+import datetime
 import io
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
+from inpaintbench.benchmarks import benchmark_of
 from inpaintbench.cli import console
-from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, Scored
-from inpaintbench.cli.options import option
-from inpaintbench.cli.run_folder import results_of
-from inpaintbench.cli.words import check_name
+from inpaintbench.cli.console import AsJson, print_json
+from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, Scored, results_of
+from inpaintbench.cli.exits import UsageError
+from inpaintbench.cli.options import Among, check_name, option
 from inpaintbench.errors import InputError
 from inpaintbench.eval.diagnosis.diagnose import diagnose
+from inpaintbench.eval.diagnosis.records import (
+    Diagnosis,
+    clearest_first,
+    effects_csv,
+    explained_words,
+    interval_words,
+    left_out_words,
+    plain,
+    rests_on,
+    together_words,
+    unexplained_words,
+    what_words,
+    when_words,
+)
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.report.effects import effects_table
 from inpaintbench.eval.report.figures import paper_figure
 from inpaintbench.eval.report.page import default_quantity
 from inpaintbench.eval.report.tables import score_table
-from inpaintbench.eval.results.quantity import Quantity, metric_title, quantities_in, quantity_label, standing
+from inpaintbench.eval.result_files.handing_on import (
+    EVAL_YAML,
+    RELATIONSHIPS,
+    eval_yaml,
+    every_eval_ever,
+    lacks,
+    lacks_words,
+    results_path,
+    results_yaml,
+    tasks_of,
+)
+from inpaintbench.eval.results.quantity import Quantity, metric_title, quantities_in, quantity_label, quantity_title, standing
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.run_folder import Scores, asked, without_value
 from inpaintbench.files import without_controls, write_atomically
 from inpaintbench.manifest import own_hash
 from inpaintbench.pages import Cell, Column, Table, save_chart
 from inpaintbench.pages.tables import comma_separated, latex
-from inpaintbench.pages.words import count
+from inpaintbench.pages.words import count, p_words
+from inpaintbench.table_files import canonical_bytes
 
 MetricName = Annotated[str | None, option("The metric.", default="the one that the report opens with")]
 RegionName = Annotated[str | None, option("Where it is measured.", default="the metric's usual one")]
@@ -109,7 +137,7 @@ def export(dataset: InDataset, *, run: Scored, out: Path, protocol: ProtocolName
         out: File to write.
         as_parquet --parquet/--csv: Parquet, which keeps types.
 
-    Example: inpaintbench eval export DATASET --run RUN --parquet --out scores.parquet
+    Example: inpaintbench eval table --for rows DATASET --run RUN --parquet --out scores.parquet
     """
     results = results_of(run, dataset, protocol)
     drop = ["details", "features", "truth_features"]  # nested, and names of blobs of this run folder
@@ -135,3 +163,132 @@ def asked_quantity(results: Results, metric: str | None, region: str | None) -> 
     check_name(f"region of {metric}", region, regions)
     shown = quantities_in(results.quantities, results.protocol, region or default.region)
     return next(quantity for quantity in shown if quantity.metric == metric)
+
+
+# Effects that are not told and that a terminal shows all the same where none is.
+_MOST_UNTOLD = 5
+
+
+def diagnose_command(
+    dataset: InDataset,
+    *,
+    run: Scored,
+    protocol: ProtocolName = None,
+    metric: MetricName = None,
+    region: RegionName = None,
+    everything: bool = False,
+    as_json: AsJson = False,
+    as_csv: bool = False,
+    out: Path | None = None,
+) -> None:
+    """Say where methods fail. What does each axis and attribute cost each of them, and which failures does nothing explain?
+
+    Args:
+        everything --all: Show every effect, not only those that are more than chance.
+        as_csv --csv: Print every effect by every metric as CSV.
+        out: File to write all of it to: its name ends in .csv or .json. [default: standard output]
+
+    Example: inpaintbench eval diagnose DATASET --run RUN --out diagnosis.csv
+    """
+    if as_json and as_csv:
+        raise UsageError("give --json or --csv, not both")
+    if out is not None and out.suffix not in (".csv", ".json"):
+        raise UsageError(f"--out is {str(out)!r}; its name has to end in .csv or .json")
+    results = results_of(run, dataset, protocol)
+    found = diagnose(results)
+    quantity = asked_quantity(results, metric, region)
+    if out is not None:
+        table = out.suffix == ".csv"
+        data = effects_csv(found.effects, results.protocol) if table else canonical_bytes(plain(found, results.protocol))
+        write_atomically(out, data)
+    if as_json:
+        print_json(plain(found, results.protocol))
+    elif as_csv:
+        print(without_controls(effects_csv(found.effects, results.protocol).decode()), end="")
+    else:
+        _tell(found, quantity, quantity_title(quantity, results.protocol), everything=everything)
+        if out is not None:
+            console.say(f"wrote {console.shown(out)}")
+
+
+def _tell(found: Diagnosis, quantity: Quantity, title: str, *, everything: bool) -> None:
+    effects = clearest_first(found.effects, quantity)
+    told = [effect for effect in effects if effect.told]
+    shown = effects if everything else told or effects[:_MOST_UNTOLD]
+    if shown:
+        heads = ("What", "When", "Effect and interval", "p", "Rests on")
+        rows = [(what_words(one), when_words(one), interval_words(one), p_words(one.p), rests_on(one)) for one in shown]
+        console.print_table(title if told or everything else f"{title}: none is more than chance", heads, rows)
+        console.say(
+            f"{len(told)} of {count(len(effects), 'effect')} by it more than chance; intervals and p hold for all together"
+        )
+    else:
+        console.say("nothing that differs between the items rests on enough of them")
+    for together in found.together:
+        console.say(together_words(together))
+    if words := explained_words(found.explained, quantity):
+        console.say(words)
+    for failure in found.unexplained:
+        if failure.quantity == quantity:
+            console.say(f"unexplained: {unexplained_words(failure)}")
+    for sentence in left_out_words(found):
+        console.say(sentence)
+
+
+def hand_on(
+    dataset: InDataset,
+    *,
+    run: Scored,
+    out: Path,
+    protocol: ProtocolName = None,
+    organisation: str = "",
+    relationship: Annotated[str, Among(RELATIONSHIPS)] = "third_party",
+    repo: str | None = None,
+    revision: str | None = None,
+) -> None:
+    """Write the scores of a run for other collections.
+
+    A JSON a method in the schema of Every Eval Ever; with --repo eval.yaml for the dataset's repository, and for each method the
+    file of .eval_results that goes into the repository of its model.
+
+    Args:
+        out: Folder for the files.
+        organisation: Who measured, for Every Eval Ever. [default: nobody named]
+        relationship: Of these people to the methods' authors.
+        repo (OWNER/NAME): The dataset on the Hub; then files for it too.
+        revision: Its commit that was scored, as `export push` prints it.
+
+    Example: inpaintbench eval report --for hub DATASET --run RUN --out results --repo OWNER/NAME
+    """
+    if revision and not repo:
+        raise UsageError("--revision is of the dataset on the Hub; give --repo OWNER/NAME too")
+    if repo:
+        from inpaintbench.export.publishing.client import check_name
+
+        check_name(repo)
+    results = results_of(run, dataset, protocol)
+    now = datetime.datetime.now(datetime.UTC)
+    written: dict[Path, bytes] = {}
+    for method in results.contenders:
+        written[out / f"{method}.json"] = every_eval_ever(
+            results, method, organisation=organisation, relationship=relationship,  # type: ignore[arg-type]
+            repository=repo, timestamp=int(now.timestamp()),
+        )  # fmt: skip
+        if repo:
+            if reasons := lacks(results, method):
+                console.say(lacks_words(method, reasons))
+            if len(reasons) < len(tasks_of(results.dataset, results.protocol)):
+                data = results_yaml(results, method, repository=repo, revision=revision, date=f"{now:%Y-%m-%d}")
+                written[out / "models" / method / results_path(repo)] = data
+    if repo:
+        written[out / EVAL_YAML] = eval_yaml(results.dataset, results.protocol, description=benchmark_of(results.dataset).use)
+    for path, data in written.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, data)
+    console.say(f"{len(written)} files in {out}")
+    if repo:
+        console.say(
+            f"{EVAL_YAML} goes into {repo}, which `export push --benchmark` sees to; the Hub shows leaderboards once the "
+            "dataset is on its list of benchmarks, which a person asks for. Each file below models/ goes into the repository of "
+            "that model, at the same place; `eval submit --to-hub` opens a pull request with it."
+        )

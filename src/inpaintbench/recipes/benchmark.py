@@ -36,26 +36,21 @@ MOVING = 0.001
 class BenchmarkRecipe(BaseModel):
     """Every choice of the benchmark; the dataset carries it resolved."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
     kind: ClassVar[str] = "benchmark"
 
     name: str = "Video inpainting benchmark"
     seed: Seed = 0
-    size: Annotated[tuple[int, int], Option(CLIPS, metavar="WxH", read=read_size, write="{0[0]}x{0[1]}".format)] = Field(
-        (432, 240), description="Of the frames; with --fit none they keep theirs."
-    )
-    fit: Annotated[Literal["stretch", "cover", "none"], Option(CLIPS)] = Field(
-        "stretch", description="How they get it: stretch, as papers do, cover (crops), or none."
-    )
-    resample: Annotated[Literal["pillow-bicubic", "opencv-linear"], Option(CLIPS)] = Field(
-        "pillow-bicubic", description="Filter of frames: pillow-bicubic (E2FGVI), or opencv-linear (ProPainter)."
-    )
-    frames: Annotated[int | None, Option(CLIPS, shown="all")] = Field(
-        None, ge=1, description="At most so many of a clip, the first."
-    )
-    dilations: Annotated[int, Option(MASKS)] = Field(
-        4, ge=0, le=1000, description="Times that masks grow by a 3x3 cross before they are the hole."
-    )
+    size: Annotated[tuple[int, int], Option(CLIPS, metavar="WxH", read=read_size, write="{0[0]}x{0[1]}".format)] = (432, 240)
+    """Of the frames; with --fit none they keep theirs."""
+    fit: Annotated[Literal["stretch", "cover", "none"], Option(CLIPS)] = "stretch"
+    """How they get it: stretch, as papers do, cover (crops), or none."""
+    resample: Annotated[Literal["pillow-bicubic", "opencv-linear"], Option(CLIPS)] = "pillow-bicubic"
+    """Filter of frames: pillow-bicubic (E2FGVI), or opencv-linear (ProPainter)."""
+    frames: Annotated[int | None, Option(CLIPS, shown="all")] = Field(None, ge=1)
+    """At most so many of a clip, the first."""
+    dilations: Annotated[int, Option(MASKS)] = Field(4, ge=0, le=1000)
+    """Times that masks grow by a 3x3 cross before they are the hole."""
     splits: HeldOut = TEST_ALONE
 
     @model_validator(mode="after")

@@ -128,7 +128,7 @@ def _is_false(value: object) -> bool:
 class DevilRecipe(BaseModel):
     """Every choice of the benchmark; the dataset carries it resolved."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     kind: ClassVar[str] = "devil"
     kept_by_growth: ClassVar[tuple[str, ...]] = ("design", "axes", "masks_per_clip", "sliced_by")
@@ -201,70 +201,59 @@ class DevilRecipe(BaseModel):
     name: str = "DEVIL-style diagnostic video inpainting"
     behaviour: Behaviour = "corrected"
     seed: Seed = 0
-    width: Annotated[int, SIZE] = Field(832, ge=16, description="Size of the clips.")
+    width: Annotated[int, SIZE] = Field(832, ge=16)
+    """Size of the clips."""
     height: int = Field(480, ge=16)
-    clip_frames: Annotated[int, Option(CLIPS, "--frames")] = Field(90, ge=1, description="Frames of a clip.")
+    clip_frames: Annotated[int, Option(CLIPS, "--frames")] = Field(90, ge=1)
+    """Frames of a clip."""
     shortest_clip_frames: int = Field(45, ge=1)
-    cut_score_limit: Annotated[float, Option(SELECTION)] = Field(
-        0.3, ge=0, le=1, description="Clips with a higher cut score, which is FFmpeg's scene score, are dropped."
-    )
-    level_share: Annotated[float, Option(SELECTION)] = Field(
-        select.SHARE, gt=0, le=0.5, description="Share of the clips labelled low, and high."
-    )
-    level_limit: Annotated[int, Option(SELECTION)] = Field(select.AT_MOST, ge=1, description="Most clips labelled low, and high.")
-    per_slice: Annotated[int, Option(SELECTION)] = Field(150, ge=1, description="Pairs of clip and mask wanted in each slice.")
+    cut_score_limit: Annotated[float, Option(SELECTION)] = Field(0.3, ge=0, le=1)
+    """Clips with a higher cut score, which is FFmpeg's scene score, are dropped."""
+    level_share: Annotated[float, Option(SELECTION)] = Field(select.SHARE, gt=0, le=0.5)
+    """Share of the clips labelled low, and high."""
+    level_limit: Annotated[int, Option(SELECTION)] = Field(select.AT_MOST, ge=1)
+    """Most clips labelled low, and high."""
+    per_slice: Annotated[int, Option(SELECTION)] = Field(150, ge=1)
+    """Pairs of clip and mask wanted in each slice."""
     masks_per_preset: int = Field(1000, ge=1)
-    masks_per_clip: Annotated[int, Option(MASKS)] = Field(
-        4,
-        ge=1,
-        le=8,
-        exclude_if=(4).__eq__,
-        description="Most blobs of a clip, in paired designs: further ones where there are fewer clips than pairs wanted.",
-    )
+    masks_per_clip: Annotated[int, Option(MASKS)] = Field(4, ge=1, le=8, exclude_if=(4).__eq__)
+    """Most blobs of a clip, in paired designs: further ones where there are fewer clips than pairs wanted."""
     sliced_by: Annotated[
         tuple[str, ...], AfterValidator(_sliced), Option(SELECTION, shown="all five", repeatable=True, names=SLICED_BY)
-    ] = Field((), exclude_if=_is_empty, description="Attributes that get a low and a high slice. Repeatable.")
+    ] = Field((), exclude_if=_is_empty)
+    """Attributes that get a low and a high slice. Repeatable."""
     design: Annotated[
         Literal["slices", "paired"], Option(SELECTION, shown="paired of corrected footage of one's own, else slices")
-    ] = Field(
-        "slices",
-        exclude_if="slices".__eq__,
-        description="paired (every level of an axis holds versions of the same clips), or slices (of other clips, as DEVIL).",
-    )
+    ] = Field("slices", exclude_if="slices".__eq__)
+    """paired (every level of an axis holds versions of the same clips), or slices (of other clips, as DEVIL)."""
     axes: Annotated[
         tuple[str, ...],
         AfterValidator(_on_axes),
         Option(MASKS, "--axis", shown=", ".join(paired.USUAL_AXES), repeatable=True, names=AXES),
-    ] = Field(
-        (), exclude_if=_is_empty, description="Property in which versions of a clip differ, of a paired design. Repeatable."
-    )
+    ] = Field((), exclude_if=_is_empty)
+    """Property in which versions of a clip differ, of a paired design. Repeatable."""
     rules: tuple[Rule, ...] = ()
     """Rules that clips must fulfil besides."""
     strict_rules: StrictRules = False
-    review: Annotated[bool, Option(SELECTION, "--review/--no-review", shown="of flickr alone")] = Field(
-        False, description="Wait until people have answered keep for a clip."
-    )
-    hdr: Annotated[Literal["exclude", "tone_map"], Option(CLIPS)] = Field(
-        "exclude", description="Films of high dynamic range: exclude, or tone_map (brings them to the standard range)."
-    )
-    cut_bars: Annotated[bool, Option(CLIPS, "--cut-bars/--no-cut-bars")] = Field(
-        False, description="Cut letterbox and pillarbox bars off."
-    )
+    review: Annotated[bool, Option(SELECTION, "--review/--no-review", shown="of flickr alone")] = False
+    """Wait until people have answered keep for a clip."""
+    hdr: Annotated[Literal["exclude", "tone_map"], Option(CLIPS)] = "exclude"
+    """Films of high dynamic range: exclude, or tone_map (brings them to the standard range)."""
+    cut_bars: Annotated[bool, Option(CLIPS, "--cut-bars/--no-cut-bars")] = False
+    """Cut letterbox and pillarbox bars off."""
 
     splitter: dict[str, Any] | None = None
     """Leaf with its constants; ``windows`` of ``clip_frames`` by default."""
     normalizer: dict[str, Any] | None = None
     """Leaf with its constants; ``cover`` to ``width`` x ``height`` by default."""
-    reader: Annotated[Literal["pyav", "decord"], Option(CLIPS)] = Field("pyav", description="Who looks for bars: pyav, decord.")
+    reader: Annotated[Literal["pyav", "decord"], Option(CLIPS)] = "pyav"
+    """Who looks for bars: pyav, decord."""
     fps: float | None = Field(None, gt=0)
     """Bring films to this rate, by timestamps; by default they keep theirs."""
     saved_masks: Mapping[str, Any] | None = Field(None, exclude_if=_is_none)
     """Constants of the generator ``saved_masks``, less the folder: the holes are then those."""
-    masks_by_turn: Annotated[bool, BY_TURN] = Field(
-        False,
-        exclude_if=_is_false,
-        description="Share saved masks out by a hash of each clip, whatever they are called, and squash them to fit.",
-    )
+    masks_by_turn: Annotated[bool, BY_TURN] = Field(False, exclude_if=_is_false)
+    """Share saved masks out by a hash of each clip, whatever they are called, and squash them to fit."""
     imperfect: ImperfectMasks = ()
     splits: HeldOut = TEST_ALONE
 

@@ -40,17 +40,15 @@ _SEEN_LITTLE, _SEEN_MOST = 0.25, 0.75
 class RemovalRecipe(BaseModel):
     """Every choice of the benchmark; the dataset carries it resolved."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
     kind: ClassVar[str] = "removal"
 
     name: str = "Object removal"
     seed: Seed = 0
-    size: Annotated[tuple[int, int] | None, Option(CLIPS, metavar="WxH", read=read_size, write=str, shown="as they are")] = Field(
-        None, description="Of the frames, squeezed to it; of rendered clips 288x160."
-    )
-    frames: Annotated[int | None, Option(CLIPS, shown="all")] = Field(
-        None, ge=2, description="At most so many of a clip, the first; of rendered clips 40."
-    )
+    size: Annotated[tuple[int, int] | None, Option(CLIPS, metavar="WxH", read=read_size, write=str, shown="as they are")] = None
+    """Of the frames, squeezed to it; of rendered clips 288x160."""
+    frames: Annotated[int | None, Option(CLIPS, shown="all")] = Field(None, ge=2)
+    """At most so many of a clip, the first; of rendered clips 40."""
     imperfect: ImperfectMasks = ()
     splits: HeldOut = TEST_ALONE
 

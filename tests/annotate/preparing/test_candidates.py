@@ -100,7 +100,7 @@ def test_runs_that_cannot_be_used_are_told(run: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"run folder '.*nowhere' cannot be used: '.*nowhere' is not a workspace"):
         read(tmp_path / "nowhere")
     Workspace(tmp_path / "empty")
-    with pytest.raises(InputError, match="holds no predictions; make them with `inpaintbench eval predict`"):
+    with pytest.raises(InputError, match="holds no predictions; make them with `inpaintbench eval run`"):
         read(tmp_path / "empty")
     shutil.copytree(run, tmp_path / "copy")
     with pytest.raises(InputError, match=r"the runs '.*' and '.*copy' both have a method '(blank|telea)'"):

@@ -22,11 +22,11 @@ def run(benchmark: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run folder with report and analysis of two methods."""
     folder, dataset = tmp_path_factory.mktemp("same") / "run", benchmark / "exports" / "devil"
     methods = ("--method", "blank", "--method", "temporal_median")
-    assert run_here("eval", "predict", dataset, "--run", folder, *methods, "--workers", "0").returncode == 0
+    assert run_here("eval", "run", "--for=predictions", dataset, "--run", folder, *methods, "--workers", "0").returncode == 0
     metrics = [word for name in ("psnr", "ssim", "mse", "pcons", "flicker") for word in ("--metric", name)]
-    assert run_here("eval", "score", dataset, "--run", folder, *metrics, "--workers", "0").returncode == 0
+    assert run_here("eval", "run", "--for=scores", dataset, "--run", folder, *metrics, "--workers", "0").returncode == 0
     assert run_here("eval", "report", dataset, "--run", folder).returncode == 0
-    assert run_here("eval", "analysis", dataset, "--run", folder).returncode == 0
+    assert run_here("eval", "report", "--for=analysis", dataset, "--run", folder).returncode == 0
     return folder
 
 
@@ -66,7 +66,7 @@ def test_both_pages_say_the_same_of_metrics_that_do_not_tell_a_method_from_the_f
 def test_another_region_is_an_option_and_every_head_names_it(benchmark: Path, run: Path, tmp_path: Path) -> None:
     dataset = benchmark / "exports" / "devil"
     place = (dataset, "--run", run, "--out", tmp_path / "a")
-    assert run_here("eval", "analysis", *place, "--region", "frame").returncode == 0
+    assert run_here("eval", "report", "--for=analysis", *place, "--region", "frame").returncode == 0
     with (tmp_path / "a" / "table_1.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert {row["region"] for row in rows} == {"frame"}
@@ -81,7 +81,7 @@ def test_another_region_is_an_option_and_every_head_names_it(benchmark: Path, ru
     heads = re.findall(r"^\| Method \| (.*) \|$", (tmp_path / "a" / "table_1.md").read_text(), re.M)
     assert heads
     assert all(REGION.search(head) for line in heads for head in line.split(" | "))
-    refused = run_here("eval", "analysis", *place, "--region", "hoel")
+    refused = run_here("eval", "report", "--for=analysis", *place, "--region", "hoel")
     assert refused.returncode == 2
     assert "unknown region with values: 'hoel', did you mean 'hole'" in refused.stderr
 
@@ -93,7 +93,7 @@ def test_axes_of_the_report_and_texts_of_rank_name_the_region(benchmark: Path, r
     titles = [words for quantity in drawn["titles"].values() for words in quantity.values()]
     assert titles
     assert all(REGION.search(title) for title in titles)
-    ranked = run_here("eval", "rank", benchmark / "exports" / "devil", "--run", run, "--region", "hole")
+    ranked = run_here("eval", "table", "--for=ranks", benchmark / "exports" / "devil", "--run", run, "--region", "hole")
     assert "psnr in the hole ↑" in ranked.stdout
 
 

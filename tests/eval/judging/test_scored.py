@@ -1,4 +1,4 @@
-"""A judge through `eval score`: everything is stored, a server that was away is asked again, and nobody is asked twice."""
+"""A judge through scoring: everything is stored, a server that was away is asked again, and nobody is asked twice."""
 
 from __future__ import annotations
 

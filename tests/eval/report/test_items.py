@@ -184,7 +184,7 @@ def test_the_manifest_has_the_hash_that_it_states_and_commands_name_the_methods(
     known = Results(dataset(SLICES), scores({"telea": {"a1": 1.0}, "mine & yours": {"a1": 2.0}}), protocol=CORRECTED)
     run, rest = "inpaintbench eval run DATASET --run RUN", "--protocol devil/corrected --report"
     predict, score, report = commands_of(known)
-    assert predict == "inpaintbench eval predict DATASET --run RUN --method telea --saved 'mine & yours'=FOLDER"
+    assert predict == "inpaintbench eval run --for predictions DATASET --run RUN --method telea --saved 'mine & yours'=FOLDER"
     assert score.endswith("--protocol devil/corrected")
     assert report.startswith("inpaintbench eval report")
     known.options = {"mine & yours": "--method mine:fill --oracle-mask"}

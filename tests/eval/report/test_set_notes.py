@@ -97,7 +97,7 @@ def test_sets_that_were_not_compared_say_how_they_can_be() -> None:
     of = protocol(["fid"])
     results = Results(dataset(SLICES), features(of, ["m"], ITEMS, "fid"), protocol=of)
     title = cell(score_table(results, FID), "m", "all items").title
-    assert "its sets were not compared; run `inpaintbench eval score` again" in title
+    assert "its sets were not compared; run `inpaintbench eval run --for scores` again" in title
     assert set_sizes(results.slice_score(results.everything, "m", FID)) == (None, None)
 
 

@@ -75,7 +75,7 @@ def test_scores_of_a_dataset_that_grew_are_not_called_older_than_predictions(wor
     workspace.write_table("scores", step, rows, Score)
     assert len(scores_of(workspace, DATASET, Path("data"), PROTOCOL)[0]) == 2
     grown = replace(DATASET, items=(*DATASET.items, {"item_id": "c"}, {"item_id": "d"}))
-    with pytest.raises(InputError, match=r"has 2 items more than when 'mine' was run .* `inpaintbench eval predict` first"):
+    with pytest.raises(InputError, match=r"has 2 items more than when 'mine' was run .* `inpaintbench eval run` first"):
         scores_of(workspace, grown, Path("data"), PROTOCOL)
     for blobs in ({"a": "2.png"}, {"a": "1.png", "c": "3.png", "d": "4.png"}):  # another prediction, or new ones not yet scored
         predicted(workspace, blobs, {"b": "no luck"})

@@ -39,8 +39,13 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     files = {path.name: file_sha256(path) for path in sorted((folder / "data").iterdir())}
     write_one_file(folder / "data", replace(dataset, files=files))
     methods = [part for name in METHODS for part in ("--method", name)]
-    assert run_here("eval", "predict", folder / "data", "--run", folder / "run", *methods, "--workers", "0").returncode == 0
-    done = run_here("eval", "score", folder / "data", "--run", folder / "run", *SCORE)
+    assert (
+        run_here(
+            "eval", "run", "--for=predictions", folder / "data", "--run", folder / "run", *methods, "--workers", "0"
+        ).returncode
+        == 0
+    )
+    done = run_here("eval", "run", "--for=scores", folder / "data", "--run", folder / "run", *SCORE)
     assert done.returncode == 0, done.stderr
     return folder
 
@@ -135,7 +140,12 @@ def test_nothing_is_dropped_where_a_method_cannot_be_built(world: Path, monkeypa
     monkeypatch.syspath_prepend(str(world))
     (world / "filling.py").write_text("def fill(frames, hole):\n    return frames * 0\n")
     run = world / "run"
-    assert run_here("eval", "predict", world / "data", "--run", run, "--method", "filling:fill", "--workers", "0").returncode == 0
+    assert (
+        run_here(
+            "eval", "run", "--for=predictions", world / "data", "--run", run, "--method", "filling:fill", "--workers", "0"
+        ).returncode
+        == 0
+    )
     flip(blob_of(run), random.Random(1))
     (world / "filling.py").unlink()
     sys.modules.pop("filling")
@@ -215,7 +225,7 @@ def test_what_was_said_of_a_task_is_mended(world: Path) -> None:
 
 
 def score(world: Path) -> Done:
-    return run_here("eval", "score", world / "data", "--run", world / "run", *SCORE)
+    return run_here("eval", "run", "--for=scores", world / "data", "--run", world / "run", *SCORE)
 
 
 def report(world: Path) -> Done:
@@ -290,7 +300,7 @@ def test_an_earlier_run_folder_is_read_and_said_to_be_unproved(world: Path) -> N
 
 
 def test_scores_without_one_value_end_with_1(world: Path) -> None:
-    done = run_here("eval", "score", world / "data", "--run", world / "run", "--metric", "lpips", "--workers", "0")
+    done = run_here("eval", "run", "--for=scores", world / "data", "--run", world / "run", "--metric", "lpips", "--workers", "0")
     assert done.returncode == 1
     assert "of 18 scores have no value: weights missing: run `inpaintbench models fetch alexnet`" in done.stderr
 

@@ -172,7 +172,7 @@ def test_an_item_that_takes_too_long_has_rows_that_say_so(tmp_path: Path, datase
 
 @pytest.mark.parametrize(("option", "value"), [("--time-limit", "0.5"), ("--max-failures", "-1")])
 def test_limits_of_scoring_have_limits(option: str, value: str) -> None:
-    done = CliRunner().invoke(app, ["eval", "score", "data", "--run", "run", option, value])
+    done = CliRunner().invoke(app, ["eval", "run", "--for=scores", "data", "--run", "run", option, value])
     assert done.exit_code == 2
     assert f"Invalid value for '{option}'" in done.output
 

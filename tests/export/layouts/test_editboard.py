@@ -1,4 +1,4 @@
-"""EditBoard's list and folders, read as its program does, and as `eval editboard` does."""
+"""EditBoard's list and folders, read as its program does, and as `eval run --for edits` does."""
 
 from __future__ import annotations
 

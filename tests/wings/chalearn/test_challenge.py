@@ -50,9 +50,9 @@ def values(run: Path) -> dict[tuple[str, str, str, str], float | None]:
 
 
 def evaluated(predicted: Path, scored: Path, run: Path) -> Any:
-    done = run_here("eval", "predict", predicted, "--run", run, "--method", "telea", "--method", "blank", *HERE)
+    done = run_here("eval", "run", "--for=predictions", predicted, "--run", run, "--method", "telea", "--method", "blank", *HERE)
     assert done.returncode == 0, done.stderr
-    return run_here("eval", "score", scored, "--run", run, *METRICS, *HERE)
+    return run_here("eval", "run", "--for=scores", scored, "--run", run, *METRICS, *HERE)
 
 
 def test_a_challenge_gives_the_scores_of_the_whole(tmp_path: Path) -> None:
@@ -68,9 +68,9 @@ def test_a_challenge_gives_the_scores_of_the_whole(tmp_path: Path) -> None:
     reported = run_here("eval", "report", truth, "--run", tmp_path / "run", "--protocol", "devil/corrected")
     assert reported.returncode == 0, reported.stderr
     # The folder stays that of the public dataset: another method goes on there, and its open items are scored.
-    more = run_here("eval", "predict", public, "--run", tmp_path / "run", "--method", "blank", *HERE)
+    more = run_here("eval", "run", "--for=predictions", public, "--run", tmp_path / "run", "--method", "blank", *HERE)
     assert more.returncode == 0, more.stderr
-    opened = run_here("eval", "score", public, "--run", tmp_path / "run", *METRICS, *HERE)
+    opened = run_here("eval", "run", "--for=scores", public, "--run", tmp_path / "run", *METRICS, *HERE)
     assert opened.returncode == 0
     assert opened.stderr.splitlines()[0] == SENTENCE
     one_go = run_here("eval", "run", public, "--run", tmp_path / "one go", "--method", "blank", "--report",
@@ -92,7 +92,7 @@ def test_nothing_is_scored_where_every_truth_is_held_back(tmp_path: Path) -> Non
     assert (reported.returncode != 0, reported.stderr.strip()) == (True, done.stderr.strip())
     with LocalExecutor(Workspace(tmp_path / "other"), workers=0) as executor, pytest.raises(InputError, match="is held back"):
         score(executor, frozen.load(public), root=public, methods=[Predicted("x", [])], protocol="devil/corrected")
-    assert run_here("eval", "score", truth, "--run", tmp_path / "run", *METRICS, *HERE).returncode == 0
+    assert run_here("eval", "run", "--for=scores", truth, "--run", tmp_path / "run", *METRICS, *HERE).returncode == 0
 
 
 def test_a_run_is_scored_on_the_truth_of_its_own_inputs_alone(tmp_path: Path) -> None:

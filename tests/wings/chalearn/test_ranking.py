@@ -1,4 +1,4 @@
-"""`eval rank`, in this process."""
+"""`eval table --for ranks`, in this process."""
 
 from __future__ import annotations
 

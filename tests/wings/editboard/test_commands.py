@@ -1,4 +1,4 @@
-"""`eval editboard` and `eval transcript`, in this process."""
+"""`eval run --for edits` and `eval report --for transcript`, in this process."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def test_a_prediction_that_changed_on_disk_cannot_be_submitted(world: Path, tmp_
     copy = Workspace(Path(shutil.copytree(world / "run", tmp_path / "run")), create=False)
     row = copy.table("predictions", Prediction, step="predict.ns")[0]
     copy.blobs.path(row.blob).write_bytes(b"another file")
-    with pytest.raises(InputError, match=r"is gone or damaged; run `inpaintbench eval predict` again"):
+    with pytest.raises(InputError, match=r"is gone or damaged; run `inpaintbench eval run` again"):
         submit(copy, world / "data", "ns", tmp_path / "out" / "ns.zip", predictions=True)
     assert list((tmp_path / "out").iterdir()) == []
 

@@ -1,4 +1,4 @@
-"""`eval reinpaint` and the commands below it, in this process."""
+"""`eval run --for reinpainting` and the commands below it, in this process."""
 
 from __future__ import annotations
 

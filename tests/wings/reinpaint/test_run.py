@@ -61,7 +61,7 @@ def test_the_second_method_and_k_are_options_of_the_run(world: World, tmp_path: 
 
 def test_score_report_analysis_and_rank_take_the_protocol_of_the_benchmark(world: World) -> None:
     place = (world.root, "--run", world.run)
-    scored = run_here("eval", "score", *place, "--metric", "psnr", "--workers", "0")
+    scored = run_here("eval", "run", "--for=scores", *place, "--metric", "psnr", "--workers", "0")
     assert scored.returncode == 0, scored.stderr
     rows = Workspace(world.run).table("scores", Score)
     assert {row.protocol for row in rows} == {"reinpaint/corrected"}
@@ -69,13 +69,16 @@ def test_score_report_analysis_and_rank_take_the_protocol_of_the_benchmark(world
     for words in (("report", *place), ("analysis", *place), ("rank", *place)):
         done = run_here("eval", *words)
         assert done.returncode == 0, done.stderr
-    refused = run_here("eval", "score", *place, "--precision", "bf16")
+    refused = run_here("eval", "run", "--for=scores", *place, "--precision", "bf16")
     assert refused.returncode == 2
     assert "runs its networks in fp32" in refused.stderr
 
 
 def test_the_leaderboard_takes_scores_of_the_usual_setting(world: World, tmp_path: Path) -> None:
-    assert run_here("eval", "score", world.root, "--run", world.run, "--metric", "ssim", "--workers", "0").returncode == 0
+    assert (
+        run_here("eval", "run", "--for=scores", world.root, "--run", world.run, "--metric", "ssim", "--workers", "0").returncode
+        == 0
+    )
     described, folder = tmp_path / "card.toml", tmp_path / "submissions"
     described.write_bytes(card())
     folder.mkdir()

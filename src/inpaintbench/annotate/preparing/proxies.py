@@ -85,7 +85,7 @@ def read_runs(runs: Sequence[str], *, methods: Sequence[str], dataset_sha256: st
         workspace = _opened(run, dataset_sha256)
         rows = workspace.table("predictions", Prediction)
         if not rows:
-            raise InputError(f"run folder {run!r} holds no predictions; make them with `inpaintbench eval predict`")
+            raise InputError(f"run folder {run!r} holds no predictions; make them with `inpaintbench eval run`")
         for label in {row.method for row in rows}:
             if label in run_of:
                 raise InputError(

@@ -24,10 +24,9 @@ from inpaintbench.annotate.statistics.standings import Results, changes, results
 from inpaintbench.annotate.study import DEMO_WORKSPACE, Study
 from inpaintbench.cli import console
 from inpaintbench.cli.annotate.opening import Database, InStudy, opened
-from inpaintbench.cli.console import AsJson, print_json, records
+from inpaintbench.cli.console import Answer, AsJson, print_json, records
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import Share, option
-from inpaintbench.cli.words import span
+from inpaintbench.cli.options import Share, option, span
 from inpaintbench.errors import InputError
 from inpaintbench.pages.words import count, percent
 from inpaintbench.recipes.evidence import AGREEMENT, Agreement, agreements_of
@@ -302,8 +301,7 @@ def export(
     media_url: str = "/data/local-files/?d=",
     gold: bool = False,
     database: Database = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Write every judgement that stands to one table. For Label Studio all tasks are written, with their judgements.
 
     Args:
@@ -324,12 +322,10 @@ def export(
         videos = write_media(open_study.study, study, media)
         told |= {"media": media, "videos": videos}
         sentences.append(f"{count(videos, 'video')} in {console.shown(media)}")
-    console.tell("\n".join(sentences), told, as_json=as_json)
+    return Answer(told, "\n".join(sentences))
 
 
-def import_file(
-    study: InStudy, file: Path, *, gold: Path | None = None, database: Database = None, as_json: AsJson = False
-) -> None:
+def import_file(study: InStudy, file: Path, *, gold: Path | None = None, database: Database = None) -> Answer:
     """Bring in judgements from elsewhere. Another journal will do; twice is the same as once.
 
     Args:
@@ -353,4 +349,4 @@ def import_file(
         advice = "name it under [checks] and prepare the study again"
         sentences.append(f"{count(known, 'known answer')} in {console.shown(gold)}; {advice}")
     facts = {"stored": done.stored, "known": done.known, "cancelled": done.cancelled, "truths": done.truths}
-    console.tell("\n".join(sentences), {**facts, "gold": gold, "gold_answers": known}, as_json=as_json)
+    return Answer({**facts, "gold": gold, "gold_answers": known}, "\n".join(sentences))

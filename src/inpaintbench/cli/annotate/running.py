@@ -13,7 +13,7 @@ from inpaintbench.annotate.crowd import Crowd, address
 from inpaintbench.annotate.study import MANIFEST, load
 from inpaintbench.cli import console
 from inpaintbench.cli.annotate.opening import Database, InStudy, opened, place_of
-from inpaintbench.cli.console import AsJson, print_json, records
+from inpaintbench.cli.console import Answer, AsJson, Table, print_json, records
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import Port, argument, option
 from inpaintbench.errors import InputError, MissingExtraError
@@ -144,7 +144,7 @@ def _asked_password() -> str:
     return first
 
 
-def raters(study: InStudy, *, database: Database = None, as_json: AsJson = False) -> None:
+def raters(study: InStudy, *, database: Database = None) -> Answer:
     """List the raters of a study.
 
     Example: inpaintbench annotate raters STUDY
@@ -157,39 +157,39 @@ def raters(study: InStudy, *, database: Database = None, as_json: AsJson = False
             role = "revoked" if rater.revoked else "paused" if told.get("paused") else rater.role
             standing = f"{role}, excluded" if told.get("excluded") else role
             rows.append((rater.name, standing, told.get("answered", 0), moment(rater.created_at)))
-    if as_json:
-        print_json({"raters": records(["name", "is", "answered", "since"], rows)})
-        return
-    console.print_table("raters", ["name", "is", "answered", "since (UTC)"], rows)
+    return Answer(
+        {"raters": records(["name", "is", "answered", "since"], rows)},
+        Table("raters", ["name", "is", "answered", "since (UTC)"], rows),
+    )
 
 
-def revoke(study: InStudy, name: Name, *, database: Database = None, as_json: AsJson = False) -> None:
+def revoke(study: InStudy, name: Name, *, database: Database = None) -> Answer:
     """End a rater's link, password and open sessions. Answers stay.
 
     Example: inpaintbench annotate revoke STUDY Ada
     """
     with opened(study, database) as open_study:
         open_study.people.revoke(open_study.study_id, open_study.rater(name).rater_id)
-    console.tell(f"{name} can no longer sign in", {"name": name, "revoked": True}, as_json=as_json)
+    return Answer({"name": name, "revoked": True}, f"{name} can no longer sign in")
 
 
-def resume(study: InStudy, name: Name, *, database: Database = None, as_json: AsJson = False) -> None:
+def resume(study: InStudy, name: Name, *, database: Database = None) -> Answer:
     """Let a paused rater go on. Raters are paused who miss too many known answers.
 
     Example: inpaintbench annotate resume STUDY Ada
     """
     with opened(study, database) as open_study:
         open_study.desk.resume(open_study.rater(name).rater_id)
-    console.tell(f"{name} can go on", {"name": name, "paused": False}, as_json=as_json)
+    return Answer({"name": name, "paused": False}, f"{name} can go on")
 
 
 Reason = Annotated[str, option("Why; the journal and the report keep it.")]
-Answer = Annotated[str | None, option("One answer of theirs, by its submission_id in `annotate export`.", default="all of them")]
+Submission = Annotated[
+    str | None, option("One answer of theirs, by its submission_id in `annotate export`.", default="all of them")
+]
 
 
-def exclude(
-    study: InStudy, name: Name, *, reason: Reason, answer: Answer = None, database: Database = None, as_json: AsJson = False
-) -> None:
+def exclude(study: InStudy, name: Name, *, reason: Reason, answer: Submission = None, database: Database = None) -> Answer:
     """Let a rater's answers count for nothing. They stay, and tasks open for others.
 
     Example: inpaintbench annotate exclude STUDY Ada --reason "chose left 40 times of 40"
@@ -199,12 +199,10 @@ def exclude(
         done = open_study.desk.exclude(rater_id, submission_id=answer, reason=reason)
     what = "this answer no longer counts" if answer else "answers no longer count, and there is no more work for them"
     sentence = f"{name}: {what}" if done else f"{name}: excluded before; nothing was changed"
-    console.tell(sentence, {"name": name, "answer": answer, "excluded": True, "changed": done}, as_json=as_json)
+    return Answer({"name": name, "answer": answer, "excluded": True, "changed": done}, sentence)
 
 
-def include(
-    study: InStudy, name: Name, *, reason: Reason, answer: Answer = None, database: Database = None, as_json: AsJson = False
-) -> None:
+def include(study: InStudy, name: Name, *, reason: Reason, answer: Submission = None, database: Database = None) -> Answer:
     """Let excluded answers of a rater count again. Rules then leave them alone.
 
     Example: inpaintbench annotate include STUDY Ada --reason "sat before a mirrored screen"
@@ -214,7 +212,7 @@ def include(
         done = open_study.desk.include(rater_id, submission_id=answer, reason=reason)
     what = "this answer counts again" if answer else "answers count again"
     sentence = f"{name}: {what}" if done else f"{name}: not excluded; nothing was changed"
-    console.tell(sentence, {"name": name, "answer": answer, "excluded": False, "changed": done}, as_json=as_json)
+    return Answer({"name": name, "answer": answer, "excluded": False, "changed": done}, sentence)
 
 
 def status(study: InStudy, *, database: Database = None, as_json: AsJson = False) -> None:
@@ -257,7 +255,7 @@ def status(study: InStudy, *, database: Database = None, as_json: AsJson = False
     console.say(overview["why"])
 
 
-def backup(study: InStudy, *, out: Path, database: Database = None, replace: bool = False, as_json: AsJson = False) -> None:
+def backup(study: InStudy, *, out: Path, database: Database = None, replace: bool = False) -> Answer:
     """Copy the journal to one checked file while the app runs.
 
     Args:
@@ -271,10 +269,10 @@ def backup(study: InStudy, *, out: Path, database: Database = None, replace: boo
     with opened(study, database) as open_study:
         copy(open_study.journal, out, replace=replace)
     size = out.stat().st_size
-    console.tell(f"{console.shown(out)}: {size / 1e6:.1f} MB", {"file": out, "bytes": size}, as_json=as_json)
+    return Answer({"file": out, "bytes": size}, f"{console.shown(out)}: {size / 1e6:.1f} MB")
 
 
-def restore(file: Path, study: InStudy, *, database: Database = None, as_json: AsJson = False) -> None:
+def restore(file: Path, study: InStudy, *, database: Database = None) -> Answer:
     """Bring a backup into an empty journal.
 
     Args:
@@ -289,7 +287,7 @@ def restore(file: Path, study: InStudy, *, database: Database = None, as_json: A
     bring_back(file, url, study_id=load(study).study_id)
     note(study, url)
     sentence = f"{console.shown(file)} is back in the journal {name_of(url)}"
-    console.tell(sentence, {"file": file, "journal": name_of(url)}, as_json=as_json)
+    return Answer({"file": file, "journal": name_of(url)}, sentence)
 
 
 def demo(*, out: Path | None = None, port: Port = 7860) -> None:

@@ -11,10 +11,11 @@ import typer
 
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console
-from inpaintbench.cli.build.cutting import CutAs, Cuts, Saved, Saving
 from inpaintbench.cli.build.places import PLACES, Place, Places
 from inpaintbench.cli.build.planning import Plan, Planning, say_what_it_tells, warn_of_few_films
 from inpaintbench.cli.build.running import (
+    CutAs,
+    Cuts,
     Demo,
     Described,
     Describing,
@@ -23,6 +24,8 @@ from inpaintbench.cli.build.running import (
     Owned,
     Owning,
     Published,
+    Saved,
+    Saving,
     given_alone,
     make_recipe,
     one_of,
@@ -31,14 +34,14 @@ from inpaintbench.cli.build.running import (
 )
 from inpaintbench.cli.console import Anywhere, Processes, Running
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import NONE_GIVEN, Given, bundle, of_recipe, option
+from inpaintbench.cli.options import NONE_GIVEN, Among, Given, Share, bundle, of_recipe, option
 from inpaintbench.curation.rules import read_rules
 from inpaintbench.curation.sheets import import_labels, read_labels
 from inpaintbench.executors.base import Executor
 from inpaintbench.export.growing import check_addable
 from inpaintbench.recipes import dataset_table, devil
 from inpaintbench.recipes.dataset_table import SILENT, DatasetTable
-from inpaintbench.recipes.options import FOOTAGE, SELECTION
+from inpaintbench.recipes.options import SELECTION
 from inpaintbench.recipes.settings import (
     FILE,
     begin,
@@ -72,32 +75,25 @@ DEMO_SIZE = (288, 160)
 
 
 def build_devil(
+    *,
     context: typer.Context,
     out: Out,
-    source: Annotated[
-        str, option(f"Where footage comes from: {', '.join(PLACES)}.", among=PLACES, panel=FOOTAGE)
-    ] = "folder",
-    sources: Annotated[Path | None, option("Folder of videos, searched recursively.", panel=FOOTAGE)] = None,
+    source: Annotated[str, Among(PLACES)] = "folder",
+    sources: Path | None = None,
     demo: Demo = False,
     given: Annotated[Given, of_recipe(devil.DevilRecipe, *OPTIONS)] = NONE_GIVEN,
-    rules: Annotated[Path | None, option("TOML file of rules that clips must fulfil.", panel=SELECTION)] = None,
-    foreground_limit: Annotated[
-        float | None,
-        option(
-            "Clips that show more of objects are dropped; 1 = no limit.", default="0.05 of flickr, else no limit", min=0, max=1,
-            panel=SELECTION,
-        ),
-    ] = None,
+    rules: Path | None = None,
+    foreground_limit: Share | None = None,
     without_rule: Annotated[
         list[str] | None,
         option(
             f"Switch off a default rule for footage of one's own: {', '.join(devil.OWN_FOOTAGE_RULES)}, or all. Repeatable.",
-            default="none; all as published", among=(*devil.OWN_FOOTAGE_RULES, "all"), panel=SELECTION,
+            default="none; all as published",
+            among=(*devil.OWN_FOOTAGE_RULES, "all"),
+            panel=SELECTION,
         ),
     ] = None,
-    labels: Annotated[
-        Path | None, option("CSV of labels: subject,name,value (see `curation label`).", panel=SELECTION)
-    ] = None,
+    labels: Path | None = None,
     planning: Planning = Plan(),
     places: Annotated[Any, bundle(Places)] = Places(),
     cuts: CutAs = Cuts(),
@@ -106,9 +102,18 @@ def build_devil(
     describing: Describing = Described(),
     published: Growing = Published(),
     running: Anywhere = Running(),
-) -> None:  # fmt: skip
+) -> None:
     """Videos with blob masks, in pairs or in DEVIL's ten slices. Footage is yours or from Flickr; run it again to go on after an
     interruption.
+
+    Footage:
+        source: Where footage comes from: {names}.
+        sources: Folder of videos, searched recursively.
+
+    Selection:
+        rules: TOML file of rules that clips must fulfil.
+        foreground_limit: Clips that show more of objects are dropped; 1 = no limit. [default: 0.05 of flickr, else no limit]
+        labels: CSV of labels: subject,name,value (see `curation label`).
 
     Example: inpaintbench build devil --sources FOLDER --out WORKSPACE --per-slice 20
     """
@@ -240,7 +245,7 @@ def demo_recipe() -> tuple[devil.DevilRecipe, SourceSpec]:
     return recipe, SourceSpec("embedded", constants)
 
 
-def demo(out: Out = Path("demo"), running: Processes = Running()) -> None:
+def demo(*, out: Out = Path("demo"), running: Processes = Running()) -> None:
     """Build, score and report a small benchmark. Its footage comes with the program; needs no network.
 
     Example: inpaintbench demo --out demo

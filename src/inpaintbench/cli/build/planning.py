@@ -26,8 +26,8 @@ from inpaintbench.types import Clip, Dataset
 from inpaintbench.workspace import Workspace
 
 if TYPE_CHECKING:
-    from inpaintbench.cli.build.telling import Footage
     from inpaintbench.recipes.devil import DevilRecipe
+    from inpaintbench.recipes.telling import Footage
 
 
 @dataclass(frozen=True)
@@ -73,9 +73,9 @@ Planning = Annotated[Plan, bundle(Plan, panel=SELECTION)]
 def _plan(recipe: DevilRecipe, folder: Path, deviation: float | None) -> Iterator[str]:
     """Print the table of films that find an effect, and yield what is said of it."""
     # Methods and statistics that the command line should not wait for.
-    from inpaintbench.cli.build import telling
-    from inpaintbench.cli.build.pilot import METHODS_TRIED, pilot
     from inpaintbench.eval.comparing.power import POWER
+    from inpaintbench.recipes import telling
+    from inpaintbench.recipes.pilot import METHODS_TRIED, pilot
 
     leaf = FolderSource(folder=str(folder))
     films = [Path(unquoted_path(piece.payload["path"])) for piece in leaf.footage()]
@@ -118,8 +118,8 @@ def _clips_foreseen(recipe: DevilRecipe, films: Sequence[Path]) -> tuple[dict[Pa
 
 def _footage(recipe: DevilRecipe, clips: Mapping[Path, int]) -> Footage:
     """What an axis would take of these films, by turns."""
-    from inpaintbench.cli.build.telling import MASKS_TRIED, Footage
     from inpaintbench.recipes.paired import in_turn, under_masks
+    from inpaintbench.recipes.telling import MASKS_TRIED, Footage
 
     film_of = {f"{path} {place}": str(path) for path, own in clips.items() for place in range(own)}
     taken = in_turn(list(film_of), film_of, recipe.per_slice, key=(recipe.seed, "axis"))
@@ -136,10 +136,10 @@ def say_what_it_tells(dataset: Dataset) -> None:
 
     How far pairs scatter is known of PSNR alone; of other primary quantities the table says whether there are enough films.
     """
-    from inpaintbench.cli.build import telling
-    from inpaintbench.cli.build.telling import METHODS, can_tell
     from inpaintbench.eval.comparing.power import POWER
     from inpaintbench.eval.protocols import PROTOCOLS, usual
+    from inpaintbench.recipes import telling
+    from inpaintbench.recipes.telling import METHODS, can_tell
 
     found = can_tell(dataset)
     if not found:
@@ -169,7 +169,7 @@ def say_what_pairs_tell(axis: str, dataset: Dataset, workspace: Workspace) -> No
         why = f", such as: {reasons[0]}" if reasons else ""
         console.warn(f"warning: the benchmark has no pairs: no clip gave every level of {axis}{why}")
         return
-    from inpaintbench.cli.build.telling import can_tell
+    from inpaintbench.recipes.telling import can_tell
 
     films = {one.name: one.films for one in can_tell(dataset) if one.name == axis}
     for sentence in tells_nothing(films, films=len(set(frozen.sources_of(dataset).values()))):

@@ -10,21 +10,24 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
+from annotated_types import Ge, Le
 from pydantic import BaseModel, ValidationError
 
 from inpaintbench import frozen
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console
-from inpaintbench.cli.console import Running
+from inpaintbench.cli.console import Running, constant, parse_leaf
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import bundle, option
+from inpaintbench.cli.options import Among, bundle, option
+from inpaintbench.curation.normalizers import NORMALIZERS
+from inpaintbench.curation.splitters import SPLITTERS
 from inpaintbench.executors.base import Rejection, is_note
 from inpaintbench.export.growing import check_addable
 from inpaintbench.export.licences import check_name
 from inpaintbench.pages.words import count, duration
 from inpaintbench.recipes.dataset_table import SILENT, DatasetTable, make_table, read_file, with_entries
 from inpaintbench.recipes.leakage import alike, not_looked_for
-from inpaintbench.recipes.options import DATASET, FOOTAGE
+from inpaintbench.recipes.options import CLIPS, DATASET, FOOTAGE, MASKS
 from inpaintbench.recipes.own_slices import make_slices
 from inpaintbench.recipes.settings import build, check, kept_by_growth
 from inpaintbench.recipes.stages import SourceSpec
@@ -325,3 +328,73 @@ def _refused_words(workspace: Workspace, dataset: Dataset) -> dict[str, str]:
             told = f"{count(len(reasons), 'clip')} refused, such as: {reasons[0]}"
             words.update((f"{axis['name']}-{level}", told) for level in axis["levels"])
     return words
+
+
+# Masks of a picture's own name are scaled and cropped as it is; of a film that goes on without masks nobody knows the hole.
+SAVED_DEFAULTS = {"resize": "cover"}
+# A folder of masks rarely fits pictures that it was not made for.
+TURN_DEFAULTS = {"resize": True, "lengthen": "to_and_fro"}
+
+
+@dataclass(frozen=True)
+class Saved:
+    """Masks made elsewhere.
+
+    Attributes:
+        saved_masks: Folder of masks made elsewhere, by the names of the sources, taken instead of drawn ones.
+        saved (NAME=VALUE): A constant of the generator saved_masks: polarity=white_is_hole.
+    """
+
+    saved_masks: Path | None = None
+    saved: list[str] | None = None
+
+    def choices(self, *, by_turn: bool) -> dict[str, Any]:
+        """Choices of the recipe.
+
+        Raises:
+            UsageError: how to read masks is said, but not where they lie.
+        """
+        if self.saved_masks is None:
+            if self.saved:
+                raise UsageError("--saved says how to read masks; say where they lie, too: --saved-masks FOLDER")
+            if by_turn:
+                raise UsageError("--masks-by-turn says how masks are shared out; say where they lie, too: --saved-masks FOLDER")
+            return {}
+        return {"saved_masks": (TURN_DEFAULTS if by_turn else SAVED_DEFAULTS) | dict(map(constant, self.saved or ()))}
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """How films are divided, at which rate, and how their frames get their size.
+
+    Attributes:
+        splitter (NAME[,CONSTANT=VALUE...]): How sources are divided: {names}. [default: windows]
+        normalizer (NAME[,CONSTANT=VALUE...]): How frames get their size: {names}. [default: cover]
+        fps: Frames a second, by timestamps; 0 = each source's own. [default: 0]
+    """
+
+    splitter: Annotated[str | None, Among(SPLITTERS)] = None
+    normalizer: Annotated[str | None, Among(NORMALIZERS)] = None
+    fps: Annotated[float | None, Ge(0), Le(1000)] = None
+
+    def choices(self, *, sized: bool) -> dict[str, Any]:
+        """Choices of the recipe: those that were given.
+
+        Args:
+            sized: the size of the clips was given as well.
+
+        Raises:
+            UsageError: two sizes.
+        """
+        if sized and self.normalizer:
+            raise UsageError("--size is the size of the default normalizer; write it into --normalizer, or give --size alone")
+        leaves = {
+            "splitter": parse_leaf(self.splitter, SPLITTERS) if self.splitter else None,
+            "normalizer": parse_leaf(self.normalizer, NORMALIZERS) if self.normalizer else None,
+        }
+        rate = {} if self.fps is None else {"fps": self.fps or None}
+        return rate | {name: leaf for name, leaf in leaves.items() if leaf}
+
+
+Saving = Annotated[Saved, bundle(Saved, panel=MASKS)]
+CutAs = Annotated[Cuts, bundle(Cuts, panel=CLIPS)]

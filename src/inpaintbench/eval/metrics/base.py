@@ -89,7 +89,7 @@ class Metric(Leaf, ABC):
     of_sets: bool = False
     """True when it compares sets of items, so that a single item has no value: see ``SetMetric``."""
     command: str = ""
-    """Command that measures it in place of `eval score`; empty for all that `eval score` measures."""
+    """Command that measures it in place of `eval run --for scores`; empty for all that `eval run --for scores` measures."""
 
     def __init__(self, *, regions: tuple[str, ...], band_radius_pixels: Whole) -> None:
         self.regions = tuple(region for region in check_regions(regions) if region in self.answers)

@@ -79,13 +79,13 @@ class Protocol(BaseModel):
     by_item: tuple[str, ...] = ()
     """Metrics of which each item weighs the same whatever ``averaging`` says."""
     ranked_against: tuple[str, ...] = ()
-    """Metrics that `eval rank` orders against their direction, as a challenge printed it; no score depends on it."""
+    """Metrics that `eval table --for ranks` orders against their direction, as a challenge printed it; no score depends on it."""
     mean_places: Literal["rounded", "truncated"] = "rounded"
-    """Way in which `eval rank` brings mean places to one decimal; no score depends on it."""
+    """Way in which `eval table --for ranks` brings mean places to one decimal; no score depends on it."""
     follows: str = Field("", exclude=True)
     """The publication whose numbers it is to give, and which form of it; empty for protocols that follow none."""
     scorer: str = Field("", exclude=True)
-    """Module that scores under it in place of `eval score`, for metrics that run methods again: its functions ``score`` (the
+    """Module that scores under it in place of `eval run`, for metrics that run methods again: its functions ``score`` (the
     command), ``mark`` (behind the fingerprint, of what a run chooses where nothing was chosen) and ``cautions`` (sentences that
     readers of its tables have to know); empty for all that look once at a prediction."""
     deviations: tuple[Deviation, ...] = Field((), exclude=True)
@@ -119,7 +119,7 @@ class Protocol(BaseModel):
     @property
     def command(self) -> str:
         """Words of the command that scores under it."""
-        return next((command for name in self.metrics if (command := METRICS.get(name).command)), "eval score")
+        return next((command for name in self.metrics if (command := METRICS.get(name).command)), "eval run --for scores")
 
     def its_scorer(self) -> Any:
         """The module ``scorer``; None where there is none."""

@@ -226,7 +226,7 @@ def write_report(
         media: where pixels come from.
         slice_scores: of metrics that compare sets of items.
         references: labels of reference methods, which do not compete.
-        options: label -> the option of `eval predict` that asks for the method, for the commands on the page.
+        options: label -> the option of `eval run --for predictions` that asks for the method, for the commands on the page.
         efforts: label -> what the method took, and how its task differs from the published one.
         run: folder of the run; what `eval align` wrote into it of these scores stands beside the metrics.
         gallery_items_per_slice: telling items of each slice that have a video.

@@ -81,7 +81,7 @@ class Measured:
         protocol: theirs.
         slice_scores: of the metrics that compare sets of items.
         references: labels of reference methods; others than those of the scores do nothing.
-        options: label -> the option of `eval predict` that asks for the method.
+        options: label -> the option of `eval run --for predictions` that asks for the method.
         efforts: label -> what the method took; in no number of a table of scores.
         run: folder of the run, whose alignment with people's answers stands beside the metrics.
         aside: label -> reason, of further methods that hold no place.
@@ -185,7 +185,9 @@ class Measured:
             return found._replace(n_missing=found.n_missing + len(one.item_ids) - len(scored))
         score, sources = self.slice_score(one, method, quantity), self.n_sources(one, method, quantity)
         if score is None:
-            return Summary(None, 0, 0, 0, 0, None, None, None, "its sets were not compared; run `inpaintbench eval score` again")
+            return Summary(
+                None, 0, 0, 0, 0, None, None, None, "its sets were not compared; run `inpaintbench eval run --for scores` again"
+            )
         counts = (int(score.details.get("items", 0)), 0, int(score.details.get("missing", 0)), sources)
         few = too_few(sources)
         reason = score.reason or score.details.get("warning") or score.details.get("note") or few

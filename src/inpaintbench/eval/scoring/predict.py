@@ -192,7 +192,7 @@ _NOT_OF_A_PRESET = ("layout", "folder", "time_limit_seconds")
 
 
 def option_of(method: MethodSpec) -> str:
-    """The option of `eval predict` that asks for a method, for a shell; folders, files and programs are left to fill in."""
+    """The option of `eval run` that asks for a method, for a shell; folders, files and programs are left to fill in."""
     preset = method.constants.get("layout") if method.leaf == "command" and "command" not in method.constants else None
     if preset is not None:
         own = (f"{key}={_constant(key, value)}" for key, value in method.constants.items() if key not in _NOT_OF_A_PRESET)

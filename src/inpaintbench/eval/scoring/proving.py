@@ -141,8 +141,8 @@ def repair(executor: LedgeredExecutor, damaged: Sequence[Damage], *, root: Path 
         root: folder of the dataset; by default where it lay when the run was made.
 
     Returns:
-        The tables, and files beside them, that were dropped and that nothing made again: another command than `eval predict` and
-        `eval score` wrote them, or their settings are not kept.
+        The tables, and files beside them, that were dropped and that nothing made again: another command than `eval run` and
+        `eval run --for scores` wrote them, or their settings are not kept.
 
     Raises:
         InputError: the dataset is not there, or is another one, or a method cannot be built here; nothing was dropped.

@@ -36,7 +36,7 @@ DAMAGED = VerifyError.__name__
 # Parts of an item whose hashes its scores state, besides that of the prediction.
 PROOFS = ("truth", "hole", "input")
 NOT_RUN = "the method was not run on this item"
-# Endings of files beside the predictions of a method: that it is a reference; the option of `eval predict` that asks for it; a
+# Endings of files beside the predictions of a method: that it is a reference; the option of `eval run` that asks for it; a
 # list of sentences where its task is another; what it may have kept of an item for another, a word of ``BETWEEN_ITEMS``.
 REFERENCE, OPTION, TASK, BETWEEN = ".reference", ".option", ".task", ".between"
 # Of those beside any table: what its step was asked for; beside scores: the digest of what they are of.
@@ -339,7 +339,7 @@ def predicted(workspace: Workspace) -> list[str]:
     tables = (workspace.path / "tables").glob("*/*.parquet")
     labels = sorted({label for path in tables if (label := predicted_label(path.stem)) is not None})
     if not labels:
-        raise InputError(f"no predictions in {str(workspace.path)!r}; run `inpaintbench eval predict` first")
+        raise InputError(f"no predictions in {str(workspace.path)!r}; run `inpaintbench eval run` first")
     return labels
 
 
@@ -352,7 +352,9 @@ def scored_methods(workspace: Workspace, protocol: str) -> list[str]:
 def check_scored(method: str, scored: Sequence[str]) -> None:
     """Raise ``UnknownNameError`` where others were scored and ``method`` was not."""
     if scored and method not in scored:
-        raise UnknownNameError(f"{unknown_name('scored method', method, list(scored))}: run `inpaintbench eval score` for others")
+        raise UnknownNameError(
+            f"{unknown_name('scored method', method, list(scored))}: run `inpaintbench eval run --for scores` for others"
+        )
 
 
 def scores_of(
@@ -366,7 +368,7 @@ def scores_of(
         VerifyError: there are none of some item because its bytes are damaged.
         WorkspaceError: a table is damaged.
     """
-    command = (PROTOCOLS.get(protocol).command if protocol in PROTOCOLS else "eval score").split()
+    command = (PROTOCOLS.get(protocol).command if protocol in PROTOCOLS else "eval run --for scores").split()
     rows = [row for row in workspace.table("scores", Score) if row.protocol == protocol]
     rows = [row for row in rows if methods is None or row.method in methods]
     if not rows:
@@ -385,7 +387,7 @@ def scores_of(
             kept = _kept(workspace, _digest_file(workspace, score_step(protocol, method)))
             if gained and kept == digest(scored, predictions, failures):
                 more = f"the dataset has {count(len(gained), 'item')} more than when {method!r} was run and scored"
-                raise InputError(f"{more} under {protocol!r}: run `inpaintbench eval predict` first, then `{again}`")
+                raise InputError(f"{more} under {protocol!r}: run `inpaintbench eval run` first, then `{again}`")
             raise InputError(f"the scores of {method!r} under {protocol!r} are older than its predictions; run `{again}` again")
     check_undamaged(rows, workspace.path)
     return Scores(rows), [row for row in workspace.table("slice_scores", SliceScore) if row.protocol == protocol]

@@ -87,7 +87,7 @@ def score(
         )
     own = next((metric for metric in chosen.build_metrics(metrics) if metric.command), None)
     if own is not None:
-        raise InputError(f"{own.name} is measured by `inpaintbench {own.command}`; use that in place of `eval score`")
+        raise InputError(f"{own.name} is measured by `inpaintbench {own.command}`; use that in place of `eval run --for scores`")
     longest = max(column(dataset, "frames"))
     built = [metric for metric in chosen.build_metrics(metrics) if metric.fewest_frames <= longest]
     if not built:

@@ -47,8 +47,9 @@ JOINS: Mapping[str, Mapping[str, str]] = {
     },
     "command of eval": {
         "train": "inpaintbench.wings.chalearn.commands.training:train",
-        "rank": "inpaintbench.wings.chalearn.commands.ranking:rank",
+        "table --for ranks": "inpaintbench.wings.chalearn.commands.ranking:rank",
     },
+    "former command of eval": {"rank": "eval table --for ranks"},
     "recipe": {
         "humans": "inpaintbench.wings.chalearn.humans:HumansRecipe",
         "decaption": "inpaintbench.wings.chalearn.decaption:DecaptionRecipe",

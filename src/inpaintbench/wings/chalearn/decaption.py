@@ -55,7 +55,7 @@ COVERED = "mask.overlay_fraction"
 class DecaptionRecipe(BaseModel):
     """Every choice of the benchmark; the dataset carries it resolved."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
     kind: ClassVar[str] = "decaption"
     kept_by_growth: ClassVar[tuple[str, ...]] = ("paired",)
     follows: ClassVar[str] = "ChaLearn LAP 2018, track 2: its paper and the files of its kit"
@@ -94,29 +94,23 @@ class DecaptionRecipe(BaseModel):
 
     The letters that a source shows, or the pixels that are painted.
     """
-    side: Annotated[int, Option(CLIPS)] = Field(
-        128, ge=16, description="Of the square clips: 128 as published, 256 as in the paper."
-    )
+    side: Annotated[int, Option(CLIPS)] = Field(128, ge=16)
+    """Of the square clips: 128 as published, 256 as in the paper."""
     fps: float = Field(25.0, gt=0)
     clip_frames: int = Field(125, ge=1)
-    form: Annotated[Literal["lossless", "challenge"], Option(DATASET, shown="lossless; of as-published challenge")] = Field(
-        "lossless", description="Of truth and input: lossless, or challenge (H.264 of 100 kbit/s)."
-    )
+    form: Annotated[Literal["lossless", "challenge"], Option(DATASET, shown="lossless; of as-published challenge")] = "lossless"
+    """Of truth and input: lossless, or challenge (H.264 of 100 kbit/s)."""
     families: Annotated[
         tuple[str, ...], Option(SUBTITLES, "--family", shown="the common ones that are installed", repeatable=True)
     ] = Field((BUNDLED,), description="Font family, or `bundled`. Repeatable.")
     """The font that comes with the program is the same everywhere."""
-    paired: Annotated[bool, Option(SUBTITLES, "--paired/--no-paired")] = Field(
-        False,
-        exclude_if=lambda paired: not paired,
-        description="Show texts with a box twice, in front of a half transparent and of an opaque one.",
-    )
+    paired: Annotated[bool, Option(SUBTITLES, "--paired/--no-paired")] = Field(False, exclude_if=lambda paired: not paired)
+    """Show texts with a box twice, in front of a half transparent and of an opaque one."""
     covered_share: float = Field(0.7, gt=0, le=1)
     """Share of the clips that is kept: those with the most subtitles."""
     strict_rules: StrictRules = False
-    splits: Annotated[Mapping[str, float], splits_option("60,20,20")] = Field(
-        FILM_SHARES, description="Shares of the clips; those of one film stay together."
-    )
+    splits: Annotated[Mapping[str, float], splits_option("60,20,20")] = FILM_SHARES
+    """Shares of the clips; those of one film stay together."""
     ratio_edges: tuple[float, ...] = (0.0, 0.05, 0.1, 0.2, 0.5)
     """Edges of the slices by share of painted pixels, of which no frame has more than half."""
 

@@ -65,7 +65,7 @@ def read_backgrounds(names: Sequence[str]) -> str | tuple[str, ...]:
 class FingerprintRecipe(BaseModel):
     """Every choice of the benchmark; the dataset carries it resolved."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
     kind: ClassVar[str] = "fingerprint"
     kept_by_growth: ClassVar[tuple[str, ...]] = ("paired",)
     follows: ClassVar[str] = "ChaLearn LAP 2018, track 3: its paper, its released degradation, and Anguli, which made its prints"
@@ -103,26 +103,21 @@ class FingerprintRecipe(BaseModel):
     fingers: Annotated[int, Option(PRINTS, shown="")] = Field(
         600, description=f"How many fingers; the challenge has {PUBLISHED_FINGERS}, one impression each."
     )
-    impressions: Annotated[int, Option(PRINTS)] = Field(1, description="Of each finger; all in one split.")
-    law: Annotated[str | Mapping[str, float], Option(PRINTS, read=read_weights)] = Field(
-        "natural", description="How often classes occur: natural, uniform, or whorl=2,arch=1."
-    )
-    width: Annotated[int, replace(SIZE, panel=PRINTS)] = Field(275, description="Of the pictures, which the prints fill.")
+    impressions: Annotated[int, Option(PRINTS)] = 1
+    """Of each finger; all in one split."""
+    law: Annotated[str | Mapping[str, float], Option(PRINTS, read=read_weights)] = "natural"
+    """How often classes occur: natural, uniform, or whorl=2,arch=1."""
+    width: Annotated[int, replace(SIZE, panel=PRINTS)] = 275
+    """Of the pictures, which the prints fill."""
     height: int = 400
-    pixels_per_inch: Annotated[float, Option(PRINTS, "--ppi", write="{:g}".format)] = Field(
-        500.0, description="Resolution in pixels per inch, which sets how wide ridges are."
-    )
-    elastic: Annotated[float, Option(PRINTS)] = Field(
-        1.0, description="Of the field that bends truth and input alike; 0 none, 1 as published."
-    )
-    strength: Annotated[float, Option(DEGRADATION)] = Field(
-        1.0, description="Multiplies every effect of the degradation, 0 to 4."
-    )
-    paired: Annotated[bool, Option(DEGRADATION, "--paired/--no-paired")] = Field(
-        False,
-        exclude_if=lambda paired: not paired,
-        description="Degrade each print at half, once and twice the strength, with all other draws held.",
-    )
+    pixels_per_inch: Annotated[float, Option(PRINTS, "--ppi", write="{:g}".format)] = 500.0
+    """Resolution in pixels per inch, which sets how wide ridges are."""
+    elastic: Annotated[float, Option(PRINTS)] = 1.0
+    """Of the field that bends truth and input alike; 0 none, 1 as published."""
+    strength: Annotated[float, Option(DEGRADATION)] = 1.0
+    """Multiplies every effect of the degradation, 0 to 4."""
+    paired: Annotated[bool, Option(DEGRADATION, "--paired/--no-paired")] = Field(False, exclude_if=lambda paired: not paired)
+    """Degrade each print at half, once and twice the strength, with all other draws held."""
     backgrounds: Annotated[str | tuple[str, ...], Option(DEGRADATION, "--background", read=read_backgrounds, repeatable=True)] = (
         Field(
             "procedural",
@@ -130,9 +125,8 @@ class FingerprintRecipe(BaseModel):
         )
     )
     """``photographs`` for a folder of the user's."""
-    photographs_licence: Annotated[str | None, Option(DEGRADATION, shown="not stated")] = Field(
-        None, description="Of the photographs, for the rows."
-    )
+    photographs_licence: Annotated[str | None, Option(DEGRADATION, shown="not stated")] = None
+    """Of the photographs, for the rows."""
     jpeg_quality: Annotated[int | None, Option(DEGRADATION, "--jpeg", shown="75 as-published, else no JPEG")] = Field(
         None, description="JPEG quality of the inputs, 1 to 100."
     )
@@ -147,9 +141,8 @@ class FingerprintRecipe(BaseModel):
     """As published: 75,600, 8,400 and 8,400 of 92,400."""
     strength_edges: tuple[float, ...] = (0.0, 0.13, 0.17, 1.0)
     """Edges of the slices by ``wear_rms``: what is done to the print itself, whatever it lies on, in shares of white."""
-    orientation_fields: Annotated[bool, Option(DATASET, "--orientations")] = Field(
-        False, description="Publish the true ridge directions."
-    )
+    orientation_fields: Annotated[bool, Option(DATASET, "--orientations")] = False
+    """Publish the true ridge directions."""
 
     @model_validator(mode="after")
     def _drawable(self) -> FingerprintRecipe:

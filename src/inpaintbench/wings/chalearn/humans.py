@@ -41,7 +41,7 @@ BLOCK_RANGES = ((1, 3), (4, 6), (7, 10))
 class HumansRecipe(BaseModel):
     """Every choice of the benchmark; the dataset carries it resolved."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
     kind: ClassVar[str] = "humans"
     kept_by_growth: ClassVar[tuple[str, ...]] = ("paired",)
     follows: ClassVar[str] = "the paper of ChaLearn LAP 2018, track 1; its kit was not published"
@@ -62,8 +62,10 @@ class HumansRecipe(BaseModel):
 
     name: str = "People with missing blocks"
     seed: Seed = 0
-    margin: Annotated[int, Option(MASKS)] = Field(100, ge=0, description="Pixels between blocks and the edges of a photograph.")
-    most_blocks: Annotated[int, Option(MASKS)] = Field(10, ge=1, description="Most blocks in a photograph.")
+    margin: Annotated[int, Option(MASKS)] = Field(100, ge=0)
+    """Pixels between blocks and the edges of a photograph."""
+    most_blocks: Annotated[int, Option(MASKS)] = Field(10, ge=1)
+    """Most blocks in a photograph."""
     paired: Annotated[bool, Option(MASKS, "--paired/--no-paired")] = Field(
         False,
         exclude_if=lambda paired: not paired,
@@ -73,9 +75,8 @@ class HumansRecipe(BaseModel):
     """The blocks come from a mask file, and the photographs need no joints."""
     shortest_side: int = Field(16, ge=1)
     """Smaller photographs are refused."""
-    splits: Annotated[Mapping[str, float], splits_option("70,15,15")] = Field(
-        PEOPLE_SHARES, description="Shares of the pictures; those of one photograph stay together."
-    )
+    splits: Annotated[Mapping[str, float], splits_option("70,15,15")] = PEOPLE_SHARES
+    """Shares of the pictures; those of one photograph stay together."""
     area_edges: tuple[float, ...] = (0.0, 0.1, 0.2, 0.4, 0.7)
     """Edges of the slices by hidden area."""
 

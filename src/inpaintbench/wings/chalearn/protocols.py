@@ -61,7 +61,7 @@ HUMANS_CORRECTED = Protocol(
 
 # Track 2, ECCV 2018. Reproduces the numbers of the released code: whole frames in colour, the mean over frames, then over clips.
 # A clip with another number of frames than the truth, like one that is not there, is skipped, so a method loses nothing by
-# leaving it out; the paper's tables print this DSSIM as "SSIM" and rank it the wrong way round, as `eval rank` then does, and cut
+# leaving it out; the paper's tables print this DSSIM as "SSIM" and rank it the wrong way round, as ranks then do, and cut
 # mean places off.
 DECAPTION_AS_PUBLISHED = Protocol(
     name="decaption/as-published",

@@ -15,7 +15,8 @@ JOINS: Mapping[str, Mapping[str, str]] = {
         "editboard/corrected": "inpaintbench.wings.editboard.protocol:CORRECTED",
     },
     "command of eval": {
-        "editboard": "inpaintbench.wings.editboard.commands:editboard",
-        "transcript": "inpaintbench.wings.editboard.commands:transcript",
+        "run --for edits": "inpaintbench.wings.editboard.commands:editboard",
+        "report --for transcript": "inpaintbench.wings.editboard.commands:transcript",
     },
+    "former command of eval": {"editboard": "eval run --for edits", "transcript": "eval report --for transcript"},
 }

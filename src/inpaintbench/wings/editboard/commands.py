@@ -1,4 +1,4 @@
-"""`eval editboard` and `eval transcript`: EditBoard's metrics and transcript, of a list of edited videos or of a run."""
+"""`eval run --for edits` and `eval report --for transcript`: EditBoard's metrics of edited videos, its transcript of a run."""
 
 from __future__ import annotations
 
@@ -11,10 +11,17 @@ from annotated_types import Ge, Le
 from inpaintbench import frozen
 from inpaintbench.cli import console
 from inpaintbench.cli.console import InShard, Locally, Running
-from inpaintbench.cli.evaluate_options import InDataset, Networks, OfNetworks, ProtocolName, Run, SomeMetrics
-from inpaintbench.cli.options import Among, Seconds
-from inpaintbench.cli.run_folder import kept_between_items, opened
-from inpaintbench.cli.words import check_name
+from inpaintbench.cli.evaluate_options import (
+    InDataset,
+    Networks,
+    OfNetworks,
+    ProtocolName,
+    Run,
+    SomeMetrics,
+    kept_between_items,
+    opened,
+)
+from inpaintbench.cli.options import Among, Seconds, check_name
 from inpaintbench.errors import InputError, RunError
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.protocols.base import Protocol
@@ -61,7 +68,7 @@ def editboard(
         keep_going: Leave out edits that cannot be scored, and say so.
         time_limit: Seconds for one edit.
 
-    Example: inpaintbench eval editboard --manifest edits.csv --out RUN --dry-run
+    Example: inpaintbench eval run --for edits --manifest edits.csv --out RUN --dry-run
     """
     check_name("protocol for edits", protocol, _OURS)
     measuring = Measuring.of(PROTOCOLS.get(protocol), metric, networks.compute, side_pixels=side, seconds=time_limit)
@@ -132,7 +139,7 @@ def transcript(dataset: InDataset, *, run: Run, protocol: ProtocolName = None, o
     Args:
         out: Folder for the transcript. [default: RUN/transcript]
 
-    Example: inpaintbench eval transcript DATASET --run RUN
+    Example: inpaintbench eval report --for transcript DATASET --run RUN
     """
     workspace, loaded = opened(run), frozen.load(dataset)
     if not any(map(frozen.is_edit, loaded.items)):

@@ -51,7 +51,7 @@ _SHOWS = "nearer_of"
 class EditingRecipe(BaseModel):
     """Every choice of the benchmark; the dataset carries it resolved."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
     kind: ClassVar[str] = "editing"
     kept_by_growth: ClassVar[tuple[str, ...]] = ("paired",)
     follows: ClassVar[str] = "the paper of EditBoard, AAAI 2025; its videos and prompts were not published"
@@ -73,17 +73,14 @@ class EditingRecipe(BaseModel):
     name: str = "Video editing"
     behaviour: Behaviour = "corrected"
     """``as-published`` squashes frames to the square, as EditBoard's script does; ``corrected`` cuts out the centre."""
-    side: Annotated[int, Option(CLIPS)] = Field(512, ge=16, description="Of the square frames.")
-    frames: Annotated[int | None, Option(CLIPS, shown="all")] = Field(
-        None, ge=2, description="At most so many of a clip, the first."
-    )
+    side: Annotated[int, Option(CLIPS)] = Field(512, ge=16)
+    """Of the square frames."""
+    frames: Annotated[int | None, Option(CLIPS, shown="all")] = Field(None, ge=2)
+    """At most so many of a clip, the first."""
     mask_tasks: tuple[str, ...] = MASK_TASKS
     """Tasks whose items carry an object mask; without one they are refused."""
-    paired: Annotated[bool, Option(DATASET, "--paired/--no-paired")] = Field(
-        False,
-        exclude_if=lambda paired: not paired,
-        description="Show objects from nearer, too, where footage has twice the side and they stay in half of the frame.",
-    )
+    paired: Annotated[bool, Option(DATASET, "--paired/--no-paired")] = Field(False, exclude_if=lambda paired: not paired)
+    """Show objects from nearer, too, where footage has twice the side and they stay in half of the frame."""
     captioner: Annotated[str | None, Option(DATASET)] = Field(
         None, description="Attribute whose text says what a clip shows where the prompts do not."
     )

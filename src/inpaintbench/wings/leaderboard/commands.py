@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from inpaintbench import frozen
-from inpaintbench.cli import completing, console
-from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, dataset_argument, label_of
+from inpaintbench.cli import console
+from inpaintbench.cli.evaluate_options import InDataset, LabelText, ProtocolName, dataset_argument, opened, results_of
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import Natural, option
-from inpaintbench.cli.run_folder import opened, results_of
+from inpaintbench.cli.options import Natural
 from inpaintbench.errors import InputError
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.scoring.effort import beware_words
@@ -27,16 +26,7 @@ def submit(
     dataset: Annotated[Path | None, dataset_argument("none, with --new-card")] = None,
     *,
     run: Path | None = None,
-    method: Annotated[
-        str | None,
-        option(
-            "Which of its methods.",
-            default="the only one that was scored",
-            metavar="LABEL",
-            parser=label_of,
-            autocompletion=completing.labels,
-        ),
-    ] = None,
+    method: LabelText | None = None,
     card: Path | None = None,
     out: Path | None = None,
     protocol: ProtocolName = None,
@@ -50,6 +40,7 @@ def submit(
 
     Args:
         run: Folder with the scores. [default: none, with --new-card]
+        method (LABEL): Which of its methods. [default: the only one that was scored]
         card: The method card, TOML. [default: none, with --new-card]
         out: The file to write. [default: LABEL.zip]
         predictions: Put in the predictions, so that others can measure some again.
@@ -97,7 +88,9 @@ def submit(
     missing = len(loaded.items) - len(made.header.predictions)
     said = f", {missing} of {len(loaded.items)} items without a prediction" if missing else ""
     if lacking := len(made.header.predictions) - len(made.header.measured):
-        console.say(f"what the scores of {lacking} items were measured of is not recorded; `eval score` again records it")
+        console.say(
+            f"what the scores of {lacking} items were measured of is not recorded; `eval run --for scores` again records it"
+        )
     inside = f"{len(made.blobs)} predictions, " if predictions else ""
     beware = beware_words(made.header.effort.get("between_items", ""))
     told = "; ".join(filter(None, (f"{inside}{len(made.scores)} scores of {label}{said}", f"it {beware}" * bool(beware))))

@@ -129,7 +129,7 @@ def _write(path: Path, texts: dict[str, bytes], blobs: dict[str, Path]) -> None:
                 archive.writestr(_entry(name, zipfile.ZIP_DEFLATED), data, compresslevel=9)
             for name, blob in blobs.items():
                 if not blob.is_file() or file_sha256(blob) != blob.name.partition(".")[0]:
-                    raise InputError(f"the prediction {blob.name!r} is gone or damaged; run `inpaintbench eval predict` again")
+                    raise InputError(f"the prediction {blob.name!r} is gone or damaged; run `inpaintbench eval run` again")
                 with blob.open("rb") as file, archive.open(_entry(name, zipfile.ZIP_STORED), "w", force_zip64=True) as inside:
                     while part := file.read(1 << 20):
                         inside.write(part)

@@ -26,5 +26,13 @@ JOINS: Mapping[str, Mapping[str, str]] = {
         "reinpaint/as-published": "inpaintbench.wings.reinpaint.protocol:AS_PUBLISHED",
         "reinpaint/corrected": "inpaintbench.wings.reinpaint.protocol:CORRECTED",
     },
-    "command of eval": {"reinpaint": "inpaintbench.wings.reinpaint.commands:app"},
+    "command of eval": {
+        "run --for reinpainting": "inpaintbench.wings.reinpaint.commands.scoring:score",
+        "run --for stability": "inpaintbench.wings.reinpaint.commands.testing:stability",
+        "table --for reinpainting": "inpaintbench.wings.reinpaint.commands.scoring:grid",
+        "table --for reinpainting-paper": "inpaintbench.wings.reinpaint.commands.testing:paper",
+        "table --for selection": "inpaintbench.wings.reinpaint.commands.testing:selection",
+        "reinpaint": "inpaintbench.wings.reinpaint.commands:app",
+    },
+    "former command of eval": {"reinpaint": ""},
 }

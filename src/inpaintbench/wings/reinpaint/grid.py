@@ -1,4 +1,4 @@
-"""F2 x second masks x bins of first masks x objective x sub-metric: what `eval reinpaint grid` measures and tabulates.
+"""F2 x second masks x bins of first masks x objective x sub-metric: what `eval table --for reinpainting` measures and tabulates.
 
 Results are laid out as the tables of "Assessing Image Inpainting via Re-Inpainting Self-Consistency
 Evaluation" (2024), 1-3 and 6-14, from any runs or from the numbers that it published.

@@ -1,6 +1,6 @@
 """The scores of re-inpainting as metrics: names, units and directions for protocols and reports.
 
-Their values come from `eval reinpaint`, which runs a method again; one look at a prediction cannot give them.
+Their values come from `eval run --for reinpainting`, which runs a method again; one look at a prediction cannot give them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class _Again(Metric):
     """
 
     version = "1"
-    command = "eval reinpaint"
+    command = "eval run --for reinpainting"
     needs = ()
 
     def __init__(self, *, composited: bool, **where: Unpack[Where]) -> None:

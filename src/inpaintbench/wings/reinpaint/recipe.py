@@ -48,7 +48,7 @@ SAVED = "saved"
 class ReinpaintRecipe(BaseModel):
     """Every choice of the benchmark; the dataset carries it resolved."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
     kind: ClassVar[str] = "reinpaint"
     kept_by_growth: ClassVar[tuple[str, ...]] = ("paired",)
     follows: ClassVar[str] = "the paper of re-inpainting self-consistency (2024); no code was published"
@@ -62,45 +62,42 @@ class ReinpaintRecipe(BaseModel):
         Deviation(
             "share P of the second holes",
             "uniform from 20 to 60 % by the text of Tables 4 and 5, whose numbers are those of 40 % in Table 2 to 0.0003",
-            "40 %; `--ratio` of `eval reinpaint` draws others",
+            "40 %; `--ratio` of `eval run --for reinpainting` draws others",
             "none against those tables",
         ),
     )
 
     name: str = "Re-inpainting self-consistency"
     seed: Seed = 0
-    size: Annotated[int, Option(CLIPS)] = Field(512, ge=16, description="Side of the square pictures.")
-    pictures: Annotated[int, Option(MASKS)] = Field(100, ge=1, description="Most pictures in each area bin.")
+    size: Annotated[int, Option(CLIPS)] = Field(512, ge=16)
+    """Side of the square pictures."""
+    pictures: Annotated[int, Option(MASKS)] = Field(100, ge=1)
+    """Most pictures in each area bin."""
     area_edges: Annotated[tuple[float, ...], Option(MASKS, "--bins", read=read_edges, write=write_edges)] = Field(
         (0.0, 0.2, 0.4, 0.6), description="Edges of the area bins, in per cent."
     )
     """Edges of the first hole's share of the picture; neighbours bound a bin."""
-    preset: Annotated[str, Option(MASKS, names=PRESETS)] = Field("medium-512", description="Strokes and boxes.")
-    reach: Annotated[Literal["grow", "rejection"], Option(MASKS)] = Field(
-        "grow", description="How a bin is hit: grow, or rejection."
-    )
+    preset: Annotated[str, Option(MASKS, names=PRESETS)] = "medium-512"
+    """Strokes and boxes."""
+    reach: Annotated[Literal["grow", "rejection"], Option(MASKS)] = "grow"
+    """How a bin is hit: grow, or rejection."""
     saved_masks: Mapping[str, Any] | None = None
     """Constants of the generator ``saved_masks``, less the folder: the first holes are then those, whatever their area."""
-    masks_by_turn: Annotated[bool, BY_TURN] = Field(
-        False, description="Share saved masks out by a hash of each clip, whatever they are called, and squash them to fit."
-    )
-    second_masks: Annotated[int, Option(SECOND_MASKS)] = Field(10, ge=0, description="Patch masks on top of each hole (K).")
-    patch_pixels: Annotated[int, Option(SECOND_MASKS, "--patch")] = Field(32, ge=1, description="Side of a patch in pixels (S).")
-    second_ratio: Annotated[float | tuple[float, float], Option(SECOND_MASKS, "--ratio", read=read_ratio)] = Field(
-        0.4, description="Share of patches (P): 0.4, or 0.2-0.6 for uniform between."
-    )
+    masks_by_turn: Annotated[bool, BY_TURN] = False
+    """Share saved masks out by a hash of each clip, whatever they are called, and squash them to fit."""
+    second_masks: Annotated[int, Option(SECOND_MASKS)] = Field(10, ge=0)
+    """Patch masks on top of each hole (K)."""
+    patch_pixels: Annotated[int, Option(SECOND_MASKS, "--patch")] = Field(32, ge=1)
+    """Side of a patch in pixels (S)."""
+    second_ratio: Annotated[float | tuple[float, float], Option(SECOND_MASKS, "--ratio", read=read_ratio)] = 0.4
+    """Share of patches (P): 0.4, or 0.2-0.6 for uniform between."""
     second_count: Literal["bernoulli", "exact"] = "bernoulli"
-    clip_frames: Annotated[int, Option(CLIPS, "--frames")] = Field(
-        1, ge=1, description="Frames of a clip; above 1 the sources are videos."
-    )
-    motion: Annotated[Literal["static", "drifting", "tube"], Option(MASKS)] = Field(
-        "static", description="Of both masks in videos: static, drifting or tube."
-    )
-    paired: Annotated[bool, Option(MASKS, "--paired/--no-paired")] = Field(
-        False,
-        exclude_if=lambda paired: not paired,
-        description="Fill the bins of a picture with more and more of the same strokes or boxes, under the same patches.",
-    )
+    clip_frames: Annotated[int, Option(CLIPS, "--frames")] = Field(1, ge=1)
+    """Frames of a clip; above 1 the sources are videos."""
+    motion: Annotated[Literal["static", "drifting", "tube"], Option(MASKS)] = "static"
+    """Of both masks in videos: static, drifting or tube."""
+    paired: Annotated[bool, Option(MASKS, "--paired/--no-paired")] = Field(False, exclude_if=lambda paired: not paired)
+    """Fill the bins of a picture with more and more of the same strokes or boxes, under the same patches."""
     splits: HeldOut = TEST_ALONE
 
     @model_validator(mode="after")

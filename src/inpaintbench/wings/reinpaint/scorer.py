@@ -1,4 +1,4 @@
-"""What a protocol of re-inpainting does in place of `eval score`, and says of its numbers: see ``Protocol.scorer``."""
+"""What a protocol of re-inpainting does in place of `eval run --for scores`, and says of its numbers: see ``Protocol.scorer``."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def score(
     second: str | None = None,
     second_masks: int | None = None,
 ) -> None:
-    """`eval reinpaint` with what a run chooses, or its usual F2 and K.
+    """`eval run --for reinpainting` with what a run chooses, or its usual F2 and K.
 
     Args:
         dataset: frozen.

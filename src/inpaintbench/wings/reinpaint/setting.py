@@ -119,7 +119,7 @@ def checked(setting: Setting, dataset: Dataset) -> Setting:
         if bare:
             of = "" if len(bare) == len(masks_of) else f" for {len(bare)} of {len(masks_of)} items, such as {bare[0]}"
             raise InputError(
-                f"{dataset.name!r} publishes no second masks{of}; have them drawn: `eval reinpaint` with --ratio 0.4"
+                f"{dataset.name!r} publishes no second masks{of}; have them drawn: `eval run --for reinpainting` with --ratio 0.4"
             )
         if fewest < setting.masks:
             raise InputError(

@@ -75,7 +75,7 @@ def test_joints_stand_on_the_page() -> None:
 
 
 def test_the_command_prints_them() -> None:
-    run = CliRunner().invoke(app, ["eval", "rank", "--published", "--paper", "editboard", "--table", "2"])
+    run = CliRunner().invoke(app, ["eval", "table", "--for=ranks", "--published", "--paper", "editboard", "--table", "2"])
     assert run.exit_code == 0
     assert "92.54" in run.output
     assert "FateZero" not in run.output

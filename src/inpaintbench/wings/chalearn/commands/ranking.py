@@ -1,4 +1,4 @@
-"""`eval rank`: methods by the mean of their places, from a run's scores or as the ChaLearn challenges printed them."""
+"""`eval table --for ranks`: methods by mean places, from a run's scores or as the ChaLearn challenges printed them."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, get_args
 
-from inpaintbench.cli import completing, console
+from inpaintbench.cli import console
 from inpaintbench.cli.console import AsJson, print_json
-from inpaintbench.cli.evaluate_options import ProtocolName, SomeMetrics, dataset_argument
+from inpaintbench.cli.evaluate_options import ProtocolName, SliceName, SomeMetrics, dataset_argument, results_of
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import Among, option
-from inpaintbench.cli.run_folder import results_of
-from inpaintbench.cli.words import check_name
+from inpaintbench.cli.options import Among, check_name
 from inpaintbench.errors import InputError
 from inpaintbench.eval.comparing.ranking import Column, MeanPlaces, RunStandings, Standing, decimal, ranked_quantities
 from inpaintbench.eval.scoring.parts import named
@@ -30,16 +28,7 @@ def rank(
     protocol: ProtocolName = None,
     metric: SomeMetrics = None,
     region: str | None = None,
-    part: Annotated[
-        str | None,
-        option(
-            "Over the items of one slice, or of a split: split-test.",
-            "--slice",
-            default="all items",
-            metavar="NAME",
-            autocompletion=completing.slices,
-        ),
-    ] = None,
+    part: SliceName | None = None,
     mean_places: Annotated[str | None, Among(get_args(MeanPlaces))] = None,
     joints: bool = False,
     published: bool = False,
@@ -52,13 +41,14 @@ def rank(
     Args:
         run: Folder with the scores. [default: none, with --published]
         region: Where they are measured. [default: each metric's usual one, as in the report]
+        part --slice (NAME): Over the items of one slice, or of a split: split-test. [default: all items]
         mean_places: Mean places to one decimal: rounded, or truncated. [default: as the protocol says]
         joints: WNJD of each joint, with its side, too.
         published: Tables that others printed.
         paper: Whose tables these are: the challenges', or a paper's.
         table: Only this one of them. [default: all]
 
-    Example: inpaintbench eval rank DATASET --run RUN --slice split-test --metric psnr --metric ssim
+    Example: inpaintbench eval table --for ranks DATASET --run RUN --slice split-test --metric psnr --metric ssim
     """
     if published:
         if dataset or run or protocol or metric:

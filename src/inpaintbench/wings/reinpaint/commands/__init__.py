@@ -1,4 +1,4 @@
-"""`eval reinpaint`: inpaint results again and compare (re-inpainting self-consistency)."""
+"""`eval run --for reinpainting`: inpaint results again and compare (re-inpainting self-consistency)."""
 
 from __future__ import annotations
 
@@ -12,6 +12,13 @@ app = group(
         "selection": "inpaintbench.wings.reinpaint.commands.testing:selection",
         "paper": "inpaintbench.wings.reinpaint.commands.testing:paper",
     },
-    help="Re-inpainting self-consistency. `eval reinpaint DATASET --run RUN` scores, the other commands tabulate and test it.",
+    help="The former name of `eval run --for reinpainting` and others.",
+    former={
+        "score": "eval run --for reinpainting",
+        "grid": "eval table --for reinpainting",
+        "stability": "eval run --for stability",
+        "selection": "eval table --for selection",
+        "paper": "eval table --for reinpainting-paper",
+    },
     usual="score",
 )

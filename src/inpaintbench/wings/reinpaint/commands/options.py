@@ -1,4 +1,4 @@
-"""Options and helpers that the commands of `eval reinpaint` share."""
+"""Options and helpers that the commands of `eval run --for reinpainting` share."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from inpaintbench.cli import completing, console
-from inpaintbench.cli.evaluate_options import label_of, leaf_and_constants
+from inpaintbench.cli import console
+from inpaintbench.cli.evaluate_options import LabelText, leaf_and_constants
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import Among, Natural, Positive, argument, bundle, option
 from inpaintbench.errors import InputError
@@ -59,16 +59,11 @@ class Firsts:
     """The methods whose results are inpainted again, by their labels, and synthetic fills beside them.
 
     Attributes:
+        method (LABEL): First methods by their labels; may be given again. [default: all]
         fill: Score a synthetic fill too: {names}. May be given again.
     """
 
-    method: Annotated[
-        list[str] | None,
-        option(
-            "First methods by their labels; may be given again.", default="all", parser=label_of, metavar="LABEL",
-            autocompletion=completing.labels,
-        ),
-    ] = None  # fmt: skip
+    method: list[LabelText] | None = None
     fill: Annotated[list[str] | None, Among(FILLS)] = None
 
     def of(

@@ -1,4 +1,4 @@
-"""`eval reinpaint` and `eval reinpaint grid`."""
+"""`eval run --for reinpainting` and `eval table --for reinpainting`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from annotated_types import Ge
 
 from inpaintbench.cli import console
 from inpaintbench.cli.console import Locally, Running
-from inpaintbench.cli.evaluate_options import RandomWeights
+from inpaintbench.cli.evaluate_options import RandomWeights, opened, scorable
 from inpaintbench.cli.options import Among, Natural
-from inpaintbench.cli.run_folder import opened, scorable
 from inpaintbench.compute import Compute
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.protocols import PROTOCOLS
@@ -49,7 +48,7 @@ def score(
         noise_sigma: Of the fill `noise`, in intensities of 0..1.
         clip --clip/--wrap: What the fill `noise` does beyond black and white.
 
-    Example: inpaintbench eval reinpaint score DATASET --run RUN --second telea,radius_pixels=5 --ratio 0.2-0.6
+    Example: inpaintbench eval run --for reinpainting DATASET --run RUN --second telea,radius_pixels=5 --ratio 0.2-0.6
     """
     chosen, loaded = PROTOCOLS.get(protocol), scorable(dataset)
     patches = drawing.of(parse_ratio(ratio))
@@ -106,11 +105,11 @@ def grid(
 
     Args:
         second (METHOD[,NAME=VALUE]): F2; may be given again. [default: telea, navier_stokes]
-        ratio: Second ratio, as in `eval reinpaint`; may be given again. [default: 0.2, 0.4, 0.6]
+        ratio: Second ratio, as in `eval run --for reinpainting`; may be given again. [default: 0.2, 0.4, 0.6]
         out: Folder for tables and gallery. [default: RUN/reinpaint-grid]
         pictures: Items in the gallery.
 
-    Example: inpaintbench eval reinpaint grid DATASET --run RUN --second telea --ratio 0.4
+    Example: inpaintbench eval table --for reinpainting DATASET --run RUN --second telea --ratio 0.4
     """
     chosen, loaded = PROTOCOLS.get(protocol), scorable(dataset)
     ratios = [parse_ratio(text) for text in ratio or ("0.2", "0.4", "0.6")]

@@ -1,4 +1,4 @@
-"""`eval reinpaint stability`, `selection` and `paper`: how far D can be trusted, and what the paper printed."""
+"""`eval run --for stability`, `selection` and `paper`: how far D can be trusted, and what the paper printed."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from typing import Annotated, Any
 from inpaintbench.annotate.outcomes.judgement_files import read_rows
 from inpaintbench.cli import console
 from inpaintbench.cli.console import Locally, Running
-from inpaintbench.cli.evaluate_options import RandomWeights
-from inpaintbench.cli.options import Among, bundle, option
-from inpaintbench.cli.run_folder import opened, scorable
-from inpaintbench.cli.words import check_name
+from inpaintbench.cli.evaluate_options import RandomWeights, opened, scorable
+from inpaintbench.cli.options import Among, bundle, check_name, option
 from inpaintbench.compute import Compute
 from inpaintbench.errors import InputError
 from inpaintbench.eval.methods import METHODS
@@ -75,7 +73,7 @@ def stability(
         item: The picture that is inpainted under seeds. [default: the first]
         out: Folder for plots. [default: RUN/reinpaint-stability]
 
-    Example: inpaintbench eval reinpaint stability DATASET --run RUN --experiment fill_seeds --seeds 100
+    Example: inpaintbench eval run --for stability DATASET --run RUN --experiment fill_seeds --seeds 100
     """
     chosen, loaded = PROTOCOLS.get(protocol), scorable(dataset)
     names = _experiments(experiment)
@@ -152,13 +150,13 @@ def selection(
 ) -> None:
     """Say on which share of the items each method is the best. It is so by every metric and by people (the paper's Table 5).
 
-    Reference methods are never chosen. MUSIQ and PAR stand beside D where `eval score` has measured them, under
+    Reference methods are never chosen. MUSIQ and PAR stand beside D where `eval run --for scores` has measured them, under
     no-reference/koniq or no-reference/spaq.
 
     Args:
         people: Judgements of the question best_of, as `annotate` exports them: .csv, .jsonl or .parquet.
 
-    Example: inpaintbench eval reinpaint selection DATASET --run RUN --people judgements.csv
+    Example: inpaintbench eval table --for selection DATASET --run RUN --people judgements.csv
     """
     loaded, workspace = scorable(dataset), opened(run)
     chosen = PROTOCOLS.get(protocol)
@@ -210,7 +208,7 @@ def paper(*, out: Path = PAPER_FOLDER) -> None:
     Args:
         out: Folder for the tables.
 
-    Example: inpaintbench eval reinpaint paper --out reinpaint-paper-tables
+    Example: inpaintbench eval table --for reinpainting-paper --out reinpaint-paper-tables
     """
     page = write_grid(out, published(), notes=["Anomalies stand as printed."])
     console.say(f"Tables: {page.resolve()}")
