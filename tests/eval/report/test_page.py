@@ -577,7 +577,7 @@ def test_a_method_that_was_stopped_is_told_with_the_command_that_goes_on() -> No
     missing = [replace(one, reason=NOT_RUN) for one in scores({"telea": {"a2": None, "b1": None, "c1": None}})]
     whole, part = scores({"my own": {"a1": 2.0}}), scores({"telea": {"a1": 1.0}})
     text = page_of(Results(dataset(SLICES), [*whole, *part, *missing], protocol=CORRECTED))
-    command = "inpaintbench eval run DATASET --run RUN --method telea"
+    command = "inpaintbench eval run --for predictions DATASET --run RUN --method telea"
     assert f"telea was run on 1 of 4 items; <code>{command}</code> continues it." in text
     command = f"inpaintbench eval run --for scores DATASET --run RUN --protocol {CORRECTED.name}"
     assert f"my own was scored on 1 of 4 items; <code>{command}</code> continues it." in text

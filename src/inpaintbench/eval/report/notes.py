@@ -135,7 +135,7 @@ def commands_of(results: Results) -> list[str]:
     calls = [f"DATASET --run RUN {' '.join(words)}{_SHOWN * shown}" for shown, words in methods.items() if words]
     if not any("--saved" in call for call in calls):
         return [f"inpaintbench eval run {call} {protocol} --report" for call in calls]
-    predict = [f"inpaintbench eval run {call}" for call in calls]
+    predict = [f"inpaintbench eval run --for predictions {call}" for call in calls]
     return [*predict, *(f"inpaintbench eval {verb} DATASET --run RUN {protocol}" for verb in ("score", "report"))]
 
 
