@@ -58,7 +58,7 @@ def flip(path: Path, rng: random.Random) -> None:
 def commands(world: Path) -> Iterator[list[str | Path]]:
     data, run = world / "data", world / "run"
     yield ["eval", "run", data, "--run", run, "--method", "telea", "--workers", "0"]
-    yield ["eval", "score", data, "--run", run, *SCORING, "--workers", "0"]
+    yield ["eval", "run", "--for=scores", data, "--run", run, *SCORING, "--workers", "0"]
     yield ["eval", "report", data, "--run", run, "--media", "1"]
     submission = ("--method", "telea", "--card", world / "card.toml", "--out", world / "telea.zip", "--predictions")
     yield ["eval", "submit", data, "--run", run, *submission]
@@ -147,7 +147,7 @@ def killed(world_of: dict[str, Path], scratch: Path, *, count: int, rng: random.
     found, wanted = Counter[str](), stored(world_of["scored"] / "run")
     for _ in range(count):
         world = Path(shutil.copytree(world_of["predicted"], scratch / "killed"))
-        words = ["eval", "score", world / "data", "--run", world / "run", *SCORING, "--workers", "0"]
+        words = ["eval", "run", "--for=scores", world / "data", "--run", world / "run", *SCORING, "--workers", "0"]
         child = multiprocessing.get_context("fork").Process(target=run_here, args=words)
         child.start()
         child.join(rng.uniform(0, 1.2))

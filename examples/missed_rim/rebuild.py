@@ -27,7 +27,7 @@ def main(work: Path, pages: Path) -> None:
                  "--sliced-by", "displacement", "--imperfect", "erode", "--imperfect", "dilate")  # fmt: skip
     inpaintbench("export", "verify", dataset)
     inpaintbench("eval", "run", dataset, "--run", run, *each("--method", METHODS))
-    inpaintbench("eval", "score", dataset, "--run", run, "--protocol", PROTOCOL)
+    inpaintbench("eval", "run", "--for=scores", dataset, "--run", run, "--protocol", PROTOCOL)
     inpaintbench("eval", "report", dataset, "--run", run, "--protocol", PROTOCOL, *each("--slice", SLICES), "--media", 0,
                  "--out", pages / "report")  # fmt: skip
     for method in METHODS:
