@@ -125,8 +125,8 @@ FORMER = [
 def test_a_former_name_does_the_same_as_before_and_tells_the_name_now(
     words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command = ROOT
-    for word in words:
+    command = ROOT.get_command(None, words[0])  # type: ignore[attr-defined]
+    for word in words[1:]:
         assert word not in command.list_commands(None)
         command = command.get_command(None, word)
     now = dict(leaves())[tuple(command.now.split(" ", 1))]
