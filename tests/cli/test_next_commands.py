@@ -55,6 +55,7 @@ def tells_next(function: Any, seen: set[Any]) -> bool:
     seen.add(function)
     names = set(function.__code__.co_names)
     known = function.__globals__ | (vars(Build) if "build" in function.__code__.co_varnames else {})
+    known |= vars(function.__globals__.get("Fetch", object))  # methods of what every fetch is asked
     return "tell_next" in names or any(tells_next(known.get(name), seen) for name in names)
 
 
