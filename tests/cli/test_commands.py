@@ -232,7 +232,7 @@ def test_completing_asks_no_hub_and_imports_nothing_large(place: Path) -> None:
         "from inpaintbench.__main__ import main; main()"
     )
     words = "inpaintbench eval run --for scores nobody/nothing --metric ps"
-    asked = {"_INPAINTBENCH_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": "5"}
+    asked = {"_INPAINTBENCH_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": "7"}
     done = subprocess.run(
         [sys.executable, "-c", script], env=os.environ | asked, capture_output=True, text=True, check=False, cwd=place, timeout=60
     )
@@ -244,7 +244,7 @@ def test_a_real_bash_completes_with_the_script_that_the_program_prints(place: Pa
     asked = os.environ | {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1", "PATH": f"{PROGRAM.parent}:{os.environ['PATH']}"}
     script = (
         "source <(inpaintbench --show-completion bash)\n"
-        "COMP_WORDS=(inpaintbench eval run --for scores DATASET --metric ps); COMP_CWORD=5\n"
+        "COMP_WORDS=(inpaintbench eval run --for scores DATASET --metric ps); COMP_CWORD=7\n"
         '_inpaintbench_completion inpaintbench; echo "${COMPREPLY[@]}"; complete -p inpaintbench\n'
     )
     done = subprocess.run(
