@@ -136,7 +136,7 @@ def commands_of(results: Results) -> list[str]:
     if not any("--saved" in call for call in calls):
         return [f"inpaintbench eval run {call} {protocol} --report" for call in calls]
     predict = [f"inpaintbench eval run --for predictions {call}" for call in calls]
-    return [*predict, *(f"inpaintbench eval {verb} DATASET --run RUN {protocol}" for verb in ("score", "report"))]
+    return [*predict, *(f"inpaintbench eval {verb} DATASET --run RUN {protocol}" for verb in ("run --for scores", "report"))]
 
 
 def unfinished(results: Results) -> list[str]:
@@ -149,7 +149,8 @@ def unfinished(results: Results) -> list[str]:
     for (method, reason), n in lacking.items():
         if reason in (NOT_RUN, NOT_SCORED):
             ran = reason == NOT_RUN
-            command = f"eval {'predict' if ran else 'score'} DATASET --run RUN {_option(results, method) if ran else protocol}"
+            part = "predictions" if ran else "scores"
+            command = f"eval run --for {part} DATASET --run RUN {_option(results, method) if ran else protocol}"
             done = f"{method} was {'run' if ran else 'scored'} on {items - n:,} of {count(items, 'item')}"
             sentences.append(f"{done}; `inpaintbench {command}` continues it.")
     return sentences
