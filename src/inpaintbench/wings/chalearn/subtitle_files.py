@@ -232,17 +232,13 @@ def _event(rest: str, fields: Sequence[str], styles: Mapping[str, Plain]) -> Tex
         return f"{wrong}: {shown(by_name['start'] + ', ' + by_name['end'])}"
     text = _BREAK.sub("\n", by_name["text"]).replace("\\h", "\N{NO-BREAK SPACE}")
     start, end = _seconds(times[0]), _seconds(times[1])
-    return checked_event(TextEvent(start, end, text.strip(), _style(by_name, styles)))
-
-
-def _style(by_name: Mapping[str, str], styles: Mapping[str, Plain]) -> Plain:
-    """The style an event names, or the default one, with the margins that the event states for itself."""
+    # The style an event names, or the default one, with the margins that the event states for itself.
     style = dict(styles.get(by_name.get("style", "").strip().lstrip("*").lower(), styles["default"]))
     for name in ("MarginL", "MarginR", "MarginV"):
         own = by_name.get(name.lower(), "").strip()
         if own.isdecimal() and len(own) < 6 and int(own) > 0:
             style[name] = int(own)
-    return style
+    return checked_event(TextEvent(start, end, text.strip(), style))
 
 
 def _seconds(match: re.Match[str]) -> float:

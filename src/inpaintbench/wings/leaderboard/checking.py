@@ -111,18 +111,15 @@ def _check_scores(submission: Submission, items: Mapping[str, Plain], regions: M
         seen.add(key)
         if METRICS.get(row.metric).of_sets and row.value is not None:
             raise InputError(f"{row.metric} compares sets of items, so item {row.item_id!r} alone can have no value")
-        _check_counts(row, most=int(items[row.item_id]["frames"]))
-
-
-def _check_counts(row: Score, *, most: int) -> None:
-    """Counts of frames weigh items in some protocols."""
-    where = f"in the details of {row.metric} of item {row.item_id!r}"
-    for name in _COUNTS:
-        _check_count(row.details, name, most=most, where=where)
-    for name in ("frames", "pairs"):
-        whole, infinite = row.details.get(name), row.details.get(f"infinite_{name}", 0)
-        if whole is not None and (infinite > whole or (whole == 0 and row.value is not None)):
-            raise InputError(f"{infinite} of {whole} {name} are infinite {where}")
+        # Counts of frames weigh items in some protocols.
+        most = int(items[row.item_id]["frames"])
+        where = f"in the details of {row.metric} of item {row.item_id!r}"
+        for name in _COUNTS:
+            _check_count(row.details, name, most=most, where=where)
+        for name in ("frames", "pairs"):
+            whole, infinite = row.details.get(name), row.details.get(f"infinite_{name}", 0)
+            if whole is not None and (infinite > whole or (whole == 0 and row.value is not None)):
+                raise InputError(f"{infinite} of {whole} {name} are infinite {where}")
 
 
 def _check_count(details: Plain, name: str, *, most: int, where: str) -> None:

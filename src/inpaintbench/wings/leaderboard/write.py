@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -20,12 +20,11 @@ from inpaintbench.eval.report.page import default_quantity
 from inpaintbench.files import replacing
 from inpaintbench.pages import save_chart
 from inpaintbench.table_files import canonical_bytes, csv_bytes
-from inpaintbench.types import Prediction
 from inpaintbench.wings.leaderboard.board import Board, Entry
 from inpaintbench.wings.leaderboard.pages import CSV, FIGURE_KINDS, FIGURES, JSON, Clips, clips_page, method_pages, slice_pages
 from inpaintbench.wings.leaderboard.tables import CLIPS
 from inpaintbench.wings.leaderboard.unpack import take_out
-from inpaintbench.workspace import Blobs, Workspace
+from inpaintbench.workspace import Workspace
 
 
 def clips_of(board: Board, *, root: Path, items: int) -> Clips:
@@ -47,29 +46,25 @@ def clips_of(board: Board, *, root: Path, items: int) -> Clips:
     rates = {row["item_id"]: float(row["fps"]) for row in results.dataset.items}
     with tempfile.TemporaryDirectory() as folder:
         blobs = Workspace(Path(folder)).blobs
-        brought = _taken_out(board, [choice.item_id for choice in choices], blobs)
+        # The predictions of these items, by the labels of the board, with their files.
+        item_ids = [choice.item_id for choice in choices]
+        brought = []
+        for entry in board.entries:
+            header = entry.submission.header
+            for item_id in item_ids:
+                if header.predictions.get(item_id, {}).get("blob") not in entry.submission.blobs:
+                    continue
+                prediction = replace(header.prediction(item_id), method=entry.label)
+                target = blobs.path(prediction.blob)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                # One whose bytes are others than were scored is not shown, like one that was not brought.
+                with suppress(InputError):
+                    take_out(entry.submission, prediction.blob, target)
+                    brought.append(prediction)
         if not brought:
             raise InputError("no submission brought predictions to show; `eval submit --predictions` puts them in")
         media = PredictionMedia(root, results.dataset, blobs, brought, protocol=results.protocol)
         return make_exhibits(choices, media, methods=results.methods, rates=rates, **how_shown(results.dataset, results.protocol))
-
-
-def _taken_out(board: Board, item_ids: Sequence[str], blobs: Blobs) -> list[Prediction]:
-    """The predictions of these items, by the labels of the board, with their files."""
-    found = []
-    for entry in board.entries:
-        header = entry.submission.header
-        for item_id in item_ids:
-            if header.predictions.get(item_id, {}).get("blob") not in entry.submission.blobs:
-                continue
-            prediction = replace(header.prediction(item_id), method=entry.label)
-            target = blobs.path(prediction.blob)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            # One whose bytes are others than were scored is not shown, like one that was not brought.
-            with suppress(InputError):
-                take_out(entry.submission, prediction.blob, target)
-                found.append(prediction)
-    return found
 
 
 _FRONT = "index.html"

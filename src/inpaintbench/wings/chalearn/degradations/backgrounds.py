@@ -82,7 +82,17 @@ def paper(height: int, width: int, *, unit: float, rng: np.random.Generator) -> 
         for _ in range(int(rng.integers(1, 4))):
             shade += _fold(height, width, unit=unit, rng=rng)
     colours = _PAPERS[int(rng.integers(len(_PAPERS)))]
-    return coloured(shade, colours, lighter=_flecks(height, width, unit=unit, rng=rng))
+    # Short fibres, lighter or darker, as grey levels to add.
+    plane = np.zeros((height, width), np.float32)
+    count = int(rng.integers(20, 160))
+    starts, turns = rng.uniform((0, 0), (width, height), (count, 2)), rng.uniform(0, 2 * math.pi, count)
+    lengths, steps = rng.uniform(3, 14, (count, 1)) * unit, np.linspace(0, 1, 6)
+    bends = turns[:, None] + 1.2 * steps
+    points = starts[:, None] + (steps * lengths)[..., None] * np.stack([np.cos(bends), np.sin(bends)], axis=-1)
+    lines = np.array_split(np.rint(points * 8).astype(np.int32), 16)
+    for group, tone in zip(lines, rng.uniform(-22, 16, len(lines)), strict=True):
+        cv2.polylines(plane, list(group), False, float(tone), max(1, round(0.8 * unit)), cv2.LINE_8, 3)
+    return coloured(shade, colours, lighter=softened(plane, sigma_pixels=0.5 * unit))
 
 
 def _crumples(height: int, width: int, *, unit: float, rng: np.random.Generator) -> Plane:
@@ -113,20 +123,6 @@ def _fold(height: int, width: int, *, unit: float, rng: np.random.Generator) -> 
     return np.asarray(shade, np.float32)
 
 
-def _flecks(height: int, width: int, *, unit: float, rng: np.random.Generator) -> Plane:
-    """Short fibres, lighter or darker, as grey levels to add."""
-    plane = np.zeros((height, width), np.float32)
-    count = int(rng.integers(20, 160))
-    starts, turns = rng.uniform((0, 0), (width, height), (count, 2)), rng.uniform(0, 2 * math.pi, count)
-    lengths, steps = rng.uniform(3, 14, (count, 1)) * unit, np.linspace(0, 1, 6)
-    bends = turns[:, None] + 1.2 * steps
-    points = starts[:, None] + (steps * lengths)[..., None] * np.stack([np.cos(bends), np.sin(bends)], axis=-1)
-    lines = np.array_split(np.rint(points * 8).astype(np.int32), 16)
-    for group, tone in zip(lines, rng.uniform(-22, 16, len(lines)), strict=True):
-        cv2.polylines(plane, list(group), False, float(tone), max(1, round(0.8 * unit)), cv2.LINE_8, 3)
-    return softened(plane, sigma_pixels=0.5 * unit)
-
-
 def wood(height: int, width: int, *, unit: float, rng: np.random.Generator) -> Rgb:
     """Draw boards of one tree: growth rings cut lengthwise, fibres, pores, seams between boards, sometimes a knot."""
     degrees = float(rng.choice([0, 90])) + float(rng.normal(0, 2))
@@ -138,7 +134,12 @@ def wood(height: int, width: int, *, unit: float, rng: np.random.Generator) -> R
     hashed = np.sin(board * np.float32(12.9898) + np.float32(rng.uniform(0, 6))) * np.float32(43758.547)
     shift = hashed - np.floor(hashed)
     depth = (along_it + shift * np.float32(900 * unit)) / np.float32(620 * unit)
-    wave = _waves(along_it, across, unit=unit, rng=rng)
+    # Deviation of rings, in rings: slow along the trunk, faster across it.
+    wave = np.zeros_like(along_it)
+    for period, amount in ((520, 1.0), (210, 0.22), (80, 0.045)):
+        phase, lean = rng.uniform(0, 2 * math.pi), rng.uniform(-1.6, 1.6)
+        place_along = (along_it + across * np.float32(lean)) * np.float32(2 * math.pi / (period * unit))
+        wave += np.sin(place_along + np.float32(phase)) * amount
     rings = across / np.float32(rng.uniform(9, 22) * unit) + shift * np.float32(37) + wave + np.cos(depth * 2.2) * np.float32(2.4)
     rings += _knot(along_it, across, unit=unit, rng=rng)
     early = rings - np.floor(rings)
@@ -152,18 +153,6 @@ def wood(height: int, width: int, *, unit: float, rng: np.random.Generator) -> R
     shade -= np.exp(-((seam / np.float32(1.1 * unit)) ** 2))
     dark = levels(np.float32(255) - np.float32(115) * np.exp(-((seam / np.float32(unit)) ** 2)))
     return multiplied(coloured(shade, _WOODS[int(rng.integers(len(_WOODS)))]), dark)
-
-
-def _waves(along_it: Plane, across: Plane, *, unit: float, rng: np.random.Generator) -> Plane:
-    """Deviation of rings, in rings: slow along the trunk, faster across it."""
-    stray = np.zeros_like(along_it)
-    for period, amount in ((520, 1.0), (210, 0.22), (80, 0.045)):
-        phase, lean = rng.uniform(0, 2 * math.pi), rng.uniform(-1.6, 1.6)
-        stray += (
-            np.sin((along_it + across * np.float32(lean)) * np.float32(2 * math.pi / (period * unit)) + np.float32(phase))
-            * amount
-        )
-    return stray
 
 
 def _knot(along_it: Plane, across: Plane, *, unit: float, rng: np.random.Generator) -> Plane:
@@ -187,7 +176,13 @@ def brushed_metal(height: int, width: int, *, unit: float, rng: np.random.Genera
     place = (along_it + across * lean) / span
     glint = np.cos(place * np.float32(2 * math.pi) + turn) + np.float32(0.4) * np.cos(place * np.float32(11) + turn)
     shade = np.float32(0.5) + brushing + glint * np.float32(rng.uniform(0.08, 0.25))
-    shade += _scratches(height, width, unit=unit, rng=rng)
+    plane = np.zeros((height, width), np.float32)
+    for _ in range(int(rng.integers(0, 14))):
+        start = rng.uniform((0, 0), (width, height))
+        end = start + rng.normal(0, 0.25 * max(height, width), 2)
+        ends = np.rint(np.stack([start, end]) * 8).astype(np.int32)
+        cv2.polylines(plane, [ends], False, float(rng.uniform(-0.2, 0.35)), max(1, round(0.8 * unit)), cv2.LINE_8, 3)
+    shade += softened(plane, sigma_pixels=0.5 * unit)
     picture = coloured(shade, _METALS[int(rng.integers(len(_METALS)))])
     if rng.random() < 0.4:
         stains = clouds(height, width, period_pixels=190 * unit, octaves=6, rng=rng, gain=0.62)
@@ -197,16 +192,6 @@ def brushed_metal(height: int, width: int, *, unit: float, rng: np.random.Genera
         level = np.float32(0.2) + crust * np.float32(0.3) + rust * np.float32(0.4)
         picture = mixed(coloured(level, _RUST), picture, levels(rust * np.float32(255)))
     return picture
-
-
-def _scratches(height: int, width: int, *, unit: float, rng: np.random.Generator) -> Plane:
-    plane = np.zeros((height, width), np.float32)
-    for _ in range(int(rng.integers(0, 14))):
-        start = rng.uniform((0, 0), (width, height))
-        end = start + rng.normal(0, 0.25 * max(height, width), 2)
-        ends = np.rint(np.stack([start, end]) * 8).astype(np.int32)
-        cv2.polylines(plane, [ends], False, float(rng.uniform(-0.2, 0.35)), max(1, round(0.8 * unit)), cv2.LINE_8, 3)
-    return softened(plane, sigma_pixels=0.5 * unit)
 
 
 def fabric(height: int, width: int, *, unit: float, rng: np.random.Generator) -> Rgb:

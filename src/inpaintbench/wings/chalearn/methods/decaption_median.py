@@ -18,7 +18,7 @@ import numpy.typing as npt
 from inpaintbench.eval.methods.base import Method, fill_in_place, where_judged
 from inpaintbench.eval.methods.borrowing import median_over_time
 from inpaintbench.ranges import Level, Radius
-from inpaintbench.types import Frames, Hole
+from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
 Mask = npt.NDArray[np.bool_]
@@ -95,25 +95,21 @@ class DecaptionMedian(Method):
         """``uint8[T, H, W, 3]``; without any text a copy of the input."""
         hole = view.hole if view.has("hole") else text_hole(view.input)
         filled = view.input.copy()
-        left = hole & ~self._from_other_frames(filled, hole)
-        fill_in_place(filled, left, radius_pixels=self.radius_pixels)
-        return where_judged(view, filled)
-
-    def _from_other_frames(self, frames: Frames, hole: Hole) -> Hole:
-        """Fill in place what can be; where that was."""
+        # From other frames where the picture stands still.
         some = hole.any(axis=0)
         side = 2 * _RING_PIXELS + 1
         disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side))
         around = cv2.dilate(np.asarray(some, np.uint8), disc).view(np.bool_) & ~hole.all(axis=0)
-        median = median_over_time(frames, hole, around)
+        median = median_over_time(filled, hole, around)
         done = np.zeros_like(hole)
         for index in np.flatnonzero(hole.any(axis=(1, 2))):
             ring = cv2.dilate(hole[index].view(np.uint8), disc).view(np.bool_) & ~hole[index] & around
-            off = np.abs(median[ring].astype(np.int16) - frames[index][ring])
+            off = np.abs(median[ring].astype(np.int16) - filled[index][ring])
             if off.size and off.mean() <= self.still_levels:
                 done[index] = hole[index] & around
-                frames[index][done[index]] = median[done[index]]
-        return done
+                filled[index][done[index]] = median[done[index]]
+        fill_in_place(filled, hole & ~done, radius_pixels=self.radius_pixels)
+        return where_judged(view, filled)
 
 
 def text_hole(frames: Frames) -> Hole:

@@ -100,9 +100,16 @@ class FingerprintSource(SourceLeaf):
     def print_of(self, finger: int, impression: int) -> Print:
         """Everything that determines an impression of a finger, both numbered from 0."""
         rng = item_rng(self.seed, "finger", str(finger))
+        # Class of a finger: the one that lacks most so far, so that few fingers follow the law too.
+        while len(self._classes) <= finger:
+            counted = len(self._classes) + 1
+            # Rounded, so that noise in the last digit does not decide between equals.
+            chosen = max(self._order, key=lambda name: round(self.law[name] * counted - self._counts[name], 6))
+            self._classes.append(chosen)
+            self._counts[chosen] += 1
         drawn = draw_finger(
             rng,
-            finger_class=self._class(finger),
+            finger_class=self._classes[finger],
             width=self.width,
             height=self.height,
             pixels_per_inch=self.pixels_per_inch,
@@ -124,16 +131,6 @@ class FingerprintSource(SourceLeaf):
         path = Path(scratch) / f"{payload['name']}.png"
         video.write_image(path, truth)
         return str(path)
-
-    def _class(self, number: int) -> str:
-        """Class of a finger: the one that lacks most so far, so that few fingers follow the law too."""
-        while len(self._classes) <= number:
-            counted = len(self._classes) + 1
-            # Rounded, so that noise in the last digit does not decide between equals.
-            chosen = max(self._order, key=lambda name: round(self.law[name] * counted - self._counts[name], 6))
-            self._classes.append(chosen)
-            self._counts[chosen] += 1
-        return self._classes[number]
 
 
 @lru_cache(maxsize=2)

@@ -188,23 +188,20 @@ class _Run:
         self.losses: list[float] = []
         self.seconds = 0.0
         if (path := folder / STATE).exists():
-            self._go_on(path)
-
-    def _go_on(self, path: Path) -> None:
-        try:
-            state = torch_networks.torch().load(path, map_location="cpu", weights_only=True)
-            before = {name: state[name] for name in _SAME}
-        except pickle.UnpicklingError as error:
-            raise InputError(f"{str(path)!r} holds more than a training, or is damaged; it is not read: delete it") from error
-        except Exception as error:  # PyTorch promises no kinds: a torn file gives about ten of them
-            raise InputError(f"{str(path)!r} cannot be read, delete it to begin anew: {error}".splitlines()[0]) from error
-        for name, given in before.items():
-            if given != self._facts[name]:
-                other = f"whose {name} is {given!r}, not {self._facts[name]!r}"
-                raise InputError(f"{str(self._folder)!r} holds a training {other}; choose another folder")
-        self._made.load_state_dict(state["parameters"])
-        self._adam.load_state_dict(state["adam"])
-        self.losses, self.seconds = state["losses"].tolist(), state["seconds"]
+            try:
+                state = torch_networks.torch().load(path, map_location="cpu", weights_only=True)
+                before = {name: state[name] for name in _SAME}
+            except pickle.UnpicklingError as error:
+                raise InputError(f"{str(path)!r} holds more than a training, or is damaged; it is not read: delete it") from error
+            except Exception as error:  # PyTorch promises no kinds: a torn file gives about ten of them
+                raise InputError(f"{str(path)!r} cannot be read, delete it to begin anew: {error}".splitlines()[0]) from error
+            for name, given in before.items():
+                if given != self._facts[name]:
+                    other = f"whose {name} is {given!r}, not {self._facts[name]!r}"
+                    raise InputError(f"{str(self._folder)!r} holds a training {other}; choose another folder")
+            self._made.load_state_dict(state["parameters"])
+            self._adam.load_state_dict(state["adam"])
+            self.losses, self.seconds = state["losses"].tolist(), state["seconds"]
 
     def step(self, batch: tuple[Any, ...]) -> None:
         """Learn from one batch."""
