@@ -13,7 +13,6 @@ from inpaintbench import frozen, video
 from inpaintbench.errors import InputError
 from inpaintbench.export.layouts.base import DEGRADED, PAINTED, PICTURES, Chosen, Layout, Written, copy, kind_of
 from inpaintbench.files import write_atomically
-from inpaintbench.types import Plain
 
 # Split -> the challenge's name of it, in tracks 1 and 2.
 _PARTS = {"train": "train", "validation": "dev", "test": "test"}
@@ -56,7 +55,16 @@ def _pictures(folder: Path, chosen: Chosen) -> Iterator[Written]:
     for row in chosen.sound(chosen.rows):
         part, name = _PARTS[row["split"]], f"{row['item_id']}.png"
         truth, hole = frozen.truth_and_hole(chosen.root, row)
-        blocks.setdefault(part, {})[name] = _blocks(row, hole)
+        # Blocks that make up the hole, (row, column, size) each.
+        triples, drawn = row["attributes"].get(_BLOCKS), np.zeros_like(hole)
+        for top, left, size in triples or ():
+            drawn[:, top : top + size, left : left + size] = True
+        if triples is None or (drawn != hole).any():
+            raise InputError(
+                f"the hole of item {row['item_id']} is not made of square blocks, which is all that track 1 can say; "
+                "take the layout 'reinpaint' for pictures with other holes"
+            )
+        blocks.setdefault(part, {})[name] = triples
         for side, pixels in (("X", frozen.filled(truth, hole, fill=row["fill"])), ("Y", truth)):
             (folder / part / side).mkdir(parents=True, exist_ok=True)
             video.write_image(folder / part / side / name, pixels[0])
@@ -64,20 +72,6 @@ def _pictures(folder: Path, chosen: Chosen) -> Iterator[Written]:
     for part, of_part in blocks.items():
         lines = [f"{json.dumps(name)}: {json.dumps(of_part[name])}" for name in sorted(of_part)]
         write_atomically(folder / part / "maskdata.json", ("{\n" + ",\n".join(lines) + "\n}\n").encode())
-
-
-def _blocks(row: Plain, hole: Any) -> Any:
-    """The blocks that make up the hole, (row, column, size) each."""
-    blocks = row["attributes"].get(_BLOCKS)
-    drawn = np.zeros_like(hole)
-    for top, left, size in blocks or ():
-        drawn[:, top : top + size, left : left + size] = True
-    if blocks is None or (drawn != hole).any():
-        raise InputError(
-            f"the hole of item {row['item_id']} is not made of square blocks, which is all that track 1 can say; "
-            "take the layout 'reinpaint' for pictures with other holes"
-        )
-    return blocks
 
 
 def _clips(folder: Path, chosen: Chosen) -> Iterator[Written]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from inpaintbench.compute import Compute
 from inpaintbench.contracts import Check, NotChecked, require
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.types import Joint
-from inpaintbench.wings.chalearn.poses import JOINT_NAMES, Of, Picture, PoseEstimator
+from inpaintbench.wings.chalearn.poses import JOINT_NAMES, Of, PoseEstimator
 
 # Id of the item that joints are asked for; a file of stored joints needs it.
 ITEM = "item"
@@ -59,14 +58,9 @@ CHECKS: tuple[Check, ...] = (
 )
 
 
-@lru_cache(maxsize=1)
-def _person() -> Picture:
-    """A woman from the head to the waist, ``uint8[512, 512, 3]``: the public-domain portrait that scikit-image comes with."""
-    return video.read_image(Path(str(files("skimage") / "data" / "astronaut.png")))
-
-
 def _joints(estimator: PoseEstimator, of: Of) -> tuple[Joint, ...]:
-    picture = _person().copy()
+    # A woman from the head to the waist, 512x512: the public-domain portrait that scikit-image comes with.
+    picture = video.read_image(Path(str(files("skimage") / "data" / "astronaut.png")))
     contracts.read_only(picture)
     try:
         joints = estimator.estimate(picture, item_id=ITEM, of=of, compute=Compute())

@@ -167,9 +167,17 @@ def enhance(
     ridges = find_ridges(dark)
     drawn = draw_ridges(dark, ridges, along_pixels=along_pixels) + np.float32(_UNFILTERED) * dark
     certainty = np.log(blurred(ridges.quality, sigma=4) + np.float32(0.2))
+    # The print is where ridges are, darker than the picture's rim (3.5 % of the shorter side), and not in a corner.
+    brightness = blurred(_log_brightness(resized), sigma=8)
+    y, x = np.mgrid[: size[1], : size[0]].astype(np.float32)
+    from_centre = (np.abs(2 * x + 1 - size[0]) / (0.94 * size[0])) ** 3 + (np.abs(2 * y + 1 - size[1]) / (0.96 * size[1])) ** 3
+    rim, depth = np.ones(brightness.shape, np.bool_), max(1, round(0.035 * min(size)))
+    rim[depth:-depth, depth:-depth] = False
+    # Coefficients fitted to degraded prints; see the module.
+    evidence = 3.7 + 0.8 * certainty - 5.3 * (brightness - float(np.median(brightness[rim]))) - 7.4 * from_centre
     # Nearer to the mean the less certain the ridges.
     sure = _sigmoid(1.2 * certainty - 1.1)
-    ink = _inside(resized, certainty) * _sigmoid(contrast * (sure * (1.95 * drawn - 0.78) - 0.55))
+    ink = _sigmoid(evidence) * _sigmoid(contrast * (sure * (1.95 * drawn - 0.78) - 0.55))
     levels = np.rint(255 * (1 - np.clip(ink, 0, 1))).astype(np.uint8)
     return _resized(levels, (width, height), interpolation=cv2.INTER_LINEAR)
 
@@ -215,21 +223,6 @@ def draw_ridges(dark: Map, ridges: Ridges, *, along_pixels: float = ALONG_PIXELS
             ahead = np.where(next_x * step_x + next_y * step_y < 0, np.float32(-1), np.float32(1))
             step_x, step_y = next_x * ahead, next_y * ahead
     return np.asarray(filtered / np.sqrt(blurred(filtered * filtered, sigma=_SPREAD_PIXELS) + np.float32(0.1)), np.float32)
-
-
-def _inside(colours: Picture, certainty: Map) -> Map:
-    """Probability of every pixel to lie in the print, 0..1: ridges, darker than the picture's rim, and not in a corner."""
-    height, width = certainty.shape
-    brightness = blurred(_log_brightness(colours), sigma=8)
-    y, x = np.mgrid[:height, :width].astype(np.float32)
-    from_centre = (np.abs(2 * x + 1 - width) / (0.94 * width)) ** 3 + (np.abs(2 * y + 1 - height) / (0.96 * height)) ** 3
-    # The rim is as deep as 3.5 % of the shorter side.
-    rim = np.ones(brightness.shape, np.bool_)
-    depth = max(1, round(0.035 * min(height, width)))
-    rim[depth:-depth, depth:-depth] = False
-    # Coefficients fitted to degraded prints; see the module.
-    evidence = 3.7 + 0.8 * certainty - 5.3 * (brightness - float(np.median(brightness[rim]))) - 7.4 * from_centre
-    return _sigmoid(evidence)
 
 
 def _resized(picture: Picture, size: tuple[int, int], *, interpolation: int) -> Picture:

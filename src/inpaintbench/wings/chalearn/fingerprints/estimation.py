@@ -117,21 +117,16 @@ def measure_periods(
         )
         for chunk in (slice(first, first + _LINES_AT_ONCE) for first in range(0, len(places), _LINES_AT_ONCE))
     ]  # fmt: skip
-    periods = [_crossing_period(line) for profile in profiles for line in profile]
+    periods = []
+    for profile in (line for lines in profiles for line in lines):
+        before, after = profile[:-1], profile[1:]
+        crossings = np.flatnonzero(((before < 0) != (after < 0)) & np.isfinite(before) & np.isfinite(after))
+        if np.nanmax(profile, initial=-math.inf) - np.nanmin(profile, initial=math.inf) > _FLAT_LEVELS and len(crossings) > 2:
+            exact = crossings + before[crossings] / (before[crossings] - after[crossings])  # linear interpolation
+            periods.append(float(2 * (exact[-1] - exact[0]) / (len(exact) - 1)))
+        else:
+            periods.append(math.nan)
     return np.array(periods, np.float32) * np.float32(_NORMAL_STEP_PIXELS * scale)
-
-
-def _crossing_period(profile: Map) -> float:
-    """Twice the mean distance between sign changes of a profile, in steps; NaN for fewer than three or where it is flat."""
-    if not np.nanmax(profile, initial=-math.inf) - np.nanmin(profile, initial=math.inf) > _FLAT_LEVELS:
-        return math.nan
-    before, after = profile[:-1], profile[1:]
-    places = np.flatnonzero((before < 0) != (after < 0))
-    inside = places[np.isfinite(before[places]) & np.isfinite(after[places])]
-    if len(inside) < 3:
-        return math.nan
-    exact = inside + before[inside] / (before[inside] - after[inside])  # linear interpolation
-    return float(2 * (exact[-1] - exact[0]) / (len(exact) - 1))
 
 
 def wrapped(theta: npt.NDArray[np.floating]) -> Map:

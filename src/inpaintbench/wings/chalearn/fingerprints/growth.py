@@ -12,7 +12,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal, get_args
+from itertools import product
+from typing import Literal, get_args
 
 import cv2
 import numpy as np
@@ -254,9 +255,16 @@ def grow_many(kernel_numbers: IntArray, points: BoolArray, bank: Bank, *, device
     passes = torch.from_numpy(np.stack([np.stack(_active(canvas, border)) for canvas in points], axis=1)[inner]).to(device)
     ridges = torch.from_numpy(points).to(device)
     most = torch.iinfo(torch.int64).max
+    rows = max(1, _CHUNK_BYTES // (4 * size * size * numbers.shape[2]))
     for active in passes:
-        # In 64-bit integers, so that no device rounds.
-        responses = _batch_responses(torch, ridges, numbers, kernels, size).to(torch.int64)
+        # Integers in float32: sums stay below 2^24, hence are exact in any order. Then in int64, so that no device rounds.
+        windows = ridges.to(torch.float32).unfold(1, size, 1).unfold(2, size, 1)
+        sums = torch.empty(numbers.shape, dtype=torch.float32, device=ridges.device)
+        for canvas, top in product(range(len(numbers)), range(0, numbers.shape[1], rows)):
+            selected = kernels[numbers[canvas, top : top + rows]]
+            window = windows[canvas, top : top + rows].reshape(selected.shape)
+            sums[canvas, top : top + rows] = selected.mul_(window).sum(dim=-1)
+        responses = sums.to(torch.int64)
         low = torch.where(active, responses, most).amin(dim=(1, 2), keepdim=True)
         high = torch.where(active, responses, -most).amax(dim=(1, 2), keepdim=True)
         empty = ~active.any(dim=2).any(dim=1)
@@ -265,16 +273,3 @@ def grow_many(kernel_numbers: IntArray, points: BoolArray, bank: Bank, *, device
         ridges[inner] = active & (20 * (responses - low) > 11 * (high - low))
     grown: BoolArray = ridges.cpu().numpy()
     return grown
-
-
-def _batch_responses(torch: Any, ridges: Any, numbers: Any, kernels: Any, size: int) -> Any:
-    """Responses as integers in ``float32[N, H - size + 1, W - size + 1]``; sums stay below 2^24, hence are exact in any order."""
-    windows = ridges.to(torch.float32).unfold(1, size, 1).unfold(2, size, 1)
-    responses = torch.empty(numbers.shape, dtype=torch.float32, device=ridges.device)
-    rows = max(1, _CHUNK_BYTES // (4 * size * size * numbers.shape[2]))
-    for canvas in range(len(numbers)):
-        for top in range(0, numbers.shape[1], rows):
-            selected = kernels[numbers[canvas, top : top + rows]]
-            window = windows[canvas, top : top + rows].reshape(selected.shape)
-            responses[canvas, top : top + rows] = selected.mul_(window).sum(dim=-1)
-    return responses

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -195,7 +195,13 @@ def _place(
         for _ in range(_PLACES_TRIED):
             place = places[int(uniform() * len(places))]
             block = _near(place, size, rules, uniform)
-            if block is not None and not _overlaps(block, blocks):
+            if block is None:
+                continue
+            row, column, _ = block
+            if not any(
+                row < top + side and top < row + size and column < left + side and left < column + size
+                for top, left, side in blocks
+            ):
                 return block, place
     return None
 
@@ -210,14 +216,6 @@ def _near(place: Place, size: int, rules: Rules, uniform: Uniform) -> Block | No
     if rows < 1 or columns < 1:
         return None
     return first_row + int(uniform() * rows), first_column + int(uniform() * columns), size
-
-
-def _overlaps(block: Block, others: Iterable[Block]) -> bool:
-    row, column, size = block
-    for top, left, side in others:
-        if row < top + side and top < row + size and column < left + side and left < column + size:
-            return True
-    return False
 
 
 def _pixel(coordinate: float) -> int:

@@ -186,7 +186,16 @@ class _Scale:
         patches."""
         with torch().no_grad():
             maps = self._features(self._canvas(self._pixels(values)))
-            return [_nearest(found, grid) for found, grid in zip(maps, self._grids, strict=True)]
+            nearest: list[Any] = []
+            for found, grid in zip(maps, self._grids, strict=True):
+                if not (len(grid.missing) and len(grid.known)):
+                    nearest.append(None)
+                    continue
+                known, missing = _cut(found, grid.known), _cut(found, grid.missing)
+                lengths = known.square().sum(dim=1)
+                chosen = [(lengths - 2 * part @ known.T).argmin(dim=1) for part in missing.split(_AT_ONCE)]
+                nearest.append(known[torch().cat(chosen)])
+            return nearest
 
     def _pixels(self, values: npt.NDArray[np.float64]) -> Any:
         return on_device(values.astype(np.float32).reshape(-1, 3), self._device)
@@ -220,13 +229,3 @@ def _cut(found: Any, places: Cells) -> Any:
     index = on_device(places.ravel(), found.device)
     cells = found[0].flatten(1).index_select(1, index)
     return cells.reshape(len(cells), *places.shape).permute(1, 0, 2).flatten(1)
-
-
-def _nearest(found: Any, grid: _Patches) -> Any:
-    """Among the known patches of a map, for each missing one, that of the least squared distance; None where either are none."""
-    if not (len(grid.missing) and len(grid.known)):
-        return None
-    known, missing = _cut(found, grid.known), _cut(found, grid.missing)
-    lengths = known.square().sum(dim=1)
-    chosen = [(lengths - 2 * part @ known.T).argmin(dim=1) for part in missing.split(_AT_ONCE)]
-    return known[torch().cat(chosen)]

@@ -227,18 +227,14 @@ def _of_name(reference: Numbered, found: Sequence[Joint]) -> list[tuple[int, Joi
     if sided and len(found) == 2 and {joint.side_of for _, joint in reference} == {"image"}:
         left, right = sorted(found, key=lambda joint: joint.x)
         return [(index, left if joint.side == "left" else right) for index, joint in reference]
-    return _nearest(reference, found)
-
-
-def _nearest(reference: Numbered, found: Sequence[Joint]) -> list[tuple[int, Joint | None]]:
-    """The way to pair at most two with at most two that is shortest in all."""
+    # The way to pair at most two with at most two that is shortest in all.
     slots: list[Joint | None] = [*found, *[None] * max(0, len(reference) - len(found))]
 
-    def length(order: Sequence[Joint | None]) -> float:
+    def length(order: Sequence[Joint | None]) -> tuple[int, float]:
         pairs = [Pair(joint, estimate) for (_, joint), estimate in zip(reference, order, strict=True)]
-        return math.fsum(pair.distance_pixels for pair in pairs if pair.estimate is not None)
+        return order.count(None), math.fsum(pair.distance_pixels for pair in pairs if pair.estimate is not None)
 
-    best = min(permutations(slots, len(reference)), key=lambda order: (order.count(None), length(order)))
+    best = min(permutations(slots, len(reference)), key=length)
     return [(index, estimate) for (index, _), estimate in zip(reference, best, strict=True)]
 
 
