@@ -18,7 +18,7 @@ import numpy.typing as npt
 from inpaintbench.eval.methods.base import Method, fill_in_place, where_judged
 from inpaintbench.eval.methods.borrowing import median_over_time
 from inpaintbench.ranges import Level, Radius
-from inpaintbench.types import Frames
+from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
 
 Mask = npt.NDArray[np.bool_]
