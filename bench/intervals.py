@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.annotate.statistics.agreement import Scheme, krippendorff_alpha
-from inpaintbench.annotate.statistics.shares import Correlation, dimension_correlations
+from inpaintbench.annotate.statistics.standings import Correlation, dimension_correlations
 from inpaintbench.eval.values.statistics import summarise
 
 SOURCES = (6, 10, 20, 50)

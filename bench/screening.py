@@ -21,10 +21,9 @@ from scipy.stats import kendalltau
 from voted_studies import study_of
 
 from inpaintbench.annotate.records import Vote
-from inpaintbench.annotate.rules import RULES
 from inpaintbench.annotate.screening.base import proposals
 from inpaintbench.annotate.statistics.standings import results_of
-from inpaintbench.annotate.study import RuleSpec, Study
+from inpaintbench.annotate.study import RULES, RuleSpec, Study
 
 METHODS = ("deep", "flow", "patch", "slow", "vary")
 STRENGTHS = dict(zip(METHODS, (0.8, 0.4, 0.0, -0.4, -0.8), strict=True))

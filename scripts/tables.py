@@ -13,7 +13,7 @@ import cli_reference
 import deviations_page
 
 from inpaintbench.annotate.questions import QUESTIONS
-from inpaintbench.annotate.rules import RULES
+from inpaintbench.annotate.study import RULES
 from inpaintbench.cli.options import as_typed, constants_of
 from inpaintbench.curation.attributes import ATTRIBUTES
 from inpaintbench.curation.normalizers import NORMALIZERS

@@ -43,7 +43,7 @@ KINDS = {
     "inpaintbench.masks.axes": ("AXES", {"base"}),
     "inpaintbench.export.layouts": ("LAYOUTS", {"base", "convert"}),
     "inpaintbench.annotate.questions": ("QUESTIONS", {"base"}),
-    "inpaintbench.annotate.screening": ("inpaintbench.annotate.rules:RULES", {"base"}),
+    "inpaintbench.annotate.screening": ("inpaintbench.annotate.study:RULES", {"base"}),
     "inpaintbench.eval.methods": ("METHODS", {"base", "trained"}),
     "inpaintbench.eval.metrics": ("METRICS", {"base"}),
 }

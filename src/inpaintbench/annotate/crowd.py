@@ -24,11 +24,13 @@ MTURK_HOSTS = ("https://www.mturk.com", "https://workersandbox.mturk.com")
 MTURK_PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 
 
-class _Strict(BaseModel):
+class Strict(BaseModel):
+    """A part of a study file: nothing in it that is not known, and no numbers without end."""
+
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
-class Codes(_Strict):
+class Codes(Strict):
     """Codes that the platform gives meaning to: money, so the environment (``INPAINTBENCH_CODE_COMPLETED`` ...) may hold them."""
 
     completed: str = ""
@@ -37,7 +39,7 @@ class Codes(_Strict):
     no_more_tasks: str = ""
 
 
-class Link(_Strict):
+class Link(Strict):
     """Names of the parameters of a platform that is not known by name, and its address to come back to."""
 
     participant: str = "participant"
@@ -47,7 +49,7 @@ class Link(_Strict):
     """Address with ``{code}`` and, if wanted, ``{participant}``, ``{session}`` and ``{study}``."""
 
 
-class Qualify(_Strict):
+class Qualify(Strict):
     """Practice with feedback, then a test without; both CSV files as gold is, practice with a column ``why``."""
 
     training: str | None = None
@@ -56,7 +58,7 @@ class Qualify(_Strict):
     """Right answers of the test that are needed."""
 
 
-class Crowd(_Strict):
+class Crowd(Strict):
     """``[crowd]``."""
 
     platform: PlatformName = "prolific"
@@ -124,7 +126,7 @@ def address(crowd: Crowd, origin: str) -> str:
     """The address of a study for its platform, with the platform's own placeholders where it needs them."""
     known, entry = platform_of(crowd), f"{origin}/enter"
     if crowd.platform == "prolific":
-        return entry + "?" + "&".join(f"{name}={{{{%{name}%}}}}" for name in (known.participant, known.study, known.session))
+        return f"{entry}?" + "&".join(f"{name}={{{{%{name}%}}}}" for name in (known.participant, known.study, known.session))
     if crowd.platform == "link":
         return f"{entry}?" + "&".join(f"{name}=..." for name in (known.participant, known.session, known.study) if name)
     return entry

@@ -213,6 +213,11 @@ class Share:
     right: int
     asked: int
 
+    @classmethod
+    def of(cls, answers: Sequence[bool]) -> Share:
+        """Those that are right."""
+        return cls(sum(answers), len(answers))
+
     @property
     def share(self) -> float | None:
         """0..1, None of none."""
@@ -318,8 +323,7 @@ class RaterRecord:
 
     def window(self, checks: Checks) -> Share:
         """The last gold answers that count, at most ``checks.window``."""
-        counted = self.gold[self.gold_from :][-checks.window :]
-        return Share(sum(counted), len(counted))
+        return Share.of(self.gold[self.gold_from :][-checks.window :])
 
     def paused(self, checks: Checks) -> bool:
         """Return whether a full window holds too few right answers."""
@@ -328,20 +332,12 @@ class RaterRecord:
 
     def accuracy(self) -> Share:
         """Over all gold answers that stand."""
-        return Share(sum(self.gold), len(self.gold))
+        return Share.of(self.gold)
 
-    def consistency(self) -> Share:
-        """Repeats answered as at first."""
-        known = self._compared()
-        return Share(sum(known), len(known))
-
-    def consistency_window(self, checks: Checks) -> Share:
-        """The same over the last ``checks.window`` repeats."""
-        known = self._compared()[-checks.window :]
-        return Share(sum(known), len(known))
-
-    def _compared(self) -> list[bool]:
-        return [equal for equal in self.repeats if equal is not None]
+    def consistency(self, checks: Checks | None = None) -> Share:
+        """Repeats answered as at first; with ``checks`` the last ``checks.window`` of them."""
+        known = [equal for equal in self.repeats if equal is not None]
+        return Share.of(known if checks is None else known[-checks.window :])
 
     def show(self, question: str, shown: tuple[str, ...], *, by: int) -> None:
         """Count candidates at their places; ``by`` -1 takes it back."""

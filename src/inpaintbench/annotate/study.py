@@ -18,14 +18,31 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from inpaintbench.annotate.crowd import Codes, Crowd, Link, Qualify
+from inpaintbench.annotate.crowd import Codes, Crowd, Link, Qualify, Strict
 from inpaintbench.annotate.questions import QUESTIONS
 from inpaintbench.annotate.questions.base import Form, Question
-from inpaintbench.annotate.rules import RULES
-from inpaintbench.catalogue import unknown_name
+from inpaintbench.catalogue import Catalogue, unknown_name
 from inpaintbench.errors import InpaintBenchError, InputError
 from inpaintbench.files import read_text, write_atomically
 from inpaintbench.types import canonical_json, content_id
+
+RULES: Catalogue[Any] = Catalogue(
+    "screening rule",
+    {
+        "failed_gold": "inpaintbench.annotate.screening.own_answers:FailedGold",
+        "unstable_repeats": "inpaintbench.annotate.screening.own_answers:UnstableRepeats",
+        "side_bias": "inpaintbench.annotate.screening.own_answers:SideBias",
+        "faster_than_clip": "inpaintbench.annotate.screening.own_answers:FasterThanClip",
+        "straight_lining": "inpaintbench.annotate.screening.own_answers:StraightLining",
+        "against_others": "inpaintbench.annotate.screening.against_raters:AgainstOthers",
+        "erratic_ratings": "inpaintbench.annotate.screening.against_raters:ErraticRatings",
+        "bt500": "inpaintbench.annotate.screening.against_raters:Bt500",
+        "circular_triads": "inpaintbench.annotate.screening.own_answers:CircularTriads",
+        "annotator_model": "inpaintbench.annotate.screening.against_raters:AnnotatorModel",
+    },
+    base="inpaintbench.annotate.screening.base:ScreeningRule",
+)
+
 
 # Of `study.json`; another one is refused.
 FORMAT_VERSION = 1
@@ -37,11 +54,7 @@ DEMO_WORKSPACE = "embedded"
 SuggestionMode = Literal["hidden", "after", "prefill"]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-
-class Subjects(_Strict):
+class Subjects(Strict):
     """Subjects of a study: clips of a workspace, or items of a frozen dataset with predictions of runs."""
 
     workspace: str | None = None
@@ -70,7 +83,7 @@ class Subjects(_Strict):
         return self
 
 
-class QuestionSpec(_Strict):
+class QuestionSpec(Strict):
     """One question of a study; each name is an evaluation dimension of its own."""
 
     leaf: str
@@ -93,7 +106,7 @@ class QuestionSpec(_Strict):
         return self.name or self.leaf
 
 
-class Checks(_Strict):
+class Checks(Strict):
     """Checks of raters: gold tasks and silent repeats."""
 
     gold: str | None = None
@@ -114,7 +127,7 @@ class Checks(_Strict):
     in 17 % of cases (at 0.6 in 38 %), with three in 2 %; who is right 19 times of 20 fails in 0.1 %."""
 
 
-class StopRule(_Strict):
+class StopRule(Strict):
     """Rule for when a comparison has votes enough."""
 
     kind: Literal["coverage", "stable_ranking"] = "coverage"
@@ -125,7 +138,7 @@ class StopRule(_Strict):
     """Votes of each question, before it may be called stable."""
 
 
-class Show(_Strict):
+class Show(Strict):
     """Players and texts beside the candidates."""
 
     original: bool = True
@@ -163,7 +176,7 @@ class RuleSpec(BaseModel):
             raise InputError(f"screening rule {name!r} cannot be built with {self.constants}: {error}") from error
 
 
-class Viewing(_Strict):
+class Viewing(Strict):
     """What must be seen of a candidate's picture for an answer to be taken; the page says how to get there."""
 
     least_width: int = Field(120, ge=0, le=10**4)
@@ -172,7 +185,7 @@ class Viewing(_Strict):
     """Pixels of the screen for each pixel of the proxy; 1 shows all there is."""
 
 
-class StudyFile(_Strict):
+class StudyFile(Strict):
     """``study.toml``."""
 
     title: str
@@ -369,58 +382,37 @@ def parse_study(fields: Mapping[str, Any], *, where: str, folder: Path) -> Study
     try:
         file = StudyFile.model_validate(fields)
     except ValidationError as error:
-        raise InputError(f"{where}: {_what_is_wrong(error)}") from error
-    subjects = file.subjects
-    placed = subjects.model_copy(
-        update={
-            "workspace": _below(folder, subjects.workspace),
-            "dataset": _below(folder, subjects.dataset),
-            "runs": tuple(str(_below(folder, run)) for run in subjects.runs),
-        }
-    )
-    checks = file.checks.model_copy(update={"gold": _below(folder, file.checks.gold)})
-    return file.model_copy(update={"subjects": placed, "checks": checks, "crowd": _placed_crowd(file.crowd, where, folder)})
-
-
-def _placed_crowd(crowd: Crowd | None, where: str, folder: Path) -> Crowd | None:
-    """``[crowd]`` with its files below ``folder``, and the text that people consent to."""
-    if crowd is None:
-        return None
-    text = crowd.consent_text
-    if crowd.consent:
-        try:
-            text = read_text(folder / crowd.consent)
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"{where}: crowd.consent {crowd.consent!r} cannot be read: {error}") from error
-    if not text.strip():
-        raise InputError(f"{where}: crowd: strangers read first what they consent to; name its file in crowd.consent")
-    qualify = crowd.qualify
-    files = {"training": _below(folder, qualify.training), "test": _below(folder, qualify.test)}
-    others = tuple(str(_below(folder, other)) for other in crowd.exclude_studies)
-    for other in others:
-        if not (Path(other) / MANIFEST).is_file():
-            raise InputError(f"{where}: crowd.exclude_studies names {other!r}, which is no prepared study (no {MANIFEST})")
-    return crowd.model_copy(
-        update={
-            "consent": "",
-            "consent_text": text,
-            "exclude_studies": others,
-            "qualify": qualify.model_copy(update=files),
-        }
-    )
-
-
-def _what_is_wrong(errors: ValidationError) -> str:
-    """One sentence, on a misspelt field before others: what it should have been is then missing elsewhere."""
-    fault = sorted(errors.errors(), key=lambda error: error["type"] != "extra_forbidden")[0]
-    *above, last = fault["loc"] or ("",)
-    if fault["type"] == "extra_forbidden":
-        models = (StudyFile, Subjects, QuestionSpec, Checks, StopRule, Show, Viewing, Crowd, Codes, Link, Qualify)
-        known = dict.fromkeys(name for model in models for name in model.model_fields)
-        message = unknown_name("field", str(last), known)
-        return f"{_place(above)}: {message}" if above else message
-    message = fault["msg"].removeprefix("Value error, ")
-    return f"{_place([*above, last])}: {message}" if last != "" else message
+        # On a misspelt field before others: what it should have been is then missing elsewhere.
+        fault = min(error.errors(), key=lambda error: error["type"] != "extra_forbidden")
+        place, message = list(fault["loc"]), fault["msg"].removeprefix("Value error, ")
+        if fault["type"] == "extra_forbidden":
+            models = (StudyFile, Subjects, QuestionSpec, Checks, StopRule, Show, Viewing, Crowd, Codes, Link, Qualify)
+            known = dict.fromkeys(name for model in models for name in model.model_fields)
+            message = unknown_name("field", str(place.pop()), known)
+        raise InputError(f"{where}: {_place(place)}: {message}" if place else f"{where}: {message}") from error
+    subjects, checks, crowd = file.subjects, file.checks, file.crowd
+    runs = tuple(str(_below(folder, run)) for run in subjects.runs)
+    placed = {"workspace": _below(folder, subjects.workspace), "dataset": _below(folder, subjects.dataset), "runs": runs}
+    subjects = subjects.model_copy(update=placed)
+    checks = checks.model_copy(update={"gold": _below(folder, checks.gold)})
+    if crowd is not None:
+        text = crowd.consent_text
+        if crowd.consent:
+            try:
+                text = read_text(folder / crowd.consent)
+            except (OSError, UnicodeDecodeError) as error:
+                raise InputError(f"{where}: crowd.consent {crowd.consent!r} cannot be read: {error}") from error
+        if not text.strip():
+            raise InputError(f"{where}: crowd: strangers read first what they consent to; name its file in crowd.consent")
+        others = tuple(str(_below(folder, other)) for other in crowd.exclude_studies)
+        for other in others:
+            if not (Path(other) / MANIFEST).is_file():
+                raise InputError(f"{where}: crowd.exclude_studies names {other!r}, which is no prepared study (no {MANIFEST})")
+        files = {"training": _below(folder, crowd.qualify.training), "test": _below(folder, crowd.qualify.test)}
+        qualify = crowd.qualify.model_copy(update=files)
+        told = {"consent": "", "consent_text": text, "exclude_studies": others, "qualify": qualify}
+        crowd = crowd.model_copy(update=told)
+    return file.model_copy(update={"subjects": subjects, "checks": checks, "crowd": crowd})
 
 
 def _place(parts: Sequence[str | int]) -> str:
@@ -475,20 +467,12 @@ def load(folder: Path) -> Study:
         fields = json.loads(path.read_text())
         if fields["format_version"] != FORMAT_VERSION:
             raise InputError(f"study {str(folder)!r} has format {fields['format_version']}, this program reads {FORMAT_VERSION}")
-        return Study(
-            study_id=fields["study_id"],
-            file=StudyFile.model_validate(fields["file"]),
-            tasks=tuple(_task(task) for task in fields["tasks"]),
-            proxies={name: _proxy(proxy) for name, proxy in fields["proxies"].items()},
-            fingerprints=fields["fingerprints"],
-        )
+        tasks, proxies = [], {}
+        for row in fields["tasks"]:
+            tasks.append(StudyTask(**{**row, "candidates": tuple(row["candidates"]), "gold": tuple(row["gold"])}))
+        for name, row in fields["proxies"].items():
+            proxies[name] = Proxy(**{**row, "tiles": tuple(Tile(**tile) for tile in row["tiles"])})
+        file = StudyFile.model_validate(fields["file"])
+        return Study(fields["study_id"], file, tuple(tasks), proxies, fields["fingerprints"])
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"{str(path)!r} is damaged: {error}") from error
-
-
-def _task(fields: dict[str, Any]) -> StudyTask:
-    return StudyTask(**{**fields, "candidates": tuple(fields["candidates"]), "gold": tuple(fields["gold"])})
-
-
-def _proxy(fields: dict[str, Any]) -> Proxy:
-    return Proxy(**{**fields, "tiles": tuple(Tile(**tile) for tile in fields["tiles"])})

@@ -24,8 +24,7 @@ from annotated_server import QUESTIONS, answer_to, certificate_in, served
 from starlette.datastructures import Headers
 from studies_made import write_study
 
-from inpaintbench.annotate.app.allowed import Forwarded
-from inpaintbench.annotate.app.headers import Delivery
+from inpaintbench.annotate.app.allowed import Delivery, Forwarded
 from inpaintbench.annotate.app.serve import serve
 from inpaintbench.annotate.journal import Journal
 from inpaintbench.annotate.journal.accounts import People

@@ -6,9 +6,8 @@ from typing import Any
 
 from rater_world import Clock, MemoryJournal, answer_to, make_study
 
-from inpaintbench.annotate.desk.assign import Assignment
+from inpaintbench.annotate.desk.assign import Assignment, Leases
 from inpaintbench.annotate.desk.desk import Desk
-from inpaintbench.annotate.desk.leases import Leases
 from inpaintbench.annotate.records import Lease
 from inpaintbench.types import content_id
 

@@ -10,8 +10,8 @@ from rater_world import Clock, answer_to, make_study, pairwise, skip_of
 
 from inpaintbench.annotate.desk import current_state
 from inpaintbench.annotate.desk.coverage import Coverage
+from inpaintbench.annotate.desk.current_state import SnapshotUnusable, _parts, packed, stored_state, unpacked
 from inpaintbench.annotate.desk.desk import Desk
-from inpaintbench.annotate.desk.snapshot import SnapshotUnusable, _parts, packed, stored_state, unpacked
 from inpaintbench.annotate.desk.state import State
 from inpaintbench.annotate.journal import Journal
 from inpaintbench.annotate.records import Event

@@ -9,8 +9,8 @@ import pytest
 from rater_world import Clock, MemoryJournal, answer_to, given_to, make_study, pairwise, skip_of
 
 from inpaintbench.annotate.desk.coverage import Coverage
+from inpaintbench.annotate.desk.current_state import packed, unpacked
 from inpaintbench.annotate.desk.desk import Desk
-from inpaintbench.annotate.desk.snapshot import packed, unpacked
 from inpaintbench.annotate.desk.state import State
 from inpaintbench.annotate.report.material import material_of
 from inpaintbench.annotate.report.page import left_out_parts

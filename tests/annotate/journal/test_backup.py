@@ -19,9 +19,9 @@ from sqlalchemy import text
 
 from inpaintbench.annotate.journal import Journal
 from inpaintbench.annotate.journal.accounts import People
-from inpaintbench.annotate.journal.backup import backup, restore
 from inpaintbench.annotate.journal.participants import Arrival, Participants
 from inpaintbench.annotate.journal.schema import CONTENTS
+from inpaintbench.annotate.journal.store import backup, restore
 from inpaintbench.errors import InputError, WorkspaceError
 
 STUDY, TOGETHER = "study-1", 3

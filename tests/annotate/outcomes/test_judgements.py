@@ -19,7 +19,7 @@ from inpaintbench.annotate.desk.state import votes
 from inpaintbench.annotate.journal import Journal
 from inpaintbench.annotate.outcomes.judgement_files import SCHEMA, read_rows, write_rows
 from inpaintbench.annotate.outcomes.judgements import Imported, export_judgements, import_judgements, read_judgements
-from inpaintbench.annotate.report.facts import left_choices
+from inpaintbench.annotate.report.material import left_choices
 from inpaintbench.annotate.statistics.standings import rankings_of
 from inpaintbench.annotate.study import Study
 from inpaintbench.errors import InputError

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inpaintbench.annotate.outcomes.resolve import majority, median
-from inpaintbench.annotate.questions.of_clips import SHARES
+from inpaintbench.annotate.questions.leaves import SHARES
 
 UNSURE = ("unclear",)
 CHOICES = st.lists(st.sampled_from([*SHARES, *UNSURE]), min_size=1, max_size=9)

@@ -16,8 +16,7 @@ gr = pytest.importorskip("gradio", reason="gradio is not installed")
 from tests.annotate.app.browser.barcodes import barcode  # noqa: E402
 
 from inpaintbench import video  # noqa: E402
-from inpaintbench.annotate.player import ComparisonPlayer  # noqa: E402
-from inpaintbench.annotate.player.component import STATIC  # noqa: E402
+from inpaintbench.annotate.player import STATIC, ComparisonPlayer  # noqa: E402
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "compare_videos.py"
 FRAMES = 40

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from inpaintbench import video
-from inpaintbench.annotate.player.component import Tiled, tiled
+from inpaintbench.annotate.player import Tiled, tiled
 from inpaintbench.errors import InputError, MediaError
 
 RED, GREEN, BLUE = (200, 40, 40), (40, 160, 60), (40, 60, 200)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,6 @@ from inpaintbench.annotate.preparing.tasks import (
     finished,
     left_out_table,
     read_gold,
-    speaks_of,
     suggestions,
     with_gold,
 )
@@ -115,7 +113,7 @@ def test_decoys_are_shown_where_the_answer_is_known_alone(tmp_path: Path) -> Non
     rows = "s0,pairwise,median|telea,\ns1,pairwise,telea,blank|telea\ns1,mean_opinion,1,blank\n"
     (tmp_path / "gold.csv").write_text("subject,question,answers,candidates\n" + rows)
     lines = read_gold(tmp_path / "gold.csv", subjects=subjects(3), asked=asked)
-    tasks, lacking = draft(file, subjects(3), candidates(("s2", "blank")), known=partial(speaks_of, lines, asked=asked))
+    tasks, lacking = draft(file, subjects(3), candidates(("s2", "blank")), gold=lines, asked=asked)
     assert lacking == []  # nobody misses a decoy
     told = [(task.question, task.subject.subject_id, task.candidates) for task in tasks if "blank" in task.candidates]
     assert told == [

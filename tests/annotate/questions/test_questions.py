@@ -12,8 +12,7 @@ from inpaintbench.annotate.outcomes.preferences import preferences
 from inpaintbench.annotate.outcomes.resolve import labels
 from inpaintbench.annotate.questions import QUESTIONS
 from inpaintbench.annotate.questions.base import SHOWN, Form, Option, Part, Question, checked
-from inpaintbench.annotate.questions.of_clips import KeepReject, SceneMotion
-from inpaintbench.annotate.questions.of_methods import BestOf, MeanOpinion, Pairwise
+from inpaintbench.annotate.questions.leaves import BestOf, KeepReject, MeanOpinion, Pairwise, SceneMotion
 from inpaintbench.annotate.statistics.standings import shares_of
 from inpaintbench.annotate.study import QuestionSpec, build_question
 from inpaintbench.contracts import Check, ContractError

@@ -10,7 +10,7 @@ from scipy.stats import binomtest
 from tests.annotate.report.voted import BEGIN, METHODS, RATERS, Vote, World, comparison_world, labelling_world
 
 from inpaintbench.annotate.records import Event
-from inpaintbench.annotate.report import facts
+from inpaintbench.annotate.report import material as facts
 from inpaintbench.annotate.report.agreement import reading
 from inpaintbench.annotate.report.material import Material
 from inpaintbench.annotate.report.questions import suggestions

@@ -23,8 +23,7 @@ from tests.annotate.report.voted import (
     rankings,
 )
 
-from inpaintbench.annotate.report.facts import left_choices, outcomes
-from inpaintbench.annotate.report.material import Material
+from inpaintbench.annotate.report.material import Material, left_choices, outcomes
 from inpaintbench.annotate.report.page import write_report
 from inpaintbench.annotate.statistics.agreement import answers_of, krippendorff_alpha, raw_agreement, scheme_of
 from inpaintbench.annotate.study import QuestionSpec, Study, StudyFile, StudyTask, Subjects

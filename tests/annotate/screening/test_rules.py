@@ -14,12 +14,11 @@ from voted_studies import OF_PREDICTIONS, Ballot, grades_with_two_strange_raters
 from inpaintbench.annotate.records import Standing, Vote
 from inpaintbench.annotate.report.material import material_of
 from inpaintbench.annotate.report.page import left_out_parts
-from inpaintbench.annotate.rules import RULES
 from inpaintbench.annotate.screening.against_raters import FarGrades, far_grades, rejected
 from inpaintbench.annotate.screening.base import Panel, proposals, stated_rules
 from inpaintbench.annotate.screening.own_answers import consistence, longest_run_below, triads_of
 from inpaintbench.annotate.statistics.standings import results_of
-from inpaintbench.annotate.study import RuleSpec, Study, StudyFile
+from inpaintbench.annotate.study import RULES, RuleSpec, Study, StudyFile
 from inpaintbench.errors import InputError
 
 METHODS = ("deep", "flow", "patch", "vary")

@@ -9,6 +9,7 @@ from planted_studies import Planted, drawn
 
 from inpaintbench.annotate.statistics.planning import (
     Tried,
+    World,
     _setting,
     _standard_errors_apart,
     _too_few,
@@ -16,9 +17,9 @@ from inpaintbench.annotate.statistics.planning import (
     plan,
     plan_labels,
     plan_selection,
+    power_of,
 )
 from inpaintbench.annotate.statistics.ranking import rank
-from inpaintbench.annotate.statistics.simulation import World, power
 from inpaintbench.errors import InputError
 
 
@@ -159,7 +160,7 @@ def test_selection_needs_the_tasks_of_a_share() -> None:
 @pytest.mark.long
 def test_more_votes_of_a_simulated_study_are_its_first_ones_and_more() -> None:
     setting = _setting(4, 0.15, 30, 20, 0.8, level=0.95, seed=0, world=World())
-    shares = [power(setting, round(340 * 1.05**step), studies=200) for step in range(18)]
+    shares = [power_of(setting, round(340 * 1.05**step), studies=200) for step in range(18)]
     assert shares[0] < 0.5 < 0.85 < shares[-1]
     # Single studies fall back by chance; with votes drawn anew for each number 0.085 did in all.
     assert sum(max(0, before - after) for before, after in pairwise(shares)) <= 0.05

@@ -8,8 +8,17 @@ import pytest
 import scipy.stats
 from planted_studies import Planted, drawn, true_strengths
 
-from inpaintbench.annotate.statistics.paired import Estimate, estimate, tally
-from inpaintbench.annotate.statistics.ranking import Comparison, _draws, _numbers, _rank_limits, plain, rank
+from inpaintbench.annotate.statistics.ranking import (
+    Comparison,
+    Estimate,
+    _draws,
+    _rank_limits,
+    estimate,
+    numbered_votes,
+    plain,
+    rank,
+    tally,
+)
 from inpaintbench.errors import InputError
 
 FIVE = Planted((0.9, 0.4, 0.1, -0.4, -1.0), 0.2, 20, votes=600)
@@ -88,12 +97,12 @@ def test_the_error_is_that_of_leaving_out_one_source() -> None:
     names = FIVE.names
 
     def strengths(some: list[Comparison]) -> np.ndarray:
-        return estimate(tally(_numbers(some, names), methods=5, rater_effects=False)).strengths
+        return estimate(tally(numbered_votes(some, names), methods=5, rater_effects=False)).strengths
 
     whole = strengths(votes)
     left = [strengths([one for one in votes if one.cluster != f"s{source}"]) for source in range(6)]
     expected = sum(np.outer(one - whole, one - whole) for one in left) * 5 / 6
-    found = estimate(tally(_numbers(votes, names), methods=5, rater_effects=False))
+    found = estimate(tally(numbered_votes(votes, names), methods=5, rater_effects=False))
     assert found.covariance[:5, :5] == pytest.approx(expected, abs=1e-7)
     assert found.degrees == 5
 

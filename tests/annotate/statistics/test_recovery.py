@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from voted_studies import grades_with_two_strange_raters
 
-from inpaintbench.annotate.statistics.shares import Reals, recovered
+from inpaintbench.annotate.statistics.standings import Reals, recovered
 from inpaintbench.errors import InputError
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import pearsonr, spearmanr
 
 from inpaintbench.annotate.statistics.ranking import Comparison
-from inpaintbench.annotate.statistics.shares import (
+from inpaintbench.annotate.statistics.standings import (
     Choice,
     Opinion,
     dimension_correlations,

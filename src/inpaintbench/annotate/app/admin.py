@@ -1,11 +1,11 @@
-"""The admin's page: how far the study is, who does what, and invitations. Its handlers check the role themselves."""
+"""The admin's page: how far the study is, who does what, what was judged, invitations. Its handlers check the role themselves."""
 
 from __future__ import annotations
 
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -18,59 +18,102 @@ from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse, Response
 
 from inpaintbench import video
-from inpaintbench.annotate.app import tables
-from inpaintbench.annotate.app.reviewing import Review, review_tab
+from inpaintbench.annotate.app import routes, tables
 from inpaintbench.annotate.app.routes import refusal, token_of
 from inpaintbench.annotate.app.tables import Views
+from inpaintbench.annotate.desk.cards import media_of, outline_of, players_of
 from inpaintbench.annotate.journal.accounts import People
 from inpaintbench.annotate.outcomes.judgements import export_judgements
+from inpaintbench.annotate.player import ComparisonPlayer, Shown
 from inpaintbench.annotate.report.material import events_read, material_of
 from inpaintbench.annotate.report.page import render
 from inpaintbench.annotate.study import PROXIES, Study
 from inpaintbench.errors import InputError
+from inpaintbench.pages.words import moment
 
 if TYPE_CHECKING:
-    from inpaintbench.annotate.app.tables import View
     from inpaintbench.annotate.desk.desk import Desk
     from inpaintbench.annotate.journal import Journal
-    from inpaintbench.annotate.journal.accounts import People, Person, Rater
-    from inpaintbench.annotate.study import Proxy, Study, StudyTask
+    from inpaintbench.annotate.journal.accounts import Person
+    from inpaintbench.annotate.records import Vote
+    from inpaintbench.annotate.study import Proxy, StudyTask
 
-# The report of a study while it runs, for admins: worked out when it is asked for, and again when there are other events.
+
+# Answers that the list offers: the newest of those asked for.
+MOST = 200
+_EVERYBODY = ""
+
+
+def shown_of(study: Study, vote: Vote) -> Shown:
+    """The players as the rater saw them, with names that they did not see; what they chose has a tick."""
+    task = study.task_of[vote.task_id]
+    proxy = study.proxies[task.proxy]
+    players = players_of(proxy, vote.sides)
+    for player in players:
+        if player["place"] is not None and vote.candidates:
+            method = vote.sides[player["place"]]
+            player["label"] = f"{player['label']}  {method}{'  ✓' if vote.choice == method else ''}"
+    return Shown(media=media_of(proxy), players=players, outline=outline_of(proxy))
+
+
+_ACTS = {
+    "exclude answer": "Exclude this answer",
+    "include answer": "Include it again",
+    "exclude rater": "Exclude its rater",
+    "include rater": "Include the rater again",
+}
+
+
+def review_tab(page: gr.Blocks, study: Study, *, room: AdminRoom, quiet: dict[str, Any]) -> None:
+    """Draw the tab where an answer is seen beside the players as its rater saw them, and join its components to ``room``."""
+
+    # Gradio looks for the request among the parameters of a function, and of no other callable.
+    def stepping(steps: int) -> Callable[..., Any]:
+        def step(answer: str | None, rater: str, question: str, request: gr.Request) -> Any:
+            return room.step(steps, answer, rater, question, request)
+
+        return step
+
+    def deciding(what: str) -> Callable[..., Any]:
+        def decide(answer: str | None, reason: str, request: gr.Request) -> Any:
+            return gr.update(value=room.decide(what, answer, reason, request), visible=True)
+
+        return decide
+
+    with gr.Column(elem_classes=["deck", "people"]):
+        with gr.Row(elem_classes="acts"):
+            rater = gr.Dropdown(
+                label="Rater", choices=[("Everybody", _EVERYBODY)], value=_EVERYBODY, elem_id="whose", min_width=140
+            )
+            questions = [("Every question", ""), *((label, label) for label in study.spec_of)]
+            question = gr.Dropdown(label="Question", choices=questions, value="", elem_id="which", min_width=140)
+        with gr.Row(elem_classes="acts"):
+            answer = gr.Dropdown(
+                label="Answer", choices=[], value=None, allow_custom_value=True, elem_id="answer", min_width=240, scale=4
+            )
+            back, on = (gr.Button(text, min_width=90) for text in ("Newer", "Older"))
+    player = ComparisonPlayer(modules=routes.PLAYER_MODULES, height=420, elem_id="judged", min_width=0)
+    facts = gr.HTML(elem_classes="tables", elem_id="facts", apply_default_css=False)
+    with gr.Column(elem_classes=["deck", "people"]):
+        reason = gr.Textbox(label="Why (stands in the journal and in the report)", max_lines=1, elem_id="reason")
+        with gr.Row(elem_classes="acts"):
+            buttons = {what: gr.Button(text, min_width=150, elem_id=what.replace(" ", "-")) for what, text in _ACTS.items()}
+        decided = gr.Textbox(interactive=False, elem_id="decided", container=False, show_label=False, lines=1, visible=False)
+    listed = [rater, answer]
+    for event in (page.load, rater.change, question.change, answer.focus):
+        event(room.offer, [rater, question], listed, **quiet)
+    answer.change(room.look, answer, [player, facts], **quiet)
+    for button, steps in ((back, -1), (on, 1)):
+        button.click(stepping(steps), [answer, rater, question], answer, **quiet)
+    for what, button in buttons.items():
+        done = button.click(deciding(what), [answer, reason], decided, **quiet)
+        done.then(room.look, answer, [player, facts], **quiet)
+
 
 # Widest picture of a task, pixels: a thumbnail on a dense screen.
 _WIDTH = 720
 # Pictures that are kept, some 50 kB each.
 _KEPT = 256
-
-
-class Results:
-    """The page, and for how many events it was made."""
-
-    def __init__(self, study: Study, *, desk: Desk, journal: Journal, people: People) -> None:
-        self._study = study
-        self._desk = desk
-        self._journal = journal
-        self._people = people
-        # Intervals are resampled, which takes a while: two who ask at once wait for one.
-        self._working = threading.Lock()
-        self._made: dict[bool, tuple[int, str]] = {}
-
-    def page(self, view: View) -> str:
-        """The report as HTML, with names of raters and pictures of disputed tasks; of methods what ``view`` tells."""
-        with self._working:
-            last = self._desk.state().last_seq
-            if self._made.get(view.letters, (-1, ""))[0] != last:
-                events = events_read(self._journal, self._study.study_id)
-                names = self._people.names(self._study.study_id)
-                standing, overview = view.standing(self._desk.all_answers()), view.overview(self._desk.overview())
-                material = material_of(view.study, standing, events, overview=overview, names=names, picture_of=_address)
-                self._made[view.letters] = (last, render(material, downloads=()))
-            return self._made[view.letters][1]
-
-
-def _address(task: StudyTask) -> str:
-    return f"/admin/pictures/{Path(task.proxy).stem}.jpg"
 
 
 @lru_cache(maxsize=_KEPT)
@@ -100,12 +143,10 @@ _NAME_CHARACTERS = 80
 
 
 class AdminRoom:
-    """Actions of the page's buttons. Every method asks first whether an admin of this study calls it."""
+    """Actions of the page's components. Every method asks first whether an admin of this study calls it."""
 
     def __init__(self, study: Study, *, desk: Desk, people: People) -> None:
-        self._study = study
-        self._desk = desk
-        self._people = people
+        self._study, self._desk, self._people = study, desk, people
         self._views = Views(study, desk=desk)
 
     def refresh(self, request: gr.Request) -> tuple[Any, ...]:
@@ -160,10 +201,60 @@ class AdminRoom:
         self._desk.resume(rater_id)
         return "They may go on; only check tasks from now on count for the pause.", ""
 
-    def checked(self, request: gr.Request) -> tuple[str, Sequence[Rater], View]:
-        """The admin's id, everybody in the study, and what the admin may see of it."""
-        person = self._admin(request)
-        return person.rater_id, self._people.raters(self._study.study_id), self._views.of(person)
+    def offer(self, rater_id: str, question: str, request: gr.Request) -> tuple[Any, Any]:
+        """The raters to choose from, and the answers of one or all, newest first."""
+        self._admin(request)
+        raters = self._people.raters(self._study.study_id)
+        names, choices = {rater.rater_id: rater.name for rater in raters}, []
+        for vote in self._votes(rater_id, question):
+            task, called = self._study.task_of[vote.task_id], names.get(vote.rater_id, vote.rater_id)
+            line = f"{moment(vote.at)} · {called} · {vote.question} · {task.caption or task.subject_id}"
+            choices.append((line, vote.submission_id))
+        people = [("Everybody", _EVERYBODY), *((rater.name, rater.rater_id) for rater in raters if not rater.is_admin)]
+        return gr.update(choices=people), gr.update(choices=choices)
+
+    def look(self, submission_id: str | None, request: gr.Request) -> tuple[Shown | None, str]:
+        """Players and facts of an answer."""
+        view = self._views.of(self._admin(request))
+        vote = self._desk.vote(submission_id) if submission_id else None
+        if vote is None:
+            return None, tables.drawn("Choose an answer to see what was judged.")
+        called = self._people.names(self._study.study_id).get(vote.rater_id, vote.rater_id)
+        about = [of for of in self._desk.exclusions() if of.rater_id == vote.rater_id]
+        why = next((of for of in about if of.submission in (None, vote.submission_id)), None)
+        seen = view.vote(vote)
+        return shown_of(view.study, seen), tables.judged(view.study, seen, called, why)
+
+    def step(self, steps: int, submission_id: str | None, rater_id: str, question: str, request: gr.Request) -> Any:
+        """The next or the last answer of the list; its first where none is chosen."""
+        self._admin(request)
+        listed = [vote.submission_id for vote in self._votes(rater_id, question)]
+        if not listed:
+            return gr.update()
+        at = listed.index(submission_id) + steps if submission_id in listed else 0
+        return listed[min(max(at, 0), len(listed) - 1)]
+
+    def decide(self, what: str, submission_id: str | None, reason: str, request: gr.Request) -> str:
+        """Exclude or include an answer, or all of its rater's; a sentence that says so."""
+        admin = self._admin(request).rater_id
+        vote = self._desk.vote(submission_id) if submission_id else None
+        if vote is None:
+            return "Choose an answer first."
+        which = None if what.endswith("rater") else vote.submission_id
+        excludes = what.startswith("exclude")
+        act = self._desk.exclude if excludes else self._desk.include
+        try:
+            changed = act(vote.rater_id, submission_id=which, reason=str(reason or ""), by=admin)
+        except InputError as error:
+            return f"{str(error)[:1].upper()}{str(error)[1:]}."
+        if not changed:
+            return "Nothing changed: it was so already."
+        subject = "This answer" if which else "Everything of this rater"
+        return f"{subject} {'counts for nothing now' if excludes else 'counts again'}. It stays in the journal."
+
+    def _votes(self, rater_id: str, question: str) -> list[Vote]:
+        sent = self._desk.newest(MOST, rater_id=rater_id or None, question=question or None, kind="answer")
+        return [row.vote for row in sent if row.vote is not None]
 
     def _admin(self, request: gr.Request) -> Person:
         token = token_of(_asked(request).headers)
@@ -201,14 +292,14 @@ def admin_page(study: Study, *, desk: Desk, people: People) -> gr.Blocks:
                 raters = gr.HTML(elem_classes="tables", elem_id="raters", apply_default_css=False)
                 with gr.Row(elem_classes="people"):
                     with gr.Column(elem_classes="deck", min_width=300):
-                        gr.HTML(tables.heading("Somebody new"), apply_default_css=False)
+                        gr.HTML(tables.drawn("Somebody new"), apply_default_css=False)
                         with gr.Row(elem_classes="acts"):
                             name = gr.Textbox(
                                 label="Name of a new rater", max_lines=1, max_length=_NAME_CHARACTERS, elem_id="name", scale=2
                             )
                             add = gr.Button("Add and invite", variant="primary", elem_id="add", min_width=140)
                     with gr.Column(elem_classes="deck", scale=2, min_width=340):
-                        gr.HTML(tables.heading("Somebody who is here"), apply_default_css=False)
+                        gr.HTML(tables.drawn("Somebody who is here"), apply_default_css=False)
                         with gr.Row(elem_classes="acts"):
                             chosen = gr.Dropdown(
                                 label="Rater", choices=[], value=None, allow_custom_value=True, elem_id="chosen", scale=2,
@@ -219,7 +310,7 @@ def admin_page(study: Study, *, desk: Desk, people: People) -> gr.Blocks:
                 link = gr.Textbox(label="Invitation link", interactive=False, buttons=["copy"], elem_id="link", visible=False)
                 newest = gr.HTML(elem_classes="tables", elem_id="newest", apply_default_css=False)
             with gr.Tab("Answers", elem_id="answers"):
-                review_tab(page, study, review=Review(study, desk=desk, checked=room.checked), quiet=quiet)
+                review_tab(page, study, room=room, quiet=quiet)
             with gr.Tab("Notes"):
                 notes = gr.HTML(elem_classes="tables", elem_id="notes", apply_default_css=False)
         shown = [summary, coverage, raters, newest, notes, chosen]
@@ -248,12 +339,27 @@ def admin_routes(study: Study, folder: Path, *, desk: Desk, journal: Journal, pe
     """``GET /admin/judgements.csv``: the answers that stand, with the raters' names; ``/admin/results``: the report of this
     moment; ``/admin/pictures/<proxy>.jpg``: what candidates look like in the middle of a proxy."""
     router = APIRouter(prefix="/admin")
-    results, views = Results(study, desk=desk, journal=journal, people=people), Views(study, desk=desk)
+    views = Views(study, desk=desk)
     pictures = {Path(name).stem: name for name in study.proxies}
+    # With letters for methods or without -> the number of the last event, and the report, which is worked out when somebody asks
+    # and there are other events. Intervals are resampled, which takes a while: two who ask at once wait for one.
+    made: dict[bool, tuple[int, str]] = {}
+    working = threading.Lock()
+
+    def picture_of(task: StudyTask) -> str:
+        return f"/admin/pictures/{Path(task.proxy).stem}.jpg"
 
     @router.get("/results")
     def page(request: Request) -> Response:
-        return HTMLResponse(results.page(views.of(request.state.person)))
+        view = views.of(request.state.person)
+        with working:
+            last = desk.state().last_seq
+            if made.get(view.letters, (-1, ""))[0] != last:
+                standing, overview = view.standing(desk.all_answers()), view.overview(desk.overview())
+                events, names = events_read(journal, study.study_id), people.names(study.study_id)
+                material = material_of(view.study, standing, events, overview=overview, names=names, picture_of=picture_of)
+                made[view.letters] = (last, render(material, downloads=()))
+            return HTMLResponse(made[view.letters][1])
 
     @router.get("/pictures/{name}")
     def picture(name: str, request: Request) -> Response:

@@ -1,11 +1,13 @@
 """The requests that exist, the names that this server answers to, the pages that may send it something, from where, and how much.
 
-Everything else that Gradio could serve is not found before Gradio sees it.
+Everything else that Gradio could serve is not found before Gradio sees it. The headers of every answer too.
 """
 
 from __future__ import annotations
 
 import asyncio
+import base64
+import hashlib
 import ipaddress
 import re
 import socket
@@ -20,6 +22,7 @@ from inpaintbench.errors import InputError
 
 if TYPE_CHECKING:
     from starlette.datastructures import Headers
+
 
 # Limits on how much and how fast anybody may ask: token buckets in bounded memory, and bodies of bounded size.
 
@@ -84,15 +87,20 @@ class Buckets:
         return 0.0 if granted else (1 - level) / self._rate.per_second
 
 
+def parsed(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """An address of IPv4 or IPv6; None for anything else, such as a name."""
+    try:
+        return ipaddress.ip_address(address)
+    except ValueError:
+        return None
+
+
 def network_of(address: str) -> str:
     """The key of a client address: IPv4 as it is, IPv6 by its /64, which one client owns as a whole."""
-    try:
-        parsed = ipaddress.ip_address(address)
-    except ValueError:
-        return address
-    if isinstance(parsed, ipaddress.IPv6Address):
-        return str(parsed.ipv4_mapped or ipaddress.ip_network((parsed, 64), strict=False))
-    return str(parsed)
+    known = parsed(address)
+    if isinstance(known, ipaddress.IPv6Address):
+        return str(known.ipv4_mapped or ipaddress.ip_network((known, 64), strict=False))
+    return address if known is None else str(known)
 
 
 async def read_body(receive: Receive, *, limits: Limits) -> bytes | None:
@@ -159,7 +167,7 @@ class Forwarded:
         if not 0 < len(hops) <= _MOST_HOPS:
             return peer
         for hop in reversed(hops):
-            if not _is_address(hop):
+            if parsed(hop) is None:
                 return peer
             if not self._trusts(hop):
                 return hop
@@ -171,19 +179,9 @@ class Forwarded:
         return said[0] if self._trusts(peer) and len(said) == 1 and said[0] in ("http", "https") else scheme
 
     def _trusts(self, address: str) -> bool:
-        if not _is_address(address):
-            return False
-        parsed = ipaddress.ip_address(address)
-        plain = getattr(parsed, "ipv4_mapped", None) or parsed
-        return any(plain in network for network in self._trusted)
-
-
-def _is_address(text: str) -> bool:
-    try:
-        ipaddress.ip_address(text)
-    except ValueError:
-        return False
-    return True
+        known = parsed(address)
+        plain = getattr(known, "ipv4_mapped", None) or known
+        return plain is not None and any(plain in network for network in self._trusted)
 
 
 # A Gradio page; JSON; the login form; a file; a page or redirect without Gradio.
@@ -204,7 +202,7 @@ class Rule:
     """One kind of request."""
 
     method: Literal["GET", "POST"]
-    path: re.Pattern[str]
+    path: str
     """Pattern of the whole path, plain ASCII: nothing here needs percent signs."""
     who: Who
     kind: Kind
@@ -213,41 +211,35 @@ class Rule:
     """What stands behind the question mark is read; it is removed otherwise."""
 
 
-def _rule(
-    method: Literal["GET", "POST"], path: str, who: Who, kind: Kind, *, of_gradio: bool = False, query: bool = False
-) -> Rule:
-    return Rule(method, re.compile(path, re.ASCII), who, kind, of_gradio, query)
-
-
 # Files of Gradio's pages: hashed assets, the theme, and the script that its embedding loads.
 _GRADIO_FILES = r"(?:assets/[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+|theme\.css|static/js/iframeResizer\.contentWindow\.min\.js)"
 
 # Gradio's own API is closed but for the one route that the admin page's events use; they are made with `queue=False`.
 RULES = (
-    _rule("GET", r"/", Who.PERSON, "page", of_gradio=True),
-    _rule("GET", rf"/{_GRADIO_FILES}", Who.PERSON, "file", of_gradio=True),
-    _rule("POST", r"/api/(?:work|answers|skips|undos|steps)", Who.RATER, "api"),
-    _rule("GET", r"/media/[0-9a-f]{32}\.(?:mp4|png)", Who.PERSON, "file"),
-    _rule("GET", r"/static/(?:player/)?[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+", Who.PERSON, "file"),
-    _rule("POST", r"/logout", Who.PERSON, "api"),
-    _rule("GET", r"/join/[A-Za-z0-9_-]{1,200}", Who.ANYBODY, "plain"),
-    _rule("GET", r"/enter", Who.ANYBODY, "plain", query=True),
-    _rule("GET", r"/login", Who.ANYBODY, "plain"),
-    _rule("POST", r"/login", Who.ANYBODY, "form"),
-    _rule("GET", r"/favicon\.ico", Who.ANYBODY, "plain"),
-    _rule("GET", r"/admin", Who.ADMIN, "plain"),
-    _rule("GET", r"/admin/", Who.ADMIN, "page", of_gradio=True),
-    _rule("GET", r"/admin/judgements\.csv", Who.ADMIN, "file"),
-    _rule("GET", r"/admin/results", Who.ADMIN, "page"),
-    _rule("GET", r"/admin/pictures/[0-9a-f]{32}\.jpg", Who.ADMIN, "file"),
-    _rule("GET", rf"/admin/{_GRADIO_FILES}", Who.ADMIN, "file", of_gradio=True),
-    _rule("POST", r"/admin/gradio_api/run/predict", Who.ADMIN, "api", of_gradio=True),
+    Rule("GET", r"/", Who.PERSON, "page", of_gradio=True),
+    Rule("GET", rf"/{_GRADIO_FILES}", Who.PERSON, "file", of_gradio=True),
+    Rule("POST", r"/api/(?:work|answers|skips|undos|steps)", Who.RATER, "api"),
+    Rule("GET", r"/media/[0-9a-f]{32}\.(?:mp4|png)", Who.PERSON, "file"),
+    Rule("GET", r"/static/(?:player/)?[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+", Who.PERSON, "file"),
+    Rule("POST", r"/logout", Who.PERSON, "api"),
+    Rule("GET", r"/join/[A-Za-z0-9_-]{1,200}", Who.ANYBODY, "plain"),
+    Rule("GET", r"/enter", Who.ANYBODY, "plain", query=True),
+    Rule("GET", r"/login", Who.ANYBODY, "plain"),
+    Rule("POST", r"/login", Who.ANYBODY, "form"),
+    Rule("GET", r"/favicon\.ico", Who.ANYBODY, "plain"),
+    Rule("GET", r"/admin", Who.ADMIN, "plain"),
+    Rule("GET", r"/admin/", Who.ADMIN, "page", of_gradio=True),
+    Rule("GET", r"/admin/judgements\.csv", Who.ADMIN, "file"),
+    Rule("GET", r"/admin/results", Who.ADMIN, "page"),
+    Rule("GET", r"/admin/pictures/[0-9a-f]{32}\.jpg", Who.ADMIN, "file"),
+    Rule("GET", rf"/admin/{_GRADIO_FILES}", Who.ADMIN, "file", of_gradio=True),
+    Rule("POST", r"/admin/gradio_api/run/predict", Who.ADMIN, "api", of_gradio=True),
 )
 
 
 def rules_of(path: str) -> list[Rule]:
     """The rules of ``path``, at most one a method; none when there is no such page."""
-    return [rule for rule in RULES if rule.path.fullmatch(path)]
+    return [rule for rule in RULES if re.fullmatch(rule.path, path, re.ASCII)]
 
 
 # Header `Host`: a name, an IPv4 address or an IPv6 address in brackets, and a port.
@@ -289,18 +281,15 @@ class Origins:
         if self.public is not None and host == urlsplit(self.public).netloc.lower():
             return self.public.lower()
         match = _HOST.fullmatch(host)
-        if match is None or not self._answers_to(match["name"].strip("[]")):
+        name = match["name"].strip("[]") if match is not None else ""
+        address, is_any = parsed(name), self.bound in _ANY_ADDRESS
+        # An address in `Host` was typed by a person: rebinding needs a name.
+        own = name in ("localhost", self.bound.lower()) or (is_any and name == socket.gethostname().lower())
+        if address is not None:
+            own = address.is_loopback or name == self.bound or is_any
+        if match is None or not own:
             raise WrongHost(host)
         return f"{scheme}://{host}"
-
-    def _answers_to(self, name: str) -> bool:
-        try:
-            address = ipaddress.ip_address(name)
-        except ValueError:
-            machine = (socket.gethostname().lower(),) if self.bound in _ANY_ADDRESS else ()
-            return name in ("localhost", self.bound.lower(), *machine)
-        # An address in `Host` was typed by a person: rebinding needs a name.
-        return address.is_loopback or name == self.bound or self.bound in _ANY_ADDRESS
 
 
 def is_own(headers: Headers, *, origin: str, must_tell: bool) -> bool:
@@ -317,3 +306,100 @@ def is_own(headers: Headers, *, origin: str, must_tell: bool) -> bool:
     if source is not None and source.lower() != origin:
         return False
     return source is not None or not must_tell
+
+
+# The headers of every answer. Pages get a content security policy that allows their own inline scripts by hash.
+
+# Scripts within a page; those with `src` are allowed by `'self'`.
+_INLINE = re.compile(rb"<script(?![^>]*\ssrc=)[^>]*>(.*?)</script>", re.DOTALL)
+_ALWAYS = (
+    ("X-Content-Type-Options", "nosniff"),
+    ("Cross-Origin-Opener-Policy", "same-origin"),
+    ("Cross-Origin-Resource-Policy", "same-origin"),
+    ("Permissions-Policy", "camera=(), microphone=(), geolocation=(), payment=(), usb=(), display-capture=()"),
+)
+# Headers of Gradio and uvicorn that say what serves, open the server to other sites, or would weaken the policy.
+# Times of files say in which order they were made, and with it which method is which.
+_UNTOLD = (b"server", b"access-control-", b"content-security-policy", b"x-powered-by", b"last-modified")
+# A year, as browsers' own lists ask for.
+_HSTS = ("Strict-Transport-Security", "max-age=31536000")
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """How answers reach browsers."""
+
+    secure: bool = False
+    """Over TLS, here or at a proxy: browsers are told to come no other way."""
+    embed: tuple[str, ...] = ()
+    """Origins whose pages may show the app in a frame."""
+    post_to: tuple[str, ...] = ()
+    """Origins to which the page hands in a form, beside its own."""
+
+    @property
+    def ancestors(self) -> str:
+        """Sources of ``frame-ancestors``."""
+        return " ".join(self.embed) or "'none'"
+
+    @property
+    def nothing(self) -> str:
+        """Policy of everything but Gradio's pages: it loads and runs nothing."""
+        return (
+            "default-src 'none'; base-uri 'none'; form-action 'self'; "
+            f"frame-ancestors {self.ancestors}; style-src 'unsafe-inline'"
+        )
+
+    def cookie(self, name: str, value: str, *, seconds: int) -> str:
+        """``Set-Cookie`` of the session. In another site's frame browsers keep it apart for that site (``Partitioned``)."""
+        same_site = "none" if self.embed else "lax"
+        parts = [f"{name}={value}", "HttpOnly", f"Max-Age={seconds}", "Path=/", f"SameSite={same_site}"]
+        return "; ".join([*parts, *["Secure"] * self.secure, *["Partitioned"] * bool(self.embed)])
+
+
+def page_policy(html: bytes, delivery: Delivery = Delivery()) -> str:
+    """The content security policy of a Gradio page. Gradio compiles templates (``unsafe-eval``) and styles elements."""
+    hashes = [base64.b64encode(hashlib.sha256(script).digest()).decode() for script in _INLINE.findall(html)]
+    scripts = " ".join(f"'sha256-{digest}'" for digest in dict.fromkeys(hashes))
+    forms = " ".join(["'self'", *delivery.post_to])
+    return (
+        f"default-src 'none'; script-src 'self' 'unsafe-eval' {scripts}; style-src 'self' 'unsafe-inline'; "
+        "img-src 'self' data:; media-src 'self' blob:; connect-src 'self'; "
+        f"base-uri 'self'; form-action {forms}; frame-ancestors {delivery.ancestors}"
+    )
+
+
+def guarded(send: Send, rule: Rule | None, *, delivery: Delivery) -> Send:
+    """A ``send`` that adds the headers; it holds pages back until their scripts are known."""
+    held: list[Message] = []
+
+    async def add(message: Message) -> None:
+        is_page = bool(held)
+        if message["type"] == "http.response.start":
+            is_page = rule is not None and rule.kind == "page" and message["status"] == 200
+            given = [(name.lower(), value) for name, value in message.get("headers", [])]
+            # With `no-referrer` browsers send `Origin: null` with forms. The address of the login page holds no secret.
+            referrer = "same-origin" if rule is not None and rule.path == "/login" else "no-referrer"
+            added = [*_ALWAYS, ("Content-Security-Policy", delivery.nothing), ("Referrer-Policy", referrer)]
+            added += [("X-Frame-Options", "DENY")] * (not delivery.embed) + [_HSTS] * delivery.secure
+            dropped: tuple[bytes, ...] = _UNTOLD
+            if rule is not None and rule.of_gradio and rule.kind == "file" and message["status"] == 200:
+                # Gradio's tags are made of file times; the names of its files are hashes already.
+                dropped = (*_UNTOLD, b"cache-control", b"etag")
+                added.append(("Cache-Control", "private, max-age=86400"))
+            elif rule is None or rule.kind != "file" or b"cache-control" not in dict(given):
+                dropped = (*_UNTOLD, b"cache-control")
+                added.append(("Cache-Control", "no-store"))
+            message["headers"] = [header for header in given if not header[0].startswith(dropped)]
+            message["headers"] += [(name.lower().encode(), value.encode()) for name, value in added]
+        if not is_page:
+            await send(message)
+            return
+        held.append(message)
+        if message["type"] == "http.response.body" and not message.get("more_body", False):
+            policy = page_policy(b"".join(part.get("body", b"") for part in held), delivery)
+            headers = [header for header in held[0]["headers"] if header[0] != b"content-security-policy"]
+            held[0]["headers"] = [*headers, (b"content-security-policy", policy.encode())]
+            for part in held:
+                await send(part)
+
+    return add

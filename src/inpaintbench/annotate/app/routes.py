@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Mapping
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
 from fastapi import APIRouter, FastAPI, Request
@@ -25,57 +25,35 @@ from starlette.datastructures import Headers
 from starlette.requests import cookie_parser
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
 
+from inpaintbench.annotate import player
 from inpaintbench.annotate.desk.desk import Refused
 from inpaintbench.annotate.journal.accounts import SESSION_SECONDS
 from inpaintbench.annotate.journal.database import JournalUnavailable
 from inpaintbench.annotate.journal.store import is_storable, texts_of
-from inpaintbench.annotate.player import component
 from inpaintbench.annotate.study import PROXIES, Study
 from inpaintbench.errors import InputError
 from inpaintbench.pages import render
 from inpaintbench.pages.page import TOKENS, asset
 
 if TYPE_CHECKING:
-    from inpaintbench.annotate.app.headers import Delivery
+    from inpaintbench.annotate.app.allowed import Delivery
     from inpaintbench.annotate.desk.desk import Desk
     from inpaintbench.annotate.journal.accounts import People, Session
-    from inpaintbench.annotate.study import Study
 
-# Pages without Gradio's components: login, one sentence where something is refused; and what the rater's page is made of.
-
-# The app's own routes: answers as JSON, proxies and the page's files, and pages without Gradio.
-#
-# Handlers are sync: they run in a pool of threads. The gate has checked session, role, origin and size; who sends comes from
-# the session alone, never from what is sent.
 
 # Instead of the journal's own sentence, which names files and hosts of the server.
 UNAVAILABLE = "the journal does not answer right now, nothing was stored; try again in a moment"
-
-
-def login_page(title: str, *, sentence: str = "", status: int = 200) -> Response:
-    """Name and password, under the study's title.
-
-    Args:
-        title: of the study.
-        sentence: why the last attempt was refused.
-        status: of the answer.
-    """
-    return _page(title, sentence, status=status, form=True)
 
 
 def refusal(status: int, sentence: str, *, as_page: bool) -> Response:
     """One sentence, as JSON for programs or as a page for people."""
     if not as_page:
         return JSONResponse({"error": sentence}, status_code=status)
-    return _page(f"Sorry ({status})", sentence[:1].upper() + sentence[1:] + ".", status=status)
+    return sentence_page(f"Sorry ({status})", sentence[:1].upper() + sentence[1:] + ".", status=status)
 
 
-def sentence_page(title: str, sentence: str) -> Response:
-    """A title and a sentence."""
-    return _page(title, sentence, status=200)
-
-
-def _page(title: str, sentence: str, *, status: int, form: bool = False) -> Response:
+def sentence_page(title: str, sentence: str = "", *, status: int = 200, form: bool = False) -> Response:
+    """A page without Gradio's components: a title and a sentence; with ``form`` name and password to log in with."""
     tokens = Markup(asset(TOKENS))
     html = render("annotate/app/sentence.html", title=title, sentence=sentence, form=form, tokens=tokens)
     return HTMLResponse(html, status_code=status)
@@ -87,14 +65,14 @@ STATIC = Path(__file__).parent / "static"
 PLAYER_MODULES = "/static/player"
 # The player's component comes after the box, and moves into it. No `${value}`: Gradio would draw the page anew with every value.
 HTML = asset("annotate/app/rater.html") + "@children"
-CSS = component.BASICS
+CSS = player.BASICS
 JS_ON_LOAD = """import("/static/rater.js").then((page) => page.start(element));"""
 HEAD = render(
     "annotate/app/rater_head.html",
     colours=Markup(asset(TOKENS) + asset("annotate/player/static/colours.css")),
     modules=[
         *(f"/static/{path.name}" for path in sorted(STATIC.glob("*.js"))),
-        *(f"{PLAYER_MODULES}/{path.name}" for path in sorted(component.STATIC.glob("*.js"))),
+        *(f"{PLAYER_MODULES}/{path.name}" for path in sorted(player.STATIC.glob("*.js"))),
     ],
 )
 
@@ -156,15 +134,9 @@ def file_routes(study: Study, folder: Path, *, desk: Desk) -> APIRouter:
         # The name is a hash of the content. What the library would take instead is the time of the file.
         return FileResponse(path, media_type=kind, headers={**_FOREVER, "ETag": f'"{path.stem}"'})
 
+    # No route for any path below: Gradio has files of its own in /static/js.
     @router.get("/static/{name}")
     def static(name: str, request: Request) -> Response:
-        return stored(name, request)
-
-    @router.get("/static/player/{name}")
-    def static_of_player(name: str, request: Request) -> Response:
-        return stored(f"player/{name}", request)
-
-    def stored(name: str, request: Request) -> Response:
         if name not in page_files:
             return refusal(404, "there is nothing here", as_page=False)
         content, kind, tag = page_files[name]
@@ -172,6 +144,10 @@ def file_routes(study: Study, folder: Path, *, desk: Desk) -> APIRouter:
         if request.headers.get("if-none-match") == tag:
             return Response(status_code=304, headers=headers)
         return Response(content, media_type=kind, headers=headers)
+
+    @router.get("/static/player/{name}")
+    def static_of_player(name: str, request: Request) -> Response:
+        return static(f"player/{name}", request)
 
     @router.get("/favicon.ico")
     def icon() -> Response:
@@ -192,7 +168,7 @@ def json_object(body: bytes) -> dict[str, Any]:
         InputError: no JSON, no object, a number that JSON does not know (NaN), nested too deeply, a text that cannot be stored.
     """
     try:
-        fields = json.loads(body, parse_constant=_no_constant)
+        fields = json.loads(body, parse_constant=int)  # no number can be made of NaN and Infinity: a ValueError
         storable = all(map(is_storable, texts_of(fields)))
     except (ValueError, RecursionError) as error:
         raise InputError("what was sent is not JSON") from error
@@ -201,10 +177,6 @@ def json_object(body: bytes) -> dict[str, Any]:
     if not isinstance(fields, dict):
         raise InputError("what was sent is no JSON object")
     return fields
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(name)
 
 
 def static_files() -> Mapping[str, tuple[bytes, str, str]]:
@@ -272,17 +244,21 @@ def session_routes(study: Study, *, people: People, delivery: Delivery) -> APIRo
 
     @router.get("/login")
     def login_form() -> Response:
-        return login_page(title)
+        return sentence_page(title, form=True)
 
     @router.post("/login")
     def login(request: Request) -> Response:
-        fields = _form_fields(request.state.body)
-        if fields is None:
-            return login_page(title, sentence="Please fill in both fields.", status=400)
+        try:
+            fields = parse_qs(request.state.body.decode(), max_num_fields=8, errors="strict")
+        except ValueError:
+            fields = {}
+        given = [*fields.get("name", []), *fields.get("password", [])]
+        if len(fields.get("name", [])) != 1 or len(given) != 2 or max(map(len, given)) > _FIELD_CHARACTERS:
+            return sentence_page(title, "Please fill in both fields.", status=400, form=True)
         with checking:
-            session = people.enter_by_password(study.study_id, *fields, at=time.time())
+            session = people.enter_by_password(study.study_id, given[0].strip(), given[1], at=time.time())
         if session is None:
-            return login_page(title, sentence="Name and password do not match.", status=403)
+            return sentence_page(title, "Name and password do not match.", status=403, form=True)
         return opened(session, delivery)
 
     @router.post("/logout")
@@ -302,15 +278,3 @@ def opened(session: Session, delivery: Delivery) -> Response:
     response = RedirectResponse("/admin/" if session.person.is_admin else "/", status_code=303)
     response.headers.append("set-cookie", delivery.cookie(COOKIE, session.token, seconds=int(SESSION_SECONDS)))
     return response
-
-
-def _form_fields(body: bytes) -> tuple[str, str] | None:
-    """Name and password of a login form, or ``None`` where one is missing, doubled or too long."""
-    try:
-        fields = parse_qs(body.decode(), max_num_fields=8, errors="strict")
-    except ValueError:
-        return None
-    name, password = fields.get("name", []), fields.get("password", [])
-    if len(name) != 1 or len(password) != 1 or max(len(name[0]), len(password[0])) > _FIELD_CHARACTERS:
-        return None
-    return name[0].strip(), password[0]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import ipaddress
 import logging
 import os
 import socket
@@ -17,10 +16,9 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from inpaintbench.annotate import study as studies
-from inpaintbench.annotate.app.allowed import Forwarded, Limits, Origins
-from inpaintbench.annotate.app.headers import Delivery
+from inpaintbench.annotate.app.allowed import Delivery, Forwarded, Limits, Origins, parsed
 from inpaintbench.annotate.crowd import MTURK_HOSTS
-from inpaintbench.annotate.journal.backup import backup, restore
+from inpaintbench.annotate.journal.store import backup, restore
 from inpaintbench.errors import InpaintBenchError, InputError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -30,22 +28,10 @@ if TYPE_CHECKING:
     from inpaintbench.annotate.journal.participants import Arrival
     from inpaintbench.annotate.study import Study
 
+
 # Backups while a study is served, for machines whose disk does not last: every minute that brought something, and at the end.
 
 _LOG = logging.getLogger(__name__)
-
-
-def bring_back(file: Path, url: URL, *, study_id: str) -> bool:
-    """Restore a backup where there is no journal yet; return whether that was done.
-
-    Raises:
-        InputError: the backup is none, or of another study.
-        WorkspaceError: it is damaged.
-    """
-    if url.get_backend_name() != "sqlite" or not file.is_file() or Path(url.database or "").exists():
-        return False
-    restore(file, url, study_id=study_id)
-    return True
 
 
 @contextmanager
@@ -54,11 +40,26 @@ def backed_up(journal: Journal, file: Path | None, *, every_seconds: float) -> I
     if file is None:
         yield
         return
-    ended, stored = threading.Event(), _Stored(journal)
+    ended, path = threading.Event(), journal.database.path
+    held: object = None
+
+    def store() -> None:
+        nonlocal held
+        # By times and sizes of the journal's files a quiet study writes no backup; a server has no such files.
+        files = [] if path is None else [path, path.with_name(f"{path.name}-wal")]
+        facts = [one.stat() for one in files if one.exists()]
+        state = [(one.st_mtime_ns, one.st_size) for one in facts]
+        if path is not None and state == held:
+            return
+        try:
+            backup(journal, file, replace=True)
+            held = state
+        except (InpaintBenchError, OSError) as error:
+            _LOG.warning("backup %s failed, the next one is tried soon: %s", file, error)
 
     def keep() -> None:
         while not ended.wait(every_seconds):
-            stored.store(file)
+            store()
 
     thread = threading.Thread(target=keep, name="backup", daemon=True)
     thread.start()
@@ -67,33 +68,7 @@ def backed_up(journal: Journal, file: Path | None, *, every_seconds: float) -> I
     finally:
         ended.set()
         thread.join()
-        stored.store(file)
-
-
-class _Stored:
-    """What the last backup held, so that a quiet study writes none."""
-
-    def __init__(self, journal: Journal) -> None:
-        self._journal = journal
-        self._state: object = None
-
-    def store(self, file: Path) -> None:
-        state = self._seen()
-        if state is not None and state == self._state:
-            return
-        try:
-            backup(self._journal, file, replace=True)
-            self._state = state
-        except (InpaintBenchError, OSError) as error:
-            _LOG.warning("backup %s failed, the next one is tried soon: %s", file, error)
-
-    def _seen(self) -> object:
-        """Times and sizes of the journal's files; None where it lies in a server."""
-        path = self._journal.database.path
-        if path is None:
-            return None
-        facts = [one.stat() for one in (path, path.with_name(f"{path.name}-wal")) if one.exists()]
-        return [(one.st_mtime_ns, one.st_size) for one in facts]
+        store()
 
 
 # TCP ports are 16-bit numbers.
@@ -158,7 +133,8 @@ def serve(
         raise InputError("a certificate and its key come together; name both")
     folder = study_folder.absolute()
     with _of_the_extra():
-        from inpaintbench.annotate.journal.engines import place
+        from inpaintbench.annotate.journal import Journal
+        from inpaintbench.annotate.journal.engines import note, place
     # Before the folder changes: relative paths are those of the caller.
     url = place(database, folder)
     backup = None if backup is None else backup.absolute()
@@ -171,18 +147,32 @@ def serve(
     Origins(bound=host, public=public_origin)
     forwarded = Forwarded(trusted_proxies)
     hosts = MTURK_HOSTS if study.file.crowd is not None and study.file.crowd.platform == "mturk" else ()
-    delivery = _delivery(embed, post_to=hosts, secure=tls is not None or urlsplit(public_origin or "").scheme == "https")
+    delivery = Delivery(tls is not None or urlsplit(public_origin or "").scheme == "https", tuple(embed), hosts)
+    for origin in embed:
+        Origins(public=origin)
+    if embed and not delivery.secure:  # frames get no cookie then
+        raise InputError(
+            f"a page of {embed[0]} can show the app over TLS alone: give a certificate, or the public origin of a proxy with TLS"
+        )
     if tls is not None:
-        _check_certificate(*tls)
+        try:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(*tls)
+        except OSError as error:
+            raise InputError(f"certificate {str(tls[0])!r} with key {str(tls[1])!r} cannot be used: {error}") from error
     with ExitStack() as stack:
         listening = stack.enter_context(_listening(host, port))
         stack.enter_context(_private_folder())
-        journal = stack.enter_context(_journal(study, folder, url, backup=backup, backup_seconds=backup_seconds))
+        is_new = url.get_backend_name() == "sqlite" and not Path(url.database or "").exists()
+        if backup is not None and backup.is_file() and is_new:
+            restore(backup, url, study_id=study.study_id)
+        journal = stack.enter_context(Journal(url))
+        stack.enter_context(backed_up(journal, backup, every_seconds=backup_seconds))
+        journal.register(study.study_id, title=study.file.title)
+        note(folder, url)
         took_part = stack.enter_context(_took_part(study, journal, url))
         # Imported last: Gradio takes seconds, and reads the environment while it loads.
         with _of_the_extra():
-            from inpaintbench.annotate.app.http_server import run
-            from inpaintbench.annotate.app.server import make_app
+            from inpaintbench.annotate.app.server import make_app, run
         app = make_app(
             study, folder, journal=journal, took_part=took_part, public_origin=public_origin, delivery=delivery,
             forwarded=forwarded, bound=host, limits=limits,
@@ -190,20 +180,6 @@ def serve(
         number = listening.getsockname()[1]
         address = f"{'http' if tls is None else 'https'}://{f'[{host}]' if ':' in host else host}:{number}"
         run(app, listening, tls=tls, head_seconds=limits.head_seconds, started=lambda: ready(public_origin or address))
-
-
-@contextmanager
-def _journal(study: Study, folder: Path, url: URL, *, backup: Path | None, backup_seconds: float) -> Iterator[Journal]:
-    """The study's journal, brought back from its backup where it is missing, and copied there while it is open."""
-    with _of_the_extra():
-        from inpaintbench.annotate.journal import Journal
-        from inpaintbench.annotate.journal.engines import note
-    if backup is not None:
-        bring_back(backup, url, study_id=study.study_id)
-    with Journal(url) as journal, backed_up(journal, backup, every_seconds=backup_seconds):
-        journal.register(study.study_id, title=study.file.title)
-        note(folder, url)
-        yield journal
 
 
 @contextmanager
@@ -234,43 +210,15 @@ def _took_part(study: Study, journal: Journal, url: URL) -> Iterator[Callable[[A
         yield lambda arrival: any(people.agreed(study_id, arrival) for study_id, people in others)
 
 
-def _check_certificate(certificate: Path, key: Path) -> None:
-    try:
-        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key)
-    except OSError as error:
-        raise InputError(f"certificate {str(certificate)!r} with key {str(key)!r} cannot be used: {error}") from error
-
-
-def _delivery(embed: Sequence[str], *, post_to: tuple[str, ...], secure: bool) -> Delivery:
-    """How answers reach browsers.
-
-    Raises:
-        InputError: a page that may frame the app is no origin, or there is no TLS, without which frames get no cookie.
-    """
-    for origin in embed:
-        Origins(public=origin)
-    if embed and not secure:
-        raise InputError(
-            f"a page of {embed[0]} can show the app over TLS alone: give a certificate, or the public origin of a proxy with TLS"
-        )
-    return Delivery(secure, tuple(embed), post_to)
-
-
 def exposure(host: str, *, has_tls: bool) -> str | None:
     """The warning for a server that others can reach without TLS, or ``None``."""
-    if has_tls or _is_loopback(host):
+    address = parsed(host)
+    if has_tls or host == "localhost" or (address is not None and address.is_loopback):
         return None
     return (
         f"{host} can be reached from other machines and there is no TLS: invitation links and answers cross the network in "
         "clear; give a certificate, or put a server with TLS in front and name its public origin"
     )
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 @contextmanager
@@ -298,28 +246,25 @@ def _listening(host: str, port: int) -> Iterator[socket.socket]:
 @contextmanager
 def _private_folder() -> Iterator[None]:
     """Work in an empty folder that nobody else may read, with the temporary files inside; all is put back at the end."""
-    before = Path.cwd()
-    with tempfile.TemporaryDirectory(prefix="inpaintbench-") as folder, ExitStack() as stack:
+    before, temporary = Path.cwd(), tempfile.tempdir
+    with tempfile.TemporaryDirectory(prefix="inpaintbench-") as folder:
         Path(folder).chmod(0o700)
         empty, scratch = Path(folder) / "empty", Path(folder) / "temporary"
         empty.mkdir(mode=0o700)
         scratch.mkdir(mode=0o700)
         given = {**_STAYS_HERE, "TMPDIR": str(scratch), "GRADIO_TEMP_DIR": str(scratch / "gradio")}
-        stack.callback(_restore, {name: os.environ.get(name) for name in given}, tempfile.tempdir)
-        os.environ.update(given)
-        tempfile.tempdir = str(scratch)
-        stack.callback(os.chdir, before)
-        os.chdir(empty)
-        yield
-
-
-def _restore(environment: dict[str, str | None], temporary: str | None) -> None:
-    tempfile.tempdir = temporary
-    for name, value in environment.items():
-        if value is None:
-            os.environ.pop(name, None)
-        else:
-            os.environ[name] = value
+        environment = {name: os.environ.pop(name) for name in given if name in os.environ}
+        try:
+            os.environ.update(given)
+            tempfile.tempdir = str(scratch)
+            os.chdir(empty)
+            yield
+        finally:
+            tempfile.tempdir = temporary
+            for name in given:
+                os.environ.pop(name, None)
+            os.environ.update(environment)
+            os.chdir(before)
 
 
 @contextmanager

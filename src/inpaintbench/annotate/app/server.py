@@ -1,34 +1,33 @@
-"""The app: its own routes, Gradio's pages behind them, and the gate in front of everything."""
+"""The app: its own routes, Gradio's pages behind them, the gate in front of everything, and uvicorn as it runs them."""
 
 from __future__ import annotations
 
+import asyncio
+import signal
+import socket
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 import gradio as gr
+import h11
+import uvicorn
 from fastapi import APIRouter, FastAPI, Request
 from starlette.responses import Response
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from inpaintbench.annotate import crowd as crowds
 from inpaintbench.annotate.app import routes, tables
 from inpaintbench.annotate.app.admin import admin_page, admin_routes
-from inpaintbench.annotate.app.allowed import Buckets, Forwarded, Limits, Origins, Rate
-from inpaintbench.annotate.app.headers import Delivery
+from inpaintbench.annotate.app.allowed import Buckets, Delivery, Forwarded, Limits, Origins, Rate, network_of
 from inpaintbench.annotate.app.routes import answer_errors, file_routes, opened, rater_api, refusal, sentence_page, session_routes
 from inpaintbench.annotate.app.security import Gate
-from inpaintbench.annotate.crowd import (
-    IDENTIFIER,
-    MTURK_HOSTS,
-    MTURK_PREVIEW,
-    PLACEHOLDER,
-    Crowd,
-    Outcome,
-    Platform,
-    platform_of,
-)
 from inpaintbench.annotate.desk.desk import Desk
 from inpaintbench.annotate.journal.accounts import Names, People
 from inpaintbench.annotate.journal.participants import Arrival, Closed, Participant, Participants
@@ -36,12 +35,10 @@ from inpaintbench.annotate.player import ComparisonPlayer
 from inpaintbench.errors import InputError
 
 if TYPE_CHECKING:
-    from inpaintbench.annotate.crowd import Outcome
-    from inpaintbench.annotate.desk.desk import Desk
     from inpaintbench.annotate.journal import Journal
     from inpaintbench.annotate.journal.accounts import Session
-    from inpaintbench.annotate.journal.participants import Participants
     from inpaintbench.annotate.study import Study
+
 
 # Strangers whom a platform sends: the one open address, and the way back with a completion code.
 #
@@ -59,14 +56,9 @@ _MOST_PARAMETERS = 16
 
 
 def arrival_routes(
-    study: Study,
-    crowd: Crowd,
-    *,
-    participants: Participants,
-    desk: Desk,
-    opened: Callable[[Session], Response],
+    study: Study, crowd: crowds.Crowd, *, participants: Participants, desk: Desk, opened: Callable[[Session], Response],
     took_part: Callable[[Arrival], bool] = lambda _: False,
-) -> APIRouter:
+) -> APIRouter:  # fmt: skip
     """``GET /enter``.
 
     Args:
@@ -77,35 +69,37 @@ def arrival_routes(
         opened: makes the answer that carries a session.
         took_part: tells who took part in a study whose people are not taken here.
     """
-    router, platform = APIRouter(), platform_of(crowd)
+    router, platform = APIRouter(), crowds.platform_of(crowd)
     everybody = Buckets(_ARRIVALS)
 
     @router.get("/enter")
     def enter(request: Request) -> Response:
+        def no(status: int, sentence: str) -> Response:
+            return refusal(status, sentence, as_page=True)
+
         if everybody.wait_seconds("", now=time.monotonic()):
-            return refusal(429, "too many people come at once; reload this page in a moment", as_page=True)
+            return no(429, "too many people come at once; reload this page in a moment")
         try:
             given = identifiers(request.url.query, platform, mturk=crowd.platform == "mturk")
-        except InputError as error:
-            return refusal(400, str(error), as_page=True)
-        if given is None:
-            return sentence_page(study.file.title, study.file.welcome or "Accept the task to begin.")
-        try:
+            if given is None:
+                return sentence_page(study.file.title, study.file.welcome or "Accept the task to begin.")
             arrival = Arrival(crowd.platform, **given)
             if not participants.has_come(study.study_id, arrival) and took_part(arrival):
-                return refusal(403, _TOOK_PART, as_page=True)
+                return no(403, _TOOK_PART)
             session = participants.arrive(study.study_id, arrival, at=time.time())
+        except InputError as error:
+            return no(400, str(error))
         except Closed:
-            return refusal(403, "this study is closed and takes nobody any more", as_page=True)
+            return no(403, "this study is closed and takes nobody any more")
         if session is None:
-            return refusal(403, "you have withdrawn from this study", as_page=True)
+            return no(403, "you have withdrawn from this study")
         desk.arrive(session.person.rater_id)
         return opened(session)
 
     return router
 
 
-def identifiers(query: str, platform: Platform, *, mturk: bool = False) -> dict[str, str] | None:
+def identifiers(query: str, platform: crowds.Platform, *, mturk: bool = False) -> dict[str, str] | None:
     """The fields of an ``Arrival`` in a query; None for a preview, which starts nothing.
 
     Raises:
@@ -118,33 +112,28 @@ def identifiers(query: str, platform: Platform, *, mturk: bool = False) -> dict[
     said: dict[str, list[str]] = {}
     for name, value in pairs:
         said.setdefault(name, []).append(value)
-    if mturk and said.get("assignmentId") == [MTURK_PREVIEW]:
+    if mturk and said.get("assignmentId") == [crowds.MTURK_PREVIEW]:
         return None
-    names = {"participant": platform.participant, "session": platform.session, "study": platform.study}
-    found = {field: _identifier(said, name, needed=field == "participant") for field, name in names.items() if name}
+    found: dict[str, str] = {}
+    for field, name in (("participant", platform.participant), ("session", platform.session), ("study", platform.study)):
+        values = said.get(name, []) if name else []
+        if len(values) > 1 or (not values and field == "participant"):
+            times = "is missing" if not values else "is there more than once"
+            raise InputError(f"{name} {times} in this address; open the study from the platform's own page")
+        if values and crowds.PLACEHOLDER.match(values[0]):
+            raise InputError(f"{name} was not filled in by the platform; whoever runs the study must mend its address there")
+        if values and not crowds.IDENTIFIER.fullmatch(values[0]):
+            raise InputError(f"{name} is no identifier; open the study from the platform's own page")
+        found |= {field: "".join(values)} if name else {}
     if mturk:
         hosts = said.get("turkSubmitTo", [])
-        if len(hosts) != 1 or hosts[0].rstrip("/") not in MTURK_HOSTS:
+        if len(hosts) != 1 or hosts[0].rstrip("/") not in crowds.MTURK_HOSTS:
             raise InputError("this address does not come from the platform: turkSubmitTo is no address of it")
         found["submit_to"] = hosts[0].rstrip("/")
     return found
 
 
-def _identifier(said: Mapping[str, list[str]], name: str, *, needed: bool) -> str:
-    values = said.get(name, [])
-    if not values and not needed:
-        return ""
-    if len(values) != 1:
-        times = "is missing" if not values else "is there more than once"
-        raise InputError(f"{name} {times} in this address; open the study from the platform's own page")
-    if PLACEHOLDER.match(values[0]):
-        raise InputError(f"{name} was not filled in by the platform; whoever runs the study must mend its address there")
-    if not IDENTIFIER.fullmatch(values[0]):
-        raise InputError(f"{name} is no identifier; open the study from the platform's own page")
-    return values[0]
-
-
-def way_back(crowd: Crowd, participant: Participant | None, outcome: Outcome) -> dict[str, Any]:
+def way_back(crowd: crowds.Crowd, participant: Participant | None, outcome: crowds.Outcome) -> dict[str, Any]:
     """Code of an outcome and how to take it to the platform: ``back`` is an address, ``post`` a form; each may be missing."""
     code = crowd.code(outcome)
     if participant is None or not code:
@@ -153,9 +142,13 @@ def way_back(crowd: Crowd, participant: Participant | None, outcome: Outcome) ->
     if crowd.platform == "mturk":
         fields = {"assignmentId": arrival.session, "code": code}
         return {"code": code, "post": {"action": f"{arrival.submit_to}/mturk/externalSubmit", "fields": fields}}
-    back = platform_of(crowd).back
-    places = {"code": code, "participant": arrival.participant, "session": arrival.session, "study": arrival.study}
-    for name, value in places.items():
+    back = crowds.platform_of(crowd).back
+    for name, value in (
+        ("code", code),
+        ("participant", arrival.participant),
+        ("session", arrival.session),
+        ("study", arrival.study),
+    ):
         back = back.replace(f"{{{name}}}", value)
     return {"code": code, "back": back} if back else {"code": code}
 
@@ -190,7 +183,7 @@ def make_app(
     """
     people, participants, crowd = People(journal), Participants(journal), study.file.crowd
 
-    def back(rater_id: str, outcome: Outcome) -> Mapping[str, Any]:
+    def back(rater_id: str, outcome: crowds.Outcome) -> Mapping[str, Any]:
         return {} if crowd is None else way_back(crowd, participants.of(study.study_id, rater_id), outcome)
 
     desk = Desk(study, journal, name_of=Names(people, study.study_id), way_back=back)
@@ -254,3 +247,152 @@ def _mount(app: FastAPI, page: gr.Blocks, folder: Path, *, path: str, head: str)
         theme=gr.themes.Base(font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"]),
         head=head,
     )
+
+
+# Bytes of all headers of a request; browsers send about 1,000 here.
+HEADER_BYTES = 16_384
+# Connections at once; beyond them requests are answered with 503, so that memory stays bounded.
+MOST_CONNECTIONS = 1_000
+# A rater looks at a clip for longer than uvicorn's own 5 s, and a new connection costs the answer's latency.
+IDLE_SECONDS = 75
+# Connections of one client network whose head is still on its way, once they are older than `GRACE_SECONDS`; beyond it the
+# oldest goes. Browsers send theirs at once.
+MOST_WAITING = 32
+GRACE_SECONDS = 1.0
+
+
+class Waiting:
+    """Connections whose head has not arrived, by client network, the oldest first. For one thread."""
+
+    def __init__(self) -> None:
+        self._since: defaultdict[str, OrderedDict[_Protocol, float]] = defaultdict(OrderedDict)
+
+    def add(self, connection: _Protocol, network: str) -> None:
+        """One more; where these are too many the oldest are closed, once their time of grace is over."""
+        mine = self._since[network]
+        mine[connection] = time.monotonic()
+        if len(mine) > MOST_WAITING:
+            connection.loop.call_later(GRACE_SECONDS, self._thin, network)
+
+    def _thin(self, network: str) -> None:
+        mine: Mapping[_Protocol, float] = self._since.get(network, {})
+        latest = time.monotonic() - GRACE_SECONDS
+        late = [one for one, since in mine.items() if since <= latest]
+        for one in late[: max(0, len(mine) - MOST_WAITING)]:
+            one.close_unheard()
+
+    def remove(self, connection: _Protocol, network: str) -> None:
+        """Its head is there, or it is gone."""
+        mine = self._since.get(network)
+        if mine is not None:
+            mine.pop(connection, None)
+            if not mine:
+                del self._since[network]
+
+
+class _Protocol(H11Protocol):
+    """uvicorn's protocol with a time limit for heads. Without, a thousand half-sent ones keep everybody out."""
+
+    waiting: Waiting
+    head_seconds: float
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._deadline: asyncio.TimerHandle | None = None
+        self._network = ""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._network = network_of(self.client[0]) if self.client else ""
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._look()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self.conn.trailing_data[0]:  # the next head has begun already
+            self._look()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._heard()
+        super().connection_lost(exc)
+
+    def close_unheard(self) -> None:
+        """End a connection that has asked for nothing."""
+        self._heard()
+        self.transport.abort()
+
+    def _look(self) -> None:
+        if self.conn.their_state is h11.IDLE:
+            self._wait()
+        else:
+            self._heard()
+
+    def _wait(self) -> None:
+        if self._deadline is None:
+            self._deadline = self.loop.call_later(self.head_seconds, self.close_unheard)
+            self.waiting.add(self, self._network)
+
+    def _heard(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+            self.waiting.remove(self, self._network)
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, *, started: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._tell_started = started
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        if self.started:
+            self._tell_started()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """End on SIGINT and SIGTERM. uvicorn raises them again at the end, which would leave temporary files behind."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, old in before.items():
+                signal.signal(number, old)
+
+
+def run(
+    app: Gate, listening: socket.socket, *, tls: tuple[Path, Path] | None, head_seconds: float, started: Callable[[], None],
+) -> None:  # fmt: skip
+    """Serve ``app`` until SIGINT or SIGTERM.
+
+    Args:
+        app: what is served.
+        listening: a bound socket.
+        tls: certificate chain and key, PEM; checked before.
+        head_seconds: for the head of a request to arrive.
+        started: called once, when the server answers.
+    """
+    config = uvicorn.Config(
+        app,
+        http=type("Protocol", (_Protocol,), {"waiting": Waiting(), "head_seconds": head_seconds}),
+        ws="none",
+        loop="asyncio",
+        lifespan="on",
+        log_level="warning",
+        access_log=False,  # invitation links are secrets
+        server_header=False,
+        proxy_headers=False,
+        h11_max_incomplete_event_size=HEADER_BYTES,
+        limit_concurrency=MOST_CONNECTIONS,
+        timeout_keep_alive=IDLE_SECONDS,
+        timeout_graceful_shutdown=1,
+        ssl_certfile=None if tls is None else str(tls[0]),
+        ssl_keyfile=None if tls is None else str(tls[1]),
+    )
+    asyncio.run(_Server(config, started=started).serve(sockets=[listening]))

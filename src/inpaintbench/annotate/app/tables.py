@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from inpaintbench.annotate.desk.cards import letter
 from inpaintbench.annotate.records import Standing, Vote
-from inpaintbench.annotate.study import Proxy, Study, StudyTask
+from inpaintbench.annotate.study import Study
 from inpaintbench.pages import Cell, Column, Row, Table, render
 from inpaintbench.pages.page import STYLESHEETS, TOKENS, asset
 from inpaintbench.pages.panels import Bar, Bars, Card, Fact, Facts
@@ -20,8 +20,7 @@ from inpaintbench.types import content_id
 if TYPE_CHECKING:
     from inpaintbench.annotate.desk.desk import Desk
     from inpaintbench.annotate.journal.accounts import Person, Rater
-    from inpaintbench.annotate.records import Exclusion, Submission, Vote
-    from inpaintbench.annotate.study import Study, StudyTask
+    from inpaintbench.annotate.records import Exclusion, Submission
 
 
 # Methods under letters: how admins see a study before it ends, unless they may see the names.
@@ -65,11 +64,14 @@ class View:
         """Whether there are names that are not told."""
         if not self._called:
             return
-        self.study = replace(
-            study,
-            tasks=tuple(self._task(task) for task in study.tasks),
-            proxies={name: self._proxy(proxy) for name, proxy in study.proxies.items()},
-        )
+        tasks, proxies = [], {}
+        for task in study.tasks:
+            gold = tuple(self._called.get(choice, choice) for choice in task.gold) if task.candidates else task.gold
+            tasks.append(replace(task, candidates=tuple(sorted(self._names(task.candidates))), gold=gold))
+        for name, proxy in study.proxies.items():
+            tiles = (replace(tile, candidate=tile.candidate and self._called[tile.candidate]) for tile in proxy.tiles)
+            proxies[name] = replace(proxy, tiles=tuple(tiles))
+        self.study = replace(study, tasks=tuple(tasks), proxies=proxies)
 
     def vote(self, vote: Vote) -> Vote:
         """An answer with letters for names."""
@@ -97,18 +99,6 @@ class View:
     def _names(self, names: Sequence[str]) -> tuple[str, ...]:
         return tuple(self._called[name] for name in names)
 
-    def _task(self, task: StudyTask) -> StudyTask:
-        if not task.candidates:
-            return task
-        gold = tuple(self._called.get(choice, choice) for choice in task.gold)
-        return replace(task, candidates=tuple(sorted(self._names(task.candidates))), gold=gold)
-
-    def _proxy(self, proxy: Proxy) -> Proxy:
-        tiles = (
-            tile if tile.candidate is None else replace(tile, candidate=self._called[tile.candidate]) for tile in proxy.tiles
-        )
-        return replace(proxy, tiles=tuple(tiles))
-
 
 RATER_COLUMNS = (
     "Rater", "State", "Answers", "Skips", "Median time", "Last hour", "Right on checks", "Same on repeats", "Stutter",
@@ -124,113 +114,85 @@ HEAD = render(
 )
 
 
-def heading(text: str) -> str:
-    """The title of a part, as HTML."""
-    return _drawn(text)
-
-
 def summary(overview: Mapping[str, Any], *, letters: bool = False) -> str:
     """Title, whether the study is done and why, and the numbers that matter, as HTML; ``letters``: methods have no names yet."""
     questions, raters = overview["questions"], overview["raters"]
     needed = sum(0 if question["done"] else max(0, question["needed"] - question["votes"]) for question in questions)
     pace = overview["votes_last_hour"]
-    broken = len(overview["taken_out"]) + len(overview["reported_broken"])
+    alarming = {
+        "paused by checks": sum(rater["paused"] for rater in raters),
+        "items that do not play": len(overview["taken_out"]) + len(overview["reported_broken"]),
+    }
     cards = [
         Card("answers given", f"{sum(rater['answered'] for rater in raters):,}"),
         Card("votes still needed", f"{needed:,}"),
         Card("votes in the last hour", f"{pace:,}"),
         Card("left at this pace", duration(max(60.0, 3600 * needed / pace) if needed and pace else None)),
         Card("rater at work" if len(raters) == 1 else "raters at work", f"{len(raters):,}"),
-        _alarming("paused by checks", sum(rater["paused"] for rater in raters)),
-        _alarming("items that do not play", broken),
+        *(Card(term, f"{n:,}", state="open" if n else "") for term, n in alarming.items()),
     ]
     why = f"{overview['why']} Until then methods are called by letters." if letters else overview["why"]
-    return _drawn(study=overview["study"]["title"], done=overview["done"], why=why, cards=cards)
-
-
-def _alarming(term: str, n: int) -> Card:
-    return Card(term, f"{n:,}", state="open" if n else "")
+    return drawn(study=overview["study"]["title"], done=overview["done"], why=why, cards=cards)
 
 
 def coverage(overview: Mapping[str, Any]) -> str:
     """One bar a question: votes of those that it needs, as HTML."""
-    return _drawn("Coverage", Bars("Coverage", tuple(_bar(question) for question in overview["questions"])))
-
-
-def _bar(question: Mapping[str, Any]) -> Bar:
-    tasks = max(question["tasks"] - question["taken_out"], 0)
-    needed = question["needed"]
-    # Votes beyond those that a task needs must not make up for another task's.
-    share = 1.0 if question["done"] or not needed else min(0.99, question["votes"] / needed)
-    wanted = question["raters_per_task"]
-    note = (
-        f"{count(question['votes'], 'vote')}; {question['covered']:,} of {count(tasks, 'task')} have their "
-        f"{'one' if wanted == 1 else wanted}"
-    )
-    if question["settled"]:
-        note += ", order settled"
-    return Bar(question["name"], share, percent(share, 0), note, "var(--good)" if question["done"] else "")
+    bars = []
+    for question in overview["questions"]:
+        tasks, done = max(question["tasks"] - question["taken_out"], 0), question["done"]
+        # Votes beyond those that a task needs must not make up for another task's.
+        share = 1.0 if done or not question["needed"] else min(0.99, question["votes"] / question["needed"])
+        each = "one" if question["raters_per_task"] == 1 else question["raters_per_task"]
+        note = f"{count(question['votes'], 'vote')}; {question['covered']:,} of {count(tasks, 'task')} have their {each}"
+        note += ", order settled" if question["settled"] else ""
+        bars.append(Bar(question["name"], share, percent(share, 0), note, "var(--good)" if done else ""))
+    return drawn("Coverage", Bars("Coverage", tuple(bars)))
 
 
 def raters(people: Sequence[Rater], overview: Mapping[str, Any]) -> str:
     """A row a rater, whoever was added or answered, as HTML."""
+    added = {person.rater_id: person for person in people}
     at_work = {rater["rater_id"]: rater for rater in overview["raters"]}
-    rows = [_rater(person.name, _state(person, at_work.get(person.rater_id)), at_work.get(person.rater_id)) for person in people]
-    known = {person.rater_id for person in people}
-    rows += [_rater(rater["name"], "imported", rater) for rater in overview["raters"] if rater["rater_id"] not in known]
+    rows = []
+    for rater_id in dict.fromkeys((*added, *at_work)):
+        person, work = added.get(rater_id), at_work.get(rater_id)
+        name = at_work[rater_id]["name"] if person is None else person.name
+        if person is None:
+            state = "imported"
+        elif person.revoked:
+            state = "shut out"
+        elif work is None:
+            state = "admin" if person.is_admin else "not begun"
+        elif work["excluded"] or work["outcome"]:
+            state = "excluded" if work["excluded"] else str(work["outcome"]).replace("_", " ")
+        else:
+            state = "paused" if work["paused"] else "admin" if person.is_admin else "active"
+        if work is None:
+            cells = [Cell("0"), Cell("0"), *[Cell(DASH)] * (len(RATER_COLUMNS) - 4)]
+        else:
+            cells = [
+                Cell(f"{work['answered']:,}"), Cell(f"{work['skipped']:,}"), Cell(duration(work["median_seconds"])),
+                Cell(f"{work['answered_last_hour']:,}"), _share(work["gold"]), _share(work["consistency"]),
+                Cell(percent(work["stuttered_fraction"])), Cell(_when(work["last_seen"])),
+            ]  # fmt: skip
+        rows.append(Row((Cell(name), Cell(state), *cells)))
     return _table("Raters", RATER_COLUMNS, rows, numeric=range(2, 9))
-
-
-def _state(rater: Rater, work: Mapping[str, Any] | None) -> str:
-    if rater.revoked:
-        return "shut out"
-    if work is not None and work["excluded"]:
-        return "excluded"
-    if work is not None and work["outcome"]:
-        return str(work["outcome"]).replace("_", " ")
-    if work is not None and work["paused"]:
-        return "paused"
-    return "admin" if rater.is_admin else "active" if work is not None else "not begun"
-
-
-def _rater(name: str, state: str, work: Mapping[str, Any] | None) -> Row:
-    if work is None:
-        return Row((Cell(name), Cell(state), Cell("0"), Cell("0"), *[Cell(DASH)] * (len(RATER_COLUMNS) - 4)))
-    return Row((
-        Cell(name),
-        Cell(state),
-        Cell(f"{work['answered']:,}"),
-        Cell(f"{work['skipped']:,}"),
-        Cell(duration(work["median_seconds"])),
-        Cell(f"{work['answered_last_hour']:,}"),
-        _share(work["gold"]),
-        _share(work["consistency"]),
-        Cell(percent(work["stuttered_fraction"])),
-        Cell(_when(work["last_seen"])),
-    ))  # fmt: skip
 
 
 def newest(view: View, sent: Sequence[Submission], people: Sequence[Rater]) -> str:
     """A row an answer or skip, as HTML."""
     names = {person.rater_id: person.name for person in people}
-    rows = [
-        _answer(view.study.task_of[row.task_id], row, row.vote and view.vote(row.vote), names.get(row.rater_id, row.rater_id))
-        for row in sent
-    ]
+    rows = []
+    for row in sent:
+        task, vote = view.study.task_of[row.task_id], row.vote and view.vote(row.vote)
+        words = [text for part, text in vote.given.items() if part.endswith("_text")] if vote else []
+        texts = (
+            _when(row.at), names.get(row.rater_id, row.rater_id), task.question, task.caption or task.subject_id,
+            vote.choice if vote else f"skipped: {row.reason}", " ".join(words) or row.text,
+            duration(vote.seconds if vote else None),
+        )  # fmt: skip
+        rows.append(Row(tuple(map(Cell, texts))))
     return _table("Newest answers", NEWEST_COLUMNS, rows, numeric=(6,))
-
-
-def _answer(task: StudyTask, sent: Submission, vote: Vote | None, name: str) -> Row:
-    words = [text for part, text in vote.given.items() if part.endswith("_text")] if vote else []
-    return Row((
-        Cell(_when(sent.at)),
-        Cell(name),
-        Cell(task.question),
-        Cell(task.caption or task.subject_id),
-        Cell(vote.choice if vote else f"skipped: {sent.reason}"),
-        Cell(" ".join(words) or sent.text),
-        Cell(duration(vote.seconds if vote else None)),
-    ))  # fmt: skip
 
 
 def judged(study: Study, vote: Vote, name: str, excluded: Exclusion | None) -> str:
@@ -251,7 +213,7 @@ def judged(study: Study, vote: Vote, name: str, excluded: Exclusion | None) -> s
         rows.append(Fact("Known answer", " or ".join(sorted(task.gold)), "right" if vote.choice in task.gold else near))
     if excluded is not None:
         rows.append(Fact("Excluded", excluded.reason, excluded.rule.replace("_", " ") if excluded.rule else "by hand"))
-    return _drawn("What was judged", Facts(tuple(rows)))
+    return drawn("What was judged", Facts(tuple(rows)))
 
 
 _PURPOSES = {
@@ -272,10 +234,11 @@ def notes(study: Study, overview: Mapping[str, Any]) -> str:
 
 def _table(heading: str, columns: Sequence[str], rows: Sequence[Row], *, numeric: Sequence[int]) -> str:
     heads = tuple(Column(column, numeric=place in numeric) for place, column in enumerate(columns))
-    return _drawn(heading, Table(heads, tuple(rows), label=heading) if rows else "None yet.")
+    return drawn(heading, Table(heads, tuple(rows), label=heading) if rows else "None yet.")
 
 
-def _drawn(heading: str = "", *content: object, **parts: Any) -> str:
+def drawn(heading: str = "", *content: object, **parts: Any) -> str:
+    """A part of the page as HTML: its title, and what stands below."""
     return str(render("annotate/app/part.html", heading=heading, content=content, styles={}, **parts))
 
 

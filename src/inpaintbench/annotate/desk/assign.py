@@ -1,9 +1,9 @@
-"""Choice of a rater's next task, for what, and in which order its candidates are shown."""
+"""Choice of a rater's next task, for what, and in which order its candidates are shown; and leases on what they have in hand."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -13,10 +13,11 @@ import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 
 from inpaintbench.annotate.desk.coverage import Coverage, Group
+from inpaintbench.annotate.desk.current_state import Append, Live
 from inpaintbench.annotate.desk.state import State
-from inpaintbench.annotate.records import Purpose, RaterRecord
+from inpaintbench.annotate.records import Lease, Purpose, RaterRecord
 from inpaintbench.annotate.study import StudyTask
-from inpaintbench.types import item_rng
+from inpaintbench.types import content_id, item_rng
 
 # Tasks in a rater's hands: the one on screen and the one that is loaded meanwhile.
 QUEUE = 2
@@ -118,14 +119,9 @@ def seats(record: RaterRecord, question: str, candidates: Sequence[str], *, rng:
 
 
 def _ordinary(
-    state: State,
-    coverage: Coverage,
-    rater_id: str,
-    *,
-    settled: frozenset[str],
-    information: Information,
+    state: State, coverage: Coverage, rater_id: str, *, settled: frozenset[str], information: Information,
     rng: np.random.Generator,
-) -> str | None:
+) -> str | None:  # fmt: skip
     # What somebody has just settled in with comes when there is nothing else.
     fresh, again = state.rater(rater_id).warmed, None
     for question in _questions(state, coverage, rater_id, settled=settled):
@@ -153,10 +149,9 @@ def _groups(
     state: State, coverage: Coverage, question: str, *, information: Information, rng: np.random.Generator
 ) -> Iterable[Group]:
     """Pairs by need: first those that connect candidates, then those below the floor, then by what they would tell."""
-    groups = coverage.groups[question]
+    groups, load = coverage.groups[question], coverage.group_load
     if len(groups) < 2:
         return groups
-    load = coverage.group_load
     mixed = [groups[number] for number in rng.permutation(len(groups))]
     poor = [group for group in mixed if load[group] < PAIR_FLOOR]
     rich = [group for group in mixed if load[group] >= PAIR_FLOOR]
@@ -164,21 +159,17 @@ def _groups(
         component = _components(group[1] for group in groups if load[group])
         # A pair of one component connects nothing new, so it comes later.
         poor.sort(key=lambda group: (len({component.get(name, name) for name in group[1]}) == 1, load[group]))
-    return [*poor, *_informative(state, coverage, question, rich, information)] if rich else poor
+    if rich:
+        gains, counts = information(question), state.pairs.get(question, {})
 
+        def worth(group: Group) -> float:
+            # What others are answering right now tells less when it arrives: variance falls with the number of votes.
+            pair = (group[1][0], group[1][1])
+            votes = sum(counts.get(pair, {}).values())
+            return gains.get(pair, 0.0) * (votes + 1) / (max(votes, load[group]) + 1)
 
-def _informative(
-    state: State, coverage: Coverage, question: str, groups: Sequence[Group], information: Information
-) -> list[Group]:
-    gains, counts = information(question), state.pairs.get(question, {})
-
-    def worth(group: Group) -> float:
-        # What others are answering right now tells less when it arrives: variance falls with the number of votes.
-        pair = (group[1][0], group[1][1])
-        votes = sum(counts.get(pair, {}).values())
-        return gains.get(pair, 0.0) * (votes + 1) / (max(votes, coverage.group_load[group]) + 1)
-
-    return sorted(groups, key=worth, reverse=True)
+        rich.sort(key=worth, reverse=True)
+    return [*poor, *rich]
 
 
 def _components(pairs: Iterable[tuple[str, ...]]) -> dict[str, str]:
@@ -195,15 +186,13 @@ def _check(
     # Of the same question only: another instruction in the middle of a block would give the check away.
     record = state.rater(rater_id)
     kind = _kinds(state, rater_id, _ordinal(record) + 1)[_ordinal(record)]
+    known: list[StudyTask] = []
     if kind == _GOLD:
-        known = [task.task_id for task in _golds(state, rater_id, settled=settled) if task.question == question]
-        return (known[rng.integers(len(known))], "gold") if known else None
-    if kind == _REPEAT:
-        known = state.repeatable(record)
-        tasks = [state.study.task_of[task_id] for task_id in known if not state.taken_out(task_id)]
-        known = [task.task_id for task in tasks if task.question == question and not task.gold]
-        return (known[rng.integers(len(known))], "repeat") if known else None
-    return None
+        known = [task for task in _golds(state, rater_id, settled=settled) if task.question == question]
+    elif kind == _REPEAT:
+        tasks = [state.study.task_of[task_id] for task_id in state.repeatable(record) if not state.taken_out(task_id)]
+        known = [task for task in tasks if task.question == question and not task.gold]
+    return (known[rng.integers(len(known))].task_id, "gold" if kind == _GOLD else "repeat") if known else None
 
 
 def _golds(state: State, rater_id: str, *, settled: frozenset[str]) -> list[StudyTask]:
@@ -224,15 +213,9 @@ def _ordinal(record: RaterRecord) -> int:
 
 def _kinds(state: State, rater_id: str, length: int) -> npt.NDArray[np.int8]:
     """For each task of a rater, whether it is to be a check; at least ``length`` of them."""
-    checks = state.study.file.checks
-    return _drawn_kinds(
-        state.study.file.seed,
-        rater_id,
-        1 << max(6, (length - 1).bit_length()),
-        checks.gold_share,
-        checks.repeat_share,
-        checks.repeat_gap + QUEUE,
-    )
+    checks, rounded = state.study.file.checks, 1 << max(6, (length - 1).bit_length())
+    shares = (checks.gold_share, checks.repeat_share)
+    return _drawn_kinds(state.study.file.seed, rater_id, rounded, *shares, checks.repeat_gap + QUEUE)
 
 
 @lru_cache(maxsize=1024)
@@ -250,3 +233,82 @@ def _drawn_kinds(
     kinds[:first_repeat][kinds[:first_repeat] == _REPEAT] = _VOTE
     kinds.setflags(write=False)
     return kinds
+
+
+class Leases:
+    """Gives leases. A live one is renewed once half of its time is over.
+
+    A rater has ``ahead`` live leases at most, and those of the tasks that they took back.
+    """
+
+    def __init__(self, live: Live) -> None:
+        self._live = live
+        self._seconds = live.study.file.lease_minutes * 60
+
+    def next_task(self, rater_id: str) -> Assignment | None:
+        """The task that a rater would be given now."""
+        live = self._live
+        return next_task(live.state, live.coverage, rater_id, settled=live.settled, information=live.worth.of)
+
+    def queue(
+        self, append: Append, rater_id: str, *, choose: Callable[[], Assignment | None] | None = None, ahead: int = QUEUE
+    ) -> list[Lease]:
+        """The live leases of a rater: reopened tasks, what they had, then new ones.
+
+        Args:
+            append: adds events.
+            rater_id: whose.
+            choose: gives the next task; what is best for the study by default.
+            ahead: leases that they have at once.
+        """
+        live = self._live
+
+        def hand_out(task_id: str, purpose: Purpose, shown: Sequence[str]) -> None:
+            lease_id = self._name(rater_id, live.state.rater(rater_id).handed)
+            about = {"lease_id": lease_id, "task_id": task_id, "shown": list(shown), "purpose": purpose}
+            append("lease", rater_id, {**about, "expires_at": live.now + self._seconds})
+
+        def renew(lease: Lease) -> None:
+            append("renew", lease.rater_id, {"lease_id": lease.lease_id, "expires_at": live.now + self._seconds})
+
+        for task in list(live.state.rater(rater_id).reopened):
+            hand_out(task.task_id, task.purpose, task.shown)
+        missing = max(QUEUE, ahead) - len(self._offered(rater_id))
+        # Expired leases come back first, where their tasks still have room for this rater.
+        lapsed = [
+            lease
+            for lease in self._wanted(rater_id)
+            if not live.coverage.live(lease.lease_id) and (lease.purpose != "vote" or live.coverage.room(lease.task_id))
+        ]
+        for lease in lapsed[: max(0, missing)]:
+            renew(lease)
+        for lease in self._offered(rater_id):
+            if lease.expires_at - live.now < self._seconds / 2:
+                renew(lease)
+        for _ in range(ahead - len(self._offered(rater_id))):
+            assignment = choose() if choose is not None else self.next_task(rater_id)
+            if assignment is None:
+                break
+            hand_out(assignment.task_id, assignment.purpose, assignment.shown)
+        return self._offered(rater_id)
+
+    def _offered(self, rater_id: str) -> list[Lease]:
+        return [lease for lease in self._wanted(rater_id) if self._live.coverage.live(lease.lease_id)]
+
+    def _wanted(self, rater_id: str) -> list[Lease]:
+        record = self._live.state.rater(rater_id)
+        leases = [self._live.state.leases[lease_id] for lease_id in record.queue]
+        return [
+            lease
+            for lease in leases
+            if not self._live.state.taken_out(lease.task_id)
+            and (lease.purpose == "repeat" or lease.task_id not in record.first)  # an import may have answered it
+            and (self._live.study.task_of[lease.task_id].question not in self._live.settled or lease.previous is not None)
+        ]
+
+    def given(self, rater_id: str) -> Iterator[str]:
+        """Ids of all leases that a rater ever had, those of imported answers apart."""
+        return (self._name(rater_id, number) for number in range(self._live.state.rater(rater_id).handed))
+
+    def _name(self, rater_id: str, number: int) -> str:
+        return content_id("lease", self._live.study.study_id, rater_id, number)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Literal
 
 from inpaintbench.annotate.crowd import Crowd, Outcome
-from inpaintbench.annotate.desk.assign import QUEUE, Assignment, seats, still_to_come
+from inpaintbench.annotate.desk.assign import Assignment, seats, still_to_come
 from inpaintbench.annotate.desk.current_state import Append, Live
 from inpaintbench.annotate.records import Purpose, RaterRecord, Visit
 from inpaintbench.annotate.study import StudyTask
@@ -49,23 +49,33 @@ class Attendance:
 
     def stage(self, append: Append, rater_id: str) -> Stage:
         """Where somebody stands; ends their part, or begins a break, where it is due."""
-        record = self._live.state.rater(rater_id)
+        record, now = self._live.state.rater(rater_id), self._live.now
         visit = record.visit
         assert visit is not None
-        if visit.outcome is None and (outcome := self._due(rater_id, record, visit)) is not None:
-            append("finish", rater_id, {"outcome": outcome})
+        begun = visit.consented_at
+        practice, tests = self._left(record, "training"), self._left(record, "test")
+        paused = record.paused(self._live.study.file.checks)
+        due: Outcome | None = None
+        if begun is not None and self._live.state.excluded(rater_id) is not None:
+            due = "failed_checks"
+        elif begun is not None and not practice:
+            if self._crowd.qualify.right - sum(record.tested) > len(tests):  # it cannot be passed any more
+                due = "screened_out"
+            elif not tests and paused and record.reread:
+                due = "failed_checks"
+            elif not tests and record.voted >= self._crowd.tasks_per_person:
+                due = "completed"
+        if visit.outcome is None and due is not None:
+            append("finish", rater_id, {"outcome": due})
         if visit.outcome is not None:
             return "ended"
-        if visit.consented_at is None:
+        if begun is None:
             return "consent"
-        if self._left(record, "training"):
-            return "training"
-        if self._left(record, "test"):
-            return "testing"
-        if record.paused(self._live.study.file.checks):
+        if practice or tests:
+            return "training" if practice else "testing"
+        if paused:
             return "rereading"
-        now = self._live.now
-        if now - max(visit.rest_until, visit.consented_at) > self._crowd.break_every_minutes * 60:
+        if now - max(visit.rest_until, begun) > self._crowd.break_every_minutes * 60:
             append("rest", rater_id, {"seconds": self._crowd.break_seconds})
         return "resting" if visit.rest_until > now else "working"
 
@@ -86,10 +96,6 @@ class Attendance:
         record = self._live.state.rater(rater_id)
         held = sum(self._live.state.leases[lease_id].purpose == "vote" for lease_id in record.queue)
         return max(0, self._crowd.tasks_per_person - record.voted - held)
-
-    def ahead(self, stage: Stage) -> int:
-        """Tasks in hand: one in practice, whose answer is looked at before the next."""
-        return 1 if stage == "training" else QUEUE
 
     def left(self, rater_id: str, stage: Stage) -> int:
         """Tasks of a stage that are still to come, those in hand too."""
@@ -123,20 +129,3 @@ class Attendance:
         """Tasks of practice or test without an answer or a skip."""
         held = {self._live.state.leases[lease_id].task_id for lease_id in record.queue}
         return [task for task in self._tasks[use] if task.task_id not in record.had or task.task_id in held]
-
-    def _due(self, rater_id: str, record: RaterRecord, visit: Visit) -> Outcome | None:
-        if visit.consented_at is not None and self._live.state.excluded(rater_id) is not None:
-            return "failed_checks"
-        if visit.consented_at is None or self._left(record, "training"):
-            return None
-        missing = self._crowd.qualify.right - sum(record.tested)
-        tests = len(self._left(record, "test"))
-        if missing > tests:  # it cannot be passed any more
-            return "screened_out"
-        if tests:
-            return None
-        if record.paused(self._live.study.file.checks) and record.reread:
-            return "failed_checks"
-        if record.voted >= self._crowd.tasks_per_person:
-            return "completed"
-        return None

@@ -48,10 +48,12 @@ class Refused(InpaintBenchError):
         """400 malformed, 403 of another rater, 404 unknown, 409 settled by another submission, 423 paused."""
 
 
-class Sent(BaseModel):
-    """Fields of every submission."""
-
+class _Message(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class Sent(_Message):
+    """Fields of every submission."""
 
     submission_id: Id
     """Made by the browser; sending again what was stored changes nothing."""
@@ -62,10 +64,8 @@ Browser = Annotated[str, StringConstraints(pattern=r"^[A-Za-z]{1,20}( \d{1,5})?$
 Ratio = Annotated[float, Field(ge=0, allow_inf_nan=False), _at_most(1000)]
 
 
-class SentSeen(BaseModel):
+class SentSeen(_Message):
     """How a task was seen, as the browser says. Coarse facts: none of them tells one person from another."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     width: Count
     """CSS pixels of the smallest candidate's picture while it was judged."""
@@ -118,19 +118,15 @@ class SentUndo(Sent):
 MOST_AHEAD = 10
 
 
-class SentWork(BaseModel):
+class SentWork(_Message):
     """``POST /api/work``."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     ahead: int = Field(0, ge=0, le=MOST_AHEAD)
     """Tasks that the browser has room for; what it said before by default."""
 
 
-class SentStep(BaseModel):
+class SentStep(_Message):
     """``POST /api/steps``: a stranger's step that is no answer."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     step: Literal["consent", "reread", "leave", "withdraw"]
     answer: bool = True
@@ -200,19 +196,18 @@ def suggestion_shown(study: Study, task: StudyTask, *, answered: bool = False) -
 
 
 def stored(study: Study, vote: Vote | None, work: dict[str, Any], *, duplicate: bool) -> dict[str, Any]:
-    """The reply to an answer, a skip or an undo (``vote`` None)."""
-    after = suggestion(study, study.task_of[vote.task_id], mode="after") if vote is not None else None
-    shown = {"part": after["part"], "value": after["value"]} if after else None
-    explained = feedback(study, vote) if vote is not None and vote.purpose == "training" else None
-    return {"stored": True, "duplicate": duplicate, "suggestion": shown, "feedback": explained, "work": work}
-
-
-def feedback(study: Study, vote: Vote) -> dict[str, Any]:
-    """What is said after an answer of practice: whether it was right, what was, and why."""
-    task = study.task_of[vote.task_id]
-    labels = {option.value: option.label for option in study.form(task).parts[0].options}
-    named = [letter(vote.shown.index(right)) if right in vote.shown else labels.get(right, right) for right in task.gold]
-    return {"right": study.passes(task, vote.choice), "answers": named, "why": task.why}
+    """The reply to an answer, a skip or an undo (``vote`` None); after practice whether it was right, what was, and why."""
+    shown, feedback = None, None
+    if vote is not None:
+        task = study.task_of[vote.task_id]
+        if after := suggestion(study, task, mode="after"):
+            shown = {"part": after["part"], "value": after["value"]}
+        if vote.purpose == "training":
+            labels = {option.value: option.label for option in study.form(task).parts[0].options}
+            place = {method: letter(number) for number, method in enumerate(vote.shown)}
+            named = [place.get(right) or labels.get(right, right) for right in task.gold]
+            feedback = {"right": study.passes(task, vote.choice), "answers": named, "why": task.why}
+    return {"stored": True, "duplicate": duplicate, "suggestion": shown, "feedback": feedback, "work": work}
 
 
 def progress(answered: int, to_come: int, pace: float | None, undoable: str | None) -> dict[str, Any]:

@@ -78,17 +78,15 @@ class Coverage:
             self.tasks[task.question] += 1
             self._open[task.question] += 1
 
-        if state.raters:
-            self._begin(now)
-
-    def _begin(self, now: float) -> None:
-        """Take up what the state holds already."""
-        for rater_id, record in self._state.raters.items():
+        if not state.raters:
+            return
+        # Take up what the state holds already.
+        for rater_id, record in state.raters.items():
             for number in [self._number[task_id] for task_id in record.had if task_id in self._number]:
                 self._had_by[number].append(rater_id)
                 self._open_had[rater_id, self._group[number][0]] += 1
-        for lease in self._state.leases.values():
-            if not self._state.lapsed(lease, now=now):
+        for lease in state.leases.values():
+            if not state.lapsed(lease, now=now):
                 self._hold(lease, self._number.get(lease.task_id))
         for number in range(len(self._tasks)):
             self._weigh(number)
@@ -102,11 +100,19 @@ class Coverage:
                 touched |= self._decided(event)
             if event.kind not in _OF_TASKS:
                 continue
-            number = self._number.get(self._task_of(event))
-            if event.kind in ("lease", "renew"):
-                self._hand_out(event, number, now=now)
-            elif event.kind in ("answer", "skip"):
+            lease = self._state.leases.get(event.body.get("lease_id", ""))  # None where it was ended by an event after this one
+            if event.kind == "renew":
+                number = self._number.get(lease.task_id) if lease is not None else None
+            else:
+                number = self._number.get(event.body["task_id"])
+            first_time = event.kind == "lease" and event.body["purpose"] not in ("repeat", "warmup")
+            if first_time and number is not None and event.rater_id not in self._had_by[number]:
+                self._had_by[number].append(event.rater_id)
+                self._open_had[event.rater_id, self._group[number][0]] += self._load[number] < self._target[number]
+            if event.kind in ("answer", "skip"):
                 self._end(event.body["lease_id"], number)
+            elif event.kind != "undo" and lease is not None and lease.expires_at > now:
+                self._hold(lease, number)
             if number is not None:
                 touched.add(number)
         for number in touched:
@@ -188,28 +194,12 @@ class Coverage:
                 touched.add(number)
         return touched
 
-    def _task_of(self, event: Event) -> str:
-        if event.kind != "renew":
-            return str(event.body["task_id"])
-        lease = self._state.leases.get(event.body["lease_id"])
-        return lease.task_id if lease is not None else ""  # ended by an event after this one
-
     def _decided(self, event: Event) -> set[int]:
         """Tasks whose load a decision on a rater, or on one answer, can change."""
         submission = event.body["submission"]
         of_rater = self._state.rater(event.rater_id).had
         tasks = of_rater if submission is None else [self._state.submissions[submission].task_id]
         return {self._number[task_id] for task_id in tasks if task_id in self._number}
-
-    def _hand_out(self, event: Event, number: int | None, *, now: float) -> None:
-        lease = self._state.leases.get(event.body["lease_id"])  # None where it was ended by an event after this one
-        first_time = event.kind == "lease" and event.body["purpose"] not in ("repeat", "warmup")
-        if number is not None and first_time and event.rater_id not in self._had_by[number]:
-            self._had_by[number].append(event.rater_id)
-            if self._load[number] < self._target[number]:
-                self._open_had[event.rater_id, self._group[number][0]] += 1
-        if lease is not None and lease.expires_at > now:
-            self._hold(lease, number)
 
     def _hold(self, lease: Lease, number: int | None) -> None:
         self._live[lease.lease_id] = lease.expires_at
@@ -226,31 +216,27 @@ class Coverage:
 
     def _weigh(self, number: int) -> None:
         task, before, target = self._tasks[number], self._load[number], self._target[number]
-        state, out = self._state, self._state.taken_out(task.task_id)
+        state, group = self._state, self._group[number]
         # Raters with a live lease whose vote is still to come; an import may have brought it while they had the task open.
         holders = {state.leases[lease_id].rater_id for lease_id in self._holders.get(number, ())}
         waiting = sum(task.task_id not in state.rater(one).first and state.excluded(one) is None for one in holders)
-        after = _TAKEN_OUT if out else state.standing.get(task.task_id, 0) + waiting
+        after = _TAKEN_OUT if state.taken_out(task.task_id) else state.standing.get(task.task_id, 0) + waiting
         if after == before:
             return
         self._load[number] = after
-        self._book(number, before, after)
-        if (before < target) != (after < target):
-            self._open[task.question] += 1 if after < target else -1
-            for rater_id in self._had_by[number]:
-                self._open_had[rater_id, task.question] += 1 if after < target else -1
-        if after < before:
-            for order in self._orders.values():
-                heapq.heappush(order.heaps[self._group[number]], after * len(self._tasks) + int(order.ranks[number]))
-
-    def _book(self, number: int, before: int, after: int) -> None:
-        group, target = self._group[number], self._target[number]
         for load, sign in ((before, -1), (after, 1)):
             if load < _TAKEN_OUT:
                 self.group_load[group] += sign * load
                 self.filled[group[0]] += sign * min(load, target)
             else:
                 self.needed[group[0]] -= sign * target
+        if (before < target) != (after < target):
+            self._open[task.question] += 1 if after < target else -1
+            for rater_id in self._had_by[number]:
+                self._open_had[rater_id, task.question] += 1 if after < target else -1
+        if after < before:
+            for order in self._orders.values():
+                heapq.heappush(order.heaps[group], after * len(self._tasks) + int(order.ranks[number]))
 
     def _order(self, rater_id: str) -> _Order:
         if rater_id in self._orders:

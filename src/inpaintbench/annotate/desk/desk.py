@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from inpaintbench.annotate.crowd import Outcome
 from inpaintbench.annotate.desk import cards
-from inpaintbench.annotate.desk.assign import QUEUE, Assignment, still_to_come
-from inpaintbench.annotate.desk.attendance import FAREWELLS, Attendance, Stage
+from inpaintbench.annotate.desk.assign import QUEUE, Assignment, Leases, still_to_come
+from inpaintbench.annotate.desk.attendance import FAREWELLS, Attendance
 from inpaintbench.annotate.desk.cards import Refused, Sent, SentAnswer, SentSkip, SentStep, SentUndo, SentWork, parsed
 from inpaintbench.annotate.desk.current_state import Append, Live
-from inpaintbench.annotate.desk.leases import Leases
 from inpaintbench.annotate.desk.overview import is_done, overview, why_done
 from inpaintbench.annotate.desk.state import State
 from inpaintbench.annotate.questions.base import TEXT_LIMIT, checked
@@ -52,14 +51,9 @@ class Desk:
     """
 
     def __init__(
-        self,
-        study: Study,
-        journal: Journal,
-        *,
-        clock: Callable[[], float] = time.time,
-        name_of: Callable[[str], str] = str,
+        self, study: Study, journal: Journal, *, clock: Callable[[], float] = time.time, name_of: Callable[[str], str] = str,
         way_back: Callable[[str, Outcome], Mapping[str, Any]] = lambda _rater_id, _outcome: {},
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._study = study
         self._live = Live(study, journal, clock=clock)
         self._hands = Leases(self._live)
@@ -120,7 +114,14 @@ class Desk:
         sent = parsed(SentUndo, fields)
 
         def body() -> dict[str, Any]:
-            return {**sent.model_dump(), "task_id": self._undoable(rater_id, sent.undoes).task_id}
+            target, record = self._live.state.submissions.get(sent.undoes), self._live.state.rater(rater_id)
+            if target is None:
+                raise Refused(404, "There is nothing to undo.")
+            if target.rater_id != rater_id:
+                raise Refused(403, "This is not yours.")
+            if self._last(record) != sent.undoes or target.purpose in ("training", "test"):
+                raise Refused(409, "Only the last answer can be undone; please reload the page.")
+            return {**sent.model_dump(), "task_id": target.task_id}
 
         return self._stored(rater_id, "undo", sent, body)
 
@@ -186,10 +187,10 @@ class Desk:
 
     def may_see(self, rater_id: str, proxy: str) -> bool:
         """Return whether ``proxy`` belongs to one of the last tasks of a rater."""
-        if self._holds(rater_id, proxy):
+        if proxy in self._live.state.rater(rater_id).proxies:
             return True
         with self._live.reading():  # another server process may have handed it out
-            return self._holds(rater_id, proxy)
+            return proxy in self._live.state.rater(rater_id).proxies
 
     def overview(self) -> dict[str, Any]:
         """The study at a glance; see ``overview.overview``."""
@@ -208,13 +209,9 @@ class Desk:
             return self._live.state
 
     def newest(
-        self,
-        most: int,
-        *,
-        rater_id: str | None = None,
-        question: str | None = None,
+        self, most: int, *, rater_id: str | None = None, question: str | None = None,
         kind: Literal["answer", "skip"] | None = None,
-    ) -> list[Submission]:
+    ) -> list[Submission]:  # fmt: skip
         """The last ``most`` answers and skips that stand, newest first; of one rater, question or kind where that is named."""
         with self._live.reading():
             wanted = (
@@ -234,7 +231,7 @@ class Desk:
         """Let a paused rater go on; nothing happens to others."""
 
         def let_go_on(append: Append) -> None:
-            if self._paused(rater_id):
+            if self._live.state.rater(rater_id).paused(self._study.file.checks):
                 append("resume", rater_id, {})
 
         self._live.write(let_go_on)
@@ -318,63 +315,78 @@ class Desk:
             vote = self._live.state.submissions[sent.submission_id].vote
             if known is None and vote is not None and vote.too_soon:
                 # Stored, and the reply is the usual one: whoever made a program of it learns nothing.
-                append("exclude", rater_id, _too_soon(self._study, vote))
+                lasts = self._study.watch_seconds(self._study.task_of[vote.task_id])
+                reason = f"came {vote.available_seconds:.1f} s after it could be seen first, and the clip lasts {lasts:.1f} s"
+                about = {"submission": vote.submission_id, "reason": reason, "rule": "faster_than_clip", "by": "rule"}
+                append("exclude", rater_id, about)
             return cards.stored(self._study, vote, self._work(append, rater_id), duplicate=known is not None)
 
         return self._live.write(store)
 
     def _work(self, append: Append, rater_id: str) -> dict[str, Any]:
-        rules, stated = self._rules, self._live.state.stated
+        live = self._live
+        rules, stated = self._rules, live.state.stated
         if rules != (stated[-1].rules if stated else {}):
             append("screening", STUDY, {"rules": rules})
-        if self._attendance is not None and self._live.state.rater(rater_id).visit is not None:
+        if self._attendance is not None and live.state.rater(rater_id).visit is not None:
             return self._work_of_stranger(append, rater_id, self._attendance)
-        excluded = self._live.state.excluded(rater_id) is not None
-        paused = excluded or self._paused(rater_id)
-        queue = [] if paused else self._hands.queue(append, rater_id, ahead=self._ahead(rater_id))
-        status: cards.Status
-        if excluded:
-            status, message = "done", _EXCLUDED
-        elif paused:
-            status, message = "paused", _PAUSED
-        else:
-            status, message = ("working", "") if queue else self._idle(rater_id)
-        record, settled = self._live.state.rater(rater_id), self._live.settled
-        to_come = 0 if paused else len(queue) + still_to_come(self._live.state, self._live.coverage, rater_id, settled=settled)
-        undoable = self._last(record) if not paused else None
+        excluded = live.state.excluded(rater_id) is not None
+        status: cards.Status = "done" if excluded else "paused"
+        message, queue, to_come, undoable = _EXCLUDED if excluded else _PAUSED, list[Lease](), 0, None
+        if not excluded and not live.state.rater(rater_id).paused(self._study.file.checks):
+            status, message = "working", ""
+            queue = self._hands.queue(append, rater_id, ahead=self._ahead(rater_id))
+            to_come = len(queue) + still_to_come(live.state, live.coverage, rater_id, settled=live.settled)
+            undoable = self._last(live.state.rater(rater_id))
+            awaited = set() if queue else live.coverage.awaited(settled=live.settled)
+            if not queue and awaited - live.state.rater(rater_id).had:
+                status, message = "waiting", _WAITING
+            elif not queue:
+                complete = f"Thank you, the study is complete. {why_done(live.state, live.settled)}"
+                status, message = "done", _NOTHING_LEFT if awaited else complete
+        record = live.state.rater(rater_id)
         return self._reply(rater_id, status, message, queue, cards.progress(record.answered, to_come, record.pace(), undoable))
 
     def _reply(
         self, rater_id: str, status: cards.Status, message: str, queue: list[Lease], progress: dict[str, Any], **more: Any
     ) -> dict[str, Any]:
+        study, viewing = self._study, self._study.file.viewing
+        shown = queue[: max(QUEUE, self._room.get(rater_id, QUEUE))]
         return {
             "study": {
-                "study_id": self._study.study_id,
-                "title": self._study.file.title,
-                "welcome": self._study.file.welcome,
-                "least_width": self._study.file.viewing.least_width,
-                "least_scale": self._study.file.viewing.least_scale,
+                "study_id": study.study_id, "title": study.file.title, "welcome": study.file.welcome,
+                "least_width": viewing.least_width, "least_scale": viewing.least_scale,
             },
             "rater": {"rater_id": rater_id, "name": self._name_of(rater_id)},
             "status": status,
             "message": message,
             "progress": progress,
-            "queue": [cards.card(self._study, lease) for lease in queue[: max(QUEUE, self._room.get(rater_id, QUEUE))]],
+            "queue": [cards.card(study, lease) for lease in shown],
             **more,
-        }
+        }  # fmt: skip
 
     def _work_of_stranger(self, append: Append, rater_id: str, attendance: Attendance) -> dict[str, Any]:
-        stage = attendance.stage(append, rater_id)
-        queue = self._queue_of_stranger(append, rater_id, attendance, stage)
-        if stage == "working" and not queue:
-            append("finish", rater_id, {"outcome": "no_more_tasks"})
-            stage = "ended"
+        stage, queue = attendance.stage(append, rater_id), list[Lease]()
+        if stage in ("training", "testing"):
+            # In practice one at a time: its answer is looked at before the next.
+            choose, ahead = partial(attendance.choose, rater_id, stage), 1 if stage == "training" else QUEUE
+            queue = self._hands.queue(append, rater_id, choose=choose, ahead=ahead)
+        elif stage == "working":
+
+            def choose_within_quota() -> Assignment | None:
+                return self._hands.next_task(rater_id) if attendance.quota_left(rater_id) else None
+
+            queue = self._hands.queue(append, rater_id, choose=choose_within_quota, ahead=self._ahead(rater_id))
+            if not queue:
+                append("finish", rater_id, {"outcome": "no_more_tasks"})
+                stage = "ended"
         record = self._live.state.rater(rater_id)
         visit, crowd = record.visit, self._study.file.crowd
         assert visit is not None
         assert crowd is not None
         status: cards.Status = "working" if stage in ("training", "testing", "working") else stage  # type: ignore[assignment]
-        undoable = self._last(record) if stage == "working" and self._may_be_undone(record) else None
+        last = self._last(record) if stage == "working" else None
+        undoable = None if last is None or self._live.state.submissions[last].purpose in ("training", "test") else last
         left = attendance.left(rater_id, stage)
         about: dict[str, Any] = {"stage": stage, "before": attendance.before(rater_id, stage)}
         if stage == "consent":
@@ -386,18 +398,6 @@ class Desk:
             about |= {"outcome": visit.outcome, "text": FAREWELLS[visit.outcome], **self._way_back(rater_id, visit.outcome)}
         progress = cards.progress(record.answered, left, record.pace(), undoable)
         return self._reply(rater_id, status, "", queue, progress, crowd=about)
-
-    def _queue_of_stranger(self, append: Append, rater_id: str, attendance: Attendance, stage: Stage) -> list[Lease]:
-        if stage in ("training", "testing"):
-            choose = partial(attendance.choose, rater_id, stage)
-            return self._hands.queue(append, rater_id, choose=choose, ahead=attendance.ahead(stage))
-        if stage != "working":
-            return []
-
-        def choose_within_quota() -> Assignment | None:
-            return self._hands.next_task(rater_id) if attendance.quota_left(rater_id) else None
-
-        return self._hands.queue(append, rater_id, choose=choose_within_quota, ahead=self._ahead(rater_id))
 
     def _ahead(self, rater_id: str) -> int:
         """Tasks for a rater at once: what their browser has room for, but no more than a quarter of what is left for them."""
@@ -411,31 +411,16 @@ class Desk:
         """Submission id of the last answer or skip that stands."""
         return self._live.state.submissions.id_of(record.done[-1]) if record.done else None
 
-    def _may_be_undone(self, record: RaterRecord) -> bool:
-        """Whether the last thing that somebody did is no part of a practice or test."""
-        done = record.done
-        return bool(done) and self._live.state.submissions.at_row(done[-1]).purpose not in ("training", "test")
-
-    def _idle(self, rater_id: str) -> tuple[cards.Status, str]:
-        settled = self._live.settled
-        awaited = self._live.coverage.awaited(settled=settled)
-        if not awaited:
-            return "done", f"Thank you, the study is complete. {why_done(self._live.state, settled)}"
-        if awaited - self._live.state.rater(rater_id).had:
-            return "waiting", _WAITING
-        return "done", _NOTHING_LEFT
-
     def _known(self, rater_id: str, submission_id: str, kind: str) -> Submission | None:
         """The submission, when it was stored before; refuses those that may not go on."""
-        known = self._live.state.submissions.get(submission_id)
+        known, record = self._live.state.submissions.get(submission_id), self._live.state.rater(rater_id)
         if known is not None and known.rater_id != rater_id:
             raise Refused(403, "This is not yours.")
         if known is not None and known.kind != kind:
             raise Refused(409, "This was sent before as something else; please reload the page.")
-        visit = self._live.state.rater(rater_id).visit
-        if known is None and visit is not None and visit.outcome is not None:
+        if known is None and record.visit is not None and record.visit.outcome is not None:
             raise Refused(409, "Your part in the study has ended.")
-        if known is None and self._paused(rater_id):
+        if known is None and record.paused(self._study.file.checks):
             raise Refused(423, _PAUSED)
         return known
 
@@ -448,17 +433,6 @@ class Desk:
         if lease.rater_id != rater_id:
             raise Refused(403, "This is not yours.")
         return lease
-
-    def _undoable(self, rater_id: str, submission_id: str) -> Submission:
-        target = self._live.state.submissions.get(submission_id)
-        if target is None:
-            raise Refused(404, "There is nothing to undo.")
-        if target.rater_id != rater_id:
-            raise Refused(403, "This is not yours.")
-        record = self._live.state.rater(rater_id)
-        if self._last(record) != submission_id or not self._may_be_undone(record):
-            raise Refused(409, "Only the last answer can be undone; please reload the page.")
-        return target
 
     def _answer_body(self, sent: SentAnswer, lease: Lease) -> dict[str, Any]:
         task, known = self._study.task_of[lease.task_id], self._live.state.rater(lease.rater_id).told
@@ -480,18 +454,6 @@ class Desk:
             "choice": choice,
             "suggestion_shown": cards.suggestion_shown(self._study, task, answered=task.task_id in known),
         }
-
-    def _paused(self, rater_id: str) -> bool:
-        return self._live.state.rater(rater_id).paused(self._study.file.checks)
-
-    def _holds(self, rater_id: str, proxy: str) -> bool:
-        return proxy in self._live.state.rater(rater_id).proxies
-
-
-def _too_soon(study: Study, vote: Vote) -> dict[str, Any]:
-    seconds = study.watch_seconds(study.task_of[vote.task_id])
-    reason = f"came {vote.available_seconds:.1f} s after it could be seen first, and the clip lasts {seconds:.1f} s"
-    return {"submission": vote.submission_id, "reason": reason, "rule": "faster_than_clip", "by": "rule"}
 
 
 def _reason(words: str) -> str:

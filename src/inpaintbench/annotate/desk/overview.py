@@ -32,19 +32,28 @@ def overview(
     """
     questions = [_question(state, coverage, label, settled=settled) for label in coverage.groups]
     waiting = [question["name"] for question in questions if not question["done"]]
-    table = state.submissions.table
-    lately = table["flags"][table["at"] > now - HOUR]
+    missing = " and ".join(filter(None, (", ".join(waiting[:-1]), *waiting[-1:])))
+    sent, table = state.submissions, state.submissions.table
+    recent = table["at"] > now - HOUR
+    answers = recent & (table["kind"] == ANSWER) & (table["flags"] & UNDONE == 0)
+    newly = dict(
+        zip(sent.raters.values, np.bincount(table["rater"][answers], minlength=len(sent.raters.values)).tolist(), strict=True)
+    )
+    single = Counter(who for who, which in state.exclusions if which is not None)
+    said = islice((sent.at_row(row) for row in reversed(sent.words) if not sent.flagged(row, UNDONE)), REMARKS)
     return {
         "study": {"study_id": state.study.study_id, "title": state.study.file.title},
         "done": not waiting,
-        "why": why_done(state, settled) if not waiting else f"Votes are still missing for {_listed(waiting)}.",
+        "why": why_done(state, settled) if not waiting else f"Votes are still missing for {missing}.",
         "questions": questions,
-        "raters": _raters(state, name_of=name_of, now=now),
-        "votes_last_hour": int(np.count_nonzero(lately & COUNTED)),
+        "raters": [
+            _rater(state, who, name_of(who), recent=newly.get(who, 0), single=single[who]) for who in sorted(state.raters)
+        ],
+        "votes_last_hour": int(np.count_nonzero(table["flags"][recent] & COUNTED)),
         "taken_out": _broken(state, out=True),
         "reported_broken": _broken(state, out=False),
         "skips": {BROKEN: 0} | {reason: skips for reason, skips in state.skipped.items() if skips},
-        "remarks": _remarks(state),
+        "remarks": [{"rater_id": of.rater_id, "task_id": of.task_id, "text": of.text} for of in said if of.text][::-1],
     }
 
 
@@ -69,6 +78,13 @@ def _question(state: State, coverage: Coverage, label: str, *, settled: frozense
     own = [task_of[task_id] for task_id in state.broken if task_of[task_id].question == label and not task_of[task_id].gold]
     out = [task for task in own if state.taken_out(task.task_id)]
     enough = state.enough.get(label, 0) - sum(state.standing.get(task.task_id, 0) >= spec.raters_per_task for task in out)
+    # Gold clips with several right answers and no vote: being checks they are no part of coverage, yet votes label them.
+    silent = {task.task_id for task in state.gold_tasks if task.question == label and len(task.gold) > 1}
+    silent = silent if state.study.question_of[label].subject == "clip" else set()
+    for rater_id, record in state.raters.items() if silent else ():
+        if state.excluded(rater_id) is None:
+            known = silent & record.first.keys()
+            silent -= {one for one in known if (rater_id, state.submissions.id_of(record.first[one])) not in state.exclusions}
     return {
         "name": label,
         "leaf": spec.leaf,
@@ -77,38 +93,11 @@ def _question(state: State, coverage: Coverage, label: str, *, settled: frozense
         "covered": enough,
         "votes": state.voted.get(label, 0),
         "needed": coverage.needed[label],
-        "gold_without_label": _gold_without_label(state, label),
+        "gold_without_label": len(silent),
         "raters_per_task": spec.raters_per_task,
         "settled": label in settled,
         "done": label in settled or enough == tasks - len(out),
     }
-
-
-def _gold_without_label(state: State, label: str) -> int:
-    """Gold clips with several right answers and no vote: being checks they are no part of coverage, yet votes label them."""
-    if state.study.question_of[label].subject != "clip":
-        return 0
-    silent = {task.task_id for task in state.gold_tasks if task.question == label and len(task.gold) > 1}
-    for rater_id, record in state.raters.items():
-        if state.excluded(rater_id) is None:
-            known = silent & record.first.keys()
-            silent -= {one for one in known if (rater_id, state.submissions.id_of(record.first[one])) not in state.exclusions}
-    return len(silent)
-
-
-def _raters(state: State, *, name_of: Callable[[str], str], now: float) -> list[dict[str, Any]]:
-    sent = state.submissions
-    table = sent.table
-    recent_rows = np.flatnonzero(table["at"] > now - HOUR)
-    answers = (table["kind"][recent_rows] == ANSWER) & (table["flags"][recent_rows] & UNDONE == 0)
-    recent = np.bincount(table["rater"][recent_rows][answers], minlength=len(sent.raters.values)).tolist()
-    number = {rater_id: place for place, rater_id in enumerate(sent.raters.values)}
-    single = Counter(who for who, which in state.exclusions if which is not None)
-    told = []
-    for rater_id in sorted(state.raters):
-        newly = recent[number[rater_id]] if rater_id in number else 0
-        told.append(_rater(state, rater_id, name_of(rater_id), recent=newly, single=single[rater_id]))
-    return told
 
 
 def _rater(state: State, rater_id: str, name: str, *, recent: int, single: int) -> dict[str, Any]:
@@ -123,7 +112,7 @@ def _rater(state: State, rater_id: str, name: str, *, recent: int, single: int) 
         "gold": _share(record.accuracy()),
         "gold_window": _share(record.window(checks)),
         "consistency": _share(record.consistency()),
-        "consistency_window": _share(record.consistency_window(checks)),
+        "consistency_window": _share(record.consistency(checks)),
         "paused": record.paused(checks),
         # Why nothing of theirs counts, or None; and how many single answers of theirs do not.
         "excluded": None if out is None else {"reason": out.reason, "rule": out.rule, "at": out.at},
@@ -153,13 +142,3 @@ def _broken(state: State, *, out: bool) -> list[dict[str, Any]]:
         for task_id, raters in state.broken.items()
         if raters and state.taken_out(task_id) == out
     ]
-
-
-def _remarks(state: State) -> list[dict[str, str]]:
-    sent = state.submissions
-    said = islice((sent.at_row(row) for row in reversed(sent.words) if not sent.flagged(row, UNDONE)), REMARKS)
-    return [{"rater_id": of.rater_id, "task_id": of.task_id, "text": of.text} for of in said if of.text][::-1]
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

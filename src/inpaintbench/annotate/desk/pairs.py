@@ -11,9 +11,8 @@ from scipy.special import log_ndtr, ndtri, stdtr
 
 from inpaintbench.annotate.desk.state import State
 from inpaintbench.annotate.records import Comparison
-from inpaintbench.annotate.statistics.davidson import Design, Ints, Reals, fit, probabilities, unconnected
-from inpaintbench.annotate.statistics.paired import Votes, estimate, numbered, tally
-from inpaintbench.annotate.statistics.ranking import least_lead
+from inpaintbench.annotate.statistics.davidson import Design, Ints, fit, probabilities, unconnected
+from inpaintbench.annotate.statistics.ranking import estimate, least_lead, numbered_votes, tally
 from inpaintbench.annotate.study import Study
 from inpaintbench.claims import too_few
 from inpaintbench.errors import InputError
@@ -50,14 +49,7 @@ def is_stable(comparisons: Sequence[tuple[str, str, str, str]], *, level: float,
         return False
     if unconnected(names, [comparison[:2] for comparison in comparisons]):
         return False
-    first, second, outcome, cluster = zip(*comparisons, strict=True)
-    votes = Votes(
-        first=numbered(first, names),
-        second=numbered(second, names),
-        outcome=numbered(outcome, OUTCOMES),
-        rater=np.zeros(len(first), np.int64),
-        cluster=numbered(cluster, sources),
-    )
+    votes = numbered_votes([(first, second, outcome, "", source) for first, second, outcome, source in comparisons], names)
     estimated = estimate(tally(votes, methods=len(names), rater_effects=False))
     # The normal quantile as improbable as the lead is under Student's t; 1e-300 keeps it finite.
     lead = float(-ndtri(max(stdtr(estimated.degrees, -least_lead(estimated)), 1e-300)))
@@ -115,13 +107,7 @@ def expected_information(
         if a not in place or b not in place or a >= b:
             raise InputError(f"{(a, b)} is no pair of two candidates in alphabetical order")
         counts[place[a], place[b]] = votes.get("a", 0), votes.get("b", 0), votes.get("tie", 0)
-    gains = _gains(design, counts[first, second])
-    return {(names[a], names[b]): float(gain) for a, b, gain in zip(first, second, gains, strict=True)}
-
-
-def _gains(design: Design, counts: Reals) -> Reals:
-    """``float64[pairs]``."""
-    fitted = fit(design, counts[None], prior=SPREAD_PRECISION)
+    fitted = fit(design, counts[first, second][None], prior=SPREAD_PRECISION)
     contrasts = design.of_difference
     shared = contrasts @ fitted.covariance[0] @ contrasts.T
     variance, lead = np.diag(shared), contrasts @ fitted.core[0]
@@ -132,8 +118,8 @@ def _gains(design: Design, counts: Reals) -> Reals:
     z = lead / np.sqrt(variance)
     # phi(z)^2 / (2 Phi(z) Phi(-z)), in logarithms against underflow.
     openness = np.exp(-(z**2) - np.log(2 * np.pi) - np.log(2) - log_ndtr(z) - log_ndtr(-z))
-    gains: Reals = openness @ shrinkage
-    return gains
+    gains = openness @ shrinkage
+    return {(names[a], names[b]): float(gain) for a, b, gain in zip(first, second, gains, strict=True)}
 
 
 # Votes of a question between two looks at whether its ranking is stable: a look takes seconds with many votes.

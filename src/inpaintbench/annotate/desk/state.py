@@ -12,18 +12,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
 from inpaintbench.annotate.desk.submissions import COUNTED, PURPOSES, UNDONE, Submissions
-from inpaintbench.annotate.questions.of_methods import TIE
+from inpaintbench.annotate.questions.leaves import TIE
 from inpaintbench.annotate.records import (
     RECENT_TASKS,
     SOON_SECONDS,
     Comparison,
     Event,
     Exclusion,
+    Kind,
     Lease,
     Purpose,
     RaterRecord,
@@ -146,8 +147,13 @@ class State:
         """Submission id -> vote on a pair that counts, in order, without gold, repeats and ``both_bad``."""
         counted = np.flatnonzero(self.submissions.table["flags"] & COUNTED)
         votes = (self.submissions.vote(row) for row in counted.tolist())
-        asked = (vote for vote in votes if vote.question == question and _decides(vote.choice, vote.candidates))
-        return {vote.submission_id: _comparison(vote) for vote in asked}
+        found: dict[str, Comparison] = {}
+        for vote in votes:
+            if vote.question == question and _decides(vote.choice, vote.candidates):
+                left, right = vote.sides
+                of_two: Literal["first", "second"] = "first" if vote.choice == left else "second"
+                found[vote.submission_id] = (left, right, "tie" if vote.choice == TIE else of_two, vote.cluster)
+        return found
 
     def repeatable(self, rater: RaterRecord) -> list[str]:
         """Tasks that a rater may be asked once more: enough others were done since, and it was not repeated yet."""
@@ -166,14 +172,11 @@ class State:
 
     def exclusion_of(self, vote: Vote) -> Exclusion | None:
         """Why an answer counts for nothing; None where it counts."""
-        return self._excludes(vote.rater_id, vote.submission_id) if self.exclusions else None
+        return self.excluded(vote.rater_id, vote.submission_id) if self.exclusions else None
 
-    def _excludes(self, rater_id: str, submission_id: str) -> Exclusion | None:
+    def excluded(self, rater_id: str, submission_id: str | None = None) -> Exclusion | None:
+        """Why nothing of a rater counts, or one answer of theirs; None where they are not excluded."""
         return self.exclusions.get((rater_id, None)) or self.exclusions.get((rater_id, submission_id))
-
-    def excluded(self, rater_id: str) -> Exclusion | None:
-        """Why nothing of a rater counts; None where they are not excluded."""
-        return self.exclusions.get((rater_id, None))
 
     def _lease(self, event: Event, rater: RaterRecord) -> None:
         body = event.body
@@ -191,7 +194,12 @@ class State:
             rater.queue.insert(0, lease.lease_id)
         else:
             rater.queue.append(lease.lease_id)
-            _first_time(rater, task, purpose)
+            kept = {"repeat": rater.repeated.add, "warmup": rater.warmed.append}.get(purpose, rater.had.add)
+            kept(task.task_id)
+            rater.golds += purpose == "gold"
+            if purpose not in ("repeat", "gold"):
+                rater.in_a_row = rater.in_a_row + 1 if rater.question == task.question else 1
+                rater.question = task.question
         self.leases[lease.lease_id] = lease
         rater.handed += 1
         rater.show(task.question, shown, by=1)
@@ -230,7 +238,7 @@ class State:
             rater.first[task.task_id] = row
         if lease.purpose == "vote":
             rater.voted += 1
-            if not self.exclusions or not self._excludes(event.rater_id, body["submission_id"]):
+            if not self.exclusions or not self.excluded(event.rater_id, body["submission_id"]):
                 self._count(row, task, shown=lease.shown, choice=choice, by=1)
         elif lease.purpose == "gold":
             rater.gold.append(self.study.passes(task, choice))
@@ -280,20 +288,19 @@ class State:
         rater.gold_from = len(rater.gold)
         rater.reread += event.body.get("by") == "rater"
 
-    def _arrive(self, event: Event, rater: RaterRecord) -> None:
-        rater.visit = Visit(event.at)
-
-    def _consent(self, event: Event, rater: RaterRecord) -> None:
+    def _visit(self, event: Event, rater: RaterRecord) -> None:
+        """A stranger's way: ``arrive``, ``consent``, ``rest``, ``finish``."""
+        body = event.body
+        if event.kind == "arrive":
+            rater.visit = Visit(event.at)
+            return
         assert rater.visit is not None
-        rater.visit.consented_at = event.at if event.body["answer"] else None
-
-    def _rest(self, event: Event, rater: RaterRecord) -> None:
-        assert rater.visit is not None
-        rater.visit.rest_until = event.at + event.body["seconds"]
-
-    def _finish(self, event: Event, rater: RaterRecord) -> None:
-        assert rater.visit is not None
-        rater.visit.outcome, rater.visit.ended_at = event.body["outcome"], event.at
+        if event.kind == "consent":
+            rater.visit.consented_at = event.at if body["answer"] else None
+        elif event.kind == "rest":
+            rater.visit.rest_until = event.at + body["seconds"]
+        else:
+            rater.visit.outcome, rater.visit.ended_at = body["outcome"], event.at
 
     def _exclude(self, event: Event, rater: RaterRecord) -> None:
         body = event.body
@@ -368,27 +375,7 @@ def _decides(choice: str, candidates: Sequence[str]) -> bool:
     return len(candidates) == 2 and (choice in candidates or choice == TIE)
 
 
-def _comparison(vote: Vote) -> Comparison:
-    left, right = vote.sides
-    outcome: Literal["first", "second", "tie"]
-    outcome = "tie" if vote.choice == TIE else "first" if vote.choice == left else "second"
-    return left, right, outcome, vote.cluster
-
-
-_FOLDS = {
-    "lease": State._lease,
-    "renew": State._renew,
-    "answer": State._answer,
-    "skip": State._skip,
-    "undo": State._undo,
-    "resume": State._resume,
-    "exclude": State._exclude,
-    "include": State._include,
-    "arrive": State._arrive,
-    "consent": State._consent,
-    "rest": State._rest,
-    "finish": State._finish,
-}
+_FOLDS = {kind: getattr(State, f"_{kind}", State._visit) for kind in get_args(Kind)}
 
 
 def votes(study: Study, events: Sequence[Event]) -> list[Vote]:
@@ -407,18 +394,3 @@ def _may_fetch(rater: RaterRecord, proxy: str) -> None:
     known = rater.proxies
     others = tuple(name for name in known if name != proxy) if proxy in known else known
     rater.proxies = (*others[1 - RECENT_TASKS :], proxy)
-
-
-def _first_time(rater: RaterRecord, task: StudyTask, purpose: Purpose) -> None:
-    if purpose == "repeat":
-        rater.repeated.add(task.task_id)
-        return
-    if purpose == "warmup":
-        rater.warmed.append(task.task_id)
-    else:
-        rater.had.add(task.task_id)
-    if purpose == "gold":
-        rater.golds += 1
-        return
-    rater.in_a_row = rater.in_a_row + 1 if rater.question == task.question else 1
-    rater.question = task.question

@@ -110,21 +110,6 @@ def is_locked(transaction: Transaction, study_id: str, key: str, *, at: float) -
     return bool(at - latest[0] < LOCK_SECONDS)
 
 
-def may_try(transaction: Transaction, study_id: str, key: str, *, at: float) -> bool:
-    """Count an attempt as failed before it is checked: then a hundred at once are ten tries as well."""
-    if is_locked(transaction, study_id, key, at=at):
-        return False
-    transaction.change(delete(failures).where(failures.c.at < at - 2 * LOCK_SECONDS))
-    row = {"failure_id": secrets.token_hex(16), "study_id": study_id, "name_key": key, "at": at}
-    transaction.insert(failures, row)
-    return True
-
-
-def forget_failures(transaction: Transaction, study_id: str, key: str) -> None:
-    """The right password was given."""
-    transaction.change(delete(failures).where(failures.c.study_id == study_id, failures.c.name_key == key))
-
-
 # `unblinded`: an admin who is told the methods' names before the study ends.
 Role = Literal["rater", "admin", "unblinded"]
 _ADMINS: frozenset[Role] = frozenset({"admin", "unblinded"})
@@ -290,8 +275,12 @@ class People:
             password_is(password, stored=None)
             return None
         with self._database.writing(study_lock(study_id)) as transaction:
-            if not may_try(transaction, study_id, key, at=at):
+            if is_locked(transaction, study_id, key, at=at):
                 return None
+            # An attempt counts as failed before it is checked: then a hundred at once are ten tries as well.
+            transaction.change(delete(failures).where(failures.c.at < at - 2 * LOCK_SECONDS))
+            row = {"failure_id": secrets.token_hex(16), "study_id": study_id, "name_key": key, "at": at}
+            transaction.insert(failures, row)
         theirs = select(raters).where(raters.c.study_id == study_id, raters.c.name_key == key)
         with self._database.reading() as transaction:
             rows = transaction.rows(theirs)
@@ -299,7 +288,7 @@ class People:
         if not password_is(password, stored=stored):
             return None
         with self._database.writing(study_lock(study_id)) as transaction:
-            forget_failures(transaction, study_id, key)
+            transaction.change(delete(failures).where(failures.c.study_id == study_id, failures.c.name_key == key))
             return enter(transaction, theirs.where(raters.c.password == stored), at=at)
 
     def locked_out(self, study_id: str, name: str, *, at: float) -> bool:

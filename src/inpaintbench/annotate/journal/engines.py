@@ -46,34 +46,6 @@ def make_private(path: Path) -> None:
         raise InputError(f"journal {str(path)!r} cannot be opened: {error.strerror}") from error
 
 
-def expect_sqlite(path: Path) -> None:
-    """Make sure that a file is empty or a SQLite database, before anything is written to it.
-
-    Raises:
-        InputError: it is something else, or cannot be read.
-    """
-    try:
-        is_file = path.is_file()
-        with path.open("rb") if is_file else io.BytesIO() as file:
-            begins = file.read(len(_MAGIC))
-    except OSError as error:
-        raise InputError(f"journal {str(path)!r} cannot be read: {error.strerror}") from error
-    if not is_file or begins not in (b"", _MAGIC):
-        raise InputError(f"{str(path)!r} is no journal but something else (not a database); name another file")
-
-
-def warn_of_network(path: Path) -> None:
-    """Warn where ``path`` lies on a file system that other machines write too, as far as Linux tells."""
-    with suppress(OSError):
-        kind = file_system(path.resolve(), mounts=_MOUNTS.read_text(errors="replace"))
-        if is_network(kind):
-            warnings.warn(
-                f"journal {str(path)!r} lies on a network file system ({kind}), where SQLite can lose answers: "
-                "put it on a local disk, or use PostgreSQL",
-                stacklevel=2,
-            )
-
-
 def file_system(path: Path, *, mounts: str) -> str | None:
     """The type of the file system that holds ``path`` (absolute), by the text of ``/proc/mounts``; None where none does."""
     held: tuple[int, str | None] = (-1, None)
@@ -231,24 +203,38 @@ def open_sqlite(path: Path) -> Engine:
         InputError: it cannot be made or opened, or is something else.
     """
     make_private(path)
-    expect_sqlite(path)
-    warn_of_network(path)
+    try:
+        is_file = path.is_file()
+        with path.open("rb") if is_file else io.BytesIO() as file:
+            begins = file.read(len(_MAGIC))
+    except OSError as error:
+        raise InputError(f"journal {str(path)!r} cannot be read: {error.strerror}") from error
+    if not is_file or begins not in (b"", _MAGIC):
+        raise InputError(f"{str(path)!r} is no journal but something else (not a database); name another file")
+    with suppress(OSError):  # only Linux tells
+        kind = file_system(path.resolve(), mounts=_MOUNTS.read_text(errors="replace"))
+        if is_network(kind):
+            warnings.warn(
+                f"journal {str(path)!r} lies on a network file system ({kind}), where SQLite can lose answers: "
+                "put it on a local disk, or use PostgreSQL",
+                stacklevel=2,
+            )
     engine = create_engine(
         URL.create("sqlite", database=str(path)), hide_parameters=True, pool_size=8, max_overflow=-1,
         connect_args={"timeout": PATIENCE_SECONDS},
     )  # fmt: skip
-    event.listen(engine, "connect", _set_up_sqlite)
+
+    @event.listens_for(engine, "connect")
+    def set_up(connection: sqlite3.Connection, _record: Any) -> None:
+        # Transactions are begun and ended by statements; the driver would begin them by rules of its own.
+        connection.isolation_level = None
+        _log_ahead(connection)
+        # FULL: a commit waits for the disk. fullfsync: on macOS too. recursive_triggers: REPLACE counts as a deletion.
+        # secure_delete: what is erased is overwritten.
+        for setting in ("synchronous=FULL", "fullfsync=ON", "foreign_keys=ON", "recursive_triggers=ON", "secure_delete=ON"):
+            connection.execute(f"PRAGMA {setting}")
+
     return engine
-
-
-def _set_up_sqlite(connection: sqlite3.Connection, _record: Any) -> None:
-    # Transactions are begun and ended by statements; the driver would begin them by rules of its own.
-    connection.isolation_level = None
-    _log_ahead(connection)
-    # FULL: a commit waits for the disk. fullfsync: on macOS too. recursive_triggers: REPLACE counts as a deletion.
-    # secure_delete: what is erased is overwritten.
-    for setting in ("synchronous=FULL", "fullfsync=ON", "foreign_keys=ON", "recursive_triggers=ON", "secure_delete=ON"):
-        connection.execute(f"PRAGMA {setting}")
 
 
 def _log_ahead(connection: sqlite3.Connection) -> None:
@@ -274,8 +260,18 @@ def open_postgres(url: URL) -> Engine:
         InputError: a parameter of the URL is not known, or its driver is not installed.
         MissingExtraError: pg8000 is not installed.
     """
-    is_pg8000 = url.get_driver_name() == "pg8000"
-    arguments = _pg8000_arguments(url) if is_pg8000 else {}
+    is_pg8000, arguments = url.get_driver_name() == "pg8000", dict[str, Any]()
+    if is_pg8000:
+        if strange := sorted(set(url.query) - {"sslmode", "unix_sock"}):
+            raise InputError(f"the journal's URL has a parameter {strange[0]!r}; known are sslmode and unix_sock")
+        mode = str(url.query.get("sslmode", "prefer"))
+        # Unless told otherwise the connection is encrypted when the server can.
+        modes: dict[str, Any] = {"disable": False, "prefer": None, "require": True, "verify-full": True}
+        if mode not in modes:
+            raise InputError(f"sslmode {mode!r} of the journal's URL is not one of {', '.join(modes)}")
+        encryption = ssl.create_default_context() if mode == "verify-full" else modes[mode]
+        arguments = {"ssl_context": encryption, "timeout": _SILENCE_SECONDS}
+        arguments |= {"unix_sock": url.query["unix_sock"]} if "unix_sock" in url.query else {}
     try:
         # AUTOCOMMIT: transactions are begun and ended by statements, which takes pg8000 a third of the messages.
         engine = create_engine(
@@ -286,35 +282,18 @@ def open_postgres(url: URL) -> Engine:
         if is_pg8000:
             raise MissingExtraError("a journal in PostgreSQL", "postgres") from error
         raise InputError(f"the driver of {url.drivername} is not installed; postgresql:// uses pg8000") from error
-    event.listen(engine, "connect", _set_up_postgres)
+
+    @event.listens_for(engine, "connect")
+    def set_up(connection: Any, _record: Any) -> None:
+        cursor = connection.cursor()
+        cursor.execute(f"SET lock_timeout = '{PATIENCE_SECONDS}s'")
+        cursor.execute(f"SET idle_in_transaction_session_timeout = '{_SILENCE_SECONDS}s'")
+        # Where the server's default is off, a commit would not wait for the disk.
+        off = "current_setting('synchronous_commit') = 'off'"
+        cursor.execute(f"SELECT set_config('synchronous_commit', 'on', false) WHERE {off}")  # nosec B608 - our own text
+        cursor.close()
+
     return engine
-
-
-def _set_up_postgres(connection: Any, _record: Any) -> None:
-    cursor = connection.cursor()
-    cursor.execute(f"SET lock_timeout = '{PATIENCE_SECONDS}s'")
-    cursor.execute(f"SET idle_in_transaction_session_timeout = '{_SILENCE_SECONDS}s'")
-    # Where the server's default is off, a commit would not wait for the disk.
-    cursor.execute("SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'")
-    cursor.close()
-
-
-def _pg8000_arguments(url: URL) -> dict[str, Any]:
-    """Arguments of pg8000 by ``?sslmode=`` and ``?unix_sock=``; without them the connection is encrypted when the server can."""
-    strange = sorted(set(url.query) - {"sslmode", "unix_sock"})
-    if strange:
-        raise InputError(f"the journal's URL has a parameter {strange[0]!r}; known are sslmode and unix_sock")
-    socket = {"unix_sock": url.query["unix_sock"]} if "unix_sock" in url.query else {}
-    return {"ssl_context": _encryption(url.query.get("sslmode", "prefer")), "timeout": _SILENCE_SECONDS, **socket}
-
-
-def _encryption(mode: object) -> Any:
-    if mode == "verify-full":
-        return ssl.create_default_context()
-    modes = {"disable": False, "prefer": None, "require": True}
-    if mode not in modes:
-        raise InputError(f"sslmode {mode!r} of the journal's URL is not one of disable, prefer, require, verify-full")
-    return modes[str(mode)]
 
 
 # Files in the study's folder: its journal, or where its answers lie instead.

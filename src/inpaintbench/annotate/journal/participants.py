@@ -10,7 +10,7 @@ import hmac
 import json
 import re
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -83,22 +83,34 @@ class Participants:
         self._database = journal.database
 
     def arrive(self, study_id: str, arrival: Arrival, *, at: float) -> Session | None:
-        """A session for whoever came: the same rater whatever their session at the platform; None once they have withdrawn."""
+        """A session for whoever came: the same rater whatever their session at the platform; None once they have withdrawn.
+
+        The study's secret is made by the first arrival.
+
+        Raises:
+            Closed: the secret was deleted.
+        """
+        newest = {"session": arrival.session, "study": arrival.study, "submit_to": arrival.submit_to}
         with self._database.writing(study_lock(study_id)) as transaction:
-            key = _external_key(transaction, study_id, arrival)
-            mine = (participants.c.study_id == study_id) & (participants.c.external_key == key)
-            rows = transaction.rows(select(participants.c.rater_id).where(mine))
-            newest = {"session": arrival.session, "study": arrival.study, "submit_to": arrival.submit_to}
-            if not rows:
-                rater_id = _new_rater(transaction, study_id, at=at)
-                row = {"platform": arrival.platform, "participant": arrival.participant, **newest, "arrived_at": at}
-                ours = {"study_id": study_id, "external_key": key, "rater_id": rater_id}
-                transaction.insert(participants, {**ours, **row})
-            elif rows[0].rater_id is None:
+            secret = _secret(transaction, study_id)
+            if secret is None:
+                secret = fresh_secret()
+                transaction.insert(study_keys, {"study_id": study_id, "secret": secret})
+            row = _row_of(transaction, study_id, arrival)
+            if row is not None and row.rater_id is None:
                 return None
-            else:
-                rater_id = rows[0].rater_id
+            key = _hidden(secret, arrival)
+            if row is not None:
+                rater_id = str(row.rater_id)
+                mine = (participants.c.study_id == study_id) & (participants.c.external_key == key)
                 transaction.change(update(participants).where(mine).values(**newest))
+            else:
+                rater_id, name = secrets.token_hex(8), _pseudonym(transaction, study_id)
+                ours = {"study_id": study_id, "rater_id": rater_id}
+                called = {"name": name, "name_key": name.casefold(), "role": "rater", "created_at": at}
+                transaction.insert(raters, {**ours, **called})
+                said = {"platform": arrival.platform, "participant": arrival.participant, **newest, "arrived_at": at}
+                transaction.insert(participants, {**ours, "external_key": key, **said})
             return enter(transaction, select(raters).where(of_rater(raters, study_id, rater_id)), at=at)
 
     def has_come(self, study_id: str, arrival: Arrival) -> bool:
@@ -189,19 +201,6 @@ class Participants:
                     transaction.connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
-def _external_key(transaction: Transaction, study_id: str, arrival: Arrival) -> str:
-    """Key under which a person is known; the study's secret is made by the first arrival.
-
-    Raises:
-        Closed: the secret was deleted.
-    """
-    secret = _secret(transaction, study_id)
-    if secret is None:
-        secret = fresh_secret()
-        transaction.insert(study_keys, {"study_id": study_id, "secret": secret})
-    return _hidden(secret, arrival)
-
-
 def _row_of(transaction: Transaction, study_id: str, arrival: Arrival) -> Row[Any] | None:
     """The row of a person; None where they never came."""
     secret = _secret(transaction, study_id)
@@ -227,16 +226,6 @@ def _hidden(secret: str, arrival: Arrival) -> str:
 
 class Closed(Exception):
     """The study takes nobody any more."""
-
-
-def _new_rater(transaction: Transaction, study_id: str, *, at: float) -> str:
-    name = _pseudonym(transaction, study_id)
-    row: Mapping[str, Any] = {
-        "study_id": study_id, "rater_id": secrets.token_hex(8), "name": name, "name_key": name.casefold(), "role": "rater",
-        "created_at": at,
-    }  # fmt: skip
-    transaction.insert(raters, row)
-    return str(row["rater_id"])
 
 
 def _pseudonym(transaction: Transaction, study_id: str) -> str:

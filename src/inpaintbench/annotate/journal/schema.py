@@ -7,7 +7,7 @@ while the tables go on.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from sqlalchemy import MetaData, create_engine, inspect, select, text
 
@@ -92,24 +92,8 @@ versions, studies, events, raters, invitations, sessions, failures, participants
 CONTENTS = tuple(table for table in METADATA.sorted_tables if table not in (versions, snapshots))
 _LATEST = select(versions.c.version).order_by(versions.c.version.desc()).limit(1)
 
-_NEVER_CHANGED_SQLITE = tuple(
-    f"CREATE TRIGGER events_no_{change} BEFORE {change} ON events BEGIN SELECT RAISE(ABORT, 'events are never changed'); END"
-    for change in ("update", "delete")
-)
 
-_NEVER_CHANGED_POSTGRES = (
-    """
-    CREATE FUNCTION events_never_changed() RETURNS trigger LANGUAGE plpgsql AS $$
-    BEGIN RAISE EXCEPTION 'events are never changed' USING ERRCODE = 'integrity_constraint_violation'; END $$
-    """,
-    """
-    CREATE TRIGGER events_never_changed BEFORE UPDATE OR DELETE OR TRUNCATE ON events
-    FOR EACH STATEMENT EXECUTE FUNCTION events_never_changed()
-    """,
-)
-
-_JUDGEMENTS = """
-CREATE VIEW judgements AS
+_STANDING = """
 SELECT answers.study_id, answers.seq, answers.at, answers.rater_id, answers.submission_id, {task_id} AS task_id,
     {choice} AS choice, {seconds} AS seconds, answers.body
 FROM events AS answers
@@ -117,70 +101,61 @@ WHERE answers.kind = 'answer' AND NOT EXISTS (
     SELECT 1 FROM events AS undone WHERE undone.study_id = answers.study_id AND undone.undoes = answers.submission_id
 )
 """
-
-
-def _version_1(transaction: Transaction) -> None:
-    """Events, people, and the rule that no event is ever changed."""
-    rules = _NEVER_CHANGED_POSTGRES if transaction.is_postgres else _NEVER_CHANGED_SQLITE
-    for statement in (*_TABLES.split(";"), *rules):
-        transaction.change(text(statement))
-
-
-def _version_2(transaction: Transaction) -> None:
-    """The view ``judgements``: answers that were not taken back, for people with tools that read SQL."""
-    if transaction.is_postgres:
-        fields = {field: f"answers.body::json ->> '{field}'" for field in ("task_id", "choice")}
-        seconds = "CAST(answers.body::json ->> 'seconds' AS DOUBLE PRECISION)"
-    else:
-        fields = {field: f"json_extract(answers.body, '$.{field}')" for field in ("task_id", "choice")}
-        seconds = "json_extract(answers.body, '$.seconds')"
-    transaction.change(text(_JUDGEMENTS.format(**fields, seconds=seconds)))
-
-
-_COUNTED = """
+_COUNTED = f"""
 CREATE VIEW judgements AS
 WITH excluded AS (
-    SELECT study_id, rater_id, {submission} AS submission
-    FROM events WHERE kind IN ('exclude', 'include') GROUP BY study_id, rater_id, {submission}
+    SELECT study_id, rater_id, {{submission}} AS submission
+    FROM events WHERE kind IN ('exclude', 'include') GROUP BY study_id, rater_id, {{submission}}
     HAVING MAX(CASE kind WHEN 'exclude' THEN seq ELSE 0 END) > MAX(CASE kind WHEN 'include' THEN seq ELSE 0 END)
 )
-SELECT answers.study_id, answers.seq, answers.at, answers.rater_id, answers.submission_id, {task_id} AS task_id,
-    {choice} AS choice, {seconds} AS seconds, answers.body
-FROM events AS answers
-WHERE answers.kind = 'answer' AND NOT EXISTS (
-    SELECT 1 FROM events AS undone WHERE undone.study_id = answers.study_id AND undone.undoes = answers.submission_id
-)
+{_STANDING}
 AND (answers.study_id, answers.rater_id) NOT IN (SELECT study_id, rater_id FROM excluded WHERE submission IS NULL)
 AND (answers.study_id, answers.submission_id) NOT IN (SELECT study_id, submission FROM excluded WHERE submission IS NOT NULL)
 """
+# Where bodies are read within the database: SQLite, and PostgreSQL.
+_FIELDS = (
+    {"task_id": "json_extract(answers.body, '$.task_id')", "choice": "json_extract(answers.body, '$.choice')",
+     "seconds": "json_extract(answers.body, '$.seconds')", "submission": "json_extract(events.body, '$.submission')"},
+    {"task_id": "answers.body::json ->> 'task_id'", "choice": "answers.body::json ->> 'choice'",
+     "seconds": "CAST(answers.body::json ->> 'seconds' AS DOUBLE PRECISION)", "submission": "events.body::json ->> 'submission'"},
+)  # fmt: skip
+# No event is ever changed.
+_NEVER_CHANGED = (
+    tuple(
+        f"CREATE TRIGGER events_no_{change} BEFORE {change} ON events BEGIN SELECT RAISE(ABORT, 'events are never changed'); END"
+        for change in ("update", "delete")
+    ),
+    (
+        """
+        CREATE FUNCTION events_never_changed() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN RAISE EXCEPTION 'events are never changed' USING ERRCODE = 'integrity_constraint_violation'; END $$
+        """,
+        """
+        CREATE TRIGGER events_never_changed BEFORE UPDATE OR DELETE OR TRUNCATE ON events
+        FOR EACH STATEMENT EXECUTE FUNCTION events_never_changed()
+        """,
+    ),
+)
 
 
-def _version_3(transaction: Transaction) -> None:
-    """The view ``judgements`` without what is excluded."""
-    if transaction.is_postgres:
-        fields = {field: f"answers.body::json ->> '{field}'" for field in ("task_id", "choice")}
-        fields["seconds"] = "CAST(answers.body::json ->> 'seconds' AS DOUBLE PRECISION)"
-        fields["submission"] = "events.body::json ->> 'submission'"
-    else:
-        fields = {field: f"json_extract(answers.body, '$.{field}')" for field in ("task_id", "choice", "seconds")}
-        fields["submission"] = "json_extract(events.body, '$.submission')"
-    transaction.change(text("DROP VIEW judgements"))
-    transaction.change(text(_COUNTED.format(**fields)))
+def _step(sqlite: Sequence[str], postgres: Sequence[str]) -> Callable[[Transaction], None]:
+    def run(transaction: Transaction) -> None:
+        for statement in postgres if transaction.is_postgres else sqlite:
+            transaction.change(text(statement))
+
+    return run
 
 
-def _version_4(transaction: Transaction) -> None:
-    """People and free words apart from the events."""
-    for statement in _PERSONAL.split(";"):
-        transaction.change(text(statement))
-
-
-def _version_5(transaction: Transaction) -> None:
-    """Snapshots of the folded state."""
-    transaction.change(text(_SNAPSHOTS.format(bytes="BYTEA" if transaction.is_postgres else "BLOB")))
-
-
-# The step at place n leads to version n + 1.
-STEPS: tuple[Callable[[Transaction], None], ...] = (_version_1, _version_2, _version_3, _version_4, _version_5)
+# The step at place n leads to version n + 1: events, people, and the rule that no event is ever changed; the view `judgements`,
+# answers that were not taken back, for people with tools that read SQL; that view without what is excluded; people and free words
+# apart from the events; snapshots of the folded state.
+STEPS: tuple[Callable[[Transaction], None], ...] = (
+    _step((*_TABLES.split(";"), *_NEVER_CHANGED[0]), (*_TABLES.split(";"), *_NEVER_CHANGED[1])),
+    _step(*([f"CREATE VIEW judgements AS {_STANDING.format(**fields)}"] for fields in _FIELDS)),
+    _step(*(["DROP VIEW judgements", _COUNTED.format(**fields)] for fields in _FIELDS)),
+    _step(_PERSONAL.split(";"), _PERSONAL.split(";")),
+    _step([_SNAPSHOTS.format(bytes="BLOB")], [_SNAPSHOTS.format(bytes="BYTEA")]),
+)
 
 
 def migrate(database: Database) -> None:

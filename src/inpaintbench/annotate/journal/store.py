@@ -1,4 +1,7 @@
-"""The journal: what people did in a study, in the order it was stored, never changed and never lost."""
+"""The journal: what people did in a study, in the order it was stored, never changed and never lost; and its backups.
+
+A backup is a journal as one file: made while people answer, checked, and read by ``Journal`` like any other.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +9,24 @@ import hashlib
 import json
 import math
 import secrets
+import sqlite3
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, get_args
 
 import orjson
-from sqlalchemy import URL, Insert, Row, bindparam, delete, func, select, update
+from sqlalchemy import URL, Insert, Row, bindparam, delete, func, select, text, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from inpaintbench.annotate.journal.database import Database, RuleBroken, Transaction
-from inpaintbench.annotate.journal.schema import events, migrate, snapshots, studies, words
+from inpaintbench.annotate.journal.engines import check, parse_url, seal, snapshot, written_whole
+from inpaintbench.annotate.journal.schema import CONTENTS, events, migrate, snapshots, studies, words
 from inpaintbench.annotate.records import Event, Kind
-from inpaintbench.errors import InpaintBenchError, InputError
+from inpaintbench.errors import InpaintBenchError, InputError, WorkspaceError
 from inpaintbench.types import canonical_json
 
 _KINDS = frozenset(get_args(Kind))
@@ -63,10 +69,8 @@ class AlreadyThere(InpaintBenchError):
     """
 
     def __init__(self, field: str, value: str) -> None:
-        what = {"submission_id": "submission", "lease_id": "an answer or a skip of lease", "undoes": "an undo of submission"}[
-            field
-        ]
-        super().__init__(f"the journal already holds {what} {value!r}")
+        whats = {"submission_id": "submission", "lease_id": "an answer or a skip of lease", "undoes": "an undo of submission"}
+        super().__init__(f"the journal already holds {whats[field]} {value!r}")
         self.field = field
 
 
@@ -264,7 +268,12 @@ class Writer:
         ids = {column: _id(body.get(field), name=field) for field, column in _ID_FIELDS.get(kind, {}).items()}
         event = {"study_id": self._study_id, "at": float(at), "kind": kind, "rater_id": _id(rater_id, name="rater_id")}
         kept, said = _apart(body) if ids.get("submission_id") else (body, {})
-        row = {**event, "body": _json(kept), **columns, **ids}
+        try:
+            for value in texts_of(kept):
+                _text(value, name="the body of an event")
+            row = {**event, "body": canonical_json(kept), **columns, **ids}
+        except (TypeError, ValueError, RecursionError) as error:
+            raise InputError(f"the body of an event must be plain data with finite numbers: {error}") from error
         ours = {"study_id": self._study_id, "submission_id": ids.get("submission_id")}
         return row, [{**ours, "part": part, **spoken} for part, spoken in said.items()]
 
@@ -295,20 +304,15 @@ def _events(transaction: Transaction, study_id: str, rows: Sequence[Row[Any]]) -
     """The events of rows, with the free words that were not erased."""
     bodies = [orjson.loads(row[-1]) for row in rows]
     if spoken := [body for body in bodies if _WORDS in body]:
-        _speak(transaction, study_id, spoken)
+        said: dict[str, list[Mapping[str, Any]]] = {}
+        theirs = select(words).where(words.c.study_id == study_id)
+        if len(spoken) <= _FEW:
+            theirs = theirs.where(words.c.submission_id.in_([body["submission_id"] for body in spoken]))
+        for row in transaction.rows(theirs):
+            said.setdefault(row.submission_id, []).append({"part": row.part, "text": row.text})
+        for body in spoken:
+            _whole(body, said.get(body["submission_id"], ()))
     return [Event._make((*row[:4], body)) for row, body in zip(rows, bodies, strict=True)]
-
-
-def _speak(transaction: Transaction, study_id: str, spoken: Sequence[dict[str, Any]]) -> None:
-    """Put words where they belong in bodies of which some lie apart."""
-    said: dict[str, list[Mapping[str, Any]]] = {}
-    theirs = select(words).where(words.c.study_id == study_id)
-    if len(spoken) <= _FEW:
-        theirs = theirs.where(words.c.submission_id.in_([body["submission_id"] for body in spoken]))
-    for row in transaction.rows(theirs):
-        said.setdefault(row.submission_id, []).append({"part": row.part, "text": row.text})
-    for body in spoken:
-        _whole(body, said.get(body["submission_id"], ()))
 
 
 def _apart(body: Mapping[str, Any]) -> tuple[Mapping[str, Any], dict[str, dict[str, str]]]:
@@ -319,8 +323,8 @@ def _apart(body: Mapping[str, Any]) -> tuple[Mapping[str, Any], dict[str, dict[s
         said["text"] = body["text"]
     if not said:
         return body, {}
-    for text in said.values():
-        _text(text, name="the body of an event")
+    for spoken in said.values():
+        _text(spoken, name="the body of an event")
     rows = {part: {"salt": secrets.token_hex(16), "text": text} for part, text in said.items()}
     kept = {
         **body,
@@ -356,15 +360,6 @@ def _text(value: str, *, name: str) -> str:
     return value
 
 
-def _json(body: Mapping[str, Any]) -> str:
-    try:
-        for value in texts_of(body):
-            _text(value, name="the body of an event")
-        return canonical_json(body)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise InputError(f"the body of an event must be plain data with finite numbers: {error}") from error
-
-
 def is_storable(text: str) -> bool:
     """Return whether a text holds neither NUL nor half of a surrogate pair.
 
@@ -384,3 +379,73 @@ def texts_of(value: object) -> Iterator[str]:
     elif isinstance(value, list | tuple):
         for inner in value:
             yield from texts_of(inner)
+
+
+def backup(journal: Journal, target: Path, *, replace: bool = False) -> None:
+    """Write everything committed so far to one SQLite file, while others go on writing; its owner alone may read it.
+
+    The file holds the state of one moment and was checked; it appears under its name when it is complete.
+
+    Raises:
+        InputError: ``target`` exists and is not to be replaced, or is a database in use.
+        WorkspaceError: the journal is damaged, or the file cannot be written.
+        JournalUnavailable: the database does not answer.
+    """
+    source = journal.database
+    if source.path:
+        snapshot(source.path, target, replace=replace)
+        return
+    with written_whole(target, replace=replace) as temporary:
+        with Journal(temporary) as copy, source.reading(one_moment=True) as read, copy.database.writing("backup") as write:
+            _copy_all(read, write)
+        seal(temporary)
+
+
+def restore(path: Path, url: str | Path | URL, *, study_id: str | None = None) -> None:
+    """Put everything of a backup into an empty database, in one transaction; the backup is not changed.
+
+    With ``study_id`` a backup without that study is refused.
+
+    Raises:
+        InputError: no backup there, not of the study, or the database is not empty.
+        WorkspaceError: the backup is damaged.
+        JournalUnavailable: the database does not answer.
+    """
+    if not path.is_file():
+        raise InputError(f"there is no backup {str(path)!r}")
+    try:
+        with closing(sqlite3.connect(path)) as connection:
+            check(connection, name=str(path))
+            is_journal = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'schema_version'").fetchone()
+    except sqlite3.Error as error:
+        raise WorkspaceError(f"backup {str(path)!r} cannot be read: {error}") from error
+    if not is_journal:
+        raise InputError(f"{str(path)!r} is no backup of a journal")
+    if parse_url(url) == parse_url(path):
+        raise InputError(f"{str(path)!r} cannot be restored into itself; name another database")
+    # A backup of an older version is migrated, and that is no reason to change it.
+    with tempfile.TemporaryDirectory(prefix="inpaintbench-restore-") as folder:
+        snapshot(path, Path(folder) / "journal.sqlite")
+        with Journal(Path(folder) / "journal.sqlite") as old:
+            held = old.studies()
+        if study_id is not None and study_id not in held:
+            others = ", ".join(map(repr, held.values())) or "none"
+            raise InputError(f"backup {str(path)!r} does not hold this study; the studies in it: {others}")
+        with (
+            Journal(Path(folder) / "journal.sqlite") as old, Journal(url) as new,
+            old.database.reading() as read, new.database.writing("restore") as write,
+        ):  # fmt: skip
+            if write.is_postgres:
+                # Writers of studies hold locks of their own; nothing is written before its study is there.
+                write.change(text("LOCK TABLE studies IN SHARE ROW EXCLUSIVE MODE"))
+            for table in CONTENTS:
+                if rows := write.rows(select(func.count()).select_from(table))[0][0]:
+                    name = new.database.name
+                    raise InputError(f"database {name!r} is not empty ({table.name}: {rows} rows); restore into a new one")
+            _copy_all(read, write)
+
+
+def _copy_all(read: Transaction, write: Transaction) -> None:
+    for table in CONTENTS:
+        for portion in read.portions(table):
+            write.insert_all(table, portion)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 import math
 from collections.abc import Iterable, Mapping
@@ -87,10 +86,14 @@ def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
         if suffix == ".parquet":
             write_parquet(path, pa.Table.from_pylist([dict(row) for row in rows], SCHEMA))
         elif suffix == ".csv":
-            write_atomically(path, _as_csv(rows).encode())
+            lines = _Lines()
+            writer = csv.writer(lines)  # its lines end in both signs: then it puts quotes around a lone carriage return
+            writer.writerow(SCHEMA.names)
+            writer.writerows([_cell(row[name]) for name in SCHEMA.names] for row in rows)
+            write_atomically(path, "".join(line.removesuffix("\r\n") + "\n" for line in lines).encode())
         else:
-            lines = (json.dumps({**row, "given": json.loads(row["given"])}, ensure_ascii=False) for row in rows)
-            write_atomically(path, "".join(f"{line}\n" for line in lines).encode())
+            told = (json.dumps({**row, "given": json.loads(row["given"])}, ensure_ascii=False) for row in rows)
+            write_atomically(path, "".join(f"{line}\n" for line in told).encode())
     except OSError as error:
         raise InputError(f"{str(path)!r} cannot be written: {error.strerror}") from error
 
@@ -105,32 +108,14 @@ def read_rows(path: Path) -> list[Row]:
     return [Row(row.where, row.fields) for row in rows]
 
 
-class _UnixLines:
-    """Takes whole lines that end in ``\\r\\n`` and passes them on with ``\\n``."""
-
-    def __init__(self, sink: io.StringIO) -> None:
-        self._sink = sink
-
-    def write(self, line: str) -> None:
-        self._sink.write(line.removesuffix("\r\n") + "\n")
-
-
-def _as_csv(rows: Iterable[Mapping[str, Any]]) -> str:
-    sink = io.StringIO()
-    writer = csv.writer(_UnixLines(sink))  # lines that end in both make it put quotes around a lone carriage return
-    writer.writerow(SCHEMA.names)
-    for row in rows:
-        writer.writerow([_cell(row[name]) for name in SCHEMA.names])
-    return sink.getvalue()
-
-
-# What a text that a spreadsheet takes for a formula begins with, and the sign that guards it.
-_GUARDED = (*table_files.FORMULA, "'")
+class _Lines(list[str]):
+    write = list.append
 
 
 def _cell(value: Any) -> str:
     if isinstance(value, str):
-        return f"'{value}" if value.startswith(_GUARDED) else value
+        # What a spreadsheet takes for a formula is guarded, and so is the sign that guards it.
+        return f"'{value}" if value.startswith((*table_files.FORMULA, "'")) else value
     if value is None:
         return ""
     if isinstance(value, list | tuple):

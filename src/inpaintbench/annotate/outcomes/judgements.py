@@ -20,7 +20,7 @@ from inpaintbench.table_files import csv_text
 from inpaintbench.types import canonical_json, content_id
 
 if TYPE_CHECKING:
-    from inpaintbench.annotate.journal import Journal, Writer
+    from inpaintbench.annotate.journal import Journal
     from inpaintbench.annotate.records import Submission, Vote
 
 # Judgements stored in one transaction, so that raters who are at work need not wait for long.
@@ -54,15 +54,9 @@ class Imported:
 
 
 def export_judgements(
-    study: Study,
-    votes: Sequence[Vote],
-    path: Path,
-    *,
-    names: Mapping[str, str] | None = None,
-    media: str = "",
-    skips: Sequence[Submission] = (),
-    gold: bool = False,
-) -> int:
+    study: Study, votes: Sequence[Vote], path: Path, *, names: Mapping[str, str] | None = None, media: str = "",
+    skips: Sequence[Submission] = (), gold: bool = False,
+) -> int:  # fmt: skip
     """Write one row an answer that stands, of gold tasks and repeats too, to a ``.parquet``, ``.csv`` or ``.jsonl`` file.
 
     A ``.json`` file is that of ``label_studio``, with all tasks.
@@ -87,14 +81,15 @@ def export_judgements(
     called = {rater_id: known.get(rater_id, f"rater-{number:03}") for number, rater_id in enumerate(order, 1)}
     if path.suffix == SUFFIX:
         return write_tasks(study, votes, path, called=called, media=media, skips=skips, gold=gold)
-    write_rows(path, (_row(vote, study_id=study.study_id, rater=called[vote.rater_id]) for vote in votes))
+    own = [name for name in SCHEMA.names if name not in ("study_id", "rater")]
+
+    def row(vote: Vote) -> dict[str, Any]:
+        texts = {"study_id": study.study_id, "rater": called[vote.rater_id], "given": _given(tuple(vote.given.items()))}
+        lists = {"candidates": list(vote.candidates), "shown": list(vote.shown)}
+        return {name: getattr(vote, name) for name in own} | texts | lists
+
+    write_rows(path, map(row, votes))
     return len(votes)
-
-
-def _row(vote: Vote, *, study_id: str, rater: str) -> dict[str, Any]:
-    own = {name: getattr(vote, name) for name in SCHEMA.names if name not in ("study_id", "rater")}
-    texts = {"study_id": study_id, "rater": rater, "given": _given(tuple(vote.given.items()))}
-    return own | texts | {"candidates": list(vote.candidates), "shown": list(vote.shown)}
 
 
 @lru_cache(maxsize=4096)
@@ -122,7 +117,14 @@ def import_judgements(path: Path, study: Study, journal: Journal, *, at: float) 
     stored = 0
     for start in range(0, len(judged), _AT_ONCE):
         with journal.writing(study.study_id) as writer:
-            stored += sum(_store(writer, judgement) for judgement in judged[start : start + _AT_ONCE])
+            for one in judged[start : start + _AT_ONCE]:
+                before = writer.submitted(one.answer["submission_id"])
+                if before is not None:
+                    _same(Judged("the journal", before.rater_id, before.at, {}, before.body), one)
+                    continue
+                writer.append("lease", one.rater_id, one.lease, at=one.at)
+                writer.append("answer", one.rater_id, one.answer, at=one.at)
+                stored += 1
     return Imported(stored, len(judged) - stored, annotations.cancelled, annotations.truths)
 
 
@@ -167,54 +169,47 @@ def _annotations(path: Path, study: Study) -> Annotations:
 
 def _all_judged(rows: Sequence[Row], study: Study, *, at: float) -> list[Judged]:
     seen: Counter[tuple[str, str]] = Counter()
-    tasks = _Tasks(study)
+    by_subject: dict[tuple[str, str], list[StudyTask]] = {}
+    for task in study.tasks:
+        by_subject.setdefault((task.question, task.subject_id), []).append(task)
     judged: dict[str, Judged] = {}
     for row in rows:
         try:
-            judgement = _judged(row, study, tasks, seen, at=at)
+            judgement = _judged(row, study, _task_of(row, study, by_subject), seen, at=at)
         except InputError as error:
             raise InputError(f"{row.where}: {error}") from error
         _same(judged.setdefault(judgement.answer["submission_id"], judgement), judgement)
     return list(judged.values())
 
 
-class _Tasks:
-    """Finds the task that a row is about."""
-
-    def __init__(self, study: Study) -> None:
-        self._by_id = study.task_of
-        self._by_subject: dict[tuple[str, str], list[StudyTask]] = {}
-        for task in study.tasks:
-            self._by_subject.setdefault((task.question, task.subject_id), []).append(task)
-
-    def of(self, row: Row) -> StudyTask:
-        if "task_id" in row.fields:
-            tasks = [self._by_id[row.fields["task_id"]]] if row.fields["task_id"] in self._by_id else []
-        else:
-            tasks = self._by_subject.get((str(row.value("question")), _subject(row)), [])
-        candidates = row.names("candidates") or row.names("shown")
-        tasks = [task for task in tasks if not candidates or sorted(candidates) == sorted(task.candidates)]
-        named = {name: row.fields[name] for name in ("task_id", "question", "subject_id", "subject") if name in row.fields}
-        if not tasks:
-            about = f" about {', '.join(candidates)}" if candidates else ""
-            raise InputError(f"the study has no task with {named}{about}")
-        able = [task for task in tasks if row.text("choice") in task.candidates] or tasks
-        if len(able) > 1:
-            shown = " or ".join("|".join(task.candidates) for task in able[:3])
-            raise InputError(f"{len(able)} tasks have {named}; say in a column candidates which was shown, such as {shown}")
-        return able[0]
-
-
-def _subject(row: Row) -> str:
-    """The clip or item, under the name that ``export`` gives it, or that of gold files."""
-    return str(row.fields["subject"] if "subject_id" not in row.fields and "subject" in row.fields else row.value("subject_id"))
-
-
-def _judged(row: Row, study: Study, tasks: _Tasks, seen: Counter[tuple[str, str]], *, at: float) -> Judged:
+def _task_of(row: Row, study: Study, by_subject: Mapping[tuple[str, str], Sequence[StudyTask]]) -> StudyTask:
+    """The task that a row of this study is about."""
     fields = row.fields
     if fields.get("study_id", study.study_id) != study.study_id:
         raise InputError(f"the row is of study {fields['study_id']}, not of {study.study_id}; without that column it is taken")
-    task = tasks.of(row)
+    tasks: Sequence[StudyTask]
+    if "task_id" in fields:
+        tasks = [study.task_of[fields["task_id"]]] if fields["task_id"] in study.task_of else []
+    else:
+        question = str(row.value("question"))
+        # The clip or item, under the name that `export` gives it, or that of gold files.
+        given = fields["subject"] if "subject_id" not in fields and "subject" in fields else row.value("subject_id")
+        tasks = by_subject.get((question, str(given)), [])
+    candidates = row.names("candidates") or row.names("shown")
+    tasks = [task for task in tasks if not candidates or sorted(candidates) == sorted(task.candidates)]
+    named = {name: fields[name] for name in ("task_id", "question", "subject_id", "subject") if name in fields}
+    if not tasks:
+        about = f" about {', '.join(candidates)}" if candidates else ""
+        raise InputError(f"the study has no task with {named}{about}")
+    able = [task for task in tasks if row.text("choice") in task.candidates] or tasks
+    if len(able) > 1:
+        shown = " or ".join("|".join(task.candidates) for task in able[:3])
+        raise InputError(f"{len(able)} tasks have {named}; say in a column candidates which was shown, such as {shown}")
+    return able[0]
+
+
+def _judged(row: Row, study: Study, task: StudyTask, seen: Counter[tuple[str, str]], *, at: float) -> Judged:
+    fields = row.fields
     rater_id = _id(fields.get("rater_id") or row.value("rater"), name="rater_id")
     seen[rater_id, task.task_id] += 1
     number = seen[rater_id, task.task_id]
@@ -225,17 +220,17 @@ def _judged(row: Row, study: Study, tasks: _Tasks, seen: Counter[tuple[str, str]
         raise InputError(f"shown were {', '.join(shown)}, the task has {', '.join(task.candidates)}")
     given, choice = _answered(row, study, task, shown or task.candidates)
     when = row.number("at") if "at" in fields else at
-    lease_id = content_id("lease", submission_id)
+    suggestion = fields.get("suggestion_shown", "hidden")
+    if suggestion not in get_args(SuggestionShown):
+        raise InputError(f"suggestion_shown is {suggestion!r}, choose from {', '.join(get_args(SuggestionShown))}")
+    ids = {"lease_id": content_id("lease", submission_id), "task_id": task.task_id}
     purpose: Purpose = "repeat" if number > 1 or fields.get("purpose") == "repeat" else "gold" if task.gold else "vote"
-    lease = {
-        "lease_id": lease_id, "task_id": task.task_id, "shown": list(shown), "purpose": purpose, "expires_at": when,
-    }  # fmt: skip
+    lease = {**ids, "shown": list(shown), "purpose": purpose, "expires_at": when}
     answer = {
-        "submission_id": submission_id, "lease_id": lease_id, "task_id": task.task_id, "given": given, "choice": choice,
+        "submission_id": submission_id, **ids, "given": given, "choice": choice,
         "seconds": row.number("seconds") if "seconds" in fields else None,
         "watched_frames": None, "dropped_frames": None, "plays": None,
-        "stuttered": fields.get("stuttered") in (True, "true", "True", "TRUE", "1"),
-        "suggestion_shown": _suggestion_shown(fields.get("suggestion_shown", "hidden")),
+        "stuttered": fields.get("stuttered") in (True, "true", "True", "TRUE", "1"), "suggestion_shown": str(suggestion),
     }  # fmt: skip
     return Judged(row.where, rater_id, when, lease, answer)
 
@@ -245,12 +240,6 @@ def _id(value: Any, *, name: str) -> str:
     if len(text) > _ID_LIMIT or not text.isprintable():
         raise InputError(f"{name} is {text[:40]!r}, at most {_ID_LIMIT} printable characters can be stored")
     return text
-
-
-def _suggestion_shown(value: Any) -> str:
-    if value not in (known := get_args(SuggestionShown)):
-        raise InputError(f"suggestion_shown is {value!r}, choose from {', '.join(known)}")
-    return str(value)
 
 
 def _answered(row: Row, study: Study, task: StudyTask, shown: Sequence[str]) -> tuple[dict[str, str], str]:
@@ -274,17 +263,6 @@ def _answered(row: Row, study: Study, task: StudyTask, shown: Sequence[str]) -> 
     if stated not in (None, choice):
         raise InputError(f"the choice is {stated!r}, but what was given means {choice!r}")
     return given, choice
-
-
-def _store(writer: Writer, judgement: Judged) -> bool:
-    """Return whether it was new."""
-    before = writer.submitted(judgement.answer["submission_id"])
-    if before is not None:
-        _same(Judged("the journal", before.rater_id, before.at, {}, before.body), judgement)
-        return False
-    writer.append("lease", judgement.rater_id, judgement.lease, at=judgement.at)
-    writer.append("answer", judgement.rater_id, judgement.answer, at=judgement.at)
-    return True
 
 
 def _same(before: Judged, now: Judged) -> None:

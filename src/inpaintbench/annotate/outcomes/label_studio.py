@@ -56,15 +56,9 @@ class Annotations(NamedTuple):
 
 
 def write_tasks(
-    study: Study,
-    votes: Sequence[Vote],
-    path: Path,
-    *,
-    called: Mapping[str, str],
-    media: str = "",
-    skips: Sequence[Submission] = (),
-    gold: bool = False,
-) -> int:
+    study: Study, votes: Sequence[Vote], path: Path, *, called: Mapping[str, str], media: str = "",
+    skips: Sequence[Submission] = (), gold: bool = False,
+) -> int:  # fmt: skip
     """Write all tasks, gold ones where they were answered, with the answers that stand; return how many answers they hold.
 
     Beside it, ``<name>-<question>.xml`` is the labelling interface of each question.
@@ -90,7 +84,15 @@ def write_tasks(
     numbers = {rater_id: number for number, rater_id in enumerate(called, 1)}
     tasks = [
         {
-            "data": _data(study, task, media),
+            "data": {
+                "study_id": study.study_id,
+                "task_id": task.task_id,
+                "question": task.question,
+                "item": task.subject_id,
+                **({"caption": task.caption} if task.caption else {}),
+                **({"prompt": task.prompt} if task.prompt else {}),
+                **{player: f"{media}{name}" for player, name in names_of(study, task).items()},
+            },
             "annotations": [
                 *(_truth(study, task, answer) for answer in (task.gold if gold else ())),
                 *(_annotation(study, task, vote, called, numbers) for vote in by_task.get(task.task_id, ())),
@@ -109,15 +111,6 @@ def write_tasks(
     except OSError as error:
         raise InputError(f"{str(path)!r} cannot be written: {error.strerror}") from error
     return sum(map(len, by_task.values()))
-
-
-def _data(study: Study, task: StudyTask, media: str) -> dict[str, Any]:
-    data = {"study_id": study.study_id, "task_id": task.task_id, "question": task.question, "item": task.subject_id}
-    if task.caption:
-        data["caption"] = task.caption
-    if task.prompt:
-        data["prompt"] = task.prompt
-    return {**data, **{player: f"{media}{name}" for player, name in names_of(study, task).items()}}
 
 
 def names_of(study: Study, task: StudyTask) -> dict[str, str]:
@@ -285,7 +278,8 @@ def _fields(
     own: Mapping[str, Any] = next(
         (entry["meta"]["inpaintbench"] for entry in annotation["result"] if "inpaintbench" in entry.get("meta", {})), {}
     )
-    rater = own.get("rater") or f"ls:{_who(annotation['completed_by'])}"
+    by = annotation["completed_by"] if not own.get("rater") else None
+    rater = own.get("rater") or f"ls:{by.get('email') or by['id'] if isinstance(by, Mapping) else by}"
     mark = annotation.get("unique_id") or annotation.get("id") or annotation.get("created_at")
     fields: dict[str, Any] = {
         "rater": rater,
@@ -324,7 +318,3 @@ def _placed(given: Mapping[str, str], order: tuple[str, ...], shown: tuple[str, 
         return {"candidates": list(order), "choice": methods.get(part, given[part])}
     moved = {part: f"{_PLACE}{shown.index(method)}" for part, method in methods.items()}
     return {"shown": list(shown), "given": {**given, **moved}}
-
-
-def _who(completed_by: Any) -> Any:
-    return completed_by.get("email") or completed_by["id"] if isinstance(completed_by, Mapping) else completed_by

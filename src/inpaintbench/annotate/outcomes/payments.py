@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from inpaintbench.annotate.crowd import Crowd, Outcome, PlatformName
 from inpaintbench.annotate.desk.attendance import timed_out
 from inpaintbench.annotate.desk.state import State
-from inpaintbench.annotate.records import Exclusion, RaterRecord, Share, Visit
+from inpaintbench.annotate.records import RaterRecord, Share, Visit
 from inpaintbench.pages.words import count
 from inpaintbench.table_files import FORMULA, csv_text
 
@@ -68,16 +68,27 @@ def payments(state: State, crowd: Crowd, people: Mapping[str, Participant], *, n
         now: seconds since 1970.
     """
     rows = []
+    decision: Decision
     for rater_id, participant in people.items():
         record = state.rater(rater_id)
         visit = record.visit or Visit(participant.arrived_at)
-        code = crowd.code(visit.outcome) if visit.outcome is not None else ""
-        where, decision = _standing(visit, crowd, now=now)
+        where, decision, code = "working", "wait", ""
+        if visit.outcome is not None:
+            where, decision = visit.outcome.replace("_", " "), _DECISIONS[visit.outcome]
+            code = crowd.code(visit.outcome)
+        elif visit.consented_at is None or timed_out(visit, crowd, now=now):
+            where, decision = "not begun" if visit.consented_at is None else "timed out", "none"
         gold, end = record.accuracy(), visit.ended_at or record.last_seen
         minutes = None if visit.consented_at is None or end is None else round((end - visit.consented_at) / _SECONDS, 1)
         message = _message(where, record, gold)
         if visit.outcome == "failed_checks" and not (record.reread and record.paused(state.study.file.checks)):
-            decision, message = _cut_short(state.excluded(rater_id))
+            # Their part ended because they were excluded; pay where that was taken back.
+            exclusion = state.excluded(rater_id)
+            decision = "pay" if exclusion is None else "refuse"
+            message = "The study ended early for this person, which was taken back later: the answers up to then count."
+            if exclusion is not None:
+                message = "Thank you for taking part. The study ended early in this submission, since its answers were excluded "
+                message += f"for the following reason: {exclusion.reason}"
         rows.append(
             Payment(
                 participant.name, participant.arrival.session, participant.arrival.participant, where, decision, code,
@@ -86,14 +97,6 @@ def payments(state: State, crowd: Crowd, people: Mapping[str, Participant], *, n
             )
         )  # fmt: skip
     return rows
-
-
-def _standing(visit: Visit, crowd: Crowd, *, now: float) -> tuple[str, Decision]:
-    if visit.outcome is not None:
-        return visit.outcome.replace("_", " "), _DECISIONS[visit.outcome]
-    if visit.consented_at is None:
-        return "not begun", "none"
-    return ("timed out", "none") if timed_out(visit, crowd, now=now) else ("working", "wait")
 
 
 def _message(where: str, record: RaterRecord, gold: Share) -> str:
@@ -115,16 +118,6 @@ def _message(where: str, record: RaterRecord, gold: Share) -> str:
     return sentences.get(where, where)
 
 
-def _cut_short(exclusion: Exclusion | None) -> tuple[Decision, str]:
-    """Decision and sentence of somebody whose part ended because they were excluded; pay where that was taken back."""
-    if exclusion is None:
-        return "pay", "The study ended early for this person, which was taken back later: the answers up to then count."
-    return "refuse", (
-        "Thank you for taking part. The study ended early in this submission, since its answers were excluded for the "
-        f"following reason: {exclusion.reason}"
-    )
-
-
 def as_csv(rows: list[Payment], platform: PlatformName) -> str:
     """The rows as CSV in the form that the platform's owners work with; those of ``link`` have all that is known.
 
@@ -132,24 +125,19 @@ def as_csv(rows: list[Payment], platform: PlatformName) -> str:
     ``X`` under ``Approve`` or the reason under ``Reject``; who was screened out is approved, as nothing less can be paid.
     Cells that a spreadsheet would run as a formula get a ``'`` in front.
     """
-    if platform not in _HEADS:
-        head, lines = [field.name for field in fields(Payment)], [list(asdict(row).values()) for row in rows]
-    else:
-        head, lines = [*_HEADS[platform]], [_line(row, platform) for row in rows if row.decision in _ASKED]
-    return csv_text([head, *([_cell(value) for value in line] for line in lines)])
-
-
-def _line(row: Payment, platform: PlatformName) -> list[object]:
-    """The cells of a platform's table, as in ``_HEADS``."""
-    ids = (row.submission_id, row.participant_id)
-    if platform == "prolific":
-        return [*ids, _ASKED[row.decision], row.code, "FAILED_CHECK" if row.decision == "refuse" else "", row.message]
-    if platform == "connect":
-        return [*ids, _ASKED[row.decision], row.message]
-    feedback = row.message[:_FEEDBACK_LIMIT]
-    return [row.study_id, *ids, *(("", feedback) if row.decision == "refuse" else ("X", "")), feedback]
-
-
-def _cell(value: object) -> str:
-    text = "" if value is None else str(value)
-    return f"'{text}" if text.startswith(FORMULA) else text
+    lines: list[Sequence[object]] = [_HEADS.get(platform) or [field.name for field in fields(Payment)]]
+    for row in rows:
+        ids, message, refused = (row.submission_id, row.participant_id), row.message, row.decision == "refuse"
+        feedback = message[:_FEEDBACK_LIMIT]
+        if platform not in _HEADS:
+            lines.append(list(asdict(row).values()))
+        elif row.decision not in _ASKED:
+            continue
+        elif platform == "prolific":
+            lines.append([*ids, _ASKED[row.decision], row.code, "FAILED_CHECK" if refused else "", message])
+        elif platform == "connect":
+            lines.append([*ids, _ASKED[row.decision], message])
+        else:
+            lines.append([row.study_id, *ids, *(("", feedback) if refused else ("X", "")), feedback])
+    cells = [["" if cell is None else str(cell) for cell in line] for line in lines]
+    return csv_text([f"'{cell}" if cell.startswith(FORMULA) else cell for cell in line] for line in cells)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from inpaintbench.annotate.outcomes.resolve import PRODUCER, overlapping
-from inpaintbench.annotate.questions.base import Kind, Question
-from inpaintbench.annotate.questions.of_methods import BOTH_BAD, TIE
+from inpaintbench.annotate.questions.leaves import BOTH_BAD, TIE
 from inpaintbench.annotate.records import Vote, first_votes
 from inpaintbench.annotate.study import Study, StudyTask
 from inpaintbench.errors import InputError
@@ -23,8 +22,6 @@ VERSION = "2"
 Key = tuple[str, str, str]
 # The candidates of one task of the item, and choice -> votes.
 Heard = tuple[tuple[str, ...], Counter[str]]
-# Value, why there is none, and the counts.
-Measured = tuple[float | None, str | None, Plain]
 
 
 def preferences(study: Study, votes: Iterable[Vote]) -> list[Score]:
@@ -115,14 +112,33 @@ def write_preferences(
 def _score(study: Study, key: Key, heard: Sequence[Heard]) -> Score:
     label, method, item_id = key
     question = study.question_of[label]
-    value, reason, details = _MEASURES[question.kind](question, method, heard)
+    value, reason = None, None
+    details: Plain
+    if question.kind == "pair":
+        details = _pairs(method, heard)
+        compared = details["votes"] - details["both_bad"]
+        reason = None if compared else f"both bad in all {details['votes']} votes"
+        value = (details["wins"] + details["ties"] / 2) / compared if compared else None
+    elif question.kind == "best":
+        chosen, of = sum(choices[method] for _, choices in heard), sum(choices.total() for _, choices in heard)
+        value, details = (chosen / of if of else None), {"chosen": chosen, "of": of}
+    else:
+        answers = sum((choices for _, choices in heard), Counter[str]())
+        numbers = {choice: value for choice in answers if (value := question.number(choice)) is not None}
+        votes = sum(answers[choice] for choice in numbers)
+        words = f"the answers to {question.name!r} are words, and none is said to be good"
+        reason = None if votes else "no vote is sure" if question.ends() else words
+        value = sum(number * answers[choice] for choice, number in numbers.items()) / votes if votes else None
+        given = dict(sorted(answers.items()))
+        details = {"votes": answers.total(), "grades" if question.kind == "grade" else "answers": given}
     if not any(choices for _, choices in heard):
         reason = "no votes yet"
     fingerprint = content_id(study.study_id, VERSION)
     return Score(method, item_id, METRIC, REGION, protocol_of(label), fingerprint, value, reason, details)
 
 
-def _of_pairs(_question: Question, method: str, heard: Sequence[Heard]) -> Measured:
+def _pairs(method: str, heard: Sequence[Heard]) -> Plain:
+    """How a method did against each other one that it was compared with, and against all of them."""
     against = {}
     for candidates, choices in heard:
         (other,) = (name for name in candidates if name != method)
@@ -131,29 +147,4 @@ def _of_pairs(_question: Question, method: str, heard: Sequence[Heard]) -> Measu
                 "wins": choices[method], "losses": choices[other], "ties": choices[TIE], "both_bad": choices[BOTH_BAD],
             }  # fmt: skip
     total = {name: sum(of[name] for of in against.values()) for name in ("wins", "losses", "ties", "both_bad")}
-    votes = sum(total.values())
-    details: Plain = {"votes": votes, **total, "against": dict(sorted(against.items()))}
-    compared = votes - total["both_bad"]
-    if not compared:
-        return None, f"both bad in all {votes} votes", details
-    return (total["wins"] + total["ties"] / 2) / compared, None, details
-
-
-def _of_sets(_question: Question, method: str, heard: Sequence[Heard]) -> Measured:
-    chosen, of = sum(choices[method] for _, choices in heard), sum(choices.total() for _, choices in heard)
-    return (chosen / of if of else None), None, {"chosen": chosen, "of": of}
-
-
-def _of_numbers(question: Question, _method: str, heard: Sequence[Heard]) -> Measured:
-    answers = sum((choices for _, choices in heard), Counter[str]())
-    numbers = {choice: value for choice in answers if (value := question.number(choice)) is not None}
-    votes = sum(answers[choice] for choice in numbers)
-    mean = sum(value * answers[choice] for choice, value in numbers.items()) / votes if votes else None
-    lacking = "no vote is sure" if question.ends() else f"the answers to {question.name!r} are words, and none is said to be good"
-    details = {"votes": answers.total(), "grades" if question.kind == "grade" else "answers": dict(sorted(answers.items()))}
-    return mean, None if votes else lacking, details
-
-
-_MEASURES: Mapping[Kind, Callable[[Question, str, Sequence[Heard]], Measured]] = {
-    "pair": _of_pairs, "best": _of_sets, "grade": _of_numbers, "share": _of_numbers, "label": _of_numbers,
-}  # fmt: skip
+    return {"votes": sum(total.values()), **total, "against": dict(sorted(against.items()))}

@@ -18,6 +18,7 @@ import statistics
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -33,8 +34,6 @@ from inpaintbench.workspace import Workspace
 PRODUCER = "annotate"
 # Reason of answers that gold gives, without a vote.
 KNOWN = "known beforehand"
-# Table -> its records, and the field that tells rows of one subject apart.
-_RECORDS: Mapping[str, tuple[type[Any], str]] = {"attributes": (Attribute, "name"), "answers": (Answer, "question")}
 
 
 @dataclass(frozen=True)
@@ -110,14 +109,9 @@ class Older:
 
 
 def overlapping(
-    workspace: Workspace,
-    table: str,
-    record: type[Any],
-    rows: Sequence[Any],
-    *,
-    own: Collection[str],
+    workspace: Workspace, table: str, record: type[Any], rows: Sequence[Any], *, own: Collection[str],
     key: Callable[[Any], Hashable],
-) -> list[Older]:
+) -> list[Older]:  # fmt: skip
     """Steps of other studies that have rows about the same as ``rows``, in order of their names.
 
     Args:
@@ -175,48 +169,44 @@ def labels(study: Study, votes: Iterable[Vote], *, least_agreement: float = 0.5)
         heard = of_task.get(task.task_id, [])
         if heard or len(task.gold) == 1:
             verdict = _main_verdict(study, task, heard, least_agreement)
-            answers.append(_answer(study, task, heard, verdict))
+            question = study.question_of[task.question]
+            said = (verdict.reason, question.reasons(verdict.answer, [vote.given for vote in heard]))
+            reason = "; ".join(filter(None, said)) or None
+            answers.append(Answer(task.subject_id, task.question, verdict.answer, reason, verdict.votes, verdict.agreement))
             attributes += _attributes(study, task, heard, verdict, least_agreement)
             against_gold[task.question] += verdict.against_gold
-            unsure[task.question] += verdict.answer in study.question_of[task.question].unsure
+            unsure[task.question] += verdict.answer in question.unsure
         else:
             unanswered[task.question] += 1
     return Resolved(tuple(attributes), tuple(answers), unanswered, against_gold, unsure)
 
 
-def _answer(study: Study, task: StudyTask, votes: Sequence[Vote], verdict: Verdict) -> Answer:
-    reasons = study.question_of[task.question].reasons(verdict.answer, [vote.given for vote in votes])
-    reason = "; ".join(filter(None, (verdict.reason, reasons))) or None
-    return Answer(task.subject_id, task.question, verdict.answer, reason, verdict.votes, verdict.agreement)
-
-
 def _attributes(
     study: Study, task: StudyTask, votes: Sequence[Vote], of_main: Verdict, least_agreement: float
 ) -> list[Attribute]:
-    question = study.question_of[task.question]
+    question, spec = study.question_of[task.question], study.spec_of[task.question]
     main = question.parts()[0].name
+    # Where a study asks the same question under several names, attributes of the others have theirs at the end.
+    alone = sum(other.leaf == spec.leaf for other in study.file.questions) == 1
     rows = []
-    for part, name in question.attributes.items():
+    for part, attribute in question.attributes.items():
         if part == main:
             verdict = of_main
         elif given := [vote.given[part] for vote in votes if part in vote.given]:
             verdict = _verdict(question, part, given, least_agreement)
         else:
             verdict = Verdict(None, "nobody said; only the main answer is known", 0, None)
-        rows.append(_attribute(task.subject_id, _name(study, task, name), verdict, question))
+        name = attribute if alone or spec.label == spec.leaf else f"{attribute}_{spec.label}"
+        value: str | float | None = verdict.answer
+        reason = verdict.reason if value is None else None
+        if verdict.answer in question.unsure:
+            counted_votes = f"by {verdict.agreement:.0%} of {verdict.votes} votes" if verdict.agreement is not None else KNOWN
+            value, reason = None, f"{verdict.answer} {counted_votes}"
+        elif verdict.answer is not None and question.kind != "label":
+            counts_as = question.number(verdict.answer)
+            value = verdict.answer if counts_as is None else counts_as
+        rows.append(Attribute(task.subject_id, name, value, reason, PRODUCER, question.version))
     return rows
-
-
-def _attribute(subject_id: str, name: str, verdict: Verdict, question: Question) -> Attribute:
-    answer, reason = verdict.answer, verdict.reason
-    if answer in question.unsure:
-        counted_votes = f"by {verdict.agreement:.0%} of {verdict.votes} votes" if verdict.agreement is not None else KNOWN
-        answer, reason = None, f"{answer} {counted_votes}"
-    if answer is None:
-        return Attribute(subject_id, name, None, reason, PRODUCER, question.version)
-    counts_as = None if question.kind == "label" else question.number(answer)
-    value = answer if counts_as is None else counts_as
-    return Attribute(subject_id, name, value, None, PRODUCER, question.version)
 
 
 def _verdict(question: Question, part: str, choices: Sequence[str], least_agreement: float) -> Verdict:
@@ -265,13 +255,6 @@ def _right_answer(study: Study, task: StudyTask, answer: str) -> str | None:
     return numbers[nearest] if steps_off <= task.tolerance else None
 
 
-def _name(study: Study, task: StudyTask, attribute: str) -> str:
-    """``attribute``, unless the study asks the same question under several names: then the others have theirs at the end."""
-    spec = study.spec_of[task.question]
-    alone = sum(other.leaf == spec.leaf for other in study.file.questions) == 1
-    return attribute if alone or spec.label == spec.leaf else f"{attribute}_{spec.label}"
-
-
 def step_of(study: Study) -> str:
     """Name of the step that writes a study's labels: by its id, as studies can be renamed."""
     return f"{PRODUCER}.{study.study_id}"
@@ -289,20 +272,21 @@ def write_labels(workspace: Workspace, resolved: Resolved, study: Study, *, over
     Raises:
         InputError: another study has answered the same about a clip, and ``override`` is false.
     """
-    records: dict[str, Sequence[Any]] = {"attributes": resolved.attributes, "answers": resolved.answers}
+    # Table -> its rows, their record, and what tells rows of one subject apart.
+    tables: dict[str, tuple[Sequence[Any], type[Any], str]] = {
+        "attributes": (resolved.attributes, Attribute, "name"), "answers": (resolved.answers, Answer, "question"),
+    }  # fmt: skip
     own = step_of(study)
-    older = [(table, of_step) for table, rows in records.items() for of_step in _older(workspace, table, rows, own=own)]
+    older = []
+    for table, (rows, record, field) in tables.items():
+        about = attrgetter("subject_id", field)
+        older += [(table, of) for of in overlapping(workspace, table, record, rows, own={own}, key=about)]
     if older and not override:
         raise InputError(
             f"study {older[0][1].step.removeprefix(f'{PRODUCER}.')} has answered the same about some of these clips; "
             f"resolve with --override to let this one count for them"
         )
     for table, of_step in older:
-        workspace.write_table(table, of_step.step, of_step.left, _RECORDS[table][0])
-    for table, rows in records.items():
-        workspace.write_table(table, own, rows, _RECORDS[table][0])
-
-
-def _older(workspace: Workspace, table: str, rows: Sequence[Any], *, own: str) -> list[Older]:
-    record, field = _RECORDS[table]
-    return overlapping(workspace, table, record, rows, own={own}, key=lambda row: (row.subject_id, getattr(row, field)))
+        workspace.write_table(table, of_step.step, of_step.left, tables[table][1])
+    for table, (rows, record, _) in tables.items():
+        workspace.write_table(table, own, rows, record)

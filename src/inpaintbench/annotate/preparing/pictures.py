@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import cv2
 import numpy as np
@@ -93,29 +93,23 @@ def layout(count: int, *, width: int, height: int, largest_side: int) -> Grid:
     Raises:
         InputError: so many that nothing is left of them.
     """
-    grids = [_grid(count, columns, width=width, height=height, largest_side=largest_side) for columns in range(1, count + 1)]
-    best = min(grids, key=lambda grid: (-round(grid.scale, 6), round(_cost(grid), 6), grid.columns))
+    grids = []
+    for columns in range(1, count + 1):
+        most = (_down(MOST_WIDTH // columns, _BLOCK), _down(MOST_HEIGHT // math.ceil(count / columns), _BLOCK))
+        scale = min(1.0, _down(largest_side, 2) / max(width, height), most[0] / width, most[1] / height)
+        shrunk = (max(2, _down(int(width * scale + 1e-6), 2)), max(2, _down(int(height * scale + 1e-6), 2)))
+        grids.append(Grid(count, columns, (width, height) if scale == 1 else shrunk, scale))
+
+    def cost(grid: Grid) -> float:
+        """Return how far a sheet is from 16:9, and how much of it is empty; both in logarithms."""
+        wide, high = grid.size
+        far = abs(math.log(wide / high / _WIDE)) if high and wide else math.inf
+        return far + math.log(grid.columns * grid.rows / grid.count)
+
+    best = min(grids, key=lambda grid: (-round(grid.scale, 6), round(cost(grid), 6), grid.columns))
     if best.size[0] > MOST_WIDTH or best.size[1] > MOST_HEIGHT:
         raise InputError(f"{count} players of {width}x{height} do not fit into one picture of {MOST_WIDTH}x{MOST_HEIGHT}")
     return best
-
-
-def _grid(count: int, columns: int, *, width: int, height: int, largest_side: int) -> Grid:
-    rows = math.ceil(count / columns)
-    most = (_down(MOST_WIDTH // columns, _BLOCK), _down(MOST_HEIGHT // rows, _BLOCK))
-    side = _down(largest_side, 2)
-    scale = min(1.0, side / max(width, height), most[0] / width, most[1] / height)
-    if scale == 1:
-        return Grid(count, columns, (width, height), scale)
-    picture = (max(2, _down(int(width * scale + 1e-6), 2)), max(2, _down(int(height * scale + 1e-6), 2)))
-    return Grid(count, columns, picture, scale)
-
-
-def _cost(grid: Grid) -> float:
-    """Return how far a sheet is from 16:9, and how much of it is empty; both in logarithms."""
-    width, height = grid.size
-    far = abs(math.log(width / height / _WIDE)) if height and width else math.inf
-    return far + math.log(grid.columns * grid.rows / grid.count)
 
 
 def _up(value: int, step: int) -> int:
@@ -144,14 +138,15 @@ def frames_of(path: Path | str, *, shape: Shape) -> Iterator[Picture]:
 
 def hole_of(path: Path | str, *, shape: Shape) -> Iterator[npt.NDArray[np.bool_]]:
     """Holes of ``video.read_hole``, ``bool[H, W]`` at a time, True = hole. Raises as ``frames_of``."""
-    holes = iter(video.read_hole(path)) if video.is_image(path) else (_levels(frame) > 127 for frame in whole(path))
-    return _exactly(holes, shape=shape)
+    if video.is_image(path):
+        return _exactly(iter(video.read_hole(path)), shape=shape)
 
+    def holes() -> Iterator[npt.NDArray[np.bool_]]:
+        for frame in whole(path):
+            plane = frame.planes[0]  # as coded: asking for a format would convert its range
+            yield np.frombuffer(plane, np.uint8).reshape(plane.height, plane.line_size)[:, : plane.width] > 127
 
-def _levels(frame: Any) -> npt.NDArray[np.uint8]:
-    """The first plane as coded: asking for a format would convert its range."""
-    plane = frame.planes[0]
-    return np.frombuffer(plane, np.uint8).reshape(plane.height, plane.line_size)[:, : plane.width]
+    return _exactly(holes(), shape=shape)
 
 
 def _exactly(pictures: Iterator[Array], *, shape: Shape) -> Iterator[Array]:
@@ -162,14 +157,10 @@ def _exactly(pictures: Iterator[Array], *, shape: Shape) -> Iterator[Array]:
         if picture.shape[:2] != (height, width):
             raise MediaError(f"it is {picture.shape[1]}x{picture.shape[0]}, not {width}x{height}")
         if count > frames:
-            raise MediaError(f"it has more than {_frames(frames)}")
+            raise MediaError(f"it has more than {frames} frame{'s' * (frames != 1)}")
         yield picture
     if count < frames:
-        raise MediaError(f"it has {_frames(count)}, not {frames}")
-
-
-def _frames(count: int) -> str:
-    return f"{count} {'frame' if count == 1 else 'frames'}"
+        raise MediaError(f"it has {count} frame{'s' * (count != 1)}, not {frames}")
 
 
 def outline(hole: npt.NDArray[np.bool_], *, size: tuple[int, int]) -> Picture:

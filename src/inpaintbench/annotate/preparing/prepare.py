@@ -14,33 +14,16 @@ import os
 import shutil
 import uuid
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
-from typing import Any
 
 from inpaintbench import frozen
 from inpaintbench.annotate import study as studies
-from inpaintbench.annotate.crowd import Crowd, Qualify
+from inpaintbench.annotate.crowd import Qualify
+from inpaintbench.annotate.preparing import tasks as drafting
 from inpaintbench.annotate.preparing.proxies import Candidates, MadeProxy, making_step, making_task, proxy_id, read_runs, showable
 from inpaintbench.annotate.preparing.subjects import StudySubject, clip_subjects, drawn, fingerprints, item_subjects
-from inpaintbench.annotate.preparing.tasks import (
-    Draft,
-    Gold,
-    LeftOut,
-    check_questions,
-    draft,
-    finished,
-    left_out_table,
-    main_options,
-    read_gold,
-    speaks_of,
-    suggestions,
-    with_gold,
-)
-from inpaintbench.annotate.questions import QUESTIONS
 from inpaintbench.annotate.study import MANIFEST, PROXIES, Study, StudyFile, StudyTask
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.claims import too_few
@@ -63,13 +46,9 @@ def in_this_process(workspace: Workspace) -> LocalExecutor:
 
 
 def prepare(
-    file: StudyFile,
-    target: Path,
-    *,
-    executor_of: ExecutorOf = in_this_process,
-    answers_of: Callable[[str], int] | None = None,
+    file: StudyFile, target: Path, *, executor_of: ExecutorOf = in_this_process, answers_of: Callable[[str], int] | None = None,
     log: Callable[[str], None] | None = None,
-) -> Study:
+) -> Study:  # fmt: skip
     """Make the tasks and proxies of a study and write ``study.json``; what an earlier run has made is not made again.
 
     Args:
@@ -88,45 +67,60 @@ def prepare(
         WorkspaceError: ``target`` cannot be written, or another run is at it.
         RunError: the executor gave up.
     """
-    _check_folder(target)
-    world = _world(file)
-    answerable = check_questions(file, world.candidates.methods)
+    if target.exists() and not target.is_dir():
+        raise InputError(f"{str(target)!r} is a file; name a folder for the study")
+    for marker, what in (("workspace.json", "a workspace or a run"), (frozen.MANIFEST, "a frozen dataset")):
+        if (target / marker).exists():
+            raise InputError(f"{str(target)!r} is {what}; name a folder of its own for the study")
+    there, candidates, workspace = _world(file)
+    asked = drafting.check_questions(file, candidates.methods)
     qualify = file.crowd.qualify if file.crowd is not None else Qualify()
-    gold, training, test = (
-        read_gold(Path(path), subjects=world.subjects, asked=answerable) if path else []
-        for path in (file.checks.gold, qualify.training, qualify.test)
-    )
+    named = {"": file.checks.gold, "training": qualify.training, "test": qualify.test}
+    known = {use: drafting.read_gold(Path(path), subjects=there, asked=asked) if path else [] for use, path in named.items()}
     suggested = {
-        spec.label: suggestions(
-            world.workspace, world.subjects, attribute=spec.suggested_by, options=main_options(spec, shows="clip", methods=0)
+        spec.label: drafting.suggestions(
+            workspace, there, attribute=spec.suggested_by, options=drafting.main_options(spec, shows="clip", methods=0)
         )
         for spec in file.questions
-        if spec.suggested_by is not None and world.workspace is not None
+        if spec.suggested_by is not None and workspace is not None
     }
-    subjects = drawn(world.subjects, most=file.subjects.most, seed=file.seed)
+    subjects = drawn(there, most=file.subjects.most, seed=file.seed)
     with executor_of(Workspace(target / MAKING)) as executor:
-        candidates = showable(executor, world.candidates, subjects)
-        lines = [*gold, *training, *test]
-        drafts, left_out = draft(file, subjects, candidates, known=partial(speaks_of, lines, asked=answerable))
+        candidates = showable(executor, candidates, subjects)
+        drafts, left_out = drafting.draft(
+            file, subjects, candidates, gold=[line for lines in known.values() for line in lines], asked=asked
+        )
         rows, refused = _made(executor, file, drafts, candidates)
         proxies = {shown: row.proxy() for shown, row in rows.items()}
-        left_out += [LeftOut(task.question, *_shown(task), refused[_shown(task)]) for task in drafts if _shown(task) in refused]
-        tasks = finished(drafts, proxy_of={shown: proxy.name for shown, proxy in proxies.items()}, suggested=suggested)
-        _check_each_question(file, {task.question for task in tasks}, left_out)
-        known = with_gold(tasks, gold, asked=answerable)
-        known = with_gold(known, training, asked=answerable, use="training")
-        known = with_gold(known, test, asked=answerable, use="test")
-        _check_test(known, qualify)
+        left_out += [
+            drafting.LeftOut(task.question, *_shown(task), refused[_shown(task)]) for task in drafts if _shown(task) in refused
+        ]
+        plain = drafting.finished(drafts, proxy_of={shown: proxy.name for shown, proxy in proxies.items()}, suggested=suggested)
+        _check_tasks(file, plain, left_out)
+        tasks = plain
+        for use, lines in known.items():
+            tasks = drafting.with_gold(tasks, lines, asked=asked, use=use)  # type: ignore[arg-type]
+        tests = sum(task.use == "test" for task in tasks)
+        if qualify.right > tests:
+            raise InputError(
+                f"crowd.qualify.right is {qualify.right}, and the test has {count(tests, 'task')}, so nobody could pass; "
+                "its lines must be about items of the study, which `most` draws"
+            )
+        dataset = None if file.subjects.dataset is None else Path(file.subjects.dataset)
         study = Study(
-            study_id=studies.study_id(file, tuple(tasks)),
-            file=file,
-            tasks=tuple(known),
-            proxies={proxy.name: proxy for proxy in proxies.values()},
-            fingerprints=fingerprints(subjects, dataset=world.dataset),
-        )
-        _check_answers(study, target, answers_of)
+            studies.study_id(file, tuple(plain)), file, tuple(tasks), {proxy.name: proxy for proxy in proxies.values()},
+            fingerprints(subjects, dataset=dataset),
+        )  # fmt: skip
+        before = studies.load(target).study_id if answers_of is not None and (target / MANIFEST).exists() else study.study_id
+        if answers_of is not None and before != study.study_id and (answers := answers_of(before)):
+            raise InputError(
+                f"{str(target)!r} holds a study with {answers} answers, and this would make another study of it: other "
+                f"questions, subjects or pictures; prepare it in another folder"
+            )
         _publish(study, target, {proxies[shown].name: row for shown, row in rows.items()}, left_out)
-    _tell(log, left_out, study, {"": gold, "training": training, "test": test})
+    if log is not None:
+        for sentence in _told(left_out, study, known):
+            log(sentence)
     return study
 
 
@@ -136,50 +130,31 @@ _DECIDING_SECONDS = 6.0
 _USES: Mapping[str, str] = {"": "gold", "training": "practice", "test": "test"}
 
 
-@dataclass(frozen=True)
-class _World:
+def _world(file: StudyFile) -> tuple[list[StudySubject], Candidates, Workspace | None]:
     """Everything that the study could look at."""
-
-    subjects: list[StudySubject]
-    candidates: Candidates
-    workspace: Workspace | None = None
-    dataset: Path | None = None
-
-
-def _world(file: StudyFile) -> _World:
     named = file.subjects
     if named.workspace is not None:
         try:
             workspace = Workspace(named.workspace, create=False)
         except WorkspaceError as error:
             raise InputError(f"the study's workspace cannot be used: {error}") from error
-        clips = clip_subjects(workspace, kept=named.clips == "kept", prompt=file.show.prompt)
-        return _World(clips, Candidates(), workspace=workspace)
+        return clip_subjects(workspace, kept=named.clips == "kept", prompt=file.show.prompt), Candidates(), workspace
     root = Path(str(named.dataset))
     subjects = item_subjects(frozen.load(root), root=root, slices=named.slices, prompt=file.show.prompt)
-    manifest = file_sha256(root / frozen.MANIFEST)
     methods = (*named.methods, *named.decoys) if named.methods else ()
-    candidates = read_runs(named.runs, methods=methods, dataset_sha256=manifest)
+    candidates = read_runs(named.runs, methods=methods, dataset_sha256=file_sha256(root / frozen.MANIFEST))
     for decoy in named.decoys:
         if decoy not in candidates.methods:
             raise InputError(f"subjects.decoys: {unknown_name('method', decoy, list(candidates.methods))}")
-    return _World(subjects, candidates, dataset=root)
+    return subjects, candidates, None
 
 
-def _check_folder(target: Path) -> None:
-    if target.exists() and not target.is_dir():
-        raise InputError(f"{str(target)!r} is a file; name a folder for the study")
-    for marker, what in (("workspace.json", "a workspace or a run"), (frozen.MANIFEST, "a frozen dataset")):
-        if (target / marker).exists():
-            raise InputError(f"{str(target)!r} is {what}; name a folder of its own for the study")
-
-
-def _shown(task: Draft) -> Shown:
+def _shown(task: drafting.Draft) -> Shown:
     return task.subject.subject_id, task.candidates
 
 
 def _made(
-    executor: Executor, file: StudyFile, drafts: Sequence[Draft], candidates: Candidates
+    executor: Executor, file: StudyFile, drafts: Sequence[drafting.Draft], candidates: Candidates
 ) -> tuple[dict[Shown, MadeProxy], dict[Shown, str]]:
     """A proxy for everything that any draft shows, or why there is none."""
     distinct = {_shown(task): task.subject for task in drafts}
@@ -193,107 +168,68 @@ def _made(
     return rows, {shown_of[row.subject_id]: row.reason for row in outcome.rejected}
 
 
-def _check_each_question(file: StudyFile, having_tasks: set[str], left_out: Sequence[LeftOut]) -> None:
-    for spec in file.questions:
-        if spec.label not in having_tasks:
-            reason = next(row.reason for row in left_out if row.question == spec.label)
-            raise InputError(f"question {spec.label!r} has no task left; of the first one: {reason}")
-
-
-def _check_answers(study: Study, target: Path, answers_of: Callable[[str], int] | None) -> None:
-    if answers_of is None or not (target / MANIFEST).exists():
-        return
-    before = studies.load(target).study_id
-    answers = answers_of(before) if before != study.study_id else 0
-    if answers:
-        raise InputError(
-            f"{str(target)!r} holds a study with {answers} answers, and this would make another study of it: other questions, "
-            f"subjects or pictures; prepare it in another folder"
-        )
-
-
-def _publish(study: Study, target: Path, rows: Mapping[str, MadeProxy], left_out: Sequence[LeftOut]) -> None:
+def _publish(study: Study, target: Path, rows: Mapping[str, MadeProxy], left_out: Sequence[drafting.LeftOut]) -> None:
     """New proxies, then the study, then away with what only the old one needed: at any moment a study is whole."""
     blobs, folder = Blobs(target / MAKING), target / PROXIES
     folder.mkdir(parents=True, exist_ok=True)
     for name, row in rows.items():
-        made = blobs.proved(row.blob)
-        if not (folder / name).is_file() or measured_sha256(folder / name) != measured_sha256(made):
-            _link(made, folder / name)
+        made, shown = blobs.proved(row.blob), folder / name
+        if shown.is_file() and measured_sha256(shown) == measured_sha256(made):
+            continue
+        temporary = folder / f".{name}.{uuid.uuid4().hex[:8]}.tmp"
+        try:
+            with suppress(OSError):  # without a second copy where the file system can
+                os.link(made, temporary)
+            if not temporary.exists():
+                shutil.copyfile(made, temporary)
+            temporary.replace(shown)
+        finally:
+            temporary.unlink(missing_ok=True)
     if left_out:
-        write_atomically(target / LEFT_OUT, left_out_table(left_out).encode())
+        write_atomically(target / LEFT_OUT, drafting.left_out_table(left_out).encode())
     else:
         (target / LEFT_OUT).unlink(missing_ok=True)
     studies.save(study, target)
-    _keep_only(folder.iterdir(), set(rows))
-    _keep_only((target / MAKING / "blobs").glob("*/*"), {row.blob for row in rows.values()})
-
-
-def _link(source: Path, target: Path) -> None:
-    """``target`` has the bytes of ``source``: without a second copy where the file system can."""
-    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.tmp")
-    try:
-        try:
-            os.link(source, temporary)
-        except OSError:
-            shutil.copyfile(source, temporary)
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _keep_only(paths: Any, names: set[str]) -> None:
-    for path in list(paths):
-        if path.name not in names:
+    kept = {*rows, *(row.blob for row in rows.values())}
+    for path in [*folder.iterdir(), *(target / MAKING / "blobs").glob("*/*")]:
+        if path.name not in kept:
             path.unlink()
 
 
-def _check_test(tasks: Sequence[StudyTask], qualify: Qualify) -> None:
-    asked = sum(task.use == "test" for task in tasks)
-    if qualify.right > asked:
-        raise InputError(
-            f"crowd.qualify.right is {qualify.right}, and the test has {count(asked, 'task')}, so nobody could pass; "
-            "its lines must be about items of the study, which `most` draws"
-        )
+def _check_tasks(file: StudyFile, tasks: Sequence[StudyTask], left_out: Sequence[drafting.LeftOut]) -> None:
+    having = {task.question for task in tasks}
+    for spec in file.questions:
+        if spec.label not in having:
+            reason = next(row.reason for row in left_out if row.question == spec.label)
+            raise InputError(f"question {spec.label!r} has no task left; of the first one: {reason}")
 
 
-def _tell(
-    log: Callable[[str], None] | None,
-    left_out: Sequence[LeftOut],
-    study: Study,
-    known: Mapping[str, Sequence[Gold]],
-) -> None:
-    if log is None:
-        return
+def _told(left_out: Sequence[drafting.LeftOut], study: Study, known: Mapping[str, Sequence[drafting.Gold]]) -> Iterator[str]:
+    """What was left out, which rules have nothing to do, where known answers went, and how many people it takes."""
     for (question, reason), many in Counter((row.question, row.reason) for row in left_out).most_common():
-        log(f"left out {count(many, 'task')} of {question!r}: {reason}")
-    asked = [task for task in study.tasks if QUESTIONS.get(study.spec_of[task.question].leaf).subject == "pair" and not task.gold]
-    if study.file.stop.kind == "stable_ranking" and (few := too_few(len({task.cluster for task in asked}))):
-        log(f"no order can be settled, so that every task is asked of all its raters: {few}")
-    if "failed_gold" in study.file.screening and not known[""]:
-        log("the screening rule failed_gold has nothing to look at: no known answers are named in gold under [checks]")
-    for use, lines in known.items():
-        if not lines:
-            continue
-        about = {(task.subject_id, task.question) for task in study.tasks if task.gold and task.use == use}
-        idle = [line for line in lines if (line.subject_id, line.question) not in about]
-        tasks = sum(bool(task.gold) and task.use == use for task in study.tasks)
-        log(f"{count(tasks, f'{_USES[use]} task')} from {count(len(lines), 'line')}")
-        if idle:
-            log(f"{count(len(idle), 'line')} of them about nothing that the study shows, first {idle[0].where}")
-    if study.file.crowd is not None:
-        log(_effort(study, study.file.crowd))
-
-
-def _effort(study: Study, crowd: Crowd) -> str:
-    """How many people a study takes, and for how long each: clips watched once, and some seconds to decide."""
+        yield f"left out {count(many, 'task')} of {question!r}: {reason}"
     ordinary = [task for task in study.tasks if not task.gold]
+    asked = {task.cluster for task in ordinary if study.question_of[task.question].subject == "pair"}
+    if study.file.stop.kind == "stable_ranking" and (few := too_few(len(asked))):
+        yield f"no order can be settled, so that every task is asked of all its raters: {few}"
+    if "failed_gold" in study.file.screening and not known[""]:
+        yield "the screening rule failed_gold has nothing to look at: no known answers are named in gold under [checks]"
+    for use, lines in known.items():
+        about = [(task.subject_id, task.question) for task in study.tasks if task.gold and task.use == use]
+        idle = [line for line in lines if (line.subject_id, line.question) not in about]
+        if lines:
+            yield f"{count(len(about), f'{_USES[use]} task')} from {count(len(lines), 'line')}"
+        if idle:
+            yield f"{count(len(idle), 'line')} of them about nothing that the study shows, first {idle[0].where}"
+    crowd, checks = study.file.crowd, study.file.checks
+    if crowd is None:
+        return
     needed = sum(study.spec_of[task.question].raters_per_task for task in ordinary)
     own = max(1, min(crowd.tasks_per_person, len(ordinary)))
     people = max([math.ceil(needed / own), *(study.spec_of[task.question].raters_per_task for task in ordinary)])
-    checks = study.file.checks
     share = checks.repeat_share + (checks.gold_share if any(task.gold and not task.use for task in study.tasks) else 0)
     tasks = own / (1 - share) + checks.warmup + sum(bool(task.use) for task in study.tasks)
+    # Clips are watched once, and then it takes some seconds to decide.
     seconds = sum(study.watch_seconds(task) for task in study.tasks) / len(study.tasks) + _DECIDING_SECONDS
     words = f"{count(needed, 'answer')} asked for: {people} people with {count(own, 'ordinary task')} each, about "
-    return f"{words}{math.ceil(tasks * seconds / 60)} min a person; places is {crowd.places}"
+    yield f"{words}{math.ceil(tasks * seconds / 60)} min a person; places is {crowd.places}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import islice, repeat
@@ -82,7 +82,14 @@ def read_runs(runs: Sequence[str], *, methods: Sequence[str], dataset_sha256: st
     failed: dict[Key, str] = {}
     run_of: dict[str, str] = {}
     for run in dict.fromkeys(runs):
-        workspace = _opened(run, dataset_sha256)
+        try:
+            workspace = Workspace(run, create=False)
+        except WorkspaceError as error:
+            raise InputError(f"run folder {run!r} cannot be used: {error}") from error
+        stopped(workspace)  # writes what a stopped run had finished; items that lack a prediction are told with the tasks
+        marker = workspace.path / _MARKER
+        if marker.exists() and marker.read_text().strip() != dataset_sha256:
+            raise InputError(f"run folder {run!r} holds predictions for another dataset, or for another state of this one")
         rows = workspace.table("predictions", Prediction)
         if not rows:
             raise InputError(f"run folder {run!r} holds no predictions; make them with `inpaintbench eval run`")
@@ -106,18 +113,6 @@ def read_runs(runs: Sequence[str], *, methods: Sequence[str], dataset_sha256: st
     )
 
 
-def _opened(run: str, dataset_sha256: str) -> Workspace:
-    try:
-        workspace = Workspace(run, create=False)
-    except WorkspaceError as error:
-        raise InputError(f"run folder {run!r} cannot be used: {error}") from error
-    stopped(workspace)  # writes what a stopped run had finished; items that lack a prediction are told with the tasks
-    marker = workspace.path / _MARKER
-    if marker.exists() and marker.read_text().strip() != dataset_sha256:
-        raise InputError(f"run folder {run!r} holds predictions for another dataset, or for another state of this one")
-    return workspace
-
-
 @dataclass(frozen=True)
 class Checked:
     """A prediction that decodes to the frames of its item."""
@@ -133,34 +128,30 @@ def showable(executor: Executor, candidates: Candidates, subjects: Sequence[Stud
     Raises:
         VerifyError: a file holds other bytes than were predicted.
     """
+    tasks, key_of = [], {}
     pairs = [(subject, (subject.subject_id, method)) for subject in subjects for method in candidates.methods]
-    for _, key in pairs:
-        if key in candidates.found and (path := Path(candidates.found[key].path)).is_file():
+    for subject, key in pairs:
+        if key not in candidates.found:
+            continue
+        path, shape, blob = Path(candidates.found[key].path), list(subject.shape), candidates.found[key].prediction.blob
+        if path.is_file():
             Blobs(path.parents[2]).proved(path.name, of=f"what {key[1]} predicted for item {key[0]!r}: ")
-    tasks = [_check(subject, candidates.found[key]) for subject, key in pairs if key in candidates.found]
+        prediction_id = content_id("prediction", *key)
+        key_of[prediction_id] = key
+        payload = {"prediction_id": prediction_id, "item_id": key[0], "method": key[1], "path": str(path), "shape": shape}
+        tasks.append(Task(prediction_id, content_id(blob, shape), payload, f"{key[1]}/{key[0]}"))
     step = Step(
         name="check_predictions", version="1", table="checked", record=Checked,
         function="inpaintbench.annotate.preparing.proxies:check_one", time_limit_seconds=_CHECK_LIMIT_SECONDS,
     )  # fmt: skip
     outcome = executor.run(step, tasks)
     good = {(row.item_id, row.method) for row in outcome.records}
-    key_of = {task.subject_id: (task.payload["item_id"], task.payload["method"]) for task in tasks}
     refused = {key_of[row.subject_id]: row.reason for row in outcome.rejected}
     return Candidates(
         candidates.methods,
         {key: candidate for key, candidate in candidates.found.items() if key in good},
         {**candidates.failed, **{key: f"what {key[1]} predicted cannot be shown: {reason}" for key, reason in refused.items()}},
     )
-
-
-def _check(subject: StudySubject, candidate: Candidate) -> Task:
-    row = candidate.prediction
-    prediction_id = content_id("prediction", row.item_id, row.method)
-    payload = {
-        "prediction_id": prediction_id, "item_id": row.item_id, "method": row.method, "path": candidate.path,
-        "shape": list(subject.shape),
-    }  # fmt: skip
-    return Task(prediction_id, content_id(row.blob, list(subject.shape)), payload, f"{row.method}/{row.item_id}")
 
 
 def check_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Checked]:  # noqa: ARG001 - what executors call
@@ -264,15 +255,28 @@ def make_proxy(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[MadeP
     frames, height, width = payload["shape"]
     order: list[Player] = [(role, label) for role, label in payload["players"]]
     grid = layout(len(order), width=width, height=height, largest_side=parameters["largest_side"])
-    kept: list[Luma] = []
-    sheets = (grid.sheet([shown[player] for player in order]) for shown in _shown(payload, grid))
+    made: list[Luma] = []
+
+    def sheets() -> Iterator[Picture]:
+        for shown in _shown(payload, grid):
+            sheet = grid.sheet([shown[player] for player in order])
+            if len(made) < _MEASURED_FRAMES:
+                made.append(_luma(sheet))
+            yield sheet
+
     try:
-        write = partial(write_sheets, sheets=_kept(sheets, kept), fps=payload["fps"], crf=CRF, key_every=KEY_EVERY)
+        write = partial(write_sheets, sheets=sheets(), fps=payload["fps"], crf=CRF, key_every=KEY_EVERY)
         blob, _ = blobs.put(video.suffix_for(frames), write)
     except MediaError as error:
         raise Rejected(f"its players cannot be made: {error}") from error
+    psnr_db = flicker = None
+    if not video.is_image(blobs.path(blob)):  # pictures lose nothing
+        kept = [_luma(frame.to_ndarray(format="rgb24")) for frame in islice(Decoder(blobs.path(blob)), len(made))]
+        loss = float(np.mean([np.mean((one.astype(np.float32) - other) ** 2) for one, other in zip(made, kept, strict=True)]))
+        psnr_db = None if not loss else round(10 * math.log10(255**2 / loss), 2)
+        flicker = None if len(made) < 3 else round(_flicker(kept) - _flicker(made), 4)
     tiles = canonical_json([asdict(tile) for tile in tiles_of(grid, order)])
-    return [MadeProxy(payload["proxy_id"], blob, frames, payload["fps"], *grid.size, tiles, *_loss(blobs.path(blob), kept))]
+    return [MadeProxy(payload["proxy_id"], blob, frames, payload["fps"], *grid.size, tiles, psnr_db, flicker)]
 
 
 def tiles_of(grid: Grid, order: Sequence[Player]) -> list[Tile]:
@@ -280,27 +284,9 @@ def tiles_of(grid: Grid, order: Sequence[Player]) -> list[Tile]:
     return [Tile(role, label, *grid.place(index), *grid.tile) for index, (role, label) in enumerate(order)]  # type: ignore[arg-type]
 
 
-def _kept(sheets: Iterator[Picture], kept: list[Luma]) -> Iterator[Picture]:
-    """Pass sheets on, and keep the luma of the first ones."""
-    for sheet in sheets:
-        if len(kept) < _MEASURED_FRAMES:
-            kept.append(_luma(sheet))
-        yield sheet
-
-
 def _luma(sheet: Picture) -> Luma:
     """``uint8[H, W]``."""
     return np.asarray(cv2.cvtColor(sheet, cv2.COLOR_RGB2YUV)[..., 0], np.uint8)
-
-
-def _loss(path: Path, made: Sequence[Luma]) -> tuple[float | None, float | None]:
-    """Return PSNR and added flicker of a proxy's first frames; (None, None) for pictures, which lose nothing."""
-    if video.is_image(path):
-        return None, None
-    shown = [_luma(frame.to_ndarray(format="rgb24")) for frame in islice(Decoder(path), len(made))]
-    error = float(np.mean([np.mean((one.astype(np.float32) - other) ** 2) for one, other in zip(made, shown, strict=True)]))
-    psnr_db = None if not error else round(10 * math.log10(255**2 / error), 2)
-    return psnr_db, None if len(made) < 3 else round(_flicker(shown) - _flicker(made), 4)
 
 
 def _flicker(frames: Sequence[Luma]) -> float:
@@ -316,22 +302,18 @@ def _shown(payload: Plain, grid: Grid) -> Iterator[Mapping[Player, Picture]]:
     """Frame by frame, every player's picture."""
     shape: Shape = tuple(payload["shape"])
     if "clip" in payload:
-        return ({("clip", None): frame} for frame in frames_of(proved_path(payload["clip"]), shape=shape))
-    return _of_item(payload, grid, shape)
-
-
-def _of_item(payload: Plain, grid: Grid, shape: Shape) -> Iterator[Mapping[Player, Picture]]:
+        for picture in frames_of(proved_path(payload["clip"]), shape=shape):
+            yield {("clip", None): picture}
+        return
     root, row, predictions = payload["root"], payload["row"], payload["predictions"]
     # Nobody has the truth of an unpaired clip, whose input is stored; few others store theirs.
     truths, inputs = (
         frames_of(frozen.proved(root, row, part).path, shape=shape) if row.get(f"{part}_file_name") else repeat(None, shape[0])
         for part in ("truth", "input")
     )
-    holes = (
-        hole_of(frozen.proved(root, row, "hole").path, shape=shape)
-        if frozen.has_hole(row)
-        else repeat(np.ones(shape[1:], np.bool_), shape[0])
-    )
+    holes: Iterable[npt.NDArray[np.bool_]] = repeat(np.ones(shape[1:], np.bool_), shape[0])
+    if frozen.has_hole(row):
+        holes = hole_of(frozen.proved(root, row, "hole").path, shape=shape)
     given = [frames_of(proved_path(prediction["path"]), shape=shape) for prediction in predictions.values()]
     for truth, corrupted, hole, *frames in zip(truths, inputs, holes, *given, strict=True):
         before = corrupted if corrupted is not None else frozen.filled(truth[None], hole[None], fill=row["fill"])[0]

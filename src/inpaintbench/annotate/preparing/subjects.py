@@ -13,7 +13,7 @@ from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.files import display_name, file_sha256
 from inpaintbench.tables import to_columns, to_records
-from inpaintbench.types import Attribute, Clip, Dataset, Plain, Selection, Source, content_id, item_rng
+from inpaintbench.types import Attribute, Clip, Dataset, Selection, Source, content_id, item_rng
 from inpaintbench.workspace import Workspace
 
 
@@ -61,20 +61,20 @@ def clip_subjects(workspace: Workspace, *, kept: bool, prompt: str | None = None
         raise InputError(f'no clip of {str(workspace.path)!r} is kept by its rules; choose clips = "all" to label every one')
     uri_of = {row.source_id: row.uri for row in workspace.table("sources", Source)}
     left.sort(key=lambda clip: (uri_of.get(clip.source_id, ""), clip.start_frame, clip.clip_id))
-    texts, sources = _texts(workspace, prompt), frozen.sources_of_clips(workspace, to_columns(left, Clip)).to_pylist()
-    subjects = [
-        _of_clip(clip, source, uri_of.get(clip.source_id, clip.source_id), workspace, texts)
-        for clip, source in zip(left, sources, strict=True)
-    ]
+    texts: dict[str, str] = {}
+    if prompt:
+        rows = to_records(workspace.columns("attributes", Attribute, where=("name", [prompt])), Attribute)
+        texts = {row.subject_id: str(row.value) for row in rows if row.value is not None}
+    subjects, sources = [], frozen.sources_of_clips(workspace, to_columns(left, Clip)).to_pylist()
+    for clip, source in zip(left, sources, strict=True):
+        uri = uri_of.get(clip.source_id, clip.source_id)
+        caption = _caption(uri, clip.start_frame, clip.end_frame, clip.fps, clip.frames)
+        subjects.append(StudySubject(
+            clip.clip_id, source, display_name(uri), caption, (clip.frames, clip.height, clip.width), clip.fps,
+            content_id("clip", clip.rgb_sha256, clip.fps), {"clip": str(workspace.blobs.path(clip.blob).resolve())},
+            file=clip.source_id, prompt=texts.get(clip.clip_id) or texts.get(clip.source_id, ""),
+        ))  # fmt: skip
     return _with_prompt(subjects, prompt)
-
-
-def _texts(workspace: Workspace, name: str | None) -> dict[str, str]:
-    """Subject -> an attribute of it, as text."""
-    if not name:
-        return {}
-    rows = to_records(workspace.columns("attributes", Attribute, where=("name", [name])), Attribute)
-    return {row.subject_id: str(row.value) for row in rows if row.value is not None}
 
 
 def _with_prompt(subjects: list[StudySubject], prompt: str | None) -> list[StudySubject]:
@@ -82,21 +82,6 @@ def _with_prompt(subjects: list[StudySubject], prompt: str | None) -> list[Study
     if prompt and not any(subject.prompt for subject in subjects):
         raise InputError(f"none of the {len(subjects)} subjects has an attribute {prompt!r} for raters to read")
     return subjects
-
-
-def _of_clip(clip: Clip, source: str, uri: str, workspace: Workspace, texts: Mapping[str, str]) -> StudySubject:
-    return StudySubject(
-        subject_id=clip.clip_id,
-        cluster=source,
-        file=clip.source_id,
-        name=display_name(uri),
-        caption=_caption(uri, clip.start_frame, clip.end_frame, clip.fps, clip.frames),
-        shape=(clip.frames, clip.height, clip.width),
-        fps=clip.fps,
-        content=content_id("clip", clip.rgb_sha256, clip.fps),
-        media={"clip": str(workspace.blobs.path(clip.blob).resolve())},
-        prompt=texts.get(clip.clip_id) or texts.get(clip.source_id, ""),
-    )
 
 
 def item_subjects(dataset: Dataset, *, root: Path, slices: Sequence[str], prompt: str | None = None) -> list[StudySubject]:
@@ -119,36 +104,22 @@ def item_subjects(dataset: Dataset, *, root: Path, slices: Sequence[str], prompt
             f"dataset {str(root)!r} holds the truth of {len(hidden)} items back, with which raters compare: give the study the "
             "dataset of the truth, or slices without them"
         )
-    folder = str(root.resolve())
-    return _with_prompt([_of_item(row, folder, prompt) for row in rows], prompt)
-
-
-def _of_item(row: Plain, folder: str, prompt: str | None) -> StudySubject:
-    caption = _caption(row["source_uri"], row["start_frame"], row["end_frame"], row["fps"], row["frames"])
-    hashes = [row["truth_rgb_sha256"], row["hole_sha256"], row["input_sha256"], row["fill"]]
-    return StudySubject(
-        subject_id=row["item_id"],
-        cluster=frozen.source_of(row),
-        file=row["source_id"],
-        name=display_name(row["source_uri"]),
-        caption=f"{caption}, item {row['item_id']}",
-        shape=(row["frames"], row["height"], row["width"]),
-        fps=row["fps"],
-        content=content_id("item", *hashes, row["fps"]),
-        media={"root": folder, "row": dict(row)},
-        has_hole=frozen.has_hole(row),
-        has_truth=frozen.has_truth(row),
-        prompt=_text(row, prompt) if prompt else "",
-    )
-
-
-def _text(row: Plain, prompt: str) -> str:
-    """An attribute of the item, or a text of its row; ``prompts`` gives both texts of an edit."""
-    if prompt == "prompts" and row.get("target_prompt"):
-        return " → ".join(text for text in (row.get("source_prompt"), row["target_prompt"]) if text)
-    attribute = row["attributes"].get(prompt)
-    text = row.get(prompt) if attribute is None else attribute
-    return str(text) if isinstance(text, str | int | float) else ""
+    folder, subjects = str(root.resolve()), []
+    for row in rows:
+        uri, fps = row["source_uri"], row["fps"]
+        caption = f"{_caption(uri, row['start_frame'], row['end_frame'], fps, row['frames'])}, item {row['item_id']}"
+        hashes = [row["truth_rgb_sha256"], row["hole_sha256"], row["input_sha256"], row["fill"]]
+        text: Any = ""
+        if prompt == "prompts" and row.get("target_prompt"):
+            text = " → ".join(text for text in (row.get("source_prompt"), row["target_prompt"]) if text)
+        elif prompt:
+            text = row.get(prompt) if row["attributes"].get(prompt) is None else row["attributes"][prompt]
+        subjects.append(StudySubject(
+            row["item_id"], frozen.source_of(row), display_name(uri), caption, (row["frames"], row["height"], row["width"]), fps,
+            content_id("item", *hashes, fps), {"root": folder, "row": dict(row)}, frozen.has_hole(row), frozen.has_truth(row),
+            row["source_id"], str(text) if isinstance(text, str | int | float) else "",
+        ))  # fmt: skip
+    return _with_prompt(subjects, prompt)
 
 
 def _caption(uri: str, start_frame: int, end_frame: int, fps: float, frames: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
@@ -23,7 +23,6 @@ from inpaintbench.workspace import Workspace
 
 NEEDED = ("subject", "question", "answers")
 CANDIDATES, TOLERANCE = "candidates", "tolerance"
-_BETWEEN = "|"
 
 
 @dataclass(frozen=True)
@@ -82,56 +81,44 @@ def read_gold(path: Path, *, subjects: Sequence[StudySubject], asked: Mapping[st
     """
     lines: dict[tuple[str, str, tuple[str, ...]], Gold] = {}
     for row in read_lines(path, kind="gold answers", needed=NEEDED):
-        where, fields = row.where, row.fields
-        line = _line(where, fields, subjects=subjects, asked=asked)
+        try:
+            line = _gold(row.where, row.fields, subjects=subjects, asked=asked)
+        except InputError as error:
+            raise InputError(f"{row.where}: {error}") from error
         key = (line.subject_id, line.question, line.candidates)
         if key in lines:
-            raise InputError(f"{where} says again what {lines[key].where} says of {fields['subject']!r}; keep one of both")
+            raise InputError(
+                f"{row.where} says again what {lines[key].where} says of {row.fields['subject']!r}; keep one of both"
+            )
         lines[key] = line
     return list(lines.values())
 
 
-def _line(where: str, fields: Mapping[str, str], *, subjects: Sequence[StudySubject], asked: Mapping[str, Asked]) -> Gold:
-    label = fields["question"]
+def _gold(where: str, fields: Mapping[str, str], *, subjects: Sequence[StudySubject], asked: Mapping[str, Asked]) -> Gold:
+    label, text, tolerance = fields["question"], fields["subject"], fields.get(TOLERANCE) or "0"
     if label not in asked:
-        raise InputError(f"{where}: {unknown_name('question', label, asked)}")
+        raise InputError(unknown_name("question", label, asked))
     question = asked[label]
-    answers = _each(where, "answer", fields["answers"], known=question.choices)
-    if not answers:
-        raise InputError(f"{where}: no answer; choose from {', '.join(question.choices)}")
-    candidates = _each(where, "method", fields.get(CANDIDATES, ""), known=question.methods)
-    tolerance = _tolerance(where, fields.get(TOLERANCE, ""), label, question)
-    subject = _subject(where, fields["subject"], subjects)
-    return Gold(where, subject, label, answers, tuple(sorted(candidates)), fields.get("why", ""), tolerance)
-
-
-def _tolerance(where: str, field: str, label: str, question: Asked) -> int:
-    if field in ("", "0"):
-        return 0
-    if not question.ordered:
-        raise InputError(f"{where}: a tolerance of {field!r}, but the answers to {label!r} have no order; leave it empty")
-    if not field.isdecimal() or int(field) >= len(question.choices):
-        raise InputError(f"{where}: the tolerance is {field!r}, give a number of steps below {len(question.choices)}")
-    return int(field)
-
-
-def _each(where: str, kind: str, field: str, *, known: Sequence[str]) -> tuple[str, ...]:
-    names = tuple(dict.fromkeys(name.strip() for name in field.split(_BETWEEN) if name.strip()))
-    if unknown := [name for name in names if name not in known]:
-        sentence = unknown_name(kind, unknown[0], list(known)) if known else f"{kind} {unknown[0]!r}, but the question shows none"
-        raise InputError(f"{where}: {sentence}")
-    return names
-
-
-def _subject(where: str, text: str, subjects: Sequence[StudySubject]) -> str:
-    if any(subject.subject_id == text for subject in subjects):
-        return text
-    named = [subject.subject_id for subject in subjects if subject.name == text]
-    if len(named) > 1:
-        raise InputError(f"{where}: the study has {len(named)} subjects of {text!r}; name one by its id, such as {named[0]}")
-    if not named:
-        raise InputError(f"{where}: the study has no subject {text!r}; give a clip or item id, or the name of its source")
-    return named[0]
+    named: dict[str, tuple[str, ...]] = {}
+    for kind, column, known in (("answer", "answers", question.choices), ("method", CANDIDATES, question.methods)):
+        named[kind] = tuple(dict.fromkeys(name.strip() for name in fields.get(column, "").split("|") if name.strip()))
+        if unknown := [name for name in named[kind] if name not in known]:
+            shows_none = f"{kind} {unknown[0]!r}, but the question shows none"
+            raise InputError(unknown_name(kind, unknown[0], list(known)) if known else shows_none)
+        if kind == "answer" and not named[kind]:
+            raise InputError(f"no answer; choose from {', '.join(question.choices)}")
+    if tolerance != "0" and not question.ordered:
+        raise InputError(f"a tolerance of {tolerance!r}, but the answers to {label!r} have no order; leave it empty")
+    if not tolerance.isdecimal() or int(tolerance) >= max(1, len(question.choices)):
+        raise InputError(f"the tolerance is {tolerance!r}, give a number of steps below {len(question.choices)}")
+    meant = [subject.subject_id for subject in subjects if text in (subject.subject_id, subject.name)]
+    meant = [text] if text in meant else meant
+    if len(meant) > 1:
+        raise InputError(f"the study has {len(meant)} subjects of {text!r}; name one by its id, such as {meant[0]}")
+    if not meant:
+        raise InputError(f"the study has no subject {text!r}; give a clip or item id, or the name of its source")
+    candidates, why = tuple(sorted(named["method"])), fields.get("why", "")
+    return Gold(where, meant[0], label, named["answer"], candidates, why, int(tolerance))
 
 
 # Attribute -> why it is shown to no rater; what a rater sees beforehand pulls the answer.
@@ -204,13 +191,17 @@ def main_options(spec: QuestionSpec, *, shows: Shows, methods: int) -> tuple[Opt
 
 
 def draft(
-    file: StudyFile, subjects: Sequence[StudySubject], candidates: Candidates, *, known: Callable[[Draft], bool] = lambda _: False
-) -> tuple[list[Draft], list[LeftOut]]:
+    file: StudyFile, subjects: Sequence[StudySubject], candidates: Candidates, *, gold: Sequence[Gold] = (),
+    asked: Mapping[str, Asked] = {},
+) -> tuple[list[Draft], list[LeftOut]]:  # fmt: skip
     """The tasks of a study, question by question in the order of its subjects, and those that lack a prediction.
 
-    Tasks that show a decoy are those alone whose answer is ``known``.
+    Tasks that show a decoy are those alone of which ``gold`` says what is right; ``asked`` says what may be answered.
     """
     decoys = set(file.subjects.decoys)
+    said: dict[tuple[str, str], list[Gold]] = {}
+    for line in gold:
+        said.setdefault((line.question, line.subject_id), []).append(line)
     tasks: list[Draft] = []
     lacking: list[LeftOut] = []
     for spec in file.questions:
@@ -219,13 +210,13 @@ def draft(
         if shows == "set" and decoys:
             sets.append(tuple(name for name in methods if name not in decoys))
         for subject in subjects:
+            about = said.get((spec.label, subject.subject_id), ())
             for chosen in sets:
-                task = Draft(spec.label, subject, chosen)
-                if decoys & set(chosen) and not known(task):
+                if decoys & set(chosen) and not any(line.right(chosen, asked=asked[spec.label]) for line in about):
                     continue
                 reason = candidates.why_not(subject.subject_id, chosen)
                 if reason is None:
-                    tasks.append(task)
+                    tasks.append(Draft(spec.label, subject, chosen))
                 else:
                     lacking.append(LeftOut(spec.label, subject.subject_id, chosen, reason))
     return tasks, lacking
@@ -259,11 +250,7 @@ def finished(
 
 
 def with_gold(
-    tasks: Sequence[StudyTask],
-    lines: Sequence[Gold],
-    *,
-    asked: Mapping[str, Asked],
-    use: Literal["", "training", "test"] = "",
+    tasks: Sequence[StudyTask], lines: Sequence[Gold], *, asked: Mapping[str, Asked], use: Literal["", "training", "test"] = ""
 ) -> list[StudyTask]:
     """``tasks`` with what is right of them; a line that names the candidates goes before one that does not.
 
@@ -275,43 +262,29 @@ def with_gold(
     said: dict[tuple[str, str], list[Gold]] = {}
     for line in sorted(lines, key=lambda line: not line.candidates):
         said.setdefault((line.question, line.subject_id), []).append(line)
-
-    def right(task: StudyTask) -> tuple[tuple[str, ...], Gold | None]:
-        for line in said.get((task.question, task.subject_id), ()):
-            if answers := line.right(task.candidates, asked=asked[task.question]):
-                return answers, line
-        return (), None
-
     made = []
     for task in tasks:
-        answers, speaking = right(task)
+        about = said.get((task.question, task.subject_id), ())
+        right = ((line.right(task.candidates, asked=asked[task.question]), line) for line in about)
+        answers, speaking = next(((answers, line) for answers, line in right if answers), ((), None))
         if use and speaking is not None and task.gold:
             raise InputError(f"{speaking.where}: {task.caption or task.subject_id!r} has a known answer for another use already")
         if speaking is None:
             made.append(task if use else replace(task, gold=(), tolerance=0))
         else:
-            made.append(
-                replace(
-                    task, gold=answers, tolerance=speaking.tolerance, use=use or task.use, why=speaking.why if use else task.why
-                )
-            )
+            why = speaking.why if use else task.why
+            made.append(replace(task, gold=answers, tolerance=speaking.tolerance, use=use or task.use, why=why))
     return made
 
 
-def speaks_of(lines: Sequence[Gold], task: Draft, *, asked: Mapping[str, Asked]) -> bool:
-    """Return whether a line says what is right of a task."""
-    about = [line for line in lines if (line.question, line.subject_id) == (task.question, task.subject.subject_id)]
-    return any(line.right(task.candidates, asked=asked[task.question]) for line in about)
+# Largest option of a scale in per cent.
+_PERCENT = 100.0
 
 
 def left_out_table(rows: Sequence[LeftOut]) -> str:
     """As CSV, for people."""
     lines = [(row.question, row.subject_id, "|".join(row.candidates), row.reason) for row in rows]
     return csv_text([("question", "subject", "candidates", "reason"), *lines])
-
-
-# Largest option of a scale in per cent.
-_PERCENT = 100.0
 
 
 def suggestions(
@@ -337,19 +310,12 @@ def suggestions(
     shares = all(isinstance(value, str) or 0 <= value <= 1 for value in values.values())
     unit = _PERCENT if shares and max(numbers, default=0) == _PERCENT else 1.0
     texts = {option.value for option in options}
-    suggested = {}
+    suggested: dict[str, str] = {}
     for subject in subjects:
         measured = values.get(subject.subject_id, values.get(subject.file))
         if isinstance(measured, str):
-            nearest = measured if measured in texts else None
-        else:
-            nearest = _nearest(measured, numbers, unit=unit)
-        if nearest is not None:
-            suggested[subject.subject_id] = nearest
+            suggested |= {subject.subject_id: measured} if measured in texts else {}
+        elif measured is not None and numbers:
+            wanted = measured * unit
+            suggested[subject.subject_id] = numbers[min(numbers, key=lambda step: (abs(step - wanted), step))]
     return suggested
-
-
-def _nearest(measured: float | None, numbers: Mapping[float, str], *, unit: float) -> str | None:
-    if measured is None or not numbers:
-        return None
-    return numbers[min(numbers, key=lambda step: (abs(step - measured * unit), step))]

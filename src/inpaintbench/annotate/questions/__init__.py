@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 QUESTIONS: Catalogue[type[Question]] = Catalogue(
     "question",
     {
-        "scene_motion": "inpaintbench.annotate.questions.of_clips:SceneMotion",
-        "camera_motion": "inpaintbench.annotate.questions.of_clips:CameraMotion",
-        "keep_reject": "inpaintbench.annotate.questions.of_clips:KeepReject",
-        "pairwise": "inpaintbench.annotate.questions.of_methods:Pairwise",
-        "best_of": "inpaintbench.annotate.questions.of_methods:BestOf",
-        "mean_opinion": "inpaintbench.annotate.questions.of_methods:MeanOpinion",
+        "scene_motion": "inpaintbench.annotate.questions.leaves:SceneMotion",
+        "camera_motion": "inpaintbench.annotate.questions.leaves:CameraMotion",
+        "keep_reject": "inpaintbench.annotate.questions.leaves:KeepReject",
+        "pairwise": "inpaintbench.annotate.questions.leaves:Pairwise",
+        "best_of": "inpaintbench.annotate.questions.leaves:BestOf",
+        "mean_opinion": "inpaintbench.annotate.questions.leaves:MeanOpinion",
     },
     base="inpaintbench.annotate.questions.base:Question",
 )

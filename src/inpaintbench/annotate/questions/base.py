@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from inpaintbench.catalogue import Leaf
@@ -65,49 +66,13 @@ class Form:
 
     def json(self) -> dict[str, Any]:
         """For the browser."""
-        return {
-            "title": self.title,
-            "instruction": self.instruction,
-            "parts": [
-                {
-                    "name": part.name,
-                    "prompt": part.prompt,
-                    "options": [{"value": option.value, "label": option.label, "key": option.key} for option in part.options],
-                    "when": list(part.when) if part.when else None,
-                    "text_with": part.text_with,
-                }
-                for part in self.parts
-            ],
-        }
+        plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        return plain
 
 
 # Play or pause, step back and on (twice), loop, slow motion, zoom, flip, wipe, outline, original, help, faster, slower, undo,
 # skip, the whole instruction, other players of narrow screens. Options use others: digits, Enter and the letters that are left.
-PLAYER_KEYS = frozenset(
-    {
-        " ",
-        "ArrowLeft",
-        "ArrowRight",
-        ",",
-        ".",
-        "l",
-        "m",
-        "z",
-        "f",
-        "w",
-        "o",
-        "h",
-        "?",
-        "+",
-        "-",
-        "u",
-        "s",
-        "i",
-        "t",
-        "Backspace",
-        "Escape",
-    }
-)
+PLAYER_KEYS = frozenset({*" ,.lmzfwoh?+-usit", "ArrowLeft", "ArrowRight", "Backspace", "Escape"})
 
 
 class Question(Leaf, ABC):
@@ -207,18 +172,15 @@ def checked(form: Form, given: Mapping[str, Any]) -> dict[str, str]:
             raise InputError(f"{part.name} is {value!r}, choose from {', '.join(option.value for option in part.options)}")
         answer[part.name] = str(value)
         if value == part.text_with:
-            answer[f"{part.name}_text"] = _text(part, given.get(f"{part.name}_text"))
+            words = given.get(f"{part.name}_text")
+            if not isinstance(words, str) or not words.strip():
+                raise InputError(f"{part.name}: please say in a few words what it is")
+            if len(words) > TEXT_LIMIT:
+                raise InputError(f"{part.name}: {len(words)} characters are too many, at most {TEXT_LIMIT}")
+            answer[f"{part.name}_text"] = words.strip()
     if strange := sorted(set(given) - set(answer)):
         raise InputError(f"the form does not ask for {strange[0]!r} here")
     return answer
-
-
-def _text(part: Part, text: Any) -> str:
-    if not isinstance(text, str) or not text.strip():
-        raise InputError(f"{part.name}: please say in a few words what it is")
-    if len(text) > TEXT_LIMIT:
-        raise InputError(f"{part.name}: {len(text)} characters are too many, at most {TEXT_LIMIT}")
-    return text.strip()
 
 
 def candidate(value: str, *, shown: Sequence[str]) -> str:

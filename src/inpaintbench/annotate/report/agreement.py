@@ -77,41 +77,33 @@ _SCALES = {
 }
 
 
-_NO_CHOICE = (
-    "Task by task, raters agree no more than chance would have them. A preference over all tasks can still be real: its own "
-    "interval says so."
-)
-_PAIRS = (
-    " Pairs of all methods are taken together; which method of a pair is called first is arbitrary, so chance has no favourite."
-)
-
-
 def reading(alpha: Alpha, *, of_choices: bool = False) -> str:
     """Sentence on an alpha, no stronger than its interval allows. ``of_choices`` among methods, not of labels."""
     if alpha.value is None:
         return f"Not defined: {alpha.reason}."
-    if alpha.low is None or alpha.high is None:
+    low, high = alpha.low, alpha.high
+    if low is None or high is None:
         return f"One number without an interval ({alpha.reason}): take it as a hint."
-    few = f" With {count(alpha.units, 'task')} even the interval is rough." if alpha.units < _FEW_UNITS else ""
-    if of_choices and alpha.low <= 0 <= alpha.high:
-        return _NO_CHOICE + few
-    return _bounded(alpha.low, alpha.high) + few
-
-
-def _bounded(low: float, high: float) -> str:
-    if high < 0:
-        return "Raters agree less than chance would have them: they seem to read the question in opposite ways."
-    if low <= 0:
-        return "Cannot be told from chance: single answers mean little, and labels made from them may mean as little."
-    if low >= RELIABLE:
-        return "High: the whole interval lies above 0.80, the customary bound for data to build on."
-    if low >= TENTATIVE:
-        return "Fair: the whole interval lies above 0.67, customarily enough for tentative conclusions."
-    if high < TENTATIVE:
-        return (
+    if of_choices and low <= 0 <= high:
+        said = (
+            "Task by task, raters agree no more than chance would have them. A preference over all tasks can still be real: its "
+        )
+        said += "own interval says so."
+    elif high < 0:
+        said = "Raters agree less than chance would have them: they seem to read the question in opposite ways."
+    elif low <= 0:
+        said = "Cannot be told from chance: single answers mean little, and labels made from them may mean as little."
+    elif low >= RELIABLE:
+        said = "High: the whole interval lies above 0.80, the customary bound for data to build on."
+    elif low >= TENTATIVE:
+        said = "Fair: the whole interval lies above 0.67, customarily enough for tentative conclusions."
+    elif high < TENTATIVE:
+        said = (
             "Beyond chance, but the whole interval lies below 0.67: single answers are noisy, so rely on several raters a task."
         )
-    return "Beyond chance; whether it reaches 0.67, the customary bound for tentative conclusions, is open."
+    else:
+        said = "Beyond chance; whether it reaches 0.67, the customary bound for tentative conclusions, is open."
+    return said + (f" With {count(alpha.units, 'task')} even the interval is rough." if alpha.units < _FEW_UNITS else "")
 
 
 def agreement_panel(
@@ -131,16 +123,16 @@ def agreement_panel(
         values = " or ".join(f"“{value}”" for value in sorted(scheme.missing))
         share = percent(alpha.left_out / whole if whole else None)
         facts.append(Fact("Left out", f"{count(alpha.left_out, 'answer')} {values}", f"({share})"))
-    drawn = () if alpha.value is None else (_gauge(alpha, alpha.value),)
     note = f"α on the {scheme.scale} scale ({_SCALES[scheme.scale]}); 95 % interval that leaves out one source at a time."
-    note += _PAIRS if scheme.alike else ""
-    return Panel(title, (*drawn, Facts(tuple(facts)), Statement(reading(alpha, of_choices=of_choices)), note))
-
-
-def _gauge(alpha: Alpha, value: float) -> Gauge:
-    scale = Scale(_LOWEST if min(value, alpha.low or 0) < 0 else 0.0, 1.0)
+    if scheme.alike:
+        note += " Pairs of all methods are taken together; which method of a pair is called first is arbitrary, so chance has no "
+        note += "favourite."
+    told = Facts(tuple(facts)), Statement(reading(alpha, of_choices=of_choices)), note
+    if alpha.value is None:
+        return Panel(title, told)
+    scale = Scale(_LOWEST if min(alpha.value, alpha.low or 0) < 0 else 0.0, 1.0)
     ticks = {scale.low: number(scale.low, 1), 0.0: "0 chance", TENTATIVE: "0.67", RELIABLE: "0.80", 1.0: "1"}
-    return Gauge(scale.ends(value, alpha.low, alpha.high), scale.ticks(ticks))
+    return Panel(title, (Gauge(scale.ends(alpha.value, alpha.low, alpha.high), scale.ticks(ticks)), *told))
 
 
 def confusion_parts(answers: Answers, scheme: Scheme, *, names: Mapping[str, str], caption: str = "") -> tuple[object, ...]:
@@ -175,13 +167,20 @@ def disputed_panel(
     rows = []
     for unit in worst:
         task, votes = tasks[unit], Counter((reads or answers)[unit].values())
+        called = task.caption or task.subject_id
+        below = [task.subject_id] if called != task.subject_id else []
+        below += [f"“{task.prompt}”"] if task.prompt else []
+        below += [" · ".join(task.candidates)] if len(task.candidates) == 2 else []
         order = dict.fromkeys((*task.candidates, *(scheme.values or ()), *sorted(votes)))
         portions = [
             Portion(names.get(value, value), votes[value], colours.get(value, _UNSURE)) for value in order if votes[value]
         ]
-        stack = Stack(f"answers to {task.caption or task.subject_id}", tuple(portions))
         words = ", ".join(f"{name}\N{NO-BREAK SPACE}{n}" for name, n, _ in portions)
-        rows.append(Row((_task(task, picture_of(task)), Cell(words, stack=stack), Cell(percent(shares[unit])))))
+        rows.append(Row((
+            Cell(called, below="\n".join(below), picture=picture_of(task)),
+            Cell(words, stack=Stack(f"answers to {called}", tuple(portions))),
+            Cell(percent(shares[unit])),
+        )))  # fmt: skip
     whole = sum(share < 1 for share in shares.values())
     shown = "all are shown" if len(worst) == whole else f"the {len(worst)} that are furthest apart are shown"
     note = f"{whole:,} of {count(len(shares), 'task')} with two raters or more have different answers; {shown}."
@@ -191,18 +190,11 @@ def disputed_panel(
 
 def _spread(given: Mapping[str, str], scheme: Scheme) -> float:
     """Return how far the answers to a unit lie apart, where that means something."""
-    values = [value for value in given.values() if value not in scheme.missing]
     if scheme.scale == "nominal" or scheme.values is None:
         return 0.0
-    return float(
-        np.std([float(value) if scheme.scale == "interval" else scheme.values.index(value) for value in values] or [0.0])
-    )
-
-
-def _task(task: StudyTask, picture: str) -> Cell:
-    lines = [task.subject_id if task.caption and task.caption != task.subject_id else ""]
-    lines += [f"“{task.prompt}”" if task.prompt else "", " · ".join(task.candidates) if len(task.candidates) == 2 else ""]
-    return Cell(task.caption or task.subject_id, below="\n".join(line for line in lines if line), picture=picture)
+    values = [value for value in given.values() if value not in scheme.missing]
+    places = [float(value) if scheme.scale == "interval" else scheme.values.index(value) for value in values]
+    return float(np.std(places or [0.0]))
 
 
 def ordered_colours(values: Sequence[str]) -> dict[str, str]:

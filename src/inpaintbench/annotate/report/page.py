@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from inpaintbench.annotate.questions.base import Form
-from inpaintbench.annotate.report.facts import coverage, median_seconds
-from inpaintbench.annotate.report.material import Material
+from inpaintbench.annotate.report.material import Material, coverage, median_seconds
 from inpaintbench.annotate.report.people import pace_panels, raters_parts, viewing_parts
 from inpaintbench.annotate.report.questions import comparison_panels, dimensions_parts, labelling_panels
 from inpaintbench.annotate.statistics.standings import Change, Score
@@ -21,7 +20,7 @@ from inpaintbench.pages.words import count, duration, moment, number, percent, s
 
 # The section on answers that are excluded: whose and why, and how results move.
 
-_BY_HAND = "by hand"
+
 _NOTE_LEFT_OUT = (
     "Excluded answers stay in the journal and can be included again; nothing else on this page counts them. Rules are those that "
     "the study file states before the first answer. A verdict is that one method is better, where the intervals of their ranks "
@@ -44,7 +43,20 @@ def _verdicts(changed: int) -> str:
 
 def left_out_parts(material: Material) -> tuple[object, ...]:
     """Who is excluded and why, results with and without, and the verdicts that change."""
-    parts: list[object] = [*_settling(material), *_stated(material)]
+    parts: list[object] = []
+    if material.warmups:
+        first = count(material.study.file.checks.warmup, "task")
+        words = f"The first {first} of each rater, to settle in, are not counted: {count(material.warmups, 'answer')}."
+        parts.append(Statement(words, state="stated"))
+    if rules := ", ".join(name.replace("_", " ") for name in material.study.file.screening):
+        # Rules that were chosen after a look at results would void every interval.
+        late = [stated for stated in material.stated if stated.answers]
+        state, words = "stated", f"Rules, stated before the first answer: {rules}."
+        if not material.stated:
+            state, words = "open", f"Rules of the study file: {rules}. The journal does not say since when."
+        elif late:
+            state, words = "changed", f"Rules: {rules}. They were changed after {count(late[-1].answers, 'answer')}."
+        parts.append(Statement(words, state=state, good=state == "stated"))
     if material.exclusions or material.proposed:
         parts.append(_who(material))
     if material.without_proposed is not None:
@@ -54,36 +66,26 @@ def left_out_parts(material: Material) -> tuple[object, ...]:
         words = f"Without {'the rater' if flagged == 1 else f'the {flagged} raters'} whom rules propose {verdicts}."
         parts.append(Statement(words, state="open" if moved else "same", good=not moved))
     if material.everything is not None and material.counted is not None:
-        statement = f"{_verdicts(len(material.changes))[:1].upper()}{_verdicts(len(material.changes))[1:]}."
+        words = _verdicts(len(material.changes))
         state = "moved" if material.changes else "same"
-        parts.append(Statement(statement, state=state, good=not material.changes))
+        parts.append(Statement(f"{words[:1].upper()}{words[1:]}.", state=state, good=not material.changes))
         if material.changes:
-            parts.append(_changes(material))
-        parts.append(_results(material))
+            changed = [(material.titles.get(of.question, of.question), _said(of)) for of in material.changes]
+            rows = tuple(Row((Cell(title), Cell(counted), Cell(everything))) for title, (counted, everything) in changed)
+            columns = (Column("Question"), Column("As it counts"), Column("With all answers"))
+            parts.append(Table(columns, rows, label="Changed verdicts"))
+        parts.append(_results(material, material.everything.scores(), material.counted.scores()))
     return (*parts, _NOTE_LEFT_OUT)
 
 
-def _settling(material: Material) -> list[Statement]:
-    if not material.warmups:
-        return []
-    first = count(material.study.file.checks.warmup, "task")
-    words = f"The first {first} of each rater, to settle in, are not counted: {count(material.warmups, 'answer')}."
-    return [Statement(words, state="stated")]
-
-
-def _stated(material: Material) -> list[Statement]:
-    """When the rules were stated: chosen after a look at results, they would void every interval."""
-    rules = ", ".join(name.replace("_", " ") for name in material.study.file.screening)
-    if not rules:
-        return []
-    late = [stated for stated in material.stated if stated.answers]
-    if not material.stated:
-        return [Statement(f"Rules of the study file: {rules}. The journal does not say since when.", state="open", good=False)]
-    if not late:
-        return [Statement(f"Rules, stated before the first answer: {rules}.", state="stated")]
-    return [
-        Statement(f"Rules: {rules}. They were changed after {count(late[-1].answers, 'answer')}.", state="changed", good=False)
-    ]
+def _said(change: Change) -> tuple[str, str]:
+    """A verdict as it counts, and with all answers."""
+    words = {
+        "open": f"{change.first} and {change.second}: open",
+        "first": f"{change.first} before {change.second}",
+        "second": f"{change.second} before {change.first}",
+    }
+    return words[change.counted], words[change.everything]
 
 
 def _who(material: Material) -> Table:
@@ -95,7 +97,7 @@ def _who(material: Material) -> Table:
         rows.append(Row((
             Cell(material.called.get(exclusion.rater_id, exclusion.rater_id)),
             Cell("all" if whole else "one", note=what),
-            Cell(exclusion.rule.replace("_", " ") if exclusion.rule else _BY_HAND),
+            Cell(exclusion.rule.replace("_", " ") if exclusion.rule else "by hand"),
             Cell(exclusion.reason),
         )))  # fmt: skip
     for of in material.waiting:
@@ -105,34 +107,15 @@ def _who(material: Material) -> Table:
     return Table(columns, tuple(rows), label="Excluded answers")
 
 
-def _changes(material: Material) -> Table:
-    rows = [
-        Row((Cell(material.titles.get(of.question, of.question)), Cell(_said(of, of.counted)), Cell(_said(of, of.everything))))
-        for of in material.changes
-    ]
-    return Table((Column("Question"), Column("As it counts"), Column("With all answers")), tuple(rows), label="Changed verdicts")
-
-
-def _said(change: Change, verdict: str) -> str:
-    if verdict == "open":
-        return f"{change.first} and {change.second}: open"
-    better, worse = (change.first, change.second) if verdict == "first" else (change.second, change.first)
-    return f"{better} before {worse}"
-
-
-def _results(material: Material) -> Table:
-    assert material.everything is not None
-    assert material.counted is not None
-    before, after = material.everything.scores(), material.counted.scores()
+def _results(material: Material, before: Mapping[str, Mapping[str, Score]], after: Mapping[str, Mapping[str, Score]]) -> Table:
     rows = []
     for label, methods in before.items():
+        title = material.titles.get(label, label)
         for name, score in sorted(methods.items(), key=lambda row: (-(row[1].value or 0), row[0])):
             now = after.get(label, {}).get(name)
-            title = material.titles.get(label, label)
             rows.append(Row((Cell(title), Cell(name, method=name), _number(now), _number(score))))
-    columns = (
-        Column("Question"), Column("Method"), Column("As it counts", numeric=True), Column("With all answers", numeric=True)
-    )  # fmt: skip
+    heads = (Column("As it counts", numeric=True), Column("With all answers", numeric=True))
+    columns = (Column("Question"), Column("Method"), *heads)
     return Table(columns, tuple(rows), label="Results with and without excluded answers")
 
 
@@ -143,7 +126,6 @@ def _number(score: Score | None) -> Cell:
     return Cell(number(score.value, 2), score.value, note=f"{interval}n {score.votes:,}")
 
 
-_COMPARED = ("pair", "set")
 _NOTE = (
     "Numbers are of answers that stand: what was undone is left out, and gold tasks and silent repeats count for nothing but the "
     "checks of raters. Intervals are 95 % and resample the sources of clips unless it is said otherwise."
@@ -166,39 +148,34 @@ class Section(NamedTuple):
 
 def render(material: Material, *, downloads: Sequence[str]) -> str:
     """The whole page as HTML text; ``downloads`` are names of files beside it."""
-    sections = _sections(material)
-    return page(
-        "annotate/report/page.html",
-        title=material.study.file.title,
-        links=[Link(f"#{section.anchor}", section.link) for section in sections],
-        styles=material.styles,
-        subtitle=_subtitle(material),
-        cards=_cards(material),
-        downloads=downloads,
-        sections=sections,
-        note=f"{_NOTE} Study `{material.study.study_id}`.",
-    )
-
-
-def _sections(material: Material) -> list[Section]:
-    labels = [spec.label for spec in material.study.file.questions]
-    titles = material.titles
-    sections = [_question(material, label, titles[label], number) for number, label in enumerate(labels, 1)]
+    study = material.study
+    sections = [_question(material, spec.label, place) for place, spec in enumerate(study.file.questions, 1)]
     if len(material.dimensions.get("questions", ())) > 1:
-        parts = dimensions_parts(material.dimensions, titles=titles)
+        parts = dimensions_parts(material.dimensions, titles=material.titles)
         sections.append(Section("dimensions", "Dimensions", "How the dimensions go together", parts=parts))
-    if material.exclusions or material.proposed or material.study.file.screening or material.warmups:
+    if material.exclusions or material.proposed or study.file.screening or material.warmups:
         sections.append(Section("excluded", "Excluded", "Excluded answers", parts=left_out_parts(material)))
+    subtitle = f"{count(len(study.tasks), 'task')} · no answers yet"
     if material.votes:
         sections.append(Section("raters", "Raters", "Raters", parts=raters_parts(material)))
         sections.append(Section("pace", "Pace", "Pace and playback", panels=pace_panels(material)))
         sections.append(Section("seen", "Seen", "What was seen", parts=viewing_parts(material)))
-    return sections
+        times = [vote.at for vote in material.votes]
+        subjects = {task.subject_id for tasks in material.tasks.values() for task in tasks}
+        judged = [name for name in material.methods if name not in study.file.subjects.decoys]
+        about = [count(len(subjects), "item" if material.methods else "clip")]
+        about += [count(len(judged), "method")] if judged else []
+        about += [count(len(study.file.questions), "question"), f"{span(moment(min(times)), moment(max(times)))} UTC"]
+        subtitle = " · ".join(about)
+    return page(
+        "annotate/report/page.html", title=study.file.title, subtitle=subtitle, cards=_cards(material),
+        links=[Link(f"#{section.anchor}", section.link) for section in sections], sections=sections,
+        styles=material.styles, downloads=downloads, note=f"{_NOTE} Study `{study.study_id}`.",
+    )  # fmt: skip
 
 
-def _question(material: Material, label: str, title: str, place: int) -> Section:
-    spec, own = material.study.spec_of[label], coverage(material, label)
-    question = material.study.question_of[label]
+def _question(material: Material, label: str, place: int) -> Section:
+    spec, own, title = material.study.spec_of[label], coverage(material, label), material.titles[label]
     facts = [
         f"`{label}`" + (f" ({spec.leaf})" if spec.leaf != label else ""),
         count(own.votes, "vote"),
@@ -207,28 +184,13 @@ def _question(material: Material, label: str, title: str, place: int) -> Section
     seconds = median_seconds(material.by_question[label])
     if seconds is not None:
         facts.append(f"median {seconds:.1f} s")
-    draw = comparison_panels if question.subject in _COMPARED else labelling_panels
+    compared = material.study.question_of[label].subject in ("pair", "set")
+    draw = comparison_panels if compared else labelling_panels
     task = next((task for task in material.study.tasks if task.question == label), None)
     return Section(
-        f"question-{place}",
-        title,
-        title,
-        lead=" · ".join(facts),
-        panels=draw(material, label) if own.votes else (),
+        f"question-{place}", title, title, lead=" · ".join(facts), panels=draw(material, label) if own.votes else (),
         form=None if task is None else material.study.form(task),
-    )
-
-
-def _subtitle(material: Material) -> str:
-    if not material.votes:
-        return f"{count(len(material.study.tasks), 'task')} · no answers yet"
-    times = [vote.at for vote in material.votes]
-    subjects = {task.subject_id for tasks in material.tasks.values() for task in tasks}
-    about = [count(len(subjects), "item" if material.methods else "clip")]
-    judged = [name for name in material.methods if name not in material.study.file.subjects.decoys]
-    about += [count(len(judged), "method")] if judged else []
-    about += [count(len(material.study.file.questions), "question"), f"{span(moment(min(times)), moment(max(times)))} UTC"]
-    return " · ".join(about)
+    )  # fmt: skip
 
 
 def _cards(material: Material) -> list[Card]:

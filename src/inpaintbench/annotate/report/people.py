@@ -14,7 +14,8 @@ import numpy as np
 
 from inpaintbench.annotate.records import Standing, Vote
 from inpaintbench.annotate.report.agreement import count_bars
-from inpaintbench.annotate.report.facts import (
+from inpaintbench.annotate.report.material import (
+    Material,
     Proportion,
     gold_right,
     playback,
@@ -24,7 +25,6 @@ from inpaintbench.annotate.report.facts import (
     sitting_seconds,
     skips,
 )
-from inpaintbench.annotate.report.material import Material
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError
 from inpaintbench.lazily import lazily
@@ -37,8 +37,11 @@ if TYPE_CHECKING:
 else:
     altair = lazily("altair")  # takes a quarter of a second, and most commands draw nothing
 
-# Seconds that a column of the pace may stand for.
-_STEPS = (60, 300, 900, 3600, 3 * 3600, 6 * 3600, 24 * 3600, 7 * 24 * 3600)
+# Seconds that a column of the pace may stand for, in words too.
+_STEPS = (
+    (60, "a minute"), (300, "5 minutes"), (900, "15 minutes"), (3600, "an hour"), (3 * 3600, "3 hours"), (6 * 3600, "6 hours"),
+    (86400, "a day"), (7 * 86400, "a week"),
+)  # fmt: skip
 # Columns of the plot over time: still some 8 pixels wide.
 _MOST_COLUMNS = 60
 # Columns of the plot of seconds.
@@ -83,14 +86,29 @@ def _share(share: Proportion, *, kind: str = "") -> Cell:
 
 def pace_panels(material: Material) -> list[Panel]:
     """Votes over time, time an answer takes, and how clips played."""
-    seconds = seconds_of(material.votes)
-    return [_over_time(material), *([_seconds(np.array(seconds))] if seconds else ()), _played(material), _skipped(material)]
+    seconds, frames, reasons = seconds_of(material.votes), playback(material), skips(material)
+    facts = [Fact("Frames dropped", percent(frames.dropped.value), f"of {frames.dropped.whole:,} to be shown")]
+    for term, share in (
+        ("Answers after stutter", frames.stuttered),
+        ("Gold tasks right", gold_right(material, material.votes)),
+        ("Same when repeated", repeated(material.votes)),
+    ):
+        facts.append(Fact(term, percent(share.value), f"{share.part:,} of {share.whole:,}"))
+    undone = sum(event.kind == "undo" for event in material.events)
+    note = f"{count(reasons.total(), 'skip')}, and {count(undone, 'undo')} of answers or skips."
+    skipped = count_bars(reasons.most_common(), label="Skips by reason") if reasons else "Nothing was skipped."
+    return [
+        _over_time(material),
+        *([_seconds(np.array(seconds))] if seconds else ()),
+        Panel("Playback and checks", (Facts(tuple(facts)), "Frames of videos, as browsers reported them.")),
+        Panel("Skipped", (skipped, note)),
+    ]
 
 
 def _over_time(material: Material) -> Panel:
     times = np.array([vote.at for vote in material.votes])
     first, last = float(times.min()), float(times.max())
-    step = next((step for step in _STEPS if (last - first) / step < _MOST_COLUMNS), _STEPS[-1])
+    step, called = next(((step, called) for step, called in _STEPS if (last - first) / step < _MOST_COLUMNS), _STEPS[-1])
     begin = first // step * step
     rows = [
         {"from": 1000 * (begin + place * step), "to": 1000 * (begin + (place + 1) * step), "answers": n,
@@ -98,9 +116,7 @@ def _over_time(material: Material) -> Panel:
         for place, n in enumerate(np.bincount(((times - begin) // step).astype(int)).tolist())
     ]  # fmt: skip
     sitting = sitting_seconds(material)
-    note = (
-        f"A column is {_step_words(step)}; times are UTC. Raters sat {duration(sitting)} in all without breaks of over 5 minutes"
-    )
+    note = f"A column is {called}; times are UTC. Raters sat {duration(sitting)} in all without breaks of over 5 minutes"
     rate = f": {3600 * len(times) / sitting:,.0f} answers an hour and rater." if sitting else "."
     # Milliseconds since the epoch, drawn in UTC wherever the page is made.
     axis = altair.Axis(format="%m-%d %H:%M", tickCount=4, labelOverlap=True)
@@ -110,22 +126,11 @@ def _over_time(material: Material) -> Panel:
 
 def _columns(rows: list[dict[str, Any]], x: altair.X) -> altair.Chart:
     """Columns that touch; ``rows`` have ``from``, ``to``, ``answers`` and ``words``, which are told where one points."""
-    chart: altair.Chart = (
-        altair.Chart(altair.InlineData([row for row in rows if row["answers"]]), width=_WIDTH, height=_HEIGHT)
-        .mark_bar(binSpacing=1)
-        .encode(
-            x=x,
-            x2="to",
-            y=altair.Y("answers:Q", title=None, axis=altair.Axis(tickCount=3, tickMinStep=1)),
-            description="words:N",
-        )
-    )
+    data = altair.InlineData([row for row in rows if row["answers"]])
+    bars = altair.Chart(data, width=_WIDTH, height=_HEIGHT).mark_bar(binSpacing=1)
+    y = altair.Y("answers:Q", title=None, axis=altair.Axis(tickCount=3, tickMinStep=1))
+    chart: altair.Chart = bars.encode(x=x, x2="to", y=y, description="words:N")
     return chart
-
-
-def _step_words(step: int) -> str:
-    hours = {60: "a minute", 300: "5 minutes", 900: "15 minutes", 3600: "an hour", 86400: "a day", 7 * 86400: "a week"}
-    return hours.get(step, f"{step // 3600} hours")
 
 
 def _seconds(seconds: np.ndarray[Any, np.dtype[np.float64]]) -> Panel:
@@ -143,29 +148,6 @@ def _seconds(seconds: np.ndarray[Any, np.dtype[np.float64]]) -> Panel:
     scale = altair.Scale(domain=[0, end], nice=False)
     chart = _columns(rows, altair.X("from:Q", bin="binned", title="seconds", axis=altair.Axis(tickCount=8), scale=scale))
     return Panel("Time an answer takes", (figure(chart, label="Time an answer takes"), note + tail))
-
-
-def _played(material: Material) -> Panel:
-    frames, again = playback(material), repeated(material.votes)
-    facts = Facts((
-        Fact("Frames dropped", percent(frames.dropped.value), f"of {frames.dropped.whole:,} to be shown"),
-        _of("Answers after stutter", frames.stuttered),
-        _of("Gold tasks right", gold_right(material, material.votes)),
-        _of("Same when repeated", again),
-    ))  # fmt: skip
-    return Panel("Playback and checks", (facts, "Frames of videos, as browsers reported them."))
-
-
-def _of(term: str, share: Proportion) -> Fact:
-    return Fact(term, percent(share.value), f"{share.part:,} of {share.whole:,}")
-
-
-def _skipped(material: Material) -> Panel:
-    reasons = skips(material)
-    undone = sum(event.kind == "undo" for event in material.events)
-    note = f"{count(reasons.total(), 'skip')}, and {count(undone, 'undo')} of answers or skips."
-    drawn = count_bars(reasons.most_common(), label="Skips by reason") if reasons else "Nothing was skipped."
-    return Panel("Skipped", (drawn, note))
 
 
 # How answers were seen.
@@ -231,33 +213,28 @@ def seen_so(standing: Standing, conditions: Sequence[str]) -> Standing:
 
 def viewing_parts(material: Material) -> tuple[object, ...]:
     """Sizes, problems and browsers of the answers, and what encoding the proxies lost."""
+    parts: list[object] = []
+    measured = [(proxy.psnr_db, proxy.flicker_added) for proxy in material.study.proxies.values()]
+    sharp, added = (
+        ([value for value in values if value is not None] for values in zip(*measured, strict=True)) if measured else ([], [])
+    )
+    if sharp:
+        flicker = f", flicker {median(added):+.3f} levels of 255 (most {max(added, key=abs):+.3f})" if added else ""
+        parts.append(f"Proxies against what was made: {median(sharp):.1f} dB PSNR of luma (least {min(sharp):.1f}){flicker}.")
     seen = [vote.seen for vote in material.votes if vote.seen is not None]
-    parts: list[object] = [_losses(material)]
+    sizes = ""
     if seen:
         problems = Counter({words: sum(map(holds, seen)) for words, holds in _PROBLEMS})
         browsers = Counter(str(one["browser"]).split()[0] for one in seen)
         parts += [_table("Problem", problems, len(seen)), _table("Browser", browsers, len(seen))]
-    widths, scales = [one["width"] for one in seen], [one["scale"] for one in seen]
-    sizes = f"Smallest pictures: {min(widths)} CSS pixels wide, median {median(widths):.0f}; " if seen else ""
-    scaled = (
-        f"{span(number(min(scales), 2), number(max(scales), 2))} pixels of the screen for each of the proxy. " if seen else ""
-    )
+        widths, scales = [one["width"] for one in seen], [one["scale"] for one in seen]
+        scaled = span(number(min(scales), 2), number(max(scales), 2))
+        sizes = f"Smallest pictures: {min(widths)} CSS pixels wide, median {median(widths):.0f}; "
+        sizes += f"{scaled} pixels of the screen for each of the proxy. "
     told = f"Told with {len(seen):,} of {count(len(material.votes), 'answer')}. "
-    note = f"{sizes}{scaled}{told}A report of some of them: `annotate report --seen width>=200`."
-    return (*[part for part in parts if part], note)
+    return (*parts, f"{sizes}{told}A report of some of them: `annotate report --seen width>=200`.")
 
 
 def _table(heading: str, counted: Counter[str], of: int) -> Table:
     rows = tuple(Row((Cell(words), Cell(f"{n:,}"), Cell(percent(n / of)))) for words, n in counted.most_common())
     return Table((Column(heading), Column("Answers", numeric=True), Column("Share", numeric=True)), rows, label=heading)
-
-
-def _losses(material: Material) -> str:
-    """What encoding did to the proxies, in a sentence; empty where nobody measured it."""
-    known = [proxy for proxy in material.study.proxies.values() if proxy.psnr_db is not None]
-    added = [proxy.flicker_added for proxy in known if proxy.flicker_added is not None]
-    if not known:
-        return ""
-    sharp = [proxy.psnr_db for proxy in known if proxy.psnr_db is not None]
-    flicker = f", flicker {median(added):+.3f} levels of 255 (most {max(added, key=abs):+.3f})" if added else ""
-    return f"Proxies against what was made: {median(sharp):.1f} dB PSNR of luma (least {min(sharp):.1f}){flicker}."

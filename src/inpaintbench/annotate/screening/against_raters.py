@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.annotate.questions.of_methods import TIE
+from inpaintbench.annotate.questions.leaves import TIE
 from inpaintbench.annotate.screening.base import Finding, Panel, ScreeningRule, at_least, grades_of, share
 from inpaintbench.annotate.statistics.davidson import Ints, Reals
-from inpaintbench.annotate.statistics.paired import numbered
-from inpaintbench.annotate.statistics.shares import FEWEST_RATERS, FLOOR, recovered
+from inpaintbench.annotate.statistics.ranking import numbered
+from inpaintbench.annotate.statistics.standings import FEWEST_RATERS, FLOOR, recovered
 
 
 class AgainstOthers(ScreeningRule):
@@ -247,9 +247,11 @@ def crowd_bt(comparisons: Sequence[Judged]) -> CrowdBT:
     rows, row = np.unique(keys, axis=0, return_inverse=True)
     won: Reals = np.bincount(row, weights=np.array(points), minlength=len(rows)).astype(np.float64)
     lost: Reals = np.bincount(row, minlength=len(rows)).astype(np.float64) - won
-    best = None
+    wins = np.bincount(rows[:, 0], won, len(methods)) + np.bincount(rows[:, 1], lost, len(methods))
+    losses = np.bincount(rows[:, 0], lost, len(methods)) + np.bincount(rows[:, 1], won, len(methods))
+    best, log_odds = None, np.log((wins + 1) / (losses + 1))
     for start in _STARTS:
-        begin = np.concatenate([_borda(rows, won, lost, methods=len(methods)), np.full(len(raters), np.log(start / (1 - start)))])
+        begin = np.concatenate([log_odds, np.full(len(raters), np.log(start / (1 - start)))])
         fit = minimize(
             _objective, begin, args=(rows, won, lost, len(methods)), jac=True, method="L-BFGS-B",
             options={"maxiter": 5000, "ftol": 1e-14, "gtol": 1e-9},
@@ -260,14 +262,6 @@ def crowd_bt(comparisons: Sequence[Judged]) -> CrowdBT:
     return CrowdBT(
         dict(zip(methods, strengths.tolist(), strict=True)), dict(zip(raters, eta.tolist(), strict=True)), float(best.fun)
     )
-
-
-def _borda(rows: Ints, won: Reals, lost: Reals, *, methods: int) -> Reals:
-    """Log odds of winning, as strengths to begin with."""
-    wins = np.bincount(rows[:, 0], won, methods) + np.bincount(rows[:, 1], lost, methods)
-    losses = np.bincount(rows[:, 0], lost, methods) + np.bincount(rows[:, 1], won, methods)
-    odds: Reals = np.log((wins + 1) / (losses + 1))
-    return odds
 
 
 def _objective(parameters: Reals, rows: Ints, won: Reals, lost: Reals, methods: int) -> tuple[float, Reals]:
@@ -316,9 +310,7 @@ class AnnotatorModel(ScreeningRule):
                 for first, second in [vote.candidates]
                 if vote.choice == TIE or vote.choice in vote.candidates
             ]
-            counts: dict[str, int] = {}
-            for row in judged:
-                counts[row.rater] = counts.get(row.rater, 0) + 1
+            counts = Counter(row.rater for row in judged)
             model = crowd_bt(judged) if judged else None
             for rater_id, eta in model.reliability.items() if model else ():
                 if counts[rater_id] >= self.least and eta < self.reliability:

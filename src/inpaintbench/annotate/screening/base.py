@@ -13,8 +13,7 @@ import numpy.typing as npt
 
 from inpaintbench.annotate.questions.base import Kind
 from inpaintbench.annotate.records import Vote
-from inpaintbench.annotate.rules import RULES
-from inpaintbench.annotate.study import Study
+from inpaintbench.annotate.study import RULES, Study
 from inpaintbench.catalogue import Leaf
 from inpaintbench.errors import InputError
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations, groupby
 from typing import NamedTuple
 
@@ -245,7 +245,14 @@ class CircularTriads(ScreeningRule):
         """Raters with more circles than the others."""
         from scipy.stats import binom
 
-        counts = {rater_id: triads_of(_wins(panel, rater_id)) for rater_id in panel.of_rater}
+        counts = {}
+        for rater_id, votes in panel.of_rater.items():
+            wins: dict[tuple[str, str], list[tuple[str, str]]] = {}
+            for vote in votes:
+                if vote.purpose == "vote" and len(vote.candidates) == 2 and vote.choice in vote.candidates:
+                    (other,) = (name for name in vote.candidates if name != vote.choice)
+                    wins.setdefault((vote.question, vote.subject_id), []).append((vote.choice, other))
+            counts[rater_id] = triads_of(wins.values())
         circular, total = sum(own.circular for own in counts.values()), sum(own.of for own in counts.values())
         found = []
         for rater_id, own in counts.items():
@@ -261,17 +268,6 @@ class CircularTriads(ScreeningRule):
 
 # Of one subject and question: (better, worse).
 Wins = Sequence[tuple[str, str]]
-
-
-def _wins(panel: Panel, rater_id: str) -> Iterator[Wins]:
-    """What a rater preferred to what, subject by subject."""
-    wins: dict[tuple[str, str], list[tuple[str, str]]] = {}
-    for vote in panel.of_rater[rater_id]:
-        if vote.purpose == "vote" and len(vote.candidates) == 2 and vote.choice in vote.candidates:
-            first, second = vote.candidates
-            row = (vote.choice, second if vote.choice == first else first)
-            wins.setdefault((vote.question, vote.subject_id), []).append(row)
-    yield from wins.values()
 
 
 def triads_of(subjects: Iterable[Wins]) -> Triads:

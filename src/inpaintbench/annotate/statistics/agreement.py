@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.annotate.questions.base import Question, Scale, number
-from inpaintbench.annotate.questions.of_methods import BOTH_BAD, TIE
+from inpaintbench.annotate.questions.leaves import BOTH_BAD, TIE
 from inpaintbench.annotate.records import Vote
 from inpaintbench.annotate.study import Study
 from inpaintbench.claims import jackknife_reach, too_few
@@ -116,27 +116,6 @@ def counted(answers: Answers, scheme: Scheme) -> tuple[tuple[str, ...], list[str
     return values, list(answers), counts, left_out
 
 
-class AskedPart(NamedTuple):
-    """One decision of a question, and who decided what."""
-
-    question: str
-    part: str
-    scheme: Scheme
-    answers: Answers
-
-
-def asked_parts(study: Study, votes: Sequence[Vote]) -> list[AskedPart]:
-    """Every decision that raters made by choosing; of the further ones of a form those that anybody was asked for."""
-    asked = []
-    for label, question in study.question_of.items():
-        main, *further = [part.name for part in question.parts() if part.options]
-        asked.append(AskedPart(label, main, scheme_of(question), answers_of(votes, label, pairs=question.kind == "pair")))
-        for name in further:
-            if answers := answers_of(votes, label, part=name):
-                asked.append(AskedPart(label, name, scheme_of(question, part=name), answers))
-    return asked
-
-
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
 # No alpha is below: within units squared distances can at most be twice what they are over all answers.
@@ -170,7 +149,11 @@ def blocks_of(counts: Counts, measure: Measure, *, clusters: Counts) -> Blocks:
     ``counts`` is ``[units, values]``, each unit has two or more.
     """
     each = counts.astype(np.float64)
-    within = _within(each, measure)
+    if measure.scale == "ordinal":
+        pairs = each[:, :, None] * each[:, None, :] / np.maximum(each.sum(axis=1) - 1, 1)[:, None, None]
+        within = np.asarray(pairs.reshape(len(each), -1), np.float64)
+    else:
+        within = _spread(each, measure._replace(alike=()))[:, None]
     sums = [np.zeros((int(clusters.max()) + 1, columns)) for columns in (each.shape[1], within.shape[1])]
     np.add.at(sums[0], clusters, each)
     np.add.at(sums[1], clusters, within)
@@ -189,13 +172,6 @@ def alphas(totals: Floats, within: Floats, measure: Measure) -> Floats:
     varies = np.count_nonzero(totals, axis=1) > 1
     alpha: Floats = np.where(varies, 1 - within[:, 0] / np.where(varies, expected, 1.0), np.nan)
     return alpha
-
-
-def _within(counts: Floats, measure: Measure) -> Floats:
-    if measure.scale != "ordinal":
-        return _spread(counts, measure._replace(alike=()))[:, None]
-    pairs = counts[:, :, None] * counts[:, None, :] / np.maximum(counts.sum(axis=1) - 1, 1)[:, None, None]
-    return np.asarray(pairs.reshape(len(counts), -1), np.float64)
 
 
 def _spread(counts: Floats, measure: Measure) -> Floats:
@@ -267,18 +243,27 @@ def krippendorff_alpha(answers: Answers, scheme: Scheme, *, clusters: Mapping[st
     measure = Measure(scheme.scale, numbers - numbers.mean(), tuple(values.index(value) for value in scheme.alike))
     sources = names if clusters is None else [clusters[name] for name in names]
     blocks = blocks_of(counts, measure, clusters=np.unique(sources, return_inverse=True)[1].astype(np.int64))
-    value = float(alphas(blocks.totals.sum(axis=0)[None], blocks.within.sum(axis=0)[None], measure)[0])
-    return Alpha(value, *_interval(value, blocks, measure), len(names), n, left_out)
+    totals, within = blocks.totals.sum(axis=0), blocks.within.sum(axis=0)
+    value = float(alphas(totals[None], within[None], measure)[0])
+    without = alphas(totals - blocks.totals, within - blocks.within, measure)
+    apart = 1 - np.array([value, *without])
+    if not (why := too_few(len(without))):
+        if np.isnan(without).any():
+            why = "no interval: without one source nothing varies"
+        elif apart.min() <= _ROUNDING:
+            why = f"no interval: in {'all sources' if apart[0] <= _ROUNDING else 'all sources but one'} raters agree wholly"
+    reach = 0.0 if why else jackknife_reach(np.log(apart[1:]).tolist(), sizes=blocks.totals.sum(axis=1).tolist())
+    if reach <= _ROUNDING:
+        why = why or "no interval: without any one source alpha is the same"
+        return Alpha(value, None, None, why, len(names), n, left_out)
+    low, high = max(LEAST, 1 - float(apart[0]) * math.exp(reach)), 1 - float(apart[0]) * math.exp(-reach)
+    return Alpha(value, low, high, None, len(names), n, left_out)
 
 
 def raw_agreement(answers: Answers, scheme: Scheme) -> Share:
     """Share of the pairs of raters of a unit that gave the same value, averaged over units."""
-    counts = counted(answers, scheme)[2].astype(np.float64)
-    raters = counts.sum(axis=1)
-    counts, raters = counts[raters >= 2], raters[raters >= 2]
-    if not len(raters):
-        return Share(None, 0)
-    return Share(float(np.mean((counts * (counts - 1)).sum(axis=1) / (raters * (raters - 1)))), len(raters))
+    shares = list(agreement_by_unit(answers, scheme).values())
+    return Share(float(np.mean(shares)) if shares else None, len(shares))
 
 
 def agreement_by_unit(answers: Answers, scheme: Scheme) -> dict[str, float]:
@@ -336,32 +321,17 @@ class PartAgreement(NamedTuple):
 
 
 def part_agreements(study: Study, votes: Sequence[Vote]) -> list[PartAgreement]:
-    """Agreement on every decision that raters made by choosing; see ``asked_parts``."""
+    """Agreement on every decision that raters made by choosing; of the further ones of a form where anybody was asked."""
     clusters = {task.task_id: task.cluster for task in study.tasks}
-    return [
-        PartAgreement(
-            question,
-            part,
-            krippendorff_alpha(answers, scheme, clusters=clusters),
-            raw_agreement(answers, scheme),
-            confusion(answers, scheme),
-            len({rater for given in answers.values() for rater in given}),
-        )
-        for question, part, scheme, answers in asked_parts(study, votes)
-    ]
-
-
-def _interval(value: float, blocks: Blocks, measure: Measure) -> tuple[float | None, float | None, str | None]:
-    if few := too_few(len(blocks.totals)):
-        return None, None, few
-    without = alphas(blocks.totals.sum(axis=0) - blocks.totals, blocks.within.sum(axis=0) - blocks.within, measure)
-    if np.isnan(without).any():
-        return None, None, "no interval: without one source nothing varies"
-    apart = 1 - np.array([value, *without])
-    if apart.min() <= _ROUNDING:
-        sources = "all sources" if apart[0] <= _ROUNDING else "all sources but one"
-        return None, None, f"no interval: in {sources} raters agree wholly"
-    reach = jackknife_reach(np.log(apart[1:]).tolist(), sizes=blocks.totals.sum(axis=1).tolist())
-    if reach <= _ROUNDING:
-        return None, None, "no interval: without any one source alpha is the same"
-    return max(LEAST, 1 - float(apart[0]) * math.exp(reach)), 1 - float(apart[0]) * math.exp(-reach), None
+    agreements = []
+    for label, question in study.question_of.items():
+        for place, part in enumerate(part.name for part in question.parts() if part.options):
+            further = part if place else None
+            answers = answers_of(votes, label, part=further, pairs=question.kind == "pair" and not place)
+            if place and not answers:
+                continue
+            scheme = scheme_of(question, part=further)
+            alpha, raters = krippendorff_alpha(answers, scheme, clusters=clusters), {who for of in answers.values() for who in of}
+            of_raw, matrix = raw_agreement(answers, scheme), confusion(answers, scheme)
+            agreements.append(PartAgreement(label, part, alpha, of_raw, matrix, len(raters)))
+    return agreements

@@ -194,7 +194,14 @@ def fit(
         InputError: there is no maximum, which the prior 0 can leave when a group of methods won everything against the rest.
     """
     votes = _Votes(counts.sum(axis=-1), (counts[..., 0] - counts[..., 1]) / 2, counts[..., 2])
-    core, deviations = _start(design, votes, prior=prior, start=start)
+    if start is not None:
+        each = len(counts) // len(start.core)
+        core, deviations = np.repeat(start.core, each, axis=0), np.repeat(start.of_raters, each, axis=0)
+    else:
+        core, deviations = np.zeros((len(counts), design.size)), np.zeros((len(counts), design.raters, 2))
+        tied, total = votes.ties.sum(axis=1), votes.n.sum(axis=1)
+        floor = np.exp(NO_TIES) if prior == 0 else 0.05
+        core[:, -1] = np.log(np.clip(2 * tied / np.maximum(total - tied, 1), floor, 20))
     precision = np.full(design.size, prior)
     precision[design.methods] = prior if design.position else 1.0
     of_raters = 1 / np.square(np.array(spread or (1.0, 1.0)))
@@ -208,18 +215,6 @@ def fit(
             return Fitted(core, deviations, np.asarray(np.linalg.inv(system.schur), np.float64), variances)
         core, deviations = core + system.step, deviations + system.rater_step
     raise InputError("some methods won everything against the rest, so no finite strengths are most likely; use a prior above 0")
-
-
-def _start(design: Design, votes: _Votes, *, prior: float, start: Fitted | None) -> tuple[Reals, Reals]:
-    replicates = len(votes.n)
-    if start is not None:
-        each = replicates // len(start.core)
-        return np.repeat(start.core, each, axis=0), np.repeat(start.of_raters, each, axis=0)
-    core = np.zeros((replicates, design.size))
-    tied, total = votes.ties.sum(axis=1), votes.n.sum(axis=1)
-    floor = np.exp(NO_TIES) if prior == 0 else 0.05
-    core[:, -1] = np.log(np.clip(2 * tied / np.maximum(total - tied, 1), floor, 20))
-    return core, np.zeros((replicates, design.raters, 2))
 
 
 def _solve(design: Design, votes: _Votes, core: Reals, deviations: Reals, *, precision: Reals, of_raters: Reals) -> _System:

@@ -16,10 +16,10 @@ from fastapi import FastAPI, Request
 from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from inpaintbench.annotate.app import routes as pages
-from inpaintbench.annotate.app.headers import page_policy
+from inpaintbench.annotate.app.allowed import page_policy
 from inpaintbench.annotate.desk.cards import SKIP_REASONS
+from inpaintbench.annotate.player import STATIC as PLAYER_STATIC
 from inpaintbench.annotate.player import ComparisonPlayer
-from inpaintbench.annotate.player.component import STATIC as PLAYER_STATIC
 
 COOKIE = "rater"
 PLAYER = ComparisonPlayer(modules=pages.PLAYER_MODULES, keys=False)
