@@ -37,3 +37,11 @@ def test_a_composite_keeps_known_pixels() -> None:
     made = composite(FRAMES, hole, np.full_like(FRAMES, 9))
     assert (made[hole] == 9).all()
     assert (made[~hole] == 0).all()
+
+
+def test_parts_of_an_item_cannot_be_set() -> None:
+    frames = np.zeros((1, 4, 4, 3), np.uint8)
+    view = ItemView.of_arrays(truth=frames)
+    with pytest.raises(AttributeError, match="'truth' is a part of the item"):
+        view.truth = frames + 1
+    assert view.truth is frames

@@ -115,6 +115,11 @@ class ItemView:
             self._loaded[part] = self._parts[part]()
         return self._loaded[part]
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in PARTS:
+            raise AttributeError(f"{name!r} is a part of the item and cannot be set")
+        super().__setattr__(name, value)
+
     def truth_frame(self, index: int) -> npt.NDArray[np.uint8]:
         """Ground-truth frame ``index``, ``uint8[H, W, 3]``; cheaper than ``truth`` for leaves that need a few frames."""
         if self._truth_frame is None or "truth" in self._loaded:

@@ -47,7 +47,6 @@ app = group(
         "Make a benchmark": ("build", "curation", "masks", "export"),
         "Ask people": ("annotate",),
         "Run, score and look": ("eval", "view", "models"),
-        "More": ("leaf",),
     },
     name="inpaintbench",
     pretty_exceptions_enable=False,
@@ -80,7 +79,7 @@ Log = Annotated[
 ]
 
 
-@app.callback()
+@app.callback(epilog="Leaves of your own, such as metrics and questions: `inpaintbench leaf --help`.")
 def _about(version: Version = False, log: Log = None) -> None:
     """Build, publish and score diagnostic benchmarks for inpainting."""
 
@@ -88,6 +87,8 @@ def _about(version: Version = False, log: Log = None) -> None:
 def main() -> None:
     """Run the program; every error is one sentence, with a status by ``exits``."""
     console.default_interrupts()
+    if sys.flags.optimize > 1:  # names and help of options stand in docstrings, which -OO takes away
+        console.stop("run Python without -OO: the commands need their docstrings", status=exits.WRONG_USE)
     with logs.of_command(sys.argv[1:]):
         try:
             app(prog_name="inpaintbench")

@@ -123,7 +123,7 @@ FEWEST_PIXELS = 16
 class Flow(Leaf, ABC):
     """A way to estimate optical flow, built without arguments: a protocol names it, and its name stands for all its constants."""
 
-    weights: str | None = None
+    weights: str | None
     """Its entry in ``weights.toml``; None without parameters."""
 
     @abstractmethod
@@ -160,6 +160,7 @@ class Dis(Flow):
     """
 
     name = "dis"
+    weights = None
     version = "1"
 
     def flow(self, one: Frames, other: Frames, compute: Compute) -> Motion:  # noqa: ARG002 - no network
@@ -205,6 +206,7 @@ class Farneback(Flow):
     """
 
     name = "farneback"
+    weights = None
     version = "1"
 
     def flow(self, one: Frames, other: Frames, compute: Compute) -> Motion:  # noqa: ARG002 - no network

@@ -1,4 +1,4 @@
-"""Cfd.brought: numbers of a program, frame by frame."""
+"""CFD: numbers of a program, frame by frame."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dover.brought: the fusion of two raw answers, and a program that gives them."""
+"""DOVER: the fusion of two raw answers, and a program that gives them."""
 
 from __future__ import annotations
 

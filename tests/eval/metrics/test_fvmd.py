@@ -1,4 +1,4 @@
-"""Fvmd.brought: histograms of given tracks, the released arithmetic said again, and the distance of a set from itself."""
+"""FVMD: histograms of given tracks, the released arithmetic said again, and the distance of a set from itself."""
 
 from __future__ import annotations
 

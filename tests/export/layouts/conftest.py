@@ -24,7 +24,7 @@ from inpaintbench.wings.reinpaint.recipe import ReinpaintRecipe
 
 _FINGERS = FingerprintRecipe(fingers=2, impressions=1, law="uniform")
 _REMOVAL = RemovalRecipe(size=(96, 80), frames=3)
-_WORLDS: dict[str, tuple[Any, SourceSpec]] = {
+WORLDS: dict[str, tuple[Any, SourceSpec]] = {
     "humans": (HumansRecipe(), SourceSpec("drawn_people", {"count": 4})),
     "decaption": (
         DecaptionRecipe(side=64),
@@ -55,7 +55,7 @@ def frozen_of(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
         with (shared / f"{kind}.lock").open("a") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not (folder / "dataset.json").exists():
-                recipe, source = _WORLDS[kind]
+                recipe, source = WORLDS[kind]
                 built(shared / kind, recipe, source, workers=0)
         return folder
 

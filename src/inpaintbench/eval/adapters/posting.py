@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import html
 import http.client
 import re
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
+from html.parser import HTMLParser
 
 from inpaintbench.errors import InputError, Unavailable
 
@@ -42,14 +42,37 @@ def first_words(page: str) -> str:
     """The first words of an answer that is a text, or of a page of HTML as it is read."""
     text = page
     if re.match(r"\s*<(!doctype|html|head|body|title|h1|p)\b", page, re.IGNORECASE):
-        # What its title says, its body says again.
-        unread = re.sub(r"<(head|style|script|title)\b.*?(</\1\s*>|\Z)", " ", page, flags=re.IGNORECASE | re.DOTALL)
-        text = re.sub(r"<!--.*?-->|<[^>]*>", " ", unread, flags=re.DOTALL)
-        title = re.search(r"<title\b[^>]*>(.*?)(?:</title|\Z)", page, re.IGNORECASE | re.DOTALL)
-        text = html.unescape(text if text.strip() or not title else title[1])
+        reader = _Read()
+        reader.feed(page)
+        reader.close()
+        text = " ".join(reader.body).strip() or " ".join(reader.title)
     words = " ".join(text.split())
     cut = words[:_QUOTED_LETTERS]
     return words if words == cut else f"{cut.rpartition(' ')[0] or cut} ..."
+
+
+class _Read(HTMLParser):
+    """The text of a page; what its title says, its body says again."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._within: list[str] = []
+        self.body: list[str] = []
+        self.title: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:  # noqa: ARG002 - named by the base class
+        if tag in ("head", "style", "script", "title"):
+            self._within.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in self._within:
+            del self._within[self._within.index(tag) :]
+
+    def handle_data(self, data: str) -> None:
+        if not self._within:
+            self.body.append(data)
+        elif self._within[-1] == "title":
+            self.title.append(data)
 
 
 def posted(url: str, body: bytes, *, content_type: str, seconds: float) -> bytes:

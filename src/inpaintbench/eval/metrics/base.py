@@ -56,7 +56,7 @@ class Metric(Leaf, ABC):
         band_radius_pixels: reach of the boundary band on both sides of the hole's border.
     """
 
-    version: str = "1"
+    version: str
     label: str = ""
     """Printed name, where it is not made of ``name``."""
     unit: str = ""

@@ -37,6 +37,7 @@ class Cfd(SingleRegionMetric):
     """
 
     name = "cfd"
+    version = "1"
     follows = "OmniPaint (no licence file)"
     brings = "a program with its code, `INPAINTBENCH_CFD`"
     brought = BroughtProgram(
@@ -91,6 +92,7 @@ class Dover(SingleRegionMetric):
     """
 
     name = "dover"
+    version = "1"
     follows = "DOVER (S-Lab, non-commercial)"
     brings = "a program with its code and parameters (S-Lab, non-commercial), `INPAINTBENCH_DOVER`"
     brought = BroughtProgram(
@@ -161,6 +163,7 @@ class Remove(SingleRegionMetric):
     """
 
     name = "remove"
+    version = "1"
     label = "ReMOVE"
     follows = "ReMOVE (MIT)"
     brings = "a program with the image encoder of SAM ViT-H (Apache-2.0), `INPAINTBENCH_REMOVE`"
@@ -262,6 +265,7 @@ class Par(SingleRegionMetric):
     """
 
     name = "par"
+    version = "1"
     brings = "the network of PAL4Inpaint (Adobe, non-commercial), `INPAINTBENCH_PAR_NETWORK`"
     brought = Brought(
         "INPAINTBENCH_PAR_NETWORK", "its file of TorchScript", "the network of PAR may not be shipped: get it from its authors"

@@ -36,6 +36,7 @@ class Jedi(SingleRegionMetric, SetMetric):
     """
 
     name = "jedi"
+    version = "1"
     label = "JEDi"
     follows = "JEDi (Apache-2.0)"
     brings = "a program with V-JEPA ViT-H (CC-BY-NC-4.0), `INPAINTBENCH_JEDI`"
@@ -99,6 +100,7 @@ class Fvmd(SingleRegionMetric, SetMetric):
     """
 
     name = "fvmd"
+    version = "1"
     follows = "FVMD (Apache-2.0)"
     brings = "a program with PIPs++ (licence of its parameters not stated), `INPAINTBENCH_FVMD`"
     brought = BroughtProgram(

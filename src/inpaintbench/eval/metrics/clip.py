@@ -88,6 +88,7 @@ class ClipSimilarity(ClipMetric):
     """
 
     name = "clip_similarity"
+    version = "1"
     label = "CLIP similarity"
     deviations = (SINGLE_PRECISION,)
     needs = ("prediction", "prompts")
@@ -117,6 +118,7 @@ class SuccessRate(ClipMetric):
     """
 
     name = "success_rate"
+    version = "1"
     deviations = (SINGLE_PRECISION,)
     decimals = 3
     bounds = (0.0, 1.0)
@@ -157,6 +159,7 @@ class BackgroundConsistency(ClipMetric):
     """
 
     name = "background_consistency"
+    version = "1"
     deviations = (SINGLE_PRECISION, WITHOUT_GIF)
     fewest_frames = 2
     diagnostic = "a frozen or flat clip is as consistent as can be"
@@ -194,6 +197,7 @@ class AestheticQuality(ClipMetric):
     """
 
     name = "aesthetic_quality"
+    version = "1"
     deviations = (SINGLE_PRECISION, WITHOUT_GIF)
     diagnostic = "it knows no truth, and a frozen clip repeats a frame that may be one of the better ones"
     weights = (AESTHETIC_WEIGHTS,)
@@ -240,6 +244,7 @@ class Cmmd(SingleRegionMetric, SetMetric):
     """
 
     name = "cmmd"
+    version = "1"
     follows = "cmmd-pytorch (Apache-2.0)"
     higher_is_better = False
     decimals = 4

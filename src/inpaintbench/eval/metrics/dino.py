@@ -61,6 +61,7 @@ class StructureDistance(SingleRegionTogether):
     """
 
     name = "structure_distance"
+    version = "1"
     follows = "PIE-Bench (no licence file)"
     brings = "DINO ViT-B/8 (Apache-2.0) where a protocol names it, `INPAINTBENCH_DINO_VIT_B_8`"
     brought = FINE
@@ -156,6 +157,7 @@ class DreamSim(Metric):
     """
 
     name = "dreamsim"
+    version = "1"
     label = "DreamSim"
     follows = "DreamSim (MIT)"
     brings = "its adapters (MIT), `INPAINTBENCH_DREAMSIM`"
@@ -271,6 +273,7 @@ class SubjectConsistency(SingleRegionMetric):
     """
 
     name = "subject_consistency"
+    version = "1"
     deviations = (WITHOUT_GIF,)
     fewest_frames = 2
     diagnostic = "a frozen or flat clip is as consistent as can be"

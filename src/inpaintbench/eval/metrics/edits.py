@@ -155,6 +155,7 @@ class FfAlpha(SourceMetric):
     """
 
     name = "ff_alpha"
+    version = "1"
     label = "FF-alpha"
     deviations = (
         Deviation(
@@ -345,6 +346,7 @@ class SemanticScore(SingleRegionMetric):
     """
 
     name = "semantic_score"
+    version = "1"
     deviations = (
         Deviation(
             "masks that are empty in every frame",

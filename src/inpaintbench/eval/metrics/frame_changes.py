@@ -73,6 +73,7 @@ class Flicker(FramePairs):
     """
 
     name = "flicker"
+    version = "1"
     label = "Flicker"
     diagnostic = "an error that stays the same is steady, and it does not ask how large the error is"
 
@@ -105,6 +106,7 @@ class TemporalDifference(FramePairs):
     """
 
     name = "temporal_difference"
+    version = "1"
     diagnostic = "blur takes change away and noise brings it back, and it asks for the amount of change alone"
 
     def measure(self, view: ItemView) -> dict[str, Measurement]:

@@ -63,6 +63,7 @@ class Vfid(I3dMetric, SetMetric):
     """
 
     name = "vfid"
+    version = "1"
     deviations = (ROOT_OF_COVARIANCES,)
 
     def __init__(
@@ -136,6 +137,7 @@ class Pvcs(WindowMetric):
     """
 
     name = "pvcs"
+    version = "1"
     deviations = (SHORT_CLIPS,)
 
     def measurements(self, views: Sequence[ItemView]) -> list[Measurement]:
@@ -176,6 +178,7 @@ class VfidClips(WindowSets):
     """
 
     name = "vfid_clips"
+    version = "1"
     label = "VFID-clips"
     deviations = (ROOT_OF_COVARIANCES, SHORT_CLIPS)
 
@@ -200,6 +203,7 @@ class SecondMoment(WindowSets):
     """
 
     name = "second_moment"
+    version = "1"
     label = "Second moment"
     deviations = VfidClips.deviations
     decimals = 6

@@ -170,6 +170,7 @@ class Fid(InceptionSets):
     """
 
     name = "fid"
+    version = "1"
     deviations = (frechet.ROOT_OF_COVARIANCES,)
     higher_is_better = False
     decimals = 2
@@ -200,6 +201,7 @@ class Kid(InceptionSets):
     """
 
     name = "kid"
+    version = "1"
     higher_is_better = False
     decimals = 6
 
@@ -233,6 +235,7 @@ class PIds(InceptionSets):
     """
 
     name = "p_ids"
+    version = "1"
     label = "P-IDS"
     deviations = (separability.MACHINE,)
     diagnostic = "a tie with the truth is a loss, so that a perfect copy scores 0"
@@ -263,6 +266,7 @@ class UIds(InceptionSets):
     """
 
     name = "u_ids"
+    version = "1"
     label = "U-IDS"
     deviations = (separability.MACHINE,)
     diagnostic = (
@@ -300,6 +304,7 @@ class LamaF1(SingleRegionTogether, SetMetric):
     """
 
     name = "lama_f1"
+    version = "1"
     label = "LaMa F1"
     deviations = (
         Deviation(

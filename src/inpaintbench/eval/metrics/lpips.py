@@ -311,6 +311,7 @@ class Lpips(TogetherMetric):
     """
 
     name = "lpips"
+    version = "1"
     higher_is_better = False
     decimals = 6
     bounds = (0.0, math.inf)

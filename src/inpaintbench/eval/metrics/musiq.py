@@ -148,6 +148,7 @@ class MusiqScore(MusiqMetric):
     """
 
     name = "musiq"
+    version = "1"
     diagnostic = "it knows no truth, and a frozen fill repeats a frame that may be one of the better ones"
     decimals = 2
     needs = ("composite",)
@@ -185,6 +186,7 @@ class ImagingQuality(MusiqMetric):
     """
 
     name = "imaging_quality"
+    version = "1"
     deviations = (WITHOUT_GIF,)
     diagnostic = "it knows no truth, and a frozen clip repeats a frame that may be one of the better ones"
     decimals = 4

@@ -53,6 +53,7 @@ class Pcons(DecibelMetric):
     """
 
     name = "pcons"
+    version = "1"
     label = "PCons"
     deviations = (
         Deviation(

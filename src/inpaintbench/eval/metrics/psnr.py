@@ -30,6 +30,7 @@ class Mse(Metric):
     """
 
     name = "mse"
+    version = "1"
     higher_is_better = False
     decimals = 6
     bounds = (0.0, 1.0)
@@ -119,6 +120,7 @@ class Psnr(DecibelMetric):
     """
 
     name = "psnr"
+    version = "1"
     needs = ("truth", "composite", "hole")
 
     def measure(self, view: ItemView) -> dict[str, Measurement]:

@@ -119,6 +119,7 @@ class EffectResidual(_OfTheEffect):
     """
 
     name = "effect_residual"
+    version = "1"
     higher_is_better = False
     bounds = (0.0, np.inf)
 
@@ -164,6 +165,7 @@ class BackgroundPreserved(SingleRegionMetric, DecibelMetric):
     """
 
     name = "background_preserved"
+    version = "1"
     follows = "PIE-Bench (no licence file) in `zeroed`"
     diagnostic = "it compares with the input, so that a result that changes nothing has the best value"
     needs = ("input", "composite", "hole")

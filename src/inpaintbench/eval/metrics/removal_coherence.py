@@ -248,6 +248,7 @@ class RcS(_Coherence):
     """
 
     name = "rc_s"
+    version = "1"
     label = "RC-S"
     higher_is_better = True
     bounds = (0.0, 1.0)
@@ -287,6 +288,7 @@ class RcT(_Coherence):
     """
 
     name = "rc_t"
+    version = "1"
     label = "RC-T"
     higher_is_better = False
     bounds = (0.0, 40.0)

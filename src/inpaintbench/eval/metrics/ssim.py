@@ -227,6 +227,7 @@ class Ssim(Metric):
     """
 
     name = "ssim"
+    version = "1"
     higher_is_better = True
     decimals = 4
     bounds = (-1.0, 1.0)
@@ -353,6 +354,7 @@ class Dssim(Metric):
     """
 
     name = "dssim"
+    version = "1"
     higher_is_better = False
     decimals = 4
     bounds = (0.0, 1.0)

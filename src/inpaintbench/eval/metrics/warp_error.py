@@ -139,6 +139,7 @@ class WarpError(FlowMetric):
     """
 
     name = "warp_error"
+    version = "1"
     label = "Warping error"
     deviations = (
         Deviation(

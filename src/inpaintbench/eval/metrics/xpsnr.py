@@ -58,6 +58,7 @@ class Xpsnr(Metric):
     """
 
     name = "xpsnr"
+    version = "1"
     follows = "FFmpeg (LGPL-2.1+), by the authors' paper"
     unit = "dB"
     higher_is_better = True

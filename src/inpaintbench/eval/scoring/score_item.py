@@ -250,7 +250,8 @@ def measurements_of(metric: Metric, views: Views, *, protocol: Protocol) -> list
     groups: list[Sequence[ItemView]] = [[view for view in views if not isinstance(view, str)]]
     for some in groups:
         try:
-            measured += metric.measure_together([view.declaring(metric.name, metric.parts) for view in some]) if some else []
+            # As a list first: what a generator gives before it fails does not count.
+            measured += [*metric.measure_together([view.declaring(metric.name, metric.parts) for view in some])] if some else []
         except VerifyError:
             raise
         except Exception as error:

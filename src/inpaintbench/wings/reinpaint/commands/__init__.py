@@ -12,7 +12,8 @@ app = group(
         "selection": "inpaintbench.wings.reinpaint.commands.testing:selection",
         "paper": "inpaintbench.wings.reinpaint.commands.testing:paper",
     },
-    help="The former name of `eval run --for reinpainting` and others.",
+    help="Former names: score is `eval run --for reinpainting` now, stability `eval run --for stability`, grid `eval table --for "
+    "reinpainting`, selection `eval table --for selection`, paper `eval table --for reinpainting-paper`.",
     former={
         "score": "eval run --for reinpainting",
         "grid": "eval table --for reinpainting",
