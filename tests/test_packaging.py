@@ -174,9 +174,7 @@ def test_images_have_the_versions_that_are_tested() -> None:
     assert not cpu & torch
     assert all(re.match(r"triton$|nvidia-|cuda-", name) for name in whole - cpu - torch)
     wanted = CORE | {
-        name
-        for extra in ("annotate", "curation", "eval", "table", "--for=rows", "masks", "postgres")
-        for name in names(EXTRAS[extra])
+        name for extra in ("annotate", "curation", "eval", "export", "masks", "postgres") for name in names(EXTRAS[extra])
     }
     assert wanted <= cpu | torch
     assert CORE | names(EXTRAS["annotate"]) | names(EXTRAS["postgres"]) <= set(locked(space))

@@ -35,14 +35,7 @@ def in_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., 
     """Makes the same dataset with so many rows in a file, and in a group of rows."""
 
     def make(rows: int, group: int, name: str = "small") -> Path:
-        for module in (
-            "inpaintbench.manifest",
-            "inpaintbench.export.layout",
-            "inpaintbench.export.documents",
-            "inpaintbench.export.verify",
-            "inpaintbench.export.freeze",
-            "inpaintbench.export.gathering",
-        ):
+        for module in ("inpaintbench.manifest", "inpaintbench.export.freeze", "inpaintbench.export.gathering"):
             monkeypatch.setattr(f"{module}.SHARD_ROWS", rows)
         monkeypatch.setattr("inpaintbench.manifest.GROUP_ROWS", group)
         return make_dataset(tmp_path / f"{rows}-{group}", licences=("CC0-1.0",) * ITEMS, name=name)

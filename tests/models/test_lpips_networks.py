@@ -142,7 +142,7 @@ def test_the_layers_are_torchvisions_with_its_names(net: str) -> None:
 def test_the_heads_are_those_of_the_installed_package(net: str) -> None:
     path = Path(package.__file__).parent / "weights" / "v0.1" / f"{net}.pth"
     assert file_sha256(path) == HEADS[net]
-    ours, theirs = lpips_networks._translated(net, {}), torch.load(path, weights_only=True)
+    ours, theirs = lpips_networks._translated(net, {}), torch.load(path, map_location="cpu", weights_only=True)
     assert [value.tolist() for value in ours.values()] == [value.ravel().tolist() for value in theirs.values()]
 
 

@@ -224,7 +224,7 @@ def test_difficulties_of_a_film_and_its_copies_are_drawn_as_of_one(films_with_co
         decaption.curate(recipe, [source], executor, workspace)
         leakage.group(workspace, executor=executor)
     clips = workspace.table("clips", Clip)
-    turns = dict(zip(clips, decaption._turns(recipe, workspace, clips), strict=True))
+    turns = dict(zip(clips, decaption.turns_of(recipe, workspace, clips), strict=True))
     of = films(workspace)
     assert len(clips) == 3 * FILMS
     assert len({(of[clip.clip_id], turn) for clip, turn in turns.items()}) == FILMS

@@ -114,7 +114,7 @@ def test_what_pairs_tell_is_not_looked_at_a_second_time_between_the_slices_of_th
     results = results_of(made, given)
     found = looked_at(results)
     assert set(of(found, "change")) == {(name, "hour") for name in given}
-    paired = {(one.one, one.other): one for one in found if one.factor and one.factor.name == "size"}
+    paired = {(one.one, one.other): one for one in found if one.factor.name == "size"}
     assert {names for names in paired if not names[1]} == {(name, "") for name in given}
     low, high = (results.summary(part, "m", PSNR).mean or 0 for part in results.slices[:2])
     assert paired["m", ""].value == pytest.approx(high - low)
@@ -141,6 +141,6 @@ def test_levels_of_a_mask_that_is_not_exact_are_not_compared_in_the_mask(levels:
     of_hole = results_of(made, noise(np.random.default_rng(0), items, ["a", "b"]))
     rows = [replace(row, region=region) for row in of_hole.scores for region in ("hole", "object")]
     found = looked_at(Results(made, rows, protocol=CORRECTED))
-    about = [one for one in found if "mask_error" in (one.factor.name if one.factor else f"{one.one} {one.other}")]
+    about = [one for one in found if "mask_error" in (one.factor.name if one.kind == "factor" else f"{one.one} {one.other}")]
     assert {(one.quantity.region, one.kind) for one in about} == {("object", "factor"), ("object", "slice")}
-    assert {one.quantity.region for one in found if one.factor and one.factor.name == "size"} == {"hole", "object"}
+    assert {one.quantity.region for one in found if one.factor.name == "size"} == {"hole", "object"}

@@ -101,7 +101,11 @@ def test_numba_and_numpy_give_the_same_bytes_in_any_process() -> None:
         "print(hashlib.sha256(found).hexdigest())"
     )
     root = Path(__file__).parents[3]
-    environment = os.environ | {"PYTHONPATH": str(root), "PYTHONHASHSEED": "7", "OMP_NUM_THREADS": "2"}
+    environment = os.environ | {
+        "PYTHONPATH": f"{root}{os.pathsep}{root / 'tests' / 'helpers'}",
+        "PYTHONHASHSEED": "7",
+        "OMP_NUM_THREADS": "2",
+    }
     told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment)
     found = inpaint(Exemplar(seed=3, backend="numba"), corrupted(picture(), patches()), patches())
     assert told.stdout.strip() == hashlib.sha256(found).hexdigest()

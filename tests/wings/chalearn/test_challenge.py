@@ -191,8 +191,10 @@ def test_the_card_says_who_scores(tmp_path: Path) -> None:
         told = (folder / "README.md").read_text().partition("\n## Score a method\n")[2].partition("\n## ")[0]
         return [line for line in told.splitlines() if line.startswith("inpaintbench")]
 
-    assert [line.split()[2:4] for line in commands(public)] == [["predict", "PATH"], ["score", "TRUTH"], ["report", "TRUTH"]]
-    assert {line.split()[3] for folder in (whole, truth) for line in commands(folder)} == {"PATH"}
+    begins = ["eval run PATH", "eval run --for scores TRUTH", "eval report TRUTH"]
+    told = [" ".join(line.split()[1:]) for line in commands(public)]
+    assert [line.startswith(begin) for line, begin in zip(told, begins, strict=True)] == [True, True, True]
+    assert all(" PATH " in line and "TRUTH" not in line for folder in (whole, truth) for line in commands(folder))
     card = (public / "README.md").read_text()
     assert "to those who hold the truth. They score them with the dataset films (truth), here `TRUTH`:" in card
     assert "With `PATH` for `TRUTH` these commands score 1 item of this dataset, whose truth is here." in card

@@ -232,24 +232,25 @@ def _boxed(
     return found
 
 
+def turns_of(recipe: DecaptionRecipe, workspace: Workspace, clips: Sequence[Clip]) -> list[int]:
+    """Numbers that difficulties follow from: places in a shuffled list as published, else film and time of the clip alone."""
+    if recipe.behaviour == "as-published":
+        order: list[int] = item_rng(recipe.seed, "difficulty", "turns").permutation(len(clips)).tolist()
+        return order
+    # Clips of one film and of its copies take turns, from a beginning that the film has by itself.
+    films: list[str] = leakage.sources_of(workspace, to_columns(clips, Clip)).to_pylist()
+    begins = [hash_of("difficulty", recipe.seed, film) for film in films]
+    return [begin + clip.start_frame // recipe.clip_frames for begin, clip in zip(begins, clips, strict=True)]
+
+
 def _painted(
     recipe: DecaptionRecipe, executor: Executor, workspace: Workspace, clips: Sequence[Clip], texts: captions.Texts
 ) -> tuple[list[Corruption], list[Attribute]]:
     """Overlays of ``clips``, each difficulty about as often as the others, and what they measure."""
-    if recipe.behaviour == "as-published":
-        # Places in a shuffled list.
-        turns: list[int] = item_rng(recipe.seed, "difficulty", "turns").permutation(len(clips)).tolist()
-    else:
-        # Clips of one film and of its copies take turns, from a beginning that the film has by itself.
-        films: list[str] = leakage.sources_of(workspace, to_columns(clips, Clip)).to_pylist()
-        turns = [
-            hash_of("difficulty", recipe.seed, film) + clip.start_frame // recipe.clip_frames
-            for film, clip in zip(films, clips, strict=True)
-        ]
     names = stages.clip_names(workspace, clips)
     requests = [
         _request(recipe, clip, DIFFICULTIES[turn % len(DIFFICULTIES)], texts.blobs[clip.clip_id], names[clip.clip_id])
-        for clip, turn in zip(clips, turns, strict=True)
+        for clip, turn in zip(clips, turns_of(recipe, workspace, clips), strict=True)
     ]
     painted = render.render(executor, requests)
     return painted.records, render.measure_all(executor, painted).records
