@@ -14,7 +14,7 @@ import deviations_page
 
 from inpaintbench.annotate.questions import QUESTIONS
 from inpaintbench.annotate.study import RULES
-from inpaintbench.cli.options import as_typed, constants_of
+from inpaintbench.cli.words import as_typed, constants_of
 from inpaintbench.curation.attributes import ATTRIBUTES
 from inpaintbench.curation.normalizers import NORMALIZERS
 from inpaintbench.curation.sources import SOURCES

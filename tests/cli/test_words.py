@@ -9,7 +9,7 @@ import pytest
 
 from inpaintbench.catalogue import Catalogue
 from inpaintbench.cli.console import parse_leaf
-from inpaintbench.cli.options import constants_of
+from inpaintbench.cli.words import constants_of
 from inpaintbench.curation.normalizers import NORMALIZERS
 from inpaintbench.curation.splitters import SPLITTERS
 from inpaintbench.errors import InputError

@@ -13,7 +13,8 @@ from inpaintbench.cli.build.running import Described, Describing
 from inpaintbench.cli.commands import group
 from inpaintbench.cli.console import Answer, AsJson, InWorkspace, print_json
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import Among, Positive, check_constants, option
+from inpaintbench.cli.options import Among, Positive, option
+from inpaintbench.cli.words import check_constants
 from inpaintbench.errors import InputError, VerifyError
 from inpaintbench.export import removed
 from inpaintbench.export.diff import is_hub_name

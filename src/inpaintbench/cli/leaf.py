@@ -11,7 +11,8 @@ from inpaintbench.catalogue import Catalogue, Leaf, attribute_at, joined, unknow
 from inpaintbench.cli import console
 from inpaintbench.cli.commands import group
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import check_constants, option
+from inpaintbench.cli.options import option
+from inpaintbench.cli.words import check_constants
 from inpaintbench.contracts import checks_of, outcomes
 from inpaintbench.errors import InpaintBenchError, InputError
 

@@ -14,19 +14,8 @@ from inpaintbench.cli import console
 from inpaintbench.cli.build.running import Published, keep_design, make_recipe
 from inpaintbench.cli.commands import group
 from inpaintbench.cli.console import InWorkspace, Processes, Running, constant
-from inpaintbench.cli.options import (
-    NONE_GIVEN,
-    Among,
-    Given,
-    Natural,
-    Positive,
-    argument,
-    bundle,
-    check_name,
-    of_recipe,
-    option,
-    read_option,
-)
+from inpaintbench.cli.options import NONE_GIVEN, Among, Given, Natural, Positive, argument, bundle, of_recipe, option, read_option
+from inpaintbench.cli.words import check_name
 from inpaintbench.errors import InputError
 from inpaintbench.masks.axes import AXES
 from inpaintbench.masks.blob_motion import PRESETS, find_preset

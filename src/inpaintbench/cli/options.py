@@ -24,11 +24,12 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, Field, dataclass, fields, replace
 from functools import reduce, wraps
 from operator import or_
+from pathlib import Path
 from types import GenericAlias, MappingProxyType, NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -36,19 +37,13 @@ import typer
 from annotated_types import Ge, Le  # what pydantic writes bounds with
 from typer.models import ParameterInfo
 
+from inpaintbench.cli.completing import complete_names, parse_dataset
 from inpaintbench.cli.exits import UsageError
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from inpaintbench.recipes.options import Option
-import difflib
-import json
-import os
-from pathlib import Path
-
-from inpaintbench.catalogue import pick
-from inpaintbench.steps import predicted_label
 
 Value = TypeVar("Value")
 Natural = Annotated[int, Ge(0)]
@@ -65,6 +60,8 @@ _NOT_OPTIONS = ("Raises", "Returns", "Example")
 _TITLE = re.compile(r"([A-Z][\w ]*):")
 _ENTRY = re.compile(r"    (\w+)( --\S+)?(?: \((.+?)\))?: (.*)")
 _DEFAULT = re.compile(r" \[default: (.*)\]$")
+# How lines begin that go on with the entry above.
+_DEEPER = " " * 5
 
 
 class More:
@@ -75,6 +72,7 @@ class More:
 
 
 Folder = Annotated[Path, More(exists=True, file_okay=False)]
+FrozenDataset = Annotated[Path, More(parser=parse_dataset)]
 
 
 @dataclass(frozen=True)
@@ -123,7 +121,10 @@ class _Entry:
         """Of the parameter ``name``, whose annotation has ``marks``."""
         among = next((mark.known for mark in marks if isinstance(mark, Among)), None)
         words = self.help.replace("{names}", ", ".join(among or ()))
-        more = bounds(marks) | {name: value for mark in marks if isinstance(mark, More) for name, value in mark.given.items()}
+        more = bounds(marks)
+        for mark in marks:
+            if isinstance(mark, More):
+                more |= mark.given
         if is_argument:
             return argument(words, default=self.default, among=among, metavar=self.metavar, **more)
         word = self.word or (f"--{name.replace('_', '-')}" if is_flag else None)
@@ -139,11 +140,15 @@ def bounds(marks: Iterable[Any]) -> dict[str, Any]:
 
 
 def divided(text: str) -> tuple[str, dict[str, _Entry]]:
-    """A docstring -> what it says without its sections of parameters, and what these say by name."""
+    """A docstring -> what it says without its sections of parameters, and what these say by name.
+
+    Raises:
+        ValueError: a line of such a section is neither an entry nor, indented deeper, more words of the one above.
+    """
     kept, entries, title, name = [], dict[str, _Entry](), "", ""
     for line in inspect.cleandoc(text).splitlines():
         if head := _TITLE.fullmatch(line):
-            title = head[1] if head[1] not in _NOT_OPTIONS else ""
+            title, name = head[1] if head[1] not in _NOT_OPTIONS else "", ""
         elif line and not line.startswith(" "):
             title = ""
         if not title:
@@ -152,12 +157,20 @@ def divided(text: str) -> tuple[str, dict[str, _Entry]]:
             name = found[1]
             entries[name] = _Entry(title, (found[2] or "").strip(), found[3], found[4], None)
         elif line.strip() and not head:
-            of = entries[name]
-            entries[name] = _Entry(of.panel, of.word, of.metavar, f"{of.help} {line.strip()}", None)
+            if not (name and line.startswith(_DEEPER)):
+                raise ValueError(f"below {title}: in a docstring is no 'name --word (METAVAR): help': {line.strip()!r}")
+            entries[name] = replace(entries[name], help=f"{entries[name].help} {line.strip()}")
     for name, of in entries.items():
         if default := _DEFAULT.search(of.help):
-            entries[name] = _Entry(of.panel, of.word, of.metavar, of.help[: default.start()], default[1])
+            entries[name] = replace(of, help=of.help[: default.start()], default=default[1])
     return re.sub(r"\n{3,}", "\n\n", "\n".join(kept)), entries
+
+
+def _check_named(entries: Mapping[str, _Entry], known: Collection[str], of: str) -> None:
+    """Raise ``ValueError`` for an entry that would be dropped, since its name is misspelt or its parameter gone."""
+    for name, entry in entries.items():
+        if name not in known:
+            raise ValueError(f"the docstring of {of} has an entry for what it does not take: '{name}: {entry.help}'")
 
 
 @dataclass(frozen=True)
@@ -172,17 +185,24 @@ def bundle(kind: type, *names: str, panel: str | None = None) -> Bundle:
     """The fields of a dataclass as options, all or some; the others keep their defaults. A field may be a bundle itself."""
     hints = get_type_hints(kind, include_extras=True)
     entries = {name: of for base in reversed(kind.__mro__[:-1]) for name, of in divided(base.__doc__ or "")[1].items()}
-    defaults = {one.name: one.default if one.default is not MISSING else None for one in fields(kind)}
+    defaults = {one.name: _default_of(one) for one in fields(kind)}
+    _check_named(entries, defaults, kind.__name__)
     chosen = names or [name for name in defaults if name in entries or get_origin(hints[name]) is Annotated]
     asked = [parameter(name, hints[name], defaults[name], entries) for name in chosen]
     return _joined([one.replace(annotation=_in_panel(one.annotation, panel)) for one in asked], kind)
+
+
+def _default_of(field: Field[Any]) -> Any:
+    if field.default_factory is not MISSING:
+        return field.default_factory()
+    return None if field.default is MISSING else field.default
 
 
 def _joined(parameters: Iterable[inspect.Parameter], make: Callable[..., Any]) -> Bundle:
     """The options of parameters, some of which stand for bundles; ``make`` is called with these made."""
     asked = list(parameters)
     bundles = {one.name: mark for one in asked for mark in get_args(one.annotation)[1:] if isinstance(mark, Bundle)}
-    options = [option for one in asked for option in (bundles[one.name].parameters if one.name in bundles else [one])]
+    options = [part for one in asked for part in (bundles[one.name].parameters if one.name in bundles else [one])]
 
     def made(**given: Any) -> Any:
         parts = {name: of.make(**{part.name: given.pop(part.name) for part in of.parameters}) for name, of in bundles.items()}
@@ -243,6 +263,7 @@ def expanded(function: Callable[..., Any], parts: Sequence[str] = ()) -> Callabl
     """
     text, entries = divided(function.__doc__ or "")
     signature = inspect.signature(function, eval_str=True)
+    _check_named(entries, signature.parameters, function.__qualname__)
     joined = _joined(
         [
             parameter(one.name, one.annotation, one.default, entries, is_argument=one.kind is not inspect.Parameter.KEYWORD_ONLY)
@@ -314,136 +335,14 @@ def _of_field(recipe: type[BaseModel], name: str, mark: Option) -> inspect.Param
         # Text here, so that the recipe's own sentence tells of a misspelt word.
         kind, words = str, get_args(kind)
     made = option(
-        field.description or "", mark.name or f"--{name.replace('_', '-')}", among=(*words, *mark.names) or None,
-        panel=mark.panel, metavar=mark.metavar, **({} if mark.read else bounds(field.metadata)),
-    )  # fmt: skip
+        field.description or "",
+        mark.name or f"--{name.replace('_', '-')}",
+        among=(*words, *mark.names) or None,
+        panel=mark.panel,
+        metavar=mark.metavar,
+        **({} if mark.read else bounds(field.metadata)),
+    )
     made.show_default = shown or False
-    return parameter(name, Annotated[(list[str] if get_origin(kind) is tuple else kind) | None, made], None)  # type: ignore[operator]
-
-
-# Environment variable that shells set when they ask for completions.
-_PROMISE = "_INPAINTBENCH_COMPLETE"
-
-
-def complete_names(known: Iterable[str]) -> Callable[[str], list[str]]:
-    """Completes with some of ``known``: a catalogue or any collection of names."""
-
-    def complete(incomplete: str) -> list[str]:
-        return [name for name in known if name.startswith(incomplete)]
-
-    return complete
-
-
-def complete_slices(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Completes with the slices and splits of the frozen dataset that the command line names."""
-    try:
-        from inpaintbench import manifest
-
-        dataset = manifest.load(str(ctx.params.get("dataset")))
-        splits = dict.fromkeys(f"split-{split or 'test'}" for split in manifest.column(dataset, "split"))
-        candidates = [*(part.name for part in dataset.slices), *splits]
-    except (OSError, ValueError, KeyError, TypeError):
-        return []
-    return [name for name in candidates if name.startswith(incomplete)]
-
-
-def complete_labels(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Completes with the methods that the run folder of the command line holds predictions or scores of."""
-    tables = Path(str(ctx.params.get("run"))) / "tables" / "predictions"
-    labels = sorted(label for path in tables.glob("*.parquet") if (label := predicted_label(path.stem)) is not None)
-    return [name for name in labels if name.startswith(incomplete)]
-
-
-def parse_dataset(text: str) -> Path:
-    """The dataset that ``frozen_or_hub`` finds, which asks the Hub nothing while a shell completes."""
-    if _PROMISE in os.environ:
-        return Path(text)
-    from inpaintbench.eval.hub import frozen_or_hub  # the help of the program imports no room
-
-    return frozen_or_hub(text)
-
-
-FrozenDataset = Annotated[Path, More(parser=parse_dataset)]
-
-
-def check_name(kind: str, name: str | None, known: Iterable[str]) -> None:
-    """Raise ``UnknownNameError`` unless ``name`` is among ``known``, or None."""
-    pick(kind, [] if name is None else [name], dict.fromkeys(known))
-
-
-def pair(text: str, wanted: str) -> tuple[str, str]:
-    """``NAME=VALUE`` -> both; ``UsageError`` with the sentence ``wanted`` where one is missing."""
-    name, equals, value = text.partition("=")
-    if not (name and equals and value):
-        raise UsageError(wanted)
-    return name, value
-
-
-def span(low: object | None, high: object | None, between: str = "-") -> str:
-    """Two ends as ``2-4``, one where they are equal, nothing where one is missing."""
-    return "" if low is None or high is None else str(low) if low == high else f"{low}{between}{high}"
-
-
-# Annotation -> what people call it.
-_KINDS = {
-    "int": "a whole number",
-    "float": "a number",
-    "bool": "true or false",
-    "str": "a word",
-    "collections.abc.Sequence[int]": "a list of whole numbers such as [1,2,3]",
-}
-
-
-def constants_of(leaf: type) -> dict[str, Any]:
-    """The constants of a leaf that have defaults: name -> default."""
-    parameters = inspect.signature(leaf).parameters
-    return {name: parameter.default for name, parameter in parameters.items() if parameter.default is not inspect.Parameter.empty}
-
-
-def as_typed(constants: Mapping[str, Any]) -> str:
-    """Constants as people would type them: ``length=90, pad=true``."""
-    return ", ".join(f"{name}={_typed(given)}" for name, given in constants.items())
-
-
-def _typed(given: Any) -> str:
-    return given if isinstance(given, str) else json.dumps(given, separators=(",", ":"))
-
-
-def check_constants(leaf: type, constants: Mapping[str, Any], *, called: str) -> None:
-    """Raise unless the leaf takes constants of these names and kinds.
-
-    Raises:
-        UsageError: it does not; the text begins with what the leaf is ``called``.
-    """
-    takes = inspect.signature(leaf).parameters
-    hints = get_type_hints(leaf.__init__)  # type: ignore[misc]
-    takes_any = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in takes.values())
-    for name, given in constants.items():
-        if name not in takes and not takes_any:
-            raise UsageError(_unknown(name, leaf, called))
-        words = _words(hints.get(name))
-        if words and not _fits(given, hints[name]):
-            optional = " or null" if _fits(None, hints[name]) else ""
-            raise UsageError(f"{called}: {name} needs {words}{optional}, got {given!r}")
-
-
-def _unknown(name: str, leaf: type, called: str) -> str:
-    known = constants_of(leaf)
-    nearest = difflib.get_close_matches(name, known, n=1)
-    hint = f", did you mean {nearest[0]!r}?" if nearest else "."
-    return f"{called} has no constant {name!r}{hint} It takes {as_typed(known) or 'none'}"
-
-
-def _words(kind: Any) -> str | None:
-    text = kind.__name__ if isinstance(kind, type) and kind.__module__ == "builtins" else str(kind)
-    return _KINDS.get(text.removesuffix(" | None"))
-
-
-def _fits(given: Any, kind: Any) -> bool:
-    from pydantic import TypeAdapter, ValidationError
-
-    try:
-        TypeAdapter(kind).validate_python(given, strict=True)
-    except ValidationError:
-        return False
-    return True
+    if get_origin(kind) is tuple:
+        kind = list[str]
+    return parameter(name, Annotated[kind | None, made], None)  # type: ignore[operator]

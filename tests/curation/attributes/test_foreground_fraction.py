@@ -11,7 +11,7 @@ from inpaintbench import video
 from inpaintbench.curation.attributes import detections as foreground_fraction
 from inpaintbench.curation.attributes.detections import Detected, ForegroundFraction, SceneryObjectFraction, covered, staying
 from inpaintbench.errors import InputError, NotMeasurable
-from inpaintbench.models.detection import KINDS
+from inpaintbench.models.yolox import KINDS
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 

@@ -12,13 +12,13 @@ from inpaintbench.masks.overlays.styles import (
     COLOURS,
     SIZE_FRACTIONS,
     Style,
-    apply_tags,
     check_fields,
     colour_of,
     draw_style,
     in_pixels,
     stated,
 )
+from inpaintbench.masks.overlays.tags import apply_tags
 
 BASE = in_pixels(Style(), height=288, width=384)
 

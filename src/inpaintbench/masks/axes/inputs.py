@@ -14,7 +14,7 @@ from inpaintbench.masks.axes.base import Axis
 from inpaintbench.types import Frames, Hole
 
 # Standard deviation in grey levels: 34 dB, as a small camera has indoors, and 22 dB, as it has at night.
-LEVELS: Mapping[str, float] = {"none": 0.0, "weak": 5.0, "strong": 20.0}
+NOISE_LEVELS: Mapping[str, float] = {"none": 0.0, "weak": 5.0, "strong": 20.0}
 
 
 class KnownNoise(Axis):
@@ -22,7 +22,7 @@ class KnownNoise(Axis):
 
     name = "known_noise"
     version = "1"
-    levels = tuple(LEVELS)
+    levels = tuple(NOISE_LEVELS)
     base_level = "none"
     changes = "input"
     property = "noise of the known pixels"
@@ -32,17 +32,17 @@ class KnownNoise(Axis):
         made = np.empty_like(truth)
         for target, frame in zip(made, truth, strict=True):  # frame by frame: noise takes four times the memory of pixels
             noise = rng.standard_normal(frame.shape, np.float32)
-            np.clip(np.rint(frame + LEVELS[level] * noise), 0, 255, out=noise)
+            np.clip(np.rint(frame + NOISE_LEVELS[level] * noise), 0, 255, out=noise)
             target[...] = noise
         return made
 
     def facts(self, level: str, *, frames: int, height: int, width: int) -> Mapping[str, float]:  # noqa: ARG002 - leaf signature
         """Standard deviation, grey levels."""
-        return {"noise_levels": LEVELS[level]}
+        return {"noise_levels": NOISE_LEVELS[level]}
 
 
 # Standard deviation as a share of the longer side: 1 and 3 pixels at 832, a lens a little and clearly out of focus.
-SHARES: Mapping[str, float] = {"none": 0.0, "weak": 1 / 832, "strong": 3 / 832}
+BLUR_SHARES: Mapping[str, float] = {"none": 0.0, "weak": 1 / 832, "strong": 3 / 832}
 
 
 class KnownBlur(Axis):
@@ -50,14 +50,14 @@ class KnownBlur(Axis):
 
     name = "known_blur"
     version = "1"
-    levels = tuple(SHARES)
+    levels = tuple(BLUR_SHARES)
     base_level = "none"
     changes = "input"
     property = "blur of the known pixels"
 
     def input(self, level: str, truth: Frames, hole: Hole, fps: float, rng: np.random.Generator) -> Frames:  # noqa: ARG002 - leaf signature
         """The clip, each known pixel the mean of the known ones around it."""
-        sigma = SHARES[level] * max(truth.shape[1:3])
+        sigma = BLUR_SHARES[level] * max(truth.shape[1:3])
         if not sigma:
             return truth
         made = truth.copy()
@@ -70,13 +70,13 @@ class KnownBlur(Axis):
 
     def facts(self, level: str, *, frames: int, height: int, width: int) -> Mapping[str, float]:  # noqa: ARG002 - leaf signature
         """Standard deviation, pixels."""
-        return {"blur_pixels": SHARES[level] * max(height, width)}
+        return {"blur_pixels": BLUR_SHARES[level] * max(height, width)}
 
 
 # Quality factors of libx264: blocks begin to be seen at the first, and are what one sees at the second. None = as it is.
-FACTORS: Mapping[str, int | None] = {"none": None, "weak": 32, "strong": 44}
+QUALITY_FACTORS: Mapping[str, int | None] = {"none": None, "weak": 32, "strong": 44}
 # Most frames between key frames, as films on the web have.
-KEY_EVERY = 250
+KEY_FRAME_EVERY = 250
 
 
 class KnownCompression(Axis):
@@ -87,14 +87,14 @@ class KnownCompression(Axis):
 
     name = "known_compression"
     version = "1"
-    levels = tuple(FACTORS)
+    levels = tuple(QUALITY_FACTORS)
     base_level = "none"
     changes = "input"
     property = "compression of the known pixels"
 
     def input(self, level: str, truth: Frames, hole: Hole, fps: float, rng: np.random.Generator) -> Frames:  # noqa: ARG002 - leaf signature
         """The clip, written and read."""
-        factor = FACTORS[level]
+        factor = QUALITY_FACTORS[level]
         if factor is None:
             return truth
         height, width = truth.shape[1:3]
@@ -102,10 +102,12 @@ class KnownCompression(Axis):
         padded = (cv2.copyMakeBorder(frame, *odd, cv2.BORDER_REPLICATE) for frame in truth)
         with tempfile.TemporaryDirectory(prefix="inpaintbench-") as scratch:
             path = Path(scratch) / "clip.mp4"
-            video.write_browser(path, (np.asarray(frame, np.uint8) for frame in padded), fps=fps, crf=factor, key_every=KEY_EVERY)
+            video.write_browser(
+                path, (np.asarray(frame, np.uint8) for frame in padded), fps=fps, crf=factor, key_every=KEY_FRAME_EVERY
+            )
             return np.ascontiguousarray(video.read_frames(path)[:, :height, :width])
 
     def facts(self, level: str, *, frames: int, height: int, width: int) -> Mapping[str, float]:  # noqa: ARG002 - leaf signature
         """Quality factor, on the scale of libx264."""
-        factor = FACTORS[level]
+        factor = QUALITY_FACTORS[level]
         return {} if factor is None else {"quality_factor": factor}

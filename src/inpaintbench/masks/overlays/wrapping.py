@@ -14,7 +14,8 @@ from PIL import features
 
 from inpaintbench.errors import InputError
 from inpaintbench.masks.overlays.fonts import FontFile, load, split_by_font
-from inpaintbench.masks.overlays.styles import Look, Run
+from inpaintbench.masks.overlays.styles import Look
+from inpaintbench.masks.overlays.tags import Run
 
 # Unicode bidirectional algorithm (annex 9): embedding levels of a paragraph, and the visual order of its pieces.
 #

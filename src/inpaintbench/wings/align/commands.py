@@ -10,7 +10,8 @@ from inpaintbench import frozen
 from inpaintbench.cli import console
 from inpaintbench.cli.evaluate_options import ProtocolName, kept_between_items, opened, scorable
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import Share, option, pair
+from inpaintbench.cli.options import Share, option
+from inpaintbench.cli.words import pair
 from inpaintbench.errors import InputError
 from inpaintbench.eval.hub import frozen_or_hub
 from inpaintbench.eval.protocols import PROTOCOLS, usual

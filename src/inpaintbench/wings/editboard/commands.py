@@ -21,7 +21,8 @@ from inpaintbench.cli.evaluate_options import (
     kept_between_items,
     opened,
 )
-from inpaintbench.cli.options import Among, Seconds, check_name
+from inpaintbench.cli.options import Among, Seconds
+from inpaintbench.cli.words import check_name
 from inpaintbench.errors import InputError, RunError
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.protocols.base import Protocol

@@ -10,7 +10,8 @@ from inpaintbench.annotate.outcomes.judgement_files import read_rows
 from inpaintbench.cli import console
 from inpaintbench.cli.console import Locally, Running
 from inpaintbench.cli.evaluate_options import RandomWeights, opened, scorable
-from inpaintbench.cli.options import Among, bundle, check_name, option
+from inpaintbench.cli.options import Among, bundle, option
+from inpaintbench.cli.words import check_name
 from inpaintbench.compute import Compute
 from inpaintbench.errors import InputError
 from inpaintbench.eval.methods import METHODS
