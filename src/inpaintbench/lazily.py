@@ -1,12 +1,14 @@
-"""Modules that are imported at their first use, for commands that do without them, and loops that numba compiles."""
+"""Modules that are imported at their first use, for commands that do without them, and what numba does faster."""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.util import find_spec
 from typing import Any, TypeVar
+
+from inpaintbench.errors import InputError, MissingExtraError
 
 
 class _Module:
@@ -35,6 +37,28 @@ Loop = TypeVar("Loop", bound=Callable[..., Any])
 def has_numba() -> bool:
     """Return whether numba is installed; asking does not import it."""
     return find_spec("numba") is not None
+
+
+def select_backend(backend: str, known: Sequence[str], *, kind: str, task: str) -> str:
+    """The backend behind ``auto``: numba where it is installed, else numpy; any other is as it is given.
+
+    Args:
+        backend: one of ``known``.
+        known: names of backends.
+        kind: what they are called in errors, such as ``growth``.
+        task: what numba would do, in errors.
+
+    Raises:
+        InputError: there is no such backend.
+        MissingExtraError: numba was asked for and is not installed.
+    """
+    if backend not in known:
+        raise InputError(f"there is no {kind} backend {backend!r}: choose one of {', '.join(known)}")
+    if backend == "auto":
+        return "numba" if has_numba() else "numpy"
+    if backend == "numba" and not has_numba():
+        raise MissingExtraError(f"{task} with numba", "masks")
+    return backend
 
 
 def compiled(loop: Loop, **options: Any) -> Loop:

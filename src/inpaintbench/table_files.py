@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, Literal, TextIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -33,9 +33,15 @@ def csv_text(rows: Iterable[Iterable[object]]) -> str:
     return text.getvalue()
 
 
-def csv_bytes(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
-    """CSV with a line of heads: None is an empty cell, infinity is ``inf``."""
-    return csv_text([columns, *rows]).encode()
+def csv_bytes(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, errors: Literal["strict", "replace"] = "strict") -> bytes:
+    """CSV in UTF-8 with a line of heads: None is an empty cell, infinity is ``inf``.
+
+    Args:
+        columns: the heads.
+        rows: cells, as many in each as there are heads.
+        errors: ``replace`` writes ``?`` for what UTF-8 cannot hold, such as odd bytes of file names.
+    """
+    return csv_text([columns, *rows]).encode("utf-8", errors)
 
 
 def json_bytes(value: Any) -> bytes:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Literal
+import re
+from dataclasses import dataclass, field, make_dataclass
+from typing import Annotated, Literal, get_args
 
 import pytest
 import typer
@@ -95,6 +96,49 @@ def test_text_that_means_nothing_is_wrong_use_in_a_sentence() -> None:
     done = call("--size", "32")
     assert isinstance(done.exception, UsageError)
     assert str(done.exception) == "size '32' is not WxH with sides of 16 to 9999, such as 832x480"
+
+
+@dataclass(frozen=True)
+class Told:
+    """Work whose docstring tells of some fields.
+
+    Attributes:
+        hands --hand: How many,
+            all day long. [default: two]
+        tools: What they hold.
+    """
+
+    hands: int = 2
+    tools: list[str] = field(default_factory=lambda: ["saw"])
+    hidden: int = 5
+
+
+def test_plain_fields_are_options_where_the_docstring_has_entries() -> None:
+    options = [(one.name, one.default, get_args(one.annotation)[1]) for one in bundle(Told).parameters]
+    assert [(name, default, told.help, told.show_default) for name, default, told in options] == [
+        ("hands", 2, "How many, all day long.", "two"),
+        ("tools", ["saw"], "What they hold.", True),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("entries", "line"),
+    [
+        ("hands How many.", "'hands How many.'"),
+        ("        all day long.", "'all day long.'"),
+        ("hands: How many.\n    tools What they hold.", "'tools What they hold.'"),
+        ("hnads: How many.", "'hnads: How many.'"),
+    ],
+)
+def test_entries_that_would_be_lost_are_refused_with_their_line(entries: str, line: str) -> None:
+    def command(hands: int = 2) -> None:
+        pass
+
+    command.__doc__ = f"Work.\n\nArgs:\n    {entries}\n"
+    with pytest.raises(ValueError, match=re.escape(line)):
+        expanded(command)
+    with pytest.raises(ValueError, match=re.escape(line)):
+        bundle(make_dataclass("Work", [("hands", int, 2)], namespace={"__doc__": command.__doc__}))
 
 
 @pytest.mark.parametrize("recipe", RECIPES)

@@ -1,19 +1,17 @@
-"""A run for papers and others: `eval table`, `figure` and `diagnose`, and the parts `--for rows` and `--for hub`."""
+"""A run for papers and others: `eval table`, `figure` and `diagnose`, and the part `--for rows`."""
 
 from __future__ import annotations
 
-import datetime
 import io
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
-from inpaintbench.benchmarks import benchmark_of
 from inpaintbench.cli import console
 from inpaintbench.cli.console import AsJson, print_json
 from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, Scored, results_of
 from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import Among, option
+from inpaintbench.cli.options import option
 from inpaintbench.cli.words import check_name
 from inpaintbench.errors import InputError
 from inpaintbench.eval.diagnosis.diagnose import diagnose
@@ -36,17 +34,6 @@ from inpaintbench.eval.report.effects import effects_table
 from inpaintbench.eval.report.figures import paper_figure
 from inpaintbench.eval.report.page import default_quantity
 from inpaintbench.eval.report.tables import score_table
-from inpaintbench.eval.result_files.handing_on import (
-    EVAL_YAML,
-    RELATIONSHIPS,
-    eval_yaml,
-    every_eval_ever,
-    lacks,
-    lacks_words,
-    results_path,
-    results_yaml,
-    tasks_of,
-)
 from inpaintbench.eval.results.quantity import Quantity, metric_title, quantities_in, quantity_label, quantity_title, standing
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.run_folder import Scores, asked, without_value
@@ -59,6 +46,8 @@ from inpaintbench.table_files import canonical_bytes
 
 MetricName = Annotated[str | None, option("The metric.", default="the one that the report opens with")]
 RegionName = Annotated[str | None, option("Where it is measured.", default="the metric's usual one")]
+# Effects that are not told and that a terminal shows all the same where none is.
+_MOST_UNTOLD = 5
 
 
 def table(
@@ -166,10 +155,6 @@ def asked_quantity(results: Results, metric: str | None, region: str | None) -> 
     return next(quantity for quantity in shown if quantity.metric == metric)
 
 
-# Effects that are not told and that a terminal shows all the same where none is.
-_MOST_UNTOLD = 5
-
-
 def diagnose_command(
     dataset: InDataset,
     *,
@@ -199,8 +184,8 @@ def diagnose_command(
     found = diagnose(results)
     quantity = asked_quantity(results, metric, region)
     if out is not None:
-        table = out.suffix == ".csv"
-        data = effects_csv(found.effects, results.protocol) if table else canonical_bytes(plain(found, results.protocol))
+        as_rows = out.suffix == ".csv"
+        data = effects_csv(found.effects, results.protocol) if as_rows else canonical_bytes(plain(found, results.protocol))
         write_atomically(out, data)
     if as_json:
         print_json(plain(found, results.protocol))
@@ -234,62 +219,3 @@ def _tell(found: Diagnosis, quantity: Quantity, title: str, *, everything: bool)
             console.say(f"unexplained: {unexplained_words(failure)}")
     for sentence in left_out_words(found):
         console.say(sentence)
-
-
-def hand_on(
-    dataset: InDataset,
-    *,
-    run: Scored,
-    out: Path,
-    protocol: ProtocolName = None,
-    organisation: str = "",
-    relationship: Annotated[str, Among(RELATIONSHIPS)] = "third_party",
-    repo: str | None = None,
-    revision: str | None = None,
-) -> None:
-    """Write the scores of a run for other collections.
-
-    A JSON a method in the schema of Every Eval Ever; with --repo eval.yaml for the dataset's repository, and for each method the
-    file of .eval_results that goes into the repository of its model.
-
-    Args:
-        out: Folder for the files.
-        organisation: Who measured, for Every Eval Ever. [default: nobody named]
-        relationship: Of these people to the methods' authors.
-        repo (OWNER/NAME): The dataset on the Hub; then files for it too.
-        revision: Its commit that was scored, as `export push` prints it.
-
-    Example: inpaintbench eval report --for hub DATASET --run RUN --out results --repo OWNER/NAME
-    """
-    if revision and not repo:
-        raise UsageError("--revision is of the dataset on the Hub; give --repo OWNER/NAME too")
-    if repo:
-        from inpaintbench.export.publishing.client import check_name
-
-        check_name(repo)
-    results = results_of(run, dataset, protocol)
-    now = datetime.datetime.now(datetime.UTC)
-    written: dict[Path, bytes] = {}
-    for method in results.contenders:
-        written[out / f"{method}.json"] = every_eval_ever(
-            results, method, organisation=organisation, relationship=relationship,  # type: ignore[arg-type]
-            repository=repo, timestamp=int(now.timestamp()),
-        )  # fmt: skip
-        if repo:
-            if reasons := lacks(results, method):
-                console.say(lacks_words(method, reasons))
-            if len(reasons) < len(tasks_of(results.dataset, results.protocol)):
-                data = results_yaml(results, method, repository=repo, revision=revision, date=f"{now:%Y-%m-%d}")
-                written[out / "models" / method / results_path(repo)] = data
-    if repo:
-        written[out / EVAL_YAML] = eval_yaml(results.dataset, results.protocol, description=benchmark_of(results.dataset).use)
-    for path, data in written.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, data)
-    console.say(f"{len(written)} files in {out}")
-    if repo:
-        console.say(
-            f"{EVAL_YAML} goes into {repo}, which `export push --benchmark` sees to; the Hub shows leaderboards once the "
-            "dataset is on its list of benchmarks, which a person asks for. Each file below models/ goes into the repository of "
-            "that model, at the same place; `eval submit --to-hub` opens a pull request with it."
-        )

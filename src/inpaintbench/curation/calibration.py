@@ -10,7 +10,8 @@ import numpy as np
 from inpaintbench.claims import share_interval
 from inpaintbench.curation.facts import OF_CLIP, Flags
 from inpaintbench.curation.judging import Judged, Verdict
-from inpaintbench.curation.sheets import CHOICES, KEEP_REJECT, csv_bytes
+from inpaintbench.curation.sheets import CHOICES, KEEP_REJECT
+from inpaintbench.table_files import csv_bytes
 from inpaintbench.types import item_rng
 
 KEEP, REJECT = CHOICES[KEEP_REJECT]
@@ -163,4 +164,4 @@ def audit_csv(judged: Judged, picked: list[Picked], *, names: Mapping[str, str])
         span = [int(column[pick.place]) for column in spans]
         verdict_columns = [pick.why, pick.rule or "", value, verdict, KEEP_REJECT, "", "", ""]
         rows.append([judged.clip_ids[pick.place].as_py(), source, *span, *verdict_columns])
-    return csv_bytes(AUDIT_COLUMNS, rows)
+    return csv_bytes(AUDIT_COLUMNS, rows, errors="replace")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote
@@ -12,15 +12,9 @@ from urllib.parse import quote
 from inpaintbench.curation.attributes import ATTRIBUTES
 from inpaintbench.errors import InputError
 from inpaintbench.steps import LABELS
-from inpaintbench.table_files import Line, csv_text, read_lines
+from inpaintbench.table_files import Line, read_lines
 from inpaintbench.types import Answer, Attribute, Clip, Source
 from inpaintbench.workspace import Workspace
-
-
-def csv_bytes(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
-    """A table as UTF-8 CSV for people to fill in; what UTF-8 cannot hold, such as odd bytes of file names, becomes ``?``."""
-    return csv_text([columns, *rows]).encode("utf-8", "replace")
-
 
 LABELS_VERSION = "1"
 _LABEL_COLUMNS = ("subject", "name", "value")

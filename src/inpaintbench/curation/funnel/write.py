@@ -14,11 +14,12 @@ from inpaintbench.curation.funnel import rule_cards, stages
 from inpaintbench.curation.funnel.plots import legend
 from inpaintbench.curation.funnel.rule_cards import Thumbnails
 from inpaintbench.curation.judging import Judged, WhatIf, stored_selection, unasked
-from inpaintbench.curation.sheets import COLUMNS, KEEP_REJECT, csv_bytes
+from inpaintbench.curation.sheets import COLUMNS, KEEP_REJECT
 from inpaintbench.errors import InputError
 from inpaintbench.files import display_name, write_atomically
 from inpaintbench.pages import Link, page
 from inpaintbench.pages.words import count, percent, share
+from inpaintbench.table_files import csv_bytes
 from inpaintbench.tables import last_places
 from inpaintbench.types import Source, item_rng
 from inpaintbench.workspace import Workspace
@@ -148,7 +149,7 @@ def write_review(workspace: Workspace, judged: Judged) -> tuple[Path, Path]:
     rows = [[ids[place].as_py(), KEEP_REJECT, "", "", "", thumbnails.source(place), starts[place].as_py()] for place in places]
     page_path, table_path = workspace.path / REVIEW_PAGE, workspace.path / TO_ANSWER
     write_atomically(page_path, html.encode("utf-8", "replace"))
-    write_atomically(table_path, csv_bytes([*COLUMNS, "source", "start_frame"], rows))
+    write_atomically(table_path, csv_bytes([*COLUMNS, "source", "start_frame"], rows, errors="replace"))
     return page_path, table_path
 
 

@@ -16,9 +16,8 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.errors import InputError, MissingExtraError
+from inpaintbench import lazily
 from inpaintbench.eval.exemplar.search import NOWHERE, Draws, Level, Match, Picture, Pixels, Weights, levels_of
-from inpaintbench.lazily import has_numba
 from inpaintbench.types import content_id
 
 # Pictures that repeat themselves: the shifts under which they do, and holes continued along them.
@@ -224,16 +223,10 @@ def _guess(level: Level, match: Match, coarse: Level, found: Match) -> None:
     match.best[targets] = np.where(fits, place, NOWHERE)
 
 
-def select_backend(backend: Backend) -> Literal["numpy", "numba"]:
+def select_backend(backend: Backend) -> str:
     """The backend behind ``auto``.
 
     Raises:
         InputError: there is no such backend. MissingExtraError: numba was asked for and is not installed.
     """
-    if backend not in get_args(Backend):
-        raise InputError(f"there is no exemplar backend {backend!r}: choose one of {', '.join(get_args(Backend))}")
-    if backend == "numba" and not has_numba():
-        raise MissingExtraError("filling from exemplars with numba", "masks")
-    if backend == "auto":
-        return "numba" if has_numba() else "numpy"
-    return backend
+    return lazily.select_backend(backend, get_args(Backend), kind="exemplar", task="filling from exemplars")

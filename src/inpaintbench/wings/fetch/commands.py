@@ -19,10 +19,10 @@ from inpaintbench.cli.console import InShard, InWorkspace, OutWorkspace, Running
 from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import Natural, Positive, argument, bundle, option
 from inpaintbench.curation.facts import LicenceCheck, latest_checks
-from inpaintbench.curation.sheets import csv_bytes
 from inpaintbench.download import Limits, safe_name
 from inpaintbench.errors import InputError
 from inpaintbench.files import write_atomically
+from inpaintbench.table_files import csv_bytes
 from inpaintbench.types import Clip, Download, Source
 from inpaintbench.wings.fetch import FETCHERS
 from inpaintbench.wings.fetch.base import Candidate
@@ -352,7 +352,7 @@ def _report_on(found: Sequence[Found], path: Path) -> None:
         candidate = one.candidate
         facts = (candidate.licence, candidate.licence_url, candidate.author, candidate.title, candidate.details.get("uploaded"))
         rows.append([candidate.name, one.status, *facts, candidate.page_url, candidate.refused])
-    write_atomically(path, csv_bytes(_REPORT, rows))
+    write_atomically(path, csv_bytes(_REPORT, rows, errors="replace"))
     counts = Counter((one.status, one.candidate.licence or "-") for one in found)
     console.print_table("On Flickr now", ["status", "licence", "videos"], [(*key, counts[key]) for key in sorted(counts)])
     there = sum(one.status == "there" for one in found)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from inpaintbench import lazily
 from inpaintbench.errors import InputError, MissingExtraError
 from inpaintbench.wings.chalearn.fingerprints import growth
 from inpaintbench.wings.chalearn.fingerprints.growth import PASSES, Backend, Bank, bank, grow, grow_many, select_backend
@@ -138,12 +139,13 @@ def test_passes_read_no_caller_memory() -> None:
 
 
 def test_auto_takes_what_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(growth, "_installed", lambda package: False)
+    monkeypatch.setattr(lazily, "has_numba", lambda: False)
+    monkeypatch.setattr(growth, "find_spec", lambda package: None)
     assert select_backend("auto") == "numpy"
     for backend in ("numba", "torch"):
         with pytest.raises(MissingExtraError, match="pip install"):
             grow(*canvas(0, height=61, width=61), bank(500.0), backend=backend)
-    monkeypatch.setattr(growth, "_installed", lambda package: True)
+    monkeypatch.setattr(lazily, "has_numba", lambda: True)
     assert select_backend("auto") == "numba"
 
 

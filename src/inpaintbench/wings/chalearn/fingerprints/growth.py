@@ -7,11 +7,11 @@ the fast one for a CPU, ``torch`` the one for many prints at once on a GPU. Minu
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.util import find_spec
 from itertools import product
 from typing import Literal, get_args
 
@@ -19,6 +19,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench import lazily
 from inpaintbench.errors import InputError, MissingExtraError
 from inpaintbench.wings.chalearn.fingerprints.records import REFERENCE_PIXELS_PER_INCH
 
@@ -143,20 +144,9 @@ def grow(kernel_numbers: IntArray, points: BoolArray, bank: Bank, *, backend: Ba
     return ridges
 
 
-def select_backend(backend: Backend) -> Literal["numpy", "numba", "torch"]:
+def select_backend(backend: Backend) -> str:
     """Resolve ``auto``: numba where it is installed, else numpy; errors as ``grow``."""
-    if backend not in get_args(Backend):
-        raise InputError(f"there is no growth backend {backend!r}: choose one of {', '.join(get_args(Backend))}")
-    if backend == "auto":
-        return "numba" if _installed("numba") else "numpy"
-    if backend == "numba" and not _installed("numba"):
-        raise MissingExtraError("growing fingerprints with numba", "masks")
-    return backend
-
-
-@lru_cache
-def _installed(package: str) -> bool:
-    return importlib.util.find_spec(package) is not None
+    return lazily.select_backend(backend, get_args(Backend), kind="growth", task="growing fingerprints")
 
 
 def _active(points: BoolArray, border: int) -> list[BoolArray]:
@@ -242,7 +232,7 @@ def grow_many(kernel_numbers: IntArray, points: BoolArray, bank: Bank, *, device
         MissingExtraError: torch is not installed.
         InputError: this machine has no such device.
     """
-    if not _installed("torch"):
+    if find_spec("torch") is None:
         raise MissingExtraError("growing fingerprints on a GPU", "eval")
     torch = importlib.import_module("torch")
     if device.startswith("cuda") and not torch.cuda.is_available():
