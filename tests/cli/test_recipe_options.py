@@ -144,10 +144,10 @@ def test_entries_that_would_be_lost_are_refused_with_their_line(entries: str, li
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_what_is_shown_for_a_default_reads_as_that_default(recipe: str) -> None:
     kind = RECIPES.get(recipe)
-    for name, field in kind.model_fields.items():
-        for mark in field.metadata:
+    for name, one in kind.model_fields.items():
+        for mark in one.metadata:
             if isinstance(mark, Option):
-                assert field.description, f"{recipe}: {name} has no help"
+                assert one.description, f"{recipe}: {name} has no help"
             if isinstance(mark, Option) and mark.read and mark.shown is None and not mark.repeatable:
-                value = (field.default, kind.model_fields[mark.beside].default) if mark.beside else field.default
+                value = (one.default, kind.model_fields[mark.beside].default) if mark.beside else one.default
                 assert mark.read(mark.write(value)) == (pytest.approx(value) if isinstance(value, dict) else value)
