@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from inpaintbench.executors.base import Step, Task
 from inpaintbench.executors.ledgered import LedgeredExecutor, Results, Waiting
-from inpaintbench.executors.local import perform_all
+from inpaintbench.executors.performing import perform_all
 from inpaintbench.tables import schema_of
 from inpaintbench.types import Attribute, Plain, Score
 from inpaintbench.workspace import Blobs, Workspace

@@ -14,7 +14,7 @@ import pytest
 
 from inpaintbench.errors import InputError, NetworkError, Rejected, UnknownNameError
 from inpaintbench.executors.base import Job, Step, Task
-from inpaintbench.executors.local import Ahead, perform_all
+from inpaintbench.executors.performing import Ahead, perform_all
 from inpaintbench.types import Attribute
 
 RAISED: dict[str, BaseException] = {
@@ -33,6 +33,14 @@ def fail(payload: Mapping[str, Any], **_: Any) -> list[Any]:
     raise RAISED[payload["how"]]
 
 
+def none(jobs: Sequence[Any], **_: Any) -> list[list[Any]]:
+    return []
+
+
+def one_more(jobs: Sequence[Any], **_: Any) -> list[list[Any]]:
+    return [[] for _ in (*jobs, None)]
+
+
 class Read:
     """Something large that was read ahead."""
 
@@ -47,8 +55,7 @@ def job(name: str, *, how: str = "", ahead: str = "") -> Job:
 
 @pytest.fixture(autouse=True)
 def _this_file_is_importable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("inpaintbench.executors.local.load", lambda address: globals()[address])
-    monkeypatch.setattr("inpaintbench.executors.local.load", lambda address: globals()[address])
+    monkeypatch.setattr("inpaintbench.executors.performing.load", lambda address: globals()[address])
 
 
 @pytest.mark.parametrize(
@@ -87,6 +94,15 @@ def test_too_much_memory_names_the_limit_that_was_met(
     monkeypatch.setattr(resource, "getrlimit", lambda _: (soft, 8 * 2**30))
     (told,) = perform_all([job("t", how="memory")], str(tmp_path))
     assert (told["status"], told["failure"], told["reason"]) == ("rejected", True, reason)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize(("together", "results"), [("none", 0), ("one_more", 2)])
+def test_a_step_that_gives_too_few_or_too_many_results_has_failed(jobs: int, together: str, results: int, tmp_path: Path) -> None:
+    step = Step("chore", "1", "attributes", Attribute, "", together=together)
+    told = perform_all([Job(step, Task(f"t{place}", "", {}), "") for place in range(jobs)], str(tmp_path))
+    reason = f"ValueError: {together} gave {results} results for 1"
+    assert [(one["status"], one["failure"], one["reason"]) for one in told] == [("failed", True, reason)] * jobs
 
 
 def test_what_was_read_ahead_is_given_once_and_then_let_go() -> None:

@@ -13,8 +13,8 @@ from typing import Any
 from inpaintbench.errors import InputError, MissingExtraError
 from inpaintbench.executors import default_workers
 from inpaintbench.executors.base import Job, Progress
+from inpaintbench.executors.children import Children, default_memory_bytes, result
 from inpaintbench.executors.ledgered import LedgeredExecutor, Results, Unit, Waiting, check_for_stop
-from inpaintbench.executors.local import Children, default_memory_bytes, result
 from inpaintbench.workspace import Workspace
 
 # Address that starts a Ray on this machine.

@@ -7,7 +7,7 @@ changes pixels by up to 190 levels at colour edges, so nothing here does.
 A clip of one frame is a PNG image and is never encoded as video: every reader and writer here distinguishes the two by the
 suffix of the path, from ``suffix_for``.
 
-Encoded bytes repeat for one platform, PyAV version and encoder (``encoders`` chooses it): one thread, and bit-exact containers
+Encoded bytes repeat for one platform, PyAV version and encoder (``encoding`` chooses it): one thread, and bit-exact containers
 without clock times.
 """
 

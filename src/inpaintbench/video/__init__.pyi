@@ -44,9 +44,10 @@ from .images import (
     suffix_for,
     write_image,
 )
-from .probing import HDR_POLICIES, Orientations, Probe, ProbingDecoder, frames_at, probe, thumbnail, upright, upright_frames
+from .probing import Probe, ProbingDecoder, probe, thumbnail
 from .scanning import READERS, Scan, require_reader, scan
 from .suffixes import IMAGE_SUFFIXES, VIDEO_SUFFIXES, is_hidden, is_image
+from .upright import HDR_POLICIES, Orientations, frames_at, upright, upright_frames
 
 __all__ = [
     "CHALLENGE_BITS_PER_SECOND",

@@ -24,6 +24,8 @@ from inpaintbench.video.suffixes import is_image
 
 # Frame rate of a still image, frames per second.
 STILL_FPS = 1.0
+# Of files without timestamps whose header states no rate, frames per second.
+FALLBACK_RATE = 30.0
 # Largest pictures that are decoded (16384 px a side, 8192 x 8192 px): a damaged or hostile header must not exhaust the memory.
 LARGEST_SIDE, MOST_PIXELS = 16_384, 2**26
 _LIMITS_IN_WORDS = f"{LARGEST_SIDE} px a side and {MOST_PIXELS} pixels"

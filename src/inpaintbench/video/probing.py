@@ -1,5 +1,4 @@
-"""Media files as players show them: frames that are rotated, converted to BT.709 RGB, and resampled to a constant frame rate on
-request; and their properties, measured by decoding all frames once."""
+"""Probing of media files: their properties, measured by decoding all frames once."""
 
 from __future__ import annotations
 
@@ -11,135 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.errors import InputError, MediaError
+from inpaintbench.errors import MediaError
 from inpaintbench.video import colour
-from inpaintbench.video.decoding import STILL_FPS, Decoder, packet_times
-from inpaintbench.video.hdr import tone_mapped
+from inpaintbench.video.decoding import FALLBACK_RATE, STILL_FPS, Decoder, packet_times
 from inpaintbench.video.images import read_image
 from inpaintbench.video.suffixes import is_image
-
-# Treatments of high dynamic range: refuse it, or tone-map it to BT.709 (see `hdr`).
-HDR_POLICIES = ("exclude", "tone_map")
-# Rows and columns are swapped, then columns are reversed, then rows are.
-Orientation = tuple[bool, bool, bool]
-# Containers round timestamps to a millisecond.
-_SAME_TIME_SECONDS = 1e-3
-# Of files without timestamps whose header states no rate, frames per second.
-_FALLBACK_RATE = 30.0
-
-
-def orientation(frame: Any) -> Orientation:
-    """Orientation of a decoded frame by its display matrix, to the nearest right angle.
-
-    Returns:
-        True if rows and columns are swapped, then if columns are reversed, then if rows are, to set the frame upright.
-    """
-    matrix = frame.side_data.get("DISPLAYMATRIX")
-    if matrix is None:
-        return False, False, False
-    a, b, _, c, d = np.frombuffer(bytes(matrix), np.int32)[:5].tolist()
-    swapped = abs(b) + abs(c) > abs(a) + abs(d)
-    return (True, c < 0, b < 0) if swapped else (False, a < 0, d < 0)
-
-
-class Orientations:
-    """Cache of ``orientation``, with one entry for each rotation in a stream.
-
-    Reading the matrix puts a frame into a reference cycle, which is freed late: done for every frame, memory grows by gigabytes
-    an hour.
-    """
-
-    def __init__(self) -> None:
-        self._known: dict[int, Orientation] = {}
-
-    def of(self, frame: Any) -> Orientation:
-        """Return ``orientation(frame)``, cached."""
-        degrees = int(frame.rotation)
-        if degrees not in self._known:
-            self._known[degrees] = orientation(frame)
-        return self._known[degrees]
-
-
-def rotation(frame: Any) -> tuple[int, bool]:
-    """Counter-clockwise rotation by players in degrees (0, 90, 180, 270), and True if they mirror left to right before it."""
-    swapped, columns, rows = orientation(frame)
-    mirrored = swapped == (columns == rows)
-    if mirrored:
-        return (90 + 180 * rows if swapped else 180 * rows), True
-    return (90 if rows else 270) if swapped else 180 * rows, False
-
-
-def upright(frame: Any, *, hdr: str = "exclude", orientations: Orientations | None = None) -> npt.NDArray[np.uint8]:
-    """RGB of a decoded PyAV frame, ``uint8[H, W, 3]``, rotated as players do, composited over black where transparent.
-
-    Untagged frames are taken for BT.709 from 720 lines or 1280 columns up, else for BT.601, in limited range. ``orientations`` is
-    one object for all frames of a stream.
-
-    Raises:
-        MediaError: the frame is HDR, and ``hdr`` is ``exclude``.
-    """
-    kind = colour.hdr_kind(frame)
-    if kind != "none" and hdr == "exclude":
-        raise MediaError(f"is HDR ({kind}): choose tone mapping, or leave it out")
-    pixels = colour.rgb(frame) if kind == "none" else tone_mapped(frame)
-    return rotated(pixels, orientations.of(frame) if orientations else orientation(frame))
-
-
-def rotated(pixels: npt.NDArray[np.uint8], orientation: Orientation) -> npt.NDArray[np.uint8]:
-    """Rotate ``uint8[h, w, 3]`` upright by the result of ``orientation``."""
-    swapped, columns, rows = orientation
-    if swapped:
-        pixels = pixels.transpose(1, 0, 2)
-    return np.ascontiguousarray(pixels[:: -1 if rows else 1, :: -1 if columns else 1])
-
-
-def upright_frames(
-    path: Path | str, *, fps: float | None = None, hdr: str = "exclude", decoder: Decoder | None = None
-) -> Iterator[tuple[npt.NDArray[np.uint8], bool]]:
-    """Iterate over the frames, rotated as players do.
-
-    Args:
-        path: a video or an image.
-        fps: constant rate to resample to, by timestamps: frame k is the one on screen ``k / fps`` seconds after the first. The
-            last frame repeats without end, so that the caller takes the ``frames_at`` first ones. By default every frame once.
-        hdr: one of ``HDR_POLICIES``.
-        decoder: of the video, where somebody else wants to know what it tells; by default one of its own.
-
-    Yields:
-        ``uint8[H, W, 3]`` RGB, and True if rotation swapped width and height.
-
-    Raises:
-        InputError: ``hdr`` is not one of ``HDR_POLICIES``.
-        MediaError: the video is HDR, and ``hdr`` is ``exclude``.
-    """
-    if hdr not in HDR_POLICIES:
-        raise InputError(f"unknown way to treat HDR {hdr!r}, choose from {', '.join(HDR_POLICIES)}")
-    if is_image(path):
-        yield read_image(path), False
-        return
-    orientations = Orientations()
-    decoder = decoder or Decoder(path)
-    for frame in iter(decoder) if fps is None else _retimed(decoder, fps):
-        yield upright(frame, hdr=hdr, orientations=orientations), orientations.of(frame)[0]
-
-
-def _retimed(decoder: Decoder, fps: float) -> Iterator[Any]:
-    shown, first, count = None, 0.0, 0
-    for index, frame in enumerate(decoder):
-        seconds = index / (decoder.header_rate or _FALLBACK_RATE) if frame.pts is None else float(frame.pts * frame.time_base)
-        if shown is None:
-            shown, first = frame, seconds
-        while count / fps < seconds - first - _SAME_TIME_SECONDS:
-            yield shown
-            count += 1
-        shown = frame
-    while shown is not None:
-        yield shown
-
-
-def frames_at(duration_seconds: float, fps: float) -> int:
-    """Number of frames of a video of that duration at a constant rate, at least 1."""
-    return max(1, int((duration_seconds + _SAME_TIME_SECONDS) * fps))
+from inpaintbench.video.upright import rotation
 
 
 @dataclass(frozen=True)
@@ -210,13 +86,7 @@ class ProbingDecoder(Decoder):
     def _noted(self) -> Iterator[Any]:
         for frame in super().__iter__():
             # Kept before anybody tags the frame otherwise.
-            if not self._first:
-                degrees, mirrored = rotation(frame)
-                self._first = {
-                    "pixel_format": frame.format.name, "bit_depth": frame.format.components[0].bits, "width": frame.width,
-                    "height": frame.height, "rotation_degrees": degrees, "mirrored": mirrored, "hdr": colour.hdr_kind(frame),
-                    **colour.names(frame),
-                }  # fmt: skip
+            self._first = self._first or _facts_of(frame)
             self._frames += 1
             self._interlaced = self._interlaced or bool(frame.interlaced_frame)
             self._has_alpha = self._has_alpha or colour.opacity(frame) is not None
@@ -242,11 +112,20 @@ class ProbingDecoder(Decoder):
         fps, variable = _frame_rate(times, self.header_rate)
         spanned = max(times) - min(times) if len(times) == frames else (frames - 1) / fps
         return Probe(
-            codec=self.codec, pixel_aspect=self.pixel_aspect, fps=fps, variable_frame_rate=variable, frames=frames,
-            header_frames=self.header_frames, damaged_packets=self.damaged_packets, truncated=self.truncated,
-            start_seconds=times[0] if times else 0.0, duration_seconds=spanned + 1 / fps, interlaced=self._interlaced,
-            has_alpha=self._has_alpha, **self._first,
-        )  # fmt: skip
+            codec=self.codec,
+            pixel_aspect=self.pixel_aspect,
+            fps=fps,
+            variable_frame_rate=variable,
+            frames=frames,
+            header_frames=self.header_frames,
+            damaged_packets=self.damaged_packets,
+            truncated=self.truncated,
+            start_seconds=times[0] if times else 0.0,
+            duration_seconds=spanned + 1 / fps,
+            interlaced=self._interlaced,
+            has_alpha=self._has_alpha,
+            **self._first,
+        )
 
     def foreseen(self) -> Probe | None:
         """Return what ``probe`` will find, if every packet is a frame that decodes; None where packets do not say.
@@ -274,11 +153,30 @@ def probe(path: Path | str, *, watching: Callable[[Any], object] | None = None) 
         return ProbingDecoder(path, watching=watching).probe()
     height, width = read_image(path).shape[:2]
     return Probe(
-        codec=Path(path).suffix.lower().removeprefix("."), pixel_format="rgb24", bit_depth=8, width=width, height=height,
-        rotation_degrees=0, mirrored=False, pixel_aspect=1.0, fps=STILL_FPS, variable_frame_rate=False, frames=1, header_frames=1,
-        damaged_packets=0, truncated=False, start_seconds=0.0, duration_seconds=1 / STILL_FPS, transfer=colour.UNKNOWN,
-        primaries=colour.UNKNOWN, matrix=colour.UNKNOWN, colour_range="full", hdr="none", interlaced=False, has_alpha=False,
-    )  # fmt: skip
+        codec=Path(path).suffix.lower().removeprefix("."),
+        pixel_format="rgb24",
+        bit_depth=8,
+        width=width,
+        height=height,
+        rotation_degrees=0,
+        mirrored=False,
+        pixel_aspect=1.0,
+        fps=STILL_FPS,
+        variable_frame_rate=False,
+        frames=1,
+        header_frames=1,
+        damaged_packets=0,
+        truncated=False,
+        start_seconds=0.0,
+        duration_seconds=1 / STILL_FPS,
+        transfer=colour.UNKNOWN,
+        primaries=colour.UNKNOWN,
+        matrix=colour.UNKNOWN,
+        colour_range="full",
+        hdr="none",
+        interlaced=False,
+        has_alpha=False,
+    )
 
 
 def thumbnail(frame: Any, *, pixels: int) -> npt.NDArray[np.uint8]:
@@ -288,12 +186,27 @@ def thumbnail(frame: Any, *, pixels: int) -> npt.NDArray[np.uint8]:
     return np.asarray(frame.reformat(**size, format="rgb24").to_ndarray(), np.uint8)
 
 
+def _facts_of(frame: Any) -> dict[str, Any]:
+    """Return what the first frame alone tells."""
+    degrees, mirrored = rotation(frame)
+    return {
+        "pixel_format": frame.format.name,
+        "bit_depth": frame.format.components[0].bits,
+        "width": frame.width,
+        "height": frame.height,
+        "rotation_degrees": degrees,
+        "mirrored": mirrored,
+        "hdr": colour.hdr_kind(frame),
+        **colour.names(frame),
+    }
+
+
 def _frame_rate(times: list[float], header_rate: float) -> tuple[float, bool]:
     """Frames per second, and True if the gaps vary by more than the rounding of coarse (1 ms) timestamps."""
     gaps = np.diff(np.array(times))
     gaps = gaps[gaps > 0]
     if not len(gaps):
-        return header_rate or 30.0, False
+        return header_rate or FALLBACK_RATE, False
     mean = float(gaps.mean())
     # Rounding of timestamps to 1 ms moves a gap by up to 2 ms against the mean; a quarter is room for jitter of cameras.
     variable = bool(np.abs(gaps - mean).max() > max(0.25 * mean, 0.0021))

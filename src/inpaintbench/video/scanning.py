@@ -30,8 +30,9 @@ from inpaintbench.errors import InputError, MediaError, MissingExtraError, Unkno
 from inpaintbench.video.decoding import Decoder, packet_times, seek_and_decode
 from inpaintbench.video.decord_child import resized
 from inpaintbench.video.images import read_image
-from inpaintbench.video.probing import Orientations, Probe, upright
+from inpaintbench.video.probing import Probe
 from inpaintbench.video.suffixes import is_image
+from inpaintbench.video.upright import Orientations, upright
 
 CHILD_PROGRAM = Path(__file__).with_name("decord_child.py")
 _CHUNK_BYTES = 1 << 20

@@ -78,7 +78,7 @@ def test_ranks_difficulty_improvement_and_findings_know_numbers_of_slices() -> N
     assert [row["value"] for row in rows if row.get("method") == "good"] == [10, 5]
     asked = ["Strongest method", "Measured"]  # one number for many items is not told from chance
     assert [one.question for one in findings(results, FID)] == asked
-    assert results.failures() == []
+    assert results.failures() == ()
 
 
 def test_a_standard_error_stands_where_there_is_no_interval() -> None:

@@ -174,11 +174,11 @@ def test_failures_name_method_item_and_reason_and_gather_metrics() -> None:
     rows += scores({"other": {"a1": 2.0}})
     failures = Results(dataset({"s": ["a1", "b1"]}), rows, protocol=CORRECTED).failures()
     both = (Quantity("psnr", "hole"), Quantity("ssim", "hole"))
-    assert failures == [
+    assert failures == (
         ("m", "b1", "the program ended with status 3", both),
         ("other", "a1", "not scored", (Quantity("ssim", "hole"),)),
         ("other", "b1", "not scored", both),
-    ]
+    )
 
 
 def test_a_slice_without_items_is_no_row() -> None:

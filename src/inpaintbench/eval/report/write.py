@@ -1,4 +1,7 @@
-"""Write a report folder: all of it or nothing."""
+"""Write a report folder: all of it or nothing.
+
+Beside the page stands the report as data: every score, every mean, and one JSON of all that the page shows.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +32,8 @@ from inpaintbench.pages import data_uri
 from inpaintbench.table_files import canonical_bytes, csv_bytes
 from inpaintbench.types import Dataset, Plain, Score, SliceScore, canonical_json
 
-# The report as data: every score, every mean, and one JSON of all that the page shows.
-
+_PAGE, _SCORES, _SUMMARY, _REPORT, _EFFORTS = "report.html", "scores.csv", "summary.csv", "report.json", "efforts.csv"
+_DIAGNOSIS = "diagnosis.csv"
 SCORE_COLUMNS = ("method", "item_id", "metric", "region", "protocol", "fingerprint", "value", "reason", "details")
 _OF_ITEM = ("source", "reference")
 # How an interval was made, in the column `interval`.
@@ -112,8 +115,11 @@ def report_json(results: Results, exhibits: Sequence[Exhibit], *, title: str) ->
         "shown_by_other_inputs": results.exposed._asdict(),
         "interval": INTERVAL,
         "summary": summary_rows(results),
-        **_comparisons(results),
+        "difficulty": _difficulty(results),
+        "relative_improvement": _improvements(results),
+        "significance": _significance(results),
         "primary": list(protocol.primary),
+        "compared": _compared(results),
         "diagnosis": plain(diagnose(results), protocol),
         "diagnostic": {one.metric: one.diagnostic for one in quantities if one.diagnostic},
         "contradictions": [row for quantity in quantities for row in contradictions(results, quantity)],
@@ -128,43 +134,57 @@ def report_json(results: Results, exhibits: Sequence[Exhibit], *, title: str) ->
     return canonical_bytes(report)
 
 
-def _comparisons(results: Results) -> dict[str, list[dict[str, Any]]]:
-    """Slices and methods compared with each other; ``compared`` is all that was looked at but what ``diagnosis`` tells."""
-    quantities, difficulty, significance = results.quantities, [], []
+def _difficulty(results: Results) -> list[dict[str, Any]]:
+    rows = []
     for one in in_reading_order(results.slices):
-        for quantity in quantities:
+        for quantity in results.quantities:
             spread = results.difficulty(one, quantity)
             numbers = {"mean": spread.mean, "standard_error": spread.standard_error, "n_methods": spread.n}
-            difficulty.append({"slice": one.name, **quantity._asdict(), **numbers})
-    for quantity in quantities:
+            rows.append({"slice": one.name, **quantity._asdict(), **numbers})
+    return rows
+
+
+def _improvements(results: Results) -> list[dict[str, Any]]:
+    rows = []
+    for pair in pair_slices(results.slices):
+        for quantity in [one for one in results.quantities if one.ranked]:
+            for method in results.methods:
+                share = results.improvement(pair, method, quantity)
+                rows.append({"attribute": pair.attribute, "method": method, **quantity._asdict(), "share": share})
+    return rows
+
+
+def _significance(results: Results) -> list[dict[str, Any]]:
+    rows = []
+    for quantity in results.quantities:
         leads = leads_of(results, quantity)
         for test in results.pair_tests(quantity):
             lead = leads.get((test.one, test.other))
             ends = {"interval_low": lead and lead.low, "interval_high": lead and lead.high, "p_corrected": lead and lead.p}
-            significance.append({**quantity._asdict(), **asdict(test), **ends})
-    improvements = [
-        {"attribute": pair.attribute, "method": method, **one._asdict(), "share": results.improvement(pair, method, one)}
-        for pair in pair_slices(results.slices)
-        for one in quantities if one.ranked
-        for method in results.methods
-    ]  # fmt: skip
-    compared = [
+            rows.append({**quantity._asdict(), **asdict(test), **ends})
+    return rows
+
+
+def _compared(results: Results) -> list[dict[str, Any]]:
+    """Everything that was looked at for a finding, but what stands under ``diagnosis``, as the page tells it."""
+    return [
         {
-            "kind": effect.kind, **effect.quantity._asdict(), "standing": standing(effect.quantity, results.protocol),
-            "one": effect.one, "other": effect.other or None, "difference": effect.value, "interval_low": effect.low,
-            "interval_high": effect.high, "p_corrected": effect.p, "told": effect.told, "n": effect.n,
+            "kind": effect.kind,
+            **effect.quantity._asdict(),
+            "standing": standing(effect.quantity, results.protocol),
+            "one": effect.one,
+            "other": effect.other or None,
+            "difference": effect.value,
+            "interval_low": effect.low,
+            "interval_high": effect.high,
+            "p_corrected": effect.p,
+            "told": effect.told,
+            "n": effect.n,
             "n_sources": effect.n_sources,
         }
         for effect in looked_at(results)
         if effect.kind != "factor"
-    ]  # fmt: skip
-    return {
-        "difficulty": difficulty, "relative_improvement": improvements, "significance": significance, "compared": compared,
-    }  # fmt: skip
-
-
-_PAGE, _SCORES, _SUMMARY, _REPORT, _EFFORTS = "report.html", "scores.csv", "summary.csv", "report.json", "efforts.csv"
-_DIAGNOSIS = "diagnosis.csv"
+    ]
 
 
 class Shown(NamedTuple):
@@ -264,8 +284,10 @@ def write_report(
     files[_SCORES] = scores_csv(results)
     files[_SUMMARY] = summary_csv(results)
     if any(effort.of_items for effort in results.efforts.values()):
+        # One row for each method and item whose time is known.
         rows = [[method, *one] for method, effort in results.efforts.items() for one in effort.of_items]
         files[_EFFORTS] = csv_bytes(("method", *ItemEffort._fields), rows)
+    # One row for each effect of a factor on a method, or on the difference of two.
     files[_DIAGNOSIS] = effects_csv(diagnose(results).effects, protocol)
     files[_REPORT] = report_json(results, [exhibit for exhibit, _ in made], title=title)
     with replacing(folder, what="report ") as temporary:

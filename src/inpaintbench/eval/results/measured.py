@@ -46,24 +46,27 @@ class Failure(NamedTuple):
     quantities: tuple[Quantity, ...]
 
 
-P = ParamSpec("P")
-T = TypeVar("T")
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+_Scores = TypeVar("_Scores", bound="Measured")
 
 
-def kept(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], T]:
+def kept(method: Callable[Concatenate[_Scores, _P], _T]) -> Callable[Concatenate[_Scores, _P], _T]:
     """A method or function of scores that a page, its files and its pictures ask for the same: computed once for its arguments,
     slices by name."""
 
-    @wraps(method)
-    def found(self: Any, /, *given: P.args, **named: P.kwargs) -> T:
-        plain = (one.name if isinstance(one, Slice) else one for one in given)
-        key = (method.__name__, *plain, *named.items())
-        if key not in self.found:
-            self.found[key] = method(self, *given, **named)
-        answer: T = self.found[key]
-        return answer
+    def plain(one: object) -> object:
+        return one.name if isinstance(one, Slice) else one  # a slice may hold a list of a million items
 
-    return found
+    @wraps(method)
+    def answer(self: _Scores, /, *given: _P.args, **named: _P.kwargs) -> _T:
+        key = (method, tuple(map(plain, given)), tuple((name, plain(one)) for name, one in named.items()))
+        if key not in self.answers:
+            self.answers[key] = method(self, *given, **named)
+        answered: _T = self.answers[key]
+        return answered
+
+    return answer
 
 
 class Measured:
@@ -123,7 +126,7 @@ class Measured:
         self.quantities = tuple(quantity for quantity in found if quantity not in unmeasured) or found
         self.unmeasured = {quantity: unmeasured[quantity] for quantity in found if quantity not in self.quantities}
         self._scored = dict.fromkeys(item_id for _, item_id, _ in self._scores)
-        self.found: dict[tuple[object, ...], Any] = {}
+        self.answers: dict[tuple[object, ...], Any] = {}
 
     @cached_property
     def slices(self) -> tuple[Slice, ...]:
@@ -271,10 +274,10 @@ class Measured:
         return self._slice_scores.get((one.name, method, quantity))
 
     @kept
-    def failures(self) -> list[Failure]:
+    def failures(self) -> tuple[Failure, ...]:
         """Every missing prediction and score with its reason, in the order of methods and items; also scores never made."""
         pairs = [(method, item_id) for method in self.methods for item_id in self.sources]
-        return [failure for method, item_id in pairs for failure in self._failures(method, item_id)]
+        return tuple(failure for method, item_id in pairs for failure in self._failures(method, item_id))
 
     def inapplicable(self) -> dict[Quantity, tuple[int, str]]:
         """Quantities that some items cannot have by their nature: the number of these items, and the reason."""

@@ -1,4 +1,7 @@
-"""The step that fetches: every candidate of a fetcher leaf becomes one row of the table ``downloads``, whatever came of it."""
+"""The step that fetches: every candidate of a fetcher leaf becomes one row of the table ``downloads``, whatever came of it.
+
+Listings are the places that a workspace's footage was fetched from, kept so that their licences can be asked for again.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,22 @@ from inpaintbench.wings.fetch import FETCHERS
 from inpaintbench.wings.fetch.base import Candidate, Fetched, Fetcher, is_allowed, not_allowed
 from inpaintbench.workspace import Blobs, Workspace
 
-_FOLDER = "fetching"
+VERSION = "1"
+TABLE = "downloads"
+# A detail of rows whose address had a query that tables must not hold: the listing alone has the whole address.
+INCOMPLETE = "query_left_out"
+# A detail of rows that were refused for an address of one's own network: host and address, which later limits may allow.
+NOT_ASKED = "not_asked"
+# What names of candidates have in common, whatever they are called: ``Candidate.key``.
+_KEY = re.compile(r"-([0-9a-f]{16})(?:\.[a-z0-9]{1,5})?$")
+_CHECKING_SECONDS = 1800.0  # for decoding what was fetched
+_SUFFIXES = {"video": video.VIDEO_SUFFIXES, "image": video.IMAGE_SUFFIXES}
+_MEDIA_TYPES = {
+    "video/mp4": ".mp4", "video/quicktime": ".mov", "video/x-matroska": ".mkv", "video/webm": ".webm", "video/x-msvideo": ".avi",
+    "image/png": ".png", "image/jpeg": ".jpg", "image/webp": ".webp", "image/tiff": ".tif", "image/bmp": ".bmp",
+}  # fmt: skip
+_FALLBACK = {"video": ".mp4", "image": ".png"}
+_FOLDER = "fetching"  # of the workspace; a file for each listing
 
 
 @dataclass(frozen=True)
@@ -63,23 +81,6 @@ def listings(workspace: Workspace) -> list[Listing]:
     return kept_listings
 
 
-VERSION = "1"
-TABLE = "downloads"
-# A detail of rows whose address had a query that tables must not hold: the listing alone has the whole address.
-INCOMPLETE = "query_left_out"
-# A detail of rows that were refused for an address of one's own network: host and address, which later limits may allow.
-NOT_ASKED = "not_asked"
-# What names of candidates have in common, whatever they are called: ``Candidate.key``.
-_KEY = re.compile(r"-([0-9a-f]{16})(?:\.[a-z0-9]{1,5})?$")
-_CHECKING_SECONDS = 1800.0  # for decoding what was fetched
-_SUFFIXES = {"video": video.VIDEO_SUFFIXES, "image": video.IMAGE_SUFFIXES}
-_MEDIA_TYPES = {
-    "video/mp4": ".mp4", "video/quicktime": ".mov", "video/x-matroska": ".mkv", "video/webm": ".webm", "video/x-msvideo": ".avi",
-    "image/png": ".png", "image/jpeg": ".jpg", "image/webp": ".webp", "image/tiff": ".tif", "image/bmp": ".bmp",
-}  # fmt: skip
-_FALLBACK = {"video": ".mp4", "image": ".png"}
-
-
 def fetch(
     executor: Executor, leaf_name: str, *, constants: Plain, limits: Limits, licences: Sequence[str] | None = None,
     label: str = "", candidates: Sequence[Candidate] | None = None, retry_refused: bool = False,
@@ -88,9 +89,8 @@ def fetch(
 
     Files become blobs. What is gone leaves a tombstone, what is refused or cannot be had for now a row with the reason; the
     latter is tried again by the next call, the others are not, but for what was refused for an address that ``limits`` allow
-    now. What an earlier call obtained is never lost: its row stays where
-    a new attempt brings no file, and stays as the proof of its licence, apart from what is asked for now, where it is no longer
-    listed or its licence is not among those asked for.
+    now. What an earlier call obtained is never lost: its row stays where a new attempt brings no file, and stays as the proof of
+    its licence, apart from what is asked for now, where it is no longer listed or its licence is not among those asked for.
 
     Args:
         executor: who does the work.
@@ -124,15 +124,22 @@ def fetch(
     outcome = executor.run(step, tasks)
     standing = _standing(tasks, outcome.records, held, executor.workspace.blobs)
     missing = _rows_without_files(step, tasks, candidates, licences, executor, standing)
-    # Three tables: what is asked for now, what of it has no file, and the proof of what is not asked for.
+    _write(executor.workspace, name, standing, missing, held, licences)
+    return outcome
+
+
+def _write(
+    workspace: Workspace, name: str, standing: Sequence[Download], missing: Sequence[Download], held: Mapping[str, Download],
+    licences: Sequence[str] | None,
+) -> None:  # fmt: skip
+    """The three tables of a fetch: what is asked for now, what of it has no file, and the proof of what is not asked for."""
     rows = [row for row in standing if row.status != "obtained" or is_allowed(row.licence, licences)]
     present = {row.name: row.status for row in rows}
     without = [row for row in missing if present.get(row.name) != "obtained"]
     proof = {**held, **{row.name: row for row in standing if row.status == "obtained"}}
     earlier = [row for row in proof.values() if present.get(row.name) not in ("obtained", row.status)]
     for part, records in ((name, rows), (f"{name}.failed", without), (f"{name}.earlier", earlier)):
-        executor.workspace.write_table(TABLE, part, records, Download)
-    return outcome
+        workspace.write_table(TABLE, part, records, Download)
 
 
 def listed(leaf_name: str, constants: Plain, *, label: str = "") -> list[Candidate]:
@@ -260,9 +267,9 @@ def fetch_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Downlo
     Raises:
         NetworkError: not for now; the next run goes on with what is there of it.
     """
-    stored: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in payload["limits"].items()
-    }
+    # Of a payload that went through JSON: limits hold tuples, and JSON knows lists alone.
+    plain = payload["limits"].items()
+    stored: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in plain}
     candidate, limits = Candidate(**payload["candidate"]), Limits(**stored)
     leaf: Fetcher = FETCHERS.get(parameters["leaf"])(**payload["constants"])
     part = blobs.partial(payload["part"])
@@ -314,23 +321,33 @@ def _kept(
         history = {"changes": [dict(change) for change in licence.changes], "checked_at": licence.checked_at}
         row = replace(row, licence=licence.name, licence_url=licence.url, licence_history=history)
     refusal = None if is_allowed(row.licence, licences) else not_allowed(row.licence)
-    try:  # to decode it from its first to its last frame
-        if refusal is None and media == "image":
-            video.read_image(fetched.path)
-        elif refusal is None:
-            probe = video.probe(fetched.path)
-            # Headers count wrongly now and then, and a damaged packet in the middle costs a frame: neither is a missing end.
-            lost = probe.header_frames - probe.frames - probe.damaged_packets
-            if probe.truncated or (probe.damaged_packets and lost > 1):
-                refusal = f"it ends early: {probe.frames} of {probe.header_frames or 'more'} frames decode"
-    except MediaError as error:
-        refusal = f"it does not decode: {error}"
+    refusal = refusal or _why_unusable(fetched.path, media)
     if refusal:
         return replace(row, status="refused", reason=refusal)
-    # The blob is called like the file where that fits, since a name tells images from videos.
-    names = (fetched.path.name, urlsplit(fetched.received.final_url).path, urlsplit(without_query(candidate.url)).path)
-    suffixes = [Path(name).suffix.lower() for name in names] + [_MEDIA_TYPES.get(fetched.received.media_type or "", "")]
-    suffix = next((suffix for suffix in suffixes if suffix in _SUFFIXES[media]), _FALLBACK[media])
+    suffix = _suffix(fetched, candidate, media)
     # Moved, not linked: bytes that a later download began anew would change a blob that shares them.
     blob, _ = blobs.put(suffix, lambda target: os.replace(fetched.path, target))
     return replace(row, status="obtained", blob=blob)
+
+
+def _why_unusable(path: Path, media: str) -> str | None:
+    """Decode the file from its first to its last frame; why that fails."""
+    try:
+        if media == "image":
+            video.read_image(path)
+            return None
+        probe = video.probe(path)
+    except MediaError as error:
+        return f"it does not decode: {error}"
+    # Headers count wrongly now and then, and a damaged packet in the middle costs a frame: neither is a missing end.
+    lost = probe.header_frames - probe.frames - probe.damaged_packets
+    if probe.truncated or (probe.damaged_packets and lost > 1):
+        return f"it ends early: {probe.frames} of {probe.header_frames or 'more'} frames decode"
+    return None
+
+
+def _suffix(fetched: Fetched, candidate: Candidate, media: str) -> str:
+    """Return how the blob's name ends: like the file's where that fits, since a name tells images from videos."""
+    names = (fetched.path.name, urlsplit(fetched.received.final_url).path, urlsplit(without_query(candidate.url)).path)
+    suffixes = [Path(name).suffix.lower() for name in names] + [_MEDIA_TYPES.get(fetched.received.media_type or "", "")]
+    return next((suffix for suffix in suffixes if suffix in _SUFFIXES[media]), _FALLBACK[media])
