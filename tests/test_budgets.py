@@ -51,7 +51,8 @@ def package_of(path: Path) -> str:
 
 
 # Functions of this package between the command `eval run --for scores` and the line that squares an error, both among them.
-MOST_STEPS = 14
+# One of them is `_perform`: what a task held has to be gone before the peak of the next is measured.
+MOST_STEPS = 15
 
 
 def test_no_package_is_heavier_than_its_budget() -> None:

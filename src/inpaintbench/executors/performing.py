@@ -101,9 +101,12 @@ def perform_all(jobs: Sequence[Job], workspace: str, following: Sequence[Job] = 
     for (together, ahead), alike in groupby(jobs, lambda job: (job.step.together, job.step.ahead)):
         some = tuple(alike)
         read = partial(AHEAD.swap, some, following, workspace) if ahead else None
-        at_once = _perform(some, workspace, read) if together and len(some) > 1 else []
-        # Where doing them at once failed, one of them is guilty.
-        results += at_once if len(at_once) == len(some) else [_perform([job], workspace, read)[0] for job in some]
+        made = _perform(some, workspace, read) if together or len(some) == 1 else []
+        if len(made) != len(some):  # one of them is guilty, where doing them at once failed
+            made.clear()
+            for job in some:
+                made += _perform([job], workspace, read)
+        results += made
     return results
 
 
