@@ -130,7 +130,7 @@ class _Group(TyperGroup):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.commands.update(dict.fromkeys(self.addresses))  # type: ignore[arg-type] # Typer suggests among these names
+        self.commands.update(dict.fromkeys([*self.addresses, *self.former]))  # type: ignore[arg-type] # Typer suggests among them
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Puts the usual command, if there is one, in front of what names none."""
