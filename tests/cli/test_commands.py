@@ -70,14 +70,16 @@ def test_an_example_with_a_misspelt_option_would_be_found() -> None:
             command.make_context("score", shlex.split(words))
 
 
-def test_the_programs_help_has_five_panels_that_hold_every_command_once() -> None:
-    assert [name for names in ROOT.panels.values() for name in names] == ROOT.list_commands(None)
-    assert len(ROOT.panels) == 5
+def test_the_programs_help_has_ten_verbs_in_four_panels_and_says_where_leaves_are_tried() -> None:
+    verbs = [name for names in ROOT.panels.values() for name in names]
+    assert [*verbs, "leaf"] == ROOT.list_commands(None)
+    assert (len(verbs), len(ROOT.panels)) == (10, 4)
     with ROOT.make_context("inpaintbench", ["--version"], resilient_parsing=True, terminal_width=80) as context:
         shown = ROOT.get_help(context)
     assert max(map(len, shown.splitlines())) <= 80
     places = [shown.index(f"\n{title}:\n") for title in ROOT.panels]
     assert places == sorted(places)
+    assert "inpaintbench leaf --help" in " ".join(shown.split())
 
 
 def test_no_summary_of_a_command_is_cut_short_at_80_columns() -> None:
