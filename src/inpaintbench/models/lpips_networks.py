@@ -2,7 +2,7 @@
 
 Zhang et al., "The Unreasonable Effectiveness of Deep Features as a Perceptual Metric", CVPR 2018, version 0.1: the trunk is a
 classifier of torchvision, the weights of its channels (the linear heads) are files of the package ``lpips``, of which nothing
-else is used. VGG-19 is the same classifier's larger form, in whose middle layers patches of textures are compared.
+else is used. VGG-19, a larger form of one of these trunks, stands here too: its middle layers compare textures.
 """
 
 from __future__ import annotations

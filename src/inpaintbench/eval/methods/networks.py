@@ -59,6 +59,8 @@ class Lama(EachFrame):
             raise InputError(f"{path.name} has the SHA-256 {digest}, wanted {sha256}; get the right file, or leave sha256 out")
         self._compute = Compute(device=device)
         torch_networks.device_of(self._compute)
+        self._running: Any = None
+        """The network and its device, while a clip is filled."""
         self.version = f"{Lama.version}+{digest[:16]}"
 
     def inpaint(self, view: ItemView) -> Frames:
@@ -67,16 +69,18 @@ class Lama(EachFrame):
         Raises:
             InputError: the file is no TorchScript. NotMeasurable: it fails, or what it gives is no picture of that size.
         """
-        with torch_networks.running(self._compute) as self._device:
+        with torch_networks.running(self._compute) as device:
+            # Here, and not in ``fill``: a file that is none is told of a clip without a hole, too.
+            self._running = _network(*self._file, str(device)), device
             return super().inpaint(view)
 
     def fill(self, picture: Frames, missing: npt.NDArray[np.bool_]) -> Frames:
         """The network's result for one frame, ``uint8[H, W, 3]``."""
-        network, package = _network(*self._file, str(self._device)), torch_networks.torch()
-        hole = package.from_numpy(missing.astype(np.float32))[None, None].to(self._device)
+        (network, device), package = self._running, torch_networks.torch()
+        hole = package.from_numpy(missing.astype(np.float32))[None, None].to(device)
         black = np.where(missing[..., None], np.uint8(0), picture)
         try:
-            given = network(torch_networks.pictures(black[None], self._device).contiguous(), hole)
+            given = network(torch_networks.pictures(black[None], device).contiguous(), hole)
         except (RuntimeError, package.jit.Error) as error:
             lines = str(error).strip().splitlines() or ["no reason given"]
             raise NotMeasurable(f"the network failed: {lines[-1]}") from error

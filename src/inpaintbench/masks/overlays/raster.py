@@ -326,16 +326,16 @@ def fits_half(picture: Picture) -> bool:
 
 
 def thinned_out(
-    place: Callable[[Mapping[int, int]], list[Placed]], *, frames: int, height: int, width: int
+    lay_out: Callable[[Mapping[int, int]], list[Placed]], *, frames: int, height: int, width: int
 ) -> tuple[list[Placed], int]:
     """Layout in which texts end wherever more than half of a frame would be hidden, the oldest first.
 
-    ``place`` takes the frames from which on texts are hidden, as ``layout.place`` does. A text that by itself hides more than
+    ``lay_out`` takes the frames from which on texts are hidden, as ``place`` does. A text that by itself hides more than
     half ends before others. Also returns the number of texts that end early or are missing.
     """
     ends: dict[int, int] = {}
     fits: dict[tuple[Placed, ...], bool] = {}
-    placed = place(ends)
+    placed = lay_out(ends)
     frame = 0
     while frame < frames:
         shown = tuple(text for text in placed if text.block.first_frame <= frame < text.block.end_frame)
@@ -347,6 +347,6 @@ def thinned_out(
             continue
         too_large = [text for text in shown if len(shown) > 1 and not fits_half(draw([text], height=height, width=width))]
         ends[min(text.block.event for text in too_large or shown)] = frame
-        placed = place(ends)
+        placed = lay_out(ends)
         frame = 0  # hidden pages leave room for earlier texts, whose positions change
     return placed, len(ends)
