@@ -160,7 +160,7 @@ def make_clips(folder: Path, clips: int, *, ledgers: bool = True) -> None:
               reason=pa.nulls(clips, pa.string()), producer=[name] * clips, producer_version=["1"] * clips,
               blob=pa.nulls(clips, pa.string()))  # fmt: skip
         if ledgers and name in (*devil.measured_by(recipe), "sharpness", *look_alikes.LEAVES):
-            step = measuring._step(name, {})
+            step = measuring.measuring_step(name, {})
             tasks = Tasks(pa.array(ids), pa.array(hashes), lambda _: {})
             of_clip = dict(zip(ids, value["value_text"] if name in look_alikes.LEAVES else numbers.tolist(), strict=True))
             write_ledger(workspace, step, tasks, rows_of=lambda clip, name=name, of_clip=of_clip: rows_json([

@@ -112,3 +112,12 @@ def test_a_hole_of_the_right_shape_passes_and_one_of_numbers_does_not() -> None:
     regions.check_shape(hole, frames=2, height=4, width=5, subject="a1f3")
     with pytest.raises(MaskShapeError, match=r"hole uint8\(2, 4, 5\) != clip 'a1f3' bool\(2, 4, 5\)"):
         regions.check_shape(hole.astype(np.uint8), frames=2, height=4, width=5, subject="a1f3")
+
+
+def test_the_box_is_the_smallest_around_what_is_there() -> None:
+    mask = np.zeros((6, 8), np.uint8)
+    assert regions.box_of(mask) is None
+    mask[2, 3] = mask[4, 6] = 9
+    assert regions.box_of(mask) == (slice(2, 5), slice(3, 7))
+    mask[0, 0] = 1
+    assert regions.box_of(mask) == (slice(0, 5), slice(0, 7))

@@ -44,15 +44,7 @@ def measure_together(executor: Executor, clips: Sequence[Clip] | Workspace, *, l
     Raises:
         UnknownNameError: no such attribute leaf.
     """
-    steps = {}
-    for leaf, constants in leaves.items():
-        attribute = ATTRIBUTES.get(leaf)
-        steps[leaf] = Step(
-            name=step_of(leaf), version=attribute.version, table="attributes", record=Attribute,
-            function="inpaintbench.curation.measuring:measure_one",
-            parameters={"leaf": leaf, "constants": dict(constants), **weights.needed(attribute.weights)},
-            time_limit_seconds=TIME_LIMIT_SECONDS, lacks=weights.lacks(attribute.weights),
-        )  # fmt: skip
+    steps = {leaf: measuring_step(leaf, constants) for leaf, constants in leaves.items()}
     tasks: Sequence[Task]
     if isinstance(clips, Workspace):
         some = clips.columns("clips", Clip, columns=["clip_id", "yuv_sha256"])
@@ -84,6 +76,17 @@ def _informed(clips: Sequence[Clip] | Workspace, near: Mapping[str, str]) -> Tas
         return {"clip": table.slice(place, 1).to_pylist()[0], **known}
 
     return Tasks(texts(ids), texts(contents), payload)
+
+
+def measuring_step(leaf: str, constants: Plain) -> Step:
+    """The step that measures an attribute leaf with these constants."""
+    attribute = ATTRIBUTES.get(leaf)
+    return Step(
+        name=step_of(leaf), version=attribute.version, table="attributes", record=Attribute,
+        function="inpaintbench.curation.measuring:measure_one",
+        parameters={"leaf": leaf, "constants": dict(constants), **weights.needed(attribute.weights)},
+        time_limit_seconds=TIME_LIMIT_SECONDS, lacks=weights.lacks(attribute.weights),
+    )  # fmt: skip
 
 
 def check_weights(leaves: Iterable[str]) -> None:
