@@ -21,7 +21,7 @@ MINE = Benchmark(use="Telling grass from trees.", limits=("Grass is green.",), p
 
 def test_every_recipe_says_what_it_is_for_and_names_what_there_is() -> None:
     assert set(BENCHMARKS) <= set(RECIPES)
-    assert len(BENCHMARKS) >= 8, "those that come with the program say what they are for"
+    assert len(list(BENCHMARKS)) >= 8, "those that come with the program say what they are for"
     for name, benchmark in ((name, BENCHMARKS.get(name)) for name in BENCHMARKS):
         assert benchmark.use != Benchmark().use
         assert benchmark.limits
