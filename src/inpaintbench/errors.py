@@ -2,6 +2,7 @@
 
 InpaintBenchError
 ├── InputError              the user's input cannot be used (wrong path, name, value)
+│   ├── UsageError          a command was called wrongly, which its arguments alone show
 │   ├── UnknownNameError    a name that no catalogue holds; suggests the nearest
 │   ├── MissingExtraError   an optional dependency is not installed; carries the pip line
 │   └── MediaError          a video or image cannot be read
@@ -33,6 +34,10 @@ class InpaintBenchError(Exception):
 
 class InputError(InpaintBenchError):
     """The user's input cannot be used."""
+
+
+class UsageError(InputError):
+    """The command was called wrongly, which its arguments alone show."""
 
 
 class UnknownNameError(InputError):

@@ -11,9 +11,8 @@ from typer.testing import CliRunner
 
 from inpaintbench import video
 from inpaintbench.cli import app
-from inpaintbench.cli.exits import UsageError
 from inpaintbench.curation.rules import Rule
-from inpaintbench.errors import InputError
+from inpaintbench.errors import InputError, UsageError
 from inpaintbench.recipes.dataset_table import kept
 from inpaintbench.recipes.devil import OWN_FOOTAGE_RULES
 from inpaintbench.recipes.settings import recall, remember

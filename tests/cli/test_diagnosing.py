@@ -15,9 +15,9 @@ from tests.eval.report.hand_made import scores
 from typer.testing import CliRunner
 
 from inpaintbench import frozen
-from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import expanded
 from inpaintbench.cli.table import diagnose_command
+from inpaintbench.errors import UsageError
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.files import file_sha256
 from inpaintbench.steps import score_step

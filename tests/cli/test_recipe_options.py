@@ -12,8 +12,8 @@ from pydantic import BaseModel, Field
 from typer.testing import CliRunner, Result
 
 from inpaintbench.cli.commands import Command
-from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import NONE_GIVEN, Given, bundle, expanded, of_recipe, option
+from inpaintbench.errors import UsageError
 from inpaintbench.recipes import RECIPES
 from inpaintbench.recipes.options import SIZE, Option, Seed, read_edges, write_edges
 

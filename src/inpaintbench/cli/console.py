@@ -33,10 +33,9 @@ from rich.text import Text
 
 from inpaintbench.catalogue import Catalogue, Leaf
 from inpaintbench.cli import logs
-from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import Natural, argument, bundle, option, parameter
 from inpaintbench.cli.words import check_constants, pair
-from inpaintbench.errors import VerifyError, WorkspaceError
+from inpaintbench.errors import UsageError, VerifyError, WorkspaceError
 from inpaintbench.executors import STOP_ASKED, default_workers
 from inpaintbench.files import without_controls
 

@@ -21,11 +21,11 @@ from inpaintbench.cli.console import (
     print_json,
     records,
 )
-from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import NONE_GIVEN, Among, Given, of_recipe
 from inpaintbench.curation import measuring
 from inpaintbench.curation.attributes import ATTRIBUTES
 from inpaintbench.curation.sheets import import_answers, import_labels
+from inpaintbench.errors import UsageError
 from inpaintbench.executors.base import Rejection, is_note
 from inpaintbench.files import display_name
 from inpaintbench.pages.words import count

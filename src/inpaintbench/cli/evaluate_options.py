@@ -13,12 +13,10 @@ from typing import Annotated, Any, get_args
 from inpaintbench import frozen
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console
-from inpaintbench.cli.completing import complete_labels, complete_slices, parse_dataset
-from inpaintbench.cli.exits import UsageError
-from inpaintbench.cli.options import Among, More, argument, bundle, option
+from inpaintbench.cli.options import Among, More, argument, bundle, complete_labels, complete_slices, option, parse_dataset
 from inpaintbench.cli.words import check_name
 from inpaintbench.compute import Compute, Device, Precision
-from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.errors import InputError, UnknownNameError, UsageError
 from inpaintbench.eval.adapters.layouts import SUFFIX, layout_of, presets
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.metrics import METRICS

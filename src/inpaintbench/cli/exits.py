@@ -15,15 +15,11 @@ import time
 import traceback
 
 from inpaintbench.cli import logs
-from inpaintbench.errors import InpaintBenchError, InputError, UnknownNameError, Waiting, is_disk_error
+from inpaintbench.errors import InpaintBenchError, UnknownNameError, UsageError, Waiting, is_disk_error
 
 FAILED, WRONG_USE, WAITING, STOPPED = 1, 2, 3, 130
 # Environment variable: 1 prints the traceback of unexpected errors.
 DEBUG = "INPAINTBENCH_DEBUG"
-
-
-class UsageError(InputError):
-    """The command was called wrongly, which its arguments alone show."""
 
 
 class StoppedError(InpaintBenchError):

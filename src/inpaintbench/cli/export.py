@@ -12,10 +12,9 @@ from inpaintbench.cli import console
 from inpaintbench.cli.build.running import Described, Describing
 from inpaintbench.cli.commands import group
 from inpaintbench.cli.console import Answer, AsJson, InWorkspace, print_json
-from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import Among, Positive, option
 from inpaintbench.cli.words import check_constants
-from inpaintbench.errors import InputError, VerifyError
+from inpaintbench.errors import InputError, UsageError, VerifyError
 from inpaintbench.export import removed
 from inpaintbench.export.diff import is_hub_name
 from inpaintbench.export.documents import unstated

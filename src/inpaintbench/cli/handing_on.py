@@ -9,8 +9,8 @@ from typing import Annotated
 from inpaintbench.benchmarks import benchmark_of
 from inpaintbench.cli import console
 from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, Scored, results_of
-from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import Among
+from inpaintbench.errors import UsageError
 from inpaintbench.eval.result_files.handing_on import (
     EVAL_YAML,
     RELATIONSHIPS,

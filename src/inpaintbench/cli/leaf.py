@@ -10,11 +10,10 @@ from typing import Annotated, Any
 from inpaintbench.catalogue import Catalogue, Leaf, attribute_at, joined, unknown_name
 from inpaintbench.cli import console
 from inpaintbench.cli.commands import group
-from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import option
 from inpaintbench.cli.words import check_constants
 from inpaintbench.contracts import checks_of, outcomes
-from inpaintbench.errors import InpaintBenchError, InputError
+from inpaintbench.errors import InpaintBenchError, InputError, UsageError
 
 # Kinds with a contract -> their catalogue.
 CATALOGUES: Mapping[str, str] = {

@@ -8,10 +8,9 @@ from typing import Annotated
 from inpaintbench.cli import console
 from inpaintbench.cli.commands import group
 from inpaintbench.cli.console import AsJson, print_json, records
-from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import Seconds, argument
 from inpaintbench.download import Limits
-from inpaintbench.errors import NotMeasurable
+from inpaintbench.errors import NotMeasurable, UsageError
 from inpaintbench.models import fetching
 from inpaintbench.models.weights import Weights, known, located, named, state
 

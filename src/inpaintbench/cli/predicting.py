@@ -14,10 +14,9 @@ from inpaintbench import frozen
 from inpaintbench.cli import console
 from inpaintbench.cli.console import EachLocally, Running
 from inpaintbench.cli.evaluate_options import InDataset, Named, Run, any_method, program_constants
-from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import Among, Folder, Positive, Seconds, bundle, option
 from inpaintbench.cli.words import check_name, pair
-from inpaintbench.errors import InputError, RunError, TooManyFailures
+from inpaintbench.errors import InputError, RunError, TooManyFailures, UsageError
 from inpaintbench.eval.adapters.layouts import layouts
 from inpaintbench.eval.methods.brought import strangers
 from inpaintbench.eval.scoring.check import Verdict, check, is_brought

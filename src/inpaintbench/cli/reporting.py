@@ -30,11 +30,10 @@ from inpaintbench.cli.evaluate_options import (
     results_of,
     scorable,
 )
-from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import Among, Natural, Port
 from inpaintbench.cli.predicting import predict_all
 from inpaintbench.compute import Compute
-from inpaintbench.errors import InputError, UnknownNameError, VerifyError
+from inpaintbench.errors import InputError, UnknownNameError, UsageError, VerifyError
 from inpaintbench.eval.analysis.means import Means, means_of, published_means
 from inpaintbench.eval.analysis.write import write_analysis
 from inpaintbench.eval.protocols import PROTOCOLS, usual

@@ -15,7 +15,6 @@ from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console
 from inpaintbench.cli.console import AsJson, EachLocally, Running, print_json
 from inpaintbench.cli.evaluate_options import FORMS, InDataset, Named, ProtocolName, Run, SomeSlices, any_method
-from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import Among, FrozenDataset, Positive, argument, bundle
 from inpaintbench.cli.predicting import (
     Besides,
@@ -30,7 +29,7 @@ from inpaintbench.cli.predicting import (
 )
 from inpaintbench.cli.reporting import report as write_report
 from inpaintbench.cli.scoring import score_and_tell
-from inpaintbench.errors import InputError, RunError, UnknownNameError
+from inpaintbench.errors import InputError, RunError, UnknownNameError, UsageError
 from inpaintbench.eval.adapters.layouts import layout_of, layouts
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.metrics import METRICS

@@ -14,10 +14,9 @@ from inpaintbench.catalogue import attribute_at, joined
 from inpaintbench.cli import console
 from inpaintbench.cli.console import Answer, Locally, Running, Table
 from inpaintbench.cli.evaluate_options import InDataset, Networks, OfNetworks, ProtocolName, Run, SomeMetrics, opened, scorable
-from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import Among, FrozenDataset, Seconds
 from inpaintbench.compute import Compute
-from inpaintbench.errors import InputError, VerifyError
+from inpaintbench.errors import InputError, UsageError, VerifyError
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.results.measured import unmeasured_metrics

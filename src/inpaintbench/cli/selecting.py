@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 from inpaintbench.cli import console
 from inpaintbench.cli.console import AsJson, InWorkspace, Processes, Running, print_json
-from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import NONE_GIVEN, Given, Positive, of_recipe, option
 from inpaintbench.curation import measuring
 from inpaintbench.curation.attributes import ATTRIBUTES
@@ -20,7 +19,7 @@ from inpaintbench.curation.judging import Judged, stored_selection, unasked
 from inpaintbench.curation.judging import what_if as ask
 from inpaintbench.curation.rules import Rule, parse_rules, read_rules
 from inpaintbench.curation.why import Trail, find_clip, margin, trail, unit_and_direction
-from inpaintbench.errors import InputError, RunError, Waiting
+from inpaintbench.errors import InputError, RunError, UsageError, Waiting
 from inpaintbench.executors.base import Rejection, is_note
 from inpaintbench.export.growing import appended
 from inpaintbench.files import display_name, write_atomically

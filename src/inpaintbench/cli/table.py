@@ -10,10 +10,9 @@ from typing import Annotated, Literal
 from inpaintbench.cli import console
 from inpaintbench.cli.console import AsJson, print_json
 from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, Scored, results_of
-from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import option
 from inpaintbench.cli.words import check_name
-from inpaintbench.errors import InputError
+from inpaintbench.errors import InputError, UsageError
 from inpaintbench.eval.diagnosis.diagnose import diagnose
 from inpaintbench.eval.diagnosis.records import (
     Diagnosis,

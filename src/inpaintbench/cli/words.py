@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, get_type_hints
 
 from inpaintbench.catalogue import pick
-from inpaintbench.cli.exits import UsageError
+from inpaintbench.errors import UsageError
 
 
 def check_name(kind: str, name: str | None, known: Iterable[str]) -> None:

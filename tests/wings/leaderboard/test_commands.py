@@ -15,9 +15,8 @@ from huggingface_hub import parse_eval_result_entries
 from tests.wings.leaderboard.made import card, run_methods, write_dataset
 from typer.testing import CliRunner
 
-from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import expanded
-from inpaintbench.errors import InputError, NetworkError, UnknownNameError
+from inpaintbench.errors import InputError, NetworkError, UnknownNameError, UsageError
 from inpaintbench.manifest import dataset_id, load
 from inpaintbench.wings.leaderboard.commands import leaderboard, submit
 

@@ -25,10 +25,9 @@ from inpaintbench.annotate.study import DEMO_WORKSPACE, Study
 from inpaintbench.cli import console
 from inpaintbench.cli.annotate.opening import Database, InStudy, opened
 from inpaintbench.cli.console import Answer, AsJson, print_json, records
-from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import Share, option
 from inpaintbench.cli.words import span
-from inpaintbench.errors import InputError
+from inpaintbench.errors import InputError, UsageError
 from inpaintbench.pages.words import count, percent
 from inpaintbench.recipes.evidence import AGREEMENT, Agreement, agreements_of
 from inpaintbench.types import Clip

@@ -14,9 +14,8 @@ from inpaintbench.annotate.study import MANIFEST, load
 from inpaintbench.cli import console
 from inpaintbench.cli.annotate.opening import Database, InStudy, opened, place_of
 from inpaintbench.cli.console import Answer, AsJson, Table, print_json, records
-from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import Port, argument, option
-from inpaintbench.errors import InputError, MissingExtraError
+from inpaintbench.errors import InputError, MissingExtraError, UsageError
 from inpaintbench.pages.words import moment
 
 if TYPE_CHECKING:

@@ -23,9 +23,8 @@ from inpaintbench.cli import console
 from inpaintbench.cli.annotate.opening import Database, InStudy, Opened, answers_stored, opened
 from inpaintbench.cli.annotate.running import Name
 from inpaintbench.cli.console import Answer, AsJson, Processes, Running, print_json, records
-from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import Among, Natural
-from inpaintbench.errors import InputError
+from inpaintbench.errors import InputError, UsageError
 from inpaintbench.files import write_atomically
 from inpaintbench.pages.words import count, percent
 

@@ -33,10 +33,10 @@ from inpaintbench.cli.build.running import (
     told,
 )
 from inpaintbench.cli.console import Anywhere, Processes, Running
-from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import NONE_GIVEN, Among, Given, Share, bundle, of_recipe, option
 from inpaintbench.curation.rules import read_rules
 from inpaintbench.curation.sheets import import_labels, read_labels
+from inpaintbench.errors import UsageError
 from inpaintbench.executors.base import Executor
 from inpaintbench.export.growing import check_addable
 from inpaintbench.recipes import dataset_table, devil

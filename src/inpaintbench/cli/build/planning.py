@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 from inpaintbench import frozen
 from inpaintbench.claims import tells_nothing, too_few
 from inpaintbench.cli import console
-from inpaintbench.cli.exits import StoppedError, UsageError
+from inpaintbench.cli.exits import StoppedError
 from inpaintbench.cli.options import bundle
 from inpaintbench.curation.footage import clips_foreseen
 from inpaintbench.curation.sources.base import unquoted_path
 from inpaintbench.curation.sources.folder import FolderSource
-from inpaintbench.errors import InpaintBenchError, InputError
+from inpaintbench.errors import InpaintBenchError, InputError, UsageError
 from inpaintbench.executors.base import Rejection, is_note
 from inpaintbench.export.growing import Published, appended
 from inpaintbench.masks.axes import AXES

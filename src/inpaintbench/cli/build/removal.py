@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from inpaintbench.cli.build.running import Build, Building, Demo, Out, Owned, Owning
-from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import NONE_GIVEN, Among, Given, Positive, of_recipe
 from inpaintbench.curation.sources.removal_folders import RemovalFolders
 from inpaintbench.curation.sources.removal_layouts import GENERIC, NAMES
+from inpaintbench.errors import UsageError
 from inpaintbench.recipes.removal import RemovalRecipe
 from inpaintbench.recipes.stages import SourceSpec
 

@@ -17,10 +17,10 @@ from inpaintbench import frozen
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console
 from inpaintbench.cli.console import Running, constant, parse_leaf
-from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import Among, bundle, option
 from inpaintbench.curation.normalizers import NORMALIZERS
 from inpaintbench.curation.splitters import SPLITTERS
+from inpaintbench.errors import UsageError
 from inpaintbench.executors.base import Rejection, is_note
 from inpaintbench.export.growing import check_addable
 from inpaintbench.export.licences import check_name

@@ -9,10 +9,9 @@ from typing import Annotated
 from inpaintbench import frozen
 from inpaintbench.cli import console
 from inpaintbench.cli.evaluate_options import ProtocolName, kept_between_items, opened, scorable
-from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import Share, option
 from inpaintbench.cli.words import pair
-from inpaintbench.errors import InputError
+from inpaintbench.errors import InputError, UsageError
 from inpaintbench.eval.hub import frozen_or_hub
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.results.cautions import exposure_sentences

@@ -10,10 +10,10 @@ from inpaintbench import frozen
 from inpaintbench.cli import console
 from inpaintbench.cli.build.planning import say_what_pairs_tell
 from inpaintbench.cli.build.running import Build, Building, Demo, Out, Owned, Owning, one_of
-from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import NONE_GIVEN, Given, Positive, of_recipe, option
 from inpaintbench.curation.nearer import ZOOM
 from inpaintbench.curation.sources.edit_clips import EditClips
+from inpaintbench.errors import UsageError
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.wings.editboard.recipe import AXIS, EditingRecipe, warnings
 from inpaintbench.workspace import Workspace

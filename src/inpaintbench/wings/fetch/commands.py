@@ -16,11 +16,10 @@ from annotated_types import Ge
 from inpaintbench.cli import console
 from inpaintbench.cli.commands import group
 from inpaintbench.cli.console import InShard, InWorkspace, OutWorkspace, Running, parse_shard
-from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import Natural, Positive, argument, bundle, option
 from inpaintbench.curation.facts import LicenceCheck, latest_checks
 from inpaintbench.download import Limits, safe_name
-from inpaintbench.errors import InputError
+from inpaintbench.errors import InputError, UsageError
 from inpaintbench.files import write_atomically
 from inpaintbench.table_files import csv_bytes
 from inpaintbench.types import Clip, Download, Source

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from inpaintbench.cli.build.places import Place
-from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import bundle, read_option
 from inpaintbench.download import Limits
+from inpaintbench.errors import UsageError
 from inpaintbench.executors.base import Executor
 from inpaintbench.recipes.options import read_size
 from inpaintbench.recipes.stages import SourceSpec

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 from inpaintbench import frozen
 from inpaintbench.cli import console
 from inpaintbench.cli.evaluate_options import InDataset, LabelText, ProtocolName, dataset_argument, opened, results_of
-from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import Natural
-from inpaintbench.errors import InputError
+from inpaintbench.errors import InputError, UsageError
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.scoring.effort import beware_words
 from inpaintbench.eval.scoring.run_folder import bind, check_scored, scored_methods, scores_of

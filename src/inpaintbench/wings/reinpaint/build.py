@@ -8,8 +8,8 @@ from typing import Annotated
 from inpaintbench import frozen
 from inpaintbench.cli.build.planning import say_what_pairs_tell
 from inpaintbench.cli.build.running import Build, Building, Demo, Out, Owned, Owning, Saved, Saving, one_of
-from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import NONE_GIVEN, Given, of_recipe
+from inpaintbench.errors import UsageError
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.wings.reinpaint.recipe import ReinpaintRecipe
 from inpaintbench.workspace import Workspace

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 from inpaintbench.cli.build.running import Build, Building, Demo, Out, one_of
-from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import NONE_GIVEN, Given, of_recipe
+from inpaintbench.errors import UsageError
 from inpaintbench.wings.chalearn.fingerprint import PHOTOGRAPHS, FingerprintRecipe
 
 DEMO = {"name": "Fingerprint demo", "fingers": 36, "law": "uniform"}

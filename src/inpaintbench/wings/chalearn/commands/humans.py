@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 from inpaintbench.cli.build.running import Build, Building, Demo, Out, Owned, Owning, one_of
 from inpaintbench.cli.console import constant
-from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import NONE_GIVEN, Given, Positive, of_recipe
+from inpaintbench.errors import UsageError
 from inpaintbench.masks.block_json import read_blocks
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.wings.chalearn.humans import HumansRecipe

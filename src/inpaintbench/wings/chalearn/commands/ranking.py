@@ -9,10 +9,9 @@ from typing import Annotated, get_args
 from inpaintbench.cli import console
 from inpaintbench.cli.console import AsJson, print_json
 from inpaintbench.cli.evaluate_options import ProtocolName, SliceName, SomeMetrics, dataset_argument, results_of
-from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import Among
 from inpaintbench.cli.words import check_name
-from inpaintbench.errors import InputError
+from inpaintbench.errors import InputError, UsageError
 from inpaintbench.eval.comparing.ranking import Column, MeanPlaces, RunStandings, Standing, decimal, ranked_quantities
 from inpaintbench.eval.scoring.parts import named
 from inpaintbench.pages.words import DASH, number

@@ -9,9 +9,9 @@ from annotated_types import Ge, Le
 
 from inpaintbench import frozen
 from inpaintbench.cli import console
-from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import argument, option
 from inpaintbench.compute import Device
+from inpaintbench.errors import UsageError
 from inpaintbench.eval.hub import frozen_or_hub
 from inpaintbench.wings.chalearn.training.networks import NETWORKS, named
 from inpaintbench.wings.chalearn.training.train import Limits

@@ -9,9 +9,8 @@ from typing import Annotated, Any
 
 from inpaintbench.cli import console
 from inpaintbench.cli.evaluate_options import LabelText, leaf_and_constants
-from inpaintbench.cli.exits import UsageError
 from inpaintbench.cli.options import Among, Natural, Positive, argument, bundle, option
-from inpaintbench.errors import InputError
+from inpaintbench.errors import InputError, UsageError
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.scoring.predict import MethodSpec
 from inpaintbench.eval.scoring.run_folder import predicted, predictions_of
