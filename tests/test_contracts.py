@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import inspect
-import json
 import os
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,12 +31,8 @@ from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric
 from inpaintbench.masks.axes.base import Axis
 from inpaintbench.masks.generators.base import Drawn, Generator
-from inpaintbench.types import Frames, Hole, Joint
+from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
-from inpaintbench.wings.chalearn.contracts.pose_estimator import CHECKS as OF_POSES
-from inpaintbench.wings.chalearn.contracts.pose_estimator import ITEM
-from inpaintbench.wings.chalearn.poses import PoseEstimator
-from inpaintbench.wings.chalearn.poses.stored import Stored
 
 TRIED_ELSEWHERE = ("attribute", "fetcher", "method", "metric", "question")
 """Beside their other tests, or below with constants."""
@@ -72,15 +66,6 @@ def test_every_shipped_leaf_keeps_the_contract_of_its_kind(kind: str, name: str,
     found = list(outcomes(checks, leaf))
     assert [(one.check, one.fault) for one in found if one.fault] == []
     assert any(one.skipped is None for one in found)
-
-
-def test_stored_joints_keep_the_contract(tmp_path: Path) -> None:
-    joints = [{"name": "nose", "x": 1.5, "y": 2}, {"name": "knee", "side": "left", "x": 3, "y": 4}]
-    file = tmp_path / "joints.json"
-    file.write_text(json.dumps({"pictures": [{"item": ITEM, "of": of, "joints": joints} for of in ("truth", "prediction")]}))
-    assert [(row.check, row.fault or row.skipped) for row in outcomes(OF_POSES, Stored(str(file)))] == [
-        (check.__name__.replace("_", " "), None) for check in OF_POSES
-    ]
 
 
 def metrics() -> Iterator[Any]:
@@ -194,18 +179,6 @@ class Backwards(Flow):
         return -Dis().flow(one, other, compute)
 
 
-class Toes(PoseEstimator):
-    """A joint that it does not name."""
-
-    name, version, joint_names = "toes", "1", ("nose",)
-
-    def estimate(self, picture: Frames, *, item_id: str, of: str, compute: Compute) -> tuple[Joint, ...]:
-        return (Joint(0, "ankle", "left", 3.0, 4.0),)
-
-    def content(self) -> str:
-        return ""
-
-
 class Creeps(Axis):
     """Brightens known pixels, and one more of the hole."""
 
@@ -249,7 +222,6 @@ WHERE: dict[str, Any] = {"regions": ("frame",), "band_radius_pixels": 8}
             {"changes what it says and nothing else": "the hole at level 'strong', and says"},
         ),
         (OF_FLOWS, Backwards(), {"follows what moves": "slides to the left it says (2."}),
-        (OF_POSES, Toes(), {"gives joints that it names and leaves the picture alone": "lack 'ankle'"}),
         (OF_ATTRIBUTES, Nowhere(), {"gives a value and leaves the clip alone": "it gives nan"}),
     ],
     ids=lambda value: type(value).__name__,

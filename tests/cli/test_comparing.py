@@ -18,7 +18,7 @@ import typer
 from click.testing import Result
 from old_format import write_one_file
 from tests.eval.report.diagnosed import decibels_of, paired_dataset
-from tests.eval.report.hand_made import dataset
+from tests.eval.report.hand_made import STRICT, dataset
 from typer.testing import CliRunner
 
 from inpaintbench import frozen
@@ -26,6 +26,7 @@ from inpaintbench.cli import reporting as comparing
 from inpaintbench.cli.options import expanded
 from inpaintbench.cli.reporting import MOST_ROWS, compare_command, telling
 from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.protocols.published import LEGACY as BY_FRAMES
 from inpaintbench.eval.report.two_methods import Difference
@@ -34,7 +35,6 @@ from inpaintbench.eval.scoring.run_folder import NOT_RUN
 from inpaintbench.files import file_sha256
 from inpaintbench.steps import score_step
 from inpaintbench.types import Prediction, Score, SliceScore
-from inpaintbench.wings.chalearn.protocols import FINGERPRINT_AS_PUBLISHED as WORST_FOR_MISSING
 from inpaintbench.workspace import Workspace
 
 app = typer.Typer()
@@ -220,19 +220,21 @@ def test_two_runs_and_items_that_one_was_not_run_on(tmp_path: Path, root: Path) 
     assert rows["lpips", "all items"]["b"].startswith("mine (")
 
 
-def test_an_item_that_was_not_run_never_counts_as_the_worst(tmp_path: Path, root: Path) -> None:
+def test_an_item_that_was_not_run_never_counts_as_the_worst(tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """That protocol scores what is missing; a method that was run on one slice must not lose all others by it."""
+    of_this_test = {STRICT.name: "tests.eval.report.hand_made:STRICT"}
+    monkeypatch.setattr(PROTOCOLS, "_addresses", PROTOCOLS.addresses() | of_this_test)
     workspace = Workspace(tmp_path / "run")
     (workspace.path / "dataset.sha256").write_text(file_sha256(root / frozen.MANIFEST))
     metric = "psnr"
     for method, run_on in (("mine", ITEMS[:8]), ("yours", ITEMS)):
         rows = [
-            Score(method, item, metric, "frame", WORST_FOR_MISSING.name, WORST_FOR_MISSING.fingerprint,
-                  0.25 if item in run_on else WORST_FOR_MISSING.missing[metric], None if item in run_on else NOT_RUN)
+            Score(method, item, metric, "frame", STRICT.name, STRICT.fingerprint,
+                  0.25 if item in run_on else STRICT.missing[metric], None if item in run_on else NOT_RUN)
             for item in ITEMS
         ]  # fmt: skip
-        workspace.write_table("scores", score_step(WORST_FOR_MISSING.name, method), rows, Score)
-    words = [root, "mine", "yours", "--run", workspace.path, "--protocol", WORST_FOR_MISSING.name, "--out", tmp_path]
+        workspace.write_table("scores", score_step(STRICT.name, method), rows, Score)
+    words = [root, "mine", "yours", "--run", workspace.path, "--protocol", STRICT.name, "--out", tmp_path]
     CliRunner().invoke(app, list(map(str, words)), catch_exceptions=False)
     with (tmp_path / "mine_vs_yours.csv").open(newline="") as file:
         row = next(csv.DictReader(file))

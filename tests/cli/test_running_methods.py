@@ -35,7 +35,6 @@ from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.frozen import load
 from inpaintbench.types import Prediction, Slice
-from inpaintbench.wings.reinpaint.commands.options import second_spec
 from inpaintbench.workspace import Workspace
 
 app = typer.Typer()
@@ -128,9 +127,8 @@ def test_what_people_type(text: str, spec: MethodSpec) -> None:
     assert any_method(text, program=PROGRAM) == spec
 
 
-@pytest.mark.parametrize("option", ["--method", "--second"])
-def test_a_callable_is_called_alike_wherever_a_method_is_named(option: str) -> None:
-    given = any_method("mine:fill,level=9", program=PROGRAM) if option == "--method" else second_spec("mine:fill,level=9")
+def test_a_callable_is_called_by_its_module_and_name() -> None:
+    given = any_method("mine:fill,level=9", program=PROGRAM)
     assert (given.leaf, given.constants) == ("python_callable", {"address": "mine:fill", "arguments": {"level": 9}})
 
 
@@ -152,13 +150,6 @@ def test_a_method_is_found_by_what_it_was_called_or_by_its_label() -> None:
 def test_what_is_typed_wrong_says_the_way_out(text: str, reason: str) -> None:
     with pytest.raises((InputError, UnknownNameError), match=reason):
         any_method(text, program=PROGRAM)
-
-
-def test_second_methods_are_typed_the_same_way_and_their_labels_say_all() -> None:
-    assert second_spec("telea") == MethodSpec("telea", "telea")
-    assert second_spec("telea,radius_pixels=5") == MethodSpec("telea radius_pixels=5", "telea", {"radius_pixels": 5})
-    with pytest.raises(UnknownNameError, match="did you mean 'telea'"):
-        second_spec("tela")
 
 
 def test_the_page_repeats_the_methods_as_they_were_asked_for(made: Path) -> None:

@@ -1,4 +1,4 @@
-"""The pages of analyses, alignments and transcripts by axe-core, in light and dark, in a narrow window."""
+"""The page of an analysis by axe-core, in light and dark, in a narrow window."""
 
 from __future__ import annotations
 
@@ -8,12 +8,8 @@ from typing import Any
 import pytest
 from browser_checks import OpenPage, serious_findings
 from tests.eval.analysis.test_analysis_tables import two_slices as means
-from tests.wings.align.test_write import made as alignment
-from tests.wings.editboard.test_transcript import published as transcript
 
 from inpaintbench.eval.analysis.write import write_analysis
-from inpaintbench.wings.align.page import write_alignment
-from inpaintbench.wings.editboard.page import write_transcript
 
 # Texts of names, as broken by `wbr`, that stand on several lines.
 BROKEN = """(names) => names.flatMap((name) => [...name.childNodes]).filter((part) => {
@@ -24,13 +20,7 @@ BROKEN = """(names) => names.flatMap((name) => [...name.childNodes]).filter((par
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """One of each kind."""
-    folder = tmp_path_factory.mktemp("pages")
-    return [
-        write_analysis(folder / "analysis", means()).page,
-        write_alignment(folder / "alignment", alignment()),
-        write_transcript(folder / "transcript", transcript()),
-    ]
+    return [write_analysis(tmp_path_factory.mktemp("pages") / "analysis", means()).page]
 
 
 @pytest.mark.long
@@ -44,8 +34,7 @@ def test_axe_finds_nothing_serious_and_nothing_is_fetched(pages: list[Path], bro
 
 
 def analysis_of(pages: list[Path], browser: Any, place: str = "", **settings: Any) -> OpenPage:
-    path = next(path for path in pages if path.stem == "analysis")
-    return OpenPage(browser, path.as_uri() + place, **settings)
+    return OpenPage(browser, pages[0].as_uri() + place, **settings)
 
 
 def rows_of(tab: OpenPage, table: int = 0) -> list[str]:
@@ -85,18 +74,6 @@ def test_only_the_best_are_bold(pages: list[Path], browser: Any) -> None:
         "(cells) => cells.map(cell => getComputedStyle(cell).fontWeight)"
     )
     assert set(weights) == {"450"}
-    tab.context.close()
-
-
-def test_a_transcript_shows_the_models_that_are_picked(pages: list[Path], browser: Any) -> None:
-    path = next(path for path in pages if path.stem == "transcript")
-    tab = OpenPage(browser, path.as_uri())
-    shown = tab.page.locator("#transcript section[data-method]:visible")
-    every = [part.get_attribute("data-method") for part in shown.all()]
-    tab.page.evaluate(f"location.hash = 'methods={every[-1]}'")
-    tab.page.wait_for_function("() => document.querySelectorAll('.unpicked').length")
-    assert [part.get_attribute("data-method") for part in shown.all()] == every[-1:]
-    assert tab.complaints == []
     tab.context.close()
 
 

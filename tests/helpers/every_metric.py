@@ -31,6 +31,28 @@ _SMALL: Mapping[str, Mapping[str, Any]] = {
 """Constants of networks of the same classes that take no seconds; ``tiny_networks.add_tiny_clip`` makes the names known."""
 
 
+_B32: Mapping[str, Any] = {"network": "ViT-B/32", "preprocess": "pillow", "portrait": "centre"}
+OF_NO_PROTOCOL: Mapping[str, Mapping[str, Any]] = {
+    "dssim": {
+        "data_range": 1.0, "sigma": 1.5, "taps": 11, "window_pixels": 11, "k1": 0.01, "k2": 0.03, "ddof": 0,
+    },
+    "ff_alpha": {
+        "flow": "farneback", "mask": "luma_at_most", "mask_level": 5, "least_valid_share": 0.7, "empty": "leave_out",
+    },
+    "ff_beta": {
+        "flow": "farneback", "mask": "luma_at_most", "mask_level": 5, "least_valid_share": 0.7, "least_motion_pixels": 0.5,
+    },
+    "semantic_score": {"empty": "leave_out"},
+    "success_rate": {**_B32, "tie": 0.5},
+    "clip_similarity": _B32,
+    "subject_consistency": {"side_pixels": 224, "gif": False, "least_cosine": 0.0},
+    "background_consistency": {**_B32, "gif": False, "least_cosine": 0.0},
+    "aesthetic_quality": {**_B32, "network": "ViT-L/14", "divisor": 10.0, "gif": False},
+    "imaging_quality": {"head": "spaq", "preprocess": "longer", "antialias": True, "divisor": 100.0, "gif": False},
+}  # fmt: skip
+"""Usual constants of metrics that only protocols of wings have: without those they are tried all the same."""
+
+
 def measured_here(name: str) -> bool:
     """Whether one look at a prediction gives its value; scores of re-inpainting come from a command of their own."""
     return not METRICS.get(name).command
@@ -49,7 +71,12 @@ def constants_of(name: str) -> dict[str, Any]:
 def _published(name: str) -> Mapping[str, Any]:
     having = [found for found in map(PROTOCOLS.get, PROTOCOLS) if name in found.metrics]
     corrected = [found for found in having if found.name.endswith("/corrected")]
-    return dict((corrected or having)[0].metrics[name])
+    return dict((corrected or having)[0].metrics[name]) if having else OF_NO_PROTOCOL[name]
+
+
+def of_a_wing(name: str) -> bool:
+    """Whether a wing brings it, whose own tests say what is expected of it."""
+    return METRICS.addresses()[name].startswith("inpaintbench.wings.")
 
 
 def built(name: str) -> Any:

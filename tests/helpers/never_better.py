@@ -9,12 +9,22 @@ the mean over items, the rank and the direction of the paired test.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import cv2
 import numpy as np
-from every_metric import RANDOM, built, constants_of, measured, measured_here, moving_picture, view_of, wandering_hole
+from every_metric import (
+    RANDOM,
+    built,
+    constants_of,
+    measured,
+    measured_here,
+    moving_picture,
+    of_a_wing,
+    view_of,
+    wandering_hole,
+)
 
 from inpaintbench.compute import Shared
 from inpaintbench.eval.metrics import METRICS
@@ -51,9 +61,6 @@ CLAIMS: Mapping[str, tuple[str, ...]] = {
     "dreamsim": (EXACT, FRAMES),
     "structure_distance": (EXACT, FRAMES),
     "xpsnr": (EXACT, FRAMES, GRADED),  # of luma, to which errors of several channels add up
-    "minutiae": (EXACT,),  # one that was invented and is painted over is an error less
-    "orientation_rmsd": (EXACT, ERASED),
-    "ridge_frequency_error": (EXACT, ERASED),
     "temporal_difference": (EXACT,),  # blur takes change away, noise brings it back
     "cmmd": (EXACT,),
     "pvcs": (EXACT,),
@@ -72,14 +79,10 @@ EXEMPT: Mapping[str, str] = {
     "u_ids": "the share of errors of a machine fitted to the very sets: nothing bounds it by the 0.5 of equal sets",
     "ff_alpha": "the truth is the source of an edit and not its aim",
     "ff_beta": "the truth is the source of an edit and not its aim",
-    "residual_text": "a detector stands between pixels and text; equal pictures give 0, the best, whatever it is, and so does "
-    "all that removes text",
     "second_moment": "as `kid`",
     "jedi": "a program of the user's stands between pixels and vectors, of which holds what holds of `kid`",
     "fvmd": "a program of the user's stands between pixels and tracks, of whose vectors holds what holds of `fid`",
     "judge": "a model answers for people; nothing bounds its taste",
-    "wnjd": "an estimator stands between pixels and joints; equal pictures give 0, the best, whatever it is, and joints that "
-    "it does not find count as the worst",
 }
 ROUNDING = 1e-9
 """Of values, relative to 1 or to the value, whichever is more."""
@@ -111,15 +114,16 @@ class Pair(NamedTuple):
     worse: Frames
 
 
-def with_truth() -> list[str]:
-    """Ranked metrics of the catalogue that compare a prediction with a truth or an input, one that was added yesterday too."""
-    leaves = {name: METRICS.get(name) for name in METRICS}
+def with_truth(names: Iterable[str]) -> list[str]:
+    """Those of some metrics that rank and compare a prediction with a truth or an input, one that was added yesterday too."""
+    leaves = {name: METRICS.get(name) for name in names}
     return [name for name, leaf in leaves.items() if measured_here(name) and leaf.ranked and {"truth", "input"} & set(leaf.needs)]
 
 
 def claims() -> dict[str, tuple[str, ...]]:
     """Metric -> its claims."""
-    return {name: CLAIMS.get(name, (EXACT,)) for name in with_truth() if name not in EXEMPT}  # of others' leaves, ``EXACT``
+    known = with_truth(name for name in METRICS if not of_a_wing(name))
+    return {name: CLAIMS.get(name, (EXACT,)) for name in known if name not in EXEMPT}  # of others' leaves, ``EXACT``
 
 
 def damaged(frames: Frames, case: Case, *, which: Sequence[bool], seed: int) -> Frames:

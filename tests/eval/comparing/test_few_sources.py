@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 from tests.eval.report.hand_made import FlatMedia, dataset, score
-from tests.wings.align.planted_answers import ballot
 
 import inpaintbench
 from inpaintbench.eval.analysis.means import means_of
@@ -22,13 +21,6 @@ from inpaintbench.eval.report.two_methods import compare, csv_bytes, markdown, t
 from inpaintbench.eval.report.write import write_report
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.types import Dataset, Score, Slice
-from inpaintbench.wings.align.align import align
-from inpaintbench.wings.align.page import write_alignment
-from inpaintbench.wings.align.reading import Answers, Measured
-from inpaintbench.wings.leaderboard.board import Board, Entry
-from inpaintbench.wings.leaderboard.contents import Card, Header
-from inpaintbench.wings.leaderboard.unpack import Submission
-from inpaintbench.wings.leaderboard.write import write_site
 
 METHODS = {"good": 30.0, "fair": 25.0, "bad": 20.0}
 WORDS = "5 sources: an interval, rank or lead needs at least 6"
@@ -119,64 +111,6 @@ def test_the_analysis(sources: int, tmp_path: Path) -> None:
         assert ("Hollow: fewer than 6 sources" in re.sub(r"\s+", " ", re.sub(r"<.*?>", " ", texts[name]))) == few
         assert ('aria-roledescription="point"' in texts[name]) == few  # hollow ones, where bars and dots are else
     assert ("Means alone, unranked, of the slices of few sources" in texts["table_1.md"]) == few
-
-
-def board_of(sources: int) -> Board:
-    of, rows = world(sources)
-    entries = []
-    for method in METHODS:
-        own = tuple(one for one in rows if one.method == method)
-        header = Header(1, method, of.name, "0", CORRECTED.name, CORRECTED.fingerprint, {}, {}, {}, {}, {})
-        card = Card(method.capitalize(), (), {"summary": "A method."}, {})
-        entries.append(
-            Entry(method, Submission(Path(f"{method}.zip"), method * 16, header, card, own, (), ()), {}, None, trusted=True)
-        )
-    return Board(of, CORRECTED, entries)
-
-
-@pytest.mark.parametrize("sources", [5, 6])
-def test_the_leaderboard(sources: int, tmp_path: Path) -> None:
-    board, few = board_of(sources), sources == 5
-    root = write_site(tmp_path / "site", board).parent
-    files = {str(path.relative_to(root)): path.read_text() for path in root.rglob("*.*") if path.suffix in (".csv", ".html")}
-    table = read_csv(files["leaderboard.csv"])
-    columns = ("place", "mean_place", "metric_place", "interval_low", "standard_error", "p_against_best")
-    assert (told(table, *columns) == {""}) == few
-    assert "" not in told(table, "mean")
-    front = files["index.html"]
-    for words in ("Best mean place", "First by most metrics", "First in most slices"):
-        assert (words not in front) == few
-    for name in ("index.html", "slices/01-x-low.html", "slices/02-x-high.html"):
-        body = files[name][files[name].index("<main") :]
-        for mark in (r"\d – \d", r'<td class="score [^"]*best', 'title="place ', r'whisker" aria-hidden="true"><i'):
-            assert (re.search(mark, body) is None) == few, (name, mark)
-    assert (f"has no mean place: {WORDS}." in front) == few
-
-
-@pytest.mark.parametrize("sources", [5, 6])
-def test_the_alignment(sources: int, tmp_path: Path) -> None:
-    items = [f"film{number}" for number in range(sources)]
-    answers = Answers(
-        tuple(
-            ballot(item, "a", "b", "a" if (at + rater) % 4 else "b", rater=f"r{rater}")
-            for at, item in enumerate(items)
-            for rater in range(6)
-        )
-    )
-    values = {name: {(item, method): sign * place for item in items for place, method in enumerate("ab")}
-              for name, sign in (("mine", -1.0), ("worse", 1.0))}  # fmt: skip
-    found = align(answers, Measured(values, dict.fromkeys(values, True)), tie_quantile=0.1, slices={"s": items})
-    few = sources == 5
-    page = write_alignment(tmp_path / "out", found).read_text()
-    for path in (tmp_path / "out").glob("*.csv"):
-        rows = read_csv(path.read_text())
-        for column in {"low", "high", "interval_low", "interval_high"} & set(rows[0] if rows else {}):
-            assert (told(rows, column) == {""}) == few or not few, path.name
-    assert ('<td class="n best"' not in page) == ("Nothing could be told" in page) == few
-    assert (found.dimensions[0].lines[0].matched.rate.low is None) == few
-    drawn = "".join(path.read_text() for path in (tmp_path / "out").rglob("*.svg"))
-    hollow = re.findall(r'<path aria-label="[^"]*all answers[^>]*d="[^"]*" stroke=', drawn)  # filled ones have a fill
-    assert (len(hollow) > 0) == few
 
 
 @pytest.mark.parametrize("sources", [5, 6])

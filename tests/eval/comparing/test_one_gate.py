@@ -7,9 +7,8 @@ import io
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -32,13 +31,7 @@ from inpaintbench.eval.results.cautions import cautions
 from inpaintbench.eval.results.quantity import Quantity
 from inpaintbench.eval.results.slices import pair_slices
 from inpaintbench.eval.results.tables import Results
-from inpaintbench.types import SliceScore
-from inpaintbench.wings.leaderboard.board import Board, Entry
-from inpaintbench.wings.leaderboard.contents import Card, Header
-from inpaintbench.wings.leaderboard.pages import _facts as front_facts
-from inpaintbench.wings.leaderboard.tables import score_notes as board_notes
-from inpaintbench.wings.leaderboard.tables import score_table as board_table
-from inpaintbench.wings.leaderboard.unpack import Submission
+from inpaintbench.types import Slice, SliceScore
 
 PSNR, KID = Quantity("psnr", "hole"), Quantity("kid", "frame")
 LETTERS = "abcdefghijkl"
@@ -83,27 +76,15 @@ def of_sets(items: Mapping[str, tuple[float, str]]) -> Results:
     return Results(DATA, rows, protocol=CORRECTED, slice_scores=sets)
 
 
-def board_of(results: Results) -> Board:
-    """The same scores as submissions."""
-    of, entries = results.dataset, []
-    for method in results.methods:
-        header = Header(1, method, of.name, "0", results.protocol.name, results.fingerprint, {}, {}, {}, {}, {})
-        if method in results.references:
-            header = replace(header, reference=True)
-        own = tuple(row for row in results.scores if row.method == method)
-        sets = tuple(row for row in results.slice_scores if row.method == method)
-        card = Card(method.capitalize(), (), {"summary": "A method."}, {})
-        entries.append(
-            Entry(method, Submission(Path(f"{method}.zip"), method * 16, header, card, own, sets, ()), {}, None, trusted=True)
-        )
-    return Board(of, results.protocol, entries)
-
-
 class Told(NamedTuple):
     """What one page says of a column: places, and who is bold."""
 
     places: dict[str, int | None]
     best: set[str]
+
+
+PAGES_OF_OTHERS: dict[str, Callable[[Results, Slice, Quantity], Told]] = {}
+"""Page -> what it says of one slice: those that wings make, in their tests."""
 
 
 def pages(results: Results, quantity: Quantity, name: str) -> dict[str, Told]:
@@ -114,7 +95,6 @@ def pages(results: Results, quantity: Quantity, name: str) -> dict[str, Told]:
     standings = RunStandings(results, part, [quantity]).standings
     [row] = [row for table in rank_tables(results) for row in table.rows]
     [listed] = [ranked for lists in row.slices for ranked in lists if ranked.rule == part.rule]
-    cells = {row.entry.label: row.cells[quantity] for row in board_of(results).rows(part, quantity.region)}
     table = score_table(results, quantity)
     at = [column.key for column in table.columns].index(name)
     strong = {row.key for row in table.rows if row.cells[at].strong}
@@ -136,11 +116,8 @@ def pages(results: Results, quantity: Quantity, name: str) -> dict[str, Told]:
     )
     found["analysis"] = Told(places_of_analysis(means, name, measure), best_of_analysis(means, name, measure))
     found["table 1"] = Told({method: csv_places[name, method] for method in results.methods}, bold)
-    found["leaderboard"] = Told(
-        {label: cell.place for label, cell in cells.items()}, {label for label, cell in cells.items() if cell.best}
-    )
     found["rank"] = Told({one.method: one.places[0] for one in standings}, results.best(part, quantity))
-    return found
+    return found | {page: told(results, part, quantity) for page, told in PAGES_OF_OTHERS.items()}
 
 
 def same_everywhere(results: Results, quantity: Quantity = PSNR, *, name: str = "x-low") -> Told:
@@ -162,10 +139,6 @@ def test_whoever_leaves_out_the_hard_half_has_no_place_on_any_page(name: str) ->
 def test_whoever_is_alone_is_bold_on_no_page() -> None:
     told = same_everywhere(results_of({"honest": even(20.0), "picky": even(17.0, without="ghijkl")}))
     assert told == Told({"honest": 1, "picky": None}, set())
-    front = board_of(results_of({"honest": even(20.0), "picky": even(17.0, without="ghijkl")}))
-    [place, *_] = [row.cells[1] for row in board_table(front, front.slices[0], "hole", up="").rows]
-    assert (place.value, place.strong) == (1.0, False)
-    assert [fact.term for fact in front_facts(front)] == []
     alone = results_of({"honest": even(20.0), "floor": even(10.0)}, references=("floor",))
     assert same_everywhere(alone) == Told({"honest": 1, "floor": None}, set())
 
@@ -280,9 +253,6 @@ def test_steadiness_gives_no_place_to_who_is_worse_by_the_primary_quantity_on_an
     assert (results.places(part, FLICKER), results.best(part, FLICKER)) == (places, best)
     measure = means.measure("flicker")
     assert (places_of_analysis(means, "x-low", measure), best_of_analysis(means, "x-low", measure)) == (places, best)
-    rows = board_of(results).rows(part, "hole")
-    assert {row.entry.label: row.cells[FLICKER].place for row in rows} == places
-    assert [row.mean for row in rows] == [1, 2, 3]  # by PSNR alone
     table = score_table(results, FLICKER)
     assert {row.key for row in table.rows if any(cell.strong for cell in row.cells)} == best
     assert "Flicker in the hole is diagnostic: an error that stays the same is steady" in table.foot
@@ -292,7 +262,6 @@ def test_steadiness_gives_no_place_to_who_is_worse_by_the_primary_quantity_on_an
     assert ranked_quantities(results, ["flicker"], None) == [FLICKER]
     why = "damage can better it, and good, which it would pass, is better by the primary quantity"
     assert f"no place for frozen by flicker: {why}" in [*RunStandings(results, part, [FLICKER]).remarks()]
-    assert "Flicker" in " ".join(board_notes(board_of(results), part, "hole"))
     stars = {row.metric: row.better for row in compare(results, "frozen", "good", quantities=[PSNR, FLICKER], slices=[part])}
     assert stars == {"psnr": -1, "flicker": 0}
     strongest = {one.question: one for one in findings(results, FLICKER)}["Strongest method"]

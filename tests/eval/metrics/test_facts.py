@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tiny_networks import edited, noise
+from every_metric import built, measured_here
+from tiny_networks import add_tiny_clip, edited, noise
 
 from inpaintbench.eval.metrics import METRICS
-from inpaintbench.eval.protocols import PROTOCOLS
 
 FACTS = {
     "psnr": (True, 2, 1),
@@ -31,7 +31,6 @@ FACTS = {
     "u_ids": (True, 4, 1),
     "lama_f1": (True, 4, 1),
     "dssim": (False, 4, 1),
-    "wnjd": (False, 4, 1),
     "ff_alpha": (False, 3, 2),
     "ff_beta": (False, 4, 2),
     "semantic_score": (False, 3, 1),
@@ -57,21 +56,17 @@ FACTS = {
     "second_moment": (False, 6, 2),
     "fvmd": (False, 2, 16),
     "xpsnr": (True, 2, 2),
-    "residual_text": (False, 3, 1),
-    "minutiae": (True, 4, 1),
-    "minutiae_precision": (True, 4, 1),
-    "minutiae_recall": (True, 4, 1),
-    "orientation_rmsd": (False, 2, 1),
-    "ridge_frequency_error": (False, 2, 1),
     "judge": (True, 3, 1),
     "par": (False, 4, 1),
 }
 """Metric -> whether higher is better, decimals, the fewest frames of an item that it measures."""
-BUILT = {metric.name: metric for name in PROTOCOLS for metric in PROTOCOLS.get(name).build_metrics()}
-PLAIN = [name for name in FACTS if not METRICS.get(name).of_sets]
-SEVERAL = ("psnr", "ssim", "mse", "lpips", "wnjd")
-"""Have an answer for any region, in some protocols for the frame alone."""
-OF_FRAMES_OR_HOLES = [name for name in PLAIN if BUILT[name].regions in (("frame",), ("hole",)) and name not in SEVERAL]
+PLAIN = [name for name in METRICS if measured_here(name) and not METRICS.get(name).of_sets]
+OF_FRAMES_OR_HOLES = [name for name in PLAIN if {*METRICS.get(name).answers} <= {"frame", "hole"}]
+
+
+@pytest.fixture(autouse=True)
+def _tiny_networks(monkeypatch: pytest.MonkeyPatch) -> None:
+    add_tiny_clip(monkeypatch)
 
 
 def test_every_metric_states_what_is_expected_of_it() -> None:
@@ -99,12 +94,13 @@ def test_what_a_user_brings_stands_on_its_page(name: str) -> None:
 
 @pytest.mark.parametrize("name", PLAIN)
 def test_many_items_have_the_mean_of_their_values(name: str) -> None:
-    assert BUILT[name].reduce([0.25, 0.75]) == pytest.approx(0.5)
-    assert BUILT[name].reduce([]) is None
+    assert built(name).reduce([0.25, 0.75]) == pytest.approx(0.5)
+    assert built(name).reduce([]) is None
 
 
 @pytest.mark.parametrize("name", OF_FRAMES_OR_HOLES)
 def test_where_no_region_is_asked_for_that_it_answers_there_is_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(BUILT[name], "regions", ())
+    metric = built(name)
+    monkeypatch.setattr(metric, "regions", ())
     frames = noise(3, 40, 40)
-    assert BUILT[name].measure(edited(frames, truth=frames, composite=frames, hole=np.ones((3, 40, 40), bool))) == {}
+    assert metric.measure(edited(frames, truth=frames, composite=frames, hole=np.ones((3, 40, 40), bool))) == {}

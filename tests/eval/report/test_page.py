@@ -12,7 +12,18 @@ from typing import Any
 
 import pytest
 import vl_convert
-from tests.eval.report.hand_made import COUNTING, SLICES, VALUES, copied, copied_slices, copied_values, counting, dataset, scores
+from tests.eval.report.hand_made import (
+    COUNTING,
+    SLICES,
+    STRICT,
+    VALUES,
+    copied,
+    copied_slices,
+    copied_values,
+    counting,
+    dataset,
+    scores,
+)
 from tests.eval.report.reading import cell, column, strong
 from tests.eval.report.set_metrics import learned_metrics, protocol, rows
 
@@ -44,7 +55,6 @@ from inpaintbench.pages.panels import plain
 from inpaintbench.pages.plots import specification
 from inpaintbench.pages.words import method_class, signed_percent
 from inpaintbench.types import Score, Slice, content_id
-from inpaintbench.wings.chalearn.protocols import FINGERPRINT_AS_PUBLISHED as FINGERPRINT
 
 __all__ = ["learned_metrics"]
 PSNR = Quantity("psnr", "hole")
@@ -488,7 +498,7 @@ def test_numbers_are_printed_with_signs_people_read() -> None:
 
 def test_a_missing_prediction_that_scores_infinity_makes_the_mean_infinite_and_is_counted() -> None:
     made = [
-        Score(method, item, metric, "frame", FINGERPRINT.name, FINGERPRINT.fingerprint, value, None)
+        Score(method, item, metric, "frame", STRICT.name, STRICT.fingerprint, value, None)
         for method, bad in (("whole", 0.5), ("gaps", 0.1))
         for item in copied(["a1", "b1"])
         for metric, value in (("mse", bad), ("psnr", 10.0), ("ssim", 0.5))
@@ -498,7 +508,7 @@ def test_a_missing_prediction_that_scores_infinity_makes_the_mean_infinite_and_i
         replace(one, value=lost[one.metric], reason="no prediction") if (one.method, one.item_id) == ("gaps", "b1") else one
         for one in made
     ]
-    results = Results(dataset(copied_slices({"s": ["a1", "b1"], "t": ["a1"]})), made, protocol=FINGERPRINT)
+    results = Results(dataset(copied_slices({"s": ["a1", "b1"], "t": ["a1"]})), made, protocol=STRICT)
     mse = Quantity("mse", "frame")
     assert {name: one.text for name, one in column(score_table(results, mse), "s").items()} == {"whole": "0.500000", "gaps": "∞"}
     assert strong(score_table(results, mse), "s") == ["0.500000"]

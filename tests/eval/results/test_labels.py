@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 
 from inpaintbench.eval.metrics import METRICS
-from inpaintbench.eval.results.quantity import Quantity, metric_label, quantity_arrow, quantity_label, quantity_title, slice_label
-from inpaintbench.wings.align.plots import label_of
+from inpaintbench.eval.results.quantity import Quantity, metric_label, quantity_arrow, quantity_title, slice_label
 
 
 @pytest.mark.parametrize(
@@ -29,7 +28,6 @@ def test_slices_are_called_in_words(name: str, shown: str) -> None:
 )
 def test_labels_of_numbers_name_their_region(quantity: Quantity, arrow: str, title: str) -> None:
     assert (quantity_arrow(quantity), quantity_title(quantity)) == (arrow, title)
-    assert label_of(f"{quantity.metric}/{quantity.region}") == quantity_label(quantity)
 
 
 def test_no_two_metrics_are_called_alike() -> None:

@@ -6,12 +6,10 @@ import csv
 import io
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.eval.report.hand_made import FlatMedia, dataset, score
-from tests.wings.align.planted_answers import ballot
 
 from inpaintbench.eval.analysis.means import means_of, over_methods, places
 from inpaintbench.eval.analysis.write import write_analysis
@@ -26,11 +24,6 @@ from inpaintbench.eval.results.slices import pair_slices
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.run_folder import REFERENCE, references_in, remember
 from inpaintbench.types import Dataset, Score
-from inpaintbench.wings.align.reading import Answers, without
-from inpaintbench.wings.leaderboard.board import Board, Entry
-from inpaintbench.wings.leaderboard.contents import Card, Header, header_bytes, read_header
-from inpaintbench.wings.leaderboard.unpack import Submission
-from inpaintbench.wings.leaderboard.write import write_site
 from inpaintbench.workspace import Workspace
 
 PSNR = Quantity("psnr", "frame")
@@ -166,42 +159,3 @@ def test_the_analysis_lists_it_last_and_leaves_it_out(results: Results, tmp_path
     for name in ("figure_3.svg", "figure_4.svg", "improvement-attribute-x.svg"):
         assert "stroke-dasharray" in texts[name]
         assert "dashed: blank" in re.sub(r"<.*?>", "", texts[name])
-
-
-def entry(method: str, rows: list[Score]) -> Entry:
-    header = Header(1, method, "hand-made", "0", CORRECTED.name, CORRECTED.fingerprint, {}, {}, {}, {}, {}, method == "blank")
-    card = Card(method.capitalize(), (), {"summary": "A method."}, {})
-    own = tuple(row for row in rows if row.method == method)
-    return Entry(method, Submission(Path(f"{method}.zip"), method * 16, header, card, own, (), ()), {}, None, trusted=True)
-
-
-def test_a_leaderboard_shows_it_last_and_without_a_place(tmp_path: Path) -> None:
-    of, rows = world()
-    board = Board(of, CORRECTED, [entry(method, rows) for method in ("blank", "good", "fair")])
-    found = board.rows(board.slices[0], "frame")
-    assert [(row.entry.label, row.place) for row in found] == [("good", 1), ("fair", 2), ("blank", None)]
-    assert found[-1].reason == "a reference, which does not compete"
-    assert not found[-1].cells[PSNR].best
-    site = write_site(tmp_path / "site", board).parent
-    front = (site / "index.html").read_text()
-    assert "2 submissions</strong> beside 1 reference" in front
-    assert "1 of 2" in (site / "methods" / found[0].entry.page).read_text()
-    table = read_csv((site / "leaderboard.csv").read_text())
-    assert {row["metric_place"] for row in table if row["reference"] == "True"} == {""}
-    assert {row["method"] for row in table if row["reference"] == "True"} == {"blank"}
-
-
-def test_the_header_of_a_submission_says_it_where_it_is_so() -> None:
-    header = entry("good", []).submission.header
-    assert b"reference" not in header_bytes(header)
-    assert read_header(header_bytes(header)) == header
-    floor = replace(header, reference=True)
-    assert read_header(header_bytes(floor)) == floor
-
-
-def test_alignment_leaves_out_answers_about_it() -> None:
-    answers = Answers((ballot("i", "good", "fair", "good"), ballot("i", "blank", "fair", "fair", count=3)), {"other": 2})
-    found = without(answers, {"blank"})
-    assert [one.candidates for one in found.ballots] == [("good", "fair")]
-    assert found.left_out == {"other": 2, "answers about a reference method, which does not compete": 3}
-    assert without(answers, set()) == answers
