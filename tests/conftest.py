@@ -12,6 +12,7 @@ from typing import Any
 
 import abrupt_end  # noqa: F401 - first of all
 import cv2
+import pictures_recipe
 import pytest
 from footage import build_command, write_labels, write_sources
 from hypothesis import settings
@@ -115,6 +116,12 @@ def executor(workspace: Workspace) -> LocalExecutor:
     """In this process: failures show their trace."""
     with LocalExecutor(workspace, workers=0) as local:
         yield local
+
+
+@pytest.fixture
+def pictures_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The small recipe of ``pictures_recipe`` is found by its name."""
+    pictures_recipe.is_known(monkeypatch)
 
 
 @pytest.fixture(scope="session")

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from built import built
+from pictures_recipe import PicturesRecipe, is_known
 from publishing_data import make_dataset
 
 from inpaintbench import frozen, video
@@ -20,7 +21,6 @@ from inpaintbench.export import documents as croissant
 from inpaintbench.export.layout import configs
 from inpaintbench.manifest import is_table
 from inpaintbench.recipes.stages import SourceSpec
-from inpaintbench.wings.reinpaint.recipe import ReinpaintRecipe
 
 
 @pytest.fixture(scope="module")
@@ -30,8 +30,10 @@ def clips(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    recipe = ReinpaintRecipe(size=64, pictures=2, second_masks=2, patch_pixels=16, preset="thin-256", area_edges=(0.0, 0.3))
-    return built(tmp_path_factory.mktemp("pictures") / "w", recipe, SourceSpec("embedded_photographs", {}), workers=0)[1]
+    recipe = PicturesRecipe(pictures=2, second_masks=2, preset="thin-256", area_edges=(0.0, 0.3))
+    with pytest.MonkeyPatch.context() as patched:
+        is_known(patched)
+        return built(tmp_path_factory.mktemp("pictures") / "w", recipe, SourceSpec("embedded_photographs", {}), workers=0)[1]
 
 
 def read(folder: Path) -> Any:

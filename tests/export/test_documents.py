@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from built import built
+from pictures_recipe import PicturesRecipe
 from publishing_data import contents, make_dataset
 
 from inpaintbench import frozen
@@ -18,7 +19,6 @@ from inpaintbench.export.publishing.plan import plan
 from inpaintbench.manifest import is_table
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.types import Dataset
-from inpaintbench.wings.reinpaint.recipe import ReinpaintRecipe
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    recipe = ReinpaintRecipe(size=64, pictures=3, second_masks=2, patch_pixels=16, preset="thin-256")
+    recipe = PicturesRecipe(pictures=3, second_masks=2, preset="thin-256")
     return built(tmp_path_factory.mktemp("pictures") / "w", recipe, SourceSpec("embedded_photographs", {}), workers=0)[1]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.recipes.test_growing import made, reinpaint
+from tests.recipes.test_growing import made, pictures
 
 from inpaintbench import frozen, video
 from inpaintbench.export import removed
@@ -18,6 +18,8 @@ from inpaintbench.recipes.settings import export
 from inpaintbench.recipes.versions import Asked
 from inpaintbench.types import Dataset
 from inpaintbench.workspace import Workspace
+
+pytestmark = pytest.mark.usefixtures("pictures_are_known")
 
 FRAMES, HEIGHT, WIDTH = 8, 48, 64
 
@@ -113,11 +115,11 @@ def beside(dataset: Dataset, row: Any) -> list[Any]:
 
 
 def test_a_frozen_dataset_says_it_and_counts_again_as_it_grows_and_shrinks(tmp_path: Path) -> None:
-    recipe, source = reinpaint(3, tmp_path)
+    recipe, source = pictures(3, tmp_path)
     folder, workspace = tmp_path / "workspace" / "exports" / recipe.kind, tmp_path / "workspace"
     first = check(folder, made(workspace, recipe, source))
     assert any(row[SHOWN] > 0 for row in first.items)
-    recipe, source = reinpaint(5, tmp_path)
+    recipe, source = pictures(5, tmp_path)
     second = check(folder, made(workspace, recipe, source, append=True))
     assert len(second.items) > len(first.items)
     assert only_adds(difference(first, second))
@@ -132,7 +134,7 @@ def test_a_frozen_dataset_says_it_and_counts_again_as_it_grows_and_shrinks(tmp_p
 
 
 def test_a_dataset_of_before_is_read_and_grows_into_one_that_says_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    recipe, source = reinpaint(3, tmp_path)
+    recipe, source = pictures(3, tmp_path)
     folder, workspace = tmp_path / "workspace" / "exports" / recipe.kind, tmp_path / "workspace"
     with monkeypatch.context() as before:
         before.setattr(
@@ -142,7 +144,7 @@ def test_a_dataset_of_before_is_read_and_grows_into_one_that_says_it(tmp_path: P
     assert SHOWN not in old.items[0]
     assert frozen.exposed((row.get(SHOWN), 1) for row in old.items) == (0, 0, 0.0)
     assert "shown_by_other_inputs" not in (folder / "README.md").read_text()
-    recipe, source = reinpaint(5, tmp_path)
+    recipe, source = pictures(5, tmp_path)
     check(folder, made(workspace, recipe, source, append=True))
 
 

@@ -18,10 +18,7 @@ from inpaintbench.export.documents import is_document, sealed
 from inpaintbench.export.gathering import Placed, Tables, of_records
 from inpaintbench.export.thin_rows import ThinRows
 from inpaintbench.manifest import MANIFEST, Rows
-from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Source
-from inpaintbench.wings.chalearn.humans import HumansRecipe
-from inpaintbench.wings.reinpaint.recipe import ReinpaintRecipe
 
 
 def thin(dataset: Dataset) -> Dataset:
@@ -43,15 +40,6 @@ def check_documents(folder: Path) -> None:
 def test_documents_of_thin_rows_are_those_of_whole_ones(benchmark: Path, tmp_path: Path) -> None:
     check_documents(benchmark / "exports" / "devil")
     check_documents(make_dataset(tmp_path))
-
-
-@pytest.mark.long
-def test_documents_of_other_recipes_too(tmp_path: Path) -> None:
-    from built import built
-
-    people = SourceSpec("drawn_people", {"count": 4})
-    check_documents(built(tmp_path / "humans", HumansRecipe(), people)[1])
-    check_documents(built(tmp_path / "reinpaint", ReinpaintRecipe(second_masks=2), people)[1])
 
 
 def test_many_buckets_give_the_same_dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,48 +13,41 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from built import built
-from datasets import load_dataset
 from held_back_films import make_films
 from old_format import one_file, write_fields
+from pictures_recipe import PicturesRecipe
 from publishing_data import contents, make_dataset
 
 from inpaintbench import frozen, video
 from inpaintbench.errors import InputError, MissingPartError, UnknownNameError, VerifyError
 from inpaintbench.export.holding_back import hold_back
 from inpaintbench.export.layout import media_names
-from inpaintbench.export.layouts.convert import convert
 from inpaintbench.export.verify import verify
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.types import Dataset, Plain
-from inpaintbench.wings.chalearn.decaption import DecaptionRecipe
-from inpaintbench.wings.chalearn.fingerprint import FingerprintRecipe
-from inpaintbench.wings.chalearn.humans import HumansRecipe
-from inpaintbench.wings.reinpaint.recipe import ReinpaintRecipe
 
-SEED = 831_407_265_911_730_264
-FINGERS = FingerprintRecipe(
-    fingers=3, law="uniform", seed=SEED, orientation_fields=True, width=96, height=120, splits={"train": 0.5, "test": 0.5}
-)
 WORLDS: dict[str, tuple[Any, SourceSpec]] = {
-    "humans": (HumansRecipe(splits={"train": 0.5, "test": 0.5}), SourceSpec("drawn_people", {"count": 3})),
-    "decaption": (
-        DecaptionRecipe(side=32, clip_frames=20, splits={"train": 0.5, "test": 0.5}, covered_share=1.0),
-        SourceSpec("embedded", {"count": 3, "width": 48, "height": 32, "frames": 30}),
-    ),
-    "fingerprint": (FINGERS, FINGERS.source),
-    "reinpaint": (
-        ReinpaintRecipe(size=64, preset="medium-256", patch_pixels=16, second_masks=2, pictures=2),
-        SourceSpec("embedded_photographs", {}),
-    ),
+    "pictures": (PicturesRecipe(second_masks=2, pictures=2), SourceSpec("embedded_photographs", {})),
 }
 KINDS = ("devil", *WORLDS)
-WHY = dict.fromkeys(KINDS) | {"reinpaint": "a *rehearsal*", "humans": "a reason that nobody needs"}
+WHY = {"pictures": "a *rehearsal*", "devil": "a reason that nobody needs"}
+"""Why inputs may show what others hide; where they do not, nobody needs the reason."""
 VERIFIED = ("devil", "decaption")
 """All ``test``, and a hidden hole and open truths beside held-back ones; each config takes a while to load."""
 
 
 @pytest.fixture(scope="module")
-def whole_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+def worlds() -> dict[str, tuple[Any, SourceSpec]]:
+    return WORLDS
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "kind" in metafunc.fixturenames:
+        metafunc.parametrize("kind", KINDS)
+
+
+@pytest.fixture(scope="module")
+def whole_of(worlds: dict[str, tuple[Any, SourceSpec]], tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """The frozen dataset of a small benchmark, whole; read-only. ``devil`` are three films with holes, all of them ``test``."""
     root = tmp_path_factory.mktemp("whole")
 
@@ -63,7 +56,7 @@ def whole_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
         if not folder.exists():
             if kind == "devil":
                 return make_films(root / kind)
-            recipe, source = WORLDS[kind]
+            recipe, source = worlds[kind]
             built(root / kind, recipe, source, workers=0)
         return folder
 
@@ -78,7 +71,7 @@ def divided_of(whole_of: Callable[[str], Path], tmp_path_factory: pytest.TempPat
     def folders(kind: str) -> tuple[Path, Path]:
         public, truth = root / kind, root / f"{kind}-truth"
         if not public.exists():
-            hold_back(whole_of(kind), splits=["test"], public=public, truth=truth, allow_exposed=WHY[kind])
+            hold_back(whole_of(kind), splits=["test"], public=public, truth=truth, allow_exposed=WHY.get(kind))
         return public, truth
 
     return folders
@@ -116,7 +109,6 @@ def secrets_of(whole: Dataset) -> set[str]:
     return {word for row in held for word in named(row, with_hole=not row["hole_is_given"])} - known
 
 
-@pytest.mark.parametrize("kind", KINDS)
 def test_no_byte_of_the_public_dataset_names_what_is_held_back(
     kind: str, whole_of: Callable[[str], Path], divided_of: Callable[[str], tuple[Path, Path]]
 ) -> None:
@@ -133,7 +125,6 @@ def test_no_byte_of_the_public_dataset_names_what_is_held_back(
     }
 
 
-@pytest.mark.parametrize("kind", KINDS)
 def test_no_picture_of_the_public_dataset_is_a_held_back_truth_and_holes_hold_the_fill_alone(
     kind: str, whole_of: Callable[[str], Path], divided_of: Callable[[str], tuple[Path, Path]]
 ) -> None:
@@ -156,7 +147,6 @@ def test_no_picture_of_the_public_dataset_is_a_held_back_truth_and_holes_hold_th
             assert hashlib.sha256(view.input.tobytes()).hexdigest() == shown[row["item_id"]]["input_sha256"]
 
 
-@pytest.mark.parametrize("kind", KINDS)
 def test_both_parts_are_frozen_datasets_and_come_out_the_same_again(
     kind: str, whole_of: Callable[[str], Path], divided_of: Callable[[str], tuple[Path, Path]], tmp_path: Path
 ) -> None:
@@ -167,7 +157,9 @@ def test_both_parts_are_frozen_datasets_and_come_out_the_same_again(
         told = verify(public)
         assert told.problems == verify(truth).problems == []
         assert told.not_looked_at[0] == f"the truths of {len(held)} items, which are held back"
-    again = hold_back(whole_of(kind), splits=["test"], public=tmp_path / "one", truth=tmp_path / "other", allow_exposed=WHY[kind])
+    again = hold_back(
+        whole_of(kind), splits=["test"], public=tmp_path / "one", truth=tmp_path / "other", allow_exposed=WHY.get(kind)
+    )
     assert (contents(tmp_path / "one"), contents(tmp_path / "other")) == (contents(public), contents(truth))
     assert sorted(path.name for path in tmp_path.iterdir() if path.name != "cache") == ["one", "other"]
     shown, kept = frozen.load(public), frozen.load(truth)
@@ -191,7 +183,6 @@ def test_both_parts_are_frozen_datasets_and_come_out_the_same_again(
         assert by_id[row["item_id"]]["generator_parameters"] == row["generator_parameters"] | {"seed": None}
 
 
-@pytest.mark.parametrize("kind", KINDS)
 def test_held_back_rows_say_size_licence_and_author_and_nothing_of_the_truth(
     kind: str, divided_of: Callable[[str], tuple[Path, Path]], whole_of: Callable[[str], Path]
 ) -> None:
@@ -215,42 +206,10 @@ def test_held_back_rows_say_size_licence_and_author_and_nothing_of_the_truth(
     assert shown.recipe.get("seed") is None
 
 
-def test_datasets_loads_open_truths_beside_held_back_ones(divided_of: Callable[[str], tuple[Path, Path]]) -> None:
-    public, truth = divided_of("humans")
-    rows = load_dataset(str(public), "all")
-    assert {row["truth"] for row in rows["test"]} == {None}
-    assert all(row["truth"].size == (row["width"], row["height"]) for row in rows["train"])
-    assert all(row["input"].size == (row["width"], row["height"]) for row in rows["test"])
-    kept = load_dataset(str(truth), "all", split="test")
-    assert [row["item_id"] for row in kept] == [row["item_id"] for row in rows["test"]]
-    for shown, row in zip(rows["test"], kept, strict=True):
-        assert (np.asarray(shown["input"]) == np.asarray(row["input"])).all()
-        hole = np.asarray(row["hole"]) == 255
-        assert (np.asarray(row["truth"])[~hole] == np.asarray(row["input"])[~hole]).all()
-
-
-def test_further_files_go_with_what_they_are_of(
-    divided_of: Callable[[str], tuple[Path, Path]], whole_of: Callable[[str], Path]
-) -> None:
-    for kind in ("fingerprint", "humans", "decaption"):
-        (public, truth), whole = divided_of(kind), frozen.load(whole_of(kind))
-        held, opened = parted(whole)
-        if kind == "fingerprint":
-            for folder, rows in ((public, opened), (truth, held)):
-                assert {path.stem for path in (folder / "orientations").iterdir()} == {row["clip_id"] for row in rows}
-        if kind == "humans":  # the holes are given, so their blocks are too
-            shown, kept = (json.loads((folder / "maskdata.json").read_text()) for folder in (public, truth))
-            assert shown == json.loads((whole_of(kind) / "maskdata.json").read_text())
-            assert kept == {f"{row['item_id']}.png": shown[f"{row['item_id']}.png"] for row in held}
-        if kind == "decaption":
-            assert (public / "missing_ratio.svg").read_bytes() == (truth / "missing_ratio.svg").read_bytes()
-            assert {path.stem for path in (public / "alphas").iterdir()} == {Path(r["alpha_file_name"]).stem for r in opened}
-
-
 def test_what_inputs_of_one_clip_show_together_is_counted(
     divided_of: Callable[[str], tuple[Path, Path]], whole_of: Callable[[str], Path]
 ) -> None:
-    root = whole_of("reinpaint")
+    root = whole_of("pictures")
     shown = items = total = 0
     rows = frozen.load(root).items
     for row in rows:
@@ -258,7 +217,7 @@ def test_what_inputs_of_one_clip_show_together_is_counted(
         others = [frozen.hole_of(root, one) for one in rows if one["clip_id"] == row["clip_id"] and one != row]
         seen = sum(int(any(not other[place] for other in others)) for place in zip(*np.nonzero(hole), strict=True))
         shown, items, total = shown + seen, items + bool(seen), total + int(hole.sum())
-    public = divided_of("reinpaint")[0]
+    public = divided_of("pictures")[0]
     told = frozen.load(public).facts["held_back"]
     assert told["shown_by_other_inputs"] == {"items": items, "hole_pixels": round(shown / total, 4)}
     assert told["allowed"] == "a *rehearsal*"
@@ -266,8 +225,7 @@ def test_what_inputs_of_one_clip_show_together_is_counted(
     card = (public / "README.md").read_text()
     assert f"Inputs of one clip show {100 * round(shown / total, 4):.1f} % of what lies under the held-back holes" in card
     assert "It is allowed because: a \\*rehearsal\\*." in card
-    for kind in ("humans", "decaption", "fingerprint", "devil"):
-        assert not {"shown_by_other_inputs", "allowed"} & set(frozen.load(divided_of(kind)[0]).facts["held_back"])
+    assert not {"shown_by_other_inputs", "allowed"} & set(frozen.load(divided_of("devil")[0]).facts["held_back"])
 
 
 def test_inputs_that_show_the_truth_are_refused_without_a_reason(whole_of: Callable[[str], Path], tmp_path: Path) -> None:
@@ -275,10 +233,10 @@ def test_inputs_that_show_the_truth_are_refused_without_a_reason(whole_of: Calla
     with pytest.raises(
         InputError, match=r"of what lies under the holes, and copying recovers them; up to 5 % may show"
     ) as caught:
-        hold_back(whole_of("reinpaint"), splits=["test"], **places)
+        hold_back(whole_of("pictures"), splits=["test"], **places)
     assert all(words in str(caught.value) for words in ("one hole a clip", "other splits", '--allow-exposed "..."'))
     with pytest.raises(InputError, match="give one in words"):
-        hold_back(whole_of("reinpaint"), splits=["test"], **places, allow_exposed=" ")
+        hold_back(whole_of("pictures"), splits=["test"], **places, allow_exposed=" ")
     assert not list(tmp_path.iterdir())
 
 
@@ -392,39 +350,11 @@ def test_text_that_names_a_truth_stops_the_export(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["made"]
 
 
-def test_media_are_named_by_what_everybody_sees(divided_of: Callable[[str], tuple[Path, Path]]) -> None:
-    for kind in KINDS:
-        public, _ = divided_of(kind)
-        shown = frozen.load(public)
-        for row in parted(shown)[0]:
-            for name in media_names(row):
-                assert re.fullmatch(r"(inputs|holes)/[0-9a-f]{16}\.(mp4|png)", name)
-                if name.startswith("inputs/"):
-                    assert Path(name).stem == shown.files[name][:16]
-
-
-def test_layouts_take_the_public_dataset_where_they_have_a_place_for_it_and_the_truth_as_the_whole(
-    divided_of: Callable[[str], tuple[Path, Path]], whole_of: Callable[[str], Path], tmp_path: Path
-) -> None:
-    public, truth = divided_of("humans")
-    shown = {row["item_id"]: row for row in frozen.load(public).items}
-    held = parted(frozen.load(public))[0]
-    for layout in ("embedded", "webdataset"):
-        convert(public, layout=layout, out=tmp_path / layout, slices=["all"])
-        config = {"embedded": "all", "webdataset": "default"}[layout]
-        rows = {row.get("item_id") or row["__key__"]: row for row in load_dataset(str(tmp_path / layout), config, split="test")}
-        assert set(rows) == {row["item_id"] for row in held}
-        for item_id, row in rows.items():
-            picture = row["input"] if layout == "embedded" else row["input.png"]
-            assert (np.asarray(picture) == frozen.input_view(public, shown[item_id]).input[0]).all()
-            assert row["truth" if layout == "embedded" else "truth.png"] is None
-    why = f"comes without its truth, as {len(held)} of its items do, which the layout 'chalearn' has a place for; take embedded"
-    with pytest.raises(InputError, match=why):
-        convert(public, layout="chalearn", out=tmp_path / "refused")
-    of_truth, of_whole = (
-        convert(folder, layout="chalearn", out=tmp_path / folder.name / "c") for folder in (truth, whole_of("humans"))
-    )
-    for row in held:
-        for side in ("X", "Y"):
-            name = f"test/{side}/{row['item_id']}.png"
-            assert (of_truth.folder / name).read_bytes() == (of_whole.folder / name).read_bytes()
+def test_media_are_named_by_what_everybody_sees(kind: str, divided_of: Callable[[str], tuple[Path, Path]]) -> None:
+    public, _ = divided_of(kind)
+    shown = frozen.load(public)
+    for row in parted(shown)[0]:
+        for name in media_names(row):
+            assert re.fullmatch(r"(inputs|holes)/[0-9a-f]{16}\.(mp4|png)", name)
+            if name.startswith("inputs/"):
+                assert Path(name).stem == shown.files[name][:16]

@@ -25,6 +25,8 @@ from inpaintbench.tables import to_columns
 from inpaintbench.types import Attribute, Clip, Frames, Item, Source
 from inpaintbench.workspace import Workspace
 
+pytestmark = pytest.mark.usefixtures("pictures_are_known")
+
 
 @pytest.fixture(scope="module")
 def _made(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -96,7 +98,7 @@ def test_copies_in_another_split_fail_with_a_list_and_may_stay_for_a_reason(worl
     assert sorted(path.name for path in (world.path / "exports").rglob("*")) == before  # nothing was written
     done = run_here("export", "freeze", world.path, "--replace", "--allow-near-duplicates", "the copies are what is measured")
     assert done.returncode == 0, done.stderr
-    told = frozen.load(world.path / "exports" / "reinpaint").facts["leakage"]
+    told = frozen.load(world.path / "exports" / "pictures").facts["leakage"]
     assert told["allowed"] == "the copies are what is measured"
     assert told["pairs"] == len(COPIES)
     assert {clip for pair in told["alike"] for clip in pair} == names | {clips[0]}

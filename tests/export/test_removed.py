@@ -24,6 +24,8 @@ from inpaintbench.workspace import Workspace
 
 WHY = "withdrawn by its author"
 
+pytestmark = pytest.mark.usefixtures("pictures_are_known")
+
 
 @pytest.fixture(scope="module")
 def _made(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -161,9 +163,9 @@ def test_versions_are_remembered_go_up_and_stand_in_the_id(world: Workspace) -> 
     assert (done.returncode, done.stderr) == (0, "")
     assert f"@1.2.0+{last(world).content[:12]}" in done.stdout
     # The version is no content: the same items under another version differ in documents alone.
-    assert frozen.content_of(first) == frozen.content_of(frozen.load(world.path / "exports" / "reinpaint"))
+    assert frozen.content_of(first) == frozen.content_of(frozen.load(world.path / "exports" / "pictures"))
     assert run_here("export", "freeze", world.path).stderr == ""
-    assert frozen.load(world.path / "exports" / "reinpaint").version == "1.2.0"
+    assert frozen.load(world.path / "exports" / "pictures").version == "1.2.0"
     removed.remove(world, [("item", item_id)], reason=WHY)
     done = run_here("export", "freeze", world.path)
     assert done.returncode == 1

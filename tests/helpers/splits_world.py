@@ -8,14 +8,14 @@ from pathlib import Path
 
 import numpy as np
 from built import built
+from pictures_recipe import PicturesRecipe
 
 from inpaintbench import video
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.types import Clip, Corruption, Frames, Item, Slice, Source
-from inpaintbench.wings.reinpaint.recipe import ReinpaintRecipe
 from inpaintbench.workspace import Workspace
 
-RECIPE = ReinpaintRecipe(size=64, preset="medium-256", patch_pixels=16, second_masks=1, pictures=4, area_edges=(0.0, 0.2, 0.4))
+RECIPE = PicturesRecipe(second_masks=1, pictures=4)
 
 
 def make(path: Path) -> Workspace:

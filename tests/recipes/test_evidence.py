@@ -8,9 +8,8 @@ from selection_world import fill
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.recipes.devil import DevilRecipe
 from inpaintbench.recipes.evidence import AGREEMENT, Agreement, evidence, protocols, raters
+from inpaintbench.recipes.removal import RemovalRecipe
 from inpaintbench.types import Answer, Corruption
-from inpaintbench.wings.chalearn.fingerprint import FingerprintRecipe
-from inpaintbench.wings.reinpaint.recipe import ReinpaintRecipe
 from inpaintbench.workspace import Workspace
 
 
@@ -77,7 +76,4 @@ def test_protocols_are_those_that_scoring_takes(workspace: Workspace) -> None:
     workspace.write_table("corruptions", "render", hole, Corruption)
     (usual,) = protocols(workspace, DevilRecipe())
     assert usual == {"name": "devil/corrected", "fingerprint": PROTOCOLS.get("devil/corrected").fingerprint, "usual": True}
-    assert [one["name"] for one in protocols(workspace, ReinpaintRecipe())] == ["reinpaint/corrected"]
-    told = [(one["name"], one["usual"]) for one in protocols(workspace, ReinpaintRecipe(second_masks=0))]
-    assert told == [("devil/corrected", True), ("reinpaint/corrected", False)]
-    assert [one["name"] for one in protocols(workspace, FingerprintRecipe())] == ["fingerprint/corrected"]
+    assert [one["name"] for one in protocols(workspace, RemovalRecipe())] == ["removal/paired"]

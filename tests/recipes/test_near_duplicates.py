@@ -12,6 +12,7 @@ import cv2
 import numpy as np
 import pytest
 from footage import HEIGHT, WIDTH, write_sources
+from pictures_recipe import PicturesRecipe
 
 from inpaintbench import frozen, video
 from inpaintbench.cli.build.running import summarise
@@ -23,9 +24,9 @@ from inpaintbench.recipes import devil, leakage, look_alikes, settings
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.steps import ALIKE, KNOWN, LABELS, LEVELS
 from inpaintbench.types import Attribute, Clip, Frames, Item, Source
-from inpaintbench.wings.chalearn import decaption
-from inpaintbench.wings.reinpaint import recipe as reinpaint
 from inpaintbench.workspace import Workspace
+
+pytestmark = pytest.mark.usefixtures("pictures_are_known")
 
 FILMS = 3
 WATER = devil.SLICE_LEVELS[devil.SCENE_MOTION]
@@ -164,13 +165,7 @@ def test_a_film_takes_one_label_and_is_drawn_once_and_lies_in_one_split(labelled
 
 
 DRAWING: dict[str, tuple[Any, int]] = {
-    "decaption": (decaption.DecaptionRecipe(side=64, clip_frames=48, covered_share=1), FILMS),
-    "decaption as published": (
-        decaption.DecaptionRecipe(side=64, clip_frames=48, covered_share=1, behaviour="as-published"), 3 * FILMS
-    ),
-    "reinpaint": (
-        reinpaint.ReinpaintRecipe(size=64, clip_frames=40, area_edges=(0.1, 0.3), second_masks=0), FILMS
-    ),
+    "drawn holes": (PicturesRecipe(clip_frames=40, area_edges=(0.1, 0.3)), FILMS),
     "saved masks in turn": (
         devil.DevilRecipe(
             width=WIDTH, height=HEIGHT, level_share=0.5, saved_masks={"polarity": "white_is_hole"}, masks_by_turn=True
@@ -203,6 +198,12 @@ def test_what_draws_takes_a_film_once_and_what_people_gave_stays(
     name: str, films_with_copies: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     recipe, expected = DRAWING[name]
+    check_drawing(recipe, expected, films_with_copies, tmp_path, capsys)
+
+
+def check_drawing(
+    recipe: Any, expected: int, films_with_copies: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     workspace = Workspace(tmp_path / "workspace")
     source = SourceSpec("folder", {"folder": str(films_with_copies / "films")})
     masks = {"masks": films_with_copies / "masks"} if getattr(recipe, "saved_masks", None) else {}
@@ -214,17 +215,3 @@ def test_what_draws_takes_a_film_once_and_what_people_gave_stays(
     told = " ".join(capsys.readouterr().out.split())
     assert "6 clips of the workspace show what a clip of another file shows, as a copy, a crop or a mirror image; " in told
     assert f"of {len(dataset.items)} items, {expected - FILMS} are of them, and count as one source" in told
-
-
-def test_difficulties_of_a_film_and_its_copies_are_drawn_as_of_one(films_with_copies: Path, tmp_path: Path) -> None:
-    recipe, _ = DRAWING["decaption"]
-    workspace = Workspace(tmp_path / "workspace")
-    source = SourceSpec("folder", {"folder": str(films_with_copies / "films")})
-    with LocalExecutor(workspace, workers=0) as executor:
-        decaption.curate(recipe, [source], executor, workspace)
-        leakage.group(workspace, executor=executor)
-    clips = workspace.table("clips", Clip)
-    turns = dict(zip(clips, decaption.turns_of(recipe, workspace, clips), strict=True))
-    of = films(workspace)
-    assert len(clips) == 3 * FILMS
-    assert len({(of[clip.clip_id], turn) for clip, turn in turns.items()}) == FILMS

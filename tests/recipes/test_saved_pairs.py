@@ -4,28 +4,27 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from built import check_published
+from pictures_recipe import PicturesRecipe
+from pydantic import BaseModel
 
 from inpaintbench import video
 from inpaintbench.cli.build.running import SAVED_DEFAULTS, TURN_DEFAULTS
 from inpaintbench.errors import InputError
-from inpaintbench.eval.protocols import PROTOCOLS
-from inpaintbench.eval.scoring.predict import MethodSpec
 from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.recipes.saved_pairs import by_name, by_turn
 from inpaintbench.recipes.settings import build
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.types import Clip, Dataset
-from inpaintbench.wings.reinpaint.recipe import ReinpaintRecipe
-from inpaintbench.wings.reinpaint.setting import checked, setting_of
 from inpaintbench.workspace import Workspace
+
+pytestmark = pytest.mark.usefixtures("pictures_are_known")
 
 FRAMES, HEIGHT, WIDTH, SIDE = 8, 48, 96, 32
 FILMS = {"dogs_jump": 30, "bear": 52, "cow": 40}
@@ -54,11 +53,17 @@ def write_masks(folder: Path, *names: str) -> Path:
 
 
 def built(
-    folder: Path, masks: Path, *, frames: int = FRAMES, by_turn: bool = False, **constants_of_recipe: int
+    folder: Path,
+    masks: Path,
+    *,
+    frames: int = FRAMES,
+    by_turn: bool = False,
+    kind: type[BaseModel] = PicturesRecipe,
+    **constants_of_recipe: int,
 ) -> tuple[Workspace, Path, Dataset]:
     workspace = Workspace(folder / f"workspace{frames}{by_turn}")
     constants = {**(TURN_DEFAULTS if by_turn else SAVED_DEFAULTS), "polarity": "white_is_hole"}
-    recipe = ReinpaintRecipe(
+    recipe = kind(
         size=SIDE, preset="medium-256", clip_frames=frames, saved_masks=constants, masks_by_turn=by_turn,
         **{"patch_pixels": 8, "second_masks": 0} | constants_of_recipe,
     )  # fmt: skip
@@ -168,22 +173,6 @@ def test_a_film_that_goes_on_without_masks_is_refused(tmp_path: Path) -> None:
     assert len(dataset.items) == 2
     told = [row for row in workspace.table("rejected", Rejection) if "bear" in row.name]
     assert [row.reason.partition(":")[0] for row in told] == ["masks 'bear' have 7 frames, the clip 8"]
-
-
-def test_items_that_cannot_be_inpainted_again_are_left_out(tmp_path: Path) -> None:
-    write_films(tmp_path)
-    workspace, _, dataset = built(tmp_path, write_masks(tmp_path, *FILMS), patch_pixels=SIDE, second_masks=1, seed=13)
-    told = workspace.table("rejected", Rejection, step="second_masks")
-    assert (len(dataset.items), len(told)) == (2, 1)
-    assert told[0].name.endswith(".mkv")
-    assert all(row["second_hole_file_names"] for row in dataset.items)
-    few = [{**dataset.items[0], "second_hole_file_names": []}, dataset.items[1]]
-    protocol, fill = PROTOCOLS.get("reinpaint/corrected"), MethodSpec("telea", "telea")
-    setting = setting_of(protocol, second=fill, masks=1, patches=None)
-    with pytest.raises(
-        InputError, match=r"no second masks for 1 of 2 items, such as .*: `eval run --for reinpainting` with --ratio"
-    ):
-        checked(setting, replace(dataset, items=tuple(few)))
 
 
 def clip(source: str) -> Clip:

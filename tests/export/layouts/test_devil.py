@@ -15,7 +15,7 @@ from inpaintbench import frozen
 from inpaintbench.export.layouts.convert import convert
 
 
-@pytest.mark.parametrize(("kind", "wanted"), [("devil", None), ("reinpaint", "area-20-40")])
+@pytest.mark.parametrize(("kind", "wanted"), [("devil", None), ("pictures", "area-20-40")])
 def test_frames_and_holes_are_those_of_the_dataset(
     kind: str, wanted: str | None, frozen_of: Callable[[str], Path], sha256: Callable[[Any], str], tmp_path: Path
 ) -> None:

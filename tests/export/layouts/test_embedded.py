@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
-import pytest
 from datasets import Image, List, Video, get_dataset_config_names, load_dataset
 from PIL import Image as Pillow
 
 from inpaintbench import frozen
 from inpaintbench.export.layouts.convert import convert
 
-KINDS = ("devil", "humans", "decaption", "fingerprint", "editing", "reinpaint")
 FOLDERS = {"truth", "hole", "input", "alpha", "object_mask", "second_hole"}
 
 
@@ -28,7 +26,6 @@ def pixels_of(cell: Any, frames: int) -> Any:
     return cell.get_frames_in_range(0, frames).data.numpy().transpose(0, 2, 3, 1)
 
 
-@pytest.mark.parametrize("kind", KINDS)
 def test_pixels_and_metadata_are_those_of_the_dataset(
     kind: str, frozen_of: Callable[[str], Path], sha256: Callable[[Any], str], tmp_path: Path
 ) -> None:
@@ -63,7 +60,6 @@ def check_metadata(row: dict[str, Any], expected: Any) -> None:
     assert plain == {name: value for name, value in expected.items() if "file_name" not in name}
 
 
-@pytest.mark.parametrize("kind", ["reinpaint", "decaption", "editing"])
 def test_all_media_are_the_stored_files(kind: str, frozen_of: Callable[[str], Path], tmp_path: Path) -> None:
     folder = frozen_of(kind)
     dataset = frozen.load(folder)
@@ -86,31 +82,19 @@ def test_all_media_are_the_stored_files(kind: str, frozen_of: Callable[[str], Pa
 
 
 def test_columns_have_the_kinds_that_datasets_knows(frozen_of: Callable[[str], Path], tmp_path: Path) -> None:
-    for kind, slices, columns in (
-        ("reinpaint", ["area-0-20"], {"truth": Image(), "hole": Image(), "second_hole": List(Image())}),
-        ("decaption", ["all"], {"truth": Video(), "hole": Video(), "input": Video(), "alpha": Video()}),
-        ("editing", ["task-SE"], {"truth": Video()}),  # no edit of style is about an object
-    ):
-        convert(frozen_of(kind), layout="embedded", out=tmp_path / kind, slices=slices)
-        features = next(iter(load_dataset(str(tmp_path / kind), slices[0], streaming=True).values())).features
-        assert {name: feature for name, feature in features.items() if name in FOLDERS} == columns
+    columns = {"truth": Image(), "hole": Image(), "second_hole": List(Image())}
+    check_columns(frozen_of("pictures"), tmp_path, part="area-0-20", columns=columns)
+    check_columns(frozen_of("benchmark"), tmp_path / "clips", part="all", columns={"truth": Video(), "hole": Video()})
 
 
-def test_large_slices_are_split_over_files_and_keep_their_order(frozen_of: Callable[[str], Path], tmp_path: Path) -> None:
-    dataset = frozen.load(frozen_of("decaption"))
-    convert(frozen_of("decaption"), layout="embedded", out=tmp_path / "out", slices=["all"], constants={"shard_megabytes": 1})
-    names = sorted(path.name for path in (tmp_path / "out" / "all").glob("train-*"))
-    assert len(names) >= 2
-    assert names == [f"train-{number:05d}-of-{len(names):05d}.parquet" for number in range(len(names))]
-    splits = {row["item_id"]: row["split"] for row in dataset.items}
-    loaded = load_dataset(str(tmp_path / "out"), "all", split="train", streaming=True).remove_columns(
-        ["truth", "hole", "input", "alpha"]
-    )
-    assert [row["item_id"] for row in loaded] == [one for one in dataset.slices[0].item_ids if splits[one] == "train"]
+def check_columns(dataset: Path, folder: Path, *, part: str, columns: Mapping[str, Any]) -> None:
+    convert(dataset, layout="embedded", out=folder / "out", slices=[part])
+    features = next(iter(load_dataset(str(folder / "out"), part, streaming=True).values())).features
+    assert {name: feature for name, feature in features.items() if name in FOLDERS} == columns
 
 
 def test_no_file_carries_copies_of_media_as_statistics(frozen_of: Callable[[str], Path], tmp_path: Path) -> None:
-    convert(frozen_of("reinpaint"), layout="embedded", out=tmp_path / "out", slices=["all"])
+    convert(frozen_of("pictures"), layout="embedded", out=tmp_path / "out", slices=["all"])
     group = pq.ParquetFile(tmp_path / "out" / "all" / "test-00000-of-00001.parquet").metadata.row_group(0)
     columns = {group.column(place).path_in_schema: group.column(place) for place in range(group.num_columns)}
     media = [column for path, column in columns.items() if path.endswith("bytes")]

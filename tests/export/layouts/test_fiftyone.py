@@ -51,7 +51,7 @@ def test_every_item_has_its_truth_and_input_with_slices_and_attributes(frozen_of
 
 
 def test_pictures_stay_exact(frozen_of: Callable[[str], Path], tmp_path: Path) -> None:
-    root = frozen_of("reinpaint")
+    root = frozen_of("pictures")
     out = convert(root, layout="fiftyone", out=tmp_path / "out").folder
     item = frozen.load(root).items[0]
     shown = video.read_frames(out / f"data/{item['item_id']}_input.png")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.wings.leaderboard.made import METHODS, run_methods, submit, write_dataset
+from methods_run import METHODS, run_methods
+from tests.wings.leaderboard.made import submit, write_dataset
 
 from inpaintbench.workspace import Workspace
 

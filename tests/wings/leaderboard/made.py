@@ -5,27 +5,21 @@ from __future__ import annotations
 import hashlib
 import json
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from methods_run import PROTOCOL
 from old_format import write_one_file
 
 from inpaintbench import frozen, video
-from inpaintbench.eval.scoring.predict import MethodSpec, predict
-from inpaintbench.eval.scoring.run_folder import bind
-from inpaintbench.eval.scoring.score import Predicted, score
-from inpaintbench.executors.base import Rejection
-from inpaintbench.executors.local import LocalExecutor
-from inpaintbench.types import Dataset, Plain, Prediction, Score, Slice
+from inpaintbench.types import Dataset, Plain, Score, Slice
 from inpaintbench.wings.leaderboard.pack import pack
 from inpaintbench.wings.leaderboard.unpack import Submission
 from inpaintbench.workspace import Workspace
 
-PROTOCOL, METRICS = "devil/corrected", ["psnr", "ssim"]
 HEIGHT, WIDTH, COUNT = 48, 64, 12
-METHODS = {"telea": "telea", "ns": "navier_stokes", "smooth": "gaussian"}
 CARD = """
 title = "{title}"
 summary = "Fills <b>holes</b> & says so."
@@ -78,27 +72,6 @@ def write_dataset(root: Path, *, count: int = COUNT, version: str = "1.0.0", fac
     )
     write_one_file(root, made)
     return frozen.load(root)
-
-
-def run_methods(
-    root: Path, run: Path, methods: Mapping[str, str] = METHODS, *, metrics: Sequence[str] = METRICS, protocol: str = PROTOCOL
-) -> Workspace:
-    """Predictions and scores of real methods, by label."""
-    dataset, workspace = frozen.load(root), Workspace(run)
-    with LocalExecutor(workspace, workers=0) as executor:
-        bind(workspace, root)
-        given = []
-        for label, leaf in methods.items():
-            predict(executor, dataset, root=root, method=MethodSpec(label, leaf))
-            given.append(predicted(workspace, label))
-        score(executor, dataset, root=root, methods=given, protocol=protocol, metrics=metrics)
-    return workspace
-
-
-def predicted(workspace: Workspace, label: str) -> Predicted:
-    step = f"predict.{label}"
-    failures = {row.subject_id: row.reason for row in workspace.table("rejected", Rejection, step=step)}
-    return Predicted(label, workspace.table("predictions", Prediction, step=step), failures)
 
 
 def submit(

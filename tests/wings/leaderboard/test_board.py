@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.wings.leaderboard.made import COUNT, PROTOCOL, Files, run_methods, spoilt, submit
+from methods_run import PROTOCOL, run_methods
+from tests.wings.leaderboard.made import COUNT, Files, spoilt, submit
 
 from inpaintbench import frozen
 from inpaintbench.errors import InputError, VerifyError

@@ -12,7 +12,8 @@ import yaml
 from click.testing import Result
 from hub_server import TOKEN, HubServer, Repository
 from huggingface_hub import parse_eval_result_entries
-from tests.wings.leaderboard.made import card, run_methods, write_dataset
+from methods_run import run_methods
+from tests.wings.leaderboard.made import card, write_dataset
 from typer.testing import CliRunner
 
 from inpaintbench.cli.options import expanded

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from browser_checks import OpenPage, serious_findings
-from tests.wings.leaderboard.made import PROTOCOL
+from methods_run import PROTOCOL
 
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.wings.leaderboard.gather import gather

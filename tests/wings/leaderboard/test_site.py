@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.wings.leaderboard.made import COUNT, PROTOCOL, card, spoilt, submit
+from methods_run import PROTOCOL
+from tests.wings.leaderboard.made import COUNT, card, spoilt, submit
 from tests.wings.leaderboard.test_submission import in_header
 
 from inpaintbench.errors import InputError

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.wings.leaderboard.made import COUNT, PROTOCOL, Files, card, spoilt, submit
+from methods_run import PROTOCOL
+from tests.wings.leaderboard.made import COUNT, Files, card, spoilt, submit
 
 from inpaintbench import frozen
 from inpaintbench.errors import InputError

@@ -7,7 +7,8 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.wings.leaderboard.made import COUNT, METHODS, PROTOCOL, predicted, run_methods, submit, write_dataset
+from methods_run import METHODS, PROTOCOL, predicted, run_methods
+from tests.wings.leaderboard.made import COUNT, submit, write_dataset
 
 from inpaintbench import frozen
 from inpaintbench.errors import InputError

@@ -16,9 +16,7 @@ LAYOUTS: Catalogue[type[Layout]] = Catalogue(
         "webdataset": "inpaintbench.export.layouts.shards:Webdataset",
         "devil": "inpaintbench.export.layouts.folders:Devil",
         "devil_sets": "inpaintbench.export.layouts.folders:DevilSets",
-        "editboard": "inpaintbench.export.layouts.folders:Editboard",
         "fiftyone": "inpaintbench.export.layouts.folders:Fiftyone",
-        "reinpaint": "inpaintbench.export.layouts.folders:Reinpaint",
     },
     base="inpaintbench.export.layouts.base:Layout",
 )

@@ -1,26 +1,20 @@
-"""Folders of pictures as programs of papers take them: DEVIL (CVPR 2022), EditBoard (AAAI 2025), and re-inpainting."""
+"""Folders of pictures as programs of others take them: DEVIL (CVPR 2022) and FiftyOne."""
 
 from __future__ import annotations
 
 import csv
-import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, ClassVar
-
-import numpy as np
+from typing import ClassVar
 
 from inpaintbench import frozen, video
-from inpaintbench.export.layouts.base import CLIPS, EDITS, KINDS, PICTURES, Chosen, Layout, Written, copy, write_pictures
+from inpaintbench.export.layouts.base import CLIPS, KINDS, PICTURES, Chosen, Layout, Written, copy, write_pictures
 from inpaintbench.files import write_atomically
-from inpaintbench.types import Plain, Slice
+from inpaintbench.types import Plain
 
 _TRUTH, _HOLE = "frame_%04d_gt.png", "frame_%04d_mask.png"
-# Those of EditBoard's `--script`.
-COLUMNS = ("original_video_path", "edited_video_path", "semantic_mask_path", "source_prompt", "target_prompt")
-_BIN = "area-"
 
 
 class Devil(Layout):
@@ -71,90 +65,6 @@ SLICE/masks/00000/frame_0000_mask.png   the hole, one bit a pixel: black is hole
 `masks_dataset_path`: they pair folders by the order of their names. Items are numbered in the order of the slice; frames count
 from 0. Both files are exact. An item of five slices lies here five times."""
     _places: ClassVar[Mapping[str, str]] = {"truth": "{slice}/frames/{number:05d}", "hole": "{slice}/masks/{number:05d}"}
-
-
-class Editboard(Layout):
-    """Folders of frames and object masks, and ``script.csv`` with the five columns of EditBoard's program."""
-
-    name = "editboard"
-    version = "1"
-    takes = (EDITS,)
-    about = """\
-```
-CLIP/frame_0000.png        the clip that is to be edited, RGB, exact
-CLIP_mask/frame_0000.png   the object that the edit is about, RGB, white; of edits that have one
-CLIP_ITEM/                 where the edited frames belong; not here yet
-script.csv                 one row an edit, in EditBoard's five columns
-script-TASK.csv            the rows of one task: EditBoard's semantic score stops at the first row without a mask
-```
-
-Paths begin in this folder, so run EditBoard here. Frames count from 0, with as many digits as keep them in order of name; an edit
-needs as many. A clip with several edits lies here once. An empty cell means that nobody stated it. Frames keep their size, and
-EditBoard squashes them to 512x512 by itself."""
-
-    def write(self, folder: Path, chosen: Chosen) -> Iterator[Written]:
-        """The clips, each with the first of its edits, and then the lists."""
-        masks: dict[str, dict[str, str]] = {}
-        listed: dict[str, list[tuple[str, ...]]] = {}
-        for row in chosen.sound(chosen.rows):
-            template = f"frame_%0{max(4, len(str(row['frames'] - 1)))}d.png"
-            clip, mask = row["clip_id"], ""
-            if row.get("object_mask_file_name"):  # edits of a clip may be about different objects
-                of_clip = masks.setdefault(clip, {})
-                mask = of_clip.setdefault(row["object_mask_sha256"], f"{clip}_mask{len(of_clip) + 1 if of_clip else ''}")
-            if not (folder / clip).exists():
-                write_pictures(folder / clip, template, video.read_frames(chosen.root / row["truth_file_name"]))
-            if mask and not (folder / mask).exists():
-                object_mask = frozen.input_view(chosen.root, row).object_mask
-                white = (np.repeat((inside * np.uint8(255))[..., None], 3, axis=2) for inside in object_mask)
-                write_pictures(folder / mask, template, white)
-            cells = (clip, f"{clip}_{row['item_id']}", mask, row["source_prompt"] or "", row["target_prompt"])
-            listed.setdefault(row["task"], []).append(cells)
-            yield Written(row, {"truth": f"{clip}/{template}"} | ({"object_mask": f"{mask}/{template}"} if mask else {}))
-        everything = [edit for edits in listed.values() for edit in edits]
-        for name, edits in {**{f"script-{task}.csv": edits for task, edits in listed.items()}, "script.csv": everything}.items():
-            text = io.StringIO()
-            csv.writer(text, lineterminator="\n").writerows([COLUMNS, *edits])
-            write_atomically(folder / name, text.getvalue().encode())
-
-
-class Reinpaint(Layout):
-    """Pictures, first and second masks as PNG, one folder a bin of area."""
-
-    name = "reinpaint"
-    version = "1"
-    takes = (PICTURES,)
-    about = """\
-```
-BIN/images/ITEM.png            the truth, RGB: the stored file
-BIN/masks/ITEM.png             the hole, grey: 255 is hole; the stored file
-BIN/second_masks/ITEM/00.png   the holes of the second pass, where the dataset has them; stored files
-```
-
-Bins are the slices `area-...`; slices that were asked for by name take their place, and a dataset without bins has all its slices
-here. All files are copies of the dataset's own, byte for byte."""
-
-    def write(self, folder: Path, chosen: Chosen) -> Iterator[Written]:
-        """Every bin, its items by id."""
-        for part in _bins(chosen):
-            for row in chosen.sound(chosen.of(part)):
-                item = row["item_id"]
-                files: dict[str, Any] = {"truth": f"{part.name}/images/{item}.png", "hole": f"{part.name}/masks/{item}.png"}
-                copies = {target: row[f"{what}_file_name"] for what, target in files.items()}
-                second = row.get("second_hole_file_names") or ()
-                targets = {f"{part.name}/second_masks/{item}/{place:02d}.png": name for place, name in enumerate(second)}
-                for target, name in (copies | targets).items():
-                    copy(chosen.root / name, folder / target)
-                yield Written(row, files | ({"second_hole": list(targets)} if targets else {}), part.name)
-
-    def count(self, chosen: Chosen) -> int:
-        """An item is written once for each of its bins."""
-        return sum(len(part.item_ids) for part in _bins(chosen))
-
-
-def _bins(chosen: Chosen) -> Sequence[Slice]:
-    bins = [part for part in chosen.slices if part.name.startswith(_BIN)]
-    return chosen.slices if chosen.named or not bins else bins
 
 
 # Column -> the fact of the item's row. FiftyOne keeps the name `frames` for the frames of a video themselves.

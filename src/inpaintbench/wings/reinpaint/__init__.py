@@ -26,6 +26,7 @@ JOINS: Mapping[str, Mapping[str, str]] = {
         "reinpaint/as-published": "inpaintbench.wings.reinpaint.protocol:AS_PUBLISHED",
         "reinpaint/corrected": "inpaintbench.wings.reinpaint.protocol:CORRECTED",
     },
+    "layout": {"reinpaint": "inpaintbench.wings.reinpaint.layout:Reinpaint"},
     "command of eval": {
         "run --for reinpainting": "inpaintbench.wings.reinpaint.commands.scoring:score",
         "run --for stability": "inpaintbench.wings.reinpaint.commands.testing:stability",
