@@ -24,7 +24,7 @@ from inpaintbench.cli import reporting
 from inpaintbench.cli.options import expanded
 from inpaintbench.cli.reporting import analysis
 from inpaintbench.cli.table import export, figure, table
-from inpaintbench.errors import InputError
+from inpaintbench.errors import InputError, UsageError
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.scoring.run_folder import NOT_RUN, remember_scored
 from inpaintbench.eval.values.permutation import BOLD
@@ -161,6 +161,32 @@ def pairs(tmp_path: Path) -> list[str]:
     for method, of in decibels_of(["telea", "temporal_median"]).items():
         workspace.write_table("scores", score_step(CORRECTED.name, method), scores({method: of}), Score)
     return [str(root), "--run", str(workspace.path), "--protocol", CORRECTED.name]
+
+
+def test_several_metrics_are_a_table_of_methods_by_metrics(pairs: list[str]) -> None:
+    run = Workspace(Path(pairs[2]), create=False)
+    for method, of in decibels_of(["telea", "temporal_median"]).items():
+        errors = {item: 65025 * 10 ** (-value / 10) for item, value in of.items()}
+        rows = [*scores({method: of}), *scores({method: errors}, metric="mse")]
+        run.write_table("scores", score_step(CORRECTED.name, method), rows, Score)
+    own = typer.Typer()
+    own.command()(expanded(table))
+
+    def printed(*further: str) -> str:
+        return CliRunner().invoke(own, [*pairs, *further], catch_exceptions=False).output
+
+    asked = [word for metric in ("mse", "psnr", "mse") for word in ("--metric", metric)]
+    head, *rows = csv.reader(io.StringIO(printed("--csv", *asked)))
+    assert head[:4] == ["Method", "hole: MSE ↓", "hole: MSE ↓: bold", "hole: PSNR ↑ (dB)"]
+    for place, metric in ((1, "mse"), (3, "psnr")):
+        alone = csv.reader(io.StringIO(printed("--csv", "--metric", metric)))
+        assert {row[0]: row[place] for row in rows} == {row[0]: row[1] for row in alone if row[0] != "Method"}
+    assert rows == sorted(rows, key=lambda row: float(row[1])), "the best by the first metric comes first"
+    text = printed("--metric", "mse", "--metric", "psnr")
+    assert r"\multicolumn{2}{c}{hole}" in text
+    assert "All but PSNR in the hole, the primary quantity, are exploratory." in text
+    with pytest.raises(UsageError, match="a table of effects is of one metric"):
+        printed("--table", "effects", "--metric", "mse", "--metric", "psnr")
 
 
 def test_effects_are_printed_and_drawn_for_papers(pairs: list[str], tmp_path: Path) -> None:

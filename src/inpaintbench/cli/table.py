@@ -32,18 +32,23 @@ from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.report.effects import effects_table
 from inpaintbench.eval.report.figures import paper_figure
 from inpaintbench.eval.report.page import default_quantity
-from inpaintbench.eval.report.tables import score_table
+from inpaintbench.eval.report.tables import metrics_table, score_table, table_comment
 from inpaintbench.eval.results.quantity import Quantity, metric_title, quantities_in, quantity_label, quantity_title, standing
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.run_folder import Scores, asked, without_value
 from inpaintbench.files import without_controls, write_atomically
-from inpaintbench.manifest import own_hash
 from inpaintbench.pages import Cell, Column, Table, save_chart
 from inpaintbench.pages.tables import comma_separated, latex
 from inpaintbench.pages.words import count, p_words
 from inpaintbench.table_files import canonical_bytes
 
 MetricName = Annotated[str | None, option("The metric.", default="the one that the report opens with")]
+MetricNames = Annotated[
+    list[str] | None,
+    option(
+        "A metric; given again, the table has a column for each, over all items.", default="the one that the report opens with"
+    ),
+]
 RegionName = Annotated[str | None, option("Where it is measured.", default="the metric's usual one")]
 # Effects that are not told and that a terminal shows all the same where none is.
 _MOST_UNTOLD = 5
@@ -54,7 +59,7 @@ def table(
     *,
     run: Scored,
     protocol: ProtocolName = None,
-    metric: MetricName = None,
+    metric: MetricNames = None,
     region: RegionName = None,
     what: Literal["scores", "effects"] = "scores",
     as_latex: bool = True,
@@ -70,15 +75,19 @@ def table(
     Example: inpaintbench eval table DATASET --run RUN --metric psnr --latex --out psnr.tex
     """
     results = results_of(run, dataset, protocol)
-    quantity = asked_quantity(results, metric, region)
-    drawn = score_table(results, quantity) if what == "scores" else effects_table(results, diagnose(results), quantity)
+    quantity, *further = quantities = [asked_quantity(results, name, region) for name in dict.fromkeys(metric or [None])]
+    if further and what == "effects":
+        raise UsageError("a table of effects is of one metric: give one --metric, or leave out --table")
+    if further:
+        drawn = metrics_table(results, quantities)
+    else:
+        drawn = score_table(results, quantity) if what == "scores" else effects_table(results, diagnose(results), quantity)
     if not drawn.rows:
         raise InputError(f"no effect to print: no axis, slice or attribute has {quantity_label(quantity)} of enough sources")
-    comment = (
-        f"{drawn.caption}\ndataset {results.dataset.name} {results.dataset.version}, manifest {own_hash(results.dataset)}\n"
-        f"protocol {results.protocol.name}, fingerprint {results.fingerprint}"
-    )
-    text = latex(drawn, comment=comment) if as_latex else comma_separated(_with_quantity(drawn, quantity, results.protocol))
+    if as_latex:
+        text = latex(drawn, comment=table_comment(results, drawn))
+    else:
+        text = comma_separated(drawn if further else _with_quantity(drawn, quantity, results.protocol))
     if out is None:
         print(without_controls(text), end="")
     else:

@@ -20,6 +20,7 @@ from inpaintbench.eval.results.quantity import (
     metric_title,
     place_label,
     quantity_label,
+    region_label,
     slice_label,
 )
 from inpaintbench.eval.results.slices import in_reading_order, split_level, split_step
@@ -27,6 +28,7 @@ from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.effort import REPAINTED_DB, Effort
 from inpaintbench.eval.values.permutation import BOLD
 from inpaintbench.eval.values.statistics import LEVEL, Summary
+from inpaintbench.manifest import own_hash
 from inpaintbench.pages import Cell, Column, Row, Table
 from inpaintbench.pages.tables import Tag
 from inpaintbench.pages.words import DASH, count, interval, number, percent, span
@@ -163,6 +165,42 @@ def score_table(results: Results, quantity: Quantity) -> Table:
         copies=True,
         foot=" ".join(filter(None, foot)),
         data=quantity._asdict(),
+    )
+
+
+def metrics_table(results: Results, quantities: Sequence[Quantity]) -> Table:
+    """Methods from best to worst by the first quantity, those without a place last; a column for each quantity, over all items.
+
+    Its cells are those of ``score_table``.
+    """
+    whole, rows = results.everything, []
+    best = {quantity: results.best(whole, quantity) for quantity in quantities}
+    for method in (*(method for method, _ in results.ranking(whole, quantities[0])), *results.aside):
+        cells = [_cell(results, whole, method, one, (0.0, 0.0), best=method in best[one]) for one in quantities]
+        rows.append(method_row(results, method, cells, sorts=True))
+    columns = [
+        Column(metric_title(one.metric), numeric=True, sorts=True, group=region_label(one.region), key=one.key)
+        for one in quantities
+    ]
+    primary = Quantity(*results.protocol.primary)
+    marked = f"All but {quantity_label(primary)}, the primary quantity, are exploratory."
+    foot = [marked, BOLD, *(diagnostic_note(results, one) for one in quantities), *exposure_sentences(results)]
+    items = f"{count(len(whole.item_ids), 'item')} of {count(results.n_sources(whole), 'source')}"
+    return Table(
+        (Column("Method", sorts=True, falling=False), *columns),
+        tuple(rows),
+        caption=f"Means over {items} with their {LEVEL:.0%} intervals, where there are sources enough for one.",
+        kind="scores",
+        copies=True,
+        foot=" ".join(filter(None, foot)),
+    )
+
+
+def table_comment(results: Results, drawn: Table) -> str:
+    """Lines to stand before a table that is taken elsewhere: what it shows, of which dataset, by which protocol."""
+    return (
+        f"{drawn.caption}\ndataset {results.dataset.name} {results.dataset.version}, manifest {own_hash(results.dataset)}\n"
+        f"protocol {results.protocol.name}, fingerprint {results.fingerprint}"
     )
 
 
