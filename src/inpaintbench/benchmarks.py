@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
-from inpaintbench.catalogue import Catalogue, attribute_at
+from inpaintbench.catalogue import Catalogue, attribute_at, joined
 from inpaintbench.types import Dataset
 
 
@@ -55,8 +56,9 @@ class Benchmark:
     """The same where nobody has the truth of any item."""
     whole_frames: bool = False
     """Whether methods are judged on what they do outside the hole too, so that whole frames are kept of them."""
-    inpainted_again: bool = False
-    """Methods are run on their own results, by `eval run --for reinpainting` and under second masks where it has any."""
+    scored_besides: str = ""
+    """The beginning of a command that runs methods on their own results, under second masks where a dataset has any, and scores
+    that too, such as ``inpaintbench eval run --for ...``; empty = there is none."""
 
 
 # The recipes lie above this module, so they are named by their address, as leaves are.
@@ -69,3 +71,22 @@ def benchmark_of(dataset: Dataset) -> Benchmark:
     """Return what is said of a dataset's recipe; of a recipe that nobody here knows, what holds of all."""
     name = str(dataset.recipe.get("recipe"))
     return BENCHMARKS.get(name) if name in BENCHMARKS else Benchmark()
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What is said of footage that a source leaf draws, which shows nothing of the world."""
+
+    apart: str
+    """Why near-duplicates are not looked for among its clips."""
+    called: str = ""
+    """What its sources are, which are too many to name; empty = a notice names each."""
+    of_seed: bool = False
+    """Whether the recipe's seed alone gives every truth again."""
+
+
+@lru_cache
+def drawn_footage() -> dict[str, Drawn]:
+    """Source leaf -> what is said of its footage, of those that draw it."""
+    people = Drawn("every picture is drawn from a number of its own; 1 pair of 31,375 looks alike by chance")
+    return {name: attribute_at(address) for name, address in joined("drawn footage").items()} | {"drawn_people": people}

@@ -20,6 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from inpaintbench.catalogue import joined
 from inpaintbench.errors import WorkspaceError
 from inpaintbench.files import file_sha256, measured_sha256, write_atomically, written_atomically
 from inpaintbench.lazily import lazily
@@ -34,7 +35,7 @@ _ROWS_OF_GROUP = 1 << 16
 # What reading a damaged file raises, or one of other columns.
 UNREADABLE = (pa.ArrowException, KeyError, ValueError, TypeError, OverflowError, RecursionError, OSError)
 # Tables of run folders, whose rows become published numbers: the hash of their bytes lies beside them.
-PROVED = ("predictions", "repeats", "scores", "slice_scores", "reinpaint", "rejected")
+PROVED = ("predictions", "repeats", "scores", "slice_scores", *joined("table of results"), "rejected")
 # In the details of a row: kind of the error, the program's or the machine's, that kept it from a value; tried in every run.
 UNEXPECTED = "unexpected_error"
 # The beginning of TABLE/STEP -> the command that writes it; the first that fits counts. What is refused has the step's name.

@@ -155,7 +155,7 @@ class Download:
     name: str
     """Unique among the rows of one fetcher."""
     fetcher: str
-    """The fetcher leaf, e.g. ``flickr``."""
+    """The fetcher leaf, such as that of a site."""
     url: str
     """Requested address, without keys or signatures."""
     final_url: str | None

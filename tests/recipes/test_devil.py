@@ -244,7 +244,7 @@ def test_own_footage_has_rules_that_can_be_switched_off_one_by_one() -> None:
         *(rule for rule in every.values() if rule.attribute != "still_fraction"),
         own,
     )  # the user's former one is gone
-    of_flickr = devil.rules_of_footage([], flickr_least=(1920, 1080))
+    of_flickr = devil.rules_of_footage([], least=(1920, 1080))
     assert not set(of_flickr) & set(every.values())
 
 

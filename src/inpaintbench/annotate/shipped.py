@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import tomllib
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from inpaintbench.annotate.study import StudyFile, parse_study
-from inpaintbench.catalogue import unknown_name
+from inpaintbench.catalogue import joined, unknown_name
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.files import write_atomically
 
@@ -16,9 +17,16 @@ _SUFFIX = ".toml"
 _FOLDER = files("inpaintbench.annotate").joinpath("studies")
 
 
+def _files() -> dict[str, Traversable]:
+    """Name -> file of every shipped study, those of wings among them."""
+    own = {entry.name.removesuffix(_SUFFIX): entry for entry in _FOLDER.iterdir() if entry.name.endswith(_SUFFIX)}
+    places = {name: address.partition(":") for name, address in joined("study").items()}
+    return own | {name: files(package).joinpath(file) for name, (package, _, file) in places.items()}
+
+
 def names() -> list[str]:
     """Names of the shipped studies, sorted."""
-    return sorted(entry.name.removesuffix(_SUFFIX) for entry in _FOLDER.iterdir() if entry.name.endswith(_SUFFIX))
+    return sorted(_files())
 
 
 def text(name: str) -> str:
@@ -29,7 +37,7 @@ def text(name: str) -> str:
     """
     if name not in names():
         raise UnknownNameError(unknown_name("study", name, names()))
-    return _FOLDER.joinpath(name + _SUFFIX).read_text(encoding="utf-8")
+    return _files()[name].read_text(encoding="utf-8")
 
 
 def read(name: str, *, folder: Path) -> StudyFile:

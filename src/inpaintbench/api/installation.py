@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import inpaintbench
+from inpaintbench.catalogue import attribute_at, joined
 from inpaintbench.errors import how_to_install
 from inpaintbench.models.weights import cache_folder, known, state
 
@@ -41,8 +42,7 @@ LOOKED_FOR = {
     "pg8000": ("pg8000", "postgres", "a journal in PostgreSQL"),
     "pysubs2": ("pysubs2", "curation", "subtitle files"),
     "decord": ("decord", "decord", "one more decoder for `export verify`"),
-    "yt_dlp": ("yt-dlp", "sites", "`curation fetch site`"),
-    "flickrapi": ("flickrapi", "flickr", "`curation fetch flickr`"),
+    **{module: attribute_at(address) for module, address in joined("optional package").items()},
     "ray": ("Ray", "ray", "the option --ray"),
 }
 # Module -> the distribution that brings it, where that is called otherwise.
@@ -58,7 +58,6 @@ _ENCODERS = ("libx264", "libvpx-vp9")
 _CHILD = Path(__file__).with_name("installation_child.py")
 _CHILD_SECONDS = 180.0
 _GIB = 2**30
-_FLICKR_KEY = ("FLICKR_API_KEY", "FLICKR_API_SECRET")
 
 
 @dataclass(frozen=True)
@@ -315,9 +314,11 @@ def _fonts() -> Iterator[Finding]:
 
 
 def _keys() -> Iterator[Finding]:
-    lacking = [name for name in _FLICKR_KEY if not os.environ.get(name)]
-    way = f"for `curation fetch flickr`: set {' and '.join(lacking)} in the environment"
-    yield Finding("keys", "Flickr", "absent" if lacking else "ok", "not set" if lacking else "set", way if lacking else None)
+    for of, address in joined("key").items():
+        variables, purpose = attribute_at(address)
+        lacking = [name for name in variables if not os.environ.get(name)]
+        way = f"for {purpose}: set {' and '.join(lacking)} in the environment"
+        yield Finding("keys", of, "absent" if lacking else "ok", "not set" if lacking else "set", way if lacking else None)
     for name in ("INPAINTBENCH_OFFLINE", "HF_HUB_OFFLINE"):
         if os.environ.get(name, "0") not in ("", "0"):
             yield Finding("keys", name, "warning", "set: nothing is downloaded", f"unset {name} to download")

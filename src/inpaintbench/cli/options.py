@@ -27,7 +27,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import MISSING, Field, dataclass, fields, replace
+from dataclasses import MISSING, Field, dataclass, fields, make_dataclass, replace
 from functools import reduce, wraps
 from operator import or_
 from pathlib import Path
@@ -38,6 +38,7 @@ import typer
 from annotated_types import Ge, Le  # what pydantic writes bounds with
 from typer.models import ParameterInfo
 
+from inpaintbench.catalogue import attribute_at, joined
 from inpaintbench.errors import UsageError
 from inpaintbench.steps import predicted_label
 
@@ -231,6 +232,18 @@ def bundle(kind: type, *names: str, panel: str | None = None) -> Bundle:
     chosen = names or [name for name in defaults if name in entries or get_origin(hints[name]) is Annotated]
     asked = [parameter(name, hints[name], defaults[name], entries) for name in chosen]
     return _joined([one.replace(annotation=_in_panel(one.annotation, panel)) for one in asked], kind)
+
+
+def joined_bundles(kind: str) -> Any:
+    """For signatures: a dataclass with the bundle of each dataclass that wings join to ``kind``, made without any option.
+
+    A ``panel`` of such a class is the title that its options stand under in help.
+    """
+    kinds: dict[str, type] = {name: attribute_at(address) for name, address in joined(kind).items()}
+    parts = [
+        (name.replace(" ", "_"), Annotated[of, bundle(of, panel=getattr(of, "panel", None))], of()) for name, of in kinds.items()
+    ]
+    return make_dataclass("Joined", parts, frozen=True)
 
 
 def _default_of(field: Field[Any]) -> Any:

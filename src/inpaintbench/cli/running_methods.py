@@ -15,7 +15,7 @@ from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console
 from inpaintbench.cli.console import AsJson, EachLocally, Running, print_json
 from inpaintbench.cli.evaluate_options import FORMS, InDataset, Named, ProtocolName, Run, SomeSlices, any_method
-from inpaintbench.cli.options import Among, FrozenDataset, Positive, argument, bundle
+from inpaintbench.cli.options import Among, FrozenDataset, argument, bundle, joined_bundles
 from inpaintbench.cli.predicting import (
     Besides,
     OfPrograms,
@@ -40,6 +40,9 @@ from inpaintbench.eval.scoring.predict import LOGS, why_not
 from inpaintbench.eval.scoring.run_folder import check_reportable
 from inpaintbench.workspace import Workspace
 
+# For signatures: options of what wings do with results in place of scoring.
+OfScorers: Any = joined_bundles("options of eval run")
+
 
 def run(
     dataset: InDataset,
@@ -49,8 +52,7 @@ def run(
     only: SomeSlices = None,
     report: bool = False,
     protocol: ProtocolName = None,
-    second: Annotated[str | None, Among(METHODS)] = None,
-    second_masks: Positive | None = None,
+    besides: Annotated[Any, bundle(OfScorers)] = OfScorers(),
     programs: OfPrograms = Programs(),
     wanted: Besides = Wanted(),
     running: EachLocally = Running(),
@@ -59,14 +61,9 @@ def run(
     stay.
 
     With --report one command goes from a dataset to a page: the same as `eval run --for scores` and `eval report` afterwards.
-    Results on a benchmark of re-inpainting are inpainted again by --second for their self-consistency, D(F1).
 
     Args:
         report: Then score all predictions of the run folder, and write its report.
-        second (METHOD[,NAME=VALUE]): With --report, for benchmarks of re-inpainting: what inpaints results again (F2).
-            [default: that of `eval run --for reinpainting`]
-        second_masks: With --report, for benchmarks of re-inpainting: how often a result is inpainted again (K). [default:
-            that of `eval run --for reinpainting`]
 
     Example: inpaintbench eval run DATASET --run RUN --method telea --method 'mine=python inpaint.py {input} {output}'
     """
@@ -77,15 +74,18 @@ def run(
     wanted = replace(wanted, slices=tuple(only or ()))
     chosen = protocol or usual(frozen.load(dataset))
     scorer = PROTOCOLS.get(chosen).its_scorer() if report else None
-    if (second or second_masks) and scorer is None:
-        raise UsageError("--second and --second-masks are for --report of a benchmark of re-inpainting")
-    if second and scorer:
-        scorer.check_second(second)
+    asked = {name: value for of in vars(besides).values() for name, value in vars(of).items() if value is not None}
+    if asked and scorer is None:
+        of = next(of for of in vars(besides).values() if asked.keys() & vars(of).keys())
+        names = " and ".join(f"--{name.replace('_', '-')}" for name in vars(of))
+        raise UsageError(f"{names} are for --report of {of.asked_of}")
+    if scorer:
+        scorer.check(**asked)
     if report:
         check_reportable(dataset, wanted.slices)  # before anything is predicted
     failed = predict_and_tell(dataset, run, specs, wanted, running)
     if scorer:
-        scorer.score(dataset, run, protocol=chosen, second=second, second_masks=second_masks, running=running)
+        scorer.score(dataset, run, protocol=chosen, running=running, **asked)
     elif report:
         score_and_tell(dataset, run, protocol=chosen, running=running)
     if report:

@@ -54,7 +54,7 @@ def score(
 ) -> None:
     """Score every method that has predictions in the run folder. With --metric, the table holds these metrics alone.
 
-    Under a protocol of re-inpainting this is `eval run --for reinpainting` with its usual F2 and K.
+    Under a protocol that scores in a way of its own, this is its command with the usual options.
 
     Args:
         pose (ESTIMATOR): For metrics of joints: keypoint_rcnn, stored:FILE or command:PROGRAM.

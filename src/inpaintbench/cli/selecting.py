@@ -24,7 +24,7 @@ from inpaintbench.executors.base import Rejection, is_note
 from inpaintbench.export.growing import appended
 from inpaintbench.files import display_name, write_atomically
 from inpaintbench.pages.words import percent, percents
-from inpaintbench.recipes.devil import FLICKR_RULES, OWN_FOOTAGE_RULES, DevilRecipe, in_place, switched_off
+from inpaintbench.recipes.devil import OWN_FOOTAGE_RULES, PUBLISHED_RULES, DevilRecipe, in_place, switched_off
 from inpaintbench.recipes.leakage import not_looked_for
 from inpaintbench.recipes.settings import recall, remember, stages_of
 from inpaintbench.steps import LEVELS
@@ -122,8 +122,8 @@ def _apply(workspace: Workspace, changed: dict[str, Any], running: Running, with
     """Run the labelling stage of the workspace's recipe with some options changed, which it keeps unless the stage fails."""
     recipe = recall(workspace)
     if without_rule:
-        of_flickr = isinstance(recipe, DevilRecipe) and set(FLICKR_RULES) <= set(recipe.rules)
-        if of_flickr or not isinstance(recipe, DevilRecipe) or recipe.behaviour == "as-published":
+        published = isinstance(recipe, DevilRecipe) and set(PUBLISHED_RULES) <= set(recipe.rules)
+        if published or not isinstance(recipe, DevilRecipe) or recipe.behaviour == "as-published":
             raise UsageError("--without-rule is for footage of one's own that goes through default rules, and this does not")
     if foreign := [name for name in changed if name not in type(recipe).model_fields]:
         raise InputError(f"the recipe {recipe.kind!r} has no {foreign[0]} to change; `inpaintbench masks pair` applies its rules")

@@ -23,7 +23,7 @@ from urllib.parse import unquote
 import pyarrow as pa
 
 from inpaintbench import manifest
-from inpaintbench.benchmarks import benchmark_of
+from inpaintbench.benchmarks import benchmark_of, drawn_footage
 from inpaintbench.export import layout
 from inpaintbench.export.card import card, first_paragraph, is_strip, plots
 from inpaintbench.export.card.plots import FOLDER as PICTURES
@@ -35,8 +35,6 @@ from inpaintbench.types import Dataset, Plain
 CARD = "README.md"
 NOTICE = "NOTICE"
 CROISSANT = "croissant.json"
-# Sources that are nobody's, and too many to name.
-_DRAWN = "fingerprints:"
 # What says how a clip was made from its source.
 _SPAN = ("start_frame", "end_frame", "frames", "width", "height", "normalised")
 # Media files beyond it are described by their folders alone; their hashes stand in the manifest.
@@ -174,13 +172,14 @@ def notice(dataset: Dataset) -> str:
 
 
 def _group(licence: str, rows_of: Mapping[str, Sequence[Plain]], *, titles: Mapping[str, Any]) -> list[str]:
-    count, entries, drawn, hidden = len(rows_of), [], 0, 0
+    count, entries, drawn, hidden = len(rows_of), [], Counter[str](), 0
+    called = {name: footage.called for name, footage in drawn_footage().items() if footage.called}
     for source_id, rows in rows_of.items():
         first = rows[0]
         if not first.get("source_uri"):
             hidden += 1
-        elif str(first["source_uri"]).startswith(_DRAWN):
-            drawn += 1
+        elif (leaf := str(first["source_uri"]).partition(":")[0]) in called:
+            drawn[called[leaf]] += 1
         else:
             name, title = one_line(unquote(str(first["source_uri"]))), one_line(titles.get(source_id))
             facts = {"author": first.get("author"), "page": first.get("page_url"), "changes": _changes(rows)}
@@ -189,8 +188,8 @@ def _group(licence: str, rows_of: Mapping[str, Sequence[Plain]], *, titles: Mapp
     url = licence_url(licence)
     lines = [f"== {licence} ({count} {'source' if count == 1 else 'sources'}) ==", *([url] if url else []), ""]
     lines += [line for entry in sorted(entries) for line in entry]
-    if drawn:
-        lines += [f"- {drawn} fingerprints of nobody, drawn by the program", ""]
+    for what, number in sorted(drawn.items()):
+        lines += [f"- {number} {what}, drawn by the program", ""]
     if hidden:
         lines += [f"- {hidden} of these sources {'is' if hidden == 1 else 'are'} not named here: their truth is held back.", ""]
     return lines

@@ -20,6 +20,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from inpaintbench import frozen, video
+from inpaintbench.benchmarks import drawn_footage
 from inpaintbench.catalogue import known_name
 from inpaintbench.errors import InputError, VerifyError
 from inpaintbench.export.documents import is_remade
@@ -34,8 +35,6 @@ from inpaintbench.types import Dataset, Plain, canonical_json
 HOLES_FILE = "maskdata.json"
 # Facts of the public dataset and of the one with the truth.
 HELD_BACK, TRUTH_OF = "held_back", "truth_of"
-# The source whose truths are drawn from the recipe's seed alone.
-_DRAWN = "fingerprints"
 _FEWEST_DIGITS = 18
 _AT_ONCE = 4
 _SHOWN = ("item_id", "split", "licence", "author", "frames", "width", "height", "fps", "generator", "fill", "hole_is_given")
@@ -120,7 +119,8 @@ def _held(whole: Dataset, names: Sequence[str]) -> list[Plain]:
         raise InputError(f"{whole.name!r} asks for edits, whose input is their truth: there is nothing to hold back")
     _check_apart([row for row in whole.items if row["split"] not in names], held)
     seed = whole.recipe.get("seed", 0)
-    if _DRAWN in whole.recipe.get("leaves", {}).get("source", {}) and abs(seed) < 10 ** (_FEWEST_DIGITS - 1):
+    drawn = {name for name, footage in drawn_footage().items() if footage.of_seed}
+    if drawn & set(whole.recipe.get("leaves", {}).get("source", {})) and abs(seed) < 10 ** (_FEWEST_DIGITS - 1):
         raise InputError(
             f"the truths of {whole.name!r} are drawn from the seed {seed} alone, which anybody finds by trying; build it again "
             f"with --seed and a random number of {_FEWEST_DIGITS} digits that nobody is told"

@@ -6,7 +6,7 @@ Rooms hand over plain data (texts, numbers, ``Table``, charts) and the name of a
 
 from __future__ import annotations
 
-import lazy_loader
+from inpaintbench.lazily import names_of_stub
 
 # Names come from where the stub beside this file says, when they are asked for: most commands draw nothing.
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__all__ = names_of_stub(__name__, __file__)

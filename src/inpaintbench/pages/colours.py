@@ -6,6 +6,8 @@ import hashlib
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from inpaintbench.catalogue import joined
+
 # Chosen by annealing in OKLab, to be far from one another and from REFERENCE under normal sight, protanopia, deuteranopia and
 # tritanopia (Machado 2009): among colours of contrast 2.2 at least on the white ground, and near those, of 3 on the dark one.
 PALETTE = ("#0F5AA5", "#E14B5A", "#A5B40F", "#C34BE1", "#69B4F0", "#695A0F", "#F09696", "#A50F69")
@@ -17,16 +19,22 @@ MARKERS = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [4, 4], [12, 3])
 # Grey of methods that do not compete.
 REFERENCE = "#7A8793"
+
+
+def _two_places(words: str) -> tuple[int, int]:
+    colour, marker = map(int, words.split())
+    return colour, marker
+
+
 # Places in PALETTE and in MARKERS of known names. Those of one line are often shown together and share neither, as far as there
 # are six; no two names of the table share both. Built-in methods, then those of DEVIL, CVPR 2022, Table 1.
 KNOWN = {
     "telea": (0, 0), "navier_stokes": (1, 1), "biharmonic": (2, 2), "exemplar": (3, 3), "temporal_median": (4, 4),
     "affine_propagation": (5, 5), "lama": (6, 0), "stable_diffusion": (7, 1),
-    "decaption_median": (7, 2), "frame_autoencoder": (5, 0), "patch_autoencoder": (6, 3), "residual_encoder": (7, 4),
-    "context_encoder": (4, 0), "semantic_inpainting": (6, 2), "neural_patches": (0, 5),
-    "gaussian": (2, 1), "median": (4, 2), "oriented_gabor": (3, 5), "blank": (5, 2),
+    "gaussian": (2, 1), "median": (4, 2), "blank": (5, 2),
     "edit_recolour": (0, 1), "edit_style": (1, 0), "edit_shift": (2, 3), "edit_flicker": (3, 2),
     "JointOpt": (0, 2), "VINet": (1, 3), "DFCNet": (2, 4), "CPNet": (3, 1), "OPN": (4, 5), "STTN": (5, 3), "FGVC": (6, 1),
+    **{name: _two_places(words) for name, words in joined("look of a method").items()},
 }  # fmt: skip
 
 

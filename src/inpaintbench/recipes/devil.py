@@ -77,7 +77,7 @@ SLICED_BY = ("camera_motion", SCENE_MOTION, "size", "pose", "displacement")
 # that were marked by eye (`bench/marked_clips.py`): 0.03 and 0.08.
 FOREGROUND_LIMIT = 0.05
 # As the published benchmark filters; its third rule, 1920x1080, is the default of `--least`.
-FLICKR_RULES = (
+PUBLISHED_RULES = (
     Rule(attribute="probe.orientation", equals="landscape", name="landscape"),
     Rule(attribute="probe.bits_per_second", above=1_000_000, name="bit rate"),
 )
@@ -367,7 +367,7 @@ def rules_of_footage(
     rules: Sequence[Rule],
     *,
     foreground_limit: float | None = None,
-    flickr_least: tuple[int, int] | None = None,
+    least: tuple[int, int] | None = None,
     without: Sequence[str] = (),
 ) -> tuple[Rule, ...]:
     """The rules of a user, those that footage of one's own or from Flickr has by default, and the one on foreground objects.
@@ -377,13 +377,13 @@ def rules_of_footage(
         without: names of default rules that are switched off, of ``OWN_FOOTAGE_RULES``.
         foreground_limit: largest share of a frame that boxes of objects may cover; 1 = no such rule, None = the usual one for
             footage from Flickr, no rule for other.
-        flickr_least: width and height that footage from Flickr has at least; None = it is no such footage.
+        least: width and height that footage from Flickr has at least; None = it is no such footage.
     """
     published: tuple[Rule, ...] = ()
-    if flickr_least is not None:
+    if least is not None:
         foreground_limit = FOREGROUND_LIMIT if foreground_limit is None else foreground_limit
-        sides = zip(("probe.width", "probe.height"), flickr_least, strict=True)
-        published = (*FLICKR_RULES, *(Rule(attribute=side, at_least=pixels) for side, pixels in sides))
+        sides = zip(("probe.width", "probe.height"), least, strict=True)
+        published = (*PUBLISHED_RULES, *(Rule(attribute=side, at_least=pixels) for side, pixels in sides))
     else:
         stated = {rule.attribute for rule in rules}
         published = tuple(

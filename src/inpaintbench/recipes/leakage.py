@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from inpaintbench import frozen
+from inpaintbench.benchmarks import drawn_footage
 from inpaintbench.curation import measuring, split
 from inpaintbench.errors import InputError
 from inpaintbench.executors.base import Executor
@@ -29,11 +30,6 @@ from inpaintbench.workspace import Workspace
 
 pc = lazily("pyarrow.compute")
 
-# Source leaf -> why near-duplicates are not looked for among its clips.
-EXEMPT: Mapping[str, str] = {
-    "fingerprints": "every finger is grown from a number of its own, and prints look alike by a hash of 64 bits: 1 % of pairs do",
-    "drawn_people": "every picture is drawn from a number of its own; 1 pair of 31,375 looks alike by chance",
-}
 # Attribute of a clip that shows what an earlier one of another source shows: the id of the first of them.
 SAME_AS = "same_view_as"
 VERSION = "1"
@@ -132,7 +128,7 @@ def _state(workspace: Workspace) -> bytes:
     paths += [path for step in steps if (path := tables / "attributes" / f"{step}.parquet").exists()]
     published = appended(workspace)
     state = {
-        "method": [METHOD, VERSION, look_alikes.MOST_FOR_COPIES, sorted(EXEMPT)],
+        "method": [METHOD, VERSION, look_alikes.MOST_FOR_COPIES, sorted(drawn_footage())],
         "published": content_of(published.dataset) if published else None,
         "tables": {path.relative_to(tables).as_posix(): measured_sha256(path) for path in sorted(paths)},
     }
@@ -229,10 +225,10 @@ def check(
             ' out with `inpaintbench export remove --clip ID --reason "..."`, or say why they may stay:'
             ' `inpaintbench export freeze --allow-near-duplicates "..."`'
         )
-    left = {origins.get(clip.source_id, "") for clip in clips.values()} & EXEMPT.keys()
+    left = {origins.get(clip.source_id, "") for clip in clips.values()} & drawn_footage().keys()
     facts: dict[str, Any] = {"checked": looked_for.num_rows, "pairs": len(pairs), "method": METHOD}
     facts |= {"without_hash": looked_for.num_rows - hashed.clips.num_rows}
-    facts |= {"exempt": {origin: EXEMPT[origin] for origin in sorted(left)}} if left else {}
+    facts |= {"exempt": {origin: drawn_footage()[origin].apart for origin in sorted(left)}} if left else {}
     lacking = look_alikes.without_copies(looked_for.num_rows)
     facts |= {"not_looked_for": lacking} if lacking else {}
     return facts | ({"allowed": allowed, "alike": [[pair.clip_id, pair.other_id] for pair in pairs]} if pairs else {})
@@ -310,7 +306,7 @@ def _clips(
 
 def _looked_for(clips: pa.Table, origins: Mapping[str, str]) -> pa.Array:
     """Which of the clips are compared: those that are there, of sources that are not exempt."""
-    exempt = pa.array([source for source, leaf in origins.items() if leaf in EXEMPT], pa.string())
+    exempt = pa.array([source for source, leaf in origins.items() if leaf in drawn_footage()], pa.string())
     return pc.and_(pc.not_equal(clips["blob"], ""), pc.invert(pc.is_in(clips["source_id"], value_set=exempt)))
 
 

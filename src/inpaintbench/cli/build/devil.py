@@ -131,7 +131,7 @@ def build_devil(
     online = least is not None
     own = read_rules(rules) if rules else ()
     found = devil.rules_of_footage(
-        own, foreground_limit=foreground_limit, flickr_least=least,
+        own, foreground_limit=foreground_limit, least=least,
         without=_switched_off(without_rule or (), online=online, published=given.get("behaviour") == "as-published"),
     )  # fmt: skip
     of_masks = saving.choices(by_turn=bool(given.get("masks_by_turn")))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, make_dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Any, ClassVar
 
-from inpaintbench.catalogue import attribute_at, joined
-from inpaintbench.cli.options import bundle
+from inpaintbench.catalogue import joined
+from inpaintbench.cli.options import joined_bundles
 from inpaintbench.executors.base import Executor
 from inpaintbench.recipes.stages import SourceSpec
 
@@ -31,7 +31,7 @@ class Place:
 
     @property
     def least_size(self) -> tuple[int, int] | None:
-        """Width and height in pixels that its footage has at least, where the published rules of footage from Flickr hold."""
+        """Width and height in pixels that its footage has at least, where the published rules hold."""
         return None
 
     def check(self) -> None:
@@ -50,13 +50,5 @@ class Place:
         return None
 
 
-def all_places() -> type:
-    """A dataclass with a ``Place`` of each name but ``folder``."""
-    kinds: dict[str, type[Place]] = {name: attribute_at(address) for name, address in joined(_KIND).items()}
-    return make_dataclass(
-        "Places", [(name, Annotated[kind, bundle(kind, panel=kind.panel)], kind()) for name, kind in kinds.items()], frozen=True
-    )
-
-
 # For signatures: what holds the options of all places.
-Places: Any = all_places()
+Places: Any = joined_bundles(_KIND)

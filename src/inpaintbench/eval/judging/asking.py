@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from inpaintbench.catalogue import known_name
+from inpaintbench.catalogue import attribute_at, joined, known_name
 from inpaintbench.errors import NotMeasurable, Unavailable
 from inpaintbench.eval.adapters.posting import is_address, posted
 from inpaintbench.eval.passes.brought_programs import BroughtProgram
@@ -97,7 +97,8 @@ class Questions(BaseModel):
 @lru_cache(maxsize=1)
 def _stored() -> dict[str, Questions]:
     table = tomllib.loads(files("inpaintbench.eval.judging").joinpath("questions.toml").read_text())
-    return TypeAdapter(dict[str, Questions]).validate_python(table)
+    of_wings = {name: attribute_at(address) for name, address in joined("questions of a judge").items()}
+    return TypeAdapter(dict[str, Questions]).validate_python(table) | of_wings
 
 
 def stored_names() -> tuple[str, ...]:

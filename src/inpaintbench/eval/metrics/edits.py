@@ -75,7 +75,7 @@ def mean_over_edit(
 WITHOUT_GIF = Deviation(
     "what the metric looks at",
     "a GIF of 256 colours without repeated frames, written into the user's folder",
-    "the frames themselves; `editboard/as-published-gif` looks at such a GIF, in memory",
+    "the frames themselves; with `gif` such a GIF is looked at, in memory",
     "40 dB between both on EditBoard's photographs; stuttering clips are measured on all their frames, still ones have a value",
     {"gif": False},
 )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from inpaintbench import frozen
 from inpaintbench.benchmarks import benchmark_of
-from inpaintbench.catalogue import Catalogue
+from inpaintbench.catalogue import Catalogue, joined
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.types import Dataset
@@ -33,7 +33,6 @@ PROTOCOLS: Catalogue[Protocol] = Catalogue(
         "judge/removal": "inpaintbench.eval.protocols.further:JUDGE_REMOVAL",
         "judge/inpainting": "inpaintbench.eval.protocols.further:JUDGE_INPAINTING",
         "judge/editing": "inpaintbench.eval.protocols.further:JUDGE_EDITING",
-        "judge/decaption": "inpaintbench.eval.protocols.further:JUDGE_DECAPTION",
         "sets/corrected": "inpaintbench.eval.protocols.further:SETS_CORRECTED",
         "structure/as-published": "inpaintbench.eval.protocols.further:STRUCTURE_AS_PUBLISHED",
         "structure/corrected": "inpaintbench.eval.protocols.further:STRUCTURE_CORRECTED",
@@ -53,14 +52,16 @@ def usual(dataset: Dataset) -> str:
     benchmark = benchmark_of(dataset)
     if benchmark.unpaired_protocol and all(map(frozen.is_unpaired, dataset.items)):
         return benchmark.unpaired_protocol
-    if benchmark.protocol and (not benchmark.inpainted_again or dataset.recipe.get("second_masks", 1)):
+    if benchmark.protocol and (not benchmark.scored_besides or dataset.recipe.get("second_masks", 1)):
         return benchmark.protocol
     if dataset.recipe.get("imperfect"):
         return "devil/imperfect"
     if any(axis["name"] == "mask_error" for axis in dataset.facts.get("axes", ())):
         return "devil/mask_error"
     # Nothing is inpainted again without second masks.
-    return "devil/corrected" if any(map(frozen.has_hole, dataset.items)) else "fingerprint/corrected"
+    if any(map(frozen.has_hole, dataset.items)):
+        return "devil/corrected"
+    return joined("protocol of whole frames").get("usual", "devil/corrected")
 
 
 class Applicable:

@@ -95,9 +95,10 @@ BROUGHT_CORRECTED = Protocol(
     },
 )
 
-# A model of the user's answers questions; none of these is ever the usual one of a benchmark.
-JUDGE_REMOVAL, JUDGE_INPAINTING, JUDGE_EDITING, JUDGE_DECAPTION = (
-    Protocol(
+
+def judged(questions: str) -> Protocol:
+    """The protocol of a set of questions that a model of the user's answers; none is ever the usual one of a benchmark."""
+    return Protocol(
         name=f"judge/{questions}",
         regions=("frame",),
         band_radius_pixels=8,
@@ -105,5 +106,6 @@ JUDGE_REMOVAL, JUDGE_INPAINTING, JUDGE_EDITING, JUDGE_DECAPTION = (
         composite=questions == "inpainting",
         metrics={"judge": {"questions": questions, "moments": 3, "longer_side": 512, "seed": 0}},
     )
-    for questions in ("removal", "inpainting", "editing", "decaption")
-)
+
+
+JUDGE_REMOVAL, JUDGE_INPAINTING, JUDGE_EDITING = map(judged, ("removal", "inpainting", "editing"))

@@ -1,4 +1,4 @@
-"""Figures of a report and of a leaderboard for paper: the charts of the page over the rows of what is asked for."""
+"""Figures of a report for paper: the charts of the page over the rows of what is asked for."""
 
 from __future__ import annotations
 

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, Literal
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 from inpaintbench import frozen, manifest, pages
+from inpaintbench.catalogue import joined
 from inpaintbench.errors import InpaintBenchError, InputError, VerifyError
 from inpaintbench.eval.results.quantity import metric_label, metric_leaf, slice_label
 from inpaintbench.eval.results.slices import split_step
@@ -27,10 +28,7 @@ from inpaintbench.types import Plain
 Kind = Literal["report", "page", "dataset"]
 REPORT_PAGE, REPORT_DATA = "report.html", "report.json"
 # Pages that commands write besides reports, by the name of their file.
-PAGES = {
-    "analysis.html": "analysis", "leaderboard.html": "leaderboard", "funnel.html": "funnel", "alignment.html": "alignment",
-    "index.html": "page",
-}  # fmt: skip
+PAGES = {"analysis.html": "analysis", "funnel.html": "funnel", **joined("page of a command"), "index.html": "page"}
 # How far down a folder is searched: WORKSPACE/run/report is three.
 DEEPEST = 4
 # Folders of workspaces that hold thousands of files and none of these.

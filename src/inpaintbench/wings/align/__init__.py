@@ -6,5 +6,6 @@ from collections.abc import Mapping
 
 JOINS: Mapping[str, Mapping[str, str]] = {
     "command of eval": {"align": "inpaintbench.wings.align.commands:align_command"},
+    "page of a command": {"alignment.html": "alignment"},
     "sentences beside scores": {"align": "inpaintbench.wings.align.agreement:of_results"},
 }

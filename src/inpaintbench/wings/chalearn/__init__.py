@@ -41,6 +41,7 @@ JOINS: Mapping[str, Mapping[str, str]] = {
         "fingerprint/as-published": "inpaintbench.wings.chalearn.protocols:FINGERPRINT_AS_PUBLISHED",
         "fingerprint/corrected": "inpaintbench.wings.chalearn.protocols:FINGERPRINT_CORRECTED",
         "fingerprint/ridges": "inpaintbench.wings.chalearn.protocols:FINGERPRINT_RIDGES",
+        "judge/decaption": "inpaintbench.wings.chalearn.protocols:JUDGE_DECAPTION",
     },
     "layout": {
         "chalearn": "inpaintbench.wings.chalearn.layout:Chalearn",
@@ -74,6 +75,19 @@ JOINS: Mapping[str, Mapping[str, str]] = {
         "pose estimator": "inpaintbench.wings.chalearn.contracts.pose_estimator:CHECKS",
     },
     "identity of a choice": {"pose": "inpaintbench.wings.chalearn.poses:identity"},
+    "drawn footage": {"fingerprints": "inpaintbench.wings.chalearn.about:DRAWN_PRINTS"},
+    "protocol of whole frames": {"usual": "fingerprint/corrected"},
+    "look of a method": {
+        "decaption_median": "7 2",
+        "frame_autoencoder": "5 0",
+        "patch_autoencoder": "6 3",
+        "residual_encoder": "7 4",
+        "context_encoder": "4 0",
+        "semantic_inpainting": "6 2",
+        "neural_patches": "0 5",
+        "oriented_gabor": "3 5",
+    },
+    "questions of a judge": {"decaption": "inpaintbench.wings.chalearn.judging:QUESTIONS"},
     "backdrop": {
         "print": "inpaintbench.wings.chalearn.backdrops:PRINTS",
         "undistorted": "inpaintbench.wings.chalearn.backdrops:PRINTS",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inpaintbench.benchmarks import Benchmark, Paper
+from inpaintbench.benchmarks import Benchmark, Drawn, Paper
 
 # Of the challenges that three recipes re-create.
 CHALEARN = Paper(
@@ -55,4 +55,9 @@ FINGERPRINT = Benchmark(
     protocol="fingerprint/corrected",
     baseline="oriented_gabor",
     generated={"fingerprints": "prints of fingers that nobody has"},
+)
+DRAWN_PRINTS = Drawn(
+    apart="every finger is grown from a number of its own, and prints look alike by a hash of 64 bits: 1 % of pairs do",
+    called="fingerprints of nobody",
+    of_seed=True,
 )

@@ -6,6 +6,7 @@ import math
 
 from inpaintbench.deviations import Deviation
 from inpaintbench.eval.protocols.base import Constant, Protocol
+from inpaintbench.eval.protocols.further import judged
 from inpaintbench.eval.protocols.variants import POOLED, SSIM_VARIANTS, mean_of_decibels
 
 # Without a hole that is given there is no border of one, and nothing is measured around it.
@@ -162,3 +163,6 @@ FINGERPRINT_RIDGES = Protocol(
         "ridge_frequency_error": {"grid_pixels": 16.0, **_RESOLUTION},
     },
 )
+
+# A model of the user's answers what is left of the text.
+JUDGE_DECAPTION = judged("decaption")

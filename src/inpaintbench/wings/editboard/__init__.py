@@ -14,6 +14,7 @@ JOINS: Mapping[str, Mapping[str, str]] = {
         "editboard/paper": "inpaintbench.wings.editboard.protocol:PAPER",
         "editboard/corrected": "inpaintbench.wings.editboard.protocol:CORRECTED",
     },
+    "study": {"editboard": "inpaintbench.wings.editboard:study.toml"},
     "layout": {"editboard": "inpaintbench.wings.editboard.layout:Editboard"},
     "command of eval": {
         "run --for edits": "inpaintbench.wings.editboard.commands:editboard",

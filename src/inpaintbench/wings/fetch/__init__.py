@@ -32,5 +32,10 @@ JOINS: Mapping[str, Mapping[str, str]] = {
     },
     "source": {"fetched": "inpaintbench.wings.fetch.source:FetchedSource"},
     "kind of leaf": {"fetcher": "inpaintbench.wings.fetch:FETCHERS"},
+    "optional package": {
+        "yt_dlp": "inpaintbench.wings.fetch.installation:YT_DLP",
+        "flickrapi": "inpaintbench.wings.fetch.installation:FLICKRAPI",
+    },
+    "key": {"Flickr": "inpaintbench.wings.fetch.installation:FLICKR_KEY"},
     "contract": {"fetcher": "inpaintbench.wings.fetch.contract:CHECKS"},
 }

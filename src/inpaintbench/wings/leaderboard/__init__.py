@@ -9,4 +9,5 @@ JOINS: Mapping[str, Mapping[str, str]] = {
         "submit": "inpaintbench.wings.leaderboard.commands:submit",
         "leaderboard": "inpaintbench.wings.leaderboard.commands:leaderboard",
     },
+    "page of a command": {"leaderboard.html": "leaderboard"},
 }

@@ -17,6 +17,6 @@ REINPAINT = Benchmark(
         {"author": "Tianyi Chen and Jianfu Zhang and Yan Hong and Yiyi Zhang and Liqing Zhang", "year": "2024"},
     ),
     protocol="reinpaint/corrected",
-    inpainted_again=True,
+    scored_besides="inpaintbench eval run --for reinpainting",
     generated={"embedded_photographs": "the few photographs that come with the program"},
 )

@@ -49,9 +49,10 @@ def score(
     )  # fmt: skip
 
 
-def check_second(text: str) -> None:
+def check(*, second: str | None = None, second_masks: int | None = None) -> None:  # noqa: ARG001 - any number will do
     """Raise ``InputError`` or ``UnknownNameError`` where `--second` names no method or a constant that it does not take."""
-    second_spec(text)
+    if second:
+        second_spec(second)
 
 
 def mark(protocol: Protocol, dataset: Dataset) -> str:
