@@ -11,7 +11,7 @@ import typer
 
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console
-from inpaintbench.cli.build.places import PLACES, Place, Places
+from inpaintbench.cli.build.places import KIND, PLACES, Place
 from inpaintbench.cli.build.planning import Plan, Planning, say_what_it_tells, warn_of_few_films
 from inpaintbench.cli.build.running import (
     CutAs,
@@ -33,7 +33,7 @@ from inpaintbench.cli.build.running import (
     told,
 )
 from inpaintbench.cli.console import Anywhere, Processes, Running
-from inpaintbench.cli.options import NONE_GIVEN, Among, Given, Share, bundle, of_recipe, option
+from inpaintbench.cli.options import NONE_GIVEN, Among, Given, Share, bundle, joined_bundles, of_recipe, option
 from inpaintbench.curation.rules import read_rules
 from inpaintbench.curation.sheets import import_labels, read_labels
 from inpaintbench.errors import UsageError
@@ -59,6 +59,8 @@ from inpaintbench.steps import LABELS
 from inpaintbench.types import Attribute, Dataset
 from inpaintbench.workspace import Workspace
 
+# For signatures: what holds the options of all places that footage is from.
+Places: Any = joined_bundles(KIND)
 # Fields of the recipe that `build devil` asks for; `curation clips` asks for how films are cut, too.
 OPTIONS = (
     "behaviour", "seed", "width", "hdr", "cut_bars", "design", "per_slice", "sliced_by", "cut_score_limit", "level_share",

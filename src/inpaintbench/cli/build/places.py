@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from inpaintbench.catalogue import joined
-from inpaintbench.cli.options import joined_bundles
 from inpaintbench.executors.base import Executor
 from inpaintbench.recipes.stages import SourceSpec
 
-_KIND = "place of footage"
+KIND = "place of footage"
 # What `--source` takes.
-PLACES = ("folder", *joined(_KIND))
+PLACES = ("folder", *joined(KIND))
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,3 @@ class Place:
             InpaintBenchError: the place would answer none of it, which is told before there is a folder.
         """
         return None
-
-
-# For signatures: what holds the options of all places.
-Places: Any = joined_bundles(_KIND)
