@@ -27,6 +27,7 @@ KINDS = {
             "figure",
             "figure_pose",
             "edit_folders",
+            "edit_prompts",
         },
     ),
     "inpaintbench.curation.splitters": ("SPLITTERS", {"base"}),

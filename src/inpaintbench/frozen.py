@@ -66,8 +66,14 @@ def is_held_back(row: Plain) -> bool:
 
 
 def is_edit(row: Plain) -> bool:
-    """True if the task is an edit: the input is the truth, and prompts describe the result."""
-    return row.get("target_prompt") is not None
+    """True if the task is an edit: the input is the truth, and a prompt or an instruction says what is to come of it."""
+    return row.get("target_prompt") is not None or row.get("instruction") is not None
+
+
+def asked_of_edit(row: Plain) -> str | None:
+    """Words of the wished result of an edit, or the instruction where there are none; None for items that are no edits."""
+    words = row.get("target_prompt") or row.get("instruction")
+    return None if words is None else str(words)
 
 
 def source_of(row: Plain) -> str:
@@ -241,7 +247,7 @@ def _edit_parts(root: Path | str, row: Plain) -> dict[str, Callable[[], Any]]:
     """Parts of an edit besides its frames: prompts and object mask, where the item has them; nothing of other items."""
     if not is_edit(row):
         return {}
-    prompts = Prompts(row["source_prompt"], row["target_prompt"])
+    prompts = Prompts(row["source_prompt"], row["target_prompt"] or "", row.get("instruction"))
     return {"prompts": lambda: prompts} | _masks(root, row, ("object_mask",))
 
 

@@ -59,10 +59,12 @@ EDIT_COLUMNS: dict[str, pa.DataType] = {
     "target_prompt": pa.string(),
     "object_mask_sha256": pa.string(),
 }
+# Of edits, where some item has one.
+INSTRUCTION = "instruction"
 # Share of an item's hole pixels, 0..1, that the inputs of others show; null where it hides nothing.
 SHOWN = "shown_by_other_inputs"
 OPTIONAL_COLUMNS: dict[str, pa.DataType] = {
-    **EDIT_COLUMNS, "effect_mask_sha256": pa.string(), "encoder": pa.string(), SHOWN: pa.float64(),
+    **EDIT_COLUMNS, INSTRUCTION: pa.string(), "effect_mask_sha256": pa.string(), "encoder": pa.string(), SHOWN: pa.float64(),
 }  # fmt: skip
 # Of the rows of every dataset, besides its media.
 PLAIN_COLUMNS: dict[str, pa.DataType] = {

@@ -154,20 +154,21 @@ class Line:
     """Column -> text without blanks around it, empty where the line ends before."""
 
 
-def read_lines(path: Path, *, kind: str, needed: Sequence[str]) -> list[Line]:
+def read_lines(path: Path, *, kind: str, needed: Sequence[str], known: Collection[str] = ()) -> list[Line]:
     """The lines of a CSV file that people filled in, with commas, semicolons or tabs; the first line names its columns.
 
     Args:
         path: the file, UTF-8.
         kind: what people call its content, such as ``labels``.
         needed: columns that have to be there.
+        known: further columns that tell what divides the cells.
 
     Raises:
         InputError: not readable, a column is missing or there twice, or a line has more fields than the first.
     """
     try:
         with open_text(path, newline="") as file:
-            columns, lines = _divided(file, path.name, needed)
+            columns, lines = _divided(file, path.name, {*needed, *known})
             if missing := [column for column in needed if column not in columns]:
                 raise InputError(f"{kind} {str(path)!r} have no column {missing[0]!r}; needed are {', '.join(needed)}")
             return [
@@ -183,9 +184,10 @@ def read_lines(path: Path, *, kind: str, needed: Sequence[str]) -> list[Line]:
 def _divided(file: TextIO, name: str, known: Collection[str]) -> tuple[list[str], Iterator[tuple[str, list[str]]]]:
     """The columns that the first line names, and place and cells of each further line that holds anything."""
     first = file.readline()
+    # Where no sign leaves a head that is known, the one that there is most of.
     sign = max(
         _DELIMITERS,
-        key=lambda sign: len({head.strip().strip('"') for head in first.split(sign)} & {*known}) if known else first.count(sign),
+        key=lambda sign: (len({head.strip().strip('"') for head in first.split(sign)} & {*known}), first.count(sign)),
     )
     columns = [head.strip() for head in next(csv.reader([first], delimiter=sign), [])]
     if twice := [column for column in columns if column and columns.count(column) > 1]:

@@ -121,12 +121,14 @@ class TextEvent:
 
 
 class Prompts(NamedTuple):
-    """Instruction of an edit: a description of the clip before and after it."""
+    """What an edit is asked for by: a description of the clip before and after it, an instruction, or both."""
 
     source: str | None
     """Description of the clip; None where the source of the data has none."""
     target: str
-    """Description of the edited clip."""
+    """Description of the edited clip; empty where there is an instruction alone."""
+    instruction: str | None = None
+    """What is to be done to the clip; None where there are descriptions alone."""
 
 
 @dataclass(frozen=True)

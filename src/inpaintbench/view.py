@@ -44,7 +44,7 @@ class ItemView:
     effect_mask: Hole
     """Mask of what an object changes outside itself, such as its shadow, True = changed."""
     prompts: Prompts
-    """Descriptions of the clip before and after an edit."""
+    """Descriptions of the clip before and after an edit, and what is to be done to it."""
     transitions: tuple[tuple[int, int], ...]
     """Spans of frames ``[start, end)`` that transitions of the whole film cover, counted from the clip's first, in order.
 

@@ -19,7 +19,7 @@ import pyarrow as pa
 from inpaintbench.export.layout import MEDIA, media_names
 from inpaintbench.files import all_without_controls, copy_file
 from inpaintbench.lazily import lazily
-from inpaintbench.manifest import EDIT_COLUMNS, SHARD_ROWS
+from inpaintbench.manifest import EDIT_COLUMNS, INSTRUCTION, SHARD_ROWS
 from inpaintbench.tables import flat, to_columns, to_records
 from inpaintbench.types import EDIT, UNPAIRED, Attribute, Clip, Corruption, Item, Plain, Source
 from inpaintbench.workspace import Blobs
@@ -288,7 +288,7 @@ def _columns(item: Item, clip: Clip, corruption: Corruption, source: Source, sec
         "truth_yuv_sha256": None if unpaired else clip.yuv_sha256,
         "truth_rgb_sha256": None if unpaired else clip.rgb_sha256,
         **{name: getattr(clip, name) for name in _OF_CLIP},
-        **{name: corruption.parameters.get(name) if edited else None for name in EDIT_COLUMNS},
+        **{name: corruption.parameters.get(name) if edited else None for name in (*EDIT_COLUMNS, INSTRUCTION)},
         **{name: getattr(corruption, name) for name in _OF_CORRUPTION},
     }
 

@@ -20,7 +20,7 @@ from inpaintbench import frozen
 from inpaintbench.export.card.words import GROUPS, MEASURES, Values, number_in
 from inpaintbench.export.layout import MEDIA_COLUMNS, CodedRows
 from inpaintbench.lazily import lazily
-from inpaintbench.manifest import KeyedRows, arrow_ids
+from inpaintbench.manifest import INSTRUCTION, KeyedRows, arrow_ids
 from inpaintbench.tables import flat
 from inpaintbench.types import Plain
 
@@ -120,7 +120,7 @@ class _Kept:
 
     def column_for(self, name: str) -> str:
         """The column that tells as much as ``name``."""
-        return "task" if name == "target_prompt" and name in self.names else name
+        return "task" if name in ("target_prompt", INSTRUCTION) and name in self.names else name
 
     def cell(self, place: int, name: str) -> Any:
         """A column of a row."""

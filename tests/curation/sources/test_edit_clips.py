@@ -91,10 +91,10 @@ def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
     for other in ("a", "b"):
         frames(root / other / "twin")
     names = ["good", "again/", "none", "short", "empty", "full", "size", "still", "twin", "nowhere"]
-    text = faults(source(root, [*(f"{name},SOSA,x," for name in names), "number,SOSA,x,7", "number,PAINT,x,"]))
+    text = faults(source(root, [*(f"{name},SOSA,x," for name in names), "number,SOSA,x,7", "number,SOS,x,"]))
     for sentence in (
         "11 things are wrong: ",
-        "unknown task 'PAINT'",
+        "unknown task 'SOS', did you mean 'SOSA'?",
         "clip 'again' is the same folder as clip 'good': call it by one name",
         "clip 'none' has no masks, which its task needs; put them into 'none_mask' beside it",
         "clip 'short' has 3 frames but 2 masks",
@@ -108,6 +108,26 @@ def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
     ):
         assert sentence in text
     assert [clip.name for clip in source(root, ["a/twin,SE,x,", "none,SE,x,"]).checked()[1]] == ["a/twin", "none"]
+
+
+def test_files_are_found_by_the_names_that_tables_of_others_give_them(tmp_path: Path) -> None:
+    root = tmp_path / "videos"
+    (root / "short").mkdir(parents=True)
+    for path in (root / "a.mp4", root / "short" / "b.mp4"):
+        video.write_lossless(path, np.zeros((3, *SHAPE, 3), np.uint8), fps=8)
+    names = ["a", "videos/short/b.mp4"]
+    assert [clip.path.name for clip in source(root, [f"{name},SE,x," for name in names]).checked()[1]] == ["a.mp4", "b.mp4"]
+    assert source(root, ["b.mp4,SE,x,"]).checked()[1][0].path == root / "short" / "b.mp4"
+    assert "no folder of frames and no video" in faults(source(root, ["other/a.mp4,SE,x,"]))
+
+
+def test_edits_of_ones_own_tasks_have_a_mask_where_they_name_an_object(tmp_path: Path) -> None:
+    root = tmp_path / "clips"
+    frames(root / "bear"), masks(root / "bear_mask"), frames(root / "bus")
+    assert "its masks have no object 7" in faults(source(root, ["bear,swap,x,7", "bus,swap,x,"]))
+    with_mask, without = source(root, ["bear,swap,x,2", "bus,swap,x,"]).footage()
+    assert (len(with_mask.payload["masks"]), len(without.payload["masks"])) == (3, 0)
+    assert "'bus' has no masks" in faults(source(root, ["bus,swap,x,1"]))
 
 
 def test_frames_of_videos_are_counted_before_any_work(tmp_path: Path) -> None:

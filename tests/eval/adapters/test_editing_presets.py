@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from tests.eval.adapters.test_presets import item, method
 
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.adapters.checking import FLIP, SHIFT, TIME, UNCHANGED, findings
+from inpaintbench.eval.methods.command import Command
 from inpaintbench.eval.scoring.check import made_view, tried
 from inpaintbench.eval.scoring.predict import run
 from inpaintbench.types import Frames, Prompts
@@ -72,8 +74,29 @@ def test_a_program_that_takes_a_hole_edits_the_object(tmp_path: Path) -> None:
         run(leaf, view.having(parts))
 
 
+def test_a_program_of_ones_own_gets_the_instruction(tmp_path: Path) -> None:
+    (tmp_path / "edit.py").write_text(
+        "import json, pathlib, shutil, sys\n"
+        "source, target, asked = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]\n"
+        "print('asked:', asked, json.loads((source / 'prompts.json').read_text()))\n"
+        "for path in source.glob('frame_*.png'): shutil.copy(path, target / path.name)\n"
+    )
+    frames, _ = item(150, 106, frames=2)
+    view = ItemView.of_arrays(input=frames, fps=24.0)
+    leaf = Command(command=f"{sys.executable} {tmp_path / 'edit.py'} {{input}} {{output}} {{instruction}}")
+    leaf.log = tmp_path / "log.txt"
+    prompts = Prompts("a jeep", "", "make it {output} red")
+    np.testing.assert_array_equal(run(leaf, view.having({"input": lambda: frames, "prompts": lambda: prompts})), frames)
+    told = {"source": "a jeep", "target": None, "instruction": "make it {output} red"}
+    assert f"asked: make it {{output}} red {told}" in leaf.log.read_text()
+    with pytest.raises(NotMeasurable, match="takes an instruction, and this item has none"):
+        run(leaf, view.having({"input": lambda: frames, "prompts": lambda: Prompts("a jeep", "a red jeep")}))
+
+
 @pytest.mark.parametrize("name", EDITORS)
 def test_an_item_that_lacks_a_prompt_says_so(name: str, tmp_path: Path) -> None:
+    with pytest.raises(NotMeasurable, match="takes a prompt for the result, and this item has an instruction alone"):
+        edited(name, tmp_path / "c", target="")
     with pytest.raises(NotMeasurable, match="takes a prompt for the source, and nobody knows one of this item"):
         edited(name, tmp_path / "a", source=None)
     frames, hole = item(*SIZES[name], frames=5)

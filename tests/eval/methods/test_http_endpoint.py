@@ -48,7 +48,7 @@ class Answering(BaseHTTPRequestHandler):
             if "hole" in given:
                 frames[given["hole"]] = 200
             if "target_prompt" in given:
-                frames[given["object_mask"]] = len(str(given["target_prompt"]))
+                frames[given["object_mask"]] = len(str(given["target_prompt"]) or str(given["instruction"]))
         answer = io.BytesIO()
         np.savez(answer, **({"pictures": frames} if self.path == "/misnamed" else {"frames": frames}))
         told = {"/text": b"done", "/half": answer.getvalue()[:50]}.get(self.path, answer.getvalue())
@@ -86,6 +86,8 @@ def test_the_server_gets_what_a_method_may_see_and_its_frames_are_taken(server: 
     np.testing.assert_array_equal(made[~hole], frames[~hole])
     edit = ItemView.of_arrays(input=frames, prompts=Prompts(None, "a blue sky"), object_mask=hole)
     assert set(run(HttpEndpoint(url=f"{server}/", model="1"), edit)[hole].ravel()) == {10}
+    told = ItemView.of_arrays(input=frames, prompts=Prompts(None, "", "paint the sky blue"), object_mask=hole)
+    assert set(run(HttpEndpoint(url=f"{server}/", model="1"), told)[hole].ravel()) == {18}
 
 
 def test_a_busy_server_is_asked_again(server: str, monkeypatch: pytest.MonkeyPatch) -> None:

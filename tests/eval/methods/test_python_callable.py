@@ -58,6 +58,10 @@ def edit(frames, hole, *, target_prompt, object_mask):
     assert hole is None
     frames[object_mask] = (0, 0, 255) if "blue" in target_prompt else 0
     return frames
+
+def told(frames, hole, *, target_prompt, instruction):
+    assert (target_prompt, instruction) in ((None, "turn it black"), ("a black ball", None))
+    return frames * 0
 """
 
 
@@ -93,6 +97,13 @@ def test_of_an_edit_it_is_given_what_it_has_parameters_for(prompt: str) -> None:
     found = run(PythonCallable(address="callables_of_mine:edit"), view)
     assert (found[~inside] == 90).all()
     assert (found[inside] == ((0, 0, 255) if "blue" in prompt else 0)).all()
+
+
+@pytest.mark.parametrize("prompts", [Prompts("a ball", "", "turn it black"), Prompts("a ball", "a black ball")])
+def test_of_an_edit_without_a_target_it_is_given_the_instruction(prompts: Prompts) -> None:
+    view = ItemView.of_arrays(input=np.full((2, 20, 24, 3), 90, np.uint8))
+    parts = {"input": lambda: view.input, "prompts": lambda: prompts}
+    assert not run(PythonCallable(address="callables_of_mine:told"), view.having(parts)).any()
 
 
 def test_gives_what_the_callable_gave_with_its_arguments() -> None:

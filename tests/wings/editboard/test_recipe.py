@@ -114,7 +114,8 @@ def test_a_method_sees_the_clip_both_prompts_and_the_mask_if_it_says_so(benchmar
     row = row_of(dataset, "SOSA")
     view = frozen.input_view(folder, row)
     np.testing.assert_array_equal(view.input, video.read_frames(folder / row["truth_file_name"]))
-    assert view.prompts == (row["source_prompt"], row["target_prompt"])
+    assert view.prompts == (row["source_prompt"], row["target_prompt"], None)
+    assert "instruction" not in row
     assert view.object_mask.shape == view.input.shape[:3]
     assert view.object_mask.mean() == pytest.approx(row["attributes"]["object_fraction"])
     assert not view.has("hole")
@@ -305,6 +306,64 @@ def test_one_object_of_several_and_only_the_first_frames(tmp_path: Path) -> None
         expected[:, rows_, columns] = True
         np.testing.assert_array_equal(mask, expected)
         assert row["generator_parameters"]["object"] == int(row["target_prompt"][0])
+
+
+def test_instructions_and_tasks_of_ones_own_travel_with_their_items(tmp_path: Path) -> None:
+    root = tmp_path / "clips"
+    square_clip(root, "a")
+    rows = (
+        {"task": "swap", "target_prompt": "a red square", "instruction": "make it red", "object": 40},
+        {"task": "swap", "instruction": "make it blue", "source_prompt": "a square"},
+        {"task": "global_style", "target_prompt": "a square in oil", "source_prompt": "a square"},
+    )
+    (tmp_path / "prompts.json").write_text(json.dumps({"a": rows}))
+    constants = {"folder": str(root), "prompts": str(tmp_path / "prompts.json"), "fewest_prompts": 1}
+    _, folder, dataset = built(tmp_path / "workspace", EditingRecipe(side=40), SourceSpec("edit_clips", constants), workers=0)
+    assert [part.name for part in dataset.slices] == ["all", "task-global_style", "task-swap"]
+    assert dataset.left_out == {}
+    by_words = {row["instruction"] or row["target_prompt"]: row for row in dataset.items}
+    red, blue, oil = (by_words[words] for words in ("make it red", "make it blue", "a square in oil"))
+    assert frozen.input_view(folder, red).prompts == (None, "a red square", "make it red")
+    assert frozen.input_view(folder, blue).prompts == ("a square", "", "make it blue")
+    assert frozen.input_view(folder, oil).prompts == ("a square", "a square in oil", None)
+    assert [frozen.input_view(folder, row).has("object_mask") for row in (red, blue, oil)] == [True, False, False]
+    assert blue["target_prompt"] is None
+    assert all(map(frozen.is_edit, dataset.items))
+    rows_read = load_dataset(str(folder), "task-swap", split="test", cache_dir=str(tmp_path))
+    assert set(rows_read["instruction"]) == {"make it red", "make it blue"}
+    assert verify(folder, decoder="ffmpeg" if "ffmpeg" in available() else None).problems == []
+    card = (folder / "README.md").read_text()
+    assert "others are the builder's own" in card
+    assert "- `instruction`: what is to be done to it." in card
+    told = warnings(dataset.items)
+    assert not any("of the paper" in warning for warning in told)
+    assert (
+        "1 of 3 items have an instruction alone, where clip_similarity and success_rate have no value: add target_prompt to the"
+        " prompts"
+    ) in told
+
+
+def test_columns_of_others_are_named_on_the_command_line(tmp_path: Path) -> None:
+    square_clip(tmp_path / "clips", "a")
+    table, out = tmp_path / "edits.csv", tmp_path / "workspace"
+    table.write_text("video_name,edit_prompt\na,make it red\n")
+    command = ("build", "editing", "--out", out, "--workers", "0", "--side", "40", "--fewest-prompts", "1")
+    own = (*command, "--clips", tmp_path / "clips", "--prompts", table)
+    done = run_here(*own)
+    assert (done.returncode, out.exists()) == (1, False)
+    mapping = "clip=video_name,target_prompt=edit_prompt"
+    assert f"add --columns {mapping}" in " ".join(done.stderr.split())
+    done = run_here(*own, "--columns", mapping)
+    assert done.returncode == 0, done.stderr
+    (row,) = frozen.load(out / "exports" / "editing").items
+    assert (row["task"], row["target_prompt"]) == ("edit", "make it red")
+    for options, words in (
+        (("--clips", tmp_path, "--prompts", table, "--columns", "clip"), "'clip' is not OURS=THEIRS"),
+        (("--demo", "--columns", mapping), "say which table: --prompts FILE"),
+    ):
+        wrong = run_here(*command, *options)
+        assert wrong.returncode == 2
+        assert words in " ".join(wrong.stderr.split())
 
 
 # What the builder is told

@@ -110,8 +110,8 @@ def item_subjects(dataset: Dataset, *, root: Path, slices: Sequence[str], prompt
         caption = f"{_caption(uri, row['start_frame'], row['end_frame'], fps, row['frames'])}, item {row['item_id']}"
         hashes = [row["truth_rgb_sha256"], row["hole_sha256"], row["input_sha256"], row["fill"]]
         text: Any = ""
-        if prompt == "prompts" and row.get("target_prompt"):
-            text = " → ".join(text for text in (row.get("source_prompt"), row["target_prompt"]) if text)
+        if prompt == "prompts" and (asked := frozen.asked_of_edit(row)):
+            text = " → ".join(text for text in (row.get("source_prompt"), asked) if text)
         elif prompt:
             text = row.get(prompt) if row["attributes"].get(prompt) is None else row["attributes"][prompt]
         subjects.append(StudySubject(

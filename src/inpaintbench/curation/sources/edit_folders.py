@@ -58,6 +58,8 @@ def index(root: Path) -> dict[str, list[Path]]:
             paths_of.setdefault("/".join(parts[begin:]), []).append(path)
         if path.is_file():
             paths_of.setdefault(path.relative_to(root).as_posix(), []).append(path)
+            if len(parts) > 1:
+                paths_of.setdefault(path.name, []).append(path)
     return paths_of
 
 
@@ -111,7 +113,8 @@ def locate(root: Path, names: Sequence[str], *, masks: Path | None) -> tuple[lis
     known, clips, faults = index(root), list[Found](), list[str]()
     taken: dict[str, str] = {}
     for name in names:
-        paths = list(dict.fromkeys(known.get(name, ())))
+        # Tables of others name files from the folder above, whose last part is that of the root.
+        paths = list(dict.fromkeys(known.get(name) or known.get(name.removeprefix(f"{root.resolve().name}/")) or []))
         if not paths:
             faults.append(f"clip {name!r}: {str(root)!r} has no folder of frames and no video of that name")
             continue

@@ -121,7 +121,8 @@ def _place(folder: Path, name: str) -> Path:
 
 def write_edit(folder: Path, prompts: Prompts, object_mask: Iterable[npt.NDArray[np.bool_]]) -> None:
     """Write ``prompts.json`` and, where there is one, the mask of the object as ``object_mask_0000.png``, white = object."""
-    told = {"source": prompts.source, "target": prompts.target}
+    told = {"source": prompts.source, "target": prompts.target or None}
+    told |= {"instruction": prompts.instruction} if prompts.instruction else {}
     (folder / "prompts.json").write_text(json.dumps(told, ensure_ascii=False), encoding="utf-8")
     for index, inside in enumerate(object_mask):
         video.write_image(folder / f"object_mask_{index:04d}.png", inside)

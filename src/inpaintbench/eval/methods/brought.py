@@ -47,11 +47,11 @@ class PythonCallable(Method):
 
     The module may lie in the current folder. A class is made once in each worker, with the further arguments, and its
     instance is called: what it loads in ``__init__`` stays loaded. Hole is None where a benchmark hides it or has none. Of an
-    edit a callable is also given what it has parameters for: ``source_prompt`` (None where nobody knows it),
-    ``target_prompt`` and ``object_mask`` (``bool[T, H, W]``, None where there is none). A callable may say what sides have to
-    be multiples of in its attribute ``divisor``, and that it keeps nothing of an item: ``stateless = True``. Other callables
-    are called by several processes, none of which sees two items of one clip. The method's identity holds name, size and time
-    of the module's own file, not of what it imports.
+    edit a callable is also given what it has parameters for: ``source_prompt``, ``target_prompt`` and ``instruction`` (None
+    where the item has none) and ``object_mask`` (``bool[T, H, W]``, None where there is none). A callable may say what sides
+    have to be multiples of in its attribute ``divisor``, and that it keeps nothing of an item: ``stateless = True``. Other
+    callables are called by several processes, none of which sees two items of one clip. The method's identity holds name,
+    size and time of the module's own file, not of what it imports.
 
     Floats are taken where the callable states their range: in an attribute ``value_range`` ("0..1", "-1..1", "0..255"), or by the
     argument of that name, which it is not given.
@@ -130,7 +130,8 @@ class PythonCallable(Method):
             return {}
         known = {
             "source_prompt": view.prompts.source,
-            "target_prompt": view.prompts.target,
+            "target_prompt": view.prompts.target or None,
+            "instruction": view.prompts.instruction,
             "object_mask": view.object_mask.copy() if view.has("object_mask") else None,
         }
         try:
@@ -179,9 +180,9 @@ class HttpEndpoint(Method):
     """Sends each item to a server of yours and takes the frames that it answers.
 
     The request is a POST whose body is a NumPy archive (``np.savez``): ``frames`` ``uint8[T, H, W, 3]``, ``fps`` and
-    ``item_id``; ``hole`` ``bool[T, H, W]`` where the benchmark gives one; of an edit ``source_prompt``,
-    ``target_prompt`` and ``object_mask``. The answer is one with ``frames`` of that shape. A server that is busy
-    (429, 502 to 504) is asked again. Another ``model`` makes predictions anew.
+    ``item_id``; ``hole`` ``bool[T, H, W]`` where the benchmark gives one; of an edit ``source_prompt`` and ``target_prompt``
+    (empty where the item has none) and, where it has them, ``instruction`` and ``object_mask``. The answer is one with
+    ``frames`` of that shape. A server that is busy (429, 502 to 504) is asked again. Another ``model`` makes predictions anew.
 
     Args:
         url: where, ``http://`` or ``https://``.
@@ -218,6 +219,7 @@ class HttpEndpoint(Method):
         given |= {name: getattr(view, name) for name in ("hole", "object_mask") if view.has(name)}
         if view.has("prompts"):
             given |= {"source_prompt": view.prompts.source or "", "target_prompt": view.prompts.target}
+            given |= {"instruction": view.prompts.instruction} if view.prompts.instruction else {}
         body = io.BytesIO()
         np.savez(body, allow_pickle=False, **given)
         begun = time.monotonic()

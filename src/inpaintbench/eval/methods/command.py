@@ -37,8 +37,9 @@ _CONTAINER_PROGRAMS = ("docker", "podman")
 class Command(Method):
     """Runs a program once an item or once a frame, in a temporary folder, without a shell and with the caller's environment.
 
-    For an edit ``prompts.json`` lies beside the frames (``{"source": ..., "target": ...}``, source null where nobody knows it),
-    and the mask of the object, where there is one, as ``object_mask_0000.png``, white = object.
+    For an edit ``prompts.json`` lies beside the frames (``{"source": ..., "target": ...}``, null what the item has not, and
+    ``"instruction"`` where it has one), and the mask of the object, where there is one, as ``object_mask_0000.png``, white =
+    object.
 
     The program and arguments that name existing files may be relative to the folder the caller runs in, or to ``folder``. All
     processes that the program started are killed when it ends, when its time is up and when this process dies. Both of its
@@ -138,8 +139,14 @@ class Command(Method):
         if self.layout.task == ("editing",) and not view.has("prompts"):
             raise NotMeasurable("the program edits by prompts, which this benchmark does not give")
         texts = (*(word for command in self.commands for word in command), *self.layout.files.values())
-        if any("{source_prompt}" in text for text in texts) and not (view.has("prompts") and view.prompts.source):
+        given = view.prompts if view.has("prompts") else None
+        if any("{source_prompt}" in text for text in texts) and not (given and given.source):
             raise NotMeasurable("the program takes a prompt for the source, and nobody knows one of this item")
+        if any("{instruction}" in text for text in texts) and not (given and given.instruction):
+            raise NotMeasurable("the program takes an instruction, and this item has none")
+        # Where nothing is to be edited, programs that take a prompt get an empty one.
+        if any("{prompt}" in text for text in texts) and given and not given.target:
+            raise NotMeasurable("the program takes a prompt for the result, and this item has an instruction alone")
         windows, self.usage = self.layout.frames_rule.windows(view.frames), None
         until = time.monotonic() + self.time_limit_seconds
         parts = [self._window(view, hole, slice(*window), until) for window in windows]
@@ -227,6 +234,7 @@ class Command(Method):
             "{frames}": str(frames), "{seconds}": str(math.ceil(frames / layout.clip_fps)), "{width}": str(width),
             "{height}": str(height), "{prompt}": prompt,
             "{negative_prompt}": self._negative, "{source_prompt}": (prompts.source or "") if prompts else "",
+            "{instruction}": (prompts.instruction or "") if prompts else "",
             "{device}": "cuda" if has_card() else "cpu",
         }  # fmt: skip
 

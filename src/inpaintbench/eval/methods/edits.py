@@ -56,7 +56,8 @@ class EditRecolour(_Drawn):
 
     def changed(self, view: ItemView) -> Frames:
         """The tinted frames."""
-        words = re.findall(r"[a-z]+", view.prompts.target.lower()) if view.has("prompts") else []
+        asked = view.prompts.target or view.prompts.instruction or "" if view.has("prompts") else ""
+        words = re.findall(r"[a-z]+", asked.lower())
         colour = np.array(COLOURS[next((word for word in words if word in COLOURS), DEFAULT)], np.float32)
         frames = np.empty_like(view.input)
         for index, frame in enumerate(view.input):

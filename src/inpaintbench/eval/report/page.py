@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from inpaintbench import pages
+from inpaintbench import frozen, pages
 from inpaintbench.catalogue import attribute_at, joined
 from inpaintbench.eval.diagnosis.diagnose import diagnose
 from inpaintbench.eval.diagnosis.records import Diagnosis, explained_words, left_out_words, together_words
@@ -273,8 +273,8 @@ def _figure(results: Results, exhibit: Exhibit, row: Plain, default: Quantity) -
     return {
         "heads": tuple(heads),
         "reasons": f"Chosen because {reasons} (by {quantity_label(default)}).",
-        # Of an edit: the prompt of the original, where it is known, and of the wished result.
-        "prompts": (row.get("source_prompt"), str(row["target_prompt"])) if row.get("target_prompt") is not None else None,
+        # Of an edit: the prompt of the original, where it is known, and of the wished result or the instruction.
+        "prompts": (row.get("source_prompt"), frozen.asked_of_edit(row)) if frozen.is_edit(row) else None,
         "item": str(row["item_id"]),
         "source": str(row["source_id"]),
         "facts": " · ".join(facts),

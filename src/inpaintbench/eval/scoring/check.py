@@ -31,7 +31,7 @@ from inpaintbench.workspace import Blobs
 VERSION = "2"
 # Calls that a method gets for each clip.
 _CALLS = 2
-_PROMPTS = Prompts("a panning texture", "a panning texture in other colours")
+_PROMPTS = Prompts("a panning texture", "a panning texture in other colours", "give the texture other colours")
 # Leaves that pass on what is not of this package; the others are tried by its tests.
 _BROUGHT = ("python_callable", "command", "http_endpoint", "saved_folder")
 # How workers and programs say that a limit stopped them.

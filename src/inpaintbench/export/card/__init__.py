@@ -28,7 +28,7 @@ from inpaintbench.files import write_atomically
 from inpaintbench.lazily import lazily
 from inpaintbench.pages import render
 from inpaintbench.pages.words import span
-from inpaintbench.types import Dataset, Plain, Slice, canonical_json
+from inpaintbench.types import EDIT_TASKS, Dataset, Plain, Slice, canonical_json
 
 cv2 = lazily("cv2")
 
@@ -157,6 +157,7 @@ def _media(items: Sequence[Plain]) -> dict[str, Any]:
         "suffix": next((Path(name).suffix for row in rows for name in layout.media_names(row)), ".mp4"),
         "stills": words.are_stills(items),
         "edits": "target_prompt" in rows[0],
+        "own_tasks": any(row.get("task") not in (*EDIT_TASKS, None) for row in layout.different(items, "task")),
         "some_without_input": any(not row.get("input_file_name") for row in rows),
     }
 

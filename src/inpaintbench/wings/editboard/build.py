@@ -10,9 +10,10 @@ from inpaintbench import frozen
 from inpaintbench.cli import console
 from inpaintbench.cli.build.planning import say_what_pairs_tell
 from inpaintbench.cli.build.running import Build, Building, Demo, Out, Owned, Owning, one_of
-from inpaintbench.cli.options import NONE_GIVEN, Given, Positive, of_recipe, option
+from inpaintbench.cli.options import NONE_GIVEN, Given, Positive, of_recipe, option, read_option
 from inpaintbench.curation.nearer import ZOOM
 from inpaintbench.curation.sources.edit_clips import EditClips
+from inpaintbench.curation.sources.edit_prompts import read_columns
 from inpaintbench.errors import UsageError
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.wings.editboard.recipe import AXIS, EditingRecipe, warnings
@@ -26,6 +27,7 @@ def build_editing(
     out: Out,
     clips: Path | None = None,
     prompts: Path | None = None,
+    columns: str | None = None,
     demo: Demo = False,
     masks: Path | None = None,
     fps: float = 24.0,
@@ -39,16 +41,19 @@ def build_editing(
 
     Footage:
         clips: Folder of clips (frames or videos), as DAVIS, TGVE, EditBoard.
-        prompts: CSV or JSON lines: clip, task, target_prompt, perhaps source_prompt and object.
+        prompts: CSV, JSON lines or JSON: clip, target_prompt or instruction, perhaps task, source_prompt and object.
+        columns (OURS=THEIRS,...): What it calls these, where that is something else: clip=video_name,task=edit_type.
         masks: Folder of the clips' masks. [default: beside the clips]
         fps: Frames a second of folders of frames.
-        fewest_prompts: Target prompts that a clip needs in each of its tasks.
+        fewest_prompts: Target prompts, or instructions, that a clip needs in each of its tasks.
 
     Example: inpaintbench build editing --clips CLIPS --prompts prompts.csv --out WORKSPACE
     """
     one_of(clips, demo, "--clips FOLDER")
     if clips is not None and prompts is None:
         raise UsageError("--clips says where clips lie; say what is asked of them, too: --prompts FILE")
+    if columns and not prompts:
+        raise UsageError("--columns says what a table calls its columns; say which table: --prompts FILE")
     if demo and (prompts or masks):
         raise UsageError("the demo has prompts and masks of its own; for yours give --clips FOLDER")
     if licence is not None:
@@ -63,6 +68,7 @@ def build_editing(
         constants: dict[str, Any] = {
             "folder": str(clips), "prompts": str(prompts), "masks": None if masks is None else str(masks), "fps": fps,
             "fewest_prompts": fewest_prompts, **owning.constants, "mask_tasks": list(recipe.mask_tasks),
+            **({"columns": read_option(read_columns, columns)} if columns else {}),
         }  # fmt: skip
         source = SourceSpec("edit_clips", constants)
         EditClips(**constants).checked()  # before there is a folder

@@ -52,7 +52,7 @@ EditBoard squashes them to 512x512 by itself."""
                 object_mask = frozen.input_view(chosen.root, row).object_mask
                 white = (np.repeat((inside * np.uint8(255))[..., None], 3, axis=2) for inside in object_mask)
                 write_pictures(folder / mask, template, white)
-            cells = (clip, f"{clip}_{row['item_id']}", mask, row["source_prompt"] or "", row["target_prompt"])
+            cells = (clip, f"{clip}_{row['item_id']}", mask, row["source_prompt"] or "", row["target_prompt"] or "")
             listed.setdefault(row["task"], []).append(cells)
             yield Written(row, {"truth": f"{clip}/{template}"} | ({"object_mask": f"{mask}/{template}"} if mask else {}))
         everything = [edit for edits in listed.values() for edit in edits]

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from inpaintbench.catalogue import unknown_name
+from inpaintbench.curation.sources.edit_prompts import task_fault
 from inpaintbench.errors import InputError, reason_of
 from inpaintbench.files import read_text
 from inpaintbench.table_files import Row, read_rows
-from inpaintbench.types import EDIT_TASKS
 
 PATHS = ("original_video_path", "edited_video_path", "semantic_mask_path")
 PROMPTS = ("source_prompt", "target_prompt")
@@ -36,7 +36,7 @@ class Edit:
     """Unique among the edits of one model; the same words may stand for the same edit by several models."""
     model: str
     task: str | None
-    """One of ``EDIT_TASKS``."""
+    """One of ``EDIT_TASKS``, or a word of one's own."""
     edited: Path
     original: Path | None
     mask: Path | None
@@ -117,8 +117,8 @@ def _rows(path: Path) -> list[Row]:
 def _faults(row: Row) -> list[str]:
     faults = [] if row.first("edited_video_path") else [f"{row.where}: there is no edited_video_path"]
     task = row.first("task")
-    if task and task not in EDIT_TASKS:
-        faults.append(f"{row.where}: {unknown_name('task', task, list(EDIT_TASKS))}")
+    if task and (fault := task_fault(task)):
+        faults.append(f"{row.where}: {fault}")
     return faults
 
 

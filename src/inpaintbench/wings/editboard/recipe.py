@@ -17,12 +17,12 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from inpaintbench import video
-from inpaintbench.catalogue import unknown_name
 from inpaintbench.curation import fitting, footage, measuring, nearer
 from inpaintbench.curation.attributes.changes import ENOUGH, WarpValidShare
 from inpaintbench.curation.nearer import ZOOM
 from inpaintbench.curation.sources.base import located
 from inpaintbench.curation.sources.edit_clips import EDITS, MASK_TASKS, OBJECT_MASK
+from inpaintbench.curation.sources.edit_prompts import task_fault, wants_mask
 from inpaintbench.deviations import Deviation
 from inpaintbench.errors import InputError
 from inpaintbench.executors.base import Executor, Rejection
@@ -93,8 +93,8 @@ class EditingRecipe(BaseModel):
     @classmethod
     def _known_tasks(cls, tasks: tuple[str, ...]) -> tuple[str, ...]:
         for task in tasks:
-            if task not in EDIT_TASKS:
-                raise ValueError(unknown_name("task", task, list(EDIT_TASKS)))
+            if fault := task_fault(task):
+                raise ValueError(fault)
         return tasks
 
     @model_validator(mode="after")
@@ -123,8 +123,13 @@ class _Edit:
     clip: Clip
     task: str
     source_prompt: str | None
-    target_prompt: str
+    target_prompt: str | None
     object: int | None
+    instruction: str | None = None
+
+    def wants_mask(self, recipe: EditingRecipe) -> bool:
+        """Whether its item carries the mask of an object."""
+        return wants_mask(self.task, self.object, recipe.mask_tasks)
 
 
 def curate(recipe: EditingRecipe, sources: Sequence[SourceSpec], executor: Executor, workspace: Workspace) -> None:
@@ -153,7 +158,7 @@ def label(recipe: EditingRecipe, executor: Executor, workspace: Workspace) -> No
     wanted = {
         (edit.clip.clip_id, edit.object): fitting.Wanted(edit.clip, str(source.parts[OBJECT_MASK]), edit.object, source.uri)
         for edit in _edits(workspace, clips)
-        if edit.task in recipe.mask_tasks and OBJECT_MASK in (source := parts[edit.clip.source_id]).parts
+        if edit.wants_mask(recipe) and OBJECT_MASK in (source := parts[edit.clip.source_id]).parts
     }
     fitting.fit_masks(executor, list(wanted.values()), normalizer=recipe.normalizer)
     nearer_ones = _from_nearer(recipe, executor, workspace, list(wanted.values())) if recipe.paired else []
@@ -219,7 +224,7 @@ def corrupt(recipe: EditingRecipe, executor: Executor, workspace: Workspace) -> 
     made, refused = [], []
     for edit in _edits(workspace, clips):
         mask = masks.get((edit.clip.clip_id, fitting.mask_name(edit.object)))
-        if edit.task not in recipe.mask_tasks:
+        if not edit.wants_mask(recipe):
             mask = None
         elif mask is None:
             reason = f"has no object mask, which {edit.task} needs"
@@ -242,7 +247,9 @@ def corrupt(recipe: EditingRecipe, executor: Executor, workspace: Workspace) -> 
         for name, row in {row.corruption_id: row for row in made}.items()
     }
     tasks = {items[row.corruption_id].item_id: (str(row.parameters["task"]),) for row in made}
-    parts, left_out = slices.by_value(tasks, "task", name="task", wanted=EDIT_TASKS)
+    own = [task for task in dict.fromkeys(task for (task,) in tasks.values()) if task not in EDIT_TASKS]
+    published = EDIT_TASKS if any(task in EDIT_TASKS for (task,) in tasks.values()) or not own else ()
+    parts, left_out = slices.by_value(tasks, "task", name="task", wanted=(*published, *sorted(own)))
     parts += levels.write(workspace, AXIS, groups, list(items.values()))
     stages.write_items(
         workspace, list(items.values()), [slices.everything(list(tasks)), *parts], left_out,
@@ -282,6 +289,8 @@ def _corruption(
 ) -> Corruption:
     clip, (blob, digest) = edit.clip, mask or (None, None)
     asked: dict[str, Any] = {"task": edit.task, "source_prompt": source_prompt, "target_prompt": edit.target_prompt}
+    if edit.instruction is not None:
+        asked["instruction"] = edit.instruction
     if blob and edit.object is not None:
         asked["object"] = edit.object
     if of_clip is not None:
@@ -329,7 +338,7 @@ def warnings(rows: Sequence[Plain]) -> list[str]:
     notes, as_filmed = [], [row for row in rows if row["attributes"].get(f"{LEVEL_OF}{AXIS.name}") != LARGE]
     for task in dict.fromkeys(row["task"] for row in rows):
         clips = len({row["clip_id"] for row in as_filmed if row["task"] == task})
-        if clips < FEWEST_CLIPS:
+        if task in EDIT_TASKS and clips < FEWEST_CLIPS:
             notes.append(
                 f"{task} has {_counted(clips, 'clip')}, fewer than the {FEWEST_CLIPS} of the paper: its means will be unsure"
             )
@@ -343,6 +352,12 @@ def warnings(rows: Sequence[Plain]) -> list[str]:
         notes.append(
             f"nobody says what the clip shows for {unsaid} of {_counted(len(rows), 'item')}, which success_rate needs: add"
             f" source_prompt to the prompts, import answers to {QUESTION!r}, or name a captioner"
+        )
+    bare = sum(row.get("target_prompt") is None and row.get("instruction") is not None for row in rows)
+    if bare:
+        notes.append(
+            f"{bare} of {_counted(len(rows), 'item')} have an instruction alone, where clip_similarity and success_rate have"
+            " no value: add target_prompt to the prompts"
         )
     return notes
 

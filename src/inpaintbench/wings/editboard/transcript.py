@@ -77,7 +77,7 @@ class Transcript:
     fingerprint: str
     models: tuple[str, ...]
     tasks: tuple[str, ...]
-    """Tasks that have edits, in the order of ``EDIT_TASKS``, ``UNSAID`` last."""
+    """Tasks that have edits, in the order of ``EDIT_TASKS``, others behind them, ``UNSAID`` last."""
     metrics: tuple[str, ...]
     """Metrics in the order of the protocol."""
     cells: Mapping[tuple[str, str, str], Cell]
@@ -144,7 +144,8 @@ def transcript_of(
     rows = sorted(scores, key=lambda row: (row.method, row.item_id, row.metric))
     models = tuple(sorted(dict.fromkeys(row.method for row in rows), key=lambda model: model in references))
     found = {(row.method, row.item_id): told[row.method, row.item_id].task or UNSAID for row in rows}
-    tasks = tuple(task for task in (*EDIT_TASKS, UNSAID) if task in found.values())
+    own = sorted(set(found.values()) - {*EDIT_TASKS, UNSAID})
+    tasks = tuple(task for task in (*EDIT_TASKS, *own, UNSAID) if task in found.values())
     metrics = tuple(name for name in protocol.metrics if any(row.metric == name for row in rows))
     grouped: dict[tuple[str, str, str], list[Score]] = {}
     for row in rows:
