@@ -64,3 +64,18 @@ def shaken(build: Callable[[], Any], *, seed: int = 1) -> Any:
         for parameter in module.parameters():
             parameter += 0.1 * torch.randn(parameter.shape)
     return module.eval()
+
+
+def by_formula(module: Any) -> Any:
+    """The same module with parameters that can be written down: what released code made of them was pinned once.
+
+    The parameter number ``i``, counted by names in order, has ``0.1 sin(0.01 k^2 + 0.3 k + i)`` at its place ``k``, and 1 more
+    where it is the factor of a norm or of a scale.
+    """
+    torch = pytest.importorskip("torch")
+    with torch.no_grad():
+        for index, (name, parameter) in enumerate(sorted(module.named_parameters())):
+            k = np.arange(parameter.numel(), dtype=np.float64)
+            values = 0.1 * np.sin(0.01 * k * k + 0.3 * k + index) + (parameter.ndim == 1 and name.endswith(("weight", "gamma")))
+            parameter.copy_(torch.from_numpy(values).reshape(parameter.shape))
+    return module.eval()

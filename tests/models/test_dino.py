@@ -122,3 +122,24 @@ def test_without_weights_it_says_how_to_get_them(tmp_path: Path, monkeypatch: py
     monkeypatch.setenv("INPAINTBENCH_CACHE", str(tmp_path))
     with pytest.raises(NotMeasurable, match="weights missing: run `inpaintbench models fetch dino-vit-b-16`"):
         dino(CPU)
+
+
+def test_the_giant_has_the_published_parameters() -> None:
+    from inpaintbench.models.dino import _GIANT
+    from inpaintbench.models.dino_layers import Dino
+
+    with torch.device("meta"):
+        state = Dino(**_GIANT).state_dict()  # type: ignore[arg-type]
+    parts = {"norm1", "attn.qkv", "attn.proj", "norm2", "mlp.w12", "mlp.w3"}
+    blocks = {f"{layer}.{part}" for layer in parts for part in ("weight", "bias")} | {"ls1.gamma", "ls2.gamma"}
+    names = {"cls_token", "pos_embed", "patch_embed.proj.weight", "patch_embed.proj.bias", "norm.weight", "norm.bias"}
+    assert set(state) == names | {f"blocks.{index}.{part}" for index, part in product(range(40), blocks)}
+    assert sum(value.numel() for value in state.values()) == 1_136_480_768 - 1536  # less the mask's token
+    shapes = {"pos_embed": (1, 1370, 1536), "blocks.39.mlp.w12.weight": (8192, 1536), "blocks.0.mlp.w3.weight": (1536, 4096)}
+    assert {name: tuple(state[name].shape) for name in shapes} == shapes
+
+
+def test_the_giants_file_is_read_without_the_token_of_its_training() -> None:
+    from inpaintbench.models.dino import _without_mask_token
+
+    assert set(_without_mask_token({"mask_token": 0, "cls_token": 1})) == {"cls_token"}

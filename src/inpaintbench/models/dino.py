@@ -1,8 +1,9 @@
-"""DINO ViT-B/16 and ViT-B/8: vision transformers trained by self-supervision, whose embeddings of one subject agree across views.
+"""DINO and DINOv2: vision transformers trained by self-supervision, whose embeddings of one subject agree across views.
 
 Caron et al., "Emerging Properties in Self-Supervised Vision Transformers", ICCV 2021; the parameters are the authors'
 ``dino_vitbase16_pretrain.pth`` and ``dino_vitbase8_pretrain.pth`` (Apache-2.0). Nobody whom we found states a hash of the latter,
-so users bring it. Resizing pictures is left to the caller.
+so users bring it. DINOv2's giant (Oquab et al., TMLR 2024) is the authors' ``dinov2_vitg14_pretrain.pth`` (Apache-2.0), without
+registers, 1.1 billion parameters. Resizing pictures is left to the caller.
 
 DreamSim's network of one branch (Fu et al., NeurIPS 2023; MIT, code and parameters) is the former with adapters that were trained
 on people's judgements of similarity, those of the release ``dreamsim_dino_vitb16_checkpoint.zip``: for the queries, keys and
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from inpaintbench.models.dino_layers import Dino
 import json
 import re
+from collections.abc import Mapping
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -67,6 +69,36 @@ def fine_dino(compute: Compute) -> Dino:
     """``dino`` with patches of 8 pixels, from the file that the user brought; raises as ``dino``."""
     module: Dino = torch_networks.network(_ADDRESS, compute, brought=FINE, patch_pixels=8, grid=28)
     return module
+
+
+# Entry of `weights.toml`, and side of the network's patches.
+GIANT, GIANT_PATCH_PIXELS = "dinov2-giant", 14
+# Dimension of its tokens.
+GIANT_LENGTH = 1536
+_GIANT: Mapping[str, Any] = {
+    "width": GIANT_LENGTH, "layers": 40, "heads": 24, "patch_pixels": GIANT_PATCH_PIXELS, "grid": 37, "scaled": True,
+}  # fmt: skip
+    "width": GIANT_LENGTH,
+    "layers": 40,
+    "heads": 24,
+    "patch_pixels": GIANT_PATCH_PIXELS,
+    "grid": 37,
+    "scaled": True,
+}
+
+
+def giant_dino(compute: Compute) -> Dino:
+    """Load DINOv2's giant: ``patch_tokens`` of ``float32[N, 3, H, W]`` RGB, normalised as for DINO, are what is looked at.
+
+    It takes 4.5 GB of memory, and twice as much while it is read. Raises as ``dino``.
+    """
+    module: Dino = torch_networks.network(_ADDRESS, compute, weights_name=GIANT, translate=_without_mask_token, **_GIANT)
+    return module
+
+
+def _without_mask_token(state: torch_networks.State) -> torch_networks.State:
+    """What stands for patches that are hidden in training alone is left out."""
+    return {name: value for name, value in state.items() if name != "mask_token"}
 
 
 _SETTINGS, _MATRICES = "adapter_config.json", "adapter_model.safetensors|adapter_model.bin"

@@ -1,4 +1,4 @@
-"""Layers of DINO's vision transformer, named as in its published state dict; see ``dino``.
+"""Layers of DINO's and DINOv2's vision transformers, named as in their published state dicts; see ``dino``.
 
 This module imports PyTorch; others import it lazily.
 """
@@ -60,6 +60,49 @@ class Block(nn.Module):
         return out
 
 
+class GatedMlp(nn.Module):
+    """Two linear layers of the input, the first through a SiLU, multiplied, and a third one: SwiGLU."""
+
+    def __init__(self, width: int, hidden: int) -> None:
+        super().__init__()
+        self.w12 = nn.Linear(width, 2 * hidden)
+        self.w3 = nn.Linear(hidden, width)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """``float32[N, L, width]`` -> the same."""
+        gate, value = self.w12(x).chunk(2, dim=-1)
+        out: Tensor = self.w3(functional.silu(gate) * value)
+        return out
+
+
+class Scale(nn.Module):
+    """A learned factor for each channel."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.gamma = nn.Parameter(torch.ones(width))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """``float32[N, L, width]`` -> the same."""
+        return x * self.gamma
+
+
+class ScaledBlock(Block):
+    """DINOv2's block: a gated MLP, and what is added to the tokens is scaled channel by channel."""
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__(width, heads)
+        # Two thirds of four times the width, up to the next multiple of 8.
+        self.mlp = GatedMlp(width, (8 * width // 3 + 7) // 8 * 8)  # type: ignore[assignment]
+        self.ls1, self.ls2 = Scale(width), Scale(width)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """``float32[N, L, width]`` -> the same."""
+        x = x + self.ls1(self.attn(self.norm1(x)))
+        out: Tensor = x + self.ls2(self.mlp(self.norm2(x)))
+        return out
+
+
 class Dino(nn.Module):
     """Vision transformer.
 
@@ -68,16 +111,20 @@ class Dino(nn.Module):
         layers: number of blocks.
         heads: of each block's attention.
         patch_pixels: side of a patch.
-        grid: patches along a side of the training's pictures, of 224 pixels.
+        grid: patches along a side of the pictures that the positions were learned for.
+        scaled: blocks are those of DINOv2's giant, and positions are brought to another grid without DINO's offset, as the
+            package ``transformers`` does.
     """
 
-    def __init__(self, *, width: int = 768, layers: int = 12, heads: int = 12, patch_pixels: int = 16, grid: int = 14) -> None:
+    def __init__(
+        self, *, width: int = 768, layers: int = 12, heads: int = 12, patch_pixels: int = 16, grid: int = 14, scaled: bool = False
+    ) -> None:
         super().__init__()
-        self.grid = grid
+        self.grid, self.scaled = grid, scaled
         self.cls_token = nn.Parameter(torch.empty(1, 1, width))
         self.pos_embed = nn.Parameter(torch.empty(1, 1 + grid**2, width))
         self.patch_embed = nn.ModuleDict({"proj": nn.Conv2d(3, width, patch_pixels, patch_pixels)})
-        self.blocks = nn.ModuleList([Block(width, heads) for _ in range(layers)])
+        self.blocks = nn.ModuleList([(ScaledBlock if scaled else Block)(width, heads) for _ in range(layers)])
         self.norm = nn.LayerNorm(width, eps=EPSILON)
         for parameter in (self.cls_token, self.pos_embed):
             nn.init.trunc_normal_(parameter, std=0.02)
@@ -122,6 +169,9 @@ class Dino(nn.Module):
         if rows == columns == self.grid:
             return self.pos_embed
         learned = self.pos_embed[:, 1:].reshape(1, self.grid, self.grid, -1).permute(0, 3, 1, 2)
-        scales = ((rows + OFFSET) / self.grid, (columns + OFFSET) / self.grid)
-        scaled = functional.interpolate(learned.float(), scale_factor=scales, mode="bicubic")
+        if self.scaled:
+            scaled = functional.interpolate(learned.float(), size=(rows, columns), mode="bicubic")
+        else:
+            scales = ((rows + OFFSET) / self.grid, (columns + OFFSET) / self.grid)
+            scaled = functional.interpolate(learned.float(), scale_factor=scales, mode="bicubic")
         return torch.cat([self.pos_embed[:, :1], scaled.permute(0, 2, 3, 1).flatten(1, 2)], dim=1)

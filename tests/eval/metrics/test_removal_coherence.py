@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tiny_networks import by_formula
 
 from inpaintbench.compute import Compute, Shared
 from inpaintbench.errors import NotMeasurable
@@ -17,8 +18,8 @@ SHAPE = (240, 432)
 RULES = ("as-published", "corrected")
 
 
-def built(leaf: type[Any], rule: str) -> Any:
-    return leaf(rule=rule, backbone="dino-vit-b-16", regions=("frame",), band_radius_pixels=8)
+def built(leaf: type[Any], rule: str, backbone: str = "dino-vit-b-16") -> Any:
+    return leaf(rule=rule, backbone=backbone, regions=("frame",), band_radius_pixels=8)
 
 
 def vectors(count: int, a: float, b: float) -> np.ndarray:
@@ -114,6 +115,38 @@ def test_known_values_by_the_network_that_can_be_written_down(rule: str) -> None
     assert spatial.of_frame(elsewhere, MASK, stub, patch_pixels=14) == spatial.of_frame(frame, MASK, stub, patch_pixels=14)
 
 
+TWO_PIECES = box(150, 170, 80, 100) | box(300, 350, 100, 140)
+
+
+@pytest.mark.parametrize(
+    ("mask", "spatial", "temporal"),
+    [
+        (MASK, 0.292113690, 0.250873260),
+        (box(10, 399, 20, 219), 0.454015579, 0.0904910041),
+        (TWO_PIECES, 0.285663395, 0.533410537),
+    ],
+)
+def test_what_the_released_code_gives_with_a_small_dinov2(mask: np.ndarray, spatial: float, temporal: float) -> None:
+    """PROVE at 7ca299a with transformers' Dinov2Model of the same parameters; its kernel was given double precision."""
+    torch = pytest.importorskip("torch")
+    from inpaintbench.eval.passes.frame_vectors import normalised
+    from inpaintbench.models.dino_layers import Dino
+
+    module = by_formula(Dino(width=24, layers=2, heads=3, patch_pixels=14, grid=37, scaled=True))
+
+    def network(picture: np.ndarray) -> np.ndarray:
+        levels = torch.from_numpy(picture.copy()).permute(2, 0, 1)[None] / 255
+        with torch.inference_mode():
+            return np.asarray(module.patch_tokens(normalised(levels, MEAN, DEVIATION))[0].double())
+
+    one, other = image(0), image(1)
+    found = built(RcS, "as-published", "dinov2-giant").of_frame(one, mask, network)
+    assert found == pytest.approx(spatial, rel=1e-4)
+    moved = np.stack([mask, np.roll(mask, 7, axis=1)])
+    found = built(RcT, "as-published", "dinov2-giant").of_pair(np.stack([one, other]), moved, network)
+    assert found == pytest.approx(temporal, rel=1e-4)
+
+
 def test_only_the_corrected_square_sees_the_right_of_a_wide_object() -> None:
     wide = box(10, 399, 20, 219)
     spoilt = image(0)
@@ -171,5 +204,7 @@ def test_tokens_are_those_behind_the_class_token() -> None:
 def test_without_weights_there_is_a_reason(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     pytest.importorskip("torch")
     monkeypatch.setenv("INPAINTBENCH_WEIGHTS", str(tmp_path))
-    with pytest.raises(NotMeasurable, match="dino"):
+    with pytest.raises(NotMeasurable, match="dino-vit-b-16"):
         built(RcS, "corrected").measure(view_of(image(0)[None], MASK[None]))
+    with pytest.raises(NotMeasurable, match="dinov2-giant"):
+        built(RcS, "as-published", "dinov2-giant").measure(view_of(image(0)[None], MASK[None]))

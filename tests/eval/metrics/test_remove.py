@@ -9,14 +9,16 @@ import brought
 import numpy as np
 import pytest
 from PIL import Image
+from tiny_networks import by_formula
 
+from inpaintbench.compute import Compute, Shared
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.brought import Remove, likeness
 from inpaintbench.view import ItemView
 
 
-def built(rule: str = "corrected", *, crop: bool = False) -> Remove:
-    return Remove(rule=rule, crop=crop, regions=("frame",), band_radius_pixels=8)  # type: ignore[arg-type]
+def built(rule: str = "corrected", *, crop: bool = False, encoder: str = "program") -> Remove:
+    return Remove(rule=rule, crop=crop, encoder=encoder, regions=("frame",), band_radius_pixels=8)  # type: ignore[arg-type]
 
 
 def test_given_map() -> None:
@@ -73,6 +75,42 @@ def test_crops(box: tuple[int, int, int, int]) -> None:
     mended = built(crop=True).given(frame, mask)
     assert mended.picture.shape[0] == mended.picture.shape[1] == max(box[1] - box[0], box[3] - box[2]) + 33
     assert mended.inside.any()
+
+
+@pytest.mark.parametrize(
+    ("moved", "crop", "expected"),
+    [(0, False, 0.917803764), (0, True, -0.427403778), (-140, False, 0.861550331), (-140, True, 0.665627956)],
+)
+def test_what_the_released_code_gives_with_a_small_encoder(
+    moved: int, crop: bool, expected: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ReMOVE at b297426, its ImageEncoderViT of the same parameters, for pictures and masks in PNG files."""
+    pytest.importorskip("torch")
+    from inpaintbench.models.sam_layers import SamEncoder
+
+    encoder = by_formula(SamEncoder(width=16, layers=2, heads=2, whole=(1,), channels=256))
+    monkeypatch.setattr("inpaintbench.models.sam.sam_encoder", lambda compute: encoder)
+    y, x = np.mgrid[:240, :432]
+    t = 3 if moved else 0
+    red = np.rint(127.5 + 100 * np.sin(2 * np.pi * (x + 3 * t) / 48))
+    green = np.rint(127.5 + 100 * np.cos(2 * np.pi * (y - 2 * t) / 37))
+    frame = np.stack([red, green, (x + y + 5 * t) % 256], axis=-1).astype(np.uint8)
+    mask = np.zeros((240, 432), np.bool_)
+    mask[80:160, 150 + moved : 270 + moved] = True
+    metric = built("as-published", crop=crop, encoder="sam-vit-h")
+    view = ItemView.of_arrays(composite=frame[None], hole=mask[None], shared=Shared(compute=Compute(device="cpu")))
+    assert metric.measure(view.declaring("remove", metric.parts))["frame"].value == pytest.approx(expected, rel=1e-4)
+
+
+def test_the_encoder_decides_what_is_needed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert Remove.weights_of({"encoder": "sam-vit-h"}) == ("sam-vit-h",)
+    assert Remove.weights_of({"encoder": "program"}) == ()
+    pytest.importorskip("torch")
+    monkeypatch.setenv("INPAINTBENCH_WEIGHTS", str(tmp_path))
+    mask = np.zeros((1, 32, 32), np.bool_)
+    mask[:, 8:20, 8:20] = True
+    with pytest.raises(NotMeasurable, match="models fetch sam-vit-h"):
+        built(encoder="sam-vit-h").measure(ItemView.of_arrays(composite=np.zeros((1, 32, 32, 3), np.uint8), hole=mask))
 
 
 def test_a_program_gives_the_maps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

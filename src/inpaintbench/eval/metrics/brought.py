@@ -1,9 +1,10 @@
-"""Metrics of filled holes and clips whose networks the user brings: as programs, PAR's as a file."""
+"""Metrics of filled holes and clips whose networks the user brings: as programs, PAR's as a file, ReMOVE's if they like."""
 
 from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -18,7 +19,8 @@ from inpaintbench.errors import NotMeasurable, Unavailable
 from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric, Where, mean_over_clip
 from inpaintbench.eval.passes.brought_programs import BroughtProgram
 from inpaintbench.eval.passes.frame_vectors import normalised
-from inpaintbench.models import torch_networks
+from inpaintbench.models import sam, torch_networks
+from inpaintbench.models.sam import CHANNELS, SAM, SIDE_PIXELS, TOKEN_PIXELS, TOKENS
 from inpaintbench.models.weights import Brought
 from inpaintbench.view import ItemView
 
@@ -129,8 +131,7 @@ def fused(technical: float, aesthetic: float) -> float:
 Rule = Literal["as-published", "corrected"]
 Picture = npt.NDArray[np.uint8]
 Mask = npt.NDArray[np.bool_]
-# Tokens along a side of SAM's map, channels of one, pixels of the longer side that it resizes to, and of a token.
-TOKENS, CHANNELS, SIDE_PIXELS, TOKEN_PIXELS = 64, 256, 1024, 16
+Encoder = Literal["program", "sam-vit-h"]
 MARGIN_PIXELS = 16
 # Maps of so many frames are held at once, 4 MiB each.
 _FRAMES_AT_ONCE = 32
@@ -150,27 +151,27 @@ class Given(NamedTuple):
 class Remove(SingleRegionMetric):
     """Cosine of the mean features of SAM inside and outside the hole, averaged over frames, in -1..1; higher is better.
 
-    ReMOVE (Chandrasekar et al., CVPR workshops 2024; code MIT). No truth is needed; blur is rewarded. The encoder, ViT-H of SAM
-    (Apache-2.0, 2.4 GB), comes from the user: ``INPAINTBENCH_REMOVE`` is a command that writes ``array.npy``,
-    ``float32[T, 256, 64, 64]``, for the crops of frames (docs/metrics.md). Frames without mask or background are left out and
-    counted.
+    ReMOVE (Chandrasekar et al., CVPR workshops 2024; code MIT). No truth is needed; blur is rewarded. The encoder is ViT-H of SAM
+    (Apache-2.0, 2.6 GB). Frames without mask or background are left out and counted.
 
     Args:
         rule: ``"as-published"``: masks are stretched to 64x64 by Pillow's bicubic filter and count where they are whole, though
             SAM pads frames to a square; a square crop near the border is cut off. ``"corrected"``: a token counts that half
             lies in the mask, at its place; a crop is filled up with the nearest pixels.
         crop: look at a square around the mask with 16 px of margin; published both ways.
+        encoder: ``"sam-vit-h"``, the network of this program, or ``"program"``, one of the user's: ``INPAINTBENCH_REMOVE`` is a
+            command that writes ``array.npy``, ``float32[T, 256, 64, 64]``, for the crops of frames (docs/metrics.md).
     """
 
     name = "remove"
     version = "1"
     label = "ReMOVE"
     follows = "ReMOVE (MIT)"
-    brings = "a program with the image encoder of SAM ViT-H (Apache-2.0), `INPAINTBENCH_REMOVE`"
+    brings = "where a protocol says so a program with the image encoder of SAM ViT-H (Apache-2.0), `INPAINTBENCH_REMOVE`"
     brought = BroughtProgram(
         "INPAINTBENCH_REMOVE",
         f"writes the maps that SAM's image encoder gives of frames, {CHANNELS} channels of {TOKENS}x{TOKENS}",
-        "SAM's encoder (Apache-2.0) is not part of this program",
+        "this protocol leaves SAM's encoder (Apache-2.0) to a program",
     )
     diagnostic = "it knows no truth, and a flat or blurred fill resembles much of what surrounds it"
     higher_is_better = True
@@ -178,24 +179,35 @@ class Remove(SingleRegionMetric):
     bounds = (-1.0, 1.0)
     needs = ("composite", "hole")
 
-    def __init__(self, *, rule: Rule, crop: bool, **where: Unpack[Where]) -> None:
+    def __init__(self, *, rule: Rule, crop: bool, encoder: Encoder, **where: Unpack[Where]) -> None:
         super().__init__(**where)
         known_name("rule", rule, get_args(Rule))
         self.rule: Rule = rule
         self.crop = crop
+        self.encoder = known_name("encoder", encoder, get_args(Encoder))
+
+    @classmethod
+    def weights_of(cls, constants: Mapping[str, Any]) -> tuple[str, ...]:
+        """SAM's, unless a program of the user's has them."""
+        return (SAM,) if constants["encoder"] == SAM else ()
 
     def measurement(self, view: ItemView) -> Measurement:
         """The mean over frames that have a mask and a background.
 
         Raises:
-            NotMeasurable: there is no program, or it fails.
+            NotMeasurable: the weights are not there; or there is no program, or it fails.
+            MissingExtraError: PyTorch is not installed.
         """
         every = [self.given(frame, mask) for frame, mask in zip(view.composite, view.hole, strict=True) if mask.any()]
         kept = [one for one in every if one.inside.any() and one.outside.any()]
         values: list[float] = []
         for some in (kept[begin : begin + _FRAMES_AT_ONCE] for begin in range(0, len(kept), _FRAMES_AT_ONCE)):
-            shape = (len(some), CHANNELS, TOKENS, TOKENS)
-            maps = self.brought.array(shape, [one.picture for one in some], fps=view.fps, item_id=view.item_id)
+            pictures = [one.picture for one in some]
+            if self.encoder == SAM:
+                maps = [sam.maps(picture, view.shared.compute) for picture in pictures]
+            else:
+                shape = (len(some), CHANNELS, TOKENS, TOKENS)
+                maps = list(self.brought.array(shape, pictures, fps=view.fps, item_id=view.item_id))
             values += [likeness(features, one.inside, one.outside) for features, one in zip(maps, some, strict=True)]
         found = mean_over_clip(values, parts="frames", missing="no frame has both a hole and background around it")
         if len(values) == view.frames:
@@ -241,7 +253,7 @@ def likeness(features: npt.NDArray[np.float32], inside: Mask, outside: Mask) -> 
 def _tokens(mask: Mask) -> tuple[Mask, Mask]:
     """Tokens half of which lies in a mask, and tokens that lie in the picture; SAM brings its longer side to 1024 pixels."""
     scale = SIDE_PIXELS / max(mask.shape)
-    height, width = (int(length * scale + 0.5) for length in mask.shape)
+    height, width = sam.scaled_size(*mask.shape)
     rows, columns = ((np.arange(count) + 0.5) / scale for count in (height, width))
     large = mask[np.minimum(rows.astype(int), mask.shape[0] - 1)][:, np.minimum(columns.astype(int), mask.shape[1] - 1)]
     padded, real = (np.zeros((SIDE_PIXELS, SIDE_PIXELS)) for _ in range(2))

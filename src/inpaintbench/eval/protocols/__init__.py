@@ -40,6 +40,7 @@ PROTOCOLS: Catalogue[Protocol] = Catalogue(
         "removal/pasted": "inpaintbench.eval.protocols.removal:PASTED",
         "removal/unpaired": "inpaintbench.eval.protocols.removal:UNPAIRED",
         "removal/as-published": "inpaintbench.eval.protocols.removal:AS_PUBLISHED",
+        "prove/as-published": "inpaintbench.eval.protocols.named:PROVE",
     },
 )
 

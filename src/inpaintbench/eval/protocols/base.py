@@ -27,6 +27,7 @@ _LATER_CONSTANTS: Mapping[str, Constant] = {
     "ceiling_decibels": None,
     "least_cosine": 0.0,
     "missing_joints": "leave_out",
+    "encoder": "program",
 }
 # Fields that change no score.
 _OF_RANKS = ("primary", "ranked_against", "mean_places")

@@ -62,7 +62,7 @@ BROUGHT_AS_PUBLISHED = Protocol(
     primary=("remove", "frame"),
     composite=False,
     metrics={
-        "remove": {"rule": "as-published", "crop": True},
+        "remove": {"rule": "as-published", "crop": True, "encoder": "program"},
         "cfd": {},
         "dover": {},
         "jedi": {"estimate": "biased"},
@@ -87,7 +87,7 @@ BROUGHT_CORRECTED = Protocol(
     primary=("remove", "frame"),
     composite=False,
     metrics={
-        "remove": {"rule": "corrected", "crop": True},
+        "remove": {"rule": "corrected", "crop": True, "encoder": "program"},
         "cfd": {},
         "dover": {},
         "jedi": {"estimate": "unbiased"},
