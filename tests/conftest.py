@@ -14,6 +14,7 @@ import abrupt_end  # noqa: F401 - first of all
 import cv2
 import pictures_recipe
 import pytest
+import whole_frames
 from footage import build_command, write_labels, write_sources
 from hypothesis import settings
 from lanes import default_signals, hold_to_fast
@@ -122,6 +123,12 @@ def executor(workspace: Workspace) -> LocalExecutor:
 def pictures_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
     """The small recipe of ``pictures_recipe`` is found by its name."""
     pictures_recipe.is_known(monkeypatch)
+
+
+@pytest.fixture
+def whole_frames_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The protocols of ``whole_frames`` are found by their names."""
+    whole_frames.are_known(monkeypatch)
 
 
 @pytest.fixture(scope="session")

@@ -131,7 +131,7 @@ def test_scores_come_from_a_dataset_alone_and_a_failed_item_hides_no_other(datas
 
 
 @pytest.fixture
-def pictures(tmp_path: Path) -> Path:
+def pictures(tmp_path: Path, whole_frames_are_known: None) -> Path:
     """A frozen dataset of eight pictures that are degraded everywhere."""
     folder, rows = tmp_path / "pictures", []
     folder.mkdir()
@@ -145,7 +145,7 @@ def pictures(tmp_path: Path) -> Path:
         })  # fmt: skip
     slices = [{"name": "all", "rule": "every item", "item_ids": [row["item_id"] for row in rows]}]
     manifest = {
-        "name": "pictures", "recipe": {"recipe": "fingerprint"}, "items": rows, "slices": slices, "left_out": {}, "files": {},
+        "name": "pictures", "recipe": {"recipe": "of somebody"}, "items": rows, "slices": slices, "left_out": {}, "files": {},
         "versions": {}, "format_version": 3,
     }  # fmt: skip
     write_fields(folder, manifest)
@@ -171,9 +171,7 @@ def test_old_scores_are_not_reported_for_new_predictions(pictures: Path, tmp_pat
     assert "  1 file or folder has the name of no item, such as 'photograph.png'; items are called like 'picture-" in first.stdout
     for protocol in ("as-published", "corrected"):
         assert (
-            invoke(
-                "eval", "run", "--for=scores", pictures, *place, "--protocol", f"fingerprint/{protocol}", "--workers", "0"
-            ).exit_code
+            invoke("eval", "run", "--for=scores", pictures, *place, "--protocol", f"whole/{protocol}", "--workers", "0").exit_code
             == 0
         )
     for number in range(8):
@@ -183,14 +181,14 @@ def test_old_scores_are_not_reported_for_new_predictions(pictures: Path, tmp_pat
     assert " more" not in again.stdout
     assert invoke("eval", "run", "--for=scores", pictures, *place, "--workers", "0").exit_code == 0
     assert invoke("eval", "report", pictures, *place).exit_code == 0
-    refused = invoke("eval", "report", pictures, *place, "--protocol", "fingerprint/as-published")
-    command = f"inpaintbench eval run --for scores {pictures} --run {tmp_path / 'run'} --protocol fingerprint/as-published"
+    refused = invoke("eval", "report", pictures, *place, "--protocol", "whole/as-published")
+    command = f"inpaintbench eval run --for scores {pictures} --run {tmp_path / 'run'} --protocol whole/as-published"
     assert isinstance(refused.exception, InputError)
     assert str(refused.exception) == (
-        f"the scores of 'mine' under 'fingerprint/as-published' are older than its predictions; run `{command}` again"
+        f"the scores of 'mine' under 'whole/as-published' are older than its predictions; run `{command}` again"
     )
     assert invoke(*command.split()[1:], "--workers", "0").exit_code == 0
-    assert invoke("eval", "report", pictures, *place, "--protocol", "fingerprint/as-published").exit_code == 0
+    assert invoke("eval", "report", pictures, *place, "--protocol", "whole/as-published").exit_code == 0
     for digest in (tmp_path / "run" / "tables" / "scores").glob("*.sha256"):  # as scored before there were any
         digest.unlink()
     write_picture(mine / "picture-0.PNG", level=5)
@@ -203,7 +201,7 @@ def test_a_protocol_that_measures_holes_is_refused_where_there_are_none(pictures
     assert invoke("eval", "run", "--for=predictions", pictures, *place, "--method", "blank").exit_code == 0
     refused = invoke("eval", "run", "--for=scores", pictures, *place, "--protocol", "devil/corrected")
     assert isinstance(refused.exception, InputError)
-    assert str(refused.exception).endswith("have none; use 'fingerprint/corrected'")
+    assert str(refused.exception).endswith("have none; use 'whole/corrected'")
 
 
 def test_the_help_of_saved_predictions_names_every_ending() -> None:

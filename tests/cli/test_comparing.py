@@ -18,15 +18,15 @@ import typer
 from click.testing import Result
 from old_format import write_one_file
 from tests.eval.report.diagnosed import decibels_of, paired_dataset
-from tests.eval.report.hand_made import STRICT, dataset
+from tests.eval.report.hand_made import dataset
 from typer.testing import CliRunner
+from whole_frames import AS_PUBLISHED as STRICT
 
 from inpaintbench import frozen
 from inpaintbench.cli import reporting as comparing
 from inpaintbench.cli.options import expanded
 from inpaintbench.cli.reporting import MOST_ROWS, compare_command, telling
 from inpaintbench.errors import InputError, UnknownNameError
-from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.protocols.published import LEGACY as BY_FRAMES
 from inpaintbench.eval.report.two_methods import Difference
@@ -220,10 +220,9 @@ def test_two_runs_and_items_that_one_was_not_run_on(tmp_path: Path, root: Path) 
     assert rows["lpips", "all items"]["b"].startswith("mine (")
 
 
-def test_an_item_that_was_not_run_never_counts_as_the_worst(tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("whole_frames_are_known")
+def test_an_item_that_was_not_run_never_counts_as_the_worst(tmp_path: Path, root: Path) -> None:
     """That protocol scores what is missing; a method that was run on one slice must not lose all others by it."""
-    of_this_test = {STRICT.name: "tests.eval.report.hand_made:STRICT"}
-    monkeypatch.setattr(PROTOCOLS, "_addresses", PROTOCOLS.addresses() | of_this_test)
     workspace = Workspace(tmp_path / "run")
     (workspace.path / "dataset.sha256").write_text(file_sha256(root / frozen.MANIFEST))
     metric = "psnr"

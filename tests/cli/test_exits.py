@@ -30,7 +30,7 @@ USES = {
     "a folder that is not there": (("export", "freeze", "nowhere"), 1),
     "a file that is not there": (("curation", "label", "nowhere", "labels.csv"), 1),
     "no sources": (("build", "devil", "--sources", "nowhere", "--out", "w"), 1),
-    "no run folder": (("eval", "run", "--for=edits", "--manifest", "none.csv", "--out", "r"), 1),
+    "no dataset": (("eval", "run", "--for=scores", "nowhere", "--run", "r"), 1),
     "a log that cannot be written": (("--log", "no/such/folder/log.jsonl", "masks", "presets"), 1),
 }
 

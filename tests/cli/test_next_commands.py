@@ -15,16 +15,14 @@ from inpaintbench.cli.build.running import Build
 # They print, draw or change what is there, and nothing in particular follows.
 NOTHING_FOLLOWS = {
     "doctor", "view", "leaf check", "models list", "models fetch", "models verify", "models import",
-    "curation answers", "curation why", "curation funnel", "curation recheck", "curation attribution", "curation rejected",
+    "curation answers", "curation why", "curation funnel", "curation rejected",
     "masks render", "masks presets", "masks preview", "export convert", "export diff",
     "annotate demo", "annotate studies", "annotate serve", "annotate invite", "annotate raters", "annotate revoke",
     "annotate crowd", "annotate withdraw", "annotate close", "annotate resume", "annotate exclude", "annotate include",
     "annotate screen", "annotate status", "annotate plan", "annotate agreement", "annotate ranking", "annotate report",
     "annotate resolve", "annotate import", "annotate backup", "annotate restore",
     "eval check", "eval verify", "eval score-folders", "eval table", "eval figure", "eval table --for rows",
-    "eval report --for analysis", "eval table --for ranks", "eval diagnose", "eval run --for edits",
-    "eval report --for transcript", "eval compare", "eval align", "eval run --for reinpainting", "eval table --for reinpainting",
-    "eval run --for stability", "eval table --for selection", "eval table --for reinpainting-paper", "eval list",
+    "eval report --for analysis", "eval diagnose", "eval compare", "eval list",
 }  # fmt: skip
 # Tell what follows in words of their own, since it is no command or several.
 IN_WORDS = {
@@ -59,9 +57,14 @@ def tells_next(function: Any, seen: set[Any]) -> bool:
     return "tell_next" in names or any(tells_next(known.get(name), seen) for name in names)
 
 
+def silent(*, of_wings: bool) -> set[str]:
+    """Commands of wings, or the others, that tell no command that follows."""
+    found = {name: one for name, one in commands() if one.__module__.startswith("inpaintbench.wings") == of_wings}
+    return {name for name, command in found.items() if not tells_next(command, set())}
+
+
 def test_commands_tell_what_follows() -> None:
     found = dict(commands())
-    silent = {name for name, command in found.items() if not tells_next(command, set())}
-    assert silent == NOTHING_FOLLOWS | set(IN_WORDS)
+    assert silent(of_wings=False) == NOTHING_FOLLOWS | set(IN_WORDS)
     for name, words in IN_WORDS.items():
         assert words in inspect.getsource(inspect.getmodule(found[name])), name

@@ -48,6 +48,7 @@ def picture(tmp_path: Path) -> Dataset:
     return Dataset("prints", {}, (row,), (), {}, {}, {})
 
 
+@pytest.mark.usefixtures("whole_frames_are_known")
 def test_a_metric(tmp_path: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     dataset = picture(tmp_path)
     with LocalExecutor(workspace, workers=0) as executor:
@@ -55,7 +56,7 @@ def test_a_metric(tmp_path: Path, workspace: Workspace, monkeypatch: pytest.Monk
 
         def look() -> float:
             given = [Predicted("blank", made.records, {})]
-            found = score(executor, dataset, root=tmp_path, methods=given, protocol="fingerprint/corrected", metrics=["mse"])
+            found = score(executor, dataset, root=tmp_path, methods=given, protocol="whole/corrected", metrics=["mse"])
             return float(found["blank"].records[0].value)
 
         seen = raised(monkeypatch, Mse, "measure", lambda self, view: {"frame": Measurement(0.5)}, look)

@@ -8,6 +8,7 @@ from typing import Any
 import cv2
 import numpy as np
 import numpy.typing as npt
+from of_wings import is_of_a_wing
 
 from inpaintbench import regions
 from inpaintbench.compute import Compute, Shared
@@ -76,7 +77,7 @@ def _published(name: str) -> Mapping[str, Any]:
 
 def of_a_wing(name: str) -> bool:
     """Whether a wing brings it, whose own tests say what is expected of it."""
-    return METRICS.addresses()[name].startswith("inpaintbench.wings.")
+    return is_of_a_wing(METRICS, name)
 
 
 def built(name: str) -> Any:

@@ -8,25 +8,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.protocols.devil import CORRECTED
-from inpaintbench.eval.protocols.variants import SSIM_VARIANTS, mean_of_decibels
+from inpaintbench.eval.protocols.variants import mean_of_decibels
 from inpaintbench.types import Dataset, Frames, Hole, Score, Slice
 
 FINGERPRINT = CORRECTED.fingerprint
 COUNTING = CORRECTED.model_copy(update={"metrics": {**CORRECTED.metrics, "psnr": mean_of_decibels("count")}})
 """Leaves infinite values out of means, as some published protocols do."""
-STRICT = Protocol(
-    name="strict",
-    regions=("frame",),
-    band_radius_pixels=8,
-    primary=("mse", "frame"),
-    composite=False,
-    metrics={"mse": {}, "psnr": mean_of_decibels("keep"), "ssim": SSIM_VARIANTS["devil"]},
-    missing={"mse": math.inf, "psnr": 0.0, "ssim": 0.0},
-    follows="a publication",
-)
-"""Gives the worst score to what is missing, as some published protocols do."""
 FRAMES, HEIGHT, WIDTH, BITS = 20, 96, 160, 5
 
 

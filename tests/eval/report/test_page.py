@@ -15,7 +15,6 @@ import vl_convert
 from tests.eval.report.hand_made import (
     COUNTING,
     SLICES,
-    STRICT,
     VALUES,
     copied,
     copied_slices,
@@ -26,6 +25,7 @@ from tests.eval.report.hand_made import (
 )
 from tests.eval.report.reading import cell, column, strong
 from tests.eval.report.set_metrics import learned_metrics, protocol, rows
+from whole_frames import AS_PUBLISHED as AS_PUBLISHED_WHOLE
 
 from inpaintbench.eval.metrics.base import INAPPLICABLE
 from inpaintbench.eval.protocols.devil import AS_PUBLISHED, CORRECTED
@@ -498,7 +498,7 @@ def test_numbers_are_printed_with_signs_people_read() -> None:
 
 def test_a_missing_prediction_that_scores_infinity_makes_the_mean_infinite_and_is_counted() -> None:
     made = [
-        Score(method, item, metric, "frame", STRICT.name, STRICT.fingerprint, value, None)
+        Score(method, item, metric, "frame", AS_PUBLISHED_WHOLE.name, AS_PUBLISHED_WHOLE.fingerprint, value, None)
         for method, bad in (("whole", 0.5), ("gaps", 0.1))
         for item in copied(["a1", "b1"])
         for metric, value in (("mse", bad), ("psnr", 10.0), ("ssim", 0.5))
@@ -508,7 +508,7 @@ def test_a_missing_prediction_that_scores_infinity_makes_the_mean_infinite_and_i
         replace(one, value=lost[one.metric], reason="no prediction") if (one.method, one.item_id) == ("gaps", "b1") else one
         for one in made
     ]
-    results = Results(dataset(copied_slices({"s": ["a1", "b1"], "t": ["a1"]})), made, protocol=STRICT)
+    results = Results(dataset(copied_slices({"s": ["a1", "b1"], "t": ["a1"]})), made, protocol=AS_PUBLISHED_WHOLE)
     mse = Quantity("mse", "frame")
     assert {name: one.text for name, one in column(score_table(results, mse), "s").items()} == {"whole": "0.500000", "gaps": "∞"}
     assert strong(score_table(results, mse), "s") == ["0.500000"]

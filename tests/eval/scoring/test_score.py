@@ -8,8 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
-from skimage.metrics import structural_similarity
 from typer.testing import CliRunner
 
 from inpaintbench import video
@@ -26,7 +24,8 @@ from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.types import Dataset, Frames, Plain, Prediction, Score
 from inpaintbench.workspace import Workspace
 
-PUBLISHED, CORRECTED = "fingerprint/as-published", "fingerprint/corrected"
+pytestmark = pytest.mark.usefixtures("whole_frames_are_known")
+PUBLISHED, CORRECTED = "whole/as-published", "whole/corrected"
 HEIGHT, WIDTH = 40, 30
 
 
@@ -136,7 +135,7 @@ def test_the_gallery_shows_another_size_where_it_is_scored(tmp_path: Path, datas
 def test_a_protocol_that_measures_holes_is_refused_where_there_are_none(
     tmp_path: Path, dataset: Dataset, folder: Path, protocol: str
 ) -> None:
-    words = f"protocol '{protocol}' measures holes, and the items of 'prints' have none; use 'fingerprint/corrected'"
+    words = f"protocol '{protocol}' measures holes, and the items of 'prints' have none; use 'whole/corrected'"
     with pytest.raises(InputError, match=words):
         scored(tmp_path, dataset, folder, protocol)
     assert usual(dataset) == CORRECTED
@@ -175,23 +174,3 @@ def test_limits_of_scoring_have_limits(option: str, value: str) -> None:
     done = CliRunner().invoke(app, ["eval", "run", "--for=scores", "data", "--run", "run", option, value])
     assert done.exit_code == 2
     assert f"Invalid value for '{option}'" in done.output
-
-
-@pytest.mark.real
-def test_a_challenge_methods_stored_outputs_are_read_and_scored(assets: Path, tmp_path: Path) -> None:
-    """The truth was never published, so what is scored is how far the third-placed method went from its inputs."""
-    given = assets / "weights" / "fpd-m-net" / "test"
-    names, rows = ("1", "10", "11", "12", "14"), []
-    for name in names:
-        video.write_image(tmp_path / f"{name}.png", video.read_image(given / f"{name}.jpg"))
-        rows.append({
-            "item_id": name, "truth_rgb_sha256": name, "hole_sha256": None, "input_sha256": name,
-            "truth_file_name": f"{name}.png", "input_file_name": f"{name}.png",
-            "fill": 0, "hole_is_given": False, "frames": 1, "height": 400, "width": 275, "fps": 25.0,
-        })  # fmt: skip
-    found = scored(tmp_path, Dataset("challenge", {}, tuple(rows), (), {}, {}, {}), given / "Results", PUBLISHED)
-    for name in names:
-        grey = [np.asarray(Image.open(folder / f"{name}.jpg").convert("L")) / 255 for folder in (given, given / "Results")]
-        assert found[name, "mse"].value == pytest.approx(np.mean((grey[0] - grey[1]) ** 2), abs=2e-7)
-        assert found[name, "ssim"].value == pytest.approx(structural_similarity(*grey, data_range=2), abs=2e-7)
-        assert found[name, "mse"].reason is None

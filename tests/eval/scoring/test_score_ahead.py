@@ -91,7 +91,8 @@ def spoilt(folder: Path, items: Dataset) -> list[Predicted]:
     return [whole, Predicted(other.method, rows, {"item 0": "it crashed"})]
 
 
-@pytest.mark.parametrize("protocol", ["devil/corrected", "fingerprint/corrected"])
+@pytest.mark.usefixtures("whole_frames_are_known")
+@pytest.mark.parametrize("protocol", ["devil/corrected", "whole/corrected"])
 def test_rows_are_the_same_bytes_with_and_without_also_of_what_cannot_be_decoded(
     tmp_path: Path, items: Dataset, protocol: str
 ) -> None:
