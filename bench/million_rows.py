@@ -274,7 +274,7 @@ def asked(folder: Path, clips: int) -> str:
 
 def trail_of_one(folder: Path, clips: int) -> str:
     with contextlib.redirect_stdout(io.StringIO()):
-        why(folder, hexes(1 + clips // 2, 1, 16)[0], as_json=True)
+        why(folder, hexes(1 + clips // 2, 1, 16)[0]).tell(as_json=True)
     return ""
 
 

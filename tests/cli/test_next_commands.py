@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import typer
@@ -43,7 +43,7 @@ def commands(group: Any = None, name: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def tells_next(function: Any, seen: set[Any]) -> bool:
-    """Whether a function of the command line calls ``console.tell_next``, itself or through others of the command line."""
+    """Whether a function of the command line calls ``console.tell_next`` or makes a ``Next``, itself or through others."""
     if (
         not isinstance(function, FunctionType)
         or function in seen
@@ -53,8 +53,10 @@ def tells_next(function: Any, seen: set[Any]) -> bool:
     seen.add(function)
     names = set(function.__code__.co_names)
     known = function.__globals__ | (vars(Build) if "build" in function.__code__.co_varnames else {})
+    for module in [known[name] for name in names if isinstance(known.get(name), ModuleType)]:
+        known = vars(module) | known
     known |= vars(function.__globals__.get("Fetch", object))  # methods of what every fetch is asked
-    return "tell_next" in names or any(tells_next(known.get(name), seen) for name in names)
+    return bool({"tell_next", "Next"} & names) or any(tells_next(known.get(name), seen) for name in names)
 
 
 def silent(*, of_wings: bool) -> set[str]:

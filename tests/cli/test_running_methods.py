@@ -21,9 +21,9 @@ from typer.testing import CliRunner
 from worlds import pan_clip
 
 from inpaintbench import video
-from inpaintbench.cli.evaluate_options import any_method, label_of, program_constants
+from inpaintbench.cli.evaluate_options import any_method, label_of
 from inpaintbench.cli.options import expanded
-from inpaintbench.cli.predicting import predict
+from inpaintbench.cli.predicting import Wanted, predict
 from inpaintbench.cli.running_methods import check_method, list_layouts, run
 from inpaintbench.errors import InputError, RunError, UnknownNameError
 from inpaintbench.eval.adapters.checking import MADE, Checked
@@ -42,7 +42,7 @@ app.command()(expanded(run))
 app.command()(expanded(predict))
 app.command("layouts")(expanded(list_layouts))
 app.command("check")(expanded(check_method))
-PROGRAM = program_constants(seconds=60, layout="plain", divisor=None)
+PROGRAM = Wanted(time_limit=60).program("plain")
 SLICES = (Slice("low", "", ("item 0", "item 1")), Slice("high", "", ("item 2",)), Slice("both", "", ("item 1", "item 2")))
 MINE = """
 def flat(frames, hole, level=7):
@@ -161,8 +161,8 @@ def test_the_page_repeats_the_methods_as_they_were_asked_for(made: Path) -> None
 
 def test_the_divisor_is_the_layouts_unless_given() -> None:
     assert PROGRAM == {"time_limit_seconds": 60, "divisor": 1, "layout": "plain"}
-    assert program_constants(seconds=60, layout="devil-sttn", divisor=None)["divisor"] == [432, 240]
-    assert program_constants(seconds=60, layout="devil-sttn", divisor=3)["divisor"] == 3
+    assert Wanted(time_limit=60).program("devil-sttn")["divisor"] == [432, 240]
+    assert Wanted(time_limit=60, divisor=3).program("devil-sttn")["divisor"] == 3
 
 
 def test_one_slice_after_the_other_is_the_whole(made: Path) -> None:

@@ -157,13 +157,13 @@ def test_a_clip_can_be_asked_by_its_frame(workspace: Workspace) -> None:
 
 def test_why_prints_the_trail(workspace: Workspace, capsys: pytest.CaptureFixture[str]) -> None:
     fill(workspace)
-    selecting.why(workspace.path, "c00")
+    selecting.why(workspace.path, "c00").tell(as_json=False)
     told = capsys.readouterr().out
     for words in ("clip c00: frames 0..9 of folder/video 0.mp4 (40x24, 10 frames at 30 fps)", "CC0", "https://example.org/page/0",
                   "2025-01-01T00:00:00Z", "cut_score 1", "scene score, 0..1", "calm", "0.5", "keep_reject",
                   "Duplicates of it: c05", "devil_blobs", "motion-low"):  # fmt: skip
         assert words in told
-    selecting.why(workspace.path, "c11")
+    selecting.why(workspace.path, "c11").tell(as_json=False)
     assert "It is in no item." in capsys.readouterr().out
 
 
@@ -186,7 +186,7 @@ def test_why_tells_of_items_that_were_published_before(
         selecting.why(workspace.path, row["item_id"])
     monkeypatch.setattr(selecting, "appended", lambda _: SimpleNamespace(dataset=SimpleNamespace(items=rows)))
     for name in (row["item_id"], row["clip_id"], row["source_uri"], f"{row['source_uri']}:{row['start_frame']}"):
-        selecting.why(workspace.path, name)
+        selecting.why(workspace.path, name).tell(as_json=False)
         told = capsys.readouterr().out
         for words in (
             f"item {row['item_id']}: published, clip {row['clip_id']}",

@@ -13,7 +13,7 @@ import typer
 from tests.docs.pages import Block, blocks_of
 from typer.testing import CliRunner
 
-from inpaintbench.cli.build import anything
+from inpaintbench.cli.build import folders
 from inpaintbench.cli.commands import Command
 from inpaintbench.cli.options import expanded
 from inpaintbench.recipes import RECIPES
@@ -42,7 +42,7 @@ def test_the_page_leads_to_a_recipe_with_a_command(tmp_path: Path, monkeypatch: 
     [(_, function)] = [(one, value) for one, value in vars(printed).items() if one.startswith("test_")]
     function(tmp_path)
     program = typer.Typer(rich_markup_mode=None)
-    program.command(name, cls=Command)(expanded(getattr(anything, f"build_{name}")))
+    program.command(name, cls=Command)(expanded(getattr(folders, f"build_{name}")))
     shown = " ".join(CliRunner().invoke(program, ["--help"], env={"COLUMNS": "300"}).stdout.split())
     assert "Largest share of a picture that is missing. [default: (0.2); x<=0.6]" in shown
     assert json.loads((tmp_path / "workspace" / "recipe.json").read_text())["most"] == 0.3

@@ -23,18 +23,9 @@ from inpaintbench.eval.results.cautions import exposure_sentences
 from inpaintbench.eval.results.quantity import Quantity, quantity_label
 from inpaintbench.eval.results.slices import in_reading_order
 from inpaintbench.eval.results.tables import Results
+from inpaintbench.eval.scoring import run_folder
 from inpaintbench.eval.scoring.effort import Effort, efforts_of
 from inpaintbench.eval.scoring.parts import of_slices, open_part
-from inpaintbench.eval.scoring.run_folder import (
-    BETWEEN,
-    OPTION,
-    Scores,
-    bind,
-    not_run_words,
-    references_in,
-    remembered,
-    scores_of,
-)
 from inpaintbench.pages import save_chart
 from inpaintbench.pages.plots import paper_svg, specification
 from inpaintbench.steps import predict_step
@@ -153,7 +144,7 @@ def compare(
     sets = [*sets, *(replace(score, method=label) for score in more_sets)]
     both = {run.name: run, label: other}
     spaces = {shown: Workspace(one.folder, create=False) for shown, one in both.items()}
-    kept = {shown: remembered(spaces[shown], BETWEEN).get(one.name) for shown, one in both.items()}
+    kept = {shown: run_folder.remembered(spaces[shown], run_folder.BETWEEN).get(one.name) for shown, one in both.items()}
     efforts = {shown: Effort(between_items=word) if word else Effort() for shown, word in kept.items()}
     dataset, protocol = open_part(run.data.dataset), PROTOCOLS.get(run.protocol)
     results = Results(dataset, rows_of_both, protocol=protocol, slice_scores=sets, efforts=efforts)
@@ -170,11 +161,11 @@ def compare(
     remarks += [f"not measured: {', '.join(names)}: {reason}" for reason, names in lacking.items()]
     for shown, one in both.items():
         is_predicted = predict_step(one.name) in spaces[shown].steps("predictions")
-        if is_predicted and (words := not_run_words(spaces[shown], dataset, one.name)):
+        if is_predicted and (words := run_folder.not_run_words(spaces[shown], dataset, one.name)):
             remarks.append(f"left out: {words}")
         if why := results.aside.get(shown):
             remarks.append(f"no star marks the better mean beside {shown}: {why}")
-        if is_reference := one.name in references_in(spaces[shown]):
+        if is_reference := one.name in run_folder.references_in(spaces[shown]):
             remarks.append(
                 f"{one.name} is a reference method: a floor to stand above, not a competitor, so no star marks the better mean"
             )
@@ -227,17 +218,17 @@ def write_run_report(
         InputError: as ``scores_of`` and ``write_report``. UnknownNameError: no such slice.
     """
     chosen = PROTOCOLS.get(protocol)
-    rows, compared = scores_of(workspace, dataset, root, protocol, methods=methods)
+    rows, compared = run_folder.scores_of(workspace, dataset, root, protocol, methods=methods)
     if slices:
         dataset = of_slices(dataset, slices)
         there = {row["item_id"] for row in dataset.items}
-        rows = Scores(row for row in rows if row.item_id in there)
+        rows = run_folder.Scores(row for row in rows if row.item_id in there)
         # A number of a set stands for its slice; that of all items is of more than are left.
         compared = [row for row in compared if row.slice in slices]
     media = PredictionMedia(root, dataset, workspace.blobs, workspace.table("predictions", Prediction), protocol=chosen)
     return write_report(
         folder or workspace.path / "report", title=dataset.name, dataset=dataset, scores=rows, slice_scores=compared,
-        references=references_in(workspace), options=remembered(workspace, OPTION),
+        references=run_folder.references_in(workspace), options=run_folder.remembered(workspace, run_folder.OPTION),
         efforts=efforts_of(workspace, dataset, {row.method for row in rows}), protocol=chosen, media=media, run=workspace.path,
         further_items=media_items, asked_items=show,
     )  # fmt: skip
@@ -257,7 +248,7 @@ def report(run: Run, *, out: str | Path | None = None, slices: Sequence[str] = (
         UnknownNameError: no such slice.
     """
     workspace, dataset = Workspace(run.folder, create=False), open_part(run.data.dataset)
-    bind(workspace, run.data.root)
+    run_folder.bind(workspace, run.data.root)
     with workspace.locked():
         folder = Path(out) if out else None
         made = write_run_report(workspace, dataset, run.data.root, run.protocol, folder=folder, media_items=media, slices=slices)

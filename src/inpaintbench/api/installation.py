@@ -108,27 +108,20 @@ def told_by_child(modules: Sequence[str]) -> dict[str, dict[str, Any]]:
         command = [sys.executable, "-P", str(_CHILD), *left]
         try:
             done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_CHILD_SECONDS)
-            text, how = done.stdout, f"importing it ended the process with status {done.returncode}"
+            output: bytes | str = done.stdout
+            how = f"importing it ended the process with status {done.returncode}"
         except subprocess.TimeoutExpired as error:
-            text, how = _text(error.stdout), f"importing it took longer than {_CHILD_SECONDS:.0f} s"
+            output, how = error.stdout or "", f"importing it took longer than {_CHILD_SECONDS:.0f} s"
         begun = None
-        for row in _rows(text):
-            begun = row["module"]
-            answers[begun] = {"works": False, "error": how} if row.get("begun") else row
+        for line in (output.decode(errors="replace") if isinstance(output, bytes) else output).splitlines():
+            if line.startswith('{"module": ') and line.endswith("}"):
+                row = json.loads(line)
+                begun = row["module"]
+                answers[begun] = {"works": False, "error": how} if row.get("begun") else row
         if begun is None:
             return answers | {name: {"works": False, "error": how} for name in left}
         left = [name for name in left if name not in answers]
     return answers
-
-
-def _text(output: bytes | str | None) -> str:
-    return output.decode(errors="replace") if isinstance(output, bytes) else output or ""
-
-
-def _rows(text: str) -> Iterator[dict[str, Any]]:
-    for line in text.splitlines():
-        if line.startswith('{"module": ') and line.endswith("}"):
-            yield json.loads(line)
 
 
 def _is_here(module: str) -> bool:
@@ -277,19 +270,18 @@ def _disk() -> Iterator[Finding]:
         yield Finding("disk", "temporary folder", "broken", "no folder can be written", way, core=True)
     places = {"this folder": Path.cwd(), "temporary folder": temporary, "weights": cache_folder(), "cache of the Hub": Path(hub)}
     for name, place in places.items():
-        if place is not None:
-            yield _place(name, place)
-
-
-def _place(name: str, place: Path) -> Finding:
-    there = next(path for path in (place.absolute(), *place.absolute().parents) if path.exists())
-    free = shutil.disk_usage(there).free / _GIB
-    sentence = f"{free:.1f} GiB free in {place}" + ("" if place.exists() else ", which is not there yet")
-    if not os.access(there, os.W_OK):
-        return Finding("disk", name, "warning", f"{sentence}, not writable", f"make {there} writable, or work elsewhere")
-    if free < LEAST_GIB:
-        return Finding("disk", name, "warning", sentence, f"free some space: below {LEAST_GIB:g} GiB large builds may not end")
-    return Finding("disk", name, "ok", sentence)
+        if place is None:
+            continue
+        there = next(path for path in (place.absolute(), *place.absolute().parents) if path.exists())
+        free = shutil.disk_usage(there).free / _GIB
+        sentence = f"{free:.1f} GiB free in {place}" + ("" if place.exists() else ", which is not there yet")
+        if not os.access(there, os.W_OK):
+            yield Finding("disk", name, "warning", f"{sentence}, not writable", f"make {there} writable, or work elsewhere")
+        elif free < LEAST_GIB:
+            way = f"free some space: below {LEAST_GIB:g} GiB large builds may not end"
+            yield Finding("disk", name, "warning", sentence, way)
+        else:
+            yield Finding("disk", name, "ok", sentence)
 
 
 def _fonts() -> Iterator[Finding]:

@@ -16,10 +16,6 @@ def _tell(module: str, **facts: Any) -> None:
     sys.__stdout__.flush()  # type: ignore[union-attr]
 
 
-def _version(module: Any) -> str:
-    return str(getattr(module, "__version__", ""))
-
-
 def _av(module: Any) -> dict[str, Any]:
     libraries = {name: ".".join(map(str, number)) for name, number in module.library_versions.items()}
     from av.codec import codecs_available
@@ -58,7 +54,7 @@ def main(modules: list[str]) -> None:
         _tell(name, begun=True)
         try:
             package = importlib.import_module(name)
-            _tell(name, works=True, version=_version(package), **_MORE.get(name, lambda _: {})(package))
+            _tell(name, works=True, version=str(getattr(package, "__version__", "")), **_MORE.get(name, lambda _: {})(package))
         except BaseException as error:  # whatever a broken part may raise
             _tell(name, works=False, error=" ".join(f"{type(error).__name__}: {error}".split())[:300])
 

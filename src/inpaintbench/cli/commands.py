@@ -54,12 +54,8 @@ def group(
 
     plain = {"add_completion": False, "rich_markup_mode": None}
     made = typer.Typer(cls=Group, no_args_is_help=True, help=help, **plain | options)
-    made.callback()(_nothing)  # without one Typer makes no command of what has no commands of its own
+    made.callback()(lambda: None)  # without one Typer makes no command of what has no commands of its own
     return made
-
-
-def _nothing() -> None:
-    pass
 
 
 class Command(TyperCommand):

@@ -17,18 +17,9 @@ from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, NoReturn
 
 from annotated_types import Ge, Le
+from rich import progress as bar
 from rich import table as tables
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    SpinnerColumn,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 from rich.text import Text
 
 from inpaintbench.catalogue import Catalogue, Leaf
@@ -68,9 +59,9 @@ _DAMAGED_TOLD = 10
 class StepProgress:
     """One bar a step on a terminal; elsewhere one line a step, and one now and then while it takes long."""
 
-    def __init__(self, bars: Progress) -> None:
+    def __init__(self, bars: bar.Progress) -> None:
         self._bars = bars
-        self._tasks: dict[str, TaskID] = {}
+        self._tasks: dict[str, bar.TaskID] = {}
         self._live = err.is_terminal
         self._told: dict[str, float] = {}
         self._begun: dict[str, tuple[float, int]] = {}
@@ -105,10 +96,9 @@ def _timed(seconds: float, done: int, left: int) -> str:
 @contextmanager
 def progress() -> Iterator[StepProgress]:
     """Bars on standard error while the block runs."""
-    columns = (
-        TextColumn("{task.description:<28}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn(),
-    )  # fmt: skip
-    with Progress(*columns, console=err, disable=not err.is_terminal) as bars:
+    counted = (bar.BarColumn(), bar.MofNCompleteColumn(), bar.TimeElapsedColumn(), bar.TimeRemainingColumn())
+    columns = (bar.TextColumn("{task.description:<28}"), *counted)
+    with bar.Progress(*columns, console=err, disable=not err.is_terminal) as bars:
         yield StepProgress(bars)
 
 
@@ -116,9 +106,8 @@ def progress() -> Iterator[StepProgress]:
 def busy(doing: str) -> Iterator[None]:
     """Say on standard error what is being done while the block runs, where nothing can be counted."""
     if err.is_terminal:
-        with Progress(
-            TextColumn("{task.description}"), SpinnerColumn(), TimeElapsedColumn(), console=err, transient=True
-        ) as bars:
+        columns = (bar.TextColumn("{task.description}"), bar.SpinnerColumn(), bar.TimeElapsedColumn())
+        with bar.Progress(*columns, console=err, transient=True) as bars:
             bars.add_task(doing, total=None)
             yield
     else:
@@ -148,11 +137,10 @@ class Running:
     @contextmanager
     def on(self, workspace: Workspace) -> Iterator[LedgeredExecutor]:
         """An executor on ``workspace``, with progress on the console and a log in the folder."""
-        memory_bytes = int(self.memory * 2**30) if self.memory else None
         logs.beside(workspace.path)
         from inpaintbench.executors.base import is_note
 
-        with progress() as shown, self._executor(workspace, memory_bytes, shown) as executor:
+        with progress() as shown, self._executor(workspace, shown) as executor:
             before = _rejected(workspace)
             try:
                 yield executor
@@ -162,20 +150,19 @@ class Running:
                     logs.note("warning", what, step=step, name=name or subject, reason=reason)
             check_undamaged(executor)
 
-    def _executor(self, workspace: Workspace, memory_bytes: int | None, shown: StepProgress) -> LedgeredExecutor:
+    def _executor(self, workspace: Workspace, shown: StepProgress) -> LedgeredExecutor:
+        memory_bytes = int(self.memory * 2**30) if self.memory else None
+        options: dict[str, Any] = {
+            "workers": self.workers, "memory_bytes": memory_bytes, "max_failures": self.max_failures,
+            "retry_rejected": self.retry_rejected, "progress": shown,
+        }  # fmt: skip
         if self.ray is None:
             from inpaintbench.executors.local import LocalExecutor
 
-            return LocalExecutor(
-                workspace, workers=self.workers, memory_bytes=memory_bytes, max_failures=self.max_failures,
-                retry_rejected=self.retry_rejected, progress=shown,
-            )  # fmt: skip
+            return LocalExecutor(workspace, **options)
         from inpaintbench.executors.ray import RayExecutor
 
-        return RayExecutor(
-            workspace, address=self.ray, workers=self.workers, memory_bytes=memory_bytes, max_failures=self.max_failures,
-            retry_rejected=self.retry_rejected, progress=shown,
-        )  # fmt: skip
+        return RayExecutor(workspace, address=self.ray, **options)
 
 
 @dataclass(frozen=True)
@@ -248,25 +235,45 @@ def say(sentence: str) -> None:
     out.print(sentence, markup=False)
 
 
+class Table(NamedTuple):
+    """A table for people; numbers to the right."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Iterable[Sequence[object]]
+
+    def tell(self) -> None:
+        """Print it on standard output."""
+        rows = list(self.rows)
+        table = tables.Table(title=self.title, title_justify="left", title_style="bold")
+        for place, column in enumerate(self.columns):
+            numeric = bool(rows) and all(isinstance(row[place], int | float) for row in rows)
+            table.add_column(column, justify="right" if numeric else "left", overflow="fold")
+        for row in rows:
+            table.add_row(*("" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value) for value in row))
+        out.print(table, markup=False)
+
+
+class Next:
+    """The command that usually follows; a path among its words as people would type it."""
+
+    def __init__(self, *words: object) -> None:
+        self.words = words
+
+    def tell(self) -> None:
+        """Print it on standard output."""
+        typed = (shlex.quote(shown(word) if isinstance(word, Path) else str(word)) for word in self.words)
+        say(f"Next: inpaintbench {' '.join(typed)}")
+
+
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """A table on standard output; numbers to the right."""
-    rows = list(rows)
-    table = tables.Table(title=title, title_justify="left", title_style="bold")
-    for place, column in enumerate(columns):
-        numeric = bool(rows) and all(isinstance(row[place], int | float) for row in rows)
-        table.add_column(column, justify="right" if numeric else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*(_cell(value) for value in row))
-    out.print(table, markup=False)
-
-
-def _cell(value: object) -> str:
-    return "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
+    """A ``Table`` at once."""
+    Table(title, columns, rows).tell()
 
 
 def tell_next(*words: object) -> None:
-    """The command that usually follows; a path among its words as people would type it."""
-    say(f"Next: inpaintbench {' '.join(shlex.quote(shown(word) if isinstance(word, Path) else str(word)) for word in words)}")
+    """``Next`` at once."""
+    Next(*words).tell()
 
 
 def note(sentence: str) -> None:
@@ -343,28 +350,16 @@ def print_json(answer: object) -> None:
     sys.stdout.write(without_controls(json.dumps(_plain(answer), indent=2, ensure_ascii=False, allow_nan=False)) + "\n")
 
 
-def tell(sentence: str, answer: object, *, as_json: bool) -> None:
-    """What a command has done: a sentence for people, its facts for scripts."""
-    Answer(answer, sentence).tell(as_json=as_json)
-
-
-class Table(NamedTuple):
-    """A table for ``print_table``."""
-
-    title: str
-    columns: Sequence[str]
-    rows: Iterable[Sequence[object]]
-
-
 class Answer:
     """What a command has to say, which returns it: its facts for scripts, where ``--json`` asks for them, and for people what is
-    ``shown``. The annotation alone gives a command that option.
+    ``shown``; then the ``fault``, if there is one, ends the command. The annotation alone gives a command that option; one that
+    has to know of it, or has others behind it, names it in its signature.
     """
 
     parameters: ClassVar = (parameter("as_json", AsJson, False),)
 
-    def __init__(self, facts: object, *shown: str | Table) -> None:
-        self.facts, self.shown = facts, shown
+    def __init__(self, facts: object, *shown: str | Table | Next, fault: Exception | None = None) -> None:
+        self.facts, self.shown, self.fault = facts, shown, fault
 
     def tell(self, *, as_json: bool) -> None:
         """Print the one or the other."""
@@ -374,7 +369,9 @@ class Answer:
             if isinstance(one, str):
                 say(one)
             else:
-                print_table(*one)
+                one.tell()
+        if self.fault is not None:
+            raise self.fault
 
 
 def _plain(value: Any) -> Any:

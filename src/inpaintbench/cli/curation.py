@@ -9,18 +9,7 @@ from inpaintbench.catalogue import joined
 from inpaintbench.cli import console
 from inpaintbench.cli.build.running import CutAs, Cuts, Described, Describing, Owned, Owning, make_recipe
 from inpaintbench.cli.commands import group
-from inpaintbench.cli.console import (
-    Anywhere,
-    AsJson,
-    InShard,
-    InWorkspace,
-    OutWorkspace,
-    Processes,
-    Running,
-    parse_shard,
-    print_json,
-    records,
-)
+from inpaintbench.cli.console import Answer, Anywhere, InShard, InWorkspace, OutWorkspace, Processes, Running, records
 from inpaintbench.cli.options import NONE_GIVEN, Among, Given, of_recipe
 from inpaintbench.curation import measuring
 from inpaintbench.curation.attributes import ATTRIBUTES
@@ -76,7 +65,7 @@ def clips(
     if owning.constants and not sources:
         raise UsageError(f"--footage-{next(iter(owning.constants))} is for footage of a folder; what is fetched states its own")
     check_sources([spec])
-    workspace = Workspace(out, create=sources is not None, shard=parse_shard(shard))
+    workspace = Workspace(out, create=sources is not None, shard=console.parse_shard(shard))
     before = {clip.clip_id for clip in workspace.table("clips", Clip)}
     with running.on(workspace) as executor:
         remember(workspace, recipe)
@@ -121,7 +110,7 @@ def measure(
 
     Example: inpaintbench curation measure WORKSPACE --attribute camera_motion --attribute cut_score
     """
-    opened = Workspace(workspace, create=False, shard=parse_shard(shard))
+    opened = Workspace(workspace, create=False, shard=console.parse_shard(shard))
     leaves: dict[str, dict[str, Any]] = {name: {} for name in attribute or ATTRIBUTES}
     for name in leaves:
         ATTRIBUTES.get(name)  # a misspelt name is told before any work
@@ -184,7 +173,7 @@ def answers(workspace: InWorkspace, file: Path) -> None:
     console.say(f"{len(rows)} answers" + (f", {draws} of them a draw" if draws else ""))
 
 
-def rejected(workspace: InWorkspace, *, as_json: AsJson = False) -> None:
+def rejected(workspace: InWorkspace) -> Answer:
     """List everything that was refused, with the reason.
 
     Example: inpaintbench curation rejected WORKSPACE
@@ -192,19 +181,14 @@ def rejected(workspace: InWorkspace, *, as_json: AsJson = False) -> None:
     opened = Workspace(workspace, create=False)
     rows = opened.table("rejected", Rejection)
     lost = [row for row in opened.table("downloads", Download) if row.status != "obtained"]
-    if as_json:
-        columns = ("step", "name", "reason", "status")
-        refused = [(row.step, display_name(row.name), row.reason, "note" if is_note(row.step) else "refused") for row in rows]
-        refused += [(f"fetch {row.fetcher}", row.name, row.reason or "", row.status) for row in lost]
-        print_json(records(columns, refused))
-        return
-    for row in rows:
-        console.say(f"{row.step}: {display_name(row.name)}: {row.reason}")
-    for download in lost:
-        console.say(f"fetch {download.fetcher}: {download.name}: {download.status}: {download.reason}")
+    refused = [(row.step, display_name(row.name), row.reason, "note" if is_note(row.step) else "refused") for row in rows]
+    refused += [(f"fetch {row.fetcher}", row.name, row.reason or "", row.status) for row in lost]
+    sentences = [f"{row.step}: {display_name(row.name)}: {row.reason}" for row in rows]
+    sentences += [f"fetch {row.fetcher}: {row.name}: {row.status}: {row.reason}" for row in lost]
     empty, notes = sum(row.step == PAIR for row in rows), sum(is_note(row.step) for row in rows)
     beside = [f", and {count(notes, 'note')}"] * (notes > 0) + [f", and {empty} slices without items"] * (empty > 0)
-    console.say(f"{len(rows) + len(lost) - empty - notes} refused{''.join(beside)}")
+    sentences.append(f"{len(rows) + len(lost) - empty - notes} refused{''.join(beside)}")
+    return Answer(records(("step", "name", "reason", "status"), refused), *sentences)
 
 
 def merge(first: InWorkspace, second: Path, *, out: Path) -> None:

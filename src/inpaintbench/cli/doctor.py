@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 
 from inpaintbench.api.installation import Finding, findings
 from inpaintbench.cli import console
-from inpaintbench.cli.console import AsJson, print_json
-from inpaintbench.cli.exits import FAILED
+from inpaintbench.cli.console import Answer
+from inpaintbench.errors import InpaintBenchError
 
 _WIDTH = 80
 _MARKS: Mapping[str, str] = {"absent": "-", "warning": "!", "broken": "x"}
 
 
-def doctor(*, as_json: AsJson = False) -> None:
+def doctor() -> Answer:
     """Tell whether this can start, and what each part lacks.
 
     Exit status 1 when something is broken that nothing works without.
@@ -25,14 +24,9 @@ def doctor(*, as_json: AsJson = False) -> None:
     with console.busy("looking at the installation"):
         results = findings()
     broken = [finding for finding in results if finding.core and finding.state == "broken"]
-    if as_json:
-        print_json({"works": not broken, "findings": [asdict(finding) for finding in results]})
-    else:
-        for line in _lines(results, broken):
-            console.say(line)
-    if broken:
-        names = ", ".join(finding.part for finding in broken)
-        console.stop(f"nothing works until this does: {names}; {broken[0].todo}", status=FAILED)
+    names = ", ".join(finding.part for finding in broken)
+    fault = InpaintBenchError(f"nothing works until this does: {names}; {broken[0].todo}") if broken else None
+    return Answer({"works": not broken, "findings": results}, *_lines(results, broken), fault=fault)
 
 
 def _lines(findings: Sequence[Finding], broken: Sequence[Finding]) -> Iterator[str]:

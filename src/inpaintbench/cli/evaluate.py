@@ -17,7 +17,7 @@ app = group(
         "verify": "inpaintbench.cli.scoring:verify",
         "report": "inpaintbench.cli.reporting:report",
         "report --for analysis": "inpaintbench.cli.reporting:analysis",
-        "report --for hub": "inpaintbench.cli.handing_on:hand_on",
+        "report --for hub": "inpaintbench.cli.table:hand_on",
         "compare": "inpaintbench.cli.reporting:compare_command",
         "diagnose": "inpaintbench.cli.table:diagnose_command",
         "table": "inpaintbench.cli.table:table",

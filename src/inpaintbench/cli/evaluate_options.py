@@ -17,7 +17,7 @@ from inpaintbench.cli.options import Among, More, argument, bundle, complete_lab
 from inpaintbench.cli.words import check_name
 from inpaintbench.compute import Compute, Device, Precision
 from inpaintbench.errors import InputError, UnknownNameError, UsageError
-from inpaintbench.eval.adapters.layouts import SUFFIX, layout_of, presets
+from inpaintbench.eval.adapters.layouts import SUFFIX, presets
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS, usual
@@ -74,7 +74,8 @@ def any_method(text: str, *, program: Mapping[str, Any]) -> MethodSpec:
     Raises:
         UnknownNameError: none of these. InputError: a program without a label, or constants that a method does not take.
     """
-    label, rest = split_label(text)
+    labelled = _LABELLED.fullmatch(text)
+    label, rest = (labelled[1], labelled[2]) if labelled else (None, text)
     name, _, given = rest.partition(",")
     if name in presets() or name.endswith(SUFFIX):
         own = dict(console.constant(part) for part in re.split(r",(?![^\[]*\])", given) if part)
@@ -90,23 +91,6 @@ def any_method(text: str, *, program: Mapping[str, Any]) -> MethodSpec:
     if label is None:
         raise UsageError(f"the program {rest!r} needs a label: --method {shlex.quote(f'LABEL={rest}')}")
     return MethodSpec(label, "command", {"command": rest, **program})
-
-
-def split_label(text: str) -> tuple[str | None, str]:
-    """``LABEL=REST`` -> both; a text without a label -> None and itself."""
-    label = _LABELLED.fullmatch(text)
-    return (label[1], label[2]) if label else (None, text)
-
-
-def program_constants(*, seconds: float | None, layout: str, divisor: int | None, folder: str | None = None) -> dict[str, Any]:
-    """Constants of the method ``command`` besides the command; the divisor is the layout's unless it is given."""
-    own = layout_of(layout).divisor
-    return {
-        **({"time_limit_seconds": seconds} if seconds else {}),
-        "divisor": divisor or (own if isinstance(own, int) else list(own)),
-        "layout": layout,
-        **({"folder": folder} if folder else {}),
-    }
 
 
 def _is_program(text: str, folder: str | None) -> bool:
@@ -187,15 +171,20 @@ class Networks:
 OfNetworks = Annotated[Networks, bundle(Networks)]
 
 
+def existing_run(run: Path) -> Workspace:
+    """The run folder ``run``, as it is; ``InputError`` where nothing was predicted there."""
+    if not (run / "workspace.json").exists():
+        raise InputError(f"no run folder {str(run)!r}; `inpaintbench eval run DATASET --run {run}` makes it")
+    return Workspace(run, create=False)
+
+
 def opened(run: Path) -> Workspace:
-    """The run folder ``run``, with what a run that was stopped had finished; says in a sentence which those are.
+    """The same with what a run that was stopped had finished; says in a sentence which those are.
 
     Raises:
         InputError: nothing was predicted there. WorkspaceError: another run holds it.
     """
-    if not (run / "workspace.json").exists():
-        raise InputError(f"no run folder {str(run)!r}; `inpaintbench eval run DATASET --run {run}` makes it")
-    workspace = Workspace(run, create=False)
+    workspace = existing_run(run)
     for step in stopped(workspace):
         console.warn(str(step))
     return workspace

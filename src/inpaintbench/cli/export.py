@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,40 +11,30 @@ from inpaintbench.benchmarks import benchmark_of
 from inpaintbench.cli import console
 from inpaintbench.cli.build.running import Described, Describing
 from inpaintbench.cli.commands import group
-from inpaintbench.cli.console import Answer, AsJson, InWorkspace, print_json
+from inpaintbench.cli.console import Answer, AsJson, InWorkspace, Next, Table
 from inpaintbench.cli.options import Among, Positive, option
 from inpaintbench.cli.words import check_constants
 from inpaintbench.errors import InputError, UsageError, VerifyError
+from inpaintbench.export import diff as changes
 from inpaintbench.export import removed
-from inpaintbench.export.diff import is_hub_name
 from inpaintbench.export.documents import unstated
 from inpaintbench.export.exposure import exposed_words
 from inpaintbench.export.layouts import LAYOUTS
 from inpaintbench.export.layouts.convert import convert as convert_dataset
-from inpaintbench.export.verify import Verification
 from inpaintbench.export.verify import verify as verify_folder
 from inpaintbench.files import without_controls
 from inpaintbench.frozen import dataset_id, has_truth
 from inpaintbench.recipes import dataset_table
-from inpaintbench.recipes.dataset_table import DatasetTable
 from inpaintbench.recipes.settings import export, export_apart, recall
 from inpaintbench.recipes.versions import Asked
-from inpaintbench.types import Dataset
 from inpaintbench.workspace import Workspace
 
 if TYPE_CHECKING:
     from inpaintbench.export.publishing.plan import Plan
 
+_COMMANDS = ("convert", "verify", "diff", "remove", "push", "fetch", "freeze")
 app = group(
-    {
-        "convert": "inpaintbench.cli.export:convert",
-        "verify": "inpaintbench.cli.export:verify",
-        "diff": "inpaintbench.cli.export:diff",
-        "remove": "inpaintbench.cli.export:remove",
-        "push": "inpaintbench.cli.export:push",
-        "fetch": "inpaintbench.cli.export:fetch",
-        "freeze": "inpaintbench.cli.export:freeze",
-    },
+    {name: f"inpaintbench.cli.export:{name}" for name in _COMMANDS},
     help="Freeze items into a dataset that anyone can load and verify.",
 )
 # Differences that `verify` names.
@@ -62,7 +52,7 @@ def freeze(
     allow_exposed: str | None = None,
     describing: Describing = Described(),
     as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Write the frozen dataset of a workspace. What changed since the last version is told first, and gets a version of its own.
 
     Args:
@@ -83,48 +73,33 @@ def freeze(
     say = console.warn if as_json else console.say
     asked = Asked(version=version, allow_near_duplicates=allow_near_duplicates, replace=replace, say=say)
     with console.writing(opened):
-        dataset_table.keep(opened, _retold(describing, dataset_table.kept(opened)))
+        before = dataset_table.kept(opened)
+        table = describing.over(before)
+        if table.splits != before.splits:
+            raise UsageError("splits are dealt when items are made; give them to `inpaintbench build`")
+        dataset_table.keep(opened, table)
         if held:
             made = list(export_apart(recall(opened), opened, splits=held, target=to, allow_exposed=allow_exposed, asked=asked))
         else:
             made = [export(recall(opened), opened, target=to, asked=asked)]
-    if as_json:
-        print_json([_in_numbers(folder, dataset) for folder, dataset in made])
-    elif len(made) == 2:
-        _tell_apart(made[0], made[1])
-    else:
-        [(folder, dataset)] = made
-        console.say(f"{len(dataset.items)} items in {len(dataset.slices)} slices: {folder}")
-        console.say(f"It is {dataset_id(dataset)}")
-        console.tell_next("export", "verify", folder)
-
-
-def _retold(describing: Described, before: DatasetTable) -> DatasetTable:
-    """What is said of the dataset now; items are dealt to splits when they are paired, not here."""
-    table = describing.over(before)
-    if table.splits != before.splits:
-        raise UsageError("splits are dealt when items are made; give them to `inpaintbench build`")
-    return table
-
-
-def _in_numbers(folder: Path, dataset: Dataset) -> dict[str, object]:
-    truths = sum(map(has_truth, dataset.items))
-    return {
-        "folder": folder, "id": dataset_id(dataset), "items": len(dataset.items), "with_truth": truths,
-        "slices": {part.name: len(part.item_ids) for part in dataset.slices}, "left_out": dataset.left_out,
-        "removed": len(dataset.removed),
-    }  # fmt: skip
-
-
-def _tell_apart(public: tuple[Path, Dataset], truth: tuple[Path, Dataset]) -> None:
-    """Print where both datasets lie, and warn of what the inputs show of the truth all the same."""
-    (folder, dataset), (apart, kept) = public, truth
-    console.say(f"{len(dataset.items)} items in {len(dataset.slices)} slices, {len(kept.items)} of them without truth: {folder}")
-    console.say(f"their truth, to be kept: {apart}")
+    facts = [
+        {
+            "folder": folder, "id": dataset_id(dataset), "items": len(dataset.items),
+            "with_truth": sum(map(has_truth, dataset.items)),
+            "slices": {part.name: len(part.item_ids) for part in dataset.slices}, "left_out": dataset.left_out,
+            "removed": len(dataset.removed),
+        }
+        for folder, dataset in made
+    ]  # fmt: skip
+    (folder, dataset), counts = made[0], f"{len(made[0][1].items)} items in {len(made[0][1].slices)} slices"
+    if not held:
+        return Answer(facts, f"{counts}: {folder}", f"It is {dataset_id(dataset)}", Next("export", "verify", folder))
+    apart, kept = made[1]
     held_back = dataset.facts["held_back"]
-    if seen := held_back.get("shown_by_other_inputs"):
+    if not as_json and (seen := held_back.get("shown_by_other_inputs")):
         why = f"; the dataset says that it is allowed because: {held_back['allowed']}" if "allowed" in held_back else ""
         console.warn(exposed_words(seen, len(kept.items)) + why)
+    return Answer(facts, f"{counts}, {len(kept.items)} of them without truth: {folder}", f"their truth, to be kept: {apart}")
 
 
 def convert(
@@ -163,7 +138,7 @@ def verify(
     seed: int = 0,
     revision: str | None = None,
     as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Prove that a dataset is what its manifest says. Every file is hashed, every config loaded, media decoded with two
     decoders; exit status 1 on any difference.
 
@@ -177,7 +152,7 @@ def verify(
     Example: inpaintbench export verify OWNER/NAME --sample 20
     """
     with console.progress() as shown:
-        if is_hub_name(dataset):
+        if changes.is_hub_name(dataset):
             from inpaintbench.export.publishing.fetch import verify_hub
 
             result = verify_hub(dataset, decoder=decoder, sample=sample, seed=seed, revision=revision, progress=shown)
@@ -185,27 +160,18 @@ def verify(
             raise UsageError(f"{dataset!r} is a folder; --revision is for datasets of the Hub")
         else:
             result = verify_folder(Path(dataset), decoder=decoder, sample=sample, seed=seed, progress=shown)
-    if as_json:
-        print_json({"equal": not result.problems, **asdict(result)})
-    for problem in () if as_json else result.problems[:_SHOWN]:
-        console.err.print(problem, markup=False)
+    facts = {"equal": not result.problems, **asdict(result)}
     if result.problems:
-        raise VerifyError(f"{dataset} differs from its manifest in {len(result.problems)} places")
-    if not as_json:
-        _tell_verified(dataset, result)
-        if is_hub_name(dataset):
-            console.tell_next("export", "fetch", dataset, "--to", "FOLDER")
-        else:
-            console.tell_next("eval", "run", Path(dataset), "--run", "RUN", "--method", "MODULE:NAME", "--report")
-
-
-def _tell_verified(dataset: str, result: Verification) -> None:
+        for problem in () if as_json else result.problems[:_SHOWN]:
+            console.note(problem)
+        return Answer(facts, fault=VerifyError(f"{dataset} differs from its manifest in {len(result.problems)} places"))
     lines = [f"{dataset}: {result.files} files, {result.configs} configs, {result.cells} cells equal the manifest"]
     if result.second_decoder and result.largest_difference is not None:
         lines.append(f"{result.second_decoder} agrees with PyAV to {result.largest_difference} levels")
-    lines.append(f"It is {result.dataset_id}")
-    for line in [*lines, *(f"Not looked at: {what}" for what in result.not_looked_at)]:
-        console.say(line)
+    lines += [f"It is {result.dataset_id}", *(f"Not looked at: {what}" for what in result.not_looked_at)]
+    usual = ("eval", "run", Path(dataset), "--run", "RUN", "--method", "MODULE:NAME", "--report")
+    follows = ("export", "fetch", dataset, "--to", "FOLDER") if changes.is_hub_name(dataset) else usual
+    return Answer(facts, *lines, Next(*follows))
 
 
 def diff(
@@ -217,7 +183,7 @@ def diff(
     old_revision: str | None = None,
     new_revision: str | None = None,
     as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Tell what changed between two datasets. Their manifests alone are read; exit status 0 whether or not they differ.
 
     Args:
@@ -230,21 +196,13 @@ def diff(
 
     Example: inpaintbench export diff exports/devil-1.0 exports/devil --changelog
     """
-    from inpaintbench.export.diff import as_json as plain
-    from inpaintbench.export.diff import changelog as markdown
-    from inpaintbench.export.diff import difference, lines, manifest_at
-
     if changelog and as_json:
         raise UsageError("--changelog prints Markdown and --json JSON; give one of them")
-    with manifest_at(old, revision=old_revision) as before, manifest_at(new, revision=new_revision) as after:
-        change = difference(before, after)
-    if as_json:
-        print_json(plain(change))
-    elif changelog:
-        sys.stdout.write(without_controls(markdown(change)))
-    else:
-        for line in lines(change, shown=shown):
-            console.say(line)
+    with changes.manifest_at(old, revision=old_revision) as before, changes.manifest_at(new, revision=new_revision) as after:
+        change = changes.difference(before, after)
+    if changelog:
+        return Answer(None, without_controls(changes.changelog(change)).removesuffix("\n"))
+    return Answer(changes.as_json(change), *changes.lines(change, shown=shown))
 
 
 def remove(
@@ -255,8 +213,7 @@ def remove(
     sources: list[str] | None = None,
     reason: str | None = None,
     undo: bool = False,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Take items, clips or sources out of every later export. Ids of the others stay. Without any, tell what is taken out.
 
     Args:
@@ -273,8 +230,7 @@ def remove(
     if not named:
         if undo or reason is not None:
             raise UsageError("say what: --item, --clip or --source")
-        _tell_orders(removed.orders(opened), as_json=as_json)
-        return
+        return Answer(orders := removed.orders(opened), _table_of(orders, "Taken out"))
     with opened.locked():
         if undo:
             if reason is not None:
@@ -284,21 +240,13 @@ def remove(
             raise UsageError('a removal needs a reason, which is published: --reason "withdrawn by its author"')
         else:
             done = removed.remove(opened, named, reason=reason)
-    _tell_orders(done, as_json=as_json, title="Put back" if undo else "Taken out")
-    if not as_json:
-        console.say(f"{'Put back' if undo else 'Removed'}: {sum(len(row.items) for row in done)} items")
-        console.tell_next("export", "freeze", workspace)
+    sentence = f"{'Put back' if undo else 'Removed'}: {sum(len(row.items) for row in done)} items"
+    return Answer(done, _table_of(done, "Put back" if undo else "Taken out"), sentence, Next("export", "freeze", workspace))
 
 
-def _tell_orders(orders: list[removed.Order], *, as_json: bool, title: str = "Taken out") -> None:
-    if as_json:
-        print_json(orders)
-        return
+def _table_of(orders: list[removed.Order], title: str) -> str | Table:
     rows = [(order.kind, order.subject_id, len(order.items), order.reason) for order in orders]
-    if rows:
-        console.print_table(title, ["kind", "id", "items", "reason"], rows)
-    else:
-        console.say("Nothing is taken out.")
+    return Table(title, ["kind", "id", "items", "reason"], rows) if rows else "Nothing is taken out."
 
 
 _FILES_SHOWN = 20
@@ -316,8 +264,7 @@ def push(
     benchmark: bool = False,
     revision: Revision = None,
     dry_run: bool = False,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Upload a frozen dataset to the Hugging Face Hub. Its hashes and licences are checked first.
 
     The token is that of HF_TOKEN or `hf auth login`. A push that was stopped goes on when it is called again.
@@ -340,44 +287,38 @@ def push(
 
     check_name(repo)
     made = plan(dataset, licence=licence, licences=licences)
-    beside = _eval_yaml(made.dataset) if benchmark else {}
-    obstacles = [*_of_truth(made, public and not publish_held_back), *made.obstacles()]
+    beside = {}
+    if benchmark:
+        from inpaintbench.eval.protocols import PROTOCOLS, usual
+        from inpaintbench.eval.result_files.handing_on import EVAL_YAML, eval_yaml
+
+        protocol = PROTOCOLS.get(usual(made.dataset))
+        beside = {EVAL_YAML: eval_yaml(made.dataset, protocol, description=benchmark_of(made.dataset).use)}
+    obstacles = made.obstacles()
+    if public and not publish_held_back and (truth := made.dataset.facts.get("truth_of")):
+        obstacles = [
+            f"{made.dataset.name!r} is the truth that {truth['dataset']!r} holds back; push it without --public, or with "
+            "--publish-held-back once the challenge is over",
+            *obstacles,
+        ]
+    fault = InputError("; ".join(obstacles)) if obstacles else None
     if dry_run:
-        if as_json:
-            print_json(
-                {
-                    **_planned(made, repo, obstacles, public=public),
-                    "of_the_hub": {name: data.decode() for name, data in beside.items()},
-                }
-            )
-        else:
-            _print_plan(made, repo, public=public)
-            for name, data in beside.items():
-                console.say(f"beside it, for the Hub, {name}:\n{data.decode().rstrip()}")
-    if obstacles:
-        raise InputError("; ".join(obstacles))
-    if dry_run:
-        return
+        texts = {name: data.decode() for name, data in beside.items()}
+        facts = {**_planned(made, repo, obstacles, public=public), "of_the_hub": texts}
+        hub = (f"beside it, for the Hub, {name}:\n{text.rstrip()}" for name, text in texts.items())
+        return Answer(facts, *_plan(made, repo, public=public), *hub, fault=fault)
+    if fault:
+        raise fault
     with console.progress() as progress:
         done = upload(made, repo, public=public, revision=revision, of_the_hub=beside, progress=progress)
-    if as_json:
-        print_json(done)
-        return
     seen = "private" if done.private else "public"
-    console.say(f"{done.url}: {seen}, {done.sent} files sent, {done.there} there already, {done.removed} old ones removed")
+    sentences = [f"{done.url}: {seen}, {done.sent} files sent, {done.there} there already, {done.removed} old ones removed"]
     if public and done.private:
-        console.say("It was private before and stays so; its settings on the Hub change that.")
-    console.tell_next("export", "verify", repo)
+        sentences.append("It was private before and stays so; its settings on the Hub change that.")
+    return Answer(done, *sentences, Next("export", "verify", repo))
 
 
-def _eval_yaml(dataset: Dataset) -> dict[str, bytes]:
-    from inpaintbench.eval.protocols import PROTOCOLS, usual
-    from inpaintbench.eval.result_files.handing_on import EVAL_YAML, eval_yaml
-
-    return {EVAL_YAML: eval_yaml(dataset, PROTOCOLS.get(usual(dataset)), description=benchmark_of(dataset).use)}
-
-
-def fetch(repo: str, *, to: Path, slices: list[str] | None = None, revision: Revision = None, as_json: AsJson = False) -> None:
+def fetch(repo: str, *, to: Path, slices: list[str] | None = None, revision: Revision = None) -> Answer:
     """Download a frozen dataset from the Hugging Face Hub. It comes whole or in slices, and the SHA-256 of every file is
     checked.
 
@@ -394,30 +335,14 @@ def fetch(repo: str, *, to: Path, slices: list[str] | None = None, revision: Rev
 
     with console.progress() as progress:
         done = download(repo, to, slices=slices or (), revision=revision, progress=progress)
-    if as_json:
-        names = [part.name for part in done.dataset.slices]
-        print_json(
-            {"folder": done.folder, "repository": repo, "commit": done.commit, "items": len(done.dataset.items)}
-            | {"slices": names, "missing": done.missing}
-        )
-        return
-    console.say(
-        f"{len(done.dataset.items)} items in {len(done.dataset.slices)} slices of {repo} at {done.commit[:12]}: {done.folder}"
-    )
-    if done.missing:
-        console.say(f"Not fetched: {', '.join(done.missing)}")
-    console.tell_next("export", "verify", done.folder)
-
-
-def _of_truth(made: Plan, shown: bool) -> list[str]:
-    """Return why the truth of a challenge is not shown to everybody."""
-    truth = made.dataset.facts.get("truth_of")
-    if not (truth and shown):
-        return []
-    return [
-        f"{made.dataset.name!r} is the truth that {truth['dataset']!r} holds back; push it without --public, or with "
-        "--publish-held-back once the challenge is over"
-    ]
+    names = [part.name for part in done.dataset.slices]
+    facts = {
+        "folder": done.folder, "repository": repo, "commit": done.commit, "items": len(done.dataset.items), "slices": names,
+        "missing": done.missing,
+    }  # fmt: skip
+    sentence = f"{len(done.dataset.items)} items in {len(names)} slices of {repo} at {done.commit[:12]}: {done.folder}"
+    lacking = [f"Not fetched: {', '.join(done.missing)}"] if done.missing else []
+    return Answer(facts, sentence, *lacking, Next("export", "verify", done.folder))
 
 
 def _planned(made: Plan, repo: str, obstacles: list[str], *, public: bool) -> dict[str, object]:
@@ -434,24 +359,21 @@ def _planned(made: Plan, repo: str, obstacles: list[str], *, public: bool) -> di
     }
 
 
-def _print_plan(made: Plan, repo: str, *, public: bool) -> None:
+def _plan(made: Plan, repo: str, *, public: bool) -> Iterator[str | Table]:
     per_folder: dict[str, list[int]] = {}
     for name, size in made.bytes.items():
         folder, slash, _ = name.rpartition("/")
         per_folder.setdefault(folder + slash or "cards, rows and manifest", []).append(size)
     rows = [[folder, len(sizes), sum(sizes)] for folder, sizes in sorted(per_folder.items())]
-    console.print_table(f"To {repo}, {'public' if public else 'private'}", ["files of", "files", "bytes"], rows)
-    console.print_table("Configs", ["config", "items"], [[part.name, len(part.item_ids)] for part in made.dataset.slices])
-    console.print_table("Licences", ["licence", "sources"], [list(pair) for pair in made.licences().items()])
+    yield Table(f"To {repo}, {'public' if public else 'private'}", ["files of", "files", "bytes"], rows)
+    yield Table("Configs", ["config", "items"], [[part.name, len(part.item_ids)] for part in made.dataset.slices])
+    yield Table("Licences", ["licence", "sources"], list(made.licences().items()))
     if over := made.stated_over():
         stated = [[old, licence, count] for old, new in over.items() for licence, count in new.items()]
-        console.print_table("Stated over what the dataset says", ["the dataset says", "you state", "sources"], stated)
-    console.print_table("Files", ["file", "bytes"], [[name, made.bytes[name]] for name in sorted(made.bytes)[:_FILES_SHOWN]])
+        yield Table("Stated over what the dataset says", ["the dataset says", "you state", "sources"], stated)
+    yield Table("Files", ["file", "bytes"], [[name, made.bytes[name]] for name in sorted(made.bytes)[:_FILES_SHOWN]])
     if (more := len(made.bytes) - _FILES_SHOWN) > 0:
-        console.say(f"and {more} more files; --json prints them all")
-    total = sum(made.bytes.values())
-    console.say(f"{len(made.bytes)} files, {total} bytes; nothing was sent")
+        yield f"and {more} more files; --json prints them all"
+    yield f"{len(made.bytes)} files, {sum(made.bytes.values())} bytes; nothing was sent"
     if missing := unstated(made.dataset):
-        console.say(
-            f"croissant.json says nothing of {', '.join(missing)}: state them in the table [rai] of the file of --dataset"
-        )
+        yield f"croissant.json says nothing of {', '.join(missing)}: state them in the table [rai] of the file of --dataset"

@@ -48,28 +48,6 @@ def check(
 
     Example: inpaintbench leaf check my_metric:MyMetric
     """
-    leaf = _imported(address)
-    leaves = _catalogue_of(leaf, address, kind)
-    admitted, given = leaves.admit(leaf), dict(map(console.constant, constants or ()))
-    check_constants(admitted, given, called=f"{leaves.kind} {address!r}")
-    try:
-        built = admitted(**_SHARED.get(leaves.kind, {}), **given)
-    except TypeError as error:
-        raise UsageError(f"{leaves.kind} {address!r} cannot be built with {given}: {error}") from error
-    checks = checks_of(leaves.kind)
-    results = list(outcomes(checks, built))
-    rows = [(row.check, _word(row.fault, row.skipped), row.fault or row.skipped or "") for row in results]
-    console.print_table(f"{leaves.kind} {built.name}", ["what", "found", "why"], rows)
-    faults = [row for row in results if row.fault]
-    if faults:
-        raise InpaintBenchError(f"{address} breaks {len(faults)} of {len(results)} rules of its kind: {faults[0].check}")
-
-
-def _word(fault: str | None, skipped: str | None) -> str:
-    return "broken" if fault else "not tried" if skipped else "holds"
-
-
-def _imported(address: str) -> type:
     if (here := os.getcwd()) not in sys.path:  # a leaf in the making lies where its author is
         sys.path.insert(0, here)
     try:
@@ -78,7 +56,21 @@ def _imported(address: str) -> type:
         raise InputError(f"{address!r} cannot be imported: {error}; a leaf is MODULE:CLASS") from error
     if not isinstance(leaf, type):
         raise InputError(f"{address!r} is no class; a leaf is MODULE:CLASS")
-    return leaf
+    leaves = _catalogue_of(leaf, address, kind)
+    admitted, given = leaves.admit(leaf), dict(map(console.constant, constants or ()))
+    check_constants(admitted, given, called=f"{leaves.kind} {address!r}")
+    try:
+        built = admitted(**_SHARED.get(leaves.kind, {}), **given)
+    except TypeError as error:
+        raise UsageError(f"{leaves.kind} {address!r} cannot be built with {given}: {error}") from error
+    results = list(outcomes(checks_of(leaves.kind), built))
+    rows = [
+        (row.check, "broken" if row.fault else "not tried" if row.skipped else "holds", row.fault or row.skipped or "")
+        for row in results
+    ]
+    console.print_table(f"{leaves.kind} {built.name}", ["what", "found", "why"], rows)
+    if faults := [row for row in results if row.fault]:
+        raise InpaintBenchError(f"{address} breaks {len(faults)} of {len(results)} rules of its kind: {faults[0].check}")
 
 
 def _catalogue_of(leaf: type, address: str, kind: str | None) -> Catalogue[type[Leaf]]:
@@ -92,7 +84,4 @@ def _catalogue_of(leaf: type, address: str, kind: str | None) -> Catalogue[type[
     raise InputError(f"{address!r} inherits from no base class of a kind; say with --kind what it is: {', '.join(CATALOGUES)}")
 
 
-app = group(
-    {"check": "inpaintbench.cli.leaf:check"},
-    help="Try leaves of your own, such as metrics, methods, questions.",
-)
+app = group({"check": "inpaintbench.cli.leaf:check"}, help="Try leaves of your own, such as metrics, methods, questions.")

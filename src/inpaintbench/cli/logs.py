@@ -75,7 +75,14 @@ class _Log:
     def into(self, path: Path) -> bool:
         """Write to ``path`` too, from the beginning; False where that is impossible."""
         if path not in self.files:
-            first = {**json.loads(self._first), **_versions()}
+            versions = {}
+            for name in PACKAGES:
+                with contextlib.suppress(PackageNotFoundError):
+                    versions[name] = version(name)
+            first = json.loads(self._first) | {
+                "version": inpaintbench.__version__, "python": platform.python_version(), "platform": platform.platform(),
+                "packages": versions, "folder": str(Path.cwd()), "executable": sys.executable,
+            }  # fmt: skip
             if not _append(path, _dumped(first) + "".join(self._lines)):
                 return False
             self.files.append(path)
@@ -179,14 +186,3 @@ def _append(path: Path, text: str) -> bool:
     except OSError:
         return False
     return True
-
-
-def _versions() -> dict[str, Any]:
-    versions = {}
-    for name in PACKAGES:
-        with contextlib.suppress(PackageNotFoundError):
-            versions[name] = version(name)
-    return {
-        "version": inpaintbench.__version__, "python": platform.python_version(), "platform": platform.platform(),
-        "packages": versions, "folder": str(Path.cwd()), "executable": sys.executable,
-    }  # fmt: skip

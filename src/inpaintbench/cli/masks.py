@@ -24,20 +24,11 @@ from inpaintbench.masks.generators import GENERATORS
 from inpaintbench.masks.measure import check_labels, labels_of, measure
 from inpaintbench.masks.render import build, generate
 from inpaintbench.pages.words import count as counted
+from inpaintbench.recipes import preview as previewing
+from inpaintbench.recipes import settings
 from inpaintbench.recipes.devil import DevilRecipe
 from inpaintbench.recipes.options import read_size
-from inpaintbench.recipes.preview import (
-    AXIS_FRAMES,
-    SIZE,
-    axis_panels,
-    backdrops,
-    check,
-    films,
-    guessed,
-    own_stills,
-    panels,
-)
-from inpaintbench.recipes.settings import begin, corrupt, leave_out_published, own_export, recall, remember, stages_of
+from inpaintbench.recipes.preview import AXIS_FRAMES, SIZE
 from inpaintbench.types import Corruption, Item
 from inpaintbench.workspace import Workspace
 
@@ -69,16 +60,16 @@ def pair(
     """
     opened = Workspace(workspace, create=False)
     with running.on(opened) as executor:
-        recipe = recall(opened)
-        if append_to := published.folder(own_export(recipe, opened)):
+        recipe = settings.recall(opened)
+        if append_to := published.folder(settings.own_export(recipe, opened)):
             recipe = keep_design(recipe, append_to)
-            remember(opened, recipe)
-            begin(recipe, opened, append_to)
-            leave_out_published(opened)
-            stages_of(recipe).label(recipe, executor, opened)  # by the thresholds of what is published
+            settings.remember(opened, recipe)
+            settings.begin(recipe, opened, append_to)
+            settings.leave_out_published(opened)
+            settings.stages_of(recipe).label(recipe, executor, opened)  # by the thresholds of what is published
         options = (("masks", saved_masks), ("blocks", blocks), ("photographs", photographs))
         given = {name: path for name, path in options if path}
-        corrupt(recipe, executor, opened, **given)
+        settings.corrupt(recipe, executor, opened, **given)
     corruptions, items = len(opened.table("corruptions", Corruption)), len(opened.table("items", Item))
     console.say(f"{items} items with {corruptions} corruptions")
     console.tell_next("export", "freeze", workspace)
@@ -171,22 +162,27 @@ def preview(
         if constants or vary or images is not None:
             raise InputError(f"the axis {generator} has no constants and its own films: leave --set, --vary and --images out")
         _make_room_for(out)
-        _preview_axis(generator, out, size=size, frames=AXIS_FRAMES if frames == 1 else frames, count=count, seed=seed)
+        width, height = read_option(read_size, size or SIZE)
+        axis, shown = AXES.get(generator), list(previewing.films(width, height, AXIS_FRAMES if frames == 1 else frames, count))
+        levels, title = previewing.axis_panels(generator, shown, seed=seed), f"Levels of {generator}: {axis.property}"
+        page = write_gallery(out, title=title, panels=levels, generator=generator, version=axis.version, seed=seed)
+        films = max(len(panel.tiles) for panel in levels)
+        console.say(f"{counted(len(levels), 'level')} over {counted(films, 'film')}: {page}")
         return
     leaf = GENERATORS.get(generator)
-    settings, where = settings_of(constants or (), vary or ()), dict[str, Any]()
-    stills = own_stills(generator)
+    variants, where = settings_of(constants or (), vary or ()), dict[str, Any]()
+    stills = previewing.own_stills(generator)
     if images is not None and stills:
-        settings, where = stills.over_photographs(settings, images)
-    for chosen in settings:
-        check(generator, chosen, where=where)  # what cannot be built is told before any picture is made
+        variants, where = stills.over_photographs(variants, images)
+    for chosen in variants:
+        previewing.check(generator, chosen, where=where)  # what cannot be built is told before any picture is made
     _make_room_for(out)
     width, height = read_option(read_size, size or (stills.size if stills else SIZE))
     if "timed_text" in leaf.needs and frames == 1:
         frames = TEXT_FRAMES
-    shown = backdrops(generator, width=width, height=height, frames=frames, count=count, seed=seed, images=images)
-    made = panels(generator, settings, shown, count=count, seed=seed, where=where)
-    if warning := guessed(made):
+    shown = previewing.backdrops(generator, width=width, height=height, frames=frames, count=count, seed=seed, images=images)
+    made = previewing.panels(generator, variants, shown, count=count, seed=seed, where=where)
+    if warning := previewing.guessed(made):
         console.warn(f"warning: {warning}")
     noun = quantity_of(made).noun
     title = f"{noun.capitalize()}s of {generator}"
@@ -201,14 +197,6 @@ def _make_room_for(out: Path) -> None:
         out.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{str(out)!r} cannot be written: {error.strerror}") from error
-
-
-def _preview_axis(axis: str, out: Path, *, size: str | None, frames: int, count: int, seed: int) -> None:
-    width, height = read_option(read_size, size or SIZE)
-    made, leaf = axis_panels(axis, list(films(width, height, frames, count)), seed=seed), AXES.get(axis)
-    title = f"Levels of {axis}: {leaf.property}"
-    page = write_gallery(out, title=title, panels=made, generator=axis, version=leaf.version, seed=seed)
-    console.say(f"{counted(len(made), 'level')} over {counted(max(len(panel.tiles) for panel in made), 'film')}: {page}")
 
 
 def settings_of(constants: Sequence[str], vary: Sequence[str]) -> list[dict[str, Any]]:

@@ -7,12 +7,12 @@ from typing import Annotated
 
 from inpaintbench.cli import console
 from inpaintbench.cli.commands import group
-from inpaintbench.cli.console import AsJson, print_json, records
+from inpaintbench.cli.console import Answer, Table, records
 from inpaintbench.cli.options import Seconds, argument
 from inpaintbench.download import Limits
 from inpaintbench.errors import NotMeasurable, UsageError
 from inpaintbench.models import fetching
-from inpaintbench.models.weights import Weights, known, located, named, state
+from inpaintbench.models.weights import known, located, named, state
 
 app = group(
     {
@@ -28,24 +28,18 @@ Names = Annotated[list[str] | None, argument("Which ones.", default="all", among
 Fetched = Annotated[list[str] | None, argument("Which ones.", default="all that have a public address", among=known())]
 
 
-def list_all(*, as_json: AsJson = False) -> None:
+def list_all() -> Answer:
     """List the known files, whether they are here, and who needs them.
 
     Example: inpaintbench models list
     """
-    if as_json:
-        columns = ("name", "state", "bytes", "licence", "used_by", "file", "sha256", "origin")
-        weights = [
-            (weight.name, state(weight), weight.bytes, weight.licence, weight.used_by, weight.file, weight.sha256, weight.origin)
-            for weight in known().values()
-        ]
-        print_json(records(columns, weights))
-        return
-    rows = [
-        (weights.name, state(weights), weights.bytes, weights.licence, ", ".join(weights.used_by), weights.file)
-        for weights in known().values()
+    columns = ("name", "state", "bytes", "licence", "used_by", "file", "sha256", "origin")
+    weights = [
+        (weight.name, state(weight), weight.bytes, weight.licence, weight.used_by, weight.file, weight.sha256, weight.origin)
+        for weight in known().values()
     ]
-    console.print_table("weights", ["name", "state", "bytes", "licence", "used by", "file"], rows)
+    rows = [(*row[:4], ", ".join(row[4]), row[5]) for row in weights]
+    return Answer(records(columns, weights), Table("weights", ["name", "state", "bytes", "licence", "used by", "file"], rows))
 
 
 def fetch(names: Fetched = None, *, mirror: str | None = None, seconds: Seconds = 3600.0, allow_private: bool = False) -> None:
@@ -60,7 +54,8 @@ def fetch(names: Fetched = None, *, mirror: str | None = None, seconds: Seconds 
 
     Example: inpaintbench models fetch alexnet
     """
-    chosen = [named(name) for name in names] if names else [file for file in known().values() if mirror or _for_everybody(file)]
+    for_everybody = [file for file in known().values() if mirror or (file.origin and "Noncommercial" not in file.licence)]
+    chosen = [named(name) for name in names] if names else for_everybody
     if mirror and len(chosen) != 1:
         raise UsageError(f"--from gives one file, {len(chosen)} were asked for: name one of {', '.join(known())}")
     for weights in chosen:
@@ -69,10 +64,6 @@ def fetch(names: Fetched = None, *, mirror: str | None = None, seconds: Seconds 
         limits = Limits(most_bytes=weights.bytes, seconds=seconds, allow_private=allow_private)
         path = fetching.fetch(weights, limits=limits, mirror=mirror)
         console.say(f"{weights.name}: {console.shown(path)}")
-
-
-def _for_everybody(weights: Weights) -> bool:
-    return bool(weights.origin) and "Noncommercial" not in weights.licence
 
 
 def verify(names: Names = None) -> None:

@@ -326,17 +326,20 @@ def expanded(function: Callable[..., Any], parts: Sequence[str] = ()) -> Callabl
         function,
     )
 
-    # What a command answers with may take options of its own, as ``console.Answer`` does.
+    # What a command answers with may take options of its own, as ``console.Answer`` does; the command may take them, too.
     of_answer = getattr(signature.return_annotation, "parameters", ())
+    further = [one for one in of_answer if one.name not in signature.parameters]
 
     @wraps(function)
     def command(part_: str | None = None, **given: Any) -> None:  # noqa: ARG001 - where it is given, another command runs
-        how = {one.name: given.pop(one.name) for one in of_answer}
+        how = {one.name: given[one.name] for one in of_answer}
+        for one in further:
+            del given[one.name]
         answer = joined.make(**given)
-        if of_answer:
+        if answer is not None:
             answer.tell(**how)
 
-    asked = [*joined.parameters, *of_answer]
+    asked = [*joined.parameters, *further]
     if parts:
         words = f"Something else of the kind, with options of its own: {', '.join(parts)}; --help after it tells them."
         asked.append(parameter("part_", Annotated[str | None, option(words, "--for", among=parts, default="none")], None))

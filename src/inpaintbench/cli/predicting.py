@@ -13,11 +13,11 @@ from typing import Annotated, Any
 from inpaintbench import frozen
 from inpaintbench.cli import console
 from inpaintbench.cli.console import EachLocally, Running
-from inpaintbench.cli.evaluate_options import InDataset, Named, Run, any_method, program_constants
+from inpaintbench.cli.evaluate_options import InDataset, Named, Run, any_method
 from inpaintbench.cli.options import Among, Folder, Positive, Seconds, bundle, option
 from inpaintbench.cli.words import check_name, pair
 from inpaintbench.errors import InputError, RunError, TooManyFailures, UsageError
-from inpaintbench.eval.adapters.layouts import layouts
+from inpaintbench.eval.adapters.layouts import layout_of, layouts
 from inpaintbench.eval.methods.brought import strangers
 from inpaintbench.eval.scoring.check import Verdict, check, is_brought
 from inpaintbench.eval.scoring.effort import beware_words
@@ -53,19 +53,6 @@ Commands = Annotated[
     list[str] | None, option("Any program; it gets an input folder and an output folder.", "--command", metavar="LABEL=PROGRAM")
 ]
 Layout = Annotated[str, Among(layouts())]
-
-
-def method_specs(
-    names: Sequence[str], saved: Sequence[str], commands: Sequence[str], *, program: Mapping[str, Any]
-) -> list[MethodSpec]:
-    """The methods that the options ask for, labels checked; ``program`` holds further constants of commands."""
-    specs = [any_method(text, program=program) for text in names]
-    specs += [MethodSpec(label, "saved_folder", {"folder": str(Path(value).absolute())}) for label, value in map(_pair, saved)]
-    specs += [MethodSpec(label, "command", {"command": value, **program}) for label, value in map(_pair, commands)]
-    if not specs:
-        raise UsageError("no method: give --method, --saved or --command")
-    check_labels(specs)
-    return specs
 
 
 def with_references(specs: Sequence[MethodSpec], labels: Sequence[str]) -> list[MethodSpec]:
@@ -153,11 +140,17 @@ class Wanted:
     """Only items of these; () = all."""
 
     def program(self, layout: str, folder: Path | None = None) -> dict[str, Any]:
-        """Further constants of programs, which run in ``folder``; None = a temporary one, for presets that of ``--program``."""
-        places = [str(place.absolute()) for place in (folder, self.own_folder) if place is not None]
-        return program_constants(
-            seconds=self.time_limit, layout=layout, divisor=self.divisor, folder=places[0] if places else None
-        )
+        """Constants of the method ``command`` besides the command; the divisor is the layout's unless it is given.
+
+        Programs run in ``folder``; None = a temporary one, for presets that of ``--program``.
+        """
+        places, own = [place for place in (folder, self.own_folder) if place is not None], layout_of(layout).divisor
+        return {
+            **({"time_limit_seconds": self.time_limit} if self.time_limit else {}),
+            "divisor": self.divisor or (own if isinstance(own, int) else list(own)),
+            "layout": layout,
+            **({"folder": str(places[0].absolute())} if places else {}),
+        }
 
 
 @dataclass(frozen=True)
@@ -195,7 +188,14 @@ def predict(
 
     Example: inpaintbench eval run --for predictions DATASET --run RUN --method telea --saved mine=FOLDER
     """
-    specs = method_specs(method or (), saved or (), command or (), program=wanted.program(layout))
+    program = wanted.program(layout)
+    specs = [any_method(text, program=program) for text in method or ()]
+    folders = [(label, str(Path(value).absolute())) for label, value in map(_pair, saved or ())]
+    specs += [MethodSpec(label, "saved_folder", {"folder": folder}) for label, folder in folders]
+    specs += [MethodSpec(label, "command", {"command": value, **program}) for label, value in map(_pair, command or ())]
+    if not specs:
+        raise UsageError("no method: give --method, --saved or --command")
+    check_labels(specs)
     failed = predict_and_tell(dataset, run, specs, wanted, running)
     console.tell_next("eval", "run", dataset, "--run", run, "--for", "scores")
     raise_for(failed)
@@ -230,7 +230,8 @@ def predict_and_tell(root: Path, run: Path, specs: Sequence[MethodSpec], wanted:
         refused, remarks = _checked(executor, loaded, root, specs, wanted, among=chosen)
         specs = [spec for spec in specs if spec.label not in refused]
         labels = [labelled(spec.label, loaded, oracle_mask=wanted.oracle_mask) for spec in specs]
-        before = {label: _predicted_items(workspace, label) for label in labels}
+        predictions = ((label, workspace.table("predictions", Prediction, step=predict_step(label))) for label in labels)
+        before = {label: {row.item_id for row in rows} for label, rows in predictions}
         executor.only = chosen
         ended = predict_all(
             executor, loaded, root, specs, full=wanted.keep_full_frames, seconds=wanted.time_limit,
@@ -241,21 +242,16 @@ def predict_and_tell(root: Path, run: Path, specs: Sequence[MethodSpec], wanted:
     made = [_tell(workspace, loaded, spec, label, before[label]) for spec, label in zip(specs, labels, strict=True)]
     if wanted.oracle_mask and loaded.items[0]["hole_is_given"]:
         console.warn("this benchmark gives methods the hole anyway; --oracle-mask changed nothing")
-    failed = [
-        *refused.values(),
-        *(_ended_words(ended[spec.label], spec.label, workspace) for spec in specs if spec.label in ended),
-    ]
+    failed = list(refused.values())
+    for label, error in ended.items():
+        reason, where = _LOGGED.sub("", error.reason), _log_of([error.subject_id], label, workspace.path)
+        failed.append(
+            f"{label} was ended after more than {error.most} failures, the last one on item {error.subject_id}: {reason}{where}"
+        )
     if not sum(made):
         raise_for(["not one prediction was made", *failed])
     without = [label for spec, label, count in zip(specs, labels, made, strict=True) if not count and spec.label not in ended]
     return failed + [f"{label} made no prediction" for label in without]
-
-
-def _ended_words(error: TooManyFailures, label: str, workspace: Workspace) -> str:
-    """How a method came to the end of its budget, with the item and its log."""
-    reason = _LOGGED.sub("", error.reason)
-    where = _log_of([error.subject_id], label, workspace.path)
-    return f"{label} was ended after more than {error.most} failures, the last one on item {error.subject_id}: {reason}{where}"
 
 
 def _checked(
@@ -346,8 +342,10 @@ def _tell(workspace: Workspace, dataset: Dataset, spec: MethodSpec, label: str, 
     _tell_failures(failed, label, workspace.path)
     if failed:
         console.say("  --retry-rejected tries these again, once what kept them is mended")
-    if failed and spec.leaf == "saved_folder":
-        _tell_strangers(spec, dataset)
+    ids = column(dataset, "item_id") if failed and spec.leaf == "saved_folder" else []
+    if ids and (names := strangers(Path(str(spec.constants["folder"])), set(ids))):
+        many = "1 file or folder has" if len(names) == 1 else f"{len(names)} files and folders have"
+        console.say(f"  {many} the name of no item, such as {names[0]!r}; items are called like {ids[0]!r}")
     if words := not_run_words(workspace, dataset, label):
         console.say(f"  {words}")
     if words := beware_words(remembered(workspace, BETWEEN).get(label, "")):
@@ -356,10 +354,6 @@ def _tell(workspace: Workspace, dataset: Dataset, spec: MethodSpec, label: str, 
         text = f"  {len(dropped)} earlier predictions were of another version or other constants of {label}, and are left out"
         console.say(text)
     return len(made)
-
-
-def _predicted_items(workspace: Workspace, label: str) -> set[str]:
-    return {row.item_id for row in workspace.table("predictions", Prediction, step=predict_step(label))}
 
 
 def _tell_failures(failed: Sequence[Rejection], label: str, run: Path) -> None:
@@ -388,11 +382,3 @@ def _log_of(items: Sequence[str], label: str, run: Path) -> str:
     """Where it stands what the method said of the first of some items that left a log, also where its process died of it."""
     log = next((log for item in items if (log := run / LOGS / label / f"{item}.txt").exists()), None)
     return "" if log is None else f" (log: {log})"
-
-
-def _tell_strangers(spec: MethodSpec, dataset: Dataset) -> None:
-    """Say why predictions may be missing: what lies there has other names."""
-    ids = column(dataset, "item_id")
-    if names := strangers(Path(str(spec.constants["folder"])), set(ids)):
-        many = "1 file or folder has" if len(names) == 1 else f"{len(names)} files and folders have"
-        console.say(f"  {many} the name of no item, such as {names[0]!r}; items are called like {ids[0]!r}")

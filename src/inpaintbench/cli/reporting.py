@@ -15,37 +15,23 @@ from inpaintbench import frozen
 from inpaintbench.api import runs
 from inpaintbench.api.comparing import compare, write_run_report
 from inpaintbench.catalogue import unknown_name
-from inpaintbench.cli import console, logs
-from inpaintbench.cli.console import AsJson, Running, print_json
-from inpaintbench.cli.evaluate_options import (
-    InDataset,
-    LabelText,
-    ProtocolName,
-    Run,
-    Scored,
-    SomeMetrics,
-    SomeSlices,
-    dataset_argument,
-    opened,
-    results_of,
-    scorable,
-)
+from inpaintbench.cli import console, evaluate_options, logs
+from inpaintbench.cli.console import Answer, Running, Table
+from inpaintbench.cli.evaluate_options import InDataset, LabelText, ProtocolName, Run, Scored, SomeMetrics, SomeSlices
 from inpaintbench.cli.options import Among, Natural, Port
 from inpaintbench.cli.predicting import predict_all
 from inpaintbench.compute import Compute
 from inpaintbench.errors import InputError, UnknownNameError, UsageError, VerifyError
-from inpaintbench.eval.analysis.means import Means, means_of, published_means
+from inpaintbench.eval.analysis.means import means_of, published_means
 from inpaintbench.eval.analysis.write import write_analysis
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.report import ReportFiles
 from inpaintbench.eval.report.figures import versus_figure
 from inpaintbench.eval.report.two_methods import HEADS, csv_bytes, markdown, telling, text_rows
-from inpaintbench.eval.results.quantity import Quantity
-from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.predict import MethodSpec
 from inpaintbench.eval.scoring.run_folder import bind
 from inpaintbench.eval.scoring.score import score_all
-from inpaintbench.eval.trackers import Sink, held_back, records, sink
+from inpaintbench.eval.trackers import held_back, records, sink
 from inpaintbench.eval.viewing.pages import address, entries, server
 from inpaintbench.export.verify import verify
 from inpaintbench.files import write_atomically
@@ -58,24 +44,12 @@ from inpaintbench.workspace import Workspace
 DEMO_METHODS = tuple(MethodSpec(name, name) for name in ("blank", "telea", "temporal_median", "affine_propagation"))
 
 
-def _report(
-    workspace: Workspace, dataset: Dataset, root: Path, protocol: str, *, out: Path | None = None, **options: Any
-) -> ReportFiles:
-    if (before := _reported(out or workspace.path / "report")) not in (None, protocol):
-        console.warn(f"replaces the report under {before}; --out keeps both")
-    return write_run_report(workspace, dataset, root, protocol, folder=out, **options)
-
-
-def _reported(folder: Path) -> str | None:
-    """The protocol of the report in ``folder``; None without one."""
-    try:
-        return str(json.loads((folder / "report.json").read_text())["protocol"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-
-
 def evaluate(root: Path, *, run: Path, methods: Sequence[MethodSpec], protocol: str, running: Running) -> Path:
-    """Predict, score and report in one go; the path of the report."""
+    """Prove a dataset, predict, score and report in one go; the path of the report."""
+    result = verify(root)
+    if result.problems:
+        raise VerifyError(f"{root} differs from its manifest: {result.problems[0]}")
+    console.say(f"Verified: {result.files} files, {result.configs} configs loaded, {result.cells} cells decoded")
     dataset, workspace = frozen.load(root), Workspace(run)
     labels = [spec.label for spec in methods]
     with running.on(workspace) as executor:
@@ -84,13 +58,14 @@ def evaluate(root: Path, *, run: Path, methods: Sequence[MethodSpec], protocol: 
     return _report(workspace, dataset, root, protocol, methods=labels).page
 
 
-def verify_loadable(root: Path) -> None:
-    """Load every config with decoding off, decode every cell with PyAV, and say so."""
-    result = verify(root)
-    if result.problems:
-        raise VerifyError(f"{root} differs from its manifest: {result.problems[0]}")
-    text = f"Verified: {result.files} files, {result.configs} configs loaded, {result.cells} cells decoded"
-    console.say(text)
+def _report(
+    workspace: Workspace, dataset: Dataset, root: Path, protocol: str, *, out: Path | None = None, **options: Any
+) -> ReportFiles:
+    with suppress(OSError, ValueError, KeyError, TypeError):  # no report is there
+        before = str(json.loads(((out or workspace.path / "report") / "report.json").read_text())["protocol"])
+        if before != protocol:
+            console.warn(f"replaces the report under {before}; --out keeps both")
+    return write_run_report(workspace, dataset, root, protocol, folder=out, **options)
 
 
 def report(
@@ -117,35 +92,30 @@ def report(
     """
     # A name that is wrong is told before minutes of drawing.
     sinks = [sink(text) for text in log_to or ()]
-    loaded, workspace = scorable(dataset), opened(run)
+    loaded, workspace = evaluate_options.scorable(dataset), evaluate_options.opened(run)
     bind(workspace, dataset)
     with console.writing(workspace):
         made = _report(
             workspace, loaded, dataset, protocol or usual(loaded), out=out, media_items=media, show=show or (), slices=only or ()
         )
     console.say(f"Report: {made.page.resolve()}")
-    _log(made, loaded, sinks)
+    if sinks:
+        with tempfile.TemporaryDirectory() as scratch:
+            told = list(records(made, loaded, scratch=Path(scratch)))
+            for one in sinks:
+                for record in told:
+                    one.log(record)
+                console.say(f"Logged {len(told)} methods to {one.name}:{one.where}")
+        if held_back(loaded):
+            console.say("The page and videos of items whose truth is held back were not logged.")
     console.tell_next("view", made.page.parent)
-
-
-def _log(made: ReportFiles, dataset: Dataset, sinks: Sequence[Sink]) -> None:
-    if not sinks:
-        return
-    with tempfile.TemporaryDirectory() as scratch:
-        told = list(records(made, dataset, scratch=Path(scratch)))
-        for one in sinks:
-            for record in told:
-                one.log(record)
-            console.say(f"Logged {len(told)} methods to {one.name}:{one.where}")
-    if held_back(dataset):
-        console.say("The page and videos of items whose truth is held back were not logged.")
 
 
 PAPER_FOLDER = Path("devil-paper-analysis")
 
 
 def analysis(
-    dataset: Annotated[Path | None, dataset_argument("none, with --paper")] = None,
+    dataset: Annotated[Path | None, evaluate_options.dataset_argument("none, with --paper")] = None,
     *,
     run: Path | None = None,
     protocol: ProtocolName = None,
@@ -171,23 +141,14 @@ def analysis(
     elif dataset is None or run is None:
         raise UsageError("give a dataset and --run for your own scores, or --paper for the published ones")
     else:
-        means = means_of_run(run, dataset, protocol, region=region)
+        results = evaluate_options.results_of(run, dataset, protocol)
+        there = list(dict.fromkeys(quantity.region for quantity in results.quantities))
+        if region is not None and region not in there:
+            raise UnknownNameError(unknown_name("region with values:", region, there))
+        means = means_of(results, region=region)
         with console.writing(Workspace(run, create=False)):
             made = write_analysis((out or run / "analysis").absolute(), means)
     console.say(f"Analysis: {made.page.resolve()}")
-
-
-def means_of_run(run: Path, root: Path, protocol: str | None, *, region: str | None = None) -> Means:
-    """The means of every scored method in a run folder, each metric in ``region`` where it is measured there.
-
-    Raises:
-        UnknownNameError: nothing is measured in such a region. InputError: as ``results_of``.
-    """
-    results = results_of(run, root, protocol)
-    there = list(dict.fromkeys(quantity.region for quantity in results.quantities))
-    if region is not None and region not in there:
-        raise UnknownNameError(unknown_name("region with values:", region, there))
-    return means_of(results, region=region)
 
 
 def view(path: Path = Path(), *, port: Port = 0, host: str = "127.0.0.1", open_browser: bool = True) -> None:
@@ -234,9 +195,8 @@ def compare_command(
     region: Names = None,
     part: SomeSlices = None,
     everything: bool = False,
-    as_json: AsJson = False,
     out: Path | None = None,
-) -> None:
+) -> Answer:
     """Compare two methods by each metric in each slice. Is the difference more than chance, and who wins which items?
 
     Beside the tables lies a figure of what each attribute does to both, of the metrics asked for or the first.
@@ -251,50 +211,40 @@ def compare_command(
 
     Example: inpaintbench eval compare DATASET telea mine --run RUN --metric psnr
     """
-    loaded = scorable(dataset)
+    loaded = evaluate_options.scorable(dataset)
     name = protocol or usual(loaded)
     PROTOCOLS.get(name)
     if one == other and other_run is None:
         raise UsageError(f"{one!r} cannot be compared with itself; give two labels, or --other-run")
     for place in (run, other_run or run):
-        opened(place)  # says what was stopped
+        evaluate_options.opened(place)  # says what was stopped
     data = runs.LoadedDataset(dataset)
     called = other if one != other else f"{other} ({console.shown(other_run or run)})"
     found = compare(
         runs.Run(data, one, run, name), runs.Run(data, other, other_run or run, name),
         metrics=metric, regions=region, slices=part, called=called,
     )  # fmt: skip
-    results, rows, remarks, quantities = found.results, found.rows, found.remarks, found.quantities
+    rows, quantities = found.rows, found.quantities if metric or region else found.quantities[:1]
     logs.beside(run)
     folder = out or run / "compare" / name.replace("/", ".")
     stem = re.sub(r"[^\w.+-]", "_", f"{one}_vs_{called}")
     table, page = folder / f"{stem}.csv", folder / f"{stem}.md"
     folder.mkdir(parents=True, exist_ok=True)
     write_atomically(table, csv_bytes(rows, one=one, other=called))
-    pictures = _pictures(results, one, called, quantities if metric or region else quantities[:1], folder / stem)
-    files = [table, page, *(folder / name for name in pictures.values())]
-    write_atomically(page, markdown(rows, one=one, other=called, results=results, pictures=pictures).encode())
-    if as_json:
-        asked = {"a": one, "b": called, "protocol": name, "fingerprint": results.fingerprint}
-        print_json({**asked, "rows": rows, "remarks": remarks, "files": files})
-        return
+    drawn = {one_of: versus_figure(found.results, one, called, one_of) for one_of in quantities}
+    pictures = {one_of: f"{stem}_{one_of.metric}_{one_of.region}.svg" for one_of, figure in drawn.items() if figure}
+    for quantity, picture in pictures.items():
+        save_chart(drawn[quantity] or {}, folder / picture)
+    write_atomically(page, markdown(rows, one=one, other=called, results=found.results, pictures=pictures).encode())
+    files = [table, page, *(folder / picture for picture in pictures.values())]
+    facts = {
+        "a": one, "b": called, "protocol": name, "fingerprint": found.results.fingerprint, "rows": rows, "remarks": found.remarks,
+        "files": files,
+    }  # fmt: skip
     shown = rows if everything else telling(rows, most=MOST_ROWS)
     texts, notes = text_rows(shown)
-    console.print_table(f"{name}: A = {one}, B = {called}", HEADS, texts)
-    for note in notes:
-        console.say(note)
     if len(shown) < len(rows):
-        console.say(f"the {len(shown)} most telling of {len(rows)} rows; --all shows the others, the files hold all")
-    for remark in remarks:
-        console.say(remark)
+        notes.append(f"the {len(shown)} most telling of {len(rows)} rows; --all shows the others, the files hold all")
     beside = f", and {count(len(pictures), 'figure')} of effects beside them" if pictures else ""
-    console.say(f"wrote {console.shown(table)} and {console.shown(page)}{beside}")
-
-
-def _pictures(results: Results, one: str, other: str, quantities: Sequence[Quantity], stem: Path) -> dict[Quantity, str]:
-    """Quantity -> name of the figure of its effects on both methods, where it has any; written beside the tables."""
-    drawn = {quantity: versus_figure(results, one, other, quantity) for quantity in quantities}
-    names = {quantity: f"{stem.name}_{quantity.metric}_{quantity.region}.svg" for quantity, figure in drawn.items() if figure}
-    for quantity, name in names.items():
-        save_chart(drawn[quantity] or {}, stem.with_name(name))
-    return names
+    wrote = f"wrote {console.shown(table)} and {console.shown(page)}{beside}"
+    return Answer(facts, Table(f"{name}: A = {one}, B = {called}", HEADS, texts), *notes, *found.remarks, wrote)

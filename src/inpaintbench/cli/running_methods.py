@@ -5,30 +5,19 @@ from __future__ import annotations
 import math
 import re
 import tempfile
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 from inpaintbench import frozen
 from inpaintbench.catalogue import unknown_name
-from inpaintbench.cli import console
-from inpaintbench.cli.console import AsJson, EachLocally, Running, print_json
+from inpaintbench.cli import console, predicting
+from inpaintbench.cli.console import Answer, EachLocally, Running, Table
 from inpaintbench.cli.evaluate_options import FORMS, InDataset, Named, ProtocolName, Run, SomeSlices, any_method
 from inpaintbench.cli.options import Among, FrozenDataset, argument, bundle, joined_bundles
-from inpaintbench.cli.predicting import (
-    Besides,
-    OfPrograms,
-    Programs,
-    Wanted,
-    limit_of,
-    predict_and_tell,
-    raise_for,
-    tell_verdict,
-    with_references,
-)
+from inpaintbench.cli.predicting import Besides, OfPrograms, Programs, Wanted
 from inpaintbench.cli.reporting import report as write_report
-from inpaintbench.cli.scoring import score_and_tell
+from inpaintbench.cli.scoring import score
 from inpaintbench.errors import InputError, RunError, UnknownNameError, UsageError
 from inpaintbench.eval.adapters.layouts import layout_of, layouts
 from inpaintbench.eval.methods import METHODS
@@ -83,16 +72,16 @@ def run(
         scorer.check(**asked)
     if report:
         check_reportable(dataset, wanted.slices)  # before anything is predicted
-    failed = predict_and_tell(dataset, run, specs, wanted, running)
+    failed = predicting.predict_and_tell(dataset, run, specs, wanted, running)
     if scorer:
         scorer.score(dataset, run, protocol=chosen, running=running, **asked)
     elif report:
-        score_and_tell(dataset, run, protocol=chosen, running=running)
+        score(dataset, run=run, protocol=chosen, running=running)
     if report:
         write_report(dataset, run=run, protocol=chosen)
     else:
         console.tell_next("eval", "run", dataset, "--run", run, "--for", "scores")
-    raise_for(failed)
+    predicting.raise_for(failed)
 
 
 def list_layouts(name: Annotated[str | None, Among(layouts())] = None) -> None:
@@ -157,7 +146,7 @@ def check_method(
 
     Example: inpaintbench eval check mine:fill DATASET
     """
-    [spec] = with_references(
+    [spec] = predicting.with_references(
         [any_method(method, program=wanted.program(programs.command_layout, programs.command_folder))], wanted.reference or ()
     )
     loaded = None if dataset is None else frozen.load(dataset)
@@ -171,14 +160,14 @@ def check_method(
             verdict = check(
                 executor, spec, dataset=loaded, root=dataset or "", oracle_mask=wanted.oracle_mask,
                 among=items_of_slices(loaded, only) if loaded is not None and only else None,
-                time_limit_seconds=limit_of(spec, wanted.time_limit),
+                time_limit_seconds=predicting.limit_of(spec, wanted.time_limit),
             )  # fmt: skip
         said = b"".join(path.read_bytes() for path in sorted(Path(folder, LOGS).glob("*/*.txt")))
     for clip in verdict.clips:
         known = clip.known_db
         kept = "as they were" if known == math.inf else known is not None and f"{known:.1f} dB from the input"
         console.say(f"tried on {clip.clip}{f': known pixels {kept}' if kept else ''}")
-    reasons, _ = tell_verdict(spec.label, verdict, Path(folder))  # whose logs are gone, and below in one file
+    reasons, _ = predicting.tell_verdict(spec.label, verdict, Path(folder))  # whose logs are gone, and below in one file
     if verdict.clips and not verdict.findings:
         console.say("no mistake shows")
     if said:
@@ -195,12 +184,8 @@ Row = dict[str, Any]
 
 
 def list_leaves(
-    kind: Annotated[str | None, Among(KINDS)] = None,
-    word: str | None = None,
-    *,
-    dataset: FrozenDataset | None = None,
-    as_json: AsJson = False,
-) -> None:
+    kind: Annotated[str | None, Among(KINDS)] = None, word: str | None = None, *, dataset: FrozenDataset | None = None
+) -> Answer:
     """List methods, metrics and protocols. Name a kind, a word to look for, or a dataset to see less.
 
     Args:
@@ -215,42 +200,39 @@ def list_leaves(
             raise UnknownNameError(unknown_name("kind", kind, list(KINDS)))
         kind, word = None, kind
     applies = Applicable(frozen.load(dataset)) if dataset else None
-    listed = {name: LISTS[name](applies) for name in KINDS if kind in (None, name)}
-    matching = {name: [row for row in rows if word is None or _mentions(row, word)] for name, rows in listed.items()}
+
+    def has_it(row: Row) -> bool:
+        texts = (row["name"], row.get("what", ""), *row.get("metrics", ()))
+        return word is None or any(word.casefold() in text.casefold() for text in texts)
+
+    matching = {name: list(filter(has_it, _rows_of(name, applies))) for name in KINDS if kind in (None, name)}
     if word is not None and not any(matching.values()):
         raise UnknownNameError(f"nothing has {word!r} in its name or sentence; the kinds are {', '.join(KINDS)}")
-    if as_json:
-        print_json(matching)
-        return
-    for name, rows in matching.items():
-        if rows:
-            console.print_table(name.capitalize(), ["name", "metrics" if name == "protocols" else "what"], map(_shown, rows))
+    tables = [
+        Table(name.capitalize(), ["name", "metrics" if name == "protocols" else "what"], map(_shown, rows))
+        for name, rows in matching.items()
+        if rows
+    ]
+    return Answer(matching, *tables)
 
 
-def _methods(applies: Applicable | None) -> list[Row]:
-    return [{"name": name, "what": _sentence(METHODS.get(name))} for name in METHODS if applies is None or applies.method(name)]
-
-
-def _metrics(applies: Applicable | None) -> list[Row]:
-    leaves = {name: METRICS.get(name) for name in METRICS if applies is None or applies.metric(name)}
-    return [{"name": name, "unit": leaf.unit, "better": _better(leaf), "what": _sentence(leaf)} for name, leaf in leaves.items()]
-
-
-def _protocols(applies: Applicable | None) -> list[Row]:
+def _rows_of(kind: str, applies: Applicable | None) -> list[Row]:
+    """What the catalogue of a kind holds that applies to a dataset, or all of it."""
+    if kind == "methods":
+        methods = [METHODS.get(name) for name in METHODS if applies is None or applies.method(name)]
+        return [{"name": leaf.name, "what": _sentence(leaf)} for leaf in methods]
+    if kind == "metrics":
+        rows = []
+        for leaf in (METRICS.get(name) for name in METRICS if applies is None or applies.metric(name)):
+            better = "not ranked" if not leaf.ranked else "higher" if leaf.higher_is_better else "lower"
+            rows.append({"name": leaf.name, "unit": leaf.unit, "better": better, "what": _sentence(leaf)})
+        return rows
+    protocols = [(name, PROTOCOLS.get(name)) for name in PROTOCOLS]
     return [
         {"name": name, "metrics": protocol.metrics, "fingerprint": protocol.fingerprint}
-        for name, protocol in ((name, PROTOCOLS.get(name)) for name in PROTOCOLS)
+        for name, protocol in protocols
         if applies is None or applies.protocol(protocol)
     ]
-
-
-LISTS: Mapping[str, Callable[[Applicable | None], list[Row]]] = {
-    "methods": _methods, "metrics": _metrics, "protocols": _protocols,
-}  # fmt: skip
-
-
-def _mentions(row: Row, word: str) -> bool:
-    return any(word.casefold() in text.casefold() for text in (row["name"], row.get("what", ""), *row.get("metrics", ())))
 
 
 def _shown(row: Row) -> tuple[str, str]:
@@ -266,9 +248,3 @@ def _shown(row: Row) -> tuple[str, str]:
 
 def _sentence(leaf: Any) -> str:
     return " ".join((leaf.__doc__ or "").split("\n\n")[0].replace("``", "").split())
-
-
-def _better(leaf: Any) -> str:
-    if not leaf.ranked:
-        return "not ranked"
-    return "higher" if leaf.higher_is_better else "lower"

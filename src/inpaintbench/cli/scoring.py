@@ -11,26 +11,18 @@ from pathlib import Path
 from typing import Annotated
 
 from inpaintbench.catalogue import attribute_at, joined
-from inpaintbench.cli import console
+from inpaintbench.cli import console, evaluate_options
 from inpaintbench.cli.console import Answer, Locally, Running, Table
-from inpaintbench.cli.evaluate_options import InDataset, Networks, OfNetworks, ProtocolName, Run, SomeMetrics, opened, scorable
+from inpaintbench.cli.evaluate_options import InDataset, Networks, OfNetworks, ProtocolName, Run, SomeMetrics
 from inpaintbench.cli.options import Among, FrozenDataset, Seconds
 from inpaintbench.compute import Compute
 from inpaintbench.errors import InputError, UsageError, VerifyError
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.results.measured import unmeasured_metrics
+from inpaintbench.eval.scoring import run_folder
 from inpaintbench.eval.scoring.precision import TF32_BOUND, Difference, from_float32, takes_tf32
 from inpaintbench.eval.scoring.proving import damaged_media, proof, repair, roots_of
-from inpaintbench.eval.scoring.run_folder import (
-    asked,
-    bind,
-    check_any_value,
-    check_undamaged,
-    items_without_value,
-    not_run_words,
-    predicted,
-)
 from inpaintbench.eval.scoring.score import SCORING_SECONDS, score_all
 from inpaintbench.eval.scoring.score_arrays import ItemScore, score_folders
 from inpaintbench.eval.values.statistics import summarise
@@ -51,7 +43,7 @@ def score(
     pose: str | None = None,
     time_limit: Seconds = SCORING_SECONDS,
     running: Locally = Running(),
-) -> None:
+) -> console.Next | None:
     """Score every method that has predictions in the run folder. With --metric, the table holds these metrics alone.
 
     Under a protocol that scores in a way of its own, this is its command with the usual options.
@@ -62,19 +54,7 @@ def score(
 
     Example: inpaintbench eval run --for scores DATASET --run RUN --metric psnr --metric ssim
     """
-    score_and_tell(
-        dataset, run, protocol=protocol, metric=metric, networks=networks, pose=pose, time_limit=time_limit, running=running
-    )
-    if PROTOCOLS.get(protocol or usual(scorable(dataset))).its_scorer() is None:
-        console.tell_next("eval", "report", dataset, "--run", run)
-
-
-def score_and_tell(
-    dataset: Path, run: Path, *, protocol: str | None = None, metric: list[str] | None = None, networks: Networks = Networks(),
-    pose: str | None = None, time_limit: float = SCORING_SECONDS, running: Running = Running(),
-) -> None:  # fmt: skip
-    """Do what `eval run --for scores` does, and say what came of it."""
-    loaded = scorable(dataset)
+    loaded = evaluate_options.scorable(dataset)
     protocol = protocol or usual(loaded)
     PROTOCOLS.get(protocol).build_metrics(metric)  # misspelt names are told before any work
     if scorer := PROTOCOLS.get(protocol).its_scorer():
@@ -84,72 +64,55 @@ def score_and_tell(
             dataset, run, protocol=protocol, metric=metric, random_weights=networks.random_weights, running=running,
             seconds=None if time_limit == SCORING_SECONDS else time_limit,
         )  # fmt: skip
-        return
+        return None
     compute = networks.compute
     if pose is not None:
-        compute = replace(compute, pose=pose, pose_identity=_identity_of("pose", pose))
-    workspace = opened(run)
-    bind(workspace, dataset)
+        of_choice = joined("identity of a choice")  # what changes whenever a chosen program or file does
+        if "pose" not in of_choice:
+            raise UsageError("--pose is of metrics that are not installed here")
+        compute = replace(compute, pose=pose, pose_identity=str(attribute_at(of_choice["pose"])(pose)))
+    workspace = evaluate_options.opened(run)
+    run_folder.bind(workspace, dataset)
     if networks.precision == "auto" and torch_networks.on_card(compute):
-        compute = _chosen(workspace, loaded, dataset, protocol, metric, compute)
+        # TF32 where it is close enough to float32, which is said.
+        near = replace(compute, precision="tf32")
+        if differences := _told_differences(workspace, loaded, dataset, protocol, metric, near):
+            compute = near if takes_tf32(differences) else compute
+            console.say(f"networks run in {compute.precision}: tf32 is taken where it is off by less than {100 * TF32_BOUND:g} %")
     with running.on(workspace) as executor:
-        score_all(executor, loaded, dataset, predicted(workspace), protocol, metric, compute, seconds=time_limit)
-    rows = asked(row for row in workspace.table("scores", Score) if row.protocol == protocol)
+        score_all(executor, loaded, dataset, run_folder.predicted(workspace), protocol, metric, compute, seconds=time_limit)
+    rows = run_folder.asked(row for row in workspace.table("scores", Score) if row.protocol == protocol)
     unmeasured = unmeasured_metrics(rows)
     items = len({row.item_id for row in rows})
-    lacking = items_without_value(rows, unmeasured=[name for names in unmeasured.values() for name in names])
+    lacking = run_folder.items_without_value(rows, unmeasured=[name for names in unmeasured.values() for name in names])
     console.say(f"{count(items, 'item')} scored under {protocol}, {lacking} without a value")
-    for method in predicted(workspace):
-        if words := not_run_words(workspace, loaded, method):
+    for method in run_folder.predicted(workspace):
+        if words := run_folder.not_run_words(workspace, loaded, method):
             console.say(words)
     for reason, names in unmeasured.items():
         console.say(f"not measured: {', '.join(names)}: {reason}")
     if networks.precision not in ("auto", "fp32"):
-        for difference in _differences(workspace, loaded, dataset, protocol, metric, compute):
-            console.say(_in_words(difference))
-    check_undamaged(rows, run)
-    check_any_value(rows)
+        _told_differences(workspace, loaded, dataset, protocol, metric, compute)
+    run_folder.check_undamaged(rows, run)
+    run_folder.check_any_value(rows)
+    return console.Next("eval", "report", dataset, "--run", run)
 
 
-def _identity_of(choice: str, value: str) -> str:
-    """What changes whenever a chosen program or file does; wings know their choices."""
-    of_choice = joined("identity of a choice")
-    if choice not in of_choice:
-        raise UsageError(f"--{choice} is of metrics that are not installed here")
-    return str(attribute_at(of_choice[choice])(value))
-
-
-def _chosen(
-    workspace: Workspace, dataset: Dataset, root: Path, protocol: str, metrics: Sequence[str] | None, compute: Compute
-) -> Compute:
-    """TF32 where it is close enough to float32, which is said; else ``compute``."""
-    near = replace(compute, precision="tf32")
-    differences = _differences(workspace, dataset, root, protocol, metrics, near)
-    for difference in differences:
-        console.say(_in_words(difference))
-    chosen = near if takes_tf32(differences) else compute
-    if differences:
-        console.say(f"networks run in {chosen.precision}: tf32 is taken where it is off by less than {100 * TF32_BOUND:g} %")
-    return chosen
-
-
-def _differences(
+def _told_differences(
     workspace: Workspace, dataset: Dataset, root: Path, protocol: str, metrics: Sequence[str] | None, compute: Compute
 ) -> list[Difference]:
-    """From float32, of the first method with predictions."""
-    steps = (workspace.table("predictions", Prediction, step=predict_step(method)) for method in predicted(workspace))
+    """From float32, of the first method with predictions; each is said."""
+    steps = (workspace.table("predictions", Prediction, step=predict_step(method)) for method in run_folder.predicted(workspace))
     with tempfile.TemporaryDirectory() as folder:
-        return from_float32(
+        differences = from_float32(
             dataset, root=root, predictions=next(filter(None, steps), []), blobs=workspace.blobs, protocol=protocol,
             metrics=metrics, compute=compute, folder=Path(folder),
         )  # fmt: skip
-
-
-def _in_words(row: Difference) -> str:
-    share = "" if row.relative is None else f" ({100 * row.relative:.2g} %)"
-    what = " of a vector" if row.of_vectors else ""
-    items = "1 item" if row.items == 1 else f"{row.items} items"
-    return f"{row.metric}: largest difference from fp32 {row.largest:.2g}{share}{what}, {items}"
+    for row in differences:
+        share = "" if row.relative is None else f" ({100 * row.relative:.2g} %)"
+        what = " of a vector" if row.of_vectors else ""
+        console.say(f"{row.metric}: largest difference from fp32 {row.largest:.2g}{share}{what}, {count(row.items, 'item')}")
+    return differences
 
 
 def score_folders_command(
@@ -185,30 +148,20 @@ def score_folders_command(
     if out is not None:
         with out.open("w", newline="") as file:
             csv.writer(file).writerows([ItemScore._fields, *scores])
-    quantities = dict.fromkeys((score.metric, score.region) for score in scores)
-    rows = [_row(scores, *quantity) for quantity in quantities]
+    rows = []
+    for metric_name, region in dict.fromkeys((score.metric, score.region) for score in scores):
+        own, leaf = [row for row in scores if (row.metric, row.region) == (metric_name, region)], METRICS.get(metric_name)
+        summary = summarise([row.value for row in own], clusters=[row.item for row in own], bounds=leaf.bounds)
+        reasons = dict.fromkeys(row.reason for row in own if row.reason)
+        limits = interval(summary.interval_low, summary.interval_high, leaf.decimals)
+        rows.append((metric_name, region, number(summary.mean, leaf.decimals), limits, summary.n, "; ".join(reasons)))
     return Answer(
         [score._asdict() for score in scores],
         Table(protocol, ["metric", "region", "mean", "95 % interval", "items", "why fewer"], rows),
     )
 
 
-def _row(scores: list[ItemScore], metric: str, region: str) -> tuple[object, ...]:
-    rows = [score for score in scores if (score.metric, score.region) == (metric, region)]
-    leaf = METRICS.get(metric)
-    summary = summarise([row.value for row in rows], clusters=[row.item for row in rows], bounds=leaf.bounds)
-    reasons = dict.fromkeys(row.reason for row in rows if row.reason)
-    limits = interval(summary.interval_low, summary.interval_high, leaf.decimals)
-    return metric, region, number(summary.mean, leaf.decimals), limits, summary.n, "; ".join(reasons)
-
-
-def verify(
-    run: Path,
-    *,
-    mend: bool = False,
-    dataset: FrozenDataset | None = None,
-    running: Locally = Running(),
-) -> None:
+def verify(run: Path, *, mend: bool = False, dataset: FrozenDataset | None = None, running: Locally = Running()) -> None:
     """Prove a run folder by its hashes, and mend what differs.
 
     Everything that a number comes from is compared with its own hash: predictions, scores and what stands beside them, and the
@@ -221,9 +174,7 @@ def verify(
 
     Example: inpaintbench eval verify RUN --repair
     """
-    if not (run / "workspace.json").exists():
-        raise InputError(f"no run folder {str(run)!r}; `inpaintbench eval run DATASET --run {run}` makes it")
-    workspace = Workspace(run, create=False)
+    workspace = evaluate_options.existing_run(run)
     found = proof(workspace)
     for one in found.damaged:
         console.say(f"damaged: {one.what.partition(';')[0]}")
@@ -237,7 +188,7 @@ def verify(
             left = repair(executor, found.damaged, root=dataset)
         for path in left:
             console.warn(f"dropped, and not made again: {path}; run the command that made it")
-        opened(run)
+        evaluate_options.opened(run)
         found = proof(workspace)
         if left or found.damaged:
             raise VerifyError(found.damaged[0].what if found.damaged else f"{count(len(left), 'table')} not made again")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 from inpaintbench.cli import console
-from inpaintbench.cli.console import AsJson, InWorkspace, Processes, Running, print_json
+from inpaintbench.cli.console import Answer, AsJson, InWorkspace, Processes, Running, Table
 from inpaintbench.cli.options import NONE_GIVEN, Given, Positive, of_recipe, option
 from inpaintbench.curation import measuring
 from inpaintbench.curation.attributes import ATTRIBUTES
@@ -72,7 +72,13 @@ def select(
     if what_if is not None:
         if changed or rules is not None or audit_to is not None or without_rule:
             raise UsageError("--what-if changes nothing; give it alone, and the rules in its expression")
-        _tell_what_if(opened, what_if, out or opened.path / "what_if.html")
+        page, change = out or opened.path / "what_if.html", ask(opened, parse_rules(what_if))
+        clips = {"now": change.now.kept, "then": change.then.kept, "gained": change.gained, "lost": change.lost}
+        console.print_table("Clips kept", list(clips), [[int(flags.sum()) for flags in clips.values()]])
+        for label in change.replaced:
+            console.say(f"in place of: {label}")
+        write_what_if(opened, change, page)
+        console.say(f"Pictures of what is gained and lost: {console.shown(page)}")
         return
     if out is not None:
         raise UsageError("--out is where the page of --what-if goes; without --what-if there is none")
@@ -143,40 +149,25 @@ def _apply(workspace: Workspace, changed: dict[str, Any], running: Running, with
 def print_judged(judged: Judged) -> None:
     """The counts of every rule, and how it agrees with people where they have answered."""
     rows = [
-        (
-            count.label,
-            count.judged,
-            count.kept,
-            count.dropped,
-            count.dropped_alone,
-            count.dropped_among_others,
-            count.missing,
-            count.waiting,
-            count.flagged,
-        )
+        (count.label, count.judged, count.kept, count.dropped, count.dropped_alone, count.dropped_among_others, count.missing,
+         count.waiting, count.flagged)
         for count in judged.counts()
-    ]
+    ]  # fmt: skip
     columns = ["rule", "judged", "kept", "dropped", "by it alone", "among others", "no value", "waiting", "flagged"]
     if rows:
         console.print_table("Rules", columns, rows)
     waiting = int(judged.waiting.sum())
     more = f", {waiting} waiting for an answer" if waiting else ""
     console.say(f"{int(judged.kept.sum())} clips kept, {int(judged.dropped.sum())} dropped{more}")
-    _print_calibration(judged)
-
-
-def _print_calibration(judged: Judged) -> None:
-    rules = calibrate_judged(judged)
-    if not rules:
-        return
-    rows = [
-        (rule.rule, rule.n, rule.true_positives, rule.false_positives, rule.false_negatives, rule.true_negatives,
-         _share(rule.precision), _share(rule.recall))
-        for rule in rules
-    ]  # fmt: skip
-    columns = ["rule", "n", "drop, reject", "drop, keep", "keep, reject", "keep, keep", "precision", "recall"]
-    console.print_table("Rules against people (95 % intervals)", columns, rows)
-    console.say(LIMITATION)
+    if rules := calibrate_judged(judged):
+        against = [
+            (rule.rule, rule.n, rule.true_positives, rule.false_positives, rule.false_negatives, rule.true_negatives,
+             _share(rule.precision), _share(rule.recall))
+            for rule in rules
+        ]  # fmt: skip
+        columns = ["rule", "n", "drop, reject", "drop, keep", "keep, reject", "keep, keep", "precision", "recall"]
+        console.print_table("Rules against people (95 % intervals)", columns, against)
+        console.say(LIMITATION)
 
 
 def _share(share: Share) -> str:
@@ -186,17 +177,7 @@ def _share(share: Share) -> str:
     return percent(share.value) + (f" ({ends})" if ends else "")
 
 
-def _tell_what_if(workspace: Workspace, expression: str, page: Path) -> None:
-    change = ask(workspace, parse_rules(expression))
-    counts = {"now": change.now.kept, "then": change.then.kept, "gained": change.gained, "lost": change.lost}
-    console.print_table("Clips kept", list(counts), [[int(flags.sum()) for flags in counts.values()]])
-    for label in change.replaced:
-        console.say(f"in place of: {label}")
-    write_what_if(workspace, change, page)
-    console.say(f"Pictures of what is gained and lost: {console.shown(page)}")
-
-
-def why(workspace: InWorkspace, clip: str, *, as_json: AsJson = False) -> None:
+def why(workspace: InWorkspace, clip: str) -> Answer:
     """Print the whole trail of a clip. It tells where it is from, what was measured, what was decided, and where it ended.
 
     Args:
@@ -205,45 +186,19 @@ def why(workspace: InWorkspace, clip: str, *, as_json: AsJson = False) -> None:
     Example: inpaintbench curation why WORKSPACE "holiday.mp4:250"
     """
     opened = Workspace(workspace, create=False)
-    if _tell_refusals(opened, clip, as_json=as_json):
-        return
+    lost = [row for row in opened.table("rejected", Rejection) if clip in (row.name, display_name(row.name))]
+    if refused := [{"step": row.step, "reason": row.reason} for row in lost if not is_note(row.step)]:
+        sentences = (f"{clip} gave no clip: refused by {row['step']}: {row['reason']}" for row in refused)
+        return Answer({"name": clip, "refused": refused}, *sentences)
     published = _published_items(opened, clip)
-    if published and not _is_cut_here(opened, clip):
-        _tell_published(published, as_json=as_json)
-        return
-    story = trail(opened, find_clip(opened, clip))
-    if as_json:
-        print_json(story)
-        return
-    _print_origin(story)
-    _print_facts(story)
-    verdicts = [(row.rule, row.value, margin(row), "keep" if row.keep else "drop", row.reason) for row in story.selections]
-    if verdicts:
-        console.print_table("Rules", ["rule", "value", "margin", "verdict", "reason"], verdicts)
-    else:
-        console.say("No rule has been applied to it.")
-    if story.answers:
-        answers = [(row.question, row.answer, row.reason, row.votes, row.agreement) for row in story.answers]
-        console.print_table("Answers of people", ["question", "answer", "reason", "votes", "agreement"], answers)
-    if story.copies:
-        rest = len(story.copies) - _COPIES_SHOWN
-        more = f" and {rest} more" if rest > 0 else ""
-        console.say(f"Duplicates of it: {', '.join(story.copies[:_COPIES_SHOWN])}{more}")
-    _print_endings(story)
-    if published:
-        _tell_published(published, as_json=False)
-
-
-def _tell_refusals(workspace: Workspace, name: str, *, as_json: bool) -> bool:
-    """Say why footage called ``name`` gave no clip; False where none was refused."""
-    refusals = [row for row in workspace.table("rejected", Rejection) if name in (row.name, display_name(row.name))]
-    refused = [row for row in refusals if not is_note(row.step)]
-    if refused and as_json:
-        print_json({"name": name, "refused": [{"step": row.step, "reason": row.reason} for row in refused]})
-    elif refused:
-        for row in refused:
-            console.say(f"{name} gave no clip: refused by {row.step}: {row.reason}")
-    return bool(refused)
+    try:
+        found = find_clip(opened, clip)
+    except InputError:
+        if not published:
+            raise
+        return Answer({"published": published}, *_as_published(published))
+    story = trail(opened, found)
+    return Answer(story, *_origin(story), *_judgements(story), *_as_published(published))
 
 
 def _published_items(workspace: Workspace, name: str) -> list[Plain]:
@@ -252,52 +207,40 @@ def _published_items(workspace: Workspace, name: str) -> list[Plain]:
     if added_to is None or not name:
         return []
     source, _, frame = name.rpartition(":")
-    return [
-        row
-        for row in added_to.dataset.items
-        if row["item_id"].startswith(name) or row["clip_id"].startswith(name) or name in _names(row)
-        or (source in _names(row) and frame.isdecimal() and row["start_frame"] <= int(frame) < row["end_frame"])
-    ]  # fmt: skip
+    found = []
+    for row in added_to.dataset.items:
+        names = row["source_uri"], display_name(row["source_uri"])
+        is_frame = source in names and frame.isdecimal() and row["start_frame"] <= int(frame) < row["end_frame"]
+        if row["item_id"].startswith(name) or row["clip_id"].startswith(name) or name in names or is_frame:
+            found.append(row)
+    return found
 
 
-def _names(row: Plain) -> tuple[str, ...]:
-    return row["source_uri"], display_name(row["source_uri"])
-
-
-def _is_cut_here(workspace: Workspace, name: str) -> bool:
-    try:
-        find_clip(workspace, name)
-    except InputError:
-        return False
-    return True
-
-
-def _tell_published(rows: Sequence[Plain], *, as_json: bool) -> None:
+def _as_published(rows: Sequence[Plain]) -> Iterator[str | Table]:
     """What the published dataset itself says of its items."""
-    if as_json:
-        print_json({"published": rows})
-        return
     for row in rows:
         span = f"frames {row['start_frame']}..{row['end_frame'] - 1} of {display_name(row['source_uri'])}"
-        console.say(f"item {row['item_id']}: published, clip {row['clip_id']}, {span}")
-        facts = {name: row.get(name) for name in ("generator", "split", "licence", "author", "page_url")} | dict(
-            row["attributes"]
-        )
-        console.print_table(
-            "As published", ["name", "value"], [(name, value) for name, value in facts.items() if value is not None]
-        )
+        yield f"item {row['item_id']}: published, clip {row['clip_id']}, {span}"
+        facts = {name: row.get(name) for name in ("generator", "split", "licence", "author", "page_url")}
+        yield _known("As published", facts | dict(row["attributes"]), ("name", "value"))
 
 
-def _print_origin(trail: Trail) -> None:
+def _known(title: str, facts: Mapping[str, object], columns: tuple[str, str] = ("", "")) -> Table:
+    return Table(title, columns, [(name, value) for name, value in facts.items() if value is not None])
+
+
+def _origin(trail: Trail) -> Iterator[str | Table]:
     clip, source, download = trail.clip, trail.source, trail.download
     span = f"frames {clip.start_frame}..{clip.end_frame - 1}"
     of = display_name(source.uri) if source else f"the source {clip.source_id}, which is gone"
     size = f"{clip.width}x{clip.height}, {clip.frames} frames at {clip.fps:g} fps"
-    console.say(f"clip {clip.clip_id}: {span} of {of} ({size})")
+    yield f"clip {clip.clip_id}: {span} of {of} ({size})"
     if source:
-        facts = {"found by": source.origin, "licence": source.licence, "author": source.author, "page": source.page_url,
-                 "bytes": source.bytes, "sha256": source.sha256}  # fmt: skip
-        console.print_table("Source", ["", ""], [(name, value) for name, value in facts.items() if value is not None])
+        yield _known(
+            "Source",
+            {"found by": source.origin, "licence": source.licence, "author": source.author, "page": source.page_url,
+             "bytes": source.bytes, "sha256": source.sha256},
+        )  # fmt: skip
     if download:
         facts = {"url": download.url, "page": download.page_url, "licence": download.licence, "author": download.author,
                  "title": download.title, "rendition": download.rendition, "retrieved at": download.retrieved_at,
@@ -305,42 +248,41 @@ def _print_origin(trail: Trail) -> None:
         fields = {name: value for name, value in facts.items() if value is not None} | dict(download.details)
         if trail.check and trail.check.words:
             fields["licence when asked again"] = trail.check.words
-        console.print_table("Download", ["", ""], [(name, str(value)) for name, value in fields.items()])
+        yield Table("Download", ["", ""], [(name, str(value)) for name, value in fields.items()])
 
 
-def _print_facts(trail: Trail) -> None:
-    rows = [
-        (
-            "clip" if row.subject_id == trail.clip.clip_id else "source",
-            row.name,
-            row.value,
-            row.reason,
-            *unit_and_direction(row.name),
-            f"{row.producer} {row.producer_version}",
-        )
+def _judgements(trail: Trail) -> Iterator[str | Table]:
+    """What was measured and decided, and the items that came of it."""
+    measured = [
+        ("clip" if row.subject_id == trail.clip.clip_id else "source", row.name, row.value, row.reason,
+         *unit_and_direction(row.name), f"{row.producer} {row.producer_version}")
         for row in trail.facts
-    ]
+    ]  # fmt: skip
     columns = ["of", "name", "value", "reason", "unit", "direction", "producer"]
-    console.print_table("Measurements and labels", columns, rows)
-
-
-def _print_endings(trail: Trail) -> None:
+    yield Table("Measurements and labels", columns, measured)
+    verdicts = [(row.rule, row.value, margin(row), "keep" if row.keep else "drop", row.reason) for row in trail.selections]
+    if verdicts:
+        yield Table("Rules", ["rule", "value", "margin", "verdict", "reason"], verdicts)
+    else:
+        yield "No rule has been applied to it."
+    if trail.answers:
+        answers = [(row.question, row.answer, row.reason, row.votes, row.agreement) for row in trail.answers]
+        yield Table("Answers of people", ["question", "answer", "reason", "votes", "agreement"], answers)
+    if trail.copies:
+        rest = len(trail.copies) - _COPIES_SHOWN
+        more = f" and {rest} more" if rest > 0 else ""
+        yield f"Duplicates of it: {', '.join(trail.copies[:_COPIES_SHOWN])}{more}"
     if not trail.endings:
-        console.say("It is in no item.")
+        yield "It is in no item."
         return
-    rows = [
-        (
-            ending.item.item_id,
-            ending.corruption.generator if ending.corruption else None,
-            ending.item.split,
-            ", ".join(ending.slices) or "none",
-        )
-        for ending in trail.endings
+    items = [
+        (end.item.item_id, end.corruption.generator if end.corruption else None, end.item.split, ", ".join(end.slices) or "none")
+        for end in trail.endings
     ]
-    console.print_table("Items", ["item", "corruption", "split", "slices"], rows)
+    yield Table("Items", ["item", "corruption", "split", "slices"], items)
 
 
-def funnel(workspace: InWorkspace, *, out: Path | None = None, as_json: AsJson = False) -> None:
+def funnel(workspace: InWorkspace, *, out: Path | None = None, as_json: AsJson = False) -> Answer:
     """Write a page that shows what became of all footage, and why.
 
     Args:
@@ -349,9 +291,8 @@ def funnel(workspace: InWorkspace, *, out: Path | None = None, as_json: AsJson =
     Example: inpaintbench curation funnel WORKSPACE --out funnel.html
     """
     opened = Workspace(workspace, create=False)
-    page = write_funnel(opened, out or opened.path / "funnel.html")
+    page, facts = write_funnel(opened, out or opened.path / "funnel.html"), dict[str, object]()
     if as_json:
         judged = _stored(opened)
-        print_json({"page": page, "stages": stages(opened, judged), "rules": judged.counts()})
-        return
-    console.say(f"Funnel: {console.shown(page)}")
+        facts = {"page": page, "stages": stages(opened, judged), "rules": judged.counts()}
+    return Answer(facts, f"Funnel: {console.shown(page)}")

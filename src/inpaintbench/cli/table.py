@@ -1,43 +1,30 @@
-"""A run for papers and others: `eval table`, `figure` and `diagnose`, and the part `--for rows`."""
+"""A run for papers and others: `eval table`, `figure` and `diagnose`, and the parts `--for rows` and `--for hub`."""
 
 from __future__ import annotations
 
+import datetime
 import io
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
+from inpaintbench.benchmarks import benchmark_of
 from inpaintbench.cli import console
-from inpaintbench.cli.console import AsJson, print_json
+from inpaintbench.cli.console import Answer, AsJson
 from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, Scored, results_of
-from inpaintbench.cli.options import option
+from inpaintbench.cli.options import Among, option
 from inpaintbench.cli.words import check_name
 from inpaintbench.errors import InputError, UsageError
+from inpaintbench.eval.diagnosis import records
 from inpaintbench.eval.diagnosis.diagnose import diagnose
-from inpaintbench.eval.diagnosis.records import (
-    Diagnosis,
-    clearest_first,
-    effects_csv,
-    explained_words,
-    interval_words,
-    left_out_words,
-    plain,
-    rests_on,
-    together_words,
-    unexplained_words,
-    what_words,
-    when_words,
-)
-from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.report.effects import effects_table
-from inpaintbench.eval.report.figures import paper_figure
-from inpaintbench.eval.report.page import default_quantity
-from inpaintbench.eval.report.tables import metrics_table, score_table, table_comment
+from inpaintbench.eval.report import effects, figures, page, tables
+from inpaintbench.eval.result_files import handing_on
 from inpaintbench.eval.results.quantity import Quantity, metric_title, quantities_in, quantity_label, quantity_title, standing
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.run_folder import Scores, asked, without_value
 from inpaintbench.files import without_controls, write_atomically
-from inpaintbench.pages import Cell, Column, Table, save_chart
+from inpaintbench.pages import Cell, Column, save_chart
 from inpaintbench.pages.tables import comma_separated, latex
 from inpaintbench.pages.words import count, p_words
 from inpaintbench.table_files import canonical_bytes
@@ -75,32 +62,31 @@ def table(
     Example: inpaintbench eval table DATASET --run RUN --metric psnr --latex --out psnr.tex
     """
     results = results_of(run, dataset, protocol)
-    quantity, *further = quantities = [asked_quantity(results, name, region) for name in dict.fromkeys(metric or [None])]
+    quantity, *further = quantities = [asked_quantity(results, name, region) for name in dict.fromkeys(metric or (None,))]
     if further and what == "effects":
         raise UsageError("a table of effects is of one metric: give one --metric, or leave out --table")
     if further:
-        drawn = metrics_table(results, quantities)
+        drawn = tables.metrics_table(results, quantities)
+    elif what == "scores":
+        drawn = tables.score_table(results, quantity)
     else:
-        drawn = score_table(results, quantity) if what == "scores" else effects_table(results, diagnose(results), quantity)
+        drawn = effects.effects_table(results, diagnose(results), quantity)
     if not drawn.rows:
         raise InputError(f"no effect to print: no axis, slice or attribute has {quantity_label(quantity)} of enough sources")
     if as_latex:
-        text = latex(drawn, comment=table_comment(results, drawn))
+        text = latex(drawn, comment=tables.table_comment(results, drawn))
     else:
-        text = comma_separated(drawn if further else _with_quantity(drawn, quantity, results.protocol))
+        if not further:  # with columns that say what its numbers are, as its caption does, which CSV has no place for
+            heads = (Column("Metric"), Column("Region"), Column("Standing"))
+            told = (Cell(metric_title(quantity.metric)), Cell(quantity.region), Cell(standing(quantity, results.protocol)))
+            rows = tuple(replace(row, cells=(*row.cells, *told)) for row in drawn.rows)
+            drawn = replace(drawn, columns=(*drawn.columns, *heads), rows=rows)
+        text = comma_separated(drawn)
     if out is None:
         print(without_controls(text), end="")
     else:
         write_atomically(out, text.encode())
         console.say(f"Table: {out}")
-
-
-def _with_quantity(drawn: Table, quantity: Quantity, protocol: Protocol) -> Table:
-    """The table with columns that say what its numbers are, as its caption does, which CSV has no place for."""
-    heads = (Column("Metric"), Column("Region"), Column("Standing"))
-    told = (Cell(metric_title(quantity.metric)), Cell(quantity.region), Cell(standing(quantity, protocol)))
-    rows = tuple(replace(row, cells=(*row.cells, *told)) for row in drawn.rows)
-    return replace(drawn, columns=(*drawn.columns, *heads), rows=rows)
 
 
 def figure(
@@ -124,7 +110,7 @@ def figure(
     Example: inpaintbench eval figure DATASET --run RUN --figure difficulty --out difficulty.pdf
     """
     results = results_of(run, dataset, protocol)
-    save_chart(paper_figure(results, what, asked_quantity(results, metric, region), attribute=attribute), out)
+    save_chart(figures.paper_figure(results, what, asked_quantity(results, metric, region), attribute=attribute), out)
     console.say(f"Figure: {console.shown(out)}")
 
 
@@ -154,7 +140,7 @@ def export(dataset: InDataset, *, run: Scored, out: Path, protocol: ProtocolName
 
 def asked_quantity(results: Results, metric: str | None, region: str | None) -> Quantity:
     """The quantity of a metric, by default the one that the report opens with, in a region, by default the metric's usual one."""
-    default = default_quantity(results)
+    default = page.default_quantity(results)
     metric = metric or default.metric
     check_name("metric with scores", metric, sorted({quantity.metric for quantity in results.quantities}))
     regions = [quantity.region for quantity in results.quantities if quantity.metric == metric]
@@ -174,7 +160,7 @@ def diagnose_command(
     as_json: AsJson = False,
     as_csv: bool = False,
     out: Path | None = None,
-) -> None:
+) -> Answer:
     """Say where methods fail. What does each axis and attribute cost each of them, and which failures does nothing explain?
 
     Args:
@@ -193,37 +179,99 @@ def diagnose_command(
     quantity = asked_quantity(results, metric, region)
     if out is not None:
         as_rows = out.suffix == ".csv"
-        data = effects_csv(found.effects, results.protocol) if as_rows else canonical_bytes(plain(found, results.protocol))
+        csv, plain = records.effects_csv, records.plain
+        data = csv(found.effects, results.protocol) if as_rows else canonical_bytes(plain(found, results.protocol))
         write_atomically(out, data)
-    if as_json:
-        print_json(plain(found, results.protocol))
-    elif as_csv:
-        print(without_controls(effects_csv(found.effects, results.protocol).decode()), end="")
-    else:
-        _tell(found, quantity, quantity_title(quantity, results.protocol), everything=everything)
-        if out is not None:
-            console.say(f"wrote {console.shown(out)}")
+    if as_csv:
+        print(without_controls(records.effects_csv(found.effects, results.protocol).decode()), end="")
+        return Answer(None)
+    wrote = [] if out is None else [f"wrote {console.shown(out)}"]
+    return Answer(
+        records.plain(found, results.protocol),
+        *_told(found, quantity, quantity_title(quantity, results.protocol), everything=everything),
+        *wrote,
+    )
 
 
-def _tell(found: Diagnosis, quantity: Quantity, title: str, *, everything: bool) -> None:
-    effects = clearest_first(found.effects, quantity)
-    told = [effect for effect in effects if effect.told]
-    shown = effects if everything else told or effects[:_MOST_UNTOLD]
+def _told(found: records.Diagnosis, quantity: Quantity, title: str, *, everything: bool) -> Iterator[str | console.Table]:
+    """The effects by a quantity that are more than chance, or ``everything``, and what is not explained by any."""
+    ordered = records.clearest_first(found.effects, quantity)
+    told = [effect for effect in ordered if effect.told]
+    shown = ordered if everything else told or ordered[:_MOST_UNTOLD]
     if shown:
-        heads = ("What", "When", "Effect and interval", "p", "Rests on")
-        rows = [(what_words(one), when_words(one), interval_words(one), p_words(one.p), rests_on(one)) for one in shown]
-        console.print_table(title if told or everything else f"{title}: none is more than chance", heads, rows)
-        console.say(
-            f"{len(told)} of {count(len(effects), 'effect')} by it more than chance; intervals and p hold for all together"
-        )
+        rows = [
+            (records.what_words(one), records.when_words(one), records.interval_words(one), p_words(one.p), records.rests_on(one))
+            for one in shown
+        ]
+        title = title if told or everything else f"{title}: none is more than chance"
+        yield console.Table(title, ("What", "When", "Effect and interval", "p", "Rests on"), rows)
+        yield f"{len(told)} of {count(len(ordered), 'effect')} by it more than chance; intervals and p hold for all together"
     else:
-        console.say("nothing that differs between the items rests on enough of them")
-    for together in found.together:
-        console.say(together_words(together))
-    if words := explained_words(found.explained, quantity):
-        console.say(words)
+        yield "nothing that differs between the items rests on enough of them"
+    yield from map(records.together_words, found.together)
+    if words := records.explained_words(found.explained, quantity):
+        yield words
     for failure in found.unexplained:
         if failure.quantity == quantity:
-            console.say(f"unexplained: {unexplained_words(failure)}")
-    for sentence in left_out_words(found):
-        console.say(sentence)
+            yield f"unexplained: {records.unexplained_words(failure)}"
+    yield from records.left_out_words(found)
+
+
+def hand_on(
+    dataset: InDataset,
+    *,
+    run: Scored,
+    out: Path,
+    protocol: ProtocolName = None,
+    organisation: str = "",
+    relationship: Annotated[str, Among(handing_on.RELATIONSHIPS)] = "third_party",
+    repo: str | None = None,
+    revision: str | None = None,
+) -> None:
+    """Write the scores of a run for other collections.
+
+    A JSON a method in the schema of Every Eval Ever; with --repo eval.yaml for the dataset's repository, and for each method the
+    file of .eval_results that goes into the repository of its model.
+
+    Args:
+        out: Folder for the files.
+        organisation: Who measured, for Every Eval Ever. [default: nobody named]
+        relationship: Of these people to the methods' authors.
+        repo (OWNER/NAME): The dataset on the Hub; then files for it too.
+        revision: Its commit that was scored, as `export push` prints it.
+
+    Example: inpaintbench eval report --for hub DATASET --run RUN --out results --repo OWNER/NAME
+    """
+    if revision and not repo:
+        raise UsageError("--revision is of the dataset on the Hub; give --repo OWNER/NAME too")
+    if repo:
+        from inpaintbench.export.publishing.client import check_name as check_hub_name
+
+        check_hub_name(repo)
+    results = results_of(run, dataset, protocol)
+    now = datetime.datetime.now(datetime.UTC)
+    written: dict[Path, bytes] = {}
+    for method in results.contenders:
+        written[out / f"{method}.json"] = handing_on.every_eval_ever(
+            results, method, organisation=organisation, relationship=relationship, repository=repo,  # type: ignore[arg-type]
+            timestamp=int(now.timestamp()),
+        )  # fmt: skip
+        if repo:
+            if reasons := handing_on.lacks(results, method):
+                console.say(handing_on.lacks_words(method, reasons))
+            if len(reasons) < len(handing_on.tasks_of(results.dataset, results.protocol)):
+                data = handing_on.results_yaml(results, method, repository=repo, revision=revision, date=f"{now:%Y-%m-%d}")
+                written[out / "models" / method / handing_on.results_path(repo)] = data
+    if repo:
+        use = benchmark_of(results.dataset).use
+        written[out / handing_on.EVAL_YAML] = handing_on.eval_yaml(results.dataset, results.protocol, description=use)
+    for path, data in written.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, data)
+    console.say(f"{len(written)} files in {out}")
+    if repo:
+        console.say(
+            f"{handing_on.EVAL_YAML} goes into {repo}, which `export push --benchmark` sees to; the Hub shows leaderboards once "
+            "the dataset is on its list of benchmarks, which a person asks for. Each file below models/ goes into the repository "
+            "of that model, at the same place; `eval submit --to-hub` opens a pull request with it."
+        )

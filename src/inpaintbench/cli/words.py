@@ -48,11 +48,8 @@ def constants_of(leaf: type) -> dict[str, Any]:
 
 def as_typed(constants: Mapping[str, Any]) -> str:
     """Constants as people would type them: ``length=90, pad=true``."""
-    return ", ".join(f"{name}={_typed(given)}" for name, given in constants.items())
-
-
-def _typed(given: Any) -> str:
-    return given if isinstance(given, str) else json.dumps(given, separators=(",", ":"))
+    compact = {name: json.dumps(given, separators=(",", ":")) for name, given in constants.items()}
+    return ", ".join(f"{name}={given if isinstance(given, str) else compact[name]}" for name, given in constants.items())
 
 
 def check_constants(leaf: type, constants: Mapping[str, Any], *, called: str) -> None:
@@ -66,23 +63,16 @@ def check_constants(leaf: type, constants: Mapping[str, Any], *, called: str) ->
     takes_any = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in takes.values())
     for name, given in constants.items():
         if name not in takes and not takes_any:
-            raise UsageError(_unknown(name, leaf, called))
-        words = _words(hints.get(name))
+            known = constants_of(leaf)
+            nearest = difflib.get_close_matches(name, known, n=1)
+            hint = f", did you mean {nearest[0]!r}?" if nearest else "."
+            raise UsageError(f"{called} has no constant {name!r}{hint} It takes {as_typed(known) or 'none'}")
+        kind = hints.get(name)
+        text = kind.__name__ if isinstance(kind, type) and kind.__module__ == "builtins" else str(kind)
+        words = _KINDS.get(text.removesuffix(" | None"))
         if words and not _fits(given, hints[name]):
             optional = " or null" if _fits(None, hints[name]) else ""
             raise UsageError(f"{called}: {name} needs {words}{optional}, got {given!r}")
-
-
-def _unknown(name: str, leaf: type, called: str) -> str:
-    known = constants_of(leaf)
-    nearest = difflib.get_close_matches(name, known, n=1)
-    hint = f", did you mean {nearest[0]!r}?" if nearest else "."
-    return f"{called} has no constant {name!r}{hint} It takes {as_typed(known) or 'none'}"
-
-
-def _words(kind: Any) -> str | None:
-    text = kind.__name__ if isinstance(kind, type) and kind.__module__ == "builtins" else str(kind)
-    return _KINDS.get(text.removesuffix(" | None"))
 
 
 def _fits(given: Any, kind: Any) -> bool:

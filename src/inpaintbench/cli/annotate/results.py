@@ -18,13 +18,13 @@ from inpaintbench.annotate.report.material import events_read, material_of
 from inpaintbench.annotate.report.page import write_report
 from inpaintbench.annotate.report.people import seen_so
 from inpaintbench.annotate.screening.base import proposals
-from inpaintbench.annotate.statistics.agreement import PartAgreement, part_agreements
-from inpaintbench.annotate.statistics.ranking import Ranking, plain
+from inpaintbench.annotate.statistics.agreement import part_agreements
+from inpaintbench.annotate.statistics.ranking import plain
 from inpaintbench.annotate.statistics.standings import Results, changes, results_of
 from inpaintbench.annotate.study import DEMO_WORKSPACE, Study
 from inpaintbench.cli import console
 from inpaintbench.cli.annotate.opening import Database, InStudy, opened
-from inpaintbench.cli.console import Answer, AsJson, print_json, records
+from inpaintbench.cli.console import Answer, Table, records
 from inpaintbench.cli.options import Share, option
 from inpaintbench.cli.words import span
 from inpaintbench.errors import InputError, UsageError
@@ -34,9 +34,13 @@ from inpaintbench.types import Clip
 from inpaintbench.workspace import Workspace
 
 Names = Annotated[bool, option("Call raters by their names, instead of rater-001 and so on.", "--names")]
+# Kind of answer -> what the number of a method is.
+_SHARES: Mapping[Kind, str] = {
+    "grade": "mean opinion", "share": "mean share", "label": "called good", "best": "selection frequency",
+}  # fmt: skip
 
 
-def agreement(study: InStudy, *, confusion: bool = False, database: Database = None, as_json: AsJson = False) -> None:
+def agreement(study: InStudy, *, confusion: bool = False, database: Database = None) -> Answer:
     """How far raters agree, question by question, part by part.
 
     Args:
@@ -51,26 +55,18 @@ def agreement(study: InStudy, *, confusion: bool = False, database: Database = N
          part.alpha.answers, part.alpha.left_out, part.alpha.reason)
         for part in parts
     ]  # fmt: skip
-    if as_json:
-        keys = ["question", "part", "alpha", "low", "high", "raw", "tasks", "answers", "unsure", "reason"]
-        counted_answers = [_confusion(part) for part in parts] if confusion else None
-        print_json({"agreement": records(keys, rows), "confusion": counted_answers})
-        return
+    keys = ["question", "part", "alpha", "low", "high", "raw", "tasks", "answers", "unsure", "reason"]
     columns = ["question", "part", "alpha", "from", "to (95 %)", "raw", "tasks", "answers", "unsure", "note"]
-    console.print_table("agreement", columns, rows)
+    counted, tables = [], [Table("agreement", columns, rows)]
     for part in parts if confusion else []:
         values, counts = part.confusion
-        title = f"{part.question}, {part.part}: answers to one task, two by two"
-        table = [(value, *row) for value, row in zip(values, counts.tolist(), strict=True)]
-        console.print_table(title, ["", *values], table)
+        counted.append({"question": part.question, "part": part.part, "answers": list(values), "counts": counts.tolist()})
+        crossed = [(value, *row) for value, row in zip(values, counts.tolist(), strict=True)]
+        tables.append(Table(f"{part.question}, {part.part}: answers to one task, two by two", ["", *values], crossed))
+    return Answer({"agreement": records(keys, rows), "confusion": counted if confusion else None}, *tables)
 
 
-def _confusion(part: PartAgreement) -> dict[str, object]:
-    values, counts = part.confusion
-    return {"question": part.question, "part": part.part, "answers": list(values), "counts": counts.tolist()}
-
-
-def ranking(study: InStudy, *, database: Database = None, as_json: AsJson = False) -> None:
+def ranking(study: InStudy, *, database: Database = None) -> Answer:
     """Methods in the order that raters prefer them, with intervals. With excluded answers too, where there are any.
 
     Example: inpaintbench annotate ranking STUDY
@@ -83,20 +79,15 @@ def ranking(study: InStudy, *, database: Database = None, as_json: AsJson = Fals
     if not counted.rankings and not counted.shares and not (with_all and with_all.shares):
         raise InputError(f"no question of {open_study.study.file.title!r} compares methods")
     moved = changes(with_all, counted) if with_all else []
-    if as_json:
-        told: dict[str, object] = {"excluded": None, "with_excluded": None}
-        if with_all is not None:
-            facts = {"answers": len(everything) - len(votes), "changed_verdicts": [row._asdict() for row in moved]}
-            told = {"excluded": facts, "with_excluded": _told(with_all)}
-        print_json({**_told(counted), **told})
-        return
-    _print_results(open_study.study, counted, called="")
+    excluded = len(everything) - len(votes)
+    told, shown = {**_told(counted), "excluded": None, "with_excluded": None}, _shown(open_study.study, counted, called="")
     if with_all is not None:
-        _print_results(open_study.study, with_all, called=", with excluded answers")
+        facts = {"answers": excluded, "changed_verdicts": [row._asdict() for row in moved]}
+        told |= {"excluded": facts, "with_excluded": _told(with_all)}
         verdicts = count(len(moved), "verdict") if moved else "no verdict"
-        console.say(
-            f"{count(len(everything) - len(votes), 'answer')} excluded; {verdicts} on methods would be another one with them"
-        )
+        shown += _shown(open_study.study, with_all, called=", with excluded answers")
+        shown.append(f"{count(excluded, 'answer')} excluded; {verdicts} on methods would be another one with them")
+    return Answer(told, *shown)
 
 
 def _told(results: Results) -> dict[str, object]:
@@ -104,18 +95,34 @@ def _told(results: Results) -> dict[str, object]:
     return {"rankings": plain(results.rankings), "shares": shares}
 
 
-def _print_results(study: Study, results: Results, *, called: str) -> None:
+def _shown(study: Study, results: Results, *, called: str) -> list[str | Table]:
+    """A table for each question that compares methods, and below a ranking what it rests on."""
+    shown: list[str | Table] = []
     for label, ranking in results.rankings.items():
-        _print_ranking(f"{label}{called}", ranking)
+        rows = [
+            (row.rank, row.name, row.strength, row.low, row.high, span(row.rank_low, row.rank_high), row.win_share, row.votes)
+            for row in ranking.methods
+        ]
+        columns = ["rank", "method", "strength", "from", "to", "ranks", "win ratio", "votes"]
+        sentences = [
+            f"{count(ranking.votes, 'vote')} on {count(ranking.clusters, 'source')}",
+            *([f"{percent(ranking.ties)} hard to distinguish"] if ranking.ties is not None else []),
+            *([f"{percent(ranking.both_bad)} both bad"] if ranking.both_bad else []),
+            "the order is settled" if ranking.stable else "the order is not settled",
+            *([ranking.reason] if ranking.reason else []),
+            *ranking.notes,
+        ]
+        shown += [Table(f"{label}{called}", columns, rows), "; ".join(sentences)]
     for label, of_methods in results.shares.items():
         what = _SHARES[study.question_of[label].kind]
         ordered = sorted(of_methods.items(), key=lambda pair: -pair[1].value)
-        rows = [(name, ranked.value, ranked.low, ranked.high, ranked.n, ranked.reason) for name, ranked in ordered]
+        shares = [(name, ranked.value, ranked.low, ranked.high, ranked.n, ranked.reason) for name, ranked in ordered]
         columns = ["method", what, "from", "to", "tasks" if what == "selection frequency" else "answers", "note"]
-        console.print_table(f"{label}{called}", columns, rows)
+        shown.append(Table(f"{label}{called}", columns, shares))
+    return shown
 
 
-def screen(study: InStudy, *, apply: bool = False, database: Database = None, as_json: AsJson = False) -> None:
+def screen(study: InStudy, *, apply: bool = False, database: Database = None) -> Answer:
     """Say whose answers the study's rules would not count, and why. How results move is told too. Rules with `auto = true` act.
 
     Args:
@@ -146,49 +153,17 @@ def screen(study: InStudy, *, apply: bool = False, database: Database = None, as
     without = [vote for vote in answers if vote.rater_id not in flagged and (vote.rater_id, vote.submission_id) not in left_out]
     everything, counted = results_of(open_study.study, answers), results_of(open_study.study, without)
     moved = changes(everything, counted)
-    if as_json:
-        told: dict[str, object] = {"flagged": records(["rater", "rule", "reason", "answers", "state"], rows)}
-        told |= {"changed_verdicts": [row._asdict() for row in moved], "with": _told(everything), "without": _told(counted)}
-        print_json(told)
-        return
-    console.print_table("screening", ["rater", "rule", "why", "answers", "is"], rows)
+    told: dict[str, object] = {"flagged": records(["rater", "rule", "reason", "answers", "state"], rows)}
+    told |= {"changed_verdicts": [row._asdict() for row in moved], "with": _told(everything), "without": _told(counted)}
     verdicts = count(len(moved), "verdict") if moved else "no verdict"
     raters = count(len(flagged), "rater")
-    console.say(f"{raters} of {len(total)} flagged; without them {verdicts} on methods would be another one")
-
-
-# Kind of answer -> what the number of a method is.
-_SHARES: Mapping[Kind, str] = {
-    "grade": "mean opinion", "share": "mean share", "label": "called good", "best": "selection frequency",
-}  # fmt: skip
-
-
-def _print_ranking(label: str, ranking: Ranking) -> None:
-    rows = [
-        (row.rank, row.name, row.strength, row.low, row.high, span(row.rank_low, row.rank_high), row.win_share, row.votes)
-        for row in ranking.methods
-    ]
-    console.print_table(label, ["rank", "method", "strength", "from", "to", "ranks", "win ratio", "votes"], rows)
-    sentences = [
-        f"{count(ranking.votes, 'vote')} on {count(ranking.clusters, 'source')}",
-        *([f"{percent(ranking.ties)} hard to distinguish"] if ranking.ties is not None else []),
-        *([f"{percent(ranking.both_bad)} both bad"] if ranking.both_bad else []),
-        "the order is settled" if ranking.stable else "the order is not settled",
-        *([ranking.reason] if ranking.reason else []),
-        *ranking.notes,
-    ]
-    console.say("; ".join(sentences))
+    sentence = f"{raters} of {len(total)} flagged; without them {verdicts} on methods would be another one"
+    return Answer(told, Table("screening", ["rater", "rule", "why", "answers", "is"], rows), sentence)
 
 
 def report(
-    study: InStudy,
-    *,
-    out: Path | None = None,
-    names: Names = False,
-    seen: list[str] | None = None,
-    database: Database = None,
-    as_json: AsJson = False,
-) -> None:
+    study: InStudy, *, out: Path | None = None, names: Names = False, seen: list[str] | None = None, database: Database = None
+) -> Answer:
     """Write a page with everything that the answers say. The judgements lie beside it as a table.
 
     Args:
@@ -208,12 +183,9 @@ def report(
     export_judgements(open_study.study, standing.votes, folder / "judgements.csv", names=called)
     material = material_of(open_study.study, standing, events, overview=overview, names=called or {})
     page = write_report(folder, material)
-    if as_json:
-        assert material.counted is not None
-        numbers = {"answers": len(standing.votes), "excluded": len(standing.everything) - len(standing.votes)}
-        print_json({"page": str(page), **numbers, **_told(material.counted)})
-        return
-    console.say(console.shown(page))
+    assert material.counted is not None
+    numbers = {"answers": len(standing.votes), "excluded": len(standing.everything) - len(standing.votes)}
+    return Answer({"page": str(page), **numbers, **_told(material.counted)}, console.shown(page))
 
 
 def resolve(
@@ -223,8 +195,7 @@ def resolve(
     least_agreement: Share = 0.5,
     override: bool = False,
     database: Database = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Turn answers into labels and scores. The other rooms read these attributes, answers and scores.
 
     Args:
@@ -237,16 +208,20 @@ def resolve(
     with opened(study, database) as open_study:
         votes = open_study.votes()
     subjects = {question.subject for question in open_study.study.question_of.values()}
-    targets = _targets(open_study.study, into)
+    of_study = open_study.study.file.subjects
+    if not into and of_study.workspace == DEMO_WORKSPACE:
+        raise InputError("the demo's films lie in no workspace, so nothing can be written there; name one with --into")
+    paths = into or [Path(place) for place in ([of_study.workspace] if of_study.workspace else of_study.runs)]
+    targets = [Workspace(path, create=False) for path in paths]
     written: dict[str, object] = {}
+    shown: list[str | Table] = []
     if "clip" in subjects:
         if len(targets) > 1:
             named = ", ".join(repr(str(target.path)) for target in targets)
             raise UsageError(f"labels go into one workspace, {len(targets)} are named: {named}; give --into once")
         columns, rows = _resolve_labels(open_study.study, votes, targets[0], least_agreement=least_agreement, override=override)
         written |= {"workspace": targets[0].path, "labels": records([name.replace(" ", "_") for name in columns], rows)}
-        if not as_json:
-            console.print_table(f"written to {console.shown(targets[0].path)}", columns, rows)
+        shown.append(Table(f"written to {console.shown(targets[0].path)}", columns, rows))
     if subjects - {"clip"}:
         scores = preferences(open_study.study, votes)
         for run in targets:
@@ -255,19 +230,9 @@ def resolve(
         known = sum(row.value is not None for row in scores)
         runs = [target.path for target in targets]
         written |= {"runs": runs, "metric": METRIC, "scores": known, "without_votes": len(scores) - known}
-        if not as_json:
-            where = ", ".join(map(console.shown, runs))
-            console.say(f"{known} scores of {METRIC} ({len(scores) - known} without votes) written to {where}")
-    if as_json:
-        print_json(written)
-
-
-def _targets(study: Study, into: Sequence[Path] | None) -> list[Workspace]:
-    subjects = study.file.subjects
-    if not into and subjects.workspace == DEMO_WORKSPACE:
-        raise InputError("the demo's films lie in no workspace, so nothing can be written there; name one with --into")
-    paths = list(into or []) or [Path(place) for place in ([subjects.workspace] if subjects.workspace else subjects.runs)]
-    return [Workspace(path, create=False) for path in paths]
+        where = ", ".join(map(console.shown, runs))
+        shown.append(f"{known} scores of {METRIC} ({len(scores) - known} without votes) written to {where}")
+    return Answer(written, *shown)
 
 
 def _resolve_labels(

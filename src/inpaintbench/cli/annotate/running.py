@@ -9,14 +9,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from inpaintbench.annotate.crowd import Crowd, address
+from inpaintbench.annotate.crowd import address
 from inpaintbench.annotate.study import MANIFEST, load
 from inpaintbench.cli import console
 from inpaintbench.cli.annotate.opening import Database, InStudy, opened, place_of
-from inpaintbench.cli.console import Answer, AsJson, Table, print_json, records
+from inpaintbench.cli.console import Answer, AsJson, Table, records
 from inpaintbench.cli.options import Port, argument, option
 from inpaintbench.errors import InputError, MissingExtraError, UsageError
-from inpaintbench.pages.words import moment
+from inpaintbench.pages.words import count, moment
 
 if TYPE_CHECKING:
     from inpaintbench.annotate.journal.accounts import Role
@@ -53,9 +53,20 @@ def serve(
 
     Example: inpaintbench annotate serve STUDY --port 7860
     """
+    crowd = load(study).file.crowd
+
+    def ready(origin: str) -> None:
+        if crowd is not None:
+            console.say(f"for the platform ({crowd.platform}): {address(crowd, origin)}")
+            if not crowd.code("completed"):
+                console.warn(
+                    "who completes the study gets no code: crowd.codes.completed and INPAINTBENCH_CODE_COMPLETED are empty"
+                )
+        console.say(f"raters: {origin} with the links of `inpaintbench annotate invite`; Ctrl-C ends the app")
+
     start(
         study, database=database, host=host, port=port, origin=origin, certificate=certificate, key=key,
-        trusted_proxies=trusted_proxy or (), embed=embed or (), backup=backup, ready=_ready(load(study).file.crowd),
+        trusted_proxies=trusted_proxy or (), embed=embed or (), backup=backup, ready=ready,
     )  # fmt: skip
 
 
@@ -75,21 +86,6 @@ def start(
         trusted_proxies=trusted_proxies, embed=embed, backup=backup, ready=ready,
         warn=console.warn,
     )  # fmt: skip
-
-
-def _ready(crowd: Crowd | None) -> Callable[[str], None]:
-    """Say where raters come in, once the pages can be opened."""
-
-    def say(origin: str) -> None:
-        if crowd is not None:
-            console.say(f"for the platform ({crowd.platform}): {address(crowd, origin)}")
-            if not crowd.code("completed"):
-                console.warn(
-                    "who completes the study gets no code: crowd.codes.completed and INPAINTBENCH_CODE_COMPLETED are empty"
-                )
-        console.say(f"raters: {origin} with the links of `inpaintbench annotate invite`; Ctrl-C ends the app")
-
-    return say
 
 
 def invite(
@@ -124,7 +120,10 @@ def invite(
             for name in names:
                 rater_id = open_study.rater_id(name, role=role)
                 if password:
-                    open_study.people.set_password(open_study.study_id, rater_id, _asked_password())
+                    asked = getpass.getpass("Password: ")
+                    if asked != getpass.getpass("Once more: "):
+                        raise InputError("the two passwords differ; nothing was changed")
+                    open_study.people.set_password(open_study.study_id, rater_id, asked)
                     invited.append({"name": name, "address": f"{origin}/login"})
                 else:
                     secret = open_study.people.invite(open_study.study_id, rater_id)
@@ -133,14 +132,7 @@ def invite(
             means = ": signs in at " if password else ": "
             told = "\n".join(f"{of['name']}{means}{of['address']}" for of in invited)
             if invited:
-                console.tell(told, {"invited": invited}, as_json=as_json)
-
-
-def _asked_password() -> str:
-    first = getpass.getpass("Password: ")
-    if first != getpass.getpass("Once more: "):
-        raise InputError("the two passwords differ; nothing was changed")
-    return first
+                Answer({"invited": invited}, told).tell(as_json=as_json)
 
 
 def raters(study: InStudy, *, database: Database = None) -> Answer:
@@ -214,26 +206,19 @@ def include(study: InStudy, name: Name, *, reason: Reason, answer: Submission = 
     return Answer({"name": name, "answer": answer, "excluded": False, "changed": done}, sentence)
 
 
-def status(study: InStudy, *, database: Database = None, as_json: AsJson = False) -> None:
+def status(study: InStudy, *, database: Database = None) -> Answer:
     """How far a study is.
 
     Example: inpaintbench annotate status STUDY
     """
     with opened(study, database) as open_study:
         overview, names = open_study.desk.overview(), open_study.people.names(open_study.study_id)
-    if as_json:
-        rated = [{"name": names.get(rater["rater_id"]), **rater} for rater in overview["raters"]]
-        progress = {name: overview[name] for name in ("questions", "taken_out", "reported_broken", "why")}
-        print_json({"title": open_study.study.file.title, **progress, "raters": rated})
-        return
-    console.print_table(
-        open_study.study.file.title,
-        ["question", "tasks", "covered", "votes", "needed", "state"],
-        [
-            (row["name"], row["tasks"], row["covered"], row["votes"], row["needed"], "done" if row["done"] else "open")
-            for row in overview["questions"]
-        ],
-    )
+    rated = [{"name": names.get(rater["rater_id"]), **rater} for rater in overview["raters"]]
+    progress = {name: overview[name] for name in ("questions", "taken_out", "reported_broken", "why")}
+    tasks = [
+        (row["name"], row["tasks"], row["covered"], row["votes"], row["needed"], "done" if row["done"] else "open")
+        for row in overview["questions"]
+    ]
     columns = ["rater", "answered", "median s", "gold right", "of", "repeats equal", "of", "is", "excluded"]
     rows = [
         (
@@ -244,14 +229,16 @@ def status(study: InStudy, *, database: Database = None, as_json: AsJson = False
         )
         for row in sorted(overview["raters"], key=lambda row: names.get(row["rater_id"], row["rater_id"]))
     ]  # fmt: skip
-    console.print_table("raters", columns, rows)
-    for task in [*overview["taken_out"], *overview["reported_broken"]]:
-        console.say(f"does not play: {task['question']} of {task['caption'] or task['subject_id']}")
+    broken = [*overview["taken_out"], *overview["reported_broken"]]
+    sentences = [f"does not play: {task['question']} of {task['caption'] or task['subject_id']}" for task in broken]
     for row in overview["questions"]:
         if silent := row["gold_without_label"]:
-            clips = "1 gold clip" if silent == 1 else f"{silent} gold clips"
-            console.say(f"no label without a vote: {clips} of {row['name']} with several right answers")
-    console.say(overview["why"])
+            sentences.append(f"no label without a vote: {count(silent, 'gold clip')} of {row['name']} with several right answers")
+    return Answer(
+        {"title": open_study.study.file.title, **progress, "raters": rated},
+        Table(open_study.study.file.title, ["question", "tasks", "covered", "votes", "needed", "state"], tasks),
+        Table("raters", columns, rows), *sentences, overview["why"],
+    )  # fmt: skip
 
 
 def backup(study: InStudy, *, out: Path, database: Database = None, replace: bool = False) -> Answer:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Literal
@@ -16,20 +17,19 @@ from inpaintbench.annotate.crowd import Crowd
 from inpaintbench.annotate.preparing.prepare import prepare as prepare_study
 from inpaintbench.annotate.questions import QUESTIONS
 from inpaintbench.annotate.space import write_space
-from inpaintbench.annotate.statistics.planning import LabelPlan, Plan, Tried, difference_of, plan_labels, plan_selection
-from inpaintbench.annotate.statistics.planning import plan as plan_votes
+from inpaintbench.annotate.statistics import planning
 from inpaintbench.annotate.study import load, read_study_file
 from inpaintbench.cli import console
 from inpaintbench.cli.annotate.opening import Database, InStudy, Opened, answers_stored, opened
 from inpaintbench.cli.annotate.running import Name
-from inpaintbench.cli.console import Answer, AsJson, Processes, Running, print_json, records
+from inpaintbench.cli.console import Answer, AsJson, Processes, Running, Table, records
 from inpaintbench.cli.options import Among, Natural
 from inpaintbench.errors import InputError, UsageError
 from inpaintbench.files import write_atomically
 from inpaintbench.pages.words import count, percent
 
 
-def crowd(study: InStudy, *, database: Database = None, csv: Path | None = None, as_json: AsJson = False) -> None:
+def crowd(study: InStudy, *, database: Database = None, csv: Path | None = None) -> Answer:
     """Whom to pay or to refuse of those that a platform sent. The platform is told by you.
 
     Args:
@@ -45,20 +45,15 @@ def crowd(study: InStudy, *, database: Database = None, csv: Path | None = None,
         rows = payments(open_study.desk.state(), settings, Participants(open_study.journal).all(study_id), now=time.time())
     if csv is not None:
         write_atomically(csv, as_csv(rows, settings.platform).encode())
-    if as_json:
-        print_json({"people": [asdict(row) for row in rows]})
-        return
-    if csv is not None:
-        console.say(f"{len(rows)} people in {console.shown(csv)}")
     columns = ["person", "participant", "state", "decision", "minutes", "answers", "gold right", "of", "why"]
     cells = [
         (row.person, row.participant_id, row.state, row.decision, row.minutes, row.answers, row.gold_right, row.gold_asked,
          row.message)
         for row in rows
     ]  # fmt: skip
-    console.print_table("crowd", columns, cells)
-    for decision, many in Counter(row.decision for row in rows).most_common():
-        console.say(f"{decision}: {many}")
+    written = [f"{len(rows)} people in {console.shown(csv)}"] if csv is not None else []
+    decided = [f"{decision}: {many}" for decision, many in Counter(row.decision for row in rows).most_common()]
+    return Answer({"people": rows}, *written, Table("crowd", columns, cells), *decided)
 
 
 def _crowd_of(open_study: Opened) -> Crowd:
@@ -75,15 +70,13 @@ def withdraw(study: InStudy, name: Name, *, database: Database = None, keep_vote
 
     Example: inpaintbench annotate withdraw STUDY Ada
     """
-    from inpaintbench.annotate.desk.desk import Desk
     from inpaintbench.annotate.journal.participants import Participants
 
     with opened(study, database) as open_study:
-        study_id, rater_id = open_study.study_id, open_study.rater(name).rater_id
-        desk = Desk(open_study.study, open_study.journal)
-        desk.withdraw(rater_id, keep_votes=keep_votes)
-        counts = desk.state().excluded(rater_id) is None
-        erased = Participants(open_study.journal).erase(study_id, rater_id)
+        rater_id = open_study.rater(name).rater_id
+        open_study.desk.withdraw(rater_id, keep_votes=keep_votes)
+        counts = open_study.desk.state().excluded(rater_id) is None
+        erased = Participants(open_study.journal).erase(open_study.study_id, rater_id)
     return Answer(
         {**asdict(erased), "answers_count": counts},
         f"{erased.name}: erased {erased.participants} of the platform's records, {erased.words} free words, "
@@ -125,7 +118,7 @@ def space(study: InStudy, *, out: Path, wheel: Path | None = None) -> Answer:
     return Answer({"files": written}, "\n".join(lines))
 
 
-def list_shipped(*, as_json: AsJson = False) -> None:
+def list_shipped() -> Answer:
     """List the studies and questions that come with the program.
 
     Example: inpaintbench annotate studies
@@ -135,12 +128,11 @@ def list_shipped(*, as_json: AsJson = False) -> None:
         file = shipped.read(name, folder=Path())
         rows.append((name, file.title, ", ".join(question.label for question in file.questions)))
     kinds = [(name, QUESTIONS.get(name).subject, QUESTIONS.get(name).scale) for name in QUESTIONS]
-    if as_json:
-        shown = records(["name", "subject", "scale"], kinds)
-        print_json({"studies": records(["name", "title", "questions"], rows), "questions": shown})
-        return
-    console.print_table("studies", ["name", "title", "questions"], rows)
-    console.print_table("questions", ["name", "a task shows", "scale"], kinds)
+    return Answer(
+        {"studies": records(["name", "title", "questions"], rows), "questions": records(["name", "subject", "scale"], kinds)},
+        Table("studies", ["name", "title", "questions"], rows),
+        Table("questions", ["name", "a task shows", "scale"], kinds),
+    )
 
 
 def new(name: Annotated[str, Among(shipped.names())], *, out: Path = Path("study.toml")) -> Answer:
@@ -158,7 +150,9 @@ def new(name: Annotated[str, Among(shipped.names())], *, out: Path = Path("study
     return Answer({"file": written}, sentence)
 
 
-def prepare(file: Path, *, out: Path, database: Database = None, running: Processes = Running(), as_json: AsJson = False) -> None:
+def prepare(
+    file: Path, *, out: Path, database: Database = None, running: Processes = Running(), as_json: AsJson = False
+) -> Answer:
     """Make the tasks of a study and the videos that browsers play. Run it again to go on after an interruption.
 
     Args:
@@ -172,11 +166,11 @@ def prepare(file: Path, *, out: Path, database: Database = None, running: Proces
         asked, out, executor_of=running.on, answers_of=answers_stored(out, database), log=console.note if as_json else console.say
     )
     invite = "" if study.file.crowd else f"`inpaintbench annotate invite {console.shown(out)} NAME` and "
-    console.tell(
+    return Answer(
+        {"study_id": study.study_id, "folder": out, "tasks": len(study.tasks), "proxies": len(study.proxies)},
         f"{len(study.tasks)} tasks, {len(study.proxies)} proxies in {console.shown(out)}; "
         f"next: {invite}`inpaintbench annotate serve {console.shown(out)}`",
-        {"study_id": study.study_id, "folder": out, "tasks": len(study.tasks), "proxies": len(study.proxies)}, as_json=as_json,
-    )  # fmt: skip
+    )
 
 
 def plan(
@@ -195,7 +189,7 @@ def plan(
     seconds: Annotated[float, Ge(0.5)] = 8.0,
     seed: Natural = 0,
     as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Say how many votes a study needs, before it starts.
 
     Args:
@@ -215,63 +209,48 @@ def plan(
 
     Example: inpaintbench annotate plan --methods 5 --raters 30 --sources 40
     """
+    facts: planning.LabelPlan | planning.SelectionPlan | planning.Plan
+    rows: list[tuple[str, object]]
+    notes: Sequence[str] = ()
     if kind == "labels":
-        of_labels = plan_labels(
+        labels = planning.plan_labels(
             items=items, options=options, spread=spread, half_width=half_width, seed=seed, seconds_per_answer=seconds
         )
-        if as_json:
-            print_json(of_labels)
-            return
-        _print_labels(of_labels, title=f"{items} items, {options} options")
+        if labels.raters_per_item is None and not as_json:
+            raise InputError(f"no number of raters is enough: {labels.reason}")
+        facts, title = labels, f"{items} items, {options} options"
+        rows = [
+            ("raters_per_task in the study file", labels.raters_per_item), ("votes", labels.votes),
+            ("hours of all raters together", labels.hours), ("expected agreement of two raters", labels.agreement),
+            ("its interval, to each side", labels.half_width), ("share of labels that are right", labels.right),
+        ]  # fmt: skip
     elif kind == "best_of":
-        chosen = plan_selection(half_width=half_width, seconds_per_answer=seconds)
-        if as_json:
-            print_json(chosen)
-            return
+        chosen = planning.plan_selection(half_width=half_width, seconds_per_answer=seconds)
+        facts, title = chosen, f"selection frequency within {half_width:g}"
         rows = [("tasks", chosen.tasks), ("votes, one a task", chosen.votes), ("hours of all raters together", chosen.hours)]
-        console.print_table(f"selection frequency within {half_width:g}", ["what", "needed"], rows)
     else:
         if difference >= (1 - ties) / 2:
             wins = 0.5 + difference
             raise UsageError(f"with {percent(ties)} ties nobody wins {percent(wins)} of the votes; lower --ties or --difference")
-        smallest = difference_of(0.5 + difference, ties=ties)
+        smallest = planning.difference_of(0.5 + difference, ties=ties)
         with console.busy(f"simulating studies of {methods} methods"):
-            plan = plan_votes(
+            pairs = planning.plan(
                 methods=methods, ties=ties, raters=raters, sources=sources, smallest_difference=smallest, power=power, seed=seed,
                 seconds_per_answer=seconds, tell=_tried,
             )  # fmt: skip
-        if as_json:
-            print_json(plan)
-            return
-        _print_pairs(plan, title=f"{methods} methods, {sources} sources, {raters} raters")
+        if pairs.votes is None and not as_json:
+            raise InputError(f"no number of votes is enough: {pairs.reason}")
+        facts, title, notes = pairs, f"{methods} methods, {sources} sources, {raters} raters", pairs.notes
+        rows = [
+            ("votes", pairs.votes), ("votes on each pair of methods", pairs.per_pair),
+            ("raters_per_task in the study file", pairs.raters_per_task), ("hours of all raters together", pairs.hours),
+            ("share of simulated studies that found all differences", pairs.power),
+        ]  # fmt: skip
+    return Answer(facts, Table(title, ["what", "needed"], rows), *notes)
 
 
-def _tried(of: Tried) -> None:
+def _tried(of: planning.Tried) -> None:
     lies = [f"more than {of.above:,}"] if of.above else []
     lies += [f"at most {of.at_most:,}"] if of.at_most else []
     where = f"; {' and '.join(lies)} are needed" if lies else ""
     console.note(f"{count(of.votes, 'vote')}: enough in {percent(of.enough)} of {of.studies} simulated studies{where}")
-
-
-def _print_labels(plan: LabelPlan, *, title: str) -> None:
-    if plan.raters_per_item is None:
-        raise InputError(f"no number of raters is enough: {plan.reason}")
-    rows = [
-        ("raters_per_task in the study file", plan.raters_per_item), ("votes", plan.votes),
-        ("hours of all raters together", plan.hours), ("expected agreement of two raters", plan.agreement),
-        ("its interval, to each side", plan.half_width), ("share of labels that are right", plan.right),
-    ]  # fmt: skip
-    console.print_table(title, ["what", "needed"], rows)
-
-
-def _print_pairs(plan: Plan, *, title: str) -> None:
-    if plan.votes is None:
-        raise InputError(f"no number of votes is enough: {plan.reason}")
-    rows = [
-        ("votes", plan.votes), ("votes on each pair of methods", plan.per_pair),
-        ("raters_per_task in the study file", plan.raters_per_task), ("hours of all raters together", plan.hours),
-        ("share of simulated studies that found all differences", plan.power),
-    ]  # fmt: skip
-    console.print_table(title, ["what", "needed"], rows)
-    for note in plan.notes:
-        console.say(note)

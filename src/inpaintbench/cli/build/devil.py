@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,48 +11,19 @@ import typer
 
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console
+from inpaintbench.cli.build import running as whole
 from inpaintbench.cli.build.places import KIND, PLACES, Place
 from inpaintbench.cli.build.planning import Plan, Planning, say_what_it_tells, warn_of_few_films
-from inpaintbench.cli.build.running import (
-    CutAs,
-    Cuts,
-    Demo,
-    Described,
-    Describing,
-    Growing,
-    Out,
-    Owned,
-    Owning,
-    Published,
-    Saved,
-    Saving,
-    given_alone,
-    make_recipe,
-    one_of,
-    summarise,
-    told,
-)
+from inpaintbench.cli.build.running import CutAs, Cuts, Described, Describing, Growing, Out, Owned, Owning, Saved, Saving
 from inpaintbench.cli.console import Anywhere, Processes, Running
 from inpaintbench.cli.options import NONE_GIVEN, Among, Given, Share, bundle, joined_bundles, of_recipe, option
 from inpaintbench.curation.rules import read_rules
 from inpaintbench.curation.sheets import import_labels, read_labels
 from inpaintbench.errors import UsageError
 from inpaintbench.executors.base import Executor
-from inpaintbench.export.growing import check_addable
-from inpaintbench.recipes import dataset_table, devil
+from inpaintbench.recipes import dataset_table, devil, settings
 from inpaintbench.recipes.dataset_table import SILENT, DatasetTable
 from inpaintbench.recipes.options import SELECTION
-from inpaintbench.recipes.settings import (
-    FILE,
-    begin,
-    check,
-    corrupt,
-    export,
-    kept_by_growth,
-    leave_out_published,
-    recall,
-    remember,
-)
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.recipes.versions import Asked
 from inpaintbench.steps import LABELS
@@ -82,7 +53,7 @@ def build_devil(
     out: Out,
     source: Annotated[str, Among(PLACES)] = "folder",
     sources: Path | None = None,
-    demo: Demo = False,
+    demo: whole.Demo = False,
     given: Annotated[Given, of_recipe(devil.DevilRecipe, *OPTIONS)] = NONE_GIVEN,
     rules: Path | None = None,
     foreground_limit: Share | None = None,
@@ -102,7 +73,7 @@ def build_devil(
     saving: Saving = Saved(),
     owning: Owning = Owned(),
     describing: Describing = Described(),
-    published: Growing = Published(),
+    published: Growing = whole.Published(),
     running: Anywhere = Running(),
 ) -> None:
     """Videos with blob masks, in pairs or in DEVIL's ten slices. Footage is yours or from Flickr; run it again to go on after an
@@ -120,11 +91,15 @@ def build_devil(
     Example: inpaintbench build devil --sources FOLDER --out WORKSPACE --per-slice 20
     """
     if demo:
-        one_of(sources, demo, "--sources FOLDER")
-        given_alone(context, "demo", "out", "labels", *RUNNING_OPTIONS, "dataset", "about", "append", "append_to", "replace")
+        whole.one_of(sources, demo, "--sources FOLDER")
+        whole.given_alone(
+            context, "demo", "out", "labels", *RUNNING_OPTIONS, "dataset", "about", "append", "append_to", "replace"
+        )
         recipe, spec = demo_recipe()
         recipe = recipe.model_copy(update=describing.choices)
-        told(*build_devil_in(out, recipe, spec, labels=labels, running=running, published=published, table=describing.table))
+        whole.told(
+            *build_devil_in(out, recipe, spec, labels=labels, running=running, published=published, table=describing.table)
+        )
         return
     place = _place_asked(source, sources, places)
     if place and owning.constants:
@@ -132,10 +107,10 @@ def build_devil(
     least = place.least_size if place else None
     online = least is not None
     own = read_rules(rules) if rules else ()
-    found = devil.rules_of_footage(
-        own, foreground_limit=foreground_limit, least=least,
-        without=_switched_off(without_rule or (), online=online, published=given.get("behaviour") == "as-published"),
-    )  # fmt: skip
+    if without_rule and online:
+        raise UsageError("--without-rule is for footage of one's own; what is from Flickr has the published rules")
+    off = devil.switched_off(["all"] if given.get("behaviour") == "as-published" else without_rule or ())
+    found = devil.rules_of_footage(own, foreground_limit=foreground_limit, least=least, without=off)
     of_masks = saving.choices(by_turn=bool(given.get("masks_by_turn")))
     append_to = published.folder(out / "exports" / devil.DevilRecipe.kind)
     design = _usual_design(given, out, own=place is None and not of_masks)
@@ -148,7 +123,7 @@ def build_devil(
         **describing.choices,
     }
     stated = {**chosen, **given}
-    recipe = make_recipe(devil.DevilRecipe, stated | kept_by_growth(devil.DevilRecipe, stated, append_to))
+    recipe = whole.make_recipe(devil.DevilRecipe, stated | settings.kept_by_growth(devil.DevilRecipe, stated, append_to))
     if planning.tell(recipe, None if place else sources):
         return
     spec = place.source(out) if place else SourceSpec("folder", {"folder": str(sources), **owning.constants})
@@ -157,22 +132,15 @@ def build_devil(
         out, recipe, spec, labels=labels, running=running, published=published, before=before, table=describing.table,
         masks=saving.saved_masks,
     )  # fmt: skip
-    told(*made)
+    whole.told(*made)
 
 
 def _usual_design(given: Mapping[str, Any], out: Path, *, own: bool) -> str:
     """The design where nobody asks for one: that of what is gone on with, else pairs of ``own`` footage."""
     if given.get("behaviour") == "as-published" or given.get("imperfect") or not own:
         return "slices"
-    begun = recall(Workspace(out)) if (out / FILE).is_file() else None
+    begun = settings.recall(Workspace(out)) if (out / settings.FILE).is_file() else None
     return "paired" if begun is None else str(getattr(begun, "design", "slices"))
-
-
-def _switched_off(names: Sequence[str], *, online: bool, published: bool) -> Sequence[str]:
-    """The default rules that do not count."""
-    if names and online:
-        raise UsageError("--without-rule is for footage of one's own; what is from Flickr has the published rules")
-    return devil.switched_off(["all"] if published else names)
 
 
 def _place_asked(source: str, sources: Path | None, places: Any) -> Place | None:
@@ -196,39 +164,33 @@ def _place_asked(source: str, sources: Path | None, places: Any) -> Place | None
 
 def build_devil_in(
     out: Path, recipe: devil.DevilRecipe, source: SourceSpec, *, labels: Path | None = None, running: Running,
-    published: Published = Published(), before: Callable[[Executor], object] | None = None, table: DatasetTable = SILENT,
-    masks: Path | None = None,
+    published: whole.Published = whole.Published(), before: Callable[[Executor], object] | None = None,
+    table: DatasetTable = SILENT, masks: Path | None = None,
 ) -> tuple[Path, Dataset]:  # fmt: skip
     """Build, with labels from a file, and say what came of it; ``before`` fetches footage where it is not here yet."""
-    from inpaintbench.export.freeze import check_target
-
-    own = out / "exports" / recipe.kind
-    append_to = published.folder(own)
-    check_target(own)
-    if append_to:
-        check_addable(append_to)
+    append_to = published.checked(out / "exports" / recipe.kind)
     corrupting = {"masks": masks} if masks else {}
-    check(recipe, [source], **corrupting)
+    settings.check(recipe, [source], **corrupting)
     if labels:
         read_labels(labels)
     workspace = Workspace(out)
     with running.on(workspace) as executor:
-        begin(recipe, workspace, append_to)
-        remember(workspace, recipe)
+        settings.begin(recipe, workspace, append_to)
+        settings.remember(workspace, recipe)
         dataset_table.keep(workspace, table)
         if before is not None:
             before(executor)
         devil.curate(recipe, [source], executor, workspace)
-        leave_out_published(workspace)
+        settings.leave_out_published(workspace)
         if labels:
             import_labels(workspace, labels)
         else:
             workspace.write_table("attributes", LABELS, [], Attribute)
         devil.label(recipe, executor, workspace)
         warn_of_few_films(recipe, workspace)
-        corrupt(recipe, executor, workspace, **corrupting)
-        folder, dataset = export(recipe, workspace, asked=Asked(replace=published.replace, say=console.say))
-    summarise(workspace, dataset, per_slice=recipe.per_slice)
+        settings.corrupt(recipe, executor, workspace, **corrupting)
+        folder, dataset = settings.export(recipe, workspace, asked=Asked(replace=published.replace, say=console.say))
+    whole.summarise(workspace, dataset, per_slice=recipe.per_slice)
     say_what_it_tells(dataset)
     if words := devil.scene_motion_words(workspace, dataset):
         console.say(words)
@@ -257,7 +219,6 @@ def demo(*, out: Out = Path("demo"), running: Processes = Running()) -> None:
     folder, _ = build_devil_in(out, recipe, source, running=running)
     from inpaintbench.cli import reporting
 
-    reporting.verify_loadable(folder)
     page = reporting.evaluate(folder, run=out, methods=reporting.DEMO_METHODS, protocol="devil/corrected", running=running)
     console.say(f"Done in {time.monotonic() - begun:.0f} s. Dataset: {console.shown(folder)}")
     console.say(f"Report: {page.resolve()}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,7 +18,7 @@ from inpaintbench.curation.sources.base import unquoted_path
 from inpaintbench.curation.sources.folder import FolderSource
 from inpaintbench.errors import InpaintBenchError, InputError, UsageError
 from inpaintbench.executors.base import Rejection, is_note
-from inpaintbench.export.growing import Published, appended
+from inpaintbench.export.growing import appended
 from inpaintbench.masks.axes import AXES
 from inpaintbench.pages.words import count
 from inpaintbench.recipes.options import SELECTION
@@ -81,7 +81,13 @@ def _plan(recipe: DevilRecipe, folder: Path, deviation: float | None) -> Iterato
     films = [Path(unquoted_path(piece.payload["path"])) for piece in leaf.footage()]
     if not films:
         raise InputError("no films: the source folder holds no video files")
-    clips, refused = _clips_foreseen(recipe, films)
+    # Film -> how many clips it promises, and the name of a film that gives none -> why.
+    cutting, clips, refused = recipe.cutting, dict[Path, int](), dict[str, str]()
+    for path in films:
+        try:
+            clips[path] = clips_foreseen(str(path), splitter=cutting.splitter, fps=cutting.fps, hdr=cutting.hdr)
+        except InpaintBenchError as error:
+            refused[path.name] = str(error)
     if not clips:
         name, why = next(iter(refused.items()))
         raise InputError(f"no clips from {count(len(films), 'film')}: {name}: {why}")
@@ -101,19 +107,6 @@ def _plan(recipe: DevilRecipe, folder: Path, deviation: float | None) -> Iterato
     if deviation is None and (words := telling.guessed_words(axes.names)):
         yield words
     yield from telling.plan_words(footage, axes, refused=refused)
-
-
-def _clips_foreseen(recipe: DevilRecipe, films: Sequence[Path]) -> tuple[dict[Path, int], dict[str, str]]:
-    """Film -> how many clips it promises, and the name of a film that gives none -> why."""
-    cutting = recipe.cutting
-    clips: dict[Path, int] = {}
-    refused: dict[str, str] = {}
-    for path in films:
-        try:
-            clips[path] = clips_foreseen(str(path), splitter=cutting.splitter, fps=cutting.fps, hdr=cutting.hdr)
-        except InpaintBenchError as error:
-            refused[path.name] = str(error)
-    return clips, refused
 
 
 def _footage(recipe: DevilRecipe, clips: Mapping[Path, int]) -> Footage:
@@ -185,7 +178,13 @@ def warn_of_few_films(recipe: DevilRecipe, workspace: Workspace) -> None:
     from inpaintbench.recipes import devil
 
     if published := appended(workspace):
-        _say_who_is_not_here(recipe, published, workspace)
+        # On axes that the published dataset does not have, some of its clips may be missing.
+        members = published.members
+        further = [axis for axis in recipe.axes_of_pairs if not members.get(f"{axis}-{AXES.get(axis).levels[0]}")]
+        here = workspace.columns("clips", Clip, columns=["clip_id"])["clip_id"].to_pylist()
+        if further and (gone := set(published.films).difference(here)):
+            without = f"{count(len(gone), 'published clip')}, whose films are not among the sources"
+            console.say(f"{' and '.join(further)} will be without {without}")
         return
     if recipe.behaviour != "corrected" or recipe.saved_masks is not None:
         return
@@ -198,14 +197,3 @@ def warn_of_few_films(recipe: DevilRecipe, workspace: Workspace) -> None:
     }
     for sentence in tells_nothing(films, films=len(set(drawn.films.values()))):
         console.warn(f"warning: {sentence}")
-
-
-def _say_who_is_not_here(recipe: DevilRecipe, published: Published, workspace: Workspace) -> None:
-    """Say how many published clips cannot be on axes that the published dataset does not have."""
-    members = published.members
-    further = [axis for axis in recipe.axes_of_pairs if not members.get(f"{axis}-{AXES.get(axis).levels[0]}")]
-    gone = set(published.films).difference(workspace.columns("clips", Clip, columns=["clip_id"])["clip_id"].to_pylist())
-    if further and gone:
-        console.say(
-            f"{' and '.join(further)} will be without {count(len(gone), 'published clip')}, whose films are not among the sources"
-        )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -59,8 +59,8 @@ class Described:
             document = read_file(self.dataset)
             table = make_table(document.get("dataset", {}), where=f"{self.dataset.name}, [dataset]")
             stated = make_table({"rai": document.get("rai", {})}, where=self.dataset.name)
-            table = table.model_copy(update={"rai": stated.rai})
-            table = table.model_copy(update={"slices": make_slices(document.get("slice", ()), where=self.dataset.name)})
+            slices = make_slices(document.get("slice", ()), where=self.dataset.name)
+            table = table.model_copy(update={"rai": stated.rai, "slices": slices})
         return with_entries(table, self.about or ())
 
     @cached_property
@@ -120,6 +120,16 @@ class Published:
             raise UsageError("--append keeps what --replace gives up; give one of them")
         return own if self.append else self.append_to
 
+    def checked(self, own: Path) -> Path | None:
+        """The same, once what can be wrong with both is told, before any work and before there is a folder."""
+        from inpaintbench.export.freeze import check_target
+
+        append_to = self.folder(own)
+        check_target(own)
+        if append_to:
+            check_addable(append_to)
+        return append_to
+
 
 Growing = Annotated[Published, bundle(Published, panel=DATASET)]
 Owning = Annotated[Owned, bundle(Owned, panel=FOOTAGE)]
@@ -178,14 +188,7 @@ class Build:
 
     def run(self, recipe: Any, sources: Sequence[SourceSpec], out: Path, **corrupting: Path | None) -> None:
         """Build in the workspace ``out``, and say what came of it."""
-        # What can be wrong with the arguments is told before any work, and before there is a folder.
-        from inpaintbench.export.freeze import check_target
-
-        own = out / "exports" / recipe.kind
-        append_to = self.published.folder(own)
-        check_target(own)
-        if append_to:
-            check_addable(append_to)
+        append_to = self.published.checked(out / "exports" / recipe.kind)
         recipe = keep_design(recipe, append_to)
         given: dict[str, Any] = {name: path for name, path in corrupting.items() if path}
         check(recipe, sources, **given)
@@ -203,70 +206,44 @@ Building = Annotated[Build, bundle(Build)]
 
 
 def told(folder: Path, dataset: Dataset) -> None:
-    """Say where the dataset is, and how it is loaded and checked."""
+    """Say how long scoring a method will take, where the dataset is, and how it is loaded and checked."""
+    from inpaintbench.eval.scoring.precision import estimate
     from inpaintbench.export.layout import by_split, splits
 
     split = next(iter(by_split(dataset.slices[0].item_ids, splits(dataset.items))))
-    if (words := _scoring_words(folder, dataset)) is not None:
-        console.say(words)
+    if (measured := estimate(dataset, folder)) is not None:
+        items, workers = len(dataset.items), max(1, console.WORKERS)
+        networks = f", without {', '.join(measured.networks)}, which need networks" if measured.networks else ""
+        console.say(
+            f"Scoring a method will take about {duration(items * measured.seconds / workers)} here: {count(items, 'item')} x "
+            f"{measured.seconds:.1f} s, measured on the first, by {count(workers, 'worker')}{networks}"
+        )
     console.say(f"Dataset: {folder}")
     console.say(f'Load it: datasets.load_dataset("{folder}", "{dataset.slices[0].name}", split="{split}")')
     console.say(f"Check it: inpaintbench export verify {folder}")
     console.tell_next("eval", "run", folder, "--run", "RUN", "--method", "MODULE:NAME", "--report")
 
 
-def _scoring_words(folder: Path, dataset: Dataset) -> str | None:
-    """Time that scoring one method will take here; None where that is not worth a word."""
-    from inpaintbench.eval.scoring.precision import estimate
-
-    measured = estimate(dataset, folder)
-    if measured is None:
-        return None
-    items, workers = len(dataset.items), max(1, console.WORKERS)
-    networks = f", without {', '.join(measured.networks)}, which need networks" if measured.networks else ""
-    return (
-        f"Scoring a method will take about {duration(items * measured.seconds / workers)} here: {count(items, 'item')} x "
-        f"{measured.seconds:.1f} s, measured on the first, by {count(workers, 'worker')}{networks}"
-    )
-
-
 def summarise(workspace: Workspace, dataset: Dataset, *, per_slice: int | None = None) -> None:
     """Slices with their numbers, and how many files gave nothing."""
-    from inpaintbench.files import display_name
-
-    source_of, refused = frozen.sources_of(dataset), _refused_words(workspace, dataset)
+    source_of, remarks = frozen.sources_of(dataset), _remarks(workspace, dataset, per_slice)
     rows = [
-        (
-            part.name, len(part.item_ids), len({source_of[item] for item in part.item_ids}),
-            "; ".join(words for words in (_short(len(part.item_ids), per_slice), refused.get(part.name)) if words),
-        )
+        (part.name, len(part.item_ids), len({source_of[item] for item in part.item_ids}), remarks[part.name])
         for part in dataset.slices
-    ]  # fmt: skip
+    ]
     rows += [(name, 0, 0, f"left out: {reason}") for name, reason in dataset.left_out.items()]
     console.print_table("Slices", ["slice", "items", "sources", "remark"], rows)
     doubts = [row for row in workspace.table("attributes", Attribute, step=MASK_LEVELS) if row.name == "label_doubts"]
     if doubts:
         unsure = sum(row.value != "none" for row in doubts)
         where = "; the others are named in the attribute label_doubts of their items" if unsure else ""
-        text = f"{len(doubts) - unsure} of {len(doubts)} masks measure as their preset promises{where}"
-        console.say(text)
+        console.say(f"{len(doubts) - unsure} of {len(doubts)} masks measure as their preset promises{where}")
     guessed = sum(row["attributes"].get("mask.polarity_guessed") == "yes" for row in dataset.items)
     if guessed:
         text = f"warning: whether white or black is the hole was guessed for {guessed} of {len(dataset.items)} masks"
         console.warn(f"{text}; state it with --saved polarity=white_is_hole")
-    dropped = _dropped(workspace.table("selection", Selection))
-    for words in (_reshaped_words(workspace, dataset), _copies_words(workspace, dataset), *dropped):
-        if words:
-            console.say(words)
-    rejections = [row for row in workspace.table("rejected", Rejection) if row.step != PAIR]
-    for words, listed in (
-        ("refused by {}", [row for row in rejections if not is_note(row.step)]),
-        ("note", [row for row in rejections if is_note(row.step)]),
-    ):
-        for row in listed[:10]:
-            console.say(f"{words.format(row.step)}: {display_name(row.name)}: {row.reason}")
-        if len(listed) > 10:
-            console.say(f"and {len(listed) - 10} more: inpaintbench curation rejected {workspace.path}")
+    for sentence in _of_footage(workspace, dataset):
+        console.say(sentence)
     from inpaintbench.curation.facts import Facts
     from inpaintbench.curation.funnel.stages import funnel_words
     from inpaintbench.curation.judging import stored_selection, unasked
@@ -278,56 +255,53 @@ def summarise(workspace: Workspace, dataset: Dataset, *, per_slice: int | None =
     console.say(funnel_words(workspace, stored_selection(workspace, Facts.of_workspace(workspace, ()))))
 
 
-def _reshaped_words(workspace: Workspace, dataset: Dataset) -> str:
-    """One line on clips that were enlarged or cropped; nothing where none was."""
-    from inpaintbench.curation.footage import reshaped
-
-    clips, enlarged, cropped = reshaped(workspace, {row["clip_id"] for row in dataset.items})
-    parts = [f"{number} {how}" for number, how in ((enlarged, "enlarged"), (cropped, "cropped")) if number]
-    return f"of {count(clips, 'clip')} in the dataset, {' and '.join(parts)} to its size" if parts else ""
-
-
-def _copies_words(workspace: Workspace, dataset: Dataset) -> str:
-    """One line on clips that show what others show; nothing where none does."""
-    copies = alike(workspace)
-    if not copies:
-        return ""
-    items = sum(row["clip_id"] in copies for row in dataset.items)
-    shows = "shows" if len(copies) == 1 else "show"
-    return (
-        f"{count(len(copies), 'clip')} of the workspace {shows} what a clip of another file shows, as a copy, a crop or a mirror "
-        f"image; of {count(len(dataset.items), 'item')}, {items} are of them, and count as one source with what they show"
-    )
-
-
-def _dropped(selections: Sequence[Selection]) -> list[str]:
-    """A sentence for each rule that left clips out of the dataset: how many of those it judged, and the first one's reason."""
-    judged: dict[str, list[Selection]] = {}
-    for row in selections:
-        judged.setdefault(row.rule, []).append(row)
-    lost = {rule: [row for row in rows if not row.keep] for rule, rows in judged.items()}
-    return [
-        f"left out by the rule {rule!r}: {len(rows)} of {len(judged[rule])} clips, such as {rows[0].clip_id}: {rows[0].reason}"
-        for rule, rows in lost.items()
-        if rows
-    ]
-
-
-def _short(count: int, wanted: int | None) -> str:
-    return "" if wanted is None or count >= wanted else f"{count} of {wanted} pairs wanted"
-
-
-def _refused_words(workspace: Workspace, dataset: Dataset) -> dict[str, str]:
-    """Slice of an axis -> how many of the clips that were drawn for it gave no pair, and why."""
+def _remarks(workspace: Workspace, dataset: Dataset, per_slice: int | None) -> dict[str, str]:
+    """Slice -> how many pairs it lacks of those that were wanted, and how many clips that were drawn for its axis gave none."""
     from inpaintbench.masks.axes import AXES
     from inpaintbench.recipes.paired import FACT, refusals
 
-    words: dict[str, str] = {}
+    words: dict[str, list[str]] = {}
+    for part in dataset.slices:
+        lacks = per_slice is not None and len(part.item_ids) < per_slice
+        words[part.name] = [f"{len(part.item_ids)} of {per_slice} pairs wanted"] if lacks else []
     for axis in (axis for axis in dataset.facts.get(FACT, ()) if axis["name"] in AXES):
         if reasons := refusals(workspace, axis["name"]):
-            told = f"{count(len(reasons), 'clip')} refused, such as: {reasons[0]}"
-            words.update((f"{axis['name']}-{level}", told) for level in axis["levels"])
-    return words
+            for level in axis["levels"]:
+                refused = words.get(f"{axis['name']}-{level}", [])
+                refused.append(f"{count(len(reasons), 'clip')} refused, such as: {reasons[0]}")
+    return {name: "; ".join(told) for name, told in words.items()}
+
+
+def _of_footage(workspace: Workspace, dataset: Dataset) -> Iterator[str]:
+    """Sentences on clips that were enlarged or cropped, that show what others show, or that a rule left out, and on refusals."""
+    from inpaintbench.curation.footage import reshaped
+    from inpaintbench.files import display_name
+
+    clips, enlarged, cropped = reshaped(workspace, {row["clip_id"] for row in dataset.items})
+    if parts := [f"{number} {how}" for number, how in ((enlarged, "enlarged"), (cropped, "cropped")) if number]:
+        yield f"of {count(clips, 'clip')} in the dataset, {' and '.join(parts)} to its size"
+    if copies := alike(workspace):
+        items = sum(row["clip_id"] in copies for row in dataset.items)
+        shows = "shows" if len(copies) == 1 else "show"
+        yield (
+            f"{count(len(copies), 'clip')} of the workspace {shows} what a clip of another file shows, as a copy, a crop or a "
+            f"mirror image; of {count(len(dataset.items), 'item')}, {items} are of them, and count as one source with what they "
+            "show"
+        )
+    judged: dict[str, list[Selection]] = {}
+    for verdict in workspace.table("selection", Selection):
+        judged.setdefault(verdict.rule, []).append(verdict)
+    for rule, verdicts in judged.items():
+        if lost := [row for row in verdicts if not row.keep]:
+            why = f"such as {lost[0].clip_id}: {lost[0].reason}"
+            yield f"left out by the rule {rule!r}: {len(lost)} of {len(verdicts)} clips, {why}"
+    rejections = [row for row in workspace.table("rejected", Rejection) if row.step != PAIR]
+    for words, notes in (("refused by {}", False), ("note", True)):
+        listed = [row for row in rejections if is_note(row.step) == notes]
+        for row in listed[:10]:
+            yield f"{words.format(row.step)}: {display_name(row.name)}: {row.reason}"
+        if len(listed) > 10:
+            yield f"and {len(listed) - 10} more: inpaintbench curation rejected {workspace.path}"
 
 
 # Masks of a picture's own name are scaled and cropped as it is; of a film that goes on without masks nobody knows the hole.
@@ -388,12 +362,12 @@ class Cuts:
         """
         if sized and self.normalizer:
             raise UsageError("--size is the size of the default normalizer; write it into --normalizer, or give --size alone")
-        leaves = {
-            "splitter": parse_leaf(self.splitter, SPLITTERS) if self.splitter else None,
-            "normalizer": parse_leaf(self.normalizer, NORMALIZERS) if self.normalizer else None,
-        }
-        rate = {} if self.fps is None else {"fps": self.fps or None}
-        return rate | {name: leaf for name, leaf in leaves.items() if leaf}
+        chosen: dict[str, Any] = {} if self.fps is None else {"fps": self.fps or None}
+        if self.splitter:
+            chosen["splitter"] = parse_leaf(self.splitter, SPLITTERS)
+        if self.normalizer:
+            chosen["normalizer"] = parse_leaf(self.normalizer, NORMALIZERS)
+        return chosen
 
 
 Saving = Annotated[Saved, bundle(Saved, panel=MASKS)]

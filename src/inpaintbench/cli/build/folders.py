@@ -1,0 +1,141 @@
+"""`build removal`, `build benchmark`, and `build RECIPE` of recipes without a command of their own: footage lies in folders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+from inpaintbench.cli.build.running import Build, Building, Demo, Out, Owned, Owning
+from inpaintbench.cli.options import NONE_GIVEN, Among, Given, Positive, of_recipe
+from inpaintbench.curation.sources.removal_folders import LENGTHEN, RemovalFolders
+from inpaintbench.curation.sources.removal_layouts import CLASSIC, GENERIC, NAMES
+from inpaintbench.errors import UsageError
+from inpaintbench.recipes import RECIPES
+from inpaintbench.recipes.benchmark import BenchmarkRecipe
+from inpaintbench.recipes.removal import RemovalRecipe
+from inpaintbench.recipes.stages import SourceSpec
+
+DEMO_CLIPS, DEMO_ITEMS = 8, 24
+
+
+def build_removal(
+    *,
+    out: Out,
+    items: Positive | None = None,
+    demo: Demo = False,
+    pairs: Path | None = None,
+    layout: Annotated[str | None, Among(NAMES[1:])] = None,
+    clips: Path | None = None,
+    masks: Path | None = None,
+    truth: Path | None = None,
+    allow_unmatched: bool = False,
+    effects: Path | None = None,
+    fps: float = 24.0,
+    given: Annotated[Given, of_recipe(RemovalRecipe)] = NONE_GIVEN,
+    owning: Owning = Owned(),
+    build: Building = Build(),
+) -> None:
+    """Objects to be removed with their side effects. Rendered with an exact truth, from pairs of others, or clips without truth.
+
+    Footage:
+        items: Render so many items; their truth is exact. [default: none]
+        pairs: Folder of a data set with truths; --layout says whose.
+        layout: How --pairs is laid out. [default: none]
+        clips: Folder of clips with an object (videos, or folders of frames).
+        masks: Folder of its masks, by the names of the clips.
+        truth: Folder of the same clips without it. [default: nobody has them]
+        allow_unmatched: Leave out what has no partner of its name.
+        effects: Table of their side effects: clip, side_effect, strength. [default: by folders]
+        fps: Frames a second of folders of frames.
+
+    Example: inpaintbench build removal --items 240 --out WORKSPACE
+    """
+    if sum(map(bool, (items or demo, pairs, clips))) != 1:
+        raise UsageError("give --items N or --demo, --pairs FOLDER with --layout NAME, or --clips FOLDER with --masks FOLDER")
+    if bool(pairs) != bool(layout):
+        raise UsageError("--pairs and --layout go together: the one says where a data set lies, the other whose layout it has")
+    if (clips is None) != (masks is None) or (truth and not clips):
+        raise UsageError("--clips needs --masks of the same names, and --truth goes with both")
+    if effects and not (pairs or clips):
+        raise UsageError("--effects says something of --pairs or --clips; those of rendered items are known")
+    recipe = build.recipe(RemovalRecipe, {"name": "Object removal demo"} if demo else {}, given)
+    source = recipe.rendered(items or DEMO_ITEMS)
+    if pairs or clips:
+        constants: dict[str, Any] = {
+            "folder": str(pairs or clips), "layout": layout or GENERIC, "masks": None if masks is None else str(masks),
+            "truth": None if truth is None else str(truth), "allow_unmatched": allow_unmatched, "fps": fps,
+            "effects": None if effects is None else str(effects), **owning.constants,
+        }  # fmt: skip
+        RemovalFolders(**constants).found()  # before there is a folder
+        source = SourceSpec("removal_folders", constants)
+    build.run(recipe, [source], out)
+
+
+def build_benchmark(
+    *,
+    out: Out,
+    clips: Path | None = None,
+    masks: Path | None = None,
+    layout: Annotated[str | None, Among(CLASSIC)] = None,
+    demo: Demo = False,
+    allow_unmatched: bool = False,
+    lengthen: Annotated[str, Among(LENGTHEN)] = "reject",
+    fps: float = 24.0,
+    given: Annotated[Given, of_recipe(BenchmarkRecipe)] = NONE_GIVEN,
+    owning: Owning = Owned(),
+    build: Building = Build(),
+) -> None:
+    """Clips with masks of their own, measured as papers do.
+
+    Footage:
+        clips: Folder of clips (videos, folders of frames), or of a data set with --layout.
+        masks: Folder of their masks, by the names of the clips.
+        layout: How a data set is laid out. [default: none]
+        allow_unmatched: Leave out what has no partner of its name.
+        fps: Frames a second of folders of frames.
+
+    Masks:
+        lengthen: Masks of fewer frames: reject, hold (the last one), to_and_fro.
+
+    Example: inpaintbench build benchmark --clips CLIPS --masks MASKS --out WORKSPACE
+    """
+    if bool(clips) == demo:
+        raise UsageError("give --clips FOLDER with --masks FOLDER, --clips FOLDER with --layout NAME, or --demo")
+    if clips and bool(masks) == bool(layout):
+        raise UsageError("--clips needs either --masks of the same names, or the --layout of a data set that has them")
+    if layout in NAMES and layout not in CLASSIC:
+        raise UsageError(f"data sets of the layout {layout!r} have no truth under their masks: build removal --pairs reads them")
+    usual: dict[str, Any] = {"name": "Video inpainting demo"} if demo else {}
+    recipe = build.recipe(BenchmarkRecipe, usual, given)
+    source = recipe.embedded(DEMO_CLIPS)
+    if clips:
+        constants: dict[str, Any] = {
+            "folder": str(clips), "layout": layout or GENERIC, "masks": None if masks is None else str(masks),
+            "allow_unmatched": allow_unmatched, "fps": fps, "lengthen": lengthen, "masks_of_any_size": recipe.fit == "stretch",
+            **owning.constants,
+        }  # fmt: skip
+        RemovalFolders(**constants).found()  # before there is a folder
+        source = SourceSpec("removal_folders", constants)
+    build.run(recipe, [source], out)
+
+
+def __getattr__(name: str) -> Callable[..., None]:
+    """``build_RECIPE``."""
+    beginning, _, recipe = name.partition("build_")
+    if beginning or recipe not in RECIPES:
+        raise AttributeError(name)
+    kind: Any = RECIPES.get(recipe)
+
+    def build_it(
+        *, out: Out, sources: Path, given: Given = NONE_GIVEN, owning: Owning = Owned(), build: Building = Build()
+    ) -> None:
+        footage = SourceSpec("folder", {"folder": str(sources), "media": getattr(kind, "media", "video"), **owning.constants})
+        build.run(build.recipe(kind, {}, given), [footage], out)
+
+    build_it.__annotations__["given"] = Annotated[Given, of_recipe(kind)]
+    build_it.__doc__ = (
+        f"{kind().name}.\n\nFootage:\n    sources: Folder of films or pictures, searched recursively.\n\n"
+        f"Example: inpaintbench build {recipe} --sources FOLDER --out WORKSPACE"
+    )
+    return build_it
