@@ -180,7 +180,6 @@ class RunningEach(Running):
 Processes = Annotated[Running, bundle(Running, "workers")]
 Locally = Annotated[Running, bundle(Running, "workers", "max_failures", "retry_rejected")]
 EachLocally = Annotated[Running, bundle(RunningEach, "workers", "max_failures", "retry_rejected")]
-Anywhere = Annotated[Running, bundle(Running)]
 InShard = Annotated[
     str | None,
     option("Do the i-th of N parts, for batch schedulers; one run without puts them together.", "--shard", metavar="i/N",

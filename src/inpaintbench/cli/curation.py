@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 from inpaintbench.catalogue import joined
 from inpaintbench.cli import console
-from inpaintbench.cli.build.running import CutAs, Cuts, Described, Describing, Owned, Owning, make_recipe
+from inpaintbench.cli.build.running import Cuts, Described, Owned, make_recipe
 from inpaintbench.cli.commands import group
-from inpaintbench.cli.console import Answer, Anywhere, InShard, InWorkspace, OutWorkspace, Processes, Running, records
+from inpaintbench.cli.console import Answer, InShard, InWorkspace, OutWorkspace, Processes, Running, records
 from inpaintbench.cli.options import NONE_GIVEN, Among, Given, of_recipe
 from inpaintbench.curation import measuring
 from inpaintbench.curation.attributes import ATTRIBUTES
@@ -46,10 +46,10 @@ def clips(
     given: Annotated[
         Given, of_recipe(devil.DevilRecipe, "behaviour", "width", "cut_bars", "reader", "hdr", "per_slice", "seed")
     ] = NONE_GIVEN,
-    cuts: CutAs = Cuts(),
-    owning: Owning = Owned(),
-    describing: Describing = Described(),
-    running: Anywhere = Running(),
+    cuts: Cuts = Cuts(),
+    owning: Owned = Owned(),
+    describing: Described = Described(),
+    running: Running = Running(),
     shard: InShard = None,
 ) -> None:
     """Find, probe, cut and normalise footage. What a workspace was told before holds until it is told otherwise.
@@ -100,7 +100,7 @@ def measure(
     workspace: InWorkspace,
     *,
     attribute: Annotated[list[str] | None, Among(ATTRIBUTES)] = None,
-    running: Anywhere = Running(),
+    running: Running = Running(),
     shard: InShard = None,
 ) -> None:
     """Measure attributes of all clips. Each clip is decoded once for all of them.

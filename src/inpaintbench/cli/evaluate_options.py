@@ -13,7 +13,7 @@ from typing import Annotated, Any, get_args
 from inpaintbench import frozen
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console
-from inpaintbench.cli.options import Among, More, argument, bundle, complete_labels, complete_slices, option, parse_dataset
+from inpaintbench.cli.options import Among, More, argument, complete_labels, complete_slices, option, parse_dataset
 from inpaintbench.cli.words import check_name
 from inpaintbench.compute import Compute, Device, Precision
 from inpaintbench.errors import InputError, UnknownNameError, UsageError
@@ -166,9 +166,6 @@ class Networks:
         check_name("precision", self.precision, PRECISIONS)
         precision = "fp32" if self.precision == "auto" else self.precision
         return Compute(device=self.device, precision=precision, random_weights=self.random_weights)  # type: ignore[arg-type]
-
-
-OfNetworks = Annotated[Networks, bundle(Networks)]
 
 
 def existing_run(run: Path) -> Workspace:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from inpaintbench.benchmarks import benchmark_of
 from inpaintbench.cli import console
-from inpaintbench.cli.build.running import Described, Describing
+from inpaintbench.cli.build.running import Described
 from inpaintbench.cli.commands import group
 from inpaintbench.cli.console import Answer, AsJson, InWorkspace, Next, Table
 from inpaintbench.cli.options import Among, Positive, option
@@ -50,7 +50,7 @@ def freeze(
     replace: bool = False,
     allow_near_duplicates: str | None = None,
     allow_exposed: str | None = None,
-    describing: Describing = Described(),
+    describing: Described = Described(),
     as_json: AsJson = False,
 ) -> Answer:
     """Write the frozen dataset of a workspace. What changed since the last version is told first, and gets a version of its own.

@@ -46,7 +46,7 @@ def pair(
     saved_masks: Path | None = None,
     blocks: Path | None = None,
     photographs: Path | None = None,
-    published: Annotated[Published, bundle(Published, "append", "append_to")] = Published(),
+    published: Annotated[Published, bundle(Published, "append", "append_to", panel="Options")] = Published(),
     running: Processes = Running(),
 ) -> None:
     """Pair kept clips with corruptions, render and measure those.

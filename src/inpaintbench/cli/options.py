@@ -15,9 +15,9 @@ bounds and defaults are those of the signature, and their help stands in the doc
 
 A title other than ``Args`` is that of a panel in help; ``name --word/--no-word (METAVAR): help [default: words]`` is all that an
 entry may say. What many commands take is told once: as an alias, ``Run = Annotated[Path, option("Folder ...")]``; as a dataclass
-whose docstring has such entries, ``running: Annotated[Running, bundle(Running)]``, of which the command gets one object; or as
-fields of a recipe, ``given: Annotated[Given, of_recipe(DevilRecipe)] = NONE_GIVEN``, of which it gets what was given and nothing
-else, so that the recipe alone knows its defaults.
+whose docstring has such entries, ``running: Running``, of which the command gets one object (``Annotated[Running, bundle(Running,
+"workers")]`` of some of them); or as fields of a recipe, ``given: Annotated[Given, of_recipe(DevilRecipe)] = NONE_GIVEN``, of
+which it gets what was given and nothing else, so that the recipe alone knows its defaults.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import MISSING, Field, dataclass, fields, make_dataclass, replace
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass, make_dataclass, replace
 from functools import reduce, wraps
 from operator import or_
 from pathlib import Path
@@ -229,21 +229,16 @@ def bundle(kind: type, *names: str, panel: str | None = None) -> Bundle:
     entries = {name: of for base in reversed(kind.__mro__[:-1]) for name, of in divided(base.__doc__ or "")[1].items()}
     defaults = {one.name: _default_of(one) for one in fields(kind)}
     _check_named(entries, defaults, kind.__name__)
-    chosen = names or [name for name in defaults if name in entries or get_origin(hints[name]) is Annotated]
+    tells_itself = {name for name, hint in hints.items() if get_origin(hint) is Annotated or is_dataclass(hint)}
+    chosen = names or [name for name in defaults if name in entries or name in tells_itself]
     asked = [parameter(name, hints[name], defaults[name], entries) for name in chosen]
     return _joined([one.replace(annotation=_in_panel(one.annotation, panel)) for one in asked], kind)
 
 
 def joined_bundles(kind: str) -> Any:
-    """For signatures: a dataclass with the bundle of each dataclass that wings join to ``kind``, made without any option.
-
-    A ``panel`` of such a class is the title that its options stand under in help.
-    """
+    """For signatures: a dataclass of the dataclasses that wings join to ``kind``, made without any option."""
     kinds: dict[str, type] = {name: attribute_at(address) for name, address in joined(kind).items()}
-    parts = [
-        (name.replace(" ", "_"), Annotated[of, bundle(of, panel=getattr(of, "panel", None))], of()) for name, of in kinds.items()
-    ]
-    return make_dataclass("Joined", parts, frozen=True)
+    return make_dataclass("Joined", [(name.replace(" ", "_"), of, of()) for name, of in kinds.items()], frozen=True)
 
 
 def _default_of(field: Field[Any]) -> Any:
@@ -288,7 +283,9 @@ def parameter(
     """A parameter as Typer reads it: annotated with metadata of its own, or with those that its entry in a docstring makes."""
     kind, marks = _bare(annotation)
     tells_itself = [mark for mark in marks if isinstance(mark, Bundle | ParameterInfo)]
-    if not tells_itself and annotation is not typer.Context:
+    if not tells_itself and isinstance(kind, type) and is_dataclass(kind):
+        tells_itself = [bundle(kind, panel=getattr(kind, "panel", None))]
+    elif not tells_itself and annotation is not typer.Context:
         of = entries.get(name) or _Entry(ARGS[0], "", None, "", None)
         tells_itself = [of.metadata(name, marks, is_argument=is_argument, is_flag=kind is bool)]
     annotated = Annotated[kind, tells_itself[-1]] if tells_itself else kind

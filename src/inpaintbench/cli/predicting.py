@@ -14,7 +14,7 @@ from inpaintbench import frozen
 from inpaintbench.cli import console
 from inpaintbench.cli.console import EachLocally, Running
 from inpaintbench.cli.evaluate_options import InDataset, Named, Run, any_method
-from inpaintbench.cli.options import Among, Folder, Positive, Seconds, bundle, option
+from inpaintbench.cli.options import Among, Folder, Positive, Seconds, option
 from inpaintbench.cli.words import check_name, pair
 from inpaintbench.errors import InputError, RunError, TooManyFailures, UsageError
 from inpaintbench.eval.adapters.layouts import layout_of, layouts
@@ -166,10 +166,6 @@ class Programs:
     command_folder: Folder | None = None
 
 
-Besides = Annotated[Wanted, bundle(Wanted)]
-OfPrograms = Annotated[Programs, bundle(Programs)]
-
-
 def predict(
     dataset: InDataset,
     *,
@@ -178,7 +174,7 @@ def predict(
     saved: Saved = None,
     command: Commands = None,
     layout: Layout = "plain",
-    wanted: Besides = Wanted(),
+    wanted: Wanted = Wanted(),
     running: EachLocally = Running(),
 ) -> None:
     """Run methods over every item; what is done already is kept.

@@ -15,7 +15,7 @@ from inpaintbench.cli import console, predicting
 from inpaintbench.cli.console import Answer, EachLocally, Running, Table
 from inpaintbench.cli.evaluate_options import FORMS, InDataset, Named, ProtocolName, Run, SomeSlices, any_method
 from inpaintbench.cli.options import Among, FrozenDataset, argument, bundle, joined_bundles
-from inpaintbench.cli.predicting import Besides, OfPrograms, Programs, Wanted
+from inpaintbench.cli.predicting import Programs, Wanted
 from inpaintbench.cli.reporting import report as write_report
 from inpaintbench.cli.scoring import score
 from inpaintbench.errors import InputError, RunError, UnknownNameError, UsageError
@@ -42,8 +42,8 @@ def run(
     report: bool = False,
     protocol: ProtocolName = None,
     besides: Annotated[Any, bundle(OfScorers)] = OfScorers(),
-    programs: OfPrograms = Programs(),
-    wanted: Besides = Wanted(),
+    programs: Programs = Programs(),
+    wanted: Wanted = Wanted(),
     running: EachLocally = Running(),
 ) -> None:
     """Run methods, and with --report score and report them. Items are all or those of some slices; predictions of other items
@@ -128,7 +128,7 @@ def check_method(
     method: Annotated[str, argument(FORMS, metavar="METHOD", among=METHODS)],
     dataset: FrozenDataset | None = None,
     *,
-    programs: OfPrograms = Programs(),
+    programs: Programs = Programs(),
     only: SomeSlices = None,
     wanted: Annotated[Wanted, bundle(Wanted, "reference", "divisor", "oracle_mask", "time_limit", "own_folder")] = Wanted(),
 ) -> None:

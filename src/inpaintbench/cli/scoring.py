@@ -13,7 +13,7 @@ from typing import Annotated
 from inpaintbench.catalogue import attribute_at, joined
 from inpaintbench.cli import console, evaluate_options
 from inpaintbench.cli.console import Answer, Locally, Running, Table
-from inpaintbench.cli.evaluate_options import InDataset, Networks, OfNetworks, ProtocolName, Run, SomeMetrics
+from inpaintbench.cli.evaluate_options import InDataset, Networks, ProtocolName, Run, SomeMetrics
 from inpaintbench.cli.options import Among, FrozenDataset, Seconds
 from inpaintbench.compute import Compute
 from inpaintbench.errors import InputError, UsageError, VerifyError
@@ -39,7 +39,7 @@ def score(
     run: Run,
     protocol: ProtocolName = None,
     metric: SomeMetrics = None,
-    networks: OfNetworks = Networks(),
+    networks: Networks = Networks(),
     pose: str | None = None,
     time_limit: Seconds = SCORING_SECONDS,
     running: Locally = Running(),
@@ -124,7 +124,7 @@ def score_folders_command(
     metric: SomeMetrics = None,
     hole_is_black: bool = False,
     out: Path | None = None,
-    networks: OfNetworks = Networks(),
+    networks: Networks = Networks(),
 ) -> Answer:
     """Score files that belong to no dataset, by their names.
 

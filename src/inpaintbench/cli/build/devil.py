@@ -13,9 +13,9 @@ from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console
 from inpaintbench.cli.build import running as whole
 from inpaintbench.cli.build.places import KIND, PLACES, Place
-from inpaintbench.cli.build.planning import Plan, Planning, say_what_it_tells, warn_of_few_films
-from inpaintbench.cli.build.running import CutAs, Cuts, Described, Describing, Growing, Out, Owned, Owning, Saved, Saving
-from inpaintbench.cli.console import Anywhere, Processes, Running
+from inpaintbench.cli.build.planning import Plan, say_what_it_tells, warn_of_few_films
+from inpaintbench.cli.build.running import Cuts, Demo, Described, Out, Owned, Published, Saved
+from inpaintbench.cli.console import Processes, Running
 from inpaintbench.cli.options import NONE_GIVEN, Among, Given, Share, bundle, joined_bundles, of_recipe, option
 from inpaintbench.curation.rules import read_rules
 from inpaintbench.curation.sheets import import_labels, read_labels
@@ -53,7 +53,7 @@ def build_devil(
     out: Out,
     source: Annotated[str, Among(PLACES)] = "folder",
     sources: Path | None = None,
-    demo: whole.Demo = False,
+    demo: Demo = False,
     given: Annotated[Given, of_recipe(devil.DevilRecipe, *OPTIONS)] = NONE_GIVEN,
     rules: Path | None = None,
     foreground_limit: Share | None = None,
@@ -67,14 +67,14 @@ def build_devil(
         ),
     ] = None,
     labels: Path | None = None,
-    planning: Planning = Plan(),
+    planning: Plan = Plan(),
     places: Annotated[Any, bundle(Places)] = Places(),
-    cuts: CutAs = Cuts(),
-    saving: Saving = Saved(),
-    owning: Owning = Owned(),
-    describing: Describing = Described(),
-    published: Growing = whole.Published(),
-    running: Anywhere = Running(),
+    cuts: Cuts = Cuts(),
+    saving: Saved = Saved(),
+    owning: Owned = Owned(),
+    describing: Described = Described(),
+    published: Published = Published(),
+    running: Running = Running(),
 ) -> None:
     """Videos with blob masks, in pairs or in DEVIL's ten slices. Footage is yours or from Flickr; run it again to go on after an
     interruption.
@@ -164,7 +164,7 @@ def _place_asked(source: str, sources: Path | None, places: Any) -> Place | None
 
 def build_devil_in(
     out: Path, recipe: devil.DevilRecipe, source: SourceSpec, *, labels: Path | None = None, running: Running,
-    published: whole.Published = whole.Published(), before: Callable[[Executor], object] | None = None,
+    published: Published = Published(), before: Callable[[Executor], object] | None = None,
     table: DatasetTable = SILENT, masks: Path | None = None,
 ) -> tuple[Path, Dataset]:  # fmt: skip
     """Build, with labels from a file, and say what came of it; ``before`` fetches footage where it is not here yet."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
-from inpaintbench.cli.build.running import Build, Building, Demo, Out, Owned, Owning
+from inpaintbench.cli.build.running import Build, Demo, Out, Owned
 from inpaintbench.cli.options import NONE_GIVEN, Among, Given, Positive, of_recipe
 from inpaintbench.curation.sources.removal_folders import LENGTHEN, RemovalFolders
 from inpaintbench.curation.sources.removal_layouts import CLASSIC, GENERIC, NAMES
@@ -33,8 +33,8 @@ def build_removal(
     effects: Path | None = None,
     fps: float = 24.0,
     given: Annotated[Given, of_recipe(RemovalRecipe)] = NONE_GIVEN,
-    owning: Owning = Owned(),
-    build: Building = Build(),
+    owning: Owned = Owned(),
+    build: Build = Build(),
 ) -> None:
     """Objects to be removed with their side effects. Rendered with an exact truth, from pairs of others, or clips without truth.
 
@@ -83,8 +83,8 @@ def build_benchmark(
     lengthen: Annotated[str, Among(LENGTHEN)] = "reject",
     fps: float = 24.0,
     given: Annotated[Given, of_recipe(BenchmarkRecipe)] = NONE_GIVEN,
-    owning: Owning = Owned(),
-    build: Building = Build(),
+    owning: Owned = Owned(),
+    build: Build = Build(),
 ) -> None:
     """Clips with masks of their own, measured as papers do.
 
@@ -127,9 +127,7 @@ def __getattr__(name: str) -> Callable[..., None]:
         raise AttributeError(name)
     kind: Any = RECIPES.get(recipe)
 
-    def build_it(
-        *, out: Out, sources: Path, given: Given = NONE_GIVEN, owning: Owning = Owned(), build: Building = Build()
-    ) -> None:
+    def build_it(*, out: Out, sources: Path, given: Given = NONE_GIVEN, owning: Owned = Owned(), build: Build = Build()) -> None:
         footage = SourceSpec("folder", {"folder": str(sources), "media": getattr(kind, "media", "video"), **owning.constants})
         build.run(build.recipe(kind, {}, given), [footage], out)
 

@@ -6,13 +6,12 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from inpaintbench import frozen
 from inpaintbench.claims import tells_nothing, too_few
 from inpaintbench.cli import console
 from inpaintbench.cli.exits import StoppedError
-from inpaintbench.cli.options import bundle
 from inpaintbench.curation.footage import clips_foreseen
 from inpaintbench.curation.sources.base import unquoted_path
 from inpaintbench.curation.sources.folder import FolderSource
@@ -21,7 +20,6 @@ from inpaintbench.executors.base import Rejection, is_note
 from inpaintbench.export.growing import appended
 from inpaintbench.masks.axes import AXES
 from inpaintbench.pages.words import count
-from inpaintbench.recipes.options import SELECTION
 from inpaintbench.types import Clip, Dataset
 from inpaintbench.workspace import Workspace
 
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
 class Plan:
     """What is asked before a build, in its place.
 
-    Attributes:
+    Selection:
         plan: Build nothing: say how many films find 1 dB and 0.5 dB, by a pilot on a few of these films.
         plan_deviation (DB): With --plan: by how much differences of two items of a clip scatter on every axis, above 0,
             without a pilot.
@@ -65,9 +63,6 @@ class Plan:
         except KeyboardInterrupt:
             raise StoppedError("stopped; a plan builds and keeps nothing, and the same command begins it anew") from None
         return True
-
-
-Planning = Annotated[Plan, bundle(Plan, panel=SELECTION)]
 
 
 def _plan(recipe: DevilRecipe, folder: Path, deviation: float | None) -> Iterator[str]:

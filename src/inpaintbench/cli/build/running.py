@@ -17,7 +17,7 @@ from inpaintbench import frozen
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console
 from inpaintbench.cli.console import Running, constant, parse_leaf
-from inpaintbench.cli.options import Among, bundle, option
+from inpaintbench.cli.options import Among, option
 from inpaintbench.curation.normalizers import NORMALIZERS
 from inpaintbench.curation.splitters import SPLITTERS
 from inpaintbench.errors import UsageError
@@ -27,7 +27,7 @@ from inpaintbench.export.licences import check_name
 from inpaintbench.pages.words import count, duration
 from inpaintbench.recipes.dataset_table import SILENT, DatasetTable, make_table, read_file, with_entries
 from inpaintbench.recipes.leakage import alike, not_looked_for
-from inpaintbench.recipes.options import CLIPS, DATASET, FOOTAGE, MASKS
+from inpaintbench.recipes.options import FOOTAGE
 from inpaintbench.recipes.own_slices import make_slices
 from inpaintbench.recipes.settings import build, check, kept_by_growth
 from inpaintbench.recipes.stages import SourceSpec
@@ -44,7 +44,7 @@ Demo = Annotated[bool, option("Small, from material that comes with the program;
 class Described:
     """What the builder says of the dataset: the table ``[dataset]`` of a file, and single entries of it.
 
-    Attributes:
+    Dataset:
         dataset: TOML file with the table [dataset] (title, authors, licence, contact, citation, homepage, splits) and
             [[slice]]s.
         about (NAME=VALUE): An entry of that table: title="Waves", authors=NAME, licence=CC-BY-4.0. Repeatable.
@@ -78,7 +78,7 @@ class Described:
 class Owned:
     """Whose the footage of a folder is, where no file beside it says so.
 
-    Attributes:
+    Footage:
         footage_licence (SPDX): Of footage that no footage.toml or FILM.mp4.toml beside it says anything of. [default: not
             stated]
         footage_author (NAME): Of the same. [default: not stated]
@@ -102,7 +102,7 @@ class Owned:
 class Published:
     """What becomes of the dataset that an earlier run published.
 
-    Attributes:
+    Dataset:
         append: Keep every item of the dataset that this workspace published, and add to it.
         append_to (DATASET): The same with a dataset elsewhere, such as one fetched from the Hub.
         replace: Publish what is built in its place, even where items are lost.
@@ -129,11 +129,6 @@ class Published:
         if append_to:
             check_addable(append_to)
         return append_to
-
-
-Growing = Annotated[Published, bundle(Published, panel=DATASET)]
-Owning = Annotated[Owned, bundle(Owned, panel=FOOTAGE)]
-Describing = Annotated[Described, bundle(Described, panel=DATASET)]
 
 
 Recipe = TypeVar("Recipe", bound=BaseModel)
@@ -178,8 +173,8 @@ def given_alone(context: typer.Context, *names: str) -> None:
 class Build:
     """What every build is asked beside its recipe and its sources, and the build itself."""
 
-    described: Describing = Described()
-    published: Growing = Published()
+    described: Described = Described()
+    published: Published = Published()
     running: console.Locally = field(default_factory=Running)
 
     def recipe(self, kind: type[Recipe], usual: Mapping[str, Any], given: Mapping[str, Any]) -> Recipe:
@@ -200,9 +195,6 @@ class Build:
             )
         summarise(workspace, dataset)
         told(folder, dataset)
-
-
-Building = Annotated[Build, bundle(Build)]
 
 
 def told(folder: Path, dataset: Dataset) -> None:
@@ -314,7 +306,7 @@ TURN_DEFAULTS = {"resize": True, "lengthen": "to_and_fro"}
 class Saved:
     """Masks made elsewhere.
 
-    Attributes:
+    Masks:
         saved_masks: Folder of masks made elsewhere, by the names of the sources, taken instead of drawn ones.
         saved (NAME=VALUE): A constant of the generator saved_masks: polarity=white_is_hole.
     """
@@ -341,7 +333,7 @@ class Saved:
 class Cuts:
     """How films are divided, at which rate, and how their frames get their size.
 
-    Attributes:
+    Clips:
         splitter (NAME[,CONSTANT=VALUE...]): How sources are divided: {names}. [default: windows]
         normalizer (NAME[,CONSTANT=VALUE...]): How frames get their size: {names}. [default: cover]
         fps: Frames a second, by timestamps; 0 = each source's own. [default: 0]
@@ -368,7 +360,3 @@ class Cuts:
         if self.normalizer:
             chosen["normalizer"] = parse_leaf(self.normalizer, NORMALIZERS)
         return chosen
-
-
-Saving = Annotated[Saved, bundle(Saved, panel=MASKS)]
-CutAs = Annotated[Cuts, bundle(Cuts, panel=CLIPS)]

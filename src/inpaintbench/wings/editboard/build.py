@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from inpaintbench import frozen
 from inpaintbench.cli import console
 from inpaintbench.cli.build.planning import say_what_pairs_tell
-from inpaintbench.cli.build.running import Build, Building, Demo, Out, Owned, Owning, one_of
+from inpaintbench.cli.build.running import Build, Demo, Out, Owned, one_of
 from inpaintbench.cli.options import NONE_GIVEN, Given, Positive, of_recipe, option, read_option
 from inpaintbench.curation.nearer import ZOOM
 from inpaintbench.curation.sources.edit_clips import EditClips
@@ -34,8 +34,8 @@ def build_editing(
     fewest_prompts: Positive = 2,
     licence: Annotated[str | None, option("The former name of --footage-licence.", hidden=True)] = None,
     given: Annotated[Given, of_recipe(EditingRecipe)] = NONE_GIVEN,
-    owning: Owning = Owned(),
-    build: Building = Build(),
+    owning: Owned = Owned(),
+    build: Build = Build(),
 ) -> None:
     """Clips with prompts that ask for edits in four tasks. Masks say what these are about.
 

@@ -14,7 +14,6 @@ from inpaintbench.cli.console import InShard, Locally, Running
 from inpaintbench.cli.evaluate_options import (
     InDataset,
     Networks,
-    OfNetworks,
     ProtocolName,
     Run,
     SomeMetrics,
@@ -52,7 +51,7 @@ def editboard(
     side: Annotated[int | None, Ge(16), Le(4096)] = None,
     dry_run: bool = False,
     keep_going: bool = False,
-    networks: OfNetworks = Networks(),
+    networks: Networks = Networks(),
     time_limit: Seconds = SCORING_SECONDS,
     running: Locally = Running(),
     shard: InShard = None,

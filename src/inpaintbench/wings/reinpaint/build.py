@@ -7,7 +7,7 @@ from typing import Annotated
 
 from inpaintbench import frozen
 from inpaintbench.cli.build.planning import say_what_pairs_tell
-from inpaintbench.cli.build.running import Build, Building, Demo, Out, Owned, Owning, Saved, Saving, one_of
+from inpaintbench.cli.build.running import Build, Demo, Out, Owned, Saved, one_of
 from inpaintbench.cli.options import NONE_GIVEN, Given, of_recipe
 from inpaintbench.errors import UsageError
 from inpaintbench.recipes.stages import SourceSpec
@@ -23,9 +23,9 @@ def build_reinpaint(
     sources: Path | None = None,
     demo: Demo = False,
     given: Annotated[Given, of_recipe(ReinpaintRecipe)] = NONE_GIVEN,
-    saving: Saving = Saved(),
-    owning: Owning = Owned(),
-    build: Building = Build(),
+    saving: Saved = Saved(),
+    owning: Owned = Owned(),
+    build: Build = Build(),
 ) -> None:
     """Pictures with brush or box holes in area bins. Patch masks for re-inpainting them lie on top.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from inpaintbench.cli.build.running import Build, Building, Demo, Out, Owned, Owning, one_of
+from inpaintbench.cli.build.running import Build, Demo, Out, Owned, one_of
 from inpaintbench.cli.options import NONE_GIVEN, Given, of_recipe
 from inpaintbench.masks.overlays.fonts import BUNDLED, installed_families
 from inpaintbench.recipes.stages import SourceSpec
@@ -25,8 +25,8 @@ def build_decaption(
     sources: Path | None = None,
     demo: Demo = False,
     given: Annotated[Given, of_recipe(DecaptionRecipe)] = NONE_GIVEN,
-    owning: Owning = Owned(),
-    build: Building = Build(),
+    owning: Owned = Owned(),
+    build: Build = Build(),
 ) -> None:
     """Clips of five seconds with subtitles painted on them.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from inpaintbench.cli.build.running import Build, Building, Demo, Out, one_of
+from inpaintbench.cli.build.running import Build, Demo, Out, one_of
 from inpaintbench.cli.options import NONE_GIVEN, Given, of_recipe
 from inpaintbench.errors import UsageError
 from inpaintbench.wings.chalearn.fingerprint import PHOTOGRAPHS, FingerprintRecipe
@@ -19,7 +19,7 @@ def build_fingerprint(
     demo: Demo = False,
     given: Annotated[Given, of_recipe(FingerprintRecipe)] = NONE_GIVEN,
     photographs: Path | None = None,
-    build: Building = Build(),
+    build: Build = Build(),
 ) -> None:
     """Synthetic fingerprints, degraded as a whole. Needs no footage.
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-from inpaintbench.cli.build.running import Build, Building, Demo, Out, Owned, Owning, one_of
+from inpaintbench.cli.build.running import Build, Demo, Out, Owned, one_of
 from inpaintbench.cli.console import constant
 from inpaintbench.cli.options import NONE_GIVEN, Given, Positive, of_recipe
 from inpaintbench.errors import UsageError
@@ -27,8 +27,8 @@ def build_humans(
     limit: Positive | None = None,
     blocks: Path | None = None,
     given: Annotated[Given, of_recipe(HumansRecipe)] = NONE_GIVEN,
-    owning: Owning = Owned(),
-    build: Building = Build(),
+    owning: Owned = Owned(),
+    build: Build = Build(),
 ) -> None:
     """People with blocks missing around their joints.
 
