@@ -21,6 +21,7 @@ from typer.testing import CliRunner
 from worlds import pan_clip
 
 from inpaintbench import video
+from inpaintbench.cli.evaluate import app as evaluate
 from inpaintbench.cli.evaluate_options import any_method, label_of
 from inpaintbench.cli.options import expanded
 from inpaintbench.cli.predicting import Wanted, predict
@@ -439,6 +440,24 @@ def test_a_preset_is_a_method_and_is_checked(made: Path, tmp_path: Path, monkeyp
     assert str(checked.exception).startswith("`eval run` would not run propainter, for it gives frames in reverse order: ")
     with pytest.raises(InputError, match="'propainter' needs the folder of its program: give --program FOLDER"):
         call(made, "--method", "propainter")
+
+
+@pytest.mark.parametrize("words", [
+    ["check", "e2fgvi-hq,weights=WEIGHTS,python=PYTHON", "--program", "CLONE"],
+    ["check", "e2fgvi-hq,weights=weights.pth,python=PYTHON,folder=CLONE"],
+    ["check", "--method", "e2fgvi-hq,weights=WEIGHTS,python=PYTHON", "--program", "CLONE"],
+    ["layouts", "check", "mine=e2fgvi-hq,weights=WEIGHTS,seed=3,python=PYTHON", "--program=CLONE"],
+])  # fmt: skip
+def test_a_preset_is_checked_as_it_is_run(words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    clone = cloned("e2fgvi-hq", tmp_path / "clone")
+    places = {"CLONE": str(clone), "WEIGHTS": str(clone / "weights.pth"), "PYTHON": sys.executable}
+    for place, path in places.items():
+        words = [word.replace(place, path) for word in words]
+    done = CliRunner().invoke(evaluate, words, catch_exceptions=False)
+    assert "no mistake shows\n" in done.output
+    assert ("is `inpaintbench eval check` now" in done.output) == (words[0] == "layouts")
+    assert f" -c {clone}/weights.pth " in next(tmp_path.glob("*.log")).read_text()
 
 
 HANGS = """

@@ -16,7 +16,7 @@ from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console
 from inpaintbench.errors import UnknownNameError
 
-DATASET = "--dataset"
+DATASET, METHOD = "--dataset", "--method"
 # Option that says which part of a command's work is asked for: `eval run --for scores` is a command with options of its own.
 FOR = "--for"
 # How the last paragraph of a command's docstring begins that becomes its epilog.
@@ -41,8 +41,8 @@ def group(
         help: what the group is for.
         sentences: name -> what the command says of itself; where all are here, the group's help imports none of them.
         panels: title -> the commands that stand under it in help, each command once; one panel where none are given.
-        former: former name -> the name now, as it is typed behind the program's; it does the same and says so, and no help
-            lists it. "" for a group whose commands say it.
+        former: former name, of one word or two -> the name now, as it is typed behind the program's; it does the same and says
+            so, and no help lists it. "" for a group whose commands say it.
         usual: the command that is meant where none is named.
         options: further ones of ``typer.Typer``.
     """
@@ -71,14 +71,16 @@ class Command(TyperCommand):
         super().__init__(*positional, **options)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Takes the dataset, which is the first argument, as the option ``--dataset`` too: older commands have it there."""
+        """Takes what the first argument is as an option too: the dataset, which older commands have there, and a method, which
+        is one of other commands."""
         if self.now and not ctx.resilient_parsing:
             console.warn(f"note: `{ctx.command_path}` is `inpaintbench {self.now}` now")
-        first = self.params[0] if self.params else None
-        value, others = _taken(args, DATASET)
-        if value is not None and first is not None and first.name == "dataset" and first.param_type_name == "argument":
+        first = self.params[0] if self.params and self.params[0].param_type_name == "argument" else None
+        option = {"dataset": DATASET, "method": METHOD}.get(first.name or "") if first is not None else None
+        value, others = _taken(args, option) if option is not None else (None, args)
+        if value is not None:
             args = [*value, *others]
-            if not ctx.resilient_parsing:
+            if option == DATASET and not ctx.resilient_parsing:
                 console.warn(f"note: the dataset is the first argument now: {ctx.command_path} {' '.join(value)} ...")
         if ctx.resilient_parsing and args and args[-1].startswith("-"):
             args = args[:-1]  # the value that a shell asks for; without this the arguments before it would not be read
@@ -160,7 +162,9 @@ class _Group(TyperGroup):
         return made
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command that the first word names, or the part of it that its option ``--for`` names."""
+        """The command that the first word or the first two name, or the part of it that its option ``--for`` names."""
+        if (both := " ".join(args[:2])) in self.addresses or both in self.former:
+            args = [both, *args[2:]]
         parts, (value, others) = self.parts(args[0]), _taken(args, FOR)
         if parts and value:
             if value[0] in parts:

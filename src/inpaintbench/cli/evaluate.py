@@ -39,6 +39,7 @@ app = group(
         "analysis": "eval report --for analysis",
         "results": "eval report --for hub",
         "export": "eval table --for rows",
+        "layouts check": "eval check",
         **_FORMER,
     },
 )

@@ -196,6 +196,59 @@ PROGRAMS: dict[str, dict[str, str]] = {
         assert len(frames) == int(a.video_length) and len(frames) % 4 == 1
         h264(os.path.join(a.save_dir, os.path.basename(a.input_video)), painted(frames, grown(holes, 6)), int(a.fps), 25)
         """},
+    "effecterase": {"examples/remove_wan/infer_remove_wan.py": """
+        for option, default in (("--num_frames", 81), ("--height", 480), ("--width", 832), ("--seed", 2025)):
+            parser.add_argument(option, type=int, default=default)
+        networks = ("--text_encoder_path", "--vae_path", "--dit_path", "--image_encoder_path", "--pretrained_lora_path")
+        for option in ("--fg_bg_path", "--mask_path", "--output_path", *networks):
+            parser.add_argument(option, required=True)
+        a = parser.parse_args()
+        assert all(os.path.isdir(os.path.dirname(getattr(a, name[2:]))) for name in networks[:-1])
+        assert open(a.pretrained_lora_path).read() == "weights"
+        (frames, fps), (masks, _) = clip(a.fg_bg_path), clip(a.mask_path)
+        assert len(frames) >= a.num_frames, "fewer frames than num_frames"
+        assert frames.shape[1:3] == (a.height, a.width), "its own resize would change known pixels"
+        assert (masks[0] > 0).any(), "has no valid mask region in first frame"
+        h264(a.output_path, painted(frames[:81], masks[:81, ..., 0] > 127), fps, 10)
+        """},
+    "undereraser": {"infer.py": """
+        assert os.path.exists("config/wan2.1/wan_civitai.yaml") and os.path.isdir("models") and os.path.isdir("weight")
+        assert os.listdir("data/video") == os.listdir("data/mask") == ["clip.mp4"]
+        for name in os.listdir("data/video"):
+            frames, masks = clip("data/video/" + name)[0][:81], clip("data/mask/" + name)[0][:81]
+            assert len(frames) == 81 and frames.shape[1:3] == (480, 720), frames.shape
+            os.makedirs("result", exist_ok=True)
+            h264("result/" + name, painted(frames, masks[..., 0] >= 240), 16, 25)
+        """},
+    "gen-omnimatte": {"inference/cogvideox_fun/predict_v2v.py": """
+        given = dict(word.removeprefix("--config").removeprefix(".").split("=", 1) for word in sys.argv[1:])
+        assert os.path.isfile(given.pop("")), "the file of its settings"
+        here = os.path.join(given["data.data_rootdir"], given["experiment.run_seqs"])
+        assert glob.glob(os.path.join(here, "mask_*.mp4")) == [os.path.join(here, "mask_00.mp4")], "one object"
+        assert os.path.isdir("models/Diffusion_Transformer/CogVideoX-Fun-V1.5-5b-InP")
+        assert open(given["video_model.transformer_path"]).read() == "weights" and int(given["system.seed"]) >= 0
+        assert isinstance(__import__("json").load(open(os.path.join(here, "prompt.json")))["bg"], str)
+        frames, masks = (clip(os.path.join(here, name))[0] for name in ("input_video.mp4", "mask_00.mp4"))
+        assert frames.shape[1:3] == (384, 672) and 85 <= len(frames) <= 197 and (len(frames) - 5) % 8 == 0, frames.shape
+        done = painted(frames, grown(masks[..., 0] >= 240, 1, cv2.MORPH_RECT, (11, 11)))
+        h264(os.path.join(given["experiment.save_path"], "clip-fg=-1-0001.mp4"), done, 16, 25)
+        h264(os.path.join(given["experiment.save_path"], "clip-fg=-1-0001_tuple.mp4"), frames, 16, 25)
+        """, "config/default_cogvideox.py": ""},
+    "void": {"inference/cogvideox_fun/predict_v2v.py": """
+        given = dict(word.removeprefix("--config").removeprefix(".").split("=", 1) for word in sys.argv[1:])
+        assert os.path.isfile(given.pop("")), "the file of its settings"
+        here = os.path.join(given["data.data_rootdir"], given["experiment.run_seqs"])
+        assert not glob.glob(os.path.join(here, "mask*.mp4")), "would be read in place of the quadmask"
+        assert os.path.isdir("CogVideoX-Fun-V1.5-5b-InP")
+        assert open(given["video_model.transformer_path"]).read() == "weights" and int(given["system.seed"]) >= 0
+        assert isinstance(__import__("json").load(open(os.path.join(here, "prompt.json")))["bg"], str)
+        frames, masks = (clip(os.path.join(here, name))[0] for name in ("input_video.mp4", "quadmask_0.mp4"))
+        assert frames.shape[1:3] == (384, 672) and 85 <= len(frames) <= 197 and (len(frames) - 5) % 8 == 0, frames.shape
+        assert set(np.unique(masks)) <= {0, 63, 127, 255}
+        done = painted(frames, masks[..., 0] <= 31)
+        h264(os.path.join(given["experiment.save_path"], "clip-fg=-1-0001.mp4"), done, 12, 25)
+        h264(os.path.join(given["experiment.save_path"], "clip-fg=-1-0001_tuple.mp4"), frames, 12, 25)
+        """, "config/quadmask_cogvideox.py": ""},
     "dfvi": {"tools/video_inpaint.py": """
         parser.add_argument("--img_size", nargs=2, type=int)
         for flag in ("--FlowNet2", "--DFC", "--ResNet101", "--Propagation"):
@@ -299,6 +352,9 @@ BESIDE = {
     "propainter": ("weights/",), "e2fgvi-hq": ("release_model/",), "e2fgvi": ("release_model/",), "diffueraser": ("weights/",),
     "minimax-remover": ("vae/", "transformer/", "scheduler/"), "rose": ("models/", "weights/", "configs/"),
     "svor": ("models/", "config/wan2.1/wan_civitai.yaml"), "vinet": ("results/vinet_agg_rec/save_agg_rec_512.pth",),
+    "effecterase": ("Wan-AI/Wan2.1-Fun-1.3B-InP/",),
+    "undereraser": ("models/", "weight/", "config/wan2.1/wan_civitai.yaml"),
+    "gen-omnimatte": ("models/Diffusion_Transformer/CogVideoX-Fun-V1.5-5b-InP/",), "void": ("CogVideoX-Fun-V1.5-5b-InP/",),
     "cpnet": ("weight/", "models/"), "opn": ("OPN.pth", "TCN.pth", "utils/", "models/"),
 }  # fmt: skip
 

@@ -30,7 +30,8 @@ QUICK = ("propainter", "e2fgvi-hq", "fuseformer", "sttn", "fgvc", "diffueraser",
 FILLERS = [name for name in PROGRAMS if name not in EDITORS]
 # Sizes that only the divisor of each preset makes fit, and those that programs of one size take as they are.
 SIZES = {"fuseformer": (432, 240), "sttn": (432, 240), "e2fgvi": (432, 240), "vinet": (512, 512), "comodgan": (512, 512),
-         "cpnet": (424, 240), "opn": (424, 240), "minimax-remover": (832, 480)}  # fmt: skip
+         "cpnet": (424, 240), "opn": (424, 240), "minimax-remover": (832, 480), "effecterase": (832, 480),
+         "undereraser": (720, 480), "gen-omnimatte": (672, 384), "void": (672, 384)}  # fmt: skip
 # How far a program's own growth reaches beyond the hole, in pixels.
 REACH = {
     "cross 4": 4,
@@ -38,6 +39,7 @@ REACH = {
     "cross 6": 6,
     "cross 1": 1,
     "erode box 1, then box 8": 8,
+    "box 11": 5,
     "none": 0,
     "box 10x6": 0,
 }
@@ -202,6 +204,53 @@ def test_what_a_preset_lacks_is_told_before_it_runs(tmp_path: Path) -> None:
     (lacking / "vae").rmdir()
     with pytest.raises(InputError, match=r"has no vae, which 'minimax-remover' looks for \(weights: vae, transformer and"):
         Command(layout="minimax-remover", folder=str(lacking), device="any")
+
+
+def test_weights_are_found_beside_the_caller_and_in_the_program_s_own_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clone = cloned("e2fgvi-hq", tmp_path / "clone")
+    (clone / "release_model" / "hq.pth").write_text("weights")
+    monkeypatch.chdir(tmp_path)
+
+    def weights(name: str, given: str, **constants: Any) -> str:
+        leaf = Command(layout=name, folder="clone", device="any", **{"weights": given, **constants})
+        return next(after for word, after in itertools.pairwise(leaf.arguments) if word == "-c")
+
+    assert weights("e2fgvi-hq", "weights.pth") == str(clone / "weights.pth")
+    assert weights("e2fgvi-hq", "hq.pth") == str(clone / "release_model" / "hq.pth")
+    (tmp_path / "hq.pth").touch()
+    assert weights("e2fgvi-hq", "hq.pth") == str(tmp_path / "hq.pth")
+    assert weights("e2fgvi-hq", "OWNER/MODEL") == "OWNER/MODEL"  # a name
+    with pytest.raises(InputError, match=r"^no weights 'other\.pth' here, and none in '.*clone'$"):
+        weights("e2fgvi-hq", "other.pth")
+    takes = r"^DFVI takes no weights=hq\.pth, it looks for them itself \(in pretrained_models/ of its folder"
+    with pytest.raises(InputError, match=takes):
+        weights("dfvi", "hq.pth")
+
+
+def test_weights_stand_in_for_the_folder_in_which_a_program_looks_for_them(tmp_path: Path) -> None:
+    frames, hole = item(150, 106, frames=4)
+    clone = cloned("propainter", tmp_path / "clone", changed="\nprint('finds', *os.listdir('weights'))")
+    (clone / "weights").rmdir()
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "raft-things.pth").touch()
+    with pytest.raises(InputError, match="has no weights, which 'propainter' looks for"):
+        Command(layout="propainter", folder=str(clone), python=sys.executable)
+    leaf = Command(layout="propainter", folder=str(clone), python=sys.executable, weights=str(tmp_path / "elsewhere"))
+    leaf.log = tmp_path / "log.txt"
+    run(leaf, ItemView.of_arrays(input=frames, hole=hole, fps=24.0))
+    assert "\nfinds raft-things.pth\n" in leaf.log.read_text()
+    with pytest.raises(InputError, match=r"^no weights 'nowhere' here, and none in "):
+        Command(layout="propainter", folder=str(clone), python=sys.executable, weights="nowhere")
+
+
+def test_windows_are_for_programs_that_take_a_limited_number_of_frames(tmp_path: Path) -> None:
+    clone = str(cloned("propainter", tmp_path))
+    with pytest.raises(InputError, match=r"^'propainter' takes clips of any length: no windows of it can share 16 frames$"):
+        Command(layout="propainter", folder=clone, overlap=16)
+    with pytest.raises(InputError, match=r"^'vace' takes at most 81 frames: no windows of it can share 81 frames$"):
+        Command(layout="vace", folder=clone, weights=clone, device="any", overlap=81)
 
 
 def test_nothing_of_killed_runs_stays_in_the_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -98,7 +98,7 @@ READ, WRITTEN = ("{input}", "{frames_dir}", "{video}", "{frame}"), ("{output}", 
 # Fields that are told and change no result.
 TOLD = {
     "title", "task", "looks_into", "composites", "dilates", "threshold", "seeded", "timeout", "home", "commit", "licence",
-    "needs", "weights", "card", "expect", "note", "source", "unchecked",
+    "needs", "weights", "weights_at", "card", "expect", "note", "source", "unchecked",
 }  # fmt: skip
 Task = Literal["inpainting", "removal", "editing"]
 Level = Annotated[int, Field(ge=0, le=255)]
@@ -191,6 +191,7 @@ class Layout(BaseModel):
     licence: str | None = None
     needs: str | None = None
     weights: str | None = None
+    weights_at: Name | None = None
     card: str | None = None
     expect: str | None = None
     note: str | None = None
@@ -209,6 +210,8 @@ class Layout(BaseModel):
             raise ValueError(f"cwd {self.cwd!r} is none of scratch, overlay, repo and repo/FOLDER")
         if self.links and self.cwd != "overlay":
             raise ValueError('links are for cwd = "overlay"')
+        if self.weights_at is not None and self.weights_at not in self.links:
+            raise ValueError("weights_at is one of links")
         return self
 
     def __str__(self) -> str:

@@ -30,6 +30,8 @@ _FRAME_PLACES = ("{frame}", "{hole}", "{prediction}")
 _ENDING_SECONDS = 60
 # Most bytes of a file's name on Linux, less some for what programs append.
 _NAME_BYTES = 240
+# How files of weights end, which names of models do not.
+_WEIGHTS = (".ckpt", ".pkl", ".pt", ".pth", ".safetensors", ".tar")
 # Programs that run an image with the options of Docker's command line, by preference.
 _CONTAINER_PROGRAMS = ("docker", "podman")
 
@@ -54,7 +56,8 @@ class Command(Method):
         divisor: what the program wants frame sides to be multiples of; one number or (width, height); that of the layout by
             default.
         folder: the program's own folder, ``{repo}``. It runs there, unless its layout says where; by default in a temporary one.
-        weights: what stands for ``{weights}``.
+        weights: what stands for ``{weights}``, or for the folder in which the program looks for them: a file or folder of the
+            caller's, else of the program's own; a word that is neither is a name.
         seed: what stands for ``{seed}``.
         python: the Python that runs a program whose command begins with ``python``.
         overlap: frames that windows share where a clip is longer than the program takes.
@@ -91,13 +94,18 @@ class Command(Method):
         negative_prompt: str | None = None,
     ) -> None:
         given = layout_of(layout)
-        rule = FramesRule(**{**given.frames_rule.model_dump(), **({} if overlap is None else {"overlap": overlap})})
+        try:
+            rule = FramesRule(**{**given.frames_rule.model_dump(), **({} if overlap is None else {"overlap": overlap})})
+        except ValueError as error:
+            longest = given.frames_rule.max
+            takes = "clips of any length" if longest is None else f"at most {longest} frames"
+            raise InputError(f"{layout!r} takes {takes}: no windows of it can share {overlap} frames") from error
         self.layout = given.model_copy(update={"frames_rule": rule})
         if folder is not None and not os.path.isdir(folder):
             raise InputError(f"no folder {folder!r} to run {command or layout!r} in")
         self.folder = None if folder is None else Path(folder).absolute()
-        if weights is not None and os.path.exists(weights):  # the program runs in another folder; else it is a name
-            weights = os.path.abspath(weights)
+        if weights is not None:
+            weights = self._found_weights(str(weights), image, own=command is None)
         self._fixed = {"{repo}": self.folder, "{weights}": weights, "{seed}": seed}
         self._name = layout
         self._image = None if image is None else [_container_program(image, os.environ.get("PATH", "")), image]
@@ -110,7 +118,7 @@ class Command(Method):
         texts = self.layout.started if command is None else (command,)
         self._needed(*texts, *self.layout.env.values(), *self.layout.files.values(), self.layout.cwd or "")
         self.commands = [self._split(text, python, own=command is None) for text in texts]
-        if lacking := [name for name in self.layout.links if self.folder is not None and not (self.folder / name).exists()]:
+        if lacking := [name for name in self.layout.links if self.folder is not None and not self._linked(name).exists()]:
             hint = f" (weights: {self.layout.weights})" if self.layout.weights else ""
             raise InputError(f"{str(self.folder)!r} has no {' and no '.join(lacking)}, which {layout!r} looks for{hint}")
         # A line of the caller's may start containers, where no daemon answers.
@@ -253,8 +261,34 @@ class Command(Method):
             assert self.folder is not None
             for name in self.layout.links:
                 (work / name).parent.mkdir(parents=True, exist_ok=True)
-                (work / name).symlink_to(self.folder / name)
+                (work / name).symlink_to(self._linked(name))
         return work if kind in ("scratch", "overlay") else (self.folder or work) / below
+
+    def _linked(self, name: str) -> Path:
+        """What a link of the overlay leads to."""
+        weights = self._fixed["{weights}"]
+        assert self.folder is not None
+        return Path(str(weights)) if weights is not None and name == self.layout.weights_at else self.folder / name
+
+    def _found_weights(self, weights: str, image: str | None, *, own: bool) -> str:
+        """The whole path of weights, since the program runs in another folder; or the word, where it is a name.
+
+        Raises:
+            InputError: the layout has no place for them; or they can be no name, and lie neither where the caller is nor in the
+                program's own folder.
+        """
+        layout, texts = self.layout, (*self.layout.started, *self.layout.files.values())
+        if own and layout.weights_at is None and layout.is_preset and not any("{weights}" in text for text in texts):
+            raise InputError(f"{layout.title} takes no weights={weights}, it looks for them itself ({layout.weights})")
+        beside = [] if self.folder is None else [self.folder, *(self.folder / name for name in layout.links)]
+        for place in (Path(), *beside):
+            if (place / weights).exists():
+                return str((place / weights).absolute())
+        # A container may have them inside.
+        if own and image is None and (layout.weights_at or Path(weights).is_absolute() or weights.endswith(_WEIGHTS)):
+            there = "" if self.folder is None else f", and none in {str(self.folder)!r}"
+            raise InputError(f"no weights {weights!r} here{there}")
+        return weights
 
     def _start(self, arguments: list[str], cwd: Path, places: Mapping[str, str], scratch: Path, until: float) -> None:
         env = {name: filled(value, places) for name, value in self.layout.env.items()}
