@@ -16,8 +16,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from footage import HEIGHT, WIDTH
 from made_once import once
-from tests.docs.things import MINE, RECIPES
+from tests.docs.things import MINE, films, program
 
 import inpaintbench as ib
 from inpaintbench import frozen
@@ -28,9 +29,16 @@ from inpaintbench.types import Frames, Hole
 ROOT = Path(__file__).parents[1]
 
 
+def _devil(folder: Path) -> None:
+    """The workspace of a small benchmark of two films, which are stated to be anybody's."""
+    sources, licence = films(folder.with_name("films")), ("--footage-licence", "CC-BY-4.0", "--footage-author", "Ann")
+    small = ("--size", f"{WIDTH}x{HEIGHT}", "--design", "slices", "--per-slice", "1", "--workers", "0")
+    program("build", "devil", "--sources", sources, "--out", folder, *small, *licence)
+
+
 @pytest.fixture
 def place(tmp_path: Path, shared: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    made = once(shared, "devil", lambda path: RECIPES["devil"](path, shared))
+    made = once(shared, "devil-of-api", _devil)
     shutil.copytree(made / "exports" / "devil", tmp_path / "demo" / "exports" / "devil")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine_of_api.py").write_text(MINE)

@@ -14,7 +14,6 @@ PLANTED = [
     ("export/slices", "((low) <= (number) <= (high))"),
     ("curation/bars", "SYMMETRY * looks[0].size[side // (3)]"),
     ("annotate/desk/pairs", "(math.log(share + (0)) + miss)"),
-    ("wings/leaderboard/verify", "((claim is None) and (not _same("),
     ("eval/metrics/removal", "LEAST_LEVELS = (1.0 / 3)"),
     ("eval/results/measured", "method: ((count) <= 1) for method"),
     ("annotate/screening/against_raters", "((side) > (limit))"),
@@ -24,6 +23,10 @@ PLANTED = [
 
 @pytest.mark.parametrize(("module", "fault"), PLANTED)
 def test_faults_that_would_mislead_are_among_the_planted(module: str, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    check_planted(module, fault, monkeypatch)
+
+
+def check_planted(module: str, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(BENCH))
     from _mutants import mutants
 

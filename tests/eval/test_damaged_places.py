@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
-from damaged_places import DAMAGES, Field, films, prints, ranking_metrics
+from damaged_places import DAMAGES, Field, films, ranking_metrics
 from never_better import CLAIMS, EXEMPT
+from of_wings import names_of_the_core
 
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS
@@ -14,16 +16,7 @@ from inpaintbench.eval.results.tables import Results
 
 # With four methods eight sources are the fewest that a test tells apart after its correction.
 ENOUGH = 8
-PICTURES = [name for name in PROTOCOLS if name.startswith("fingerprint/")]
-FILMED = [name for name in PROTOCOLS if ranking_metrics(PROTOCOLS.get(name)) and name not in PICTURES]
-# Metrics that rank and are neither asked here nor proved to be best at the truth.
-UNPROVED = {
-    "success_rate": "compares with a prompt, by a network whose parameters are not here",
-    "clip_similarity": "compares with a prompt, by a network whose parameters are not here",
-    "reinpaint_original_psnr": "a second method stands between the result and the truth that it is compared with",
-    "reinpaint_original_ssim": "a second method stands between the result and the truth that it is compared with",
-    "reinpaint_original_lpips": "a second method stands between the result and the truth that it is compared with",
-}
+FILMED = [name for name in names_of_the_core(PROTOCOLS) if ranking_metrics(PROTOCOLS.get(name))]
 
 
 @pytest.fixture(scope="module")
@@ -31,17 +24,23 @@ def field(assets: Path) -> Field:
     return Field(films(assets / "videos", ENOUGH))
 
 
-def test_every_metric_that_ranks_is_asked_or_says_why_not() -> None:
+def check_asked(names: Collection[str], *, said: Collection[str], unproved: Collection[str]) -> None:
+    """Every metric that ranks under some protocols is asked, or proved to be best at the truth, or says why neither."""
+    protocols = [PROTOCOLS.get(name) for name in names]
     ranking = {
-        name for protocol in map(PROTOCOLS.get, PROTOCOLS) for name in protocol.metrics
+        name for protocol in protocols for name in protocol.metrics
         if METRICS.get(name).ranked and not METRICS.get(name).diagnostic
     }  # fmt: skip
-    asked = {name for protocol in map(PROTOCOLS.get, PROTOCOLS) for name in ranking_metrics(protocol)}
-    assert ranking - asked <= set(CLAIMS) | set(EXEMPT) | set(UNPROVED)
-    assert set(UNPROVED) <= ranking
+    asked = {name for protocol in protocols for name in ranking_metrics(protocol)}
+    assert ranking - asked <= set(said) | set(unproved)
+    assert set(unproved) <= ranking
     # What knows neither truth, nor input, nor prompt has no bound that damage could not pass.
     free = {name for name in ranking if not {"truth", "input", "prompts"} & set(METRICS.get(name).needs)}
     assert {name for name in free if not METRICS.get(name).command} == set()
+
+
+def test_every_metric_that_ranks_is_asked_or_says_why_not() -> None:
+    check_asked(names_of_the_core(PROTOCOLS), said={*CLAIMS, *EXEMPT}, unproved=())
 
 
 def test_freezing_a_hole_gains_no_place_and_would_without_the_gate(field: Field, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,12 +59,3 @@ def test_no_damage_gains_a_place(field: Field, name: str) -> None:
     count, found = field.gains(PROTOCOLS.get(name), kinds=tuple(DAMAGES))
     assert count >= 2 * 2 * len(DAMAGES)
     assert found == []
-
-
-@pytest.mark.long
-def test_no_damage_to_prints_gains_a_place(assets: Path) -> None:
-    field = Field(prints(assets / "fingerprints"))
-    for name in PICTURES:
-        count, found = field.gains(PROTOCOLS.get(name))
-        assert count >= 2 * 2 * len(DAMAGES)
-        assert found == []

@@ -64,8 +64,6 @@ def test_one_licence_is_no_list_and_needs_no_name(small: Dataset) -> None:
     assert head["license"] == "cc-by-2.0"
     assert "license_name" not in head
     assert head["annotations_creators"] == ["machine-generated", "other"]
-    extended = replace(small, recipe={"recipe": "humans", "leaves": {"source": {"people": "1"}}})
-    assert DatasetCard(card_of(extended)).data.source_datasets == ["extended"]
 
 
 def test_the_first_things_come_first(small: Dataset) -> None:

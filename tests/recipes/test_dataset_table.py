@@ -6,12 +6,11 @@ import json
 import re
 from pathlib import Path
 
-import numpy as np
 import pytest
+from footage import write_sources
 from program import run_here
-from skimage import data
 
-from inpaintbench import frozen, video
+from inpaintbench import frozen
 from inpaintbench.errors import InputError, WorkspaceError
 from inpaintbench.recipes import NAMES, dataset_table
 from inpaintbench.recipes.dataset_table import SILENT, make_table, read_file, with_entries
@@ -42,29 +41,30 @@ def described(tmp_path: Path) -> Path:
     return tmp_path / "about.toml"
 
 
-def pictures(folder: Path) -> Path:
-    """Four unlike photographs; whose they are is said of the folder, but of the second, by a file of its own."""
-    (folder / "more").mkdir(parents=True)
-    for name, picture in {"a": data.coffee(), "b": data.chelsea(), "more/c": data.rocket(), "more/d": data.astronaut()}.items():
-        video.write_image(folder / f"{name}.png", np.ascontiguousarray(picture[:200, :200]))
+def films(folder: Path) -> Path:
+    """Four unlike films; whose they are is said of the folder, but of the second, by a file of its own."""
+    write_sources(folder, count=4)
+    (folder / "more").mkdir()
+    for film, name in zip(sorted(folder.glob("*.mp4")), ("a", "b", "more/c", "more/d"), strict=True):
+        film.rename(folder / f"{name}.mp4")
     return folder
 
 
-SMALL = ("--size", "64", "--preset", "thin-256", "--patch", "8", "--second-masks", "1", "--bins", "0,40", "--workers", "0")
+SMALL = ("--size", "64x48", "--design", "slices", "--per-slice", "4", "--workers", "0")
 
 
 def test_what_is_said_of_a_dataset_stands_in_every_document_and_changes_no_item(tmp_path: Path, described: Path) -> None:
-    source = pictures(tmp_path / "pictures")
+    source = films(tmp_path / "films")
     (source / "footage.toml").write_text('author = "Grace Hopper"\n')
-    (source / "b.png.toml").write_text('licence = "CC0-1.0"\npage = "https://example.org/b"\n')
+    (source / "b.mp4.toml").write_text('licence = "CC0-1.0"\npage = "https://example.org/b"\n')
     (source / "more" / "footage.toml").write_text('licence = "LicenseRef-mine"\n')
     silent, told = tmp_path / "silent", tmp_path / "told"
-    build = ("build", "reinpaint", "--sources", source, *SMALL)
+    build = ("build", "devil", "--sources", source, *SMALL)
     plain = run_here(*build, "--splits", "6,0,4", "--out", silent)
     done = run_here(*build, "--dataset", described, "--about", "contact=other@example.org", "--out", told)
     assert (plain.returncode, done.returncode) == (0, 0), plain.stderr + done.stderr
-    folder = told / "exports" / "reinpaint"
-    dataset, before = frozen.load(folder), frozen.load(silent / "exports" / "reinpaint")
+    folder = told / "exports" / "devil"
+    dataset, before = frozen.load(folder), frozen.load(silent / "exports" / "devil")
     assert dataset.name == "Waves | <of> our coast"
     assert json.loads((folder / "croissant.json").read_text())["rai:dataBiases"] == "One coast, one season."
     unsaid = [{**row, "licence": None} for row in dataset.items]
@@ -72,12 +72,12 @@ def test_what_is_said_of_a_dataset_stands_in_every_document_and_changes_no_item(
     assert {row["split"] for row in dataset.items} == {"train", "test"}
     whose = {row["source_uri"]: (row["licence"], row["author"], row["page_url"]) for row in dataset.items}
     assert whose == {
-        "a.png": ("CC-BY-4.0", "Grace Hopper", None),
-        "b.png": ("CC0-1.0", "Grace Hopper", "https://example.org/b"),
-        "more/c.png": ("LicenseRef-mine", "Grace Hopper", None),
-        "more/d.png": ("LicenseRef-mine", "Grace Hopper", None),
+        "a.mp4": ("CC-BY-4.0", "Grace Hopper", None),
+        "b.mp4": ("CC0-1.0", "Grace Hopper", "https://example.org/b"),
+        "more/c.mp4": ("LicenseRef-mine", "Grace Hopper", None),
+        "more/d.mp4": ("LicenseRef-mine", "Grace Hopper", None),
     }
-    assert {row["source_uri"]: row["licence"] for row in before.items}["a.png"] is None
+    assert {row["source_uri"]: row["licence"] for row in before.items}["a.mp4"] is None
     assert dataset.facts["licences_stated"] == {"CC-BY-4.0": 1}
     card = (folder / "README.md").read_text()
     for line in (
@@ -107,15 +107,15 @@ def test_what_is_said_of_a_dataset_stands_in_every_document_and_changes_no_item(
 
 
 def test_options_say_whose_footage_is_where_no_file_does(tmp_path: Path) -> None:
-    source = pictures(tmp_path / "pictures")
-    (source / "b.png.toml").write_text('author = "Grace Hopper"\n')
-    build = ("build", "reinpaint", "--sources", source, *SMALL, "--out", tmp_path / "out", "--footage-licence", "CC-BY-SA-4.0")
+    source = films(tmp_path / "films")
+    (source / "b.mp4.toml").write_text('author = "Grace Hopper"\n')
+    build = ("build", "devil", "--sources", source, *SMALL, "--out", tmp_path / "out", "--footage-licence", "CC-BY-SA-4.0")
     for author in ("Ada", "Bea"):  # another one the second time: what was found before is found again
         done = run_here(*build, "--footage-author", author, "--replace")
         assert done.returncode == 0, done.stderr
-        rows = frozen.load(tmp_path / "out" / "exports" / "reinpaint").items
+        rows = frozen.load(tmp_path / "out" / "exports" / "devil").items
         assert {(row["source_uri"], row["author"]) for row in rows} == {
-            ("a.png", author), ("b.png", "Grace Hopper"), ("more/c.png", author), ("more/d.png", author),
+            ("a.mp4", author), ("b.mp4", "Grace Hopper"), ("more/c.mp4", author), ("more/d.mp4", author),
         }  # fmt: skip
         assert {row["licence"] for row in rows} == {"CC-BY-SA-4.0"}
 
@@ -144,7 +144,7 @@ def test_options_say_whose_footage_is_where_no_file_does(tmp_path: Path) -> None
 )
 def test_a_table_that_makes_no_sense_is_one_sentence_before_there_is_a_folder(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "about.toml").write_text(text)
-    done = run_here("build", "reinpaint", "--demo", "--dataset", "about.toml", "--out", "out", cwd=tmp_path)
+    done = run_here("build", "removal", "--demo", "--dataset", "about.toml", "--out", "out", cwd=tmp_path)
     assert said in done.stderr
     assert (done.returncode, done.stderr.count("\n"), (tmp_path / "out").exists()) == (1, 1, False)
 
@@ -157,7 +157,7 @@ def test_every_recipe_reads_it(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "reinpaint"])
+@pytest.mark.parametrize("name", NAMES)
 def test_every_recipe_publishes_it(name: str, tmp_path: Path, described: Path) -> None:
     done = run_here("build", name, "--demo", "--dataset", described, "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr

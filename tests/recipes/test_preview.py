@@ -73,7 +73,6 @@ def test_several_saved_masks_want_a_name(tmp_path: Path) -> None:
     ("generator", "frames", "sentence"),
     [
         ("subtitles", 1, "subtitles needs films with text"),
-        ("joint_blocks", 1, "joint_blocks needs people with labelled joints"),
         ("patches", 3, "with 3 frames masks are shown over films"),
     ],
 )

@@ -25,7 +25,7 @@ from program import run_here
 from tests.docs.pages import PAGES, PROGRAMS, ROOT, SHELLS, Block, blocks_of, check_shown, words_of
 from tests.docs.things import GIVEN, site
 from tests.docs.worlds import World
-from tests.docs.worlds_of_pages import DONE_BY_HAND, OF_PAGE
+from tests.wings.docs.worlds_of_pages import DONE_BY_HAND, OF_PAGE
 
 from inpaintbench.cli import app
 from inpaintbench.export import second_decoder
