@@ -244,3 +244,10 @@ def test_the_workflow_runs_what_ci_runs_under_every_python_that_is_allowed() -> 
     versions = [f"3.{minor}" for minor in range(8, 30) if f"3.{minor}.0" in allowed]
     assert job["strategy"]["matrix"]["python"] == versions
     assert [name.rpartition(":: ")[2] for name in PROJECT["classifiers"] if ":: Python :: 3." in name] == versions
+
+
+def test_what_is_read_of_a_citation_goes_into_the_wheel() -> None:
+    wheel = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
+    assert wheel["shared-data"] == {"CITATION.cff": "share/inpaintbench/CITATION.cff"}
+    assert (ROOT / "CITATION.cff").exists()
+    assert "!CITATION.cff" in (ROOT / ".dockerignore").read_text().splitlines()

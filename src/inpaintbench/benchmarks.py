@@ -22,13 +22,14 @@ class Paper:
     kind: str
     """Kind of BibTeX entry."""
     title: str
+    """Empty where nobody stated it."""
     fields: Mapping[str, str]
     """Further fields of the entry, in order."""
 
     @property
     def bibtex(self) -> str:
         """The entry, one field a line."""
-        fields = {"title": f"{{{self.title}}}", **self.fields}
+        fields = {**({"title": f"{{{self.title}}}"} if self.title else {}), **self.fields}
         width = max(map(len, fields))
         lines = [f"  {name:<{width}} = {{{value}}}," for name, value in fields.items()]
         return "\n".join([f"@{self.kind}{{{self.key},", *lines, "}"])

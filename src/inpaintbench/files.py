@@ -15,6 +15,7 @@ import stat
 import tomllib
 import unicodedata
 import uuid
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
@@ -141,6 +142,14 @@ def written_atomically(path: Path) -> Iterator[Path]:
         sync(path.parent)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def zip_entry(name: str, *, compressed: bool = True) -> zipfile.ZipInfo:
+    """What a ZIP file says of a member: no clock, no owner, so that equal files make equal archives."""
+    info = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+    info.compress_type = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
+    info.external_attr, info.create_system = 0o644 << 16, 3
+    return info
 
 
 def copy_file(source: Path, target: Path) -> None:

@@ -60,12 +60,21 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
+def _cite(wanted: bool) -> None:
+    if wanted:
+        from inpaintbench.eval.paper.references import tool_entry  # the help of the program imports no room
+
+        console.out.print(tool_entry(), soft_wrap=True, markup=False, highlight=False)
+        raise typer.Exit
+
+
 def _log(file: Path | None) -> None:
     if file is not None:
         logs.also_into(file)
 
 
 Version = Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")]
+Cite = Annotated[bool, typer.Option("--cite", callback=_cite, is_eager=True, help="Print how to cite it, as BibTeX.")]
 Log = Annotated[
     Path | None,
     typer.Option(
@@ -80,7 +89,7 @@ Log = Annotated[
 
 
 @app.callback(epilog="Leaves of your own, such as metrics and questions: `inpaintbench leaf --help`.")
-def _about(version: Version = False, log: Log = None) -> None:
+def _about(version: Version = False, cite: Cite = False, log: Log = None) -> None:
     """Build, publish and score diagnostic benchmarks for inpainting."""
 
 

@@ -23,6 +23,7 @@ app = group(
         "table": "inpaintbench.cli.table:table",
         "table --for rows": "inpaintbench.cli.table:export",
         "figure": "inpaintbench.cli.table:figure",
+        "paper": "inpaintbench.cli.paper:paper",
         "layouts": "inpaintbench.cli.running_methods:list_layouts",
         "list": "inpaintbench.cli.running_methods:list_leaves",
         **_OF_WINGS,
@@ -30,7 +31,7 @@ app = group(
     help="Run methods on a frozen dataset, score them, report.",
     panels={
         "Run and score": ("run", "check", "score-folders", "verify", "layouts", "list"),
-        "Look and compare": ("report", "compare", "diagnose", "table", "figure"),
+        "Look and compare": ("report", "compare", "diagnose", "table", "figure", "paper"),
         **({"Train, submit, and people's judgement": _SHOWN} if _SHOWN else {}),
     },
     former={

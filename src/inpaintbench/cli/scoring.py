@@ -15,6 +15,7 @@ from inpaintbench.cli import console, evaluate_options
 from inpaintbench.cli.console import Answer, Locally, Running, Table
 from inpaintbench.cli.evaluate_options import InDataset, Networks, ProtocolName, Run, SomeMetrics
 from inpaintbench.cli.options import Among, FrozenDataset, Seconds
+from inpaintbench.cli.paper import verify_archive
 from inpaintbench.compute import Compute
 from inpaintbench.errors import InputError, UsageError, VerifyError
 from inpaintbench.eval.metrics import METRICS
@@ -162,18 +163,24 @@ def score_folders_command(
 
 
 def verify(run: Path, *, mend: bool = False, dataset: FrozenDataset | None = None, running: Locally = Running()) -> None:
-    """Prove a run folder by its hashes, and mend what differs.
+    """Prove a run folder by its hashes, and mend what differs; or an archive of `eval paper`.
 
     Everything that a number comes from is compared with its own hash: predictions, scores and what stands beside them, and the
-    media of the dataset, which --repair cannot mend. Exit status 1 tells of damage.
+    media of the dataset, which --repair cannot mend. Exit status 1 tells of damage. Of an archive the tables are made again from
+    its scores, byte for byte, which takes no dataset.
 
     Args:
-        run (RUN): Folder with predictions and scores.
+        run (RUN): Folder with predictions and scores, or paper.zip.
         mend --repair: Drop what is damaged, and compute that alone again.
         dataset (DATASET): The dataset that the run is of. [default: where it lay when the run was made]
 
     Example: inpaintbench eval verify RUN --repair
     """
+    if run.suffix == ".zip":
+        if mend or dataset:
+            raise UsageError("an archive of `eval paper` is proved alone: leave out --repair and --dataset")
+        verify_archive(run)
+        return
     workspace = evaluate_options.existing_run(run)
     found = proof(workspace)
     for one in found.damaged:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
@@ -62,7 +62,7 @@ def table(
     Example: inpaintbench eval table DATASET --run RUN --metric psnr --latex --out psnr.tex
     """
     results = results_of(run, dataset, protocol)
-    quantity, *further = quantities = [asked_quantity(results, name, region) for name in dict.fromkeys(metric or (None,))]
+    quantity, *further = quantities = asked_quantities(results, metric, region)
     if further and what == "effects":
         raise UsageError("a table of effects is of one metric: give one --metric, or leave out --table")
     if further:
@@ -147,6 +147,12 @@ def asked_quantity(results: Results, metric: str | None, region: str | None) -> 
     check_name(f"region of {metric}", region, regions)
     shown = quantities_in(results.quantities, results.protocol, region or default.region)
     return next(quantity for quantity in shown if quantity.metric == metric)
+
+
+def asked_quantities(results: Results, metrics: Sequence[str] | None, region: str | None) -> list[Quantity]:
+    """``asked_quantity`` of each metric once; without any, that of none."""
+    names: list[str | None] = [*dict.fromkeys(metrics or ())]
+    return [asked_quantity(results, name, region) for name in names or [None]]
 
 
 def diagnose_command(

@@ -20,7 +20,7 @@ from inpaintbench.eval.scoring.effort import efforts_of
 from inpaintbench.eval.scoring.parts import check_truths
 from inpaintbench.eval.scoring.run_folder import references_in
 from inpaintbench.executors.base import Rejection
-from inpaintbench.files import file_sha256
+from inpaintbench.files import file_sha256, zip_entry
 from inpaintbench.steps import predict_step
 from inpaintbench.types import Prediction, Score, SliceScore
 from inpaintbench.wings.leaderboard.checking import check
@@ -41,7 +41,6 @@ from inpaintbench.wings.leaderboard.unpack import Submission
 from inpaintbench.workspace import Workspace
 
 _MEASURING = ("inpaintbench", "numpy", "opencv-python-headless", "opencv-python", "scikit-image", "torch", "av")
-_NO_CLOCK = (1980, 1, 1, 0, 0, 0)
 
 
 def pack(
@@ -126,11 +125,11 @@ def _write(path: Path, texts: dict[str, bytes], blobs: dict[str, Path]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         with zipfile.ZipFile(temporary, "w") as archive:
             for name, data in texts.items():
-                archive.writestr(_entry(name, zipfile.ZIP_DEFLATED), data, compresslevel=9)
+                archive.writestr(zip_entry(name), data, compresslevel=9)
             for name, blob in blobs.items():
                 if not blob.is_file() or file_sha256(blob) != blob.name.partition(".")[0]:
                     raise InputError(f"the prediction {blob.name!r} is gone or damaged; run `inpaintbench eval run` again")
-                with blob.open("rb") as file, archive.open(_entry(name, zipfile.ZIP_STORED), "w", force_zip64=True) as inside:
+                with blob.open("rb") as file, archive.open(zip_entry(name, compressed=False), "w", force_zip64=True) as inside:
                     while part := file.read(1 << 20):
                         inside.write(part)
         temporary.replace(path)
@@ -138,9 +137,3 @@ def _write(path: Path, texts: dict[str, bytes], blobs: dict[str, Path]) -> None:
         raise WorkspaceError(f"submission {str(path)!r} cannot be written: {error.strerror}") from error
     finally:
         temporary.unlink(missing_ok=True)
-
-
-def _entry(name: str, compression: int) -> zipfile.ZipInfo:
-    info = zipfile.ZipInfo(name, _NO_CLOCK)
-    info.compress_type, info.external_attr, info.create_system = compression, 0o644 << 16, 3
-    return info

@@ -1,0 +1,85 @@
+"""`eval paper`: tables, figures, references and facts of a run for a paper, and the archive that proves them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from inpaintbench.cli import console
+from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, Scored, opened, results_of
+from inpaintbench.cli.options import Among
+from inpaintbench.cli.table import RegionName, asked_quantities
+from inpaintbench.cli.words import check_name
+from inpaintbench.eval.paper.costs import cost_of, may_count
+from inpaintbench.eval.paper.stored import Asked
+from inpaintbench.eval.paper.styles import STYLES
+from inpaintbench.eval.paper.tables import Cost, default_quantities
+from inpaintbench.eval.paper.write import Source, verify_paper, write_paper
+from inpaintbench.eval.report.media import PredictionMedia
+from inpaintbench.eval.results.tables import Results
+from inpaintbench.eval.scoring.effort import efforts_of
+from inpaintbench.eval.scoring.predict import MethodSpec, labelled
+from inpaintbench.eval.scoring.run_folder import settings_in
+from inpaintbench.pages.words import count
+from inpaintbench.types import Plain, Prediction
+
+
+def paper(
+    dataset: InDataset,
+    *,
+    run: Scored,
+    out: Path,
+    protocol: ProtocolName = None,
+    metric: list[str] | None = None,
+    region: RegionName = None,
+    style: Annotated[str, Among(STYLES)] = "cvpr",
+    costs: bool = True,
+) -> None:
+    """Write what a paper needs of a run: tables, figures, references, and an archive that proves them.
+
+    `pdflatex main` makes a page of all of it; `inpaintbench eval verify OUT/paper.zip` proves it where no dataset is.
+
+    Args:
+        out: Folder to write; an earlier one of this command is replaced.
+        metric: A column of the first table; may be given again. [default: the protocol's that rank methods]
+        style (STYLE): Widths and type of {names}.
+        costs --costs/--no-costs: Run networks that ran in this program on one item more, to count parameters and operations.
+
+    Example: inpaintbench eval paper DATASET --run RUN --style neurips --out PAPER
+    """
+    check_name("style", style, STYLES)
+    results = results_of(run, dataset, protocol)
+    workspace = opened(run)
+    quantities = asked_quantities(results, metric, region) if metric else default_quantities(results)
+    predictions = workspace.table("predictions", Prediction)
+    settings = {_label(told, results): told for told in settings_in(workspace, "predictions")}
+    ran = {label: MethodSpec(**told["method"]) for label, told in settings.items() if label in results.methods}
+    found: dict[str, Cost] = {}
+    row = min(results.dataset.items, key=lambda row: row["frames"] * row["width"] * row["height"])
+    for label, method in ran.items():
+        if costs and may_count(method):
+            console.say(f"runs {label} on {row['item_id']} once more, to count what it computes")
+            found[label] = cost_of(method, dataset, row, oracle_mask=settings[label]["how"]["oracle_mask"])
+    archive = write_paper(
+        out,
+        results,
+        Source(
+            media=PredictionMedia(dataset, results.dataset, workspace.blobs, predictions, protocol=results.protocol),
+            asked=Asked(quantities, efforts_of(workspace, results.dataset, results.methods), found),
+            methods=[ran[label] for label in sorted(ran)],
+            versions={one.method: one.method_version for one in predictions if one.method in results.methods},
+        ),
+        style=style,
+    )
+    console.say(f"Paper: {console.shown(archive.parent)}, compiled by `pdflatex main` there")
+    console.tell_next("eval", "verify", archive)
+
+
+def _label(told: Plain, results: Results) -> str:
+    return labelled(told["method"]["label"], results.dataset, oracle_mask=told["how"]["oracle_mask"])
+
+
+def verify_archive(path: Path) -> None:
+    """Say that an archive of ``paper`` is what was written, and that its scores make its tables."""
+    files, tables = verify_paper(path)
+    console.say(f"Verified: {count(files, 'file')} as written, {count(tables, 'table')} made again from the scores byte for byte")

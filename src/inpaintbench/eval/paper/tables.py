@@ -1,0 +1,153 @@
+"""The tables of a paper: methods by metrics, methods by slices, and what methods took, with captions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from inpaintbench.claims import too_few
+from inpaintbench.eval.report.tables import effort_table, metrics_table, score_table, table_comment
+from inpaintbench.eval.results.cautions import set_warning
+from inpaintbench.eval.results.quantity import Quantity, first_shown, quantity_title, usual_quantities
+from inpaintbench.eval.results.tables import Results
+from inpaintbench.eval.scoring.effort import Effort
+from inpaintbench.pages import Cell, Column, Row, Table
+from inpaintbench.pages.tables import escaped, latex
+from inpaintbench.pages.words import DASH
+
+# With more columns slices become rows: they would be printed too small to be read.
+_MOST_COLUMNS = 12
+# What the fonts of LaTeX have beside ASCII: Latin letters, quotes, dashes and dots.
+_LAST_LATIN, _SIGNS = "\u017f", "‘’“”–—…"
+COST_LEAD = (
+    "What methods took. Seconds are of an item with the start of its program, over its frames. Parameters and floating-point "
+    "operations (FLOPs) are of the networks that ran in this program's own process, as PyTorch counts them; a dash: not known"
+)
+
+
+class Cost(NamedTuple):
+    """What PyTorch counted while a method did one item; None where it saw no network."""
+
+    parameters: int | None
+    operations_a_frame: float | None
+    """Floating-point operations: a product and its sum are two."""
+
+
+class Float(NamedTuple):
+    """A table or figure with its caption, for a LaTeX document."""
+
+    text: str
+    """LaTeX of a table; empty for a figure."""
+    caption: str
+    """Plain text, which ``tex`` makes LaTeX."""
+    wide: bool = True
+    """Over both columns, where there are two."""
+
+
+def paper_tables(
+    results: Results, quantities: Sequence[Quantity], efforts: Mapping[str, Effort], costs: Mapping[str, Cost]
+) -> dict[str, Float]:
+    """Name of the file -> the table; their numbers and marks are those of ``eval table``.
+
+    Args:
+        results: the scores.
+        quantities: columns of the first table, at least one.
+        efforts: what methods took.
+        costs: what their networks are, where that is known.
+    """
+    primary = first_shown(results.quantities, results.protocol)
+    first, second = metrics_table(results, quantities), score_table(results, primary)
+    # Intervals by slice are in the figure of means; how large sets are, in captions where that is too small.
+    first, second = _shortened(first, intervals=True), _shortened(second, intervals=False)
+    warnings = " ".join(filter(None, (set_warning(results, one) for one in dict.fromkeys([*quantities, primary]))))
+    by_slice = f"{quantity_title(primary, results.protocol)} by slice. {second.foot}"
+    if len(second.columns) > _MOST_COLUMNS:
+        second, by_slice = _turned(second), by_slice.replace("of its column", "of its row")
+    whole = f"{results.dataset.name}, protocol {results.protocol.name}"
+    cost = _cost_table(results, efforts, costs)
+    return {
+        "table1.tex": Float(
+            _latex(results, first),
+            " ".join(filter(None, (f"{whole}. {first.caption}", first.foot, warnings, _unmarked(results, first)))),
+        ),
+        "table2.tex": Float(_latex(results, second), f"{whole}. {by_slice} {_unmarked(results, second)}".rstrip()),
+        "cost.tex": Float(_latex(results, cost), f"{COST_LEAD}."),
+    }
+
+
+def default_quantities(results: Results) -> list[Quantity]:
+    """The protocol's ranked metrics, each where it is usually shown, the primary quantity first."""
+    primary = first_shown(results.quantities, results.protocol)
+    others = [
+        one for one in usual_quantities(results.quantities, results.protocol) if one.ranked and one.metric != primary.metric
+    ]
+    return [primary, *others]
+
+
+def _unmarked(results: Results, drawn: Table) -> str:
+    """Sentence of a table without bold numbers, with the reason where that is the number of sources."""
+    if any(cell.strong for row in drawn.rows for cell in row.cells):
+        return ""
+    why = too_few(results.n_sources(results.everything))
+    return f"Nothing is bold here{f': {why}' if why else ''}."
+
+
+def _shortened(table: Table, *, intervals: bool) -> Table:
+    """The table without sizes of sets, and perhaps without intervals; what a mean leaves out stays."""
+
+    def short(cell: Cell) -> Cell:
+        told = (part for part in str(cell.below).split(" · ") if not part.startswith("N = "))
+        return replace(cell, note=cell.note if intervals else "", below=" · ".join(told))
+
+    return replace(table, rows=tuple(replace(row, cells=tuple(map(short, row.cells))) for row in table.rows))
+
+
+def _turned(table: Table) -> Table:
+    """The table with a row for each column behind the first, and a column for each row."""
+    heads = [" ".join(filter(None, (f"{column.group}:" * bool(column.group), column.label))) for column in table.columns]
+    columns = (Column("Slice"), *(Column(str(row.cells[0].text), numeric=True) for row in table.rows))
+    rows = (
+        Row((Cell(heads[at], note=table.columns[at].note), *(row.cells[at] for row in table.rows)))
+        for at in range(1, len(table.columns))
+    )
+    return replace(table, columns=columns, rows=tuple(rows))
+
+
+def _cost_table(results: Results, efforts: Mapping[str, Effort], costs: Mapping[str, Cost]) -> Table:
+    known = effort_table(efforts, results.methods, references=results.references)
+    width, rows = len(known.columns), {row.key: row for row in known.rows}
+    unknown = (Cell(DASH),) * (width - 1)
+    whole = []
+    for method in results.methods:
+        row = rows.get(method) or Row((Cell(method), *unknown), kind="floor" if method in results.references else "")
+        counted = costs.get(method, Cost(None, None))
+        further = (_in_thousands(counted.parameters), _in_thousands(counted.operations_a_frame))
+        *cells, machine = row.cells
+        whole.append(replace(row, cells=(*cells, *(Cell(text) for text in further), machine)))
+    *columns, machine_column = known.columns
+    heads = (Column("Parameters", numeric=True), Column("FLOPs a frame", numeric=True))
+    return Table((*columns, *heads, machine_column), tuple(whole), caption=COST_LEAD)
+
+
+def _in_thousands(value: float | None) -> str:
+    """Three digits with a letter: ``51.2 M``."""
+    if value is None:
+        return DASH
+    step = next((step for step in (4, 3, 2, 1) if value >= 1000**step), 0)
+    return f"{value / 1000**step:.3g} {('', 'k', 'M', 'G', 'T')[step]}".strip()
+
+
+def _latex(results: Results, table: Table) -> str:
+    """The table without the line below it, which goes into the caption."""
+    return printable(latex(replace(table, foot=""), comment=table_comment(results, table)))
+
+
+def tex(text: str) -> str:
+    """Plain text as LaTeX."""
+    return printable(escaped(text))
+
+
+def printable(text: str) -> str:
+    """LaTeX in which letters that its fonts lack are written as their numbers, so that it compiles."""
+    return "".join(sign if sign <= _LAST_LATIN or sign in _SIGNS else f"[U+{ord(sign):04X}]" for sign in text)
