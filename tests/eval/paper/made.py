@@ -28,9 +28,9 @@ METRICS = ("psnr", "ssim", "mse", "lpips", "fid")
 def dataset(*, sources: str = "abcdef") -> Dataset:
     """The pairs of ``diagnosed``, of some sources, with licences."""
     whole = paired_dataset()
-    rows = tuple(
-        {**row, "licence": "CC-BY-4.0" if row["source_id"] == "a" else None} for row in whole.items if row["source_id"] in sources
-    )
+    chosen = [row for row in whole.items if row["source_id"] in sources]
+    licences = {"a": "CC-BY-4.0"}
+    rows = tuple({**row, "truth_file_name": "truth.mp4", "licence": licences.get(row["source_id"])} for row in chosen)
     there = {row["item_id"] for row in rows}
     slices = tuple(replace(one, item_ids=tuple(item for item in one.item_ids if item in there)) for one in whole.slices)
     return replace(whole, items=rows, slices=slices, name="pairs_& 100 %", manifest_sha256="ab" * 32)

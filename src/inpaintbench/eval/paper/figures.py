@@ -86,7 +86,8 @@ def _speed_chart(results: Results, quantity: Quantity, efforts: Mapping[str, Eff
             rows.append({"method": method, "seconds": seconds, "value": found.mean, **ends})
     if len(rows) < 2:
         return None
-    looks = method_looks(method_styles(results.methods, results.aside))
+    styles = method_styles(results.methods, results.aside)
+    looks = method_looks({row["method"]: styles[row["method"]] for row in rows})
     time = alt.Scale(type="log", nice=False, padding=12)
     base = alt.Chart(alt.NamedData(name="rows")).encode(
         x=alt.X("seconds:Q", title="Seconds a frame", scale=time, axis=alt.Axis(tickCount=4, format="~g"))
@@ -113,7 +114,7 @@ def _sized(chart: Mapping[str, Any], inches: float, style: Style) -> dict[str, A
     found["config"] |= {"font": FONT, "padding": 1}
     points, most, view = inches * _POINTS_AN_INCH, 1, found.get("spec", found)
     if "facet" in found:
-        most = min(len(found["facet"].get("sort", [0])), found.get("columns") or 1)
+        most = _balanced(len(found["facet"].get("sort", [0])), found.get("columns") or 1)
     for panels in range(most, 0, -1):
         if "facet" in found:
             found["columns"] = panels
@@ -124,6 +125,11 @@ def _sized(chart: Mapping[str, Any], inches: float, style: Style) -> dict[str, A
             break
     view["width"] = max(1, math.floor(wanted))
     return found
+
+
+def _balanced(count: int, most: int) -> int:
+    """How many stand side by side where at most ``most`` do, so that lines are of one length as far as they can be."""
+    return math.ceil(count / math.ceil(count / most))
 
 
 def chosen_items(results: Results, quantity: Quantity) -> dict[str, str]:
@@ -157,7 +163,7 @@ def strip(results: Results, quantity: Quantity, media: Media, style: Style, *, e
         edits: the truth is the input, and is shown once.
     """
     channels = ("truth", *(() if edits else ("input",)), *results.contenders)
-    across = math.ceil(len(channels) / math.ceil(len(channels) / _MOST_ACROSS))  # lines of one length
+    across = _balanced(len(channels), _MOST_ACROSS)
     width, line = style.text_inches * _POINTS_AN_INCH, style.figure_points + 3
     side = (width - _GAP * (across - 1)) / across
     pictures: list[dict[str, Any]] = []
