@@ -52,7 +52,7 @@ def results(*, sources: str = "abcdef") -> Results:
     ssim[lost] = replace(ssim[lost], value=None, reason="the program ended with status 3")
     rows = [
         *of_metric("psnr", lambda value: value),
-        *of_metric("mse", lambda value: 65025 * 10 ** (-value / 10)),
+        *of_metric("mse", lambda value: 10 ** (-value / 10)),
         *ssim,
         *of_metric("lpips", lambda value: 10 ** (-value / 20)),
         *(replace(one, reason=None, features="v" * 64) for one in of_metric("fid", lambda value: None, region="frame")),
