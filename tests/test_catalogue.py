@@ -28,6 +28,7 @@ KINDS = {
             "figure_pose",
             "edit_folders",
             "edit_prompts",
+            "mask_values",
         },
     ),
     "inpaintbench.curation.splitters": ("SPLITTERS", {"base"}),

@@ -6,7 +6,7 @@ import hashlib
 import json
 import shutil
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -555,6 +555,115 @@ def test_clips_without_a_truth_are_published_with_their_masks_alone(
     assert report.returncode == 0, report.stderr
 
 
+# Levels of masks
+
+
+def quadmasks(folder: Path) -> dict[str, dict[str, np.ndarray]]:
+    """Folders as VOID is trained on and as it reads them; name -> film, quadmask and truth."""
+    made = {}
+    for name, names in (("pair", ("rgb_full", "mask", "rgb_removed")), ("alone", ("input_video", "quadmask_0", None))):
+        truth = np.random.default_rng(len(name)).integers(90, 200, (4, 48, 64, 3), np.uint8)
+        shown, levels = truth.copy(), np.full(truth.shape[:3], 255, np.uint8)
+        levels[:, 28:40, 10:40], levels[:, 8:32, 20:36] = 127, 0
+        levels[:, 28:32, 20:36] = 63
+        shown[levels == 127] //= 2
+        shown[levels < 127] = (200, 40, 30)
+        (folder / name).mkdir(parents=True)
+        grey = np.repeat(levels[..., None], 3, axis=3)
+        for film, frames in zip(names, (shown, grey, truth), strict=True):
+            if film:
+                video.write_lossless(folder / name / f"{film}.mp4", frames, fps=8)
+        made[name] = {"shown": shown, "levels": levels, "truth": truth}
+    return made
+
+
+def test_quadmasks_are_object_and_effect_by_the_layout_of_void(tmp_path: Path) -> None:
+    made = quadmasks(tmp_path / "set")
+    spec = SourceSpec("removal_folders", {"folder": str(tmp_path / "set"), "layout": "void"})
+    _, folder, dataset = built(tmp_path / "workspace", RemovalRecipe(), spec)
+    check_published(folder)
+    assert {row["source_uri"]: frozen.is_unpaired(row) for row in dataset.items} == {"pair": False, "alone": True}
+    for row in dataset.items:
+        films = made[row["source_uri"]]
+        np.testing.assert_array_equal(frozen.input_view(folder, row).input, films["shown"])
+        for part in ("hole", "object_mask"):
+            np.testing.assert_array_equal(video.read_hole(folder / row[f"{part}_file_name"]), films["levels"] < 127)
+        np.testing.assert_array_equal(video.read_hole(folder / row["effect_mask_file_name"]), films["levels"] == 127)
+        assert row["attributes"]["mask.effect_known"] == "given"
+        assert row["attributes"]["mask.effect_fraction"] == pytest.approx((films["levels"] == 127).mean())
+
+
+def test_what_levels_mean_is_asked_for_and_never_guessed(tmp_path: Path) -> None:
+    films = quadmasks(tmp_path / "set")["pair"]
+    for name, frames in (("clips", films["shown"]), ("truth", films["truth"]), ("masks", films["levels"])):
+        write_film(tmp_path / name / "one", frames)
+    dark = films["levels"] < 127
+
+    def hole(values: str | None) -> np.ndarray:
+        given = {} if values is None else {"mask_values": values}
+        _, folder, dataset = built(tmp_path / f"{values}", RemovalRecipe(), source(tmp_path, **given))
+        (row,) = dataset.items
+        assert (row["attributes"]["mask.effect_known"] == "given") == (values == "quad")
+        return video.read_hole(folder / row["hole_file_name"])
+
+    np.testing.assert_array_equal(hole("quad"), dark)
+    np.testing.assert_array_equal(hole("black"), films["levels"] <= 127)
+    for values in (None, "white"):
+        np.testing.assert_array_equal(hole(values), films["levels"] > 0)
+
+
+def test_a_mask_of_other_values_is_refused_by_name_where_four_were_asked_for(tmp_path: Path) -> None:
+    films = quadmasks(tmp_path / "set")["pair"]
+    levels = films["levels"].copy()
+    levels[:, :8, 40:60] = 190
+    for name, frames in (("clips", films["shown"]), ("truth", films["truth"]), ("masks", levels)):
+        write_film(tmp_path / name / "one", frames)
+    with pytest.raises(RunError):
+        built(tmp_path / "workspace", RemovalRecipe(), source(tmp_path, mask_values="quad"))
+    reasons = {row.reason for row in Workspace(tmp_path / "workspace").table("rejected", Rejection)}
+    assert any("its mask has areas of 190, which is none of 0, 63, 127, 255" in reason for reason in reasons)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda root: shutil.rmtree(root), "not in the layout 'void', which has folders of clips with 'input_video.mp4' and"),
+        (
+            lambda root: (root / "alone" / "quadmask_0.mp4").unlink(),
+            "'alone' has no mask; looked for 'input_video.mp4' and",
+        ),
+    ],
+)
+def test_folders_that_are_not_voids(change: Callable[[Path], None], words: str, tmp_path: Path) -> None:
+    quadmasks(tmp_path / "set")
+    change(tmp_path / "set")
+    with pytest.raises(InputError, match=words):
+        RemovalFolders(folder=str(tmp_path / "set"), layout="void").found()
+
+
+def test_masks_that_are_no_pictures_have_no_levels(tmp_path: Path) -> None:
+    pictures = tmp_path / "SET" / "jpg" / "scene"
+    write_film(pictures, np.zeros((2, 16, 16, 3), np.uint8))
+    for path in pictures.glob("*.png"):
+        Image.open(path).save(path.with_suffix(".jpg"))
+        path.unlink()
+    (tmp_path / "SET" / "M" / "scene").mkdir(parents=True)
+    (tmp_path / "SET" / "M" / "scene" / "00000_M.json").write_text("{}")
+    leaf = RemovalFolders(folder=str(tmp_path), layout="rord", mask_values="black")
+    with pytest.raises(InputError, match="the masks of 'SET/jpg/scene' are no pictures: leave --mask-values out"):
+        leaf.found()
+
+
+def test_folders_of_several_names_are_all_told_where_none_is_there(tmp_path: Path) -> None:
+    (tmp_path / "inputs").mkdir()
+    with pytest.raises(InputError) as caught:
+        find(tmp_path, "vor")
+    assert str(caught.value).endswith(
+        "which has the folders 'fg_bg' and 'mask'; looked for clips in 'fg_bg' or 'FG_BG', masks in 'mask' or 'masks', truths in"
+        " 'bg' or 'background'; it has 'inputs'"
+    )
+
+
 @pytest.mark.long
 def test_people_judge_clips_without_a_truth_by_the_shipped_study(
     benchmark: tuple[Workspace, Path, Dataset], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -649,6 +758,8 @@ def test_pictures_of_another_size_are_refused(benchmark: tuple[Workspace, Path, 
         (("--demo", "--imperfect", "blur"), "kind of imperfect mask 'blur'"),
         (("--pairs", "."), "--pairs and --layout go together"),
         (("--clips", "."), "--clips needs --masks of the same names"),
+        (("--items", "4", "--mask-values", "quad"), "--mask-values says something of the masks of --pairs or --clips"),
+        (("--pairs", ".", "--layout", "void", "--mask-values", "quod"), "'quod'"),
         (("--pairs", ".", "--layout", "rose"), "not in the layout 'rose'"),
         (("--pairs", ".", "--layout", "vor"), "not in the layout 'vor', which has the folders 'fg_bg' and 'mask'"),
     ],

@@ -96,7 +96,17 @@ def pair_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Corrupt
         input=one.input or clip.blob, input_sha256=one.input_sha256, object_mask=one.object_mask, object_mask_sha256=sha256,
         facts={"empty_frames": int((~thing.any(axis=(1, 2))).sum()), **one.more},
     )  # fmt: skip
-    return [made if one.input is None else _with_effect(made, one, thing, blobs)]
+    if one.input is None:
+        return [made if one.effect_mask is None else _with_stated_effect(made, one, thing, blobs)]
+    return [_with_effect(made, one, thing, blobs)]
+
+
+def _with_stated_effect(made: Corruption, one: Pair, thing: Hole, blobs: Blobs) -> Corruption:
+    """An item without a truth whose data set says what the object changes."""
+    effect = video.read_hole(blobs.proved(str(one.effect_mask))) & ~thing
+    blob, _ = blobs.put(video.suffix_for(len(effect)), partial(video.write_hole, hole=effect, fps=one.clip.fps))
+    facts = {**made.facts, "effect_known": "given", "effect_fraction": float(effect.mean())}
+    return replace(made, effect_mask=blob, effect_mask_sha256=hole_sha256(effect), facts=facts)
 
 
 def _with_effect(made: Corruption, one: Pair, thing: Hole, blobs: Blobs) -> Corruption:

@@ -143,7 +143,8 @@ def _pairs(workspace: Workspace, clips: Sequence[Clip]) -> list[removal.Pair]:
         stated |= {"strength": scene["strength"]} if scene.get("strength") else {}
         if scene["effects"] is None:
             if (thing := mask(one, _MASK, "")) is not None:
-                pairs.append(removal.Pair(clip, thing, None, clip.rgb_sha256, False, stated, name=one.name))
+                effect = mask(one, _EFFECT, "")
+                pairs.append(removal.Pair(clip, thing, None, clip.rgb_sha256, False, stated, name=one.name, effect_mask=effect))
             continue
         for variant, strengths in scene["effects"].items():
             row = inputs.get((clip.clip_id, fitting.input_name(f"{variant}{one.end}")))

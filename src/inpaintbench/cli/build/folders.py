@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from inpaintbench.cli.build.running import Build, Demo, Out, Owned
 from inpaintbench.cli.options import NONE_GIVEN, Among, Given, Positive, of_recipe
+from inpaintbench.curation.sources.mask_values import MASK_VALUES
 from inpaintbench.curation.sources.removal_folders import LENGTHEN, RemovalFolders
 from inpaintbench.curation.sources.removal_layouts import CLASSIC, GENERIC, NAMES
 from inpaintbench.errors import UsageError
@@ -31,6 +32,7 @@ def build_removal(
     truth: Path | None = None,
     allow_unmatched: bool = False,
     effects: Path | None = None,
+    mask_values: Annotated[str | None, Among(MASK_VALUES)] = None,
     fps: float = 24.0,
     given: Annotated[Given, of_recipe(RemovalRecipe)] = NONE_GIVEN,
     owning: Owned = Owned(),
@@ -47,6 +49,8 @@ def build_removal(
         truth: Folder of the same clips without it. [default: nobody has them]
         allow_unmatched: Leave out what has no partner of its name.
         effects: Table of their side effects: clip, side_effect, strength. [default: by folders]
+        mask_values: Levels of masks that are the object; quad: 0 object, 63 overlap, 127 what it changes, 255 the rest.
+            [default: quad of the layout void, else white]
         fps: Frames a second of folders of frames.
 
     Example: inpaintbench build removal --items 240 --out WORKSPACE
@@ -59,6 +63,8 @@ def build_removal(
         raise UsageError("--clips needs --masks of the same names, and --truth goes with both")
     if effects and not (pairs or clips):
         raise UsageError("--effects says something of --pairs or --clips; those of rendered items are known")
+    if mask_values and not (pairs or clips):
+        raise UsageError("--mask-values says something of the masks of --pairs or --clips; those of rendered items are known")
     recipe = build.recipe(RemovalRecipe, {"name": "Object removal demo"} if demo else {}, given)
     source = recipe.rendered(items or DEMO_ITEMS)
     if pairs or clips:
@@ -66,6 +72,7 @@ def build_removal(
             "folder": str(pairs or clips), "layout": layout or GENERIC, "masks": None if masks is None else str(masks),
             "truth": None if truth is None else str(truth), "allow_unmatched": allow_unmatched, "fps": fps,
             "effects": None if effects is None else str(effects), **owning.constants,
+            **({"mask_values": mask_values} if mask_values else {}),
         }  # fmt: skip
         RemovalFolders(**constants).found()  # before there is a folder
         source = SourceSpec("removal_folders", constants)

@@ -10,7 +10,7 @@ import os
 import shutil
 import zipfile
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -24,16 +24,19 @@ from inpaintbench.catalogue import known_name
 from inpaintbench.curation.sources import removal_layouts as layouts
 from inpaintbench.curation.sources.base import PARTS, Footage, Origin, Sidecars, SourceLeaf, quoted_path, unquoted_path
 from inpaintbench.curation.sources.edit_folders import first_of, of_one_size, read_mask
-from inpaintbench.curation.sources.removal_layouts import GENERIC, NAMES, Film, Found, Stated
+from inpaintbench.curation.sources.mask_values import MASK_VALUES, MaskValues, dark, quad_layers
+from inpaintbench.curation.sources.removal_layouts import GENERIC, NAMES, QUAD, VALUES, Film, Found, Shot, Stated
 from inpaintbench.errors import InputError, MediaError, Rejected
 from inpaintbench.ranges import Positive
-from inpaintbench.types import Frames, content_id
+from inpaintbench.types import Frames, Hole, content_id
 
 Lengthen = Literal["reject", "hold", "to_and_fro"]
 LENGTHEN: tuple[str, ...] = get_args(Lengthen)
 # Coded masks: white and black are no longer whole.
 _WHITE = 127
 _PNG = b"\x89PNG"
+# Masks that are polygons, or numbers of objects.
+_WITHOUT_LEVELS = (".json", ".npz")
 
 
 class RemovalFolders(SourceLeaf):
@@ -50,6 +53,8 @@ class RemovalFolders(SourceLeaf):
             with the last two, masks of more frames give their first ones.
         masks_of_any_size: take masks of another size than their clip, which normalizers that stretch bring to the same one.
         effects: table of the side effects of clips, with their names; None = what folders are named after.
+        mask_values: which levels of masks are the object: ``white``, ``black``, or ``quad``, the four of quadmasks, which say
+            what the object changes, too; None = as the layout has them, else white.
         licence, author: of clips that ``sidecars`` say nothing of.
 
     Raises:
@@ -64,6 +69,7 @@ class RemovalFolders(SourceLeaf):
         self, *, folder: str, layout: str = GENERIC, masks: str | None = None, truth: str | None = None,
         allow_unmatched: bool = False, fps: Positive = 24.0, lengthen: Lengthen = "reject", masks_of_any_size: bool = False,
         effects: str | None = None, licence: str | None = None, author: str | None = None,
+        mask_values: MaskValues | None = None,
     ) -> None:  # fmt: skip
         known_name("layout", layout, NAMES)
         known_name("way to lengthen masks", lengthen, LENGTHEN)
@@ -74,6 +80,7 @@ class RemovalFolders(SourceLeaf):
         self.folder, self.layout, self.fps, self.allow_unmatched = Path(folder), layout, float(fps), allow_unmatched
         self.masks, self.truth = (None if path is None else Path(path) for path in (masks, truth))
         self.lengthen, self.masks_of_any_size = lengthen, masks_of_any_size
+        self.mask_values = None if mask_values is None else known_name("meaning of masks", mask_values, MASK_VALUES)
         self._effects = None if effects is None else layouts.read_effects(Path(effects))
         self._sidecars = Sidecars(self.folder, otherwise=Origin(licence, author))
         self._notes: list[tuple[str, str]] = []
@@ -123,7 +130,22 @@ class RemovalFolders(SourceLeaf):
         if strangers:
             raise InputError(f"the table of side effects names clips that are not there: {layouts.some_of(strangers)}")
         self._notes = [(quoted_path(name), reason) for name, reason in made.alone]
-        return made.clips
+        if self.mask_values is None:
+            return made.clips
+        return [replace(clip, shots=tuple(self._with_values(shot, clip.name) for shot in clip.shots)) for clip in made.clips]
+
+    def _with_values(self, shot: Shot, clip: str) -> Shot:
+        """The same with masks whose levels mean what was asked for."""
+        if any(film.files[0].suffix in _WITHOUT_LEVELS for film in (shot.mask, shot.effect) if film is not None):
+            raise InputError(f"the masks of {clip!r} are no pictures: leave --mask-values out with the layout {self.layout!r}")
+        if self.mask_values == QUAD and shot.effect is not None:
+            raise InputError(f"{clip!r} has a mask of what its object changes: its other mask is no quadmask")
+        return replace(shot, mask=self._saying(shot.mask), effect=shot.effect and self._saying(shot.effect))
+
+    def _saying(self, film: Film) -> Film:
+        # That white is the object is not said: it holds wherever nothing is.
+        more = {name: value for name, value in film.more.items() if name != VALUES}
+        return replace(film, more=more if self.mask_values == "white" else {**more, VALUES: self.mask_values})
 
     def obtain(self, payload: Mapping[str, Any], scratch: str) -> str:
         """The truth, or the clip itself where there is none, as a video where it lies or made of its pictures without loss.
@@ -187,11 +209,13 @@ def _masks(films: Mapping[str, Film], work: Path, *, lengthen: str, any_size: bo
     made = {}
     for name, part in (("object_mask", "mask"), ("effect_mask", "effect")):
         if part in films:
-            levels = _levels(films[part], work)
+            film = films[part]
+            layers = _layers(film, work) if film.more.get(VALUES) == QUAD else {name: _levels(film, work)}
             # The first masks, or all of them and then the last one again, or back and forth.
-            more = [(0, max(0, frames - len(levels))), (0, 0), (0, 0)]
-            turns = lengthen == "to_and_fro" and len(levels) > 1
-            made[name] = (np.pad(levels, more, mode="reflect") if turns else np.pad(levels, more, mode="edge"))[:frames]
+            for layer, levels in layers.items():
+                more = [(0, max(0, frames - len(levels))), (0, 0), (0, 0)]
+                mode: Literal["reflect", "edge"] = "reflect" if lengthen == "to_and_fro" and len(levels) > 1 else "edge"
+                made[layer] = np.pad(levels, more, mode=mode)[:frames]
     if any_size:
         return made
     sizes = {}
@@ -295,8 +319,29 @@ def _levels(film: Film, work: Path) -> npt.NDArray[np.uint8]:
         if numbers.ndim != 3 or len(numbers) < end - begin:
             raise MediaError(f"{path.name} has masks of shape {numbers.shape}, frames {begin} to {end} are asked for")
         return np.asarray(np.where(numbers == film.more["value"], 255, 0), np.uint8)
+    if film.more.get(VALUES) == "black":
+        return _white(dark(_levels_of_pictures(film, work)))
+    film = _unpacked(film, work)
+    if film.is_video:
+        return _white(_levels_of_pictures(film, work) > _WHITE)
+    return np.stack(list(of_one_size([quoted_path(file) for file in film.files], read_mask)))
+
+
+def _levels_of_pictures(film: Film, work: Path) -> npt.NDArray[np.uint8]:
+    """The brightest channel of a film as it stands there, ``uint8[T, H, W]``."""
     film = _unpacked(film, work)
     if film.is_video:
         frames: Frames = video.read_frames(film.files[0])
-        return np.asarray(np.where(frames.max(axis=3) > _WHITE, 255, 0), np.uint8)
-    return np.stack(list(of_one_size([quoted_path(file) for file in film.files], read_mask)))
+        return np.asarray(frames.max(axis=3), np.uint8)
+    pictures = of_one_size([quoted_path(file) for file in film.files], video.read_image)
+    return np.stack([picture.max(axis=2) for picture in pictures])
+
+
+def _layers(film: Film, work: Path) -> dict[str, npt.NDArray[np.uint8]]:
+    """The masks of a quadmask, by the names of their parts."""
+    thing, changed = quad_layers(_levels_of_pictures(film, work))
+    return {"object_mask": _white(thing), "effect_mask": _white(changed)}
+
+
+def _white(inside: Hole) -> npt.NDArray[np.uint8]:
+    return np.asarray(np.where(inside, 255, 0), np.uint8)

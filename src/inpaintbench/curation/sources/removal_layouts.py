@@ -49,6 +49,8 @@ LAYOUTS: Mapping[str, Layout] = {
     "e2fgvi": Layout(("JPEGImages",), ("test_masks",)),
 }
 GENERIC = "generic"
+# Of a film of masks: what its levels mean, one of `mask_values.MASK_VALUES`; white is the object where nothing is said.
+VALUES, QUAD = "values", "quad"
 _ZIP = ".zip"
 
 
@@ -59,7 +61,7 @@ class Film:
     files: tuple[Path, ...]
     more: Plain = field(default_factory=dict)
     """``span``: the first frame and the one after the last. ``value``: the number of the object in an array of masks. ``row``
-    and ``column``: of a table that holds pictures. ``size_of``: file whose size polygons are of."""
+    and ``column``: of a table that holds pictures. ``size_of``: file whose size polygons are of. ``VALUES``: what levels mean."""
 
     @property
     def is_video(self) -> bool:
@@ -144,7 +146,12 @@ def find(root: Path, layout: str, *, allow_unmatched: bool = False) -> Matched:
     )
     if inputs is None or masks is None:
         wanted = " and ".join(repr(names[0]) for names in (known.inputs, known.masks))
-        raise InputError(f"{str(root)!r} is not in the layout {layout!r}, which has the folders {wanted}")
+        kinds = {"clips": known.inputs, "masks": known.masks, "truths": known.truths}
+        looked = ", ".join(f"{kind} in {' or '.join(map(repr, names))}" for kind, names in kinds.items() if names)
+        raise InputError(
+            f"{str(root)!r} is not in the layout {layout!r}, which has the folders {wanted}; looked for {looked};"
+            f" {_there_is(root)}"
+        )
     tested = None
     if (path := root / "test.json").is_file():
         try:
@@ -158,6 +165,13 @@ def find(root: Path, layout: str, *, allow_unmatched: bool = False) -> Matched:
         if len(marked) < len(frames) and set(marked) <= set(frames) and not shot.input.is_video:
             clips[place] = Found(clip.name, (Shot(Film(tuple(frames[stem] for stem in marked)), shot.mask),))
     return Matched(clips, alone)
+
+
+def _there_is(root: Path) -> str:
+    if not root.is_dir():
+        return "there is no such folder"
+    folders = sorted(path.name for path in root.iterdir() if path.is_dir() and not path.name.startswith("."))
+    return f"it has {some_of(folders) if folders else 'no folder'}"
 
 
 def match(
@@ -349,14 +363,33 @@ def _ober(root: Path) -> Iterator[Found]:
             yield Found(name, (Shot(input_ or Film((path,)), mask or Film((path,)), effect),), truth)
 
 
+# Names of the films of a clip, its quadmask and its truth in its folder: of what VOID reads, and of what it is trained on.
+_VOID = (("input_video", "quadmask_0", None), ("rgb_full", "mask", "rgb_removed"))
+
+
+def _void(root: Path) -> Iterator[Found]:
+    """``CLIP/input_video.mp4`` and ``quadmask_0.mp4``, or ``rgb_full.mp4``, ``mask.mp4`` and ``rgb_removed.mp4``, the truth."""
+    sets = " or ".join(" and ".join(f"'{name}.mp4'" for name in names if name) for names in _VOID)
+    clips = sorted(path.parent for names in _VOID for path in root.rglob(f"{names[0]}.mp4")) if root.is_dir() else []
+    if not clips:
+        raise InputError(f"{str(root)!r} is not in the layout 'void', which has folders of clips with {sets}")
+    for clip in dict.fromkeys(clips):
+        films = next(names for names in _VOID if (clip / f"{names[0]}.mp4").is_file())
+        shown, mask, truth = (None if name is None else clip / f"{name}.mp4" for name in films)
+        if shown is None or mask is None or not mask.is_file():
+            raise InputError(f"{clip.relative_to(root).as_posix()!r} has no mask; looked for {sets}")
+        there = Film((truth,)) if truth is not None and truth.is_file() else None
+        yield Found(clip.relative_to(root).as_posix(), (Shot(Film((shown,)), Film((mask,), {VALUES: QUAD})),), there)
+
+
 # Layouts that are more than a folder for each kind of film.
 _OWN: Mapping[str, Callable[[Path], Iterator[Found]]] = {
-    "rose": _rose, "rord": _rord, "ober": _ober, "vpbench": _vpbench,
+    "rose": _rose, "rord": _rord, "ober": _ober, "void": _void, "vpbench": _vpbench,
     "vpbench-long": partial(_vpbench, table="our_video_inpaint_long.csv"),
 }  # fmt: skip
 NAMES = (GENERIC, *LAYOUTS, *_OWN)
 # Those that have the truth of an object's removal, and those of the classic benchmarks, whose truth is the clip.
-PAIRED = ("beyondmasks", "vor", "prove", "rose", "rord", "ober")
+PAIRED = ("beyondmasks", "vor", "prove", "rose", "rord", "ober", "void")
 CLASSIC = ("davis", "youtube-vos", "propainter", "e2fgvi", "vpbench", "vpbench-long")
 
 
