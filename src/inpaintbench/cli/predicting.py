@@ -15,6 +15,7 @@ from inpaintbench.cli import console
 from inpaintbench.cli.console import EachLocally, Running
 from inpaintbench.cli.evaluate_options import InDataset, Named, Run, any_method
 from inpaintbench.cli.options import Among, Folder, Positive, Seconds, option
+from inpaintbench.cli.watching import programs_watched
 from inpaintbench.cli.words import check_name, pair
 from inpaintbench.errors import InputError, RunError, TooManyFailures, UsageError
 from inpaintbench.eval.adapters.layouts import layout_of, layouts
@@ -203,6 +204,15 @@ def raise_for(failed: Sequence[str]) -> None:
         raise RunError("; ".join(failed))
 
 
+def programs_of(specs: Sequence[MethodSpec], dataset: Dataset | None, *, oracle_mask: bool) -> dict[str, float]:
+    """Label of each method that is a program -> seconds that it may take for an item."""
+    programs = (spec for spec in specs if spec.leaf == "command")
+    return {
+        spec.label if dataset is None else labelled(spec.label, dataset, oracle_mask=oracle_mask): build(spec).time_limit_seconds
+        for spec in programs
+    }
+
+
 def predict_and_tell(root: Path, run: Path, specs: Sequence[MethodSpec], wanted: Wanted, running: Running) -> list[str]:
     """Run methods over the items of a dataset, into a run folder, and print what came of it.
 
@@ -222,7 +232,8 @@ def predict_and_tell(root: Path, run: Path, specs: Sequence[MethodSpec], wanted:
     workspace = Workspace(run)
     if words := bind(workspace, root):
         console.say(words)
-    with running.on(workspace) as executor:
+    limits = programs_of(specs, loaded, oracle_mask=wanted.oracle_mask)
+    with running.on(workspace) as executor, programs_watched(workspace.path / LOGS, limits):
         refused, remarks = _checked(executor, loaded, root, specs, wanted, among=chosen)
         specs = [spec for spec in specs if spec.label not in refused]
         labels = [labelled(spec.label, loaded, oracle_mask=wanted.oracle_mask) for spec in specs]

@@ -18,6 +18,7 @@ from inpaintbench.cli.options import Among, FrozenDataset, argument, bundle, joi
 from inpaintbench.cli.predicting import Programs, Wanted
 from inpaintbench.cli.reporting import report as write_report
 from inpaintbench.cli.scoring import score
+from inpaintbench.cli.watching import programs_watched
 from inpaintbench.errors import InputError, RunError, UnknownNameError, UsageError
 from inpaintbench.eval.adapters.layouts import layout_of, layouts
 from inpaintbench.eval.methods import METHODS
@@ -156,7 +157,8 @@ def check_method(
         raise InputError(reason)
     log = Path(f"{spec.label}.log")
     with tempfile.TemporaryDirectory(prefix="inpaintbench-") as folder:
-        with Running(workers=1).on(Workspace(Path(folder))) as executor:
+        limits = predicting.programs_of([spec], loaded, oracle_mask=wanted.oracle_mask)
+        with Running(workers=1).on(Workspace(Path(folder))) as executor, programs_watched(Path(folder, LOGS), limits):
             verdict = check(
                 executor, spec, dataset=loaded, root=dataset or "", oracle_mask=wanted.oracle_mask,
                 among=items_of_slices(loaded, only) if loaded is not None and only else None,
