@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 FULL := $(VENV)/.full
 DEMO := $(VENV)/.demo
 
-.PHONY: help demo setup check test test-long bench docs example site lock sbom audit clean
+.PHONY: help demo setup check test test-bare test-long bench docs example site lock sbom audit clean
 
 help:
 	@echo "make demo    build, verify, score and report a small benchmark (no torch, no network beyond packages)"
@@ -13,6 +13,7 @@ help:
 	@echo "make check   lint, formatting, types"
 	@echo "make test    the tests that a change is tried with, in minutes"
 	@echo "make test-long  what takes longer: soak, load, faults, whole studies, and properties on all of their examples"
+	@echo "make test-bare  the core's tests in a copy without the wings"
 	@echo "make bench   all measured bars, full counts; writes bench/README.md"
 	@echo "make docs    regenerate the tables and contact sheets in docs/"
 	@echo "make example rebuild the worked example in examples/missed_rim"
@@ -34,6 +35,9 @@ check: $(FULL)
 # One thread a process: networks of tests are small, and threads that wait for each other took a quarter of their time.
 test: $(FULL)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal -m "not long"
+
+test-bare: $(FULL)
+	scripts/bare_tests.sh
 
 test-long: $(FULL)
 	$(BIN)/python -m pytest -n auto --dist worksteal -m "long or hypothesis" --hypothesis-profile long
