@@ -7,14 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from inpaintbench.api.installation import Finding, findings
 from inpaintbench.cli import console
-from inpaintbench.cli.console import Answer
 from inpaintbench.errors import InpaintBenchError
 
 _WIDTH = 80
 _MARKS: Mapping[str, str] = {"absent": "-", "warning": "!", "broken": "x"}
 
 
-def doctor() -> Answer:
+def doctor() -> console.Answer:
     """Tell whether this can start, and what each part lacks.
 
     Exit status 1 when something is broken that nothing works without.
@@ -26,7 +25,7 @@ def doctor() -> Answer:
     broken = [finding for finding in results if finding.core and finding.state == "broken"]
     names = ", ".join(finding.part for finding in broken)
     fault = InpaintBenchError(f"nothing works until this does: {names}; {broken[0].todo}") if broken else None
-    return Answer({"works": not broken, "findings": results}, *_lines(results, broken), fault=fault)
+    return console.Answer({"works": not broken, "findings": results}, *_lines(results, broken), fault=fault)
 
 
 def _lines(findings: Sequence[Finding], broken: Sequence[Finding]) -> Iterator[str]:

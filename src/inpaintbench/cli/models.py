@@ -7,7 +7,6 @@ from typing import Annotated
 
 from inpaintbench.cli import console
 from inpaintbench.cli.commands import group
-from inpaintbench.cli.console import Answer, Table, records
 from inpaintbench.cli.options import Seconds, argument
 from inpaintbench.download import Limits
 from inpaintbench.errors import NotMeasurable, UsageError
@@ -28,7 +27,7 @@ Names = Annotated[list[str] | None, argument("Which ones.", default="all", among
 Fetched = Annotated[list[str] | None, argument("Which ones.", default="all that have a public address", among=known())]
 
 
-def list_all() -> Answer:
+def list_all() -> console.Answer:
     """List the known files, whether they are here, and who needs them.
 
     Example: inpaintbench models list
@@ -39,7 +38,10 @@ def list_all() -> Answer:
         for weight in known().values()
     ]
     rows = [(*row[:4], ", ".join(row[4]), row[5]) for row in weights]
-    return Answer(records(columns, weights), Table("weights", ["name", "state", "bytes", "licence", "used by", "file"], rows))
+    return console.Answer(
+        console.records(columns, weights),
+        console.Table("weights", ["name", "state", "bytes", "licence", "used by", "file"], rows),
+    )
 
 
 def fetch(names: Fetched = None, *, mirror: str | None = None, seconds: Seconds = 3600.0, allow_private: bool = False) -> None:

@@ -12,7 +12,6 @@ from typing import Annotated, Any
 
 from inpaintbench import frozen
 from inpaintbench.cli import console
-from inpaintbench.cli.console import EachLocally, Running
 from inpaintbench.cli.evaluate_options import InDataset, Named, Run, any_method
 from inpaintbench.cli.options import Among, Folder, Positive, Seconds, option
 from inpaintbench.cli.watching import programs_watched
@@ -176,7 +175,7 @@ def predict(
     command: Commands = None,
     layout: Layout = "plain",
     wanted: Wanted = Wanted(),
-    running: EachLocally = Running(),
+    running: console.EachLocally = console.Running(),
 ) -> None:
     """Run methods over every item; what is done already is kept.
 
@@ -213,7 +212,7 @@ def programs_of(specs: Sequence[MethodSpec], dataset: Dataset | None, *, oracle_
     }
 
 
-def predict_and_tell(root: Path, run: Path, specs: Sequence[MethodSpec], wanted: Wanted, running: Running) -> list[str]:
+def predict_and_tell(root: Path, run: Path, specs: Sequence[MethodSpec], wanted: Wanted, running: console.Running) -> list[str]:
     """Run methods over the items of a dataset, into a run folder, and print what came of it.
 
     Returns:

@@ -16,7 +16,6 @@ from inpaintbench.api import runs
 from inpaintbench.api.comparing import compare, write_run_report
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console, evaluate_options, logs
-from inpaintbench.cli.console import Answer, Running, Table
 from inpaintbench.cli.evaluate_options import InDataset, LabelText, ProtocolName, Run, Scored, SomeMetrics, SomeSlices
 from inpaintbench.cli.options import Among, Natural, Port
 from inpaintbench.cli.predicting import predict_all
@@ -44,7 +43,7 @@ from inpaintbench.workspace import Workspace
 DEMO_METHODS = tuple(MethodSpec(name, name) for name in ("blank", "telea", "temporal_median", "affine_propagation"))
 
 
-def evaluate(root: Path, *, run: Path, methods: Sequence[MethodSpec], protocol: str, running: Running) -> Path:
+def evaluate(root: Path, *, run: Path, methods: Sequence[MethodSpec], protocol: str, running: console.Running) -> Path:
     """Prove a dataset, predict, score and report in one go; the path of the report."""
     result = verify(root)
     if result.problems:
@@ -196,7 +195,7 @@ def compare_command(
     part: SomeSlices = None,
     everything: bool = False,
     out: Path | None = None,
-) -> Answer:
+) -> console.Answer:
     """Compare two methods by each metric in each slice. Is the difference more than chance, and who wins which items?
 
     Beside the tables lies a figure of what each attribute does to both, of the metrics asked for or the first.
@@ -247,4 +246,4 @@ def compare_command(
         notes.append(f"the {len(shown)} most telling of {len(rows)} rows; --all shows the others, the files hold all")
     beside = f", and {count(len(pictures), 'figure')} of effects beside them" if pictures else ""
     wrote = f"wrote {console.shown(table)} and {console.shown(page)}{beside}"
-    return Answer(facts, Table(f"{name}: A = {one}, B = {called}", HEADS, texts), *notes, *found.remarks, wrote)
+    return console.Answer(facts, console.Table(f"{name}: A = {one}, B = {called}", HEADS, texts), *notes, *found.remarks, wrote)

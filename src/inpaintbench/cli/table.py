@@ -11,7 +11,6 @@ from typing import Annotated, Literal
 
 from inpaintbench.benchmarks import benchmark_of
 from inpaintbench.cli import console
-from inpaintbench.cli.console import Answer, AsJson
 from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, Scored, results_of
 from inpaintbench.cli.options import Among, option
 from inpaintbench.cli.words import check_name
@@ -163,10 +162,10 @@ def diagnose_command(
     metric: MetricName = None,
     region: RegionName = None,
     everything: bool = False,
-    as_json: AsJson = False,
+    as_json: console.AsJson = False,
     as_csv: bool = False,
     out: Path | None = None,
-) -> Answer:
+) -> console.Answer:
     """Say where methods fail. What does each axis and attribute cost each of them, and which failures does nothing explain?
 
     Args:
@@ -190,9 +189,9 @@ def diagnose_command(
         write_atomically(out, data)
     if as_csv:
         print(without_controls(records.effects_csv(found.effects, results.protocol).decode()), end="")
-        return Answer(None)
+        return console.Answer(None)
     wrote = [] if out is None else [f"wrote {console.shown(out)}"]
-    return Answer(
+    return console.Answer(
         records.plain(found, results.protocol),
         *_told(found, quantity, quantity_title(quantity, results.protocol), everything=everything),
         *wrote,

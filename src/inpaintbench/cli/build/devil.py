@@ -15,7 +15,6 @@ from inpaintbench.cli.build import running as whole
 from inpaintbench.cli.build.places import KIND, PLACES, Place
 from inpaintbench.cli.build.planning import Plan, say_what_it_tells, warn_of_few_films
 from inpaintbench.cli.build.running import Cuts, Demo, Described, Out, Owned, Published, Saved
-from inpaintbench.cli.console import Processes, Running
 from inpaintbench.cli.options import NONE_GIVEN, Among, Given, Share, bundle, joined_bundles, of_recipe, option
 from inpaintbench.curation.rules import read_rules
 from inpaintbench.curation.sheets import import_labels, read_labels
@@ -74,7 +73,7 @@ def build_devil(
     owning: Owned = Owned(),
     describing: Described = Described(),
     published: Published = Published(),
-    running: Running = Running(),
+    running: console.Running = console.Running(),
 ) -> None:
     """Videos with blob masks, in pairs or in DEVIL's ten slices. Footage is yours or from Flickr; run it again to go on after an
     interruption.
@@ -163,7 +162,7 @@ def _place_asked(source: str, sources: Path | None, places: Any) -> Place | None
 
 
 def build_devil_in(
-    out: Path, recipe: devil.DevilRecipe, source: SourceSpec, *, labels: Path | None = None, running: Running,
+    out: Path, recipe: devil.DevilRecipe, source: SourceSpec, *, labels: Path | None = None, running: console.Running,
     published: Published = Published(), before: Callable[[Executor], object] | None = None,
     table: DatasetTable = SILENT, masks: Path | None = None,
 ) -> tuple[Path, Dataset]:  # fmt: skip
@@ -209,7 +208,7 @@ def demo_recipe() -> tuple[devil.DevilRecipe, SourceSpec]:
     return recipe, SourceSpec("embedded", constants)
 
 
-def demo(*, out: Out = Path("demo"), running: Processes = Running()) -> None:
+def demo(*, out: Out = Path("demo"), running: console.Processes = console.Running()) -> None:
     """Build, score and report a small benchmark. Its footage comes with the program; needs no network.
 
     Example: inpaintbench demo --out demo
