@@ -110,7 +110,7 @@ def test_truths_that_are_held_back_are_in_no_figure(tmp_path: Path) -> None:
     assert "of those whose truth is public" in (tmp_path / "paper" / "main.tex").read_text()
 
 
-@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("style", [pytest.param(style, marks=[] if style == "cvpr" else [pytest.mark.long]) for style in STYLES])
 def test_figures_are_as_wide_as_the_columns(style: str, folder: Path, tmp_path: Path) -> None:
     made = folder if style == "cvpr" else paper(tmp_path / style, style=style).parent
     sheet = STYLES[style]

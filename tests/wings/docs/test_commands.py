@@ -50,6 +50,7 @@ LONG = {
     "docs/growing.md",
     "docs/hold_back.md",
     "docs/how-to/recipes.md",
+    "docs/how-to/write_a_paper.md",
     "docs/leaderboard.md",
     "docs/recipes.md",
     "docs/reinpainting.md",
