@@ -15,7 +15,9 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
+from unittest.mock import MagicMock
 
 os.environ["OMP_NUM_THREADS"] = "1"
 sys.path += [str(Path(__file__).resolve().parent.parent / "tests" / "helpers")]
@@ -27,7 +29,11 @@ import torch
 from PIL import Image
 from tiny_networks import shaken
 
-from inpaintbench.types import Frames, Hole
+from inpaintbench.compute import Compute, Shared
+from inpaintbench.eval.metrics import METRICS
+from inpaintbench.eval.protocols import PROTOCOLS
+from inpaintbench.types import Frames, Hole, Prompts
+from inpaintbench.view import ItemView
 
 torch.set_num_threads(1)
 
@@ -172,7 +178,272 @@ def _mean(values: Sequence[float | None]) -> float:
     return float(np.mean(known)) if known else float("nan")
 
 
-BENCHES: Mapping[str, Callable[[], Callable[[Result], Values]]] = {"prove": prove}
+# What VideoPainter's and FiVE's evaluations share: torchmetrics, with small networks
+
+
+PROMPTS = ("a brown bear walks over rocks", "a long caption of the film, " * 30)
+SIDE_PIXELS = 224
+
+
+def _clip() -> tuple[Any, Any, Any]:
+    """CLIP of one layer for pictures of 224 pixels: our encoders of pictures and texts, and that of ``transformers``."""
+    from transformers import CLIPConfig, CLIPModel
+
+    from inpaintbench.models.clip import NETWORKS, Shape, build_images, build_texts
+
+    shape = Shape("", 24, layers=1, width=64, patch_pixels=32, text_layers=1, text_width=64, side_pixels=SIDE_PIXELS)
+    NETWORKS["small"] = shape  # type: ignore[index]
+    images, texts = shaken(lambda: build_images(shape)), shaken(lambda: build_texts(shape), seed=2)
+    layer = {"num_hidden_layers": 1, "num_attention_heads": 1, "hidden_size": 64, "intermediate_size": 256}
+    config = CLIPConfig(
+        text_config={**layer, "vocab_size": 49408, "max_position_embeddings": 77, "eos_token_id": 2, "projection_dim": 24},
+        vision_config={**layer, "image_size": SIDE_PIXELS, "patch_size": 32, "projection_dim": 24},
+        projection_dim=24,
+    )
+    model = CLIPModel(config).eval()
+    state = _as_clip_of_transformers(images.state_dict(), "vision_model") | _as_clip_of_transformers(
+        texts.state_dict(), "text_model"
+    )
+    missing = model.load_state_dict(state, strict=False)
+    assert not [
+        name for name in (*missing.missing_keys, *missing.unexpected_keys) if "position_ids" not in name and name != "logit_scale"
+    ], missing
+    return images, texts, model
+
+
+def _as_clip_of_transformers(state: Mapping[str, Any], side: str) -> dict[str, Any]:
+    """Names of OpenAI's CLIP -> those of the package ``transformers``."""
+    made: dict[str, Any] = {}
+    whole = {
+        "class_embedding": "vision_model.embeddings.class_embedding",
+        "conv1.weight": "vision_model.embeddings.patch_embedding.weight",
+        "token_embedding.weight": "text_model.embeddings.token_embedding.weight",
+        "positional_embedding": f"{side}.embeddings.position_embedding.weight",
+    }
+    for name, value in state.items():
+        kind = name.rsplit(".", 1)[-1]
+        if name in whole:
+            made[whole[name]] = value
+        elif name == "proj":
+            made["visual_projection.weight"] = value.T
+        elif name == "text_projection":
+            made["text_projection.weight"] = value.T
+        elif name.startswith("ln_pre"):
+            made[f"vision_model.pre_layrnorm.{kind}"] = value
+        elif name.startswith("ln_post"):
+            made[f"vision_model.post_layernorm.{kind}"] = value
+        elif name.startswith("ln_final"):
+            made[f"text_model.final_layer_norm.{kind}"] = value
+        elif name.startswith("transformer.resblocks."):
+            _, _, number, rest = name.split(".", 3)
+            target = f"{side}.encoder.layers.{number}."
+            if rest.startswith("attn.in_proj"):
+                kind = rest.rsplit("_", 1)[-1]
+                for letter, part in zip("qkv", value.chunk(3), strict=True):
+                    made[f"{target}self_attn.{letter}_proj.{kind}"] = part
+                continue
+            for old, new in (
+                ("attn.out_proj", "self_attn.out_proj"), ("ln_1", "layer_norm1"), ("ln_2", "layer_norm2"),
+                ("mlp.c_fc", "mlp.fc1"), ("mlp.c_proj", "mlp.fc2"),
+            ):  # fmt: skip
+                rest = rest.replace(old, new)
+            made[target + rest] = value
+    return made
+
+
+class _Output:
+    """What the model of a later ``transformers`` gives, as torchmetrics wants it: the vectors alone."""
+
+    def __init__(self, model: Any) -> None:
+        self.model, self.config = model, model.config
+
+    def to(self, device: object) -> _Output:  # noqa: ARG002 - as it is called
+        return self
+
+    def get_image_features(self, pictures: Any) -> Any:
+        found = self.model.get_image_features(pictures)
+        return getattr(found, "pooler_output", found)
+
+    def get_text_features(self, numbers: Any, mask: Any) -> Any:
+        found = self.model.get_text_features(numbers, mask)
+        return getattr(found, "pooler_output", found)
+
+
+def _processor(*, images: Any = None, text: Any = None, **ignored: object) -> dict[str, Any]:  # noqa: ARG001 - as it is called
+    """CLIP's slow processor: Pillow's bicubic filter, the middle square, the published normalisation; its tokens."""
+    from inpaintbench.models.clip import DEVIATION, MEAN, tokens
+
+    if text is not None:
+        rows = [tokens(one) for one in text]
+        numbers = torch.tensor([row + [row[-1]] * (max(map(len, rows)) - len(row)) for row in rows])
+        return {"input_ids": numbers, "attention_mask": torch.ones_like(numbers)}
+    squares = []
+    for picture in images:
+        shown = Image.fromarray(picture.permute(1, 2, 0).numpy())
+        width, height = shown.size
+        short = min(width, height)
+        size = int(SIDE_PIXELS * width / short), int(SIDE_PIXELS * height / short)
+        left, top = (size[0] - SIDE_PIXELS) // 2, (size[1] - SIDE_PIXELS) // 2
+        square = np.asarray(shown.resize(size, Image.Resampling.BICUBIC))[top : top + SIDE_PIXELS, left : left + SIDE_PIXELS]
+        squares.append((torch.from_numpy(square / np.float32(255)) - torch.tensor(MEAN)) / torch.tensor(DEVIATION))
+    return {"pixel_values": torch.stack(squares).permute(0, 3, 1, 2).float()}
+
+
+def _torchmetrics(calculator: Any, model: Any) -> None:
+    """What the released constructors set, with small networks; LPIPS has a made-up trunk and the published heads."""
+    import torchmetrics.functional.image.lpips  # noqa: F401 - looked up by its name, which a function has, too
+    from torchmetrics.image import PeakSignalNoiseRatio, StructuralSimilarityIndexMeasure
+    from torchmetrics.image.lpip import LearnedPerceptualImagePatchSimilarity
+    from torchmetrics.multimodal.clip_score import CLIPScore
+    from torchmetrics.regression import MeanAbsoluteError, MeanSquaredError
+
+    from inpaintbench.eval.metrics import clip as clip_metrics
+    from inpaintbench.eval.metrics import lpips as lpips_metric
+    from inpaintbench.models import lpips_networks
+    from inpaintbench.models.lpips_layers import LpipsNetwork
+
+    images, texts, theirs = model
+    released = sys.modules["torchmetrics.functional.image.lpips"]
+    features = released._get_tv_model_features
+    released._get_tv_model_features = lambda net, pretrained: features(net, False)  # noqa: ARG005
+    torch.manual_seed(0)
+    calculator.lpips_metric_calculator = LearnedPerceptualImagePatchSimilarity(net_type="squeeze")
+    calculator.psnr_metric_calculator = PeakSignalNoiseRatio(data_range=1.0)
+    calculator.mse_metric_calculator, calculator.l1_metric_calculator = MeanSquaredError(), MeanAbsoluteError()
+    calculator.ssim_metric_calculator = StructuralSimilarityIndexMeasure(data_range=1.0)
+    calculator.clip_metric_calculator = CLIPScore(model_name_or_path=lambda: (_Output(theirs), _processor))
+    trunk = {}
+    for slice_ in calculator.lpips_metric_calculator.net.net.slices:
+        for number, part in slice_.named_children():
+            trunk |= {f"{number}.{name}": value for name, value in part.state_dict().items()}
+    ours = LpipsNetwork("squeeze").eval()
+    ours.load_state_dict(lpips_networks._translated("squeeze", {f"features.{name}": value for name, value in trunk.items()}))
+    lpips_metric.lpips = lambda net, compute: ours  # type: ignore[assignment]  # noqa: ARG005
+    frame_vectors = sys.modules["inpaintbench.eval.passes.frame_vectors"]
+    for place in (clip_metrics, frame_vectors):
+        place.image_network = lambda name, compute: images  # type: ignore[attr-defined]  # noqa: ARG005
+    frame_vectors.text_network = lambda name, compute: texts  # type: ignore[attr-defined]  # noqa: ARG005
+
+
+def _stubs(*names: str) -> None:
+    """Packages that the released modules import and that nothing of what is compared needs."""
+    import torchmetrics  # noqa: F401 - looks for packages itself, and must not find a stub
+
+    for name in names:
+        try:
+            __import__(name)
+        except ImportError:
+            sys.modules[name] = MagicMock()
+
+
+def _ours(protocol: str, result: Result, prompt: str, *, skip: Sequence[str] = ()) -> dict[tuple[str, str], float]:
+    """Metric and region -> our value."""
+    found = {}
+    parts = {"truth": result.truth, "composite": result.prediction, "hole": result.hole, "object_mask": result.hole}
+    given = {name: (lambda held=held: held) for name, held in parts.items()}
+    given["prompts"] = lambda: Prompts(source=None, target=prompt)  # type: ignore[assignment]
+    height, width = result.hole.shape[1:]
+    view = ItemView(
+        item_id="", frames=len(result.truth), height=height, width=width, fps=25.0, parts=given,
+        shared=Shared(compute=Compute(device="cpu")),
+    )  # fmt: skip
+    frozen = PROTOCOLS.get(protocol)
+    for name, constants in frozen.metrics.items():
+        if name in skip:
+            continue
+        small = {"network": "small"} if "network" in constants else {}
+        stride = {"stride": 1} if "stride" in constants else {}
+        metric = METRICS.get(name)(regions=frozen.regions, band_radius_pixels=8, **{**constants, **small, **stride})
+        for region, one in metric.measure(view.declaring(name, metric.parts)).items():
+            found[name, region] = float("nan") if one.value is None else one.value
+    return found
+
+
+def vpbench() -> Callable[[Result], Values]:
+    """VideoPainter's columns of one clip."""
+    _stubs("clip", "openai", "matplotlib", "matplotlib.patches", "matplotlib.path", "matplotlib.pyplot")
+    from metrics import MetricsCalculator  # type: ignore[import-not-found]
+
+    calculator = object.__new__(MetricsCalculator)
+    calculator.device = torch.device("cpu")
+    model = _clip()
+    _torchmetrics(calculator, model)
+    calculator.clip_model = SimpleNamespace(encode_image=model[0])
+
+    def compared(result: Result) -> Values:
+        levels = result.truth.astype(np.float32) / 255.0
+        truth = (np.clip((2.0 * levels - 1.0) * 0.5 + 0.5, 0, 1) * 255).astype(np.uint8)
+        masks = np.repeat(result.hole[..., None].astype(np.uint8), 3, axis=3)
+        prompt = PROMPTS[len(result.name) % 2]
+        rows: dict[str, list[float]] = {}
+        for ori, comp, mask in zip(truth, result.prediction, masks, strict=True):
+            for kind in ("psnr", "ssim", "lpips", "mse", "mae"):
+                measure = getattr(calculator, f"calculate_{kind}")
+                rows.setdefault(kind.upper(), []).append(measure(ori, comp))
+                rows.setdefault(f"Masked_{kind.upper()}", []).append(measure(ori, comp, mask_gt=1 - mask))
+            rows.setdefault("CLIP_Score", []).append(calculator.calculate_clip_similarity(img=comp, txt=prompt))
+            masked = calculator.calculate_clip_similarity(img=comp, txt=prompt, mask=mask)
+            rows.setdefault("Masked_CLIP_Score", []).append(masked)
+        rows["Temporal_Consistency"] = [calculator.calculate_temporal_consistency(result.prediction)]
+        rows["Masked_Temporal_Consistency"] = [calculator.calculate_temporal_consistency(result.prediction, masks)]
+        ours = _ours("vpbench/as-published", result, prompt, skip=["vfid"])
+        names = {kind.upper(): f"masked_{kind}" for kind in ("psnr", "ssim", "lpips", "mse", "mae")}
+        names |= {"CLIP_Score": "clip_score", "Temporal_Consistency": "clip_neighbours"}
+        return {
+            column: (
+                _mean(values),
+                ours[names[column.removeprefix("Masked_")], "hole" if column.startswith("Masked_") else "frame"],
+            )
+            for column, values in rows.items()
+        }
+
+    return compared
+
+
+def five() -> Callable[[Result], Values]:
+    """FiVE's columns of one clip, of all its frames."""
+    _stubs("imageio", "qwen_vl_utils", "cotracker", "cotracker.predictor", "cotracker.utils", "cotracker.utils.visualizer")
+    from metrics_calculator import LossG, MetricsCalculator, VitExtractor  # type: ignore[import-not-found]
+
+    from inpaintbench.eval.metrics import dino as dino_metrics
+    from inpaintbench.models.dino_layers import Dino
+
+    calculator = object.__new__(MetricsCalculator)
+    calculator.device = torch.device("cpu")
+    _torchmetrics(calculator, _clip())
+    network = shaken(lambda: Dino(width=48, layers=12, heads=3, patch_pixels=8, grid=28))
+    for block in network.blocks:
+        block.attn.attn_drop = torch.nn.Identity()  # which the released hooks look for
+    torch.hub.load = lambda *names: network  # noqa: ARG005
+    VitExtractor.get_head_num, VitExtractor.get_embedding_dim = (lambda self: 3), (lambda self: 48)  # noqa: ARG005
+    settings = {"dino_model_name": "dino_vitb8", "dino_global_patch_size": 224, "lambda_global_cls": 10.0}
+    calculator.structure_distance_metric_calculator = LossG(cfg=settings, device=calculator.device)
+    dino_metrics.fine_dino = lambda compute: network  # type: ignore[assignment]  # noqa: ARG005
+
+    def compared(result: Result) -> Values:
+        prompt = PROMPTS[len(result.name) % 2]
+        rows: dict[str, list[float]] = {}
+        for source, target, hole in zip(result.truth, result.prediction, result.hole, strict=True):
+            mask = hole[:, :, np.newaxis].repeat([3], axis=2)
+            rows.setdefault("structure_distance", []).append(float(calculator.calculate_structure_distance(source, target)))
+            for kind in ("psnr", "lpips", "mse", "ssim"):
+                value = getattr(calculator, f"calculate_{kind}")(source, target, 1 - mask, 1 - mask)
+                rows.setdefault(f"{kind}_unedit_part", []).append(value)
+            rows.setdefault("clip_similarity_target_image", []).append(calculator.calculate_clip_similarity(target, prompt, None))
+            edited = calculator.calculate_clip_similarity(target, prompt, mask)
+            rows.setdefault("clip_similarity_target_image_edit_part", []).append(edited)
+        ours = _ours("five/as-published", result, prompt)
+        places = {
+            "structure_distance": ("structure_distance", "frame"), "clip_similarity_target_image": ("clip_score", "frame"),
+            "clip_similarity_target_image_edit_part": ("clip_score", "object"),
+        }  # fmt: skip
+        places |= {f"{kind}_unedit_part": (f"masked_{kind}", "object") for kind in ("psnr", "lpips", "mse", "ssim")}
+        return {column: (_mean(values), ours[places[column]]) for column, values in rows.items()}
+
+    return compared
+
+
+BENCHES: Mapping[str, Callable[[], Callable[[Result], Values]]] = {"prove": prove, "vpbench": vpbench, "five": five}
 
 
 def main() -> None:

@@ -76,8 +76,13 @@ GIANT, GIANT_PATCH_PIXELS = "dinov2-giant", 14
 # Dimension of its tokens.
 GIANT_LENGTH = 1536
 _GIANT: Mapping[str, Any] = {
-    "width": GIANT_LENGTH, "layers": 40, "heads": 24, "patch_pixels": GIANT_PATCH_PIXELS, "grid": 37, "scaled": True,
-}  # fmt: skip
+    "width": GIANT_LENGTH,
+    "layers": 40,
+    "heads": 24,
+    "patch_pixels": GIANT_PATCH_PIXELS,
+    "grid": 37,
+    "scaled": True,
+}
 
 
 def giant_dino(compute: Compute) -> Dino:

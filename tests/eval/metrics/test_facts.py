@@ -58,6 +58,14 @@ FACTS = {
     "xpsnr": (True, 2, 2),
     "judge": (True, 3, 1),
     "par": (False, 4, 1),
+    "mae": (False, 6, 1),
+    "masked_psnr": (True, 2, 1),
+    "masked_ssim": (True, 4, 1),
+    "masked_lpips": (False, 6, 1),
+    "masked_mse": (False, 6, 1),
+    "masked_mae": (False, 6, 1),
+    "clip_score": (True, 4, 1),
+    "clip_neighbours": (True, 4, 2),
 }
 """Metric -> whether higher is better, decimals, the fewest frames of an item that it measures."""
 PLAIN = [name for name in METRICS if measured_here(name) and not METRICS.get(name).of_sets]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tiny_networks import by_formula
+from waves import HEIGHT, MASK, WIDTH, box, image
 
 from inpaintbench.compute import Compute, Shared
 from inpaintbench.errors import NotMeasurable
@@ -14,7 +15,7 @@ from inpaintbench.eval.metrics.removal_coherence import Box, RcS, RcT, component
 from inpaintbench.models.dino import DEVIATION, MEAN
 from inpaintbench.view import ItemView
 
-SHAPE = (240, 432)
+SHAPE = (HEIGHT, WIDTH)
 RULES = ("as-published", "corrected")
 
 
@@ -27,27 +28,11 @@ def vectors(count: int, a: float, b: float) -> np.ndarray:
     return np.asarray(np.sin(0.01 * a * (i + 1) * (j + 1) + b) + 0.1 * np.cos(0.3 * i + 0.7 * j))
 
 
-def image(t: int) -> np.ndarray:
-    y, x = np.mgrid[: SHAPE[0], : SHAPE[1]]
-    red = np.rint(127.5 + 100 * np.sin(2 * np.pi * (x + 3 * t) / 48))
-    green = np.rint(127.5 + 100 * np.cos(2 * np.pi * (y - 2 * t) / 37))
-    return np.stack([red, green, (x + y + 5 * t) % 256], axis=-1).astype(np.uint8)
-
-
-def box(left: int, right: int, top: int, bottom: int) -> np.ndarray:
-    mask = np.zeros(SHAPE, np.bool_)
-    mask[top : bottom + 1, left : right + 1] = True
-    return mask
-
-
 def stub(picture: np.ndarray) -> np.ndarray:
     rows, columns = picture.shape[0] // 14, picture.shape[1] // 14
     mean = picture.reshape(rows, 14, columns, 14, 3).astype(float).mean(axis=(1, 3))
     k = np.arange(1, 9)
     return np.asarray(np.sin(3 * mean[..., :1] * k / 255) + np.cos(2 * mean[..., 1:2] * k / 255) + mean[..., 2:] / 255)
-
-
-MASK = box(150, 269, 80, 159)
 
 
 def test_distance_of_two_sets() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 from tiny_networks import by_formula
+from waves import MASK, image
 
 from inpaintbench.compute import Compute, Shared
 from inpaintbench.errors import NotMeasurable
@@ -90,13 +91,7 @@ def test_what_the_released_code_gives_with_a_small_encoder(
 
     encoder = by_formula(SamEncoder(width=16, layers=2, heads=2, whole=(1,), channels=256))
     monkeypatch.setattr("inpaintbench.models.sam.sam_encoder", lambda compute: encoder)
-    y, x = np.mgrid[:240, :432]
-    t = 3 if moved else 0
-    red = np.rint(127.5 + 100 * np.sin(2 * np.pi * (x + 3 * t) / 48))
-    green = np.rint(127.5 + 100 * np.cos(2 * np.pi * (y - 2 * t) / 37))
-    frame = np.stack([red, green, (x + y + 5 * t) % 256], axis=-1).astype(np.uint8)
-    mask = np.zeros((240, 432), np.bool_)
-    mask[80:160, 150 + moved : 270 + moved] = True
+    frame, mask = image(3 if moved else 0), np.roll(MASK, moved, axis=1)
     metric = built("as-published", crop=crop, encoder="sam-vit-h")
     view = ItemView.of_arrays(composite=frame[None], hole=mask[None], shared=Shared(compute=Compute(device="cpu")))
     assert metric.measure(view.declaring("remove", metric.parts))["frame"].value == pytest.approx(expected, rel=1e-4)

@@ -52,7 +52,7 @@ def network(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def built(rule: str = "corrected", backbone: str = "dino-vit-b-16") -> StructureDistance:
-    return StructureDistance(rule=rule, backbone=backbone, regions=("frame",), band_radius_pixels=8)  # type: ignore[arg-type]
+    return StructureDistance(rule=rule, backbone=backbone, stride=1, regions=("frame",), band_radius_pixels=8)  # type: ignore[arg-type]
 
 
 def measured(metric: StructureDistance, truth: np.ndarray, *predictions: np.ndarray, compute: Compute = RANDOM) -> list[Any]:

@@ -85,7 +85,7 @@ def test_reflection_gives_the_edge_that_scikit_image_has(name: str) -> None:
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize(("padding", "mode"), [("zero", "constant"), ("reflect", "reflect")])
+@pytest.mark.parametrize(("padding", "mode"), [("zero", "constant"), ("reflect", "reflect"), ("mirror", "mirror")])
 @pytest.mark.parametrize("name", ["lama", "uniform_7"])
 def test_padding_equals_the_definition(name: str, padding: str, mode: str) -> None:
     truth, composite = pair(height=24, width=31)
@@ -153,5 +153,6 @@ def test_the_constants_are_those_of_the_publications() -> None:
         "wang": ("gaussian", 11, 1.5, 0, 1.0, "valid"),
         "e2fgvi": ("uniform", 65, 0.0, 1, 1.0, "valid"),
         "lama": ("gaussian", 11, 1.5, 0, 1.0, "zero"),
+        "torchmetrics": ("gaussian", 11, 1.5, 0, 1.0, "mirror"),
     }
     assert {(one["k1"], one["k2"]) for one in SSIM_VARIANTS.values()} == {(0.01, 0.03)}

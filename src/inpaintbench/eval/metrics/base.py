@@ -167,7 +167,7 @@ class SingleRegionTogether(TogetherMetric):
 class SingleRegionMetric(Metric):
     """A metric with one answer for an item, that of the whole frame where ``answers`` names no other region."""
 
-    answers = ("frame",)
+    answers: tuple[str, ...] = ("frame",)
 
     def measure(self, view: ItemView) -> dict[str, Measurement]:
         """``measurement`` for the region, or nothing where the protocol does not ask for it."""

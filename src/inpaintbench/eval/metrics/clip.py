@@ -8,14 +8,17 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from inpaintbench.compute import Shared
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.base import (
     Comparison,
     Features,
     Measurement,
+    Metric,
     SetMetric,
     SingleRegionMetric,
     Where,
+    check_next_frame,
     mean_over_clip,
 )
 from inpaintbench.eval.metrics.edits import WITHOUT_GIF, through_gif
@@ -27,12 +30,15 @@ from inpaintbench.eval.passes.frame_vectors import (
     clip_vectors,
     consistency,
     frame_clip_vectors,
+    frame_vectors,
+    picture_bytes,
     prompt_vector,
+    unit_length,
 )
 from inpaintbench.eval.set_distances import feature_sets
 from inpaintbench.models import torch_networks
-from inpaintbench.models.clip import AESTHETIC_LENGTH, AESTHETIC_WEIGHTS, aesthetic_head, shape_of
-from inpaintbench.ranges import Amount, Cosine, Positive
+from inpaintbench.models.clip import AESTHETIC_LENGTH, AESTHETIC_WEIGHTS, aesthetic_head, image_network, shape_of
+from inpaintbench.ranges import Amount, AtLeastOne, Cosine, Positive
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
@@ -102,6 +108,131 @@ class ClipSimilarity(ClipMetric):
         target = prompt_vector(view, "target", network=self.network)
         vectors = self.vectors(view)
         return mean_over_clip((vectors @ target).tolist(), parts="frames", missing="there is no frame")
+
+
+class ClipScore(ClipMetric):
+    """A hundred times the cosine of CLIP's vectors of a frame and the target prompt, at least 0, averaged over frames.
+
+    As torchmetrics has it (Apache-2.0), with which VideoPainter (SIGGRAPH 2025) and FiVE (2025) measure. In ``hole`` and
+    ``object`` all but the hole or the object is black; frames without one count too, all black.
+
+    Args:
+        network: one of ``inpaintbench.models.clip.NETWORKS``; published "ViT-L/14".
+        preprocess: one of ``inpaintbench.eval.passes.frame_vectors.PREPROCESSES``; published "transformers".
+        portrait: one of ``inpaintbench.eval.passes.frame_vectors.PORTRAITS``; published "centre".
+        stride: of frames that are looked at; FiVE takes every eighth.
+        cut: whether a prompt of more than 77 tokens is cut, as published, see ``prompt_vector``; else the item has no value.
+    """
+
+    name = "clip_score"
+    version = "1"
+    label = "CLIP score"
+    follows = "torchmetrics (Apache-2.0)"
+    deviations = (SINGLE_PRECISION,)
+    bounds = (0.0, 100.0)
+    needs = ("composite", "prompts")
+    answers = ("frame", "hole", "object")
+
+    def __init__(self, *, stride: AtLeastOne, cut: bool, **clip: Unpack[ClipConstants]) -> None:
+        super().__init__(**clip)
+        self.stride, self.cut = stride, cut
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Composite and prompts, and the masks of its regions."""
+        return (*super().parts, *(("hole",) if "hole" in self.regions else ()))
+
+    def measure(self, view: ItemView) -> dict[str, Measurement]:
+        """The mean over frames for each region.
+
+        Raises:
+            NotMeasurable: the target prompt is missing or too long, or the weights are not there.
+        """
+        return {region: self._within(view, region) for region in self.regions}
+
+    def measurement(self, view: ItemView) -> Measurement:
+        """That of whole frames; raises as ``measure``."""
+        return self._within(view, "frame")
+
+    def _within(self, view: ItemView, region: str) -> Measurement:
+        target = prompt_vector(view, "target", network=self.network, cut=self.cut)
+        frames = shown(view, region)[:: self.stride]
+        vectors = frame_clip_vectors(
+            frames,
+            Shared(compute=view.shared.compute),
+            network=self.network,
+            preprocess=self.preprocess,
+            portrait=self.portrait,
+        )
+        values = np.maximum(100 * (vectors @ target), 0).tolist()
+        return mean_over_clip(values, parts="frames", missing="there is no frame")
+
+
+def shown(view: ItemView, region: str) -> Frames:
+    """The composite, black outside the hole or the object where these are asked for."""
+    if region == "frame":
+        whole: Frames = view.composite
+        return whole
+    mask = view.hole if region == "hole" else view.object_mask
+    return np.where(mask[..., None], view.composite, np.uint8(0))
+
+
+class ClipNeighbours(Metric):
+    """Mean cosine of CLIP's vectors of a frame and the next, in -1..1; 1 for a still clip.
+
+    VideoPainter's temporal consistency (SIGGRAPH 2025): frames are squashed to 224x224 bilinearly, with antialiasing, and go into
+    ViT-B/32 as intensities in 0..1, without the normalisation that CLIP was trained with. In ``hole`` all but the hole is black.
+    """
+
+    name = "clip_neighbours"
+    version = "1"
+    label = "CLIP temporal consistency"
+    follows = "VideoPainter (research only)"
+    deviations = (SINGLE_PRECISION,)
+    diagnostic = "a frozen or flat clip is as consistent as can be"
+    higher_is_better = True
+    decimals = 4
+    fewest_frames = 2
+    needs = ("composite",)
+    answers = ("frame", "hole", "object")
+
+    def __init__(self, *, network: str, **where: Unpack[Where]) -> None:
+        super().__init__(**where)
+        shape_of(network)
+        self.network = network
+
+    @classmethod
+    def weights_of(cls, constants: Mapping[str, Any]) -> tuple[str, ...]:
+        """The network's."""
+        return (shape_of(constants["network"]).weights,)
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The composite, and the masks of its regions."""
+        return (*super().parts, *(("hole",) if "hole" in self.regions else ()))
+
+    def measure(self, view: ItemView) -> dict[str, Measurement]:
+        """The mean over pairs of frames for each region.
+
+        Raises:
+            NotMeasurable: there is one frame only, or the weights are not there.
+        """
+        check_next_frame(view.frames)
+        module, side = image_network(self.network, view.shared.compute), shape_of(self.network).side_pixels
+
+        def answer(pictures: Any) -> Any:
+            from torch.nn.functional import interpolate
+
+            return module(interpolate(pictures, size=(side, side), mode="bilinear", align_corners=False, antialias=True))
+
+        found = {}
+        for region in self.regions:
+            frames = shown(view, region)
+            size = picture_bytes(self.network)
+            vectors = unit_length(frame_vectors(frames, Shared(compute=view.shared.compute), answer, picture_bytes=size))
+            cosines = np.einsum("td,td->t", vectors[1:], vectors[:-1]).tolist()
+            found[region] = mean_over_clip(cosines, parts="pairs", missing="there is no pair of frames")
+        return found
 
 
 class SuccessRate(ClipMetric):

@@ -33,11 +33,11 @@ from inpaintbench.eval.passes.frame_vectors import (
     unit_length,
 )
 from inpaintbench.models.dino import ADAPTERS, DEVIATION, FINE, LENGTH, MEAN, PATCH_PIXELS, WEIGHTS, dino, dreamsim, fine_dino
-from inpaintbench.ranges import Cosine, Side
+from inpaintbench.ranges import AtLeastOne, Cosine, Side
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
-Rule = Literal["as-published", "corrected"]
+Rule = Literal["as-published", "antialiased", "corrected"]
 Backbone = Literal["dino-vit-b-8", "dino-vit-b-16"]
 SHORT_SIDE_PIXELS, LONG_SIDE_PIXELS = 224, 480
 # Of activations, for each number of a token.
@@ -56,13 +56,15 @@ class StructureDistance(SingleRegionTogether):
 
     Args:
         rule: ``"as-published"``: levels 0..255 go through a normalisation that is made for 0..1, and frames are shrunk without
-            antialiasing, as the released code does. ``"corrected"``: intensities in 0..1, with antialiasing.
+            antialiasing, as the released code does. ``"antialiased"``: the same with antialiasing, as the same code does with
+            torchvision 0.17 and later, among it that of FiVE (2025). ``"corrected"``: intensities in 0..1, with antialiasing.
         backbone: ``"dino-vit-b-8"``, as published, or ``"dino-vit-b-16"``.
+        stride: of frames that are looked at; FiVE takes every eighth.
     """
 
     name = "structure_distance"
     version = "1"
-    follows = "PIE-Bench (no licence file)"
+    follows = "PIE-Bench, FiVE (no licence files)"
     brings = "DINO ViT-B/8 (Apache-2.0) where a protocol names it, `INPAINTBENCH_DINO_VIT_B_8`"
     brought = FINE
     higher_is_better = False
@@ -79,9 +81,10 @@ class StructureDistance(SingleRegionTogether):
         ),
     )
 
-    def __init__(self, *, rule: Rule, backbone: Backbone, **where: Unpack[Where]) -> None:
+    def __init__(self, *, rule: Rule, backbone: Backbone, stride: AtLeastOne, **where: Unpack[Where]) -> None:
         super().__init__(**where)
         self.rule = known_name("rule", rule, get_args(Rule))
+        self.stride = stride
         self.backbone = known_name("network of keys", backbone, PATCH_PIXELS)
 
     @classmethod
@@ -96,19 +99,20 @@ class StructureDistance(SingleRegionTogether):
             NotMeasurable: the weights are not there, or a frame is smaller than two patches when it is shrunk.
             MissingExtraError: PyTorch is not installed.
         """
-        truth, compute = views[0].truth, views[0].shared.compute
+        truth, compute = views[0].truth[:: self.stride], views[0].shared.compute
         keys = self._network(compute, *truth.shape[1:3])
         values: list[list[float]] = [[] for _ in views]
         for some in (slice(begin, begin + _FRAMES_AT_ONCE) for begin in range(0, len(truth), _FRAMES_AT_ONCE)):
             expected = list(map(self_similarity, keys(truth[some])))
             for of_view, view in zip(values, views, strict=True):
-                ours = map(self_similarity, keys(view.composite[some]))
+                ours = map(self_similarity, keys(view.composite[:: self.stride][some]))
                 of_view += [float(np.square(one - other).mean()) for one, other in zip(ours, expected, strict=True)]
         return [mean_over_clip(of_view, parts="frames", missing="there is no frame") for of_view in values]
 
     def _network(self, compute: Compute, height: int, width: int) -> Callable[[Frames], Vectors]:
         """What gives the keys of some frames of a size, ``float64[T, tokens, 768]``."""
-        size, patch, published = shrunk_size(height, width), PATCH_PIXELS[self.backbone], self.rule == "as-published"
+        size, patch = shrunk_size(height, width), PATCH_PIXELS[self.backbone]
+        levels, antialias = self.rule != "corrected", self.rule != "as-published"
         if min(size) < 2 * patch:
             raise NotMeasurable(f"frames of {width}x{height} are too long for their width for DINO")
         module = (fine_dino if self.backbone == "dino-vit-b-8" else dino)(compute)
@@ -116,8 +120,8 @@ class StructureDistance(SingleRegionTogether):
         def keys(pictures: Any) -> Any:
             from torch.nn.functional import interpolate
 
-            shrunk = interpolate(pictures, size=size, mode="bilinear", align_corners=False, antialias=not published)
-            return module.keys(normalised(shrunk * 255 if published else shrunk, MEAN, DEVIATION))
+            shrunk = interpolate(pictures, size=size, mode="bilinear", align_corners=False, antialias=antialias)
+            return module.keys(normalised(shrunk * 255 if levels else shrunk, MEAN, DEVIATION))
 
         picture_bytes = _BYTES_PER_NUMBER * LENGTH * (1 + size[0] * size[1] // patch**2)
         return lambda frames: frame_vectors(frames, Shared(compute=compute), keys, picture_bytes=picture_bytes)

@@ -170,11 +170,11 @@ def _weighted(side: int) -> Any:
 
 
 Window = Literal["uniform", "gaussian"]
-Padding = Literal["valid", "reflect", "zero"]
+Padding = Literal["valid", "reflect", "mirror", "zero"]
 LARGEST_WINDOW_PIXELS = 255
 # Up to here the sums over a window of the squared grey levels of two pictures are exact in float32.
 _LARGEST_FLOAT32_PIXELS = 11
-_BORDERS = {"reflect": cv2.BORDER_REFLECT, "zero": cv2.BORDER_CONSTANT}
+_BORDERS = {"reflect": cv2.BORDER_REFLECT, "mirror": cv2.BORDER_REFLECT_101, "zero": cv2.BORDER_CONSTANT}
 
 
 def check_size(view: ItemView, window_pixels: int) -> None:
@@ -223,7 +223,8 @@ class Ssim(Metric):
         k2: constant of the contrast term.
         ddof: 1 for the sample covariance of as many values as the window has pixels, 0 for the population's.
         padding: what lies beyond the frame's edge. ``"valid"``: nothing, so pixels nearer to it than half a window have no
-            value; ``"reflect"``: the picture mirrored, its outermost pixels repeated; ``"zero"``: black.
+            value; ``"reflect"``: the picture mirrored, its outermost pixels repeated; ``"mirror"``: mirrored, without repeating
+            them; ``"zero"``: black.
     """
 
     name = "ssim"

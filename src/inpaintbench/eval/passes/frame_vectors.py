@@ -1,9 +1,10 @@
 """Frames through a network in batches that fit, and what becomes of the vectors that come out; CLIP's of frames and prompts.
 
-Frames come to the square pictures that CLIP takes in the two ways of publications. ``"pillow"``: CLIP's own, by Pillow's bicubic
-filter, which smooths before it shrinks and gives whole levels. ``"tensor"``: that of VBench, bicubic without anti-aliasing on
-real numbers, whose overshoot stays. In both the shorter side comes to the side of the square, the longer one to the whole number
-below its share, and the middle is kept, an odd pixel rounded half to even.
+Frames come to the square pictures that CLIP takes in the ways of publications. ``"pillow"``: CLIP's own, by Pillow's bicubic
+filter, which smooths before it shrinks and gives whole levels. ``"transformers"``: the same, that package's slow processor, which
+rounds an odd pixel down. ``"tensor"``: that of VBench, bicubic without anti-aliasing on
+real numbers, whose overshoot stays. In all the shorter side comes to the side of the square, the longer one to the whole number
+below its share, and the middle is kept, an odd pixel rounded half to even in the others.
 """
 
 from __future__ import annotations
@@ -101,7 +102,7 @@ def consistency(vectors: Vectors, *, least_cosine: float = 0.0) -> list[float]:
     return [float(value) for value in cosines.mean(axis=0)]
 
 
-PREPROCESSES = ("pillow", "tensor")
+PREPROCESSES = ("pillow", "transformers", "tensor")
 # What is kept of frames that are taller than wide: the bottom square, as in FateZero's and EditBoard's code, or the middle.
 PORTRAITS = ("bottom", "centre")
 
@@ -118,10 +119,10 @@ def kept_rows(frames: Frames, *, portrait: str) -> Frames:
     return frames[:, height - width :] if portrait == "bottom" and height > width else frames
 
 
-def squares_by_pillow(frames: Frames, *, side: int) -> Frames:
-    """``uint8[T, H, W, 3]`` -> ``uint8[T, side, side, 3]``."""
+def squares_by_pillow(frames: Frames, *, side: int, down: bool = False) -> Frames:
+    """``uint8[T, H, W, 3]`` -> ``uint8[T, side, side, 3]``; ``down``: an odd pixel of the margin is rounded down."""
     height, width = scaled_size(*frames.shape[1:3], side=side)
-    top, left = middle(height, side), middle(width, side)
+    top, left = ((length - side) // 2 if down else middle(length, side) for length in (height, width))
     box = (left, top, left + side, top + side)
     scaled = (Image.fromarray(frame).resize((width, height), Image.Resampling.BICUBIC) for frame in frames)
     return np.stack([np.asarray(picture.crop(box)) for picture in scaled])
@@ -200,17 +201,30 @@ def frame_clip_vectors(frames: Frames, shared: Shared, *, network: str, preproce
     side = shape.side_pixels
 
     def answer(pictures: Any) -> Any:
-        square = pictures if preprocess == "pillow" else squares_of_tensor(pictures, side=side)
+        square = squares_of_tensor(pictures, side=side) if preprocess == "tensor" else pictures
         return module(normalised(square, MEAN, DEVIATION))
 
-    size = _BYTES_PER_NUMBER * shape.width * (1 + (side // shape.patch_pixels) ** 2)
-    prepare = partial(squares_by_pillow, side=side) if preprocess == "pillow" else None
+    prepare = None if preprocess == "tensor" else partial(squares_by_pillow, side=side, down=preprocess == "transformers")
+    size = picture_bytes(network)
     found = frame_vectors(kept_rows(frames, portrait=portrait), shared, answer, picture_bytes=size, prepare=prepare)
     return unit_length(found)
 
 
-def prompt_vector(view: ItemView, which: Literal["source", "target"], *, network: str) -> Vectors:
+def picture_bytes(network: str) -> int:
+    """About what the activations of one picture take in a network of CLIP."""
+    shape = shape_of(network)
+    return _BYTES_PER_NUMBER * shape.width * (1 + (shape.side_pixels // shape.patch_pixels) ** 2)
+
+
+def prompt_vector(view: ItemView, which: Literal["source", "target"], *, network: str, cut: bool = False) -> Vectors:
     """The vector of one of the item's prompts, of length one, ``float64[d]``; each text is encoded once a process.
+
+    Args:
+        view: of the item.
+        which: the prompt.
+        network: one of ``inpaintbench.models.clip.NETWORKS``.
+        cut: of a text that is too long the first 77 tokens are taken, its end's among those that are left out. CLIP reads a text
+            at its highest token, which is then that of the beginning: every such text has the same vector.
 
     Raises:
         NotMeasurable: the item has no such prompt, or CLIP cannot take one so long; or as ``clip_vectors``.
@@ -221,7 +235,7 @@ def prompt_vector(view: ItemView, which: Literal["source", "target"], *, network
     if not text or not text.strip():
         raise NotMeasurable(f"the item has no {which} prompt")
     length = len(tokens(text))
-    if length > MOST_TOKENS:
+    if length > MOST_TOKENS and not cut:
         raise NotMeasurable(
             f"the {which} prompt has {length} tokens with the marks of its beginning and end, CLIP takes {MOST_TOKENS} at most"
         )
@@ -231,7 +245,7 @@ def prompt_vector(view: ItemView, which: Literal["source", "target"], *, network
 @lru_cache(maxsize=1024)
 def _text_vector(text: str, network: str, compute: Compute) -> Vectors:
     module, package = text_network(network, compute), torch_networks.torch()
-    numbers = tokens(text)
+    numbers = tokens(text)[:MOST_TOKENS]
     row = package.zeros((1, MOST_TOKENS), dtype=package.int64)
     row[0, : len(numbers)] = package.tensor(numbers)
     with torch_networks.running(compute) as device:

@@ -41,6 +41,8 @@ PROTOCOLS: Catalogue[Protocol] = Catalogue(
         "removal/unpaired": "inpaintbench.eval.protocols.removal:UNPAIRED",
         "removal/as-published": "inpaintbench.eval.protocols.removal:AS_PUBLISHED",
         "prove/as-published": "inpaintbench.eval.protocols.named:PROVE",
+        "five/as-published": "inpaintbench.eval.protocols.named:FIVE",
+        "vpbench/as-published": "inpaintbench.eval.protocols.named:VPBENCH",
     },
 )
 

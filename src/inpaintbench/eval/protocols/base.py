@@ -28,6 +28,7 @@ _LATER_CONSTANTS: Mapping[str, Constant] = {
     "least_cosine": 0.0,
     "missing_joints": "leave_out",
     "encoder": "program",
+    "stride": 1,
 }
 # Fields that change no score.
 _OF_RANKS = ("primary", "ranked_against", "mean_places")

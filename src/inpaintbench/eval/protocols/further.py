@@ -31,7 +31,7 @@ STRUCTURE_AS_PUBLISHED = Protocol(
     band_radius_pixels=8,
     primary=("structure_distance", "frame"),
     composite=False,
-    metrics={"structure_distance": {"rule": "as-published", "backbone": "dino-vit-b-8"}},
+    metrics={"structure_distance": {"rule": "as-published", "backbone": "dino-vit-b-8", "stride": 1}},
     follows="the released code of PIE-Bench, ICLR 2024",
 )
 
@@ -41,7 +41,7 @@ STRUCTURE_CORRECTED = Protocol(
     band_radius_pixels=8,
     primary=("structure_distance", "frame"),
     composite=False,
-    metrics={"structure_distance": {"rule": "corrected", "backbone": "dino-vit-b-16"}},
+    metrics={"structure_distance": {"rule": "corrected", "backbone": "dino-vit-b-16", "stride": 1}},
 )
 
 # Metrics that compare sets of items and need fewer of them than a Frechet distance.

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from inpaintbench.deviations import Deviation
-from inpaintbench.eval.protocols.base import Protocol
+from inpaintbench.eval.protocols.base import Constant, Protocol
+from inpaintbench.eval.protocols.published import LEGACY
 from inpaintbench.eval.protocols.variants import ALEX, SSIM_VARIANTS, mean_of_decibels
 
 # PROVE, ACM MM 2026: all columns of its tables. Of these RC-S and RC-T alone are in its released code. The truth of PROVE-M is
@@ -49,6 +52,101 @@ PROVE = Protocol(
             "resized by OpenCV's bilinear filter; left out",
             "not measured at all; counted like the others",
             "none for results of the size and length of PROVE-Bench",
+        ),
+    ),
+)
+
+# torchmetrics', which the code of both names: SSIM by a Gaussian window of 11 pixels, LPIPS of SqueezeNet.
+_SSIM, _LPIPS = SSIM_VARIANTS["torchmetrics"], {"net": "squeeze", "version": "0.1"}
+_CLIP: Mapping[str, Constant] = {"network": "ViT-L/14", "preprocess": "transformers", "portrait": "centre", "cut": True}
+_LIBRARY = Deviation(
+    "LPIPS",
+    "torchmetrics', whose vectors are divided by the root of their squares and 1e-8",
+    "the package lpips', which adds 1e-10 to their lengths",
+    "below 1e-5 on stored results with made-up parameters",
+)
+
+# What is edited is black in both pictures, so that errors of what is left are averaged over all of it; papers print structure
+# distance and LPIPS times 1000, MSE times 10,000, SSIM times 100.
+_FIVE: Mapping[str, Constant] = {"black": "both", "levels": "exact", "stride": 8}
+FIVE = Protocol(
+    name="five/as-published",
+    regions=("frame", "object"),
+    band_radius_pixels=8,
+    composite=False,
+    primary=("masked_psnr", "object"),
+    metrics={
+        "structure_distance": {"rule": "antialiased", "backbone": "dino-vit-b-8", "stride": 8},
+        "masked_psnr": {**_FIVE, **mean_of_decibels("keep")},
+        "masked_lpips": {**_FIVE, **_LPIPS},
+        "masked_mse": _FIVE,
+        "masked_ssim": {**_FIVE, **_SSIM},
+        "clip_score": {**_CLIP, "stride": 8},
+    },
+    follows="the released evaluation of FiVE (2025), which is PIE-Bench's for frames",
+    deviations=(
+        _LIBRARY,
+        Deviation(
+            "masks",
+            "every level above 0 of a JPEG, whose ringing counts as object",
+            "the dataset's masks, which are exact",
+            "not measured; a ring of few pixels",
+        ),
+        Deviation(
+            "edits of another size",
+            "brought to the size of their source by Pillow's bicubic filter",
+            "not measured",
+            "none for edits of the size of their source",
+        ),
+        Deviation(
+            "NIQE and FiVE-Acc",
+            "the package pyiqa (non-commercial), and Qwen2.5-VL-7B that answers two questions an edit",
+            "left out; `judge/editing` asks a model of the user's other questions",
+            "two columns fewer",
+        ),
+    ),
+)
+
+# Columns of `frame` are its PSNR, SSIM and so on; those of `hole` the same with "Masked_" before them.
+_VPBENCH: Mapping[str, Constant] = {"black": "prediction", "levels": "videopainter", "stride": 1}
+VPBENCH = Protocol(
+    name="vpbench/as-published",
+    regions=("frame", "hole"),
+    band_radius_pixels=8,
+    composite=False,
+    averaging="all_frames",
+    by_item=("clip_neighbours",),
+    primary=("masked_psnr", "hole"),
+    metrics={
+        "masked_psnr": {**_VPBENCH, **mean_of_decibels("keep")},
+        "masked_ssim": {**_VPBENCH, **_SSIM},
+        "masked_lpips": {**_VPBENCH, **_LPIPS},
+        "masked_mse": _VPBENCH,
+        "masked_mae": _VPBENCH,
+        "clip_score": {**_CLIP, "stride": 1},
+        "clip_neighbours": {"network": "ViT-B/32"},
+        "vfid": LEGACY.metrics["vfid"],
+    },
+    follows="the released evaluation of VideoPainter, SIGGRAPH 2025",
+    deviations=(
+        _LIBRARY,
+        Deviation(
+            "levels of the truth for VFID",
+            "63 of 256 are one less after a way to -1..1 and back",
+            "as they are; all other columns have them as published",
+            "not measured",
+        ),
+        Deviation(
+            "mask",
+            "grown by a square of 32, 16 or 0 pixels beforehand, as the run's option says",
+            "the dataset's",
+            "build the benchmark with the grown masks",
+        ),
+        Deviation(
+            "Masked_Region_CLIP_Score",
+            "the hole alone against a second caption, of what fills it",
+            "left out, since items have one caption of their result",
+            "one column fewer",
         ),
     ),
 )

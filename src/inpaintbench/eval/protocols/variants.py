@@ -34,7 +34,8 @@ _GAUSSIAN_11 = {**_UNIFORM_7, "window": "gaussian", "window_pixels": 11, "sigma"
 
 # `uniform_7`: the default of scikit-image with the range that intensities have. `devil`: DEVIL, CVPR 2022, whose library guessed
 # a range of 2, that of float images of -1..1. `wang`: Wang et al., 2004. `e2fgvi`: E2FGVI, CVPR 2022, and those who score with
-# its code. `lama`: LaMa, WACV 2022. The same pictures score differently under each.
+# its code. `lama`: LaMa, WACV 2022. `torchmetrics`: the default of that package, 1.6 to 1.9, with which VideoPainter and FiVE
+# score. The same pictures score differently under each.
 SSIM_VARIANTS: Mapping[str, Mapping[str, float | int | str]] = MappingProxyType(
     {
         "uniform_7": _UNIFORM_7,
@@ -42,6 +43,7 @@ SSIM_VARIANTS: Mapping[str, Mapping[str, float | int | str]] = MappingProxyType(
         "wang": _GAUSSIAN_11,
         "e2fgvi": {**_UNIFORM_7, "window_pixels": 65},
         "lama": {**_GAUSSIAN_11, "padding": "zero"},
+        "torchmetrics": {**_GAUSSIAN_11, "padding": "mirror"},
     }
 )
 
