@@ -77,7 +77,7 @@ EXEMPT: Mapping[str, str] = {
     "kid": "unbiased, so below 0 by chance: what holds is how far at most, see "
     "test_an_unbiased_distance_is_below_0_by_the_spread_at_most",
     "p_ids": "by the published rule a tie is a loss, so that a perfect copy scores 0; no corrected protocol has it",
-    "masked_psnr": "as published an exact frame is infinite, and so is every mean with it; `masked_mse` says the same of its errors",
+    "masked_psnr": "as published an exact frame is infinite, and every mean with it; `masked_mse` has its errors",
     "u_ids": "the share of errors of a machine fitted to the very sets: nothing bounds it by the 0.5 of equal sets",
     "ff_alpha": "the truth is the source of an edit and not its aim",
     "ff_beta": "the truth is the source of an edit and not its aim",
