@@ -19,8 +19,13 @@ from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.paper.references import facts, references, tool_entry
 from inpaintbench.eval.protocols import PROTOCOLS
+from inpaintbench.eval.scoring.predict import MethodSpec
 from inpaintbench.recipes.about import DEVIL
 
+METHODS_RUN = [
+    MethodSpec("lama", "lama"), MethodSpec("telea", "telea"), MethodSpec("mine", "command", {"layout": "plain"}),
+    MethodSpec("propainter", "command", {"layout": "propainter", "folder": "/home/ann"}),
+]  # fmt: skip
 KINDS: dict[str, Catalogue] = {"metric": METRICS, "method": METHODS}
 
 
@@ -51,13 +56,15 @@ def test_what_is_stated_of_a_publication_stands_in_the_documentation_of_its_leaf
 
 
 def test_every_part_that_is_known_has_an_entry() -> None:
-    text = references(dataset(), PROTOCOLS.get("lama"), ["ssim", "lpips", "fid"], ["lama", "telea"])
+    text = references(dataset(), PROTOCOLS.get("lama"), ["ssim", "lpips", "fid"], METHODS_RUN)
     keys = re.findall(r"^@\w+\{(.*),$", text, re.MULTILINE)
     assert keys == [
         "inpaintbench", "dataset", "protocol", "wang2004ssim", "zhang2018lpips", "heusel2017fid", "suvorov2022lama",
-        "weights-vgg16", "weights-inception-fid",
+        "program-propainter", "weights-vgg16", "weights-inception-fid",
     ]  # fmt: skip
     assert "follows the released evaluator of LaMa, WACV 2022" in text
+    assert "note  = {Commit e870e79, licence S-Lab 1.0, non-commercial}" in text
+    assert "https://github.com/sczhou/ProPainter}" in text
 
 
 def test_the_paper_of_a_benchmark_stands_once_and_a_dataset_is_cited_as_its_publisher_asks() -> None:
@@ -71,7 +78,7 @@ def test_the_paper_of_a_benchmark_stands_once_and_a_dataset_is_cited_as_its_publ
 @pytest.mark.skipif(shutil.which("bibtex") is None, reason="bibtex is not installed")
 def test_bibtex_reads_it(tmp_path: Path) -> None:
     every = PROTOCOLS.get("devil/corrected")
-    (tmp_path / "references.bib").write_text(references(dataset(), every, list(every.metrics), ["lama"]))
+    (tmp_path / "references.bib").write_text(references(dataset(), every, list(every.metrics), METHODS_RUN))
     (tmp_path / "main.aux").write_text("\\citation{*}\n\\bibstyle{plain}\n\\bibdata{references}\n")
     done = subprocess.run(["bibtex", "main"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import metadata, resources
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,9 @@ import yaml
 
 import inpaintbench
 from inpaintbench.benchmarks import Paper, benchmark_of
+from inpaintbench.eval.adapters.layouts import layout_of, presets
 from inpaintbench.eval.protocols.base import Protocol
+from inpaintbench.eval.scoring.predict import MethodSpec
 from inpaintbench.frozen import dataset_id
 from inpaintbench.manifest import own_hash
 from inpaintbench.models import weights
@@ -20,6 +22,7 @@ from inpaintbench.pages.tables import escaped
 from inpaintbench.types import Dataset
 
 _CITATION = "CITATION.cff"
+_GITHUB = "https://github.com/"  # whose names presets state
 _LEAD = (
     "% Entries say what inpaintbench and the dataset state, and nothing else: complete those without a title before you cite.\n"
 )
@@ -40,14 +43,14 @@ def _person(one: Mapping[str, str]) -> str:
     return f"{one['family-names']}, {one['given-names']}"
 
 
-def references(dataset: Dataset, protocol: Protocol, metrics: Iterable[str], methods: Iterable[str]) -> str:
+def references(dataset: Dataset, protocol: Protocol, metrics: Iterable[str], methods: Sequence[MethodSpec]) -> str:
     """A file for BibTeX.
 
     Args:
         dataset: the manifest.
         protocol: of the scores; its networks are cited by the files of their parameters.
         metrics: names of those that are shown.
-        methods: names of the leaves that made the results.
+        methods: what made the results; presets are cited by the repository that they run.
     """
     names = list(dict.fromkeys(metrics))
     entries = [tool_entry(), _dataset_entry(dataset)]
@@ -56,12 +59,16 @@ def references(dataset: Dataset, protocol: Protocol, metrics: Iterable[str], met
     if protocol.follows:
         note = escaped(f"{protocol.name} follows {protocol.follows}")
         entries.append(Paper("protocol", "misc", escaped(f"Protocol {protocol.name}"), {"note": note}).bibtex)
-    used = {*(f"metric:{name}" for name in names), *(f"method:{name}" for name in methods)}
+    used = {*(f"metric:{name}" for name in names), *(f"method:{one.leaf}" for one in methods)}
     for key, fact in facts().items():
         # DEVIL's paper is that of its benchmark, too.
         if used.intersection(fact["of"]) and not (paper and paper.title == fact.get("title")):
             further = {name: str(fact[name]) for name in fact if name not in ("of", "title")}
             entries.append(Paper(key, "misc", fact.get("title", ""), further).bibtex)
+    for name in dict.fromkeys(str(one.constants.get("layout")) for one in methods):
+        if name in presets() and (run := layout_of(name)).home:
+            note = escaped(f"Commit {run.commit or 'not stated'}, licence {run.licence or 'not stated'}")
+            entries.append(Paper(f"program-{name}", "misc", escaped(run.title), {"note": note, "url": _GITHUB + run.home}).bibtex)
     for name in protocol.weights_of([name for name in names if name in protocol.metrics]):
         known = weights.named(name)
         note = escaped(f"File {known.file}, SHA-256 {known.sha256[:16]}..., licence {known.licence}")

@@ -74,11 +74,11 @@ def write_paper(folder: Path, results: Results, source: Source, *, style: str) -
     if shown := strip(results, quantity, source.media, sheet, edits=edits):
         figures["frames"] = shown
     floats = {**tables, **{name: Float("", one.caption, one.wide) for name, one in figures.items()}}
-    metrics, leaves = [one.metric for one in source.asked.quantities], [one.leaf for one in source.methods]
+    metrics = [quantity.metric, *(one.metric for one in source.asked.quantities)]
     files = {
         **data,
         **{name: one.text.encode() for name, one in tables.items()},
-        "references.bib": references(results.dataset, results.protocol, [quantity.metric, *metrics], leaves).encode(),
+        "references.bib": references(results.dataset, results.protocol, metrics, source.methods).encode(),
         "environment.json": json_bytes(_environment(results, source, style)),
         _DOCUMENT: _document(results, floats, sheet).encode(),
     }
