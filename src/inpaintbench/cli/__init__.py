@@ -9,11 +9,13 @@ from typing import Annotated
 import typer
 
 import inpaintbench
+from inpaintbench.catalogue import joined
 from inpaintbench.cli import console, exits, logs
 from inpaintbench.cli.commands import group
 from inpaintbench.errors import Waiting
 
 _STOPPED = "stopped; the same command goes on where it was"
+_OF_WINGS = joined("command")
 app = group(
     {
         "demo": "inpaintbench.cli.build.devil:demo",
@@ -27,6 +29,7 @@ app = group(
         "view": "inpaintbench.cli.reporting:view",
         "models": "inpaintbench.cli.models:app",
         "leaf": "inpaintbench.cli.leaf:app",
+        **_OF_WINGS,
     },
     help="Build, publish and score diagnostic benchmarks for inpainting.",
     sentences={
@@ -41,12 +44,13 @@ app = group(
         "models": "Fetch, import and check the parameters of networks.",
         "leaf": "Try leaves of your own, such as metrics, methods, questions.",
         "doctor": "Tell whether this can start, and what each part lacks.",
+        **joined("sentence of command"),
     },
     panels={
-        "Begin": ("demo", "doctor"),
+        "Begin": ("demo",),
         "Make a benchmark": ("build", "curation", "masks", "export"),
         "Ask people": ("annotate",),
-        "Run, score and look": ("eval", "view", "models"),
+        "Run, score and look": ("eval", *_OF_WINGS, "view", "models"),
     },
     name="inpaintbench",
     pretty_exceptions_enable=False,
@@ -88,7 +92,10 @@ Log = Annotated[
 ]
 
 
-@app.callback(epilog="Leaves of your own, such as metrics and questions: `inpaintbench leaf --help`.")
+@app.callback(
+    epilog="What is lacking here: `inpaintbench doctor`. Leaves of your own, such as metrics and questions: "
+    "`inpaintbench leaf --help`."
+)
 def _about(version: Version = False, cite: Cite = False, log: Log = None) -> None:
     """Build, publish and score diagnostic benchmarks for inpainting."""
 

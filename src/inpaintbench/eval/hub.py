@@ -1,4 +1,4 @@
-"""Frozen datasets by the name that they have on the Hugging Face Hub."""
+"""Datasets by the name that they have on the Hugging Face Hub."""
 
 from __future__ import annotations
 
@@ -13,13 +13,23 @@ _HUB_ID = re.compile(r"([\w-][\w.-]*/[\w-][\w.-]*)(?:@([\w./-]+))?")
 
 
 def frozen_or_hub(text: str) -> Path:
-    """The folder of a frozen dataset: ``text`` itself, or where ``OWNER/NAME`` or ``OWNER/NAME@REVISION`` was brought to.
+    """The folder of a frozen dataset, as ``folder_or_hub`` finds it; raises also where what the Hub has is none."""
+    if Path(text).exists():
+        return Path(text)
+    folder = folder_or_hub(text)
+    if not (folder / frozen.MANIFEST).is_file():
+        raise InputError(f"the dataset {text!r} of the Hub is not a frozen dataset (no {frozen.MANIFEST})")
+    return folder
+
+
+def folder_or_hub(text: str) -> Path:
+    """``text`` itself, or the folder that ``OWNER/NAME`` or ``OWNER/NAME@REVISION`` was brought to, whatever it holds.
 
     A folder of that name comes before the Hub. What the Hub's cache holds already is not fetched again; private datasets need
     the user's token (``hf auth login``).
 
     Raises:
-        InputError: neither a folder with a manifest nor a name of the Hub, or a repository that is not a frozen dataset.
+        InputError: neither a folder nor a name of the Hub.
         NetworkError: the Hub cannot be reached, or does not show such a dataset.
     """
     if Path(text).exists():
@@ -27,10 +37,7 @@ def frozen_or_hub(text: str) -> Path:
     named = _HUB_ID.fullmatch(text)
     if named is None:
         raise InputError(f"{text!r} is neither a folder nor a dataset of the Hub; give a path, or OWNER/NAME[@REVISION]")
-    folder = _fetched(named[1], named[2])
-    if not (folder / frozen.MANIFEST).is_file():
-        raise InputError(f"the dataset {text!r} of the Hub is not a frozen dataset (no {frozen.MANIFEST})")
-    return folder
+    return _fetched(named[1], named[2])
 
 
 def _fetched(repository: str, revision: str | None) -> Path:

@@ -152,6 +152,7 @@ _ESCAPES = str.maketrans({
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "↑": r"$\uparrow$", "↓": r"$\downarrow$", "→": r"$\rightarrow$",
     "±": r"$\pm$",
     "−": "$-$", "–": "--", "∞": r"$\infty$", "≈": r"$\approx$", "≤": r"$\leq$", "≥": r"$\geq$", "×": r"$\times$", "·": r"$\cdot$",
+    "†": r"$\dagger$",
 })  # fmt: skip
 # What a spreadsheet would take for a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")

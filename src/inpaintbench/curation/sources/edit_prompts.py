@@ -27,6 +27,7 @@ UNNAMED_TASK = "edit"
 # Target prompts of a clip in a task. Source: EditBoard, AAAI 2025.
 FEWEST_PROMPTS = 2
 _MOST_OBJECT = 255
+_TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson")
 # Tasks name slices, and slices files.
 _TASK = re.compile(r"\w[\w-]{0,39}")
 # From how alike a word in capitals is to one of EditBoard's tasks it is taken for a slip.
@@ -93,7 +94,7 @@ def read_prompts(
 
     Args:
         path: by its ending JSON lines, or JSON (a list of edits; an object whose keys name clips, of edits or of lists of them);
-            else CSV with commas, semicolons or tabs.
+            else CSV with commas, semicolons or tabs; of a folder every table in it.
         fewest: target prompts, or instructions, that a clip needs in each of its tasks.
         columns: one of ``COLUMNS`` -> what the table calls it, where that is something else.
 
@@ -154,6 +155,9 @@ def wants_mask(task: str, number: int | None, mask_tasks: Sequence[str]) -> bool
 
 
 def _entries(path: Path, *, known: set[str]) -> list[_Entry]:
+    if path.is_dir():
+        tables = [one for one in sorted(path.iterdir()) if one.suffix.lower() in _TABLES]
+        return [entry for one in tables for entry in _entries(one, known=known)]
     suffix = path.suffix.lower()
     if suffix in (".jsonl", ".ndjson"):
         return list(_of_json_lines(path))

@@ -41,7 +41,7 @@ class Layout(NamedTuple):
 # Of those that have a folder for each kind of film. What their cards do not say is told in the docs.
 LAYOUTS: Mapping[str, Layout] = {
     "beyondmasks": Layout(("objects_added",), ("masks",), ("object_not_present",)),
-    "vor": Layout(("fg_bg", "FG_BG"), ("mask", "masks"), ("bg", "background")),
+    "vor": Layout(("fg_bg", "FG_BG"), ("mask", "masks", "MASK"), ("bg", "background", "BG")),
     "prove": Layout(("inputs",), ("masks",), ("gt", "gts", "truth", "background")),
     "davis": Layout(("JPEGImages/480p", "JPEGImages"), ("Annotations/480p", "Annotations")),
     "youtube-vos": Layout(("JPEGImages", "train/JPEGImages"), ("Annotations", "train/Annotations"), same_numbers=True),
@@ -274,12 +274,15 @@ def polygons_in(path: Path) -> list[list[float]]:
 
 
 def _rose(root: Path) -> Iterator[Found]:
-    """``EnvN/EnvN_Unedited`` with the object, ``EnvN_Edited`` without it, ``EnvN_Masked`` its mask."""
-    scenes = sorted(path for path in root.glob("*") if (path / f"{path.name}_Unedited").is_dir()) if root.is_dir() else []
-    if not scenes:
-        raise InputError(f"{str(root)!r} is not in the layout 'rose', which has folders such as 'Env1/Env1_Unedited'")
-    for scene in scenes:
-        sides = [_films(scene / f"{scene.name}_{side}") for side in ("Unedited", "Masked", "Edited")]
+    """``GROUP/Unedited`` with the object, ``Edited`` without it, ``Masked`` its mask, in the folder of the data set or of its
+    benchmark; in the training set ``EnvN/EnvN_Unedited`` and so on."""
+    found = (*root.glob("*/*Unedited"), *root.glob("Benchmark/*/Unedited"))
+    whole = sorted(path for path in found if path.name in ("Unedited", f"{path.parent.name}_Unedited") and path.is_dir())
+    if not whole:
+        raise InputError(f"{str(root)!r} is not in the layout 'rose', which has folders such as 'mirror/Unedited'")
+    for unedited in whole:
+        scene, beginning = unedited.parent, unedited.name.removesuffix("Unedited")
+        sides = [_films(scene / f"{beginning}{side}") for side in ("Unedited", "Masked", "Edited")]
         plain = [{re.sub("_(Unedited|Edited|Masked)", "", name): film for name, film in films.items()} for films in sides]
         if alone := sorted(set(plain[0]) ^ set(plain[1]) | set(plain[0]) ^ set(plain[2])):
             raise InputError(f"{scene.name!r} has films without a partner: {some_of(alone)}")
@@ -416,7 +419,7 @@ _AND = "+"
 # Words in the names of folders that say which side effect an object has.
 _WORDS: Mapping[str, tuple[str, ...]] = {
     "shadow": ("shadow",), "reflection": ("reflection", "reflecting"), "mirror": ("mirror",),
-    "translucency": ("translucent", "translucency"), "light": ("light", "light_source"), COMMON: (COMMON,),
+    "translucency": ("translucent", "translucency", "transcluent"), "light": ("light", "light_source"), COMMON: (COMMON,),
 }  # fmt: skip
 
 

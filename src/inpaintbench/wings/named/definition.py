@@ -1,0 +1,251 @@
+"""Facts of a published benchmark: how its data lie in folders, what is measured of them, and what was printed. Each is a file."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, model_validator
+
+from inpaintbench.catalogue import known_name
+from inpaintbench.curation.sources import removal_layouts as layouts
+from inpaintbench.errors import InputError
+
+_FOLDER = resources.files("inpaintbench.wings.named") / "benchmarks"
+# Folders of a tree, by the names that ``removal_layouts.match`` has for them.
+_SIDES = ("inputs", "masks", "truths")
+
+
+class _Facts(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+class Published(_Facts):
+    """Where the benchmark and its data come from."""
+
+    paper: str
+    authors: str
+    venue: str
+    arxiv: str = ""
+    data: str
+    """``hf:OWNER/NAME`` or ``github:OWNER/NAME``, or words."""
+    code: str = ""
+    """The released evaluation that was read, with its commit."""
+    licence: str
+    """Of the data, as it is stated; "not stated" where nobody does."""
+    licence_note: str = ""
+
+
+class Tree(_Facts):
+    """One way in which the data lie below their folder."""
+
+    note: str = ""
+    layout: str = ""
+    """Name of a layout that is read by code of its own, in the place of the three folders."""
+    inputs: tuple[str, ...] = ()
+    """Folders of clips, any of these names; "." is the root itself."""
+    masks: tuple[str, ...] = ()
+    truths: tuple[str, ...] = ()
+    """Empty where nobody has the truth."""
+    prompts: tuple[str, ...] = ()
+    """Tables of prompts for edits, as patterns below the root; the first one that is there counts."""
+    columns: Mapping[str, str] = {}
+    """Our name of a column of the prompts -> theirs."""
+    example: tuple[str, ...] = ()
+    """Paths that show how files are called."""
+
+    @model_validator(mode="after")
+    def _says_where(self) -> Tree:
+        if bool(self.layout) == bool(self.inputs):
+            raise ValueError("a tree has either a layout or folders of inputs")
+        if self.layout:
+            known_name("layout", self.layout, layouts.NAMES)
+        return self
+
+    def folders(self) -> dict[str, tuple[str, ...]]:
+        """Sides that it has -> names of their folder."""
+        return {side: names for side in _SIDES if (names := getattr(self, side))}
+
+    def sides(self) -> dict[str, tuple[str, ...]]:
+        """The same with its layout or its tables of prompts."""
+        more = {"layout": (self.layout,) if self.layout else (), "prompts": self.prompts}
+        return {**self.folders(), **{side: names for side, names in more.items() if names}}
+
+    def find(self, root: Path) -> Located | None:
+        """Where everything of it lies below ``root``; None where something does not."""
+        if self.layout:
+            try:
+                layouts.find(root, self.layout, allow_unmatched=True)
+            except (InputError, OSError):
+                return None
+            return Located(self, {})
+        found = {
+            side: next((root / name for name in names if (root / name).is_dir()), None) for side, names in self.folders().items()
+        }
+        if self.prompts:
+            found["prompts"] = next((path for pattern in self.prompts for path in sorted(root.glob(pattern))), None)
+        places = {side: path for side, path in found.items() if path is not None}
+        return Located(self, places) if len(places) == len(found) else None
+
+
+class Located(NamedTuple):
+    """A tree that is there."""
+
+    tree: Tree
+    places: Mapping[str, Path]
+    """``inputs``, ``masks``, ``truths``, ``prompts``, as many as the tree has; none of a layout."""
+
+
+class Options(_Facts):
+    """What the benchmark is built with; None where the recipe's own choice is right."""
+
+    size: str | None = None
+    fit: str | None = None
+    resample: str | None = None
+    frames: int | None = None
+    dilations: int | None = None
+    mask_values: str | None = None
+
+    def given(self) -> dict[str, Any]:
+        """Those that are stated."""
+        return self.model_dump(exclude_none=True)
+
+
+class Expected(_Facts):
+    """What the released data hold, as far as anybody says; None where nobody does."""
+
+    clips: int | None = None
+    frames: int | None = None
+    """Of every clip, where all have as many."""
+    size: str | None = None
+    """Of the films as they come."""
+    colour_range: Literal["limited", "full"] | None = None
+
+
+class PrintedColumn(_Facts):
+    """A column of the paper's tables, and what stands here for it."""
+
+    label: str
+    better: Literal["higher", "lower"]
+    metric: str = ""
+    """Ours; empty where there is none."""
+    region: str = ""
+    protocol: str = ""
+    as_there: str
+    """How the released code gets the number."""
+    network: str = ""
+    same: bool
+    """The same files give the same number here, to a ten-thousandth."""
+    why: str = ""
+    """What differs, a clause; empty where nothing does."""
+    scale: float = 1.0
+    """Factor that brings our number to the unit of the print."""
+
+    @model_validator(mode="after")
+    def _says_why(self) -> PrintedColumn:
+        if not self.same and not self.why:
+            raise ValueError(f"column {self.label!r} says that numbers differ and not why")
+        if bool(self.metric) != bool(self.protocol) or bool(self.metric) != bool(self.region):
+            raise ValueError(f"column {self.label!r} needs metric, region and protocol, or none of them")
+        if self.same and not self.metric:
+            raise ValueError(f"column {self.label!r} has no metric that could be the same")
+        return self
+
+
+class PrintedTable(_Facts):
+    """Rows as they were printed, digit for digit."""
+
+    source: str
+    """Table, page, paper and version."""
+    columns: tuple[str, ...]
+    rows: Mapping[str, tuple[str, ...]]
+    note: str = ""
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> PrintedTable:
+        if ragged := [name for name, values in self.rows.items() if len(values) != len(self.columns)]:
+            raise ValueError(f"row {ragged[0]!r} of {self.source!r} has not a value for each of its columns")
+        return self
+
+
+class Named(_Facts):
+    """A published benchmark."""
+
+    name: str
+    title: str
+    about: str
+    """One sentence."""
+    recipe: Literal["removal", "benchmark", "editing"]
+    inferred: tuple[str, ...]
+    """What could not be seen in a card, script, file list or paper, a clause each."""
+    source: Published
+    tree: tuple[Tree, ...]
+    options: Options = Options()
+    expected: Expected = Expected()
+    column: tuple[PrintedColumn, ...]
+    printed: tuple[PrintedTable, ...] = ()
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Named:
+        labels = [column.label for column in self.column]
+        for table in self.printed:
+            for label in table.columns:
+                known_name(f"column of {table.source!r}", label, labels)
+        return self
+
+    @property
+    def measured(self) -> dict[str, list[str]]:
+        """Protocol -> metrics that its columns are measured by, in their order."""
+        found: dict[str, list[str]] = {}
+        for column in self.column:
+            if column.metric and column.metric not in found.setdefault(column.protocol, []):
+                found[column.protocol].append(column.metric)
+        return found
+
+    def locate(self, root: Path) -> Located:
+        """Where its data lie below ``root``.
+
+        Raises:
+            InputError: they do not, with what was looked for.
+        """
+        if not root.is_dir():
+            raise InputError(f"no folder {str(root)!r}")
+        found = next(filter(None, (tree.find(root) for tree in self.tree)), None)
+        if found is None:
+            looked = "; or ".join(_looked_for(tree) for tree in self.tree)
+            inferred = f" (inferred: {'; '.join(self.inferred)})" if self.inferred else ""
+            raise InputError(
+                f"{str(root)!r} is not {self.title} as it comes: looked for {looked}{inferred}; "
+                f"`inpaintbench bench show {self.name}` tells the tree"
+            )
+        return found
+
+
+def _looked_for(tree: Tree) -> str:
+    such_as = f", such as {', '.join(tree.example)}" if tree.layout and tree.example else ""
+    return ", ".join(f"{side} {' or '.join(map(repr, folders))}" for side, folders in tree.sides().items()) + such_as
+
+
+def names() -> list[str]:
+    """Names of the benchmarks that are known; none is read for it."""
+    return sorted(path.name.removesuffix(".toml") for path in _FOLDER.iterdir() if path.name.endswith(".toml"))
+
+
+@cache
+def named(name: str) -> Named:
+    """The benchmark ``name``; raises ``UnknownNameError``."""
+    known_name("benchmark", name, names())
+    return read((_FOLDER / f"{name}.toml").read_text(encoding="utf-8"), name=name)
+
+
+def read(text: str, *, name: str) -> Named:
+    """A benchmark of the text of its file.
+
+    Raises:
+        ValueError: facts that are missing or do not fit together.
+    """
+    return Named(name=name, **tomllib.loads(text))

@@ -1,0 +1,238 @@
+"""`bench`: from the data of a paper to a table with its printed rows, and which columns bear that comparison."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from program import run_here
+from trees_made import FRAMES, HEIGHT, WIDTH, films, make, write
+
+from inpaintbench import frozen
+from inpaintbench.cli.evaluate_options import results_of
+from inpaintbench.eval.results.tables import Results
+from inpaintbench.types import Dataset
+from inpaintbench.wings.named.definition import Named, named, names, read
+from inpaintbench.wings.named.standing import Films, differences_of_columns, differences_of_data, standing
+from inpaintbench.workspace import Workspace
+
+FACTS = f"""
+title = "Tiny"
+about = "For tests."
+recipe = "benchmark"
+inferred = []
+source = {{ paper = "P", authors = "A", venue = "V", data = "none", licence = "not stated" }}
+options = {{ size = "{WIDTH}x{HEIGHT}", dilations = 0 }}
+expected = {{ clips = 2, frames = {FRAMES}, size = "{WIDTH}x{HEIGHT}", colour_range = "full" }}
+[[tree]]
+inputs = ["in"]
+masks = ["masks"]
+[[column]]
+label = "PSNR"
+better = "higher"
+metric = "psnr"
+region = "frame"
+protocol = "e2fgvi"
+as_there = "as here"
+same = true
+[[column]]
+label = "SSIM"
+better = "higher"
+metric = "ssim"
+region = "frame"
+protocol = "e2fgvi"
+as_there = "as here, of another window"
+same = false
+why = "another window"
+[[column]]
+label = "Users"
+better = "higher"
+as_there = "ratings of people"
+same = false
+why = "ratings of people"
+[[printed]]
+source = "Table 1"
+columns = ["PSNR", "Users"]
+rows = {{ Other = ["11.5", "3.2"], "Third one" = ["90.0", "-"] }}
+"""
+
+
+@pytest.fixture(scope="module")
+def tiny() -> Named:
+    return read(FACTS, name="tiny")
+
+
+@pytest.fixture(scope="module")
+def workspace(tiny: Named, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A benchmark of two clips, with a method run and scored, as `bench` makes it."""
+    root = tmp_path_factory.mktemp("tiny")
+    make(root / "data", tiny.tree[0])
+    out, folder = root / "out", root / "out" / "exports" / "benchmark"
+    data = ("--clips", root / "data/in", "--masks", root / "data/masks", "--size", f"{WIDTH}x{HEIGHT}", "--dilations", "0")
+    run = ("--run", out / "run", "--workers", "0")
+    for words in (
+        ("build", "benchmark", *data, "--out", out, "--workers", "0"),
+        ("eval", "run", folder, "--method", "telea", "--method", "blank", "--keep-full-frames", *run),
+        ("eval", "run", "--for", "scores", folder, "--protocol", "e2fgvi", "--metric", "psnr", "--metric", "ssim", *run),
+    ):
+        done = run_here(*words)
+        assert done.returncode == 0, done.stderr
+    return out
+
+
+@pytest.fixture
+def dataset(workspace: Path) -> Dataset:
+    return frozen.load(workspace / "exports" / "benchmark")
+
+
+@pytest.fixture
+def results(workspace: Path) -> dict[str, Results]:
+    return {"e2fgvi": results_of(workspace / "run", workspace / "exports" / "benchmark", "e2fgvi")}
+
+
+def test_nothing_differs_of_data_as_the_paper_has_them(tiny: Named, dataset: Dataset, workspace: Path) -> None:
+    assert differences_of_data(tiny, dataset, replace(Films.of(Workspace(workspace)), colour_ranges=("full",))) == []
+
+
+def changed(recipe: Mapping[str, Any]) -> dict[str, Any]:
+    return {"recipe": recipe}
+
+
+PLANTED: Sequence[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any], str]] = (
+    ("another size of the measurement", {"size": [432, 240]}, {}, {}, "measured at 432x240 in the place of 64x48"),
+    ("another way to fit", {"fit": "cover"}, {}, {}, "frames fitted by cover in the place of stretch"),
+    ("another filter", {"resample": "opencv-linear"}, {}, {}, "frames scaled by opencv-linear in the place of pillow-bicubic"),
+    ("masks that grow", {"dilations": 4}, {}, {}, "masks grown 4 times in the place of 0"),
+    ("fewer frames asked for", {"frames": 3}, {}, {}, "the first 3 frames in the place of all"),
+    ("fewer clips", {}, {"items": 1}, {}, "1 clip in the place of 2"),
+    ("shorter clips", {}, {"frames": 5}, {}, "clips of 5 frames in the place of 6"),
+    ("films of another size", {}, {}, {"sizes": ("1920x1080",)}, "films of 1920x1080 in the place of 64x48"),
+    ("films of another range of colours", {}, {}, {"colour_ranges": ("limited",)}, "limited range in the place of full"),
+    ("films that were refused", {}, {}, {"refused": {"bear": "empty mask"}}, "1 film refused, such as bear"),
+)
+
+
+@pytest.mark.parametrize(("recipe", "items", "of_films", "told"), [row[1:] for row in PLANTED], ids=[row[0] for row in PLANTED])
+def test_what_differs_of_the_data_marks_every_column(
+    tiny: Named, dataset: Dataset, results: dict[str, Results], recipe: dict[str, Any], items: dict[str, Any],
+    of_films: dict[str, Any], told: str,
+) -> None:  # fmt: skip
+    rows = [dict(row) | ({"frames": items["frames"]} if "frames" in items else {}) for row in dataset.items]
+    other = replace(dataset, recipe={**dataset.recipe, **recipe}, items=rows[: items.get("items", len(rows))])
+    known = replace(Films((f"{WIDTH}x{HEIGHT}",), ("full",), {}), **of_films)
+    differs = differences_of_data(tiny, other, known)
+    assert len(differs) == 1
+    assert told in differs[0]
+    drawn = standing(tiny, results, differences_of_columns(tiny, results, {}), differs)
+    assert all(column.note == "†" for column in drawn.columns[1:])
+    assert not any(cell.strong for row in drawn.rows for cell in row.cells)
+    assert told in drawn.foot
+
+
+def test_slices_and_refused_networks_and_other_constants_are_marked(
+    tiny: Named, dataset: Dataset, results: dict[str, Results]
+) -> None:
+    films_of = Films((f"{WIDTH}x{HEIGHT}",), (), {})
+    assert differences_of_data(tiny, dataset, films_of, slices=["mask-moving"]) == ["only items of mask-moving"]
+    of_columns = differences_of_columns(tiny, {}, {"e2fgvi": "weights missing"})
+    assert of_columns["PSNR"] == "not measured: weights missing"
+    results["e2fgvi"].fingerprint = "another"
+    assert "constants" in differences_of_columns(tiny, results, {})["PSNR"]
+
+
+def test_printed_and_measured_rows_stand_together_and_the_best_of_a_comparable_column_is_strong(
+    tiny: Named, results: dict[str, Results]
+) -> None:
+    of_columns = differences_of_columns(tiny, results, {})
+    assert of_columns["PSNR"] == ""
+    drawn = standing(tiny, results, of_columns, [])
+    assert [column.note for column in drawn.columns] == ["", "", "†", "†"]
+    rows = {str(row.cells[0].text): row.cells for row in drawn.rows}
+    assert list(rows)[:2] == ["Other", "Third one"]
+    assert str(rows["Other"][1].text) == "11.5"
+    own = results["e2fgvi"]
+    quantity = next(one for one in own.quantities if one.key == "psnr/frame")
+    mean = own.summary(own.everything, "telea", quantity).mean
+    assert mean is not None
+    assert str(rows["telea"][1].text) == f"{mean:.1f}"  # as many decimals as are printed
+    assert [name for name, cells in rows.items() if cells[1].strong] == ["Third one"]
+    assert not any(cells[2].strong or cells[3].strong for cells in rows.values())
+    assert str(rows["telea"][3].text) == "–"
+    assert "Users: not measured" in drawn.foot
+    assert "SSIM: another window" in drawn.foot
+
+
+def test_a_method_that_lacks_items_is_not_best(tiny: Named, workspace: Path, tmp_path: Path) -> None:
+    shutil.copytree(workspace, tmp_path / "copy")
+    folder, run = tmp_path / "copy/exports/benchmark", tmp_path / "copy/run"
+    (tmp_path / "saved").mkdir()
+    first = frozen.load(folder).items[0]
+    write(tmp_path / "saved" / f"{first['item_id']}.mp4", films(0)["truths"])
+    assert run_here("eval", "run", "--for", "predictions", folder, "--run", run, "--saved", f"half={tmp_path / 'saved'}",
+                    "--keep-full-frames", "--workers", "0").returncode == 0  # fmt: skip
+    run_here("eval", "run", "--for", "scores", folder, "--run", run, "--protocol", "e2fgvi", "--metric", "psnr", "--workers", "0")
+    results = {"e2fgvi": results_of(run, folder, "e2fgvi")}
+    drawn = standing(tiny, results, differences_of_columns(tiny, results, {}), [])
+    cell = next(row.cells[1] for row in drawn.rows if row.cells[0].text == "half")
+    assert cell.note == "lacks 1 item"
+    assert not cell.strong
+
+
+@pytest.mark.long
+def test_one_command_goes_from_data_to_a_table(tmp_path: Path) -> None:
+    of = named("davis-432")
+    make(tmp_path / "DAVIS", of.tree[0])
+    results = tmp_path / "results"
+    for number in range(2):  # named as the clips are, as programs of papers write them
+        write(results / f"clip_{number}" / "0.png", films(number)["truths"])
+    words = ("bench", "davis-432", "--data", "DAVIS", "--method", "telea", "--saved", "mine=results", "--set", "size=64x48")
+    done = run_here(*words, "--out", "table.tex", "--workers", "0", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "warning: no column compares with print: measured at 64x48 in the place of 432x240" in done.stderr
+    text = (tmp_path / "table.tex").read_text()
+    assert "measured at 64x48" in text
+    assert r"\dagger" in text
+    printed = of.printed[0]
+    assert all(method.replace("&", r"\&") in text for method in printed.rows)
+    assert "\nmine & " in text
+    assert (tmp_path / "bench/davis-432/run/report/report.html").exists()
+    again = run_here(*words, "--out", "table.csv", "--workers", "0", cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+    rows = list(csv.reader((tmp_path / "table.csv").read_text().splitlines()))
+    assert {"telea", "mine", *printed.rows} <= {row[0] for row in rows}
+
+
+def test_wrong_use_is_told_before_any_work(tmp_path: Path) -> None:
+    make(tmp_path / "data", named("prove-m").tree[0])
+    words = ("bench", "prove-m", "--data", tmp_path / "data", "--method", "telea")
+    for more, told in (
+        (("--out", "table.png"), "has to end in"),
+        (("--out", "t.tex", "--set", "sise=4x4"), "did you mean 'size'"),
+        (("--out", "t.tex", "--set", "size"), "is not OPTION=VALUE"),
+        (("--out", "t.tex", "--method", "tela"), "did you mean 'telea'"),
+        (("--out", "t.tex", "--saved", "mine=nowhere"), "nowhere"),
+    ):
+        done = run_here(*words, *more, cwd=tmp_path)
+        assert done.returncode in (1, 2)
+        assert told in done.stderr
+        assert not (tmp_path / "bench").exists()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", names())
+def test_every_benchmark_goes_from_a_tree_after_its_card_to_a_table(name: str, tmp_path: Path) -> None:
+    of = named(name)
+    make(tmp_path / "data", of.tree[0])
+    method = "edit_recolour" if of.recipe == "editing" else "telea"
+    small = ("--set", "size=64x48") if of.options.size else ()
+    words = ("--data", tmp_path / "data", "--method", method, *small, "--no-report", "--workers", "0")
+    done = run_here("bench", name, *words, "--out", "table.csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    heads, *rows = list(csv.reader((tmp_path / "table.csv").read_text().splitlines()))
+    assert [head.rpartition(" ")[0] for head in heads[1 : 1 + len(of.column)]] == [column.label for column in of.column]
+    assert [row[0] for row in rows] == [*(method for table in of.printed for method in table.rows), method]
