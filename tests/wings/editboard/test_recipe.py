@@ -15,6 +15,7 @@ from PIL import Image
 from program import run_here
 
 from inpaintbench import frozen, video
+from inpaintbench.annotate.preparing.subjects import item_subjects
 from inpaintbench.curation.nearer import window
 from inpaintbench.curation.normalizers.sizing import Cover
 from inpaintbench.errors import InputError, RunError, UndeclaredNeedError, UnknownNameError
@@ -328,6 +329,9 @@ def test_instructions_and_tasks_of_ones_own_travel_with_their_items(tmp_path: Pa
     assert frozen.input_view(folder, oil).prompts == ("a square", "a square in oil", None)
     assert [frozen.input_view(folder, row).has("object_mask") for row in (red, blue, oil)] == [True, False, False]
     assert blue["target_prompt"] is None
+    assert [frozen.asked_of_edit(row) for row in (red, blue, oil)] == ["a red square", "make it blue", "a square in oil"]
+    subjects = {one.subject_id: one.prompt for one in item_subjects(dataset, root=folder, slices=(), prompt="prompts")}
+    assert subjects[blue["item_id"]] == "a square → make it blue"
     assert all(map(frozen.is_edit, dataset.items))
     rows_read = load_dataset(str(folder), "task-swap", split="test", cache_dir=str(tmp_path))
     assert set(rows_read["instruction"]) == {"make it red", "make it blue"}
