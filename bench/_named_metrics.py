@@ -432,7 +432,7 @@ def five() -> Callable[[Result], Values]:
             rows.setdefault("clip_similarity_target_image", []).append(calculator.calculate_clip_similarity(target, prompt, None))
             edited = calculator.calculate_clip_similarity(target, prompt, mask)
             rows.setdefault("clip_similarity_target_image_edit_part", []).append(edited)
-        ours = _ours("five/as-published", result, prompt)
+        ours = _ours("five/as-published", result, prompt, skip=["motion_fidelity"])
         places = {
             "structure_distance": ("structure_distance", "frame"), "clip_similarity_target_image": ("clip_score", "frame"),
             "clip_similarity_target_image_edit_part": ("clip_score", "object"),

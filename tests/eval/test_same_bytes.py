@@ -41,7 +41,7 @@ from inpaintbench.workspace import Workspace
 
 READ_NO_PIXELS = {
     "par": "its network comes from the user",
-    **dict.fromkeys(("remove", "cfd", "dover", "jedi", "fvmd", "judge"), "its program comes from the user"),
+    **dict.fromkeys(("remove", "cfd", "dover", "jedi", "fvmd", "judge", "motion_fidelity"), "its program comes from the user"),
 }
 DEAR = (
     "lpips", "fid", "kid", "vfid", "vfid_clips", "pvcs", "p_ids", "u_ids", "lama_f1", "imaging_quality", "musiq",

@@ -84,6 +84,7 @@ EXEMPT: Mapping[str, str] = {
     "second_moment": "as `kid`",
     "jedi": "a program of the user's stands between pixels and vectors, of which holds what holds of `kid`",
     "fvmd": "a program of the user's stands between pixels and tracks, of whose vectors holds what holds of `fid`",
+    "motion_fidelity": "a program of the user's stands between pixels and tracks",
     "judge": "a model answers for people; nothing bounds its taste",
 }
 ROUNDING = 1e-9

@@ -59,6 +59,7 @@ FACTS = {
     "judge": (True, 3, 1),
     "par": (False, 4, 1),
     "mae": (False, 6, 1),
+    "motion_fidelity": (True, 4, 2),
     "masked_psnr": (True, 2, 1),
     "masked_ssim": (True, 4, 1),
     "masked_lpips": (False, 6, 1),

@@ -52,6 +52,7 @@ METRICS: Catalogue[type[Metric]] = Catalogue(
         "remove": "inpaintbench.eval.metrics.brought:Remove",
         "cfd": "inpaintbench.eval.metrics.brought:Cfd",
         "dover": "inpaintbench.eval.metrics.brought:Dover",
+        "motion_fidelity": "inpaintbench.eval.metrics.brought:MotionFidelity",
         "jedi": "inpaintbench.eval.metrics.brought_sets:Jedi",
         "second_moment": "inpaintbench.eval.metrics.i3d:SecondMoment",
         "fvmd": "inpaintbench.eval.metrics.brought_sets:Fvmd",

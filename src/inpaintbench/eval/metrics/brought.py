@@ -16,7 +16,7 @@ from PIL import Image
 
 from inpaintbench.catalogue import known_name
 from inpaintbench.errors import NotMeasurable, Unavailable
-from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric, Where, mean_over_clip
+from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric, Where, check_next_frame, mean_over_clip
 from inpaintbench.eval.passes.brought_programs import BroughtProgram
 from inpaintbench.eval.passes.frame_vectors import normalised
 from inpaintbench.models import sam, torch_networks
@@ -260,6 +260,85 @@ def _tokens(mask: Mask) -> tuple[Mask, Mask]:
     padded[:height, :width], real[:height, :width] = large, 1
     inside, valid = (part.reshape(TOKENS, TOKEN_PIXELS, TOKENS, TOKEN_PIXELS).mean(axis=(1, 3)) >= 0.5 for part in (padded, real))
     return inside, valid
+
+
+Tracks = npt.NDArray[np.float64]
+
+
+class MotionFidelity(SingleRegionMetric):
+    """How well the tracks of points in an edit go along with those in its source, in -1..1; higher is better.
+
+    Yatim et al. (diffusion-motion-transfer), CVPR 2024, as FiVE (2025) measures it on a grid of 55x55 points. The cosine of two
+    tracks is the mean over time of the cosines of their steps. The tracker, CoTracker's in print, comes from the user:
+    ``INPAINTBENCH_TRACKS`` is a command that writes ``array.npy``, ``float32[points, T, 2]``, the places x, y of points in the
+    frames of a clip, the same grid for every clip (docs/metrics.md).
+
+    Args:
+        rule: ``"as-published"``: the mean over the edit's tracks of the largest cosine with one of the source's, less 1 for that
+            of the same point, so that the right partner never counts and a clip has less than 1 with itself; a point that stands
+            still leaves the clip without a value. ``"corrected"``: half the sum of that mean, nothing subtracted, and of that
+            over the source's tracks; steps of none have the cosine 1 with each other, and 0 with others.
+    """
+
+    name = "motion_fidelity"
+    version = "1"
+    follows = "diffusion-motion-transfer, FiVE (no licence files)"
+    brings = "a program that tracks points, such as CoTracker (non-commercial), `INPAINTBENCH_TRACKS`"
+    brought = BroughtProgram(
+        "INPAINTBENCH_TRACKS",
+        "writes the places of points in the frames of a clip, an array of points, frames and two",
+        "trackers of points are not part of this program",
+    )
+    higher_is_better = True
+    decimals = 4
+    bounds = (-1.0, 1.0)
+    fewest_frames = 2
+    needs = ("truth", "composite")
+
+    def __init__(self, *, rule: Rule, **where: Unpack[Where]) -> None:
+        super().__init__(**where)
+        known_name("rule", rule, get_args(Rule))
+        self.rule: Rule = rule
+
+    def measurement(self, view: ItemView) -> Measurement:
+        """The value of the clip.
+
+        Raises:
+            NotMeasurable: there is one frame only, there is no program, or it fails.
+        """
+        check_next_frame(view.frames)
+
+        def tracks(frames: Picture) -> npt.NDArray[np.float32]:
+            return self.brought.array((None, view.frames, 2), frames, fps=view.fps, item_id=view.item_id)
+
+        source = view.shared.stored(f"tracks {self.brought.state()}", lambda: tracks(view.truth))
+        edit = tracks(view.composite)
+        if edit.shape != source.shape or not len(edit):
+            raise Unavailable(
+                f"the program of {self.brought.variable} gave {len(edit)} tracks of a clip, {len(source)} of its source"
+            )
+        value = along(edit.astype(np.float64), source.astype(np.float64), rule=self.rule)
+        if math.isnan(value):
+            return Measurement(None, "a point stands still between two frames, of which the released code makes no number")
+        return Measurement(value, details={"points": len(edit)})
+
+
+def along(edit: Tracks, source: Tracks, *, rule: Rule) -> float:
+    """The value of tracks ``float64[points, T, 2]``; NaN where it is published so."""
+    directions, still = [], []
+    for tracks in (edit, source):
+        steps = np.diff(tracks, axis=1)
+        lengths = np.linalg.norm(steps, axis=2, keepdims=True)
+        with np.errstate(invalid="ignore"):
+            unit = steps / lengths
+        directions.append(unit if rule == "as-published" else np.where(lengths > 0, unit, 0))
+        still.append((lengths[..., 0] == 0).astype(np.float64))
+    pairs, times = len(edit), edit.shape[1] - 1
+    cosines = directions[0].reshape(pairs, -1) @ directions[1].reshape(pairs, -1).T / times
+    if rule == "as-published":
+        return float((cosines - np.eye(pairs)).max(axis=1).mean())
+    cosines += still[0] @ still[1].T / times
+    return float((cosines.max(axis=1).mean() + cosines.max(axis=0).mean()) / 2)
 
 
 # Of the channels in 0..1, that pictures are brought to.

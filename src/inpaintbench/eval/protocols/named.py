@@ -82,6 +82,7 @@ FIVE = Protocol(
         "masked_mse": _FIVE,
         "masked_ssim": {**_FIVE, **_SSIM},
         "clip_score": {**_CLIP, "stride": 8},
+        "motion_fidelity": {"rule": "as-published"},
     },
     follows="the released evaluation of FiVE (2025), which is PIE-Bench's for frames",
     deviations=(
@@ -97,6 +98,12 @@ FIVE = Protocol(
             "brought to the size of their source by Pillow's bicubic filter",
             "not measured",
             "none for edits of the size of their source",
+        ),
+        Deviation(
+            "tracks of motion fidelity",
+            "CoTracker's, of a grid of 55x55 points",
+            "those of a program of the user's; the form inside the object's box is left out",
+            "what a program does is the user's; everything behind it is as published",
         ),
         Deviation(
             "NIQE and FiVE-Acc",
