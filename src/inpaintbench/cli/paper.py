@@ -35,7 +35,9 @@ def paper(
     style: Annotated[str, Among(STYLES)] = "cvpr",
     costs: bool = True,
 ) -> None:
-    """Write what a paper needs of a run: tables, figures, references, and an archive that proves them.
+    """Write tables, figures and references of a run for a paper.
+
+    With facts that reviewers ask for, a document that shows it all, and an archive that proves the tables.
 
     `pdflatex main` makes a page of all of it; `inpaintbench eval verify OUT/paper.zip` proves it where no dataset is.
 

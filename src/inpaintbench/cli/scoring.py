@@ -163,11 +163,11 @@ def score_folders_command(
 
 
 def verify(run: Path, *, mend: bool = False, dataset: FrozenDataset | None = None, running: Locally = Running()) -> None:
-    """Prove a run folder by its hashes, and mend what differs; or an archive of `eval paper`.
+    """Prove a run folder by its hashes, and mend what differs.
 
     Everything that a number comes from is compared with its own hash: predictions, scores and what stands beside them, and the
-    media of the dataset, which --repair cannot mend. Exit status 1 tells of damage. Of an archive the tables are made again from
-    its scores, byte for byte, which takes no dataset.
+    media of the dataset, which --repair cannot mend. Exit status 1 tells of damage. Of an archive of `eval paper`
+    the tables are made again from its scores, byte for byte, which takes no dataset.
 
     Args:
         run (RUN): Folder with predictions and scores, or paper.zip.
