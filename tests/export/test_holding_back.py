@@ -19,6 +19,7 @@ from pictures_recipe import PicturesRecipe
 from publishing_data import contents, make_dataset
 
 from inpaintbench import frozen, video
+from inpaintbench.benchmarks import Drawn
 from inpaintbench.errors import InputError, MissingPartError, UnknownNameError, VerifyError
 from inpaintbench.export.holding_back import hold_back
 from inpaintbench.export.layout import media_names
@@ -299,7 +300,11 @@ def _already_divided(fields: dict[str, Any]) -> None:
         (_already_divided, r"'small' is itself made from another dataset \(held_back\)"),
     ],
 )
-def test_what_would_show_the_truth_is_refused(change: Callable[[dict[str, Any]], None], why: str, tmp_path: Path) -> None:
+def test_what_would_show_the_truth_is_refused(
+    change: Callable[[dict[str, Any]], None], why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = {"fingerprints": Drawn("each is drawn from a number", of_seed=True)}
+    monkeypatch.setattr("inpaintbench.export.holding_back.drawn_footage", lambda: drawn)
     whole = _manifest(make_dataset(tmp_path / "made"), change)
     with pytest.raises(InputError, match=why):
         hold_back(whole, splits=["test"], public=tmp_path / "public", truth=tmp_path / "truth")

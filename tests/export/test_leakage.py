@@ -171,15 +171,15 @@ def test_one_group_in_two_splits_fails(world: Workspace) -> None:
     assert leakage.check(world, items, attributes=rows[:1])["pairs"] == 0
 
 
-def test_prints_that_are_grown_are_not_compared_and_the_dataset_says_why(world: Workspace) -> None:
+def test_pictures_that_are_drawn_are_not_compared_and_the_dataset_says_why(world: Workspace) -> None:
     clips = divide(world, train=1)
     copy_of(world, clips[0], "copy.png", COPIES["re-encoded"], split="test")
     for step in world.steps("sources"):
-        rows = [replace(row, origin="fingerprints") for row in world.table("sources", Source, step=step)]
+        rows = [replace(row, origin="drawn_people") for row in world.table("sources", Source, step=step)]
         world.write_table("sources", step, rows, Source)
     told = leakage.check(world, world.table("items", Item))
     assert (told["checked"], told["pairs"]) == (0, 0)
-    assert "grown from a number" in told["exempt"]["fingerprints"]
+    assert "drawn from a number" in told["exempt"]["drawn_people"]
 
 
 def test_groups_with_copies_in_common_are_dealt_as_one(world: Workspace) -> None:
