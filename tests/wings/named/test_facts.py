@@ -9,11 +9,12 @@ import pytest
 from program import run_here
 from trees_made import make
 
+from inpaintbench.cli.build.running import Described
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.recipes import RECIPES
-from inpaintbench.wings.named.commands import _source
+from inpaintbench.wings.named.commands import _recipe, _source
 from inpaintbench.wings.named.definition import named, names, read
 
 WANTED = [
@@ -74,7 +75,8 @@ def test_a_tree_after_the_card_is_found_with_no_further_file(name: str, tmp_path
     of = named(name)
     make(tmp_path / "data", of.tree[0])
     located = of.locate(tmp_path / "data")
-    leaf, constants = _source(of, located, tmp_path / "data", of.options.given(), allow_unmatched=False)
+    given = of.options.given()
+    leaf, constants = _source(_recipe(of, located, given, Described()), located, tmp_path / "data", given, allow_unmatched=False)
     assert leaf == ("edit_clips" if of.recipe == "editing" else "removal_folders")
     assert constants["folder"]
 

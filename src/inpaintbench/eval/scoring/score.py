@@ -81,7 +81,9 @@ def score(
     """
     chosen: Protocol = PROTOCOLS.get(protocol)
     check_truths(dataset)
-    if set(chosen.regions) != {"frame"} and not any(map(frozen.has_hole, dataset.items)):
+    # An edit has no hole, and may have the mask of what it is about.
+    known = {"frame", *("object" for row in dataset.items if row.get("object_mask_file_name"))}
+    if not known.issuperset(chosen.regions) and not any(map(frozen.has_hole, dataset.items)):
         raise InputError(
             f"protocol {chosen.name!r} measures holes, and the items of {dataset.name!r} have none; use {usual(dataset)!r}"
         )

@@ -22,6 +22,7 @@ from inpaintbench.cli.reporting import report as write_report
 from inpaintbench.cli.scoring import score
 from inpaintbench.cli.words import pair
 from inpaintbench.curation.sources.base import unquoted_path
+from inpaintbench.curation.sources.edit_prompts import read_prompts
 from inpaintbench.curation.sources.removal_layouts import GENERIC
 from inpaintbench.errors import InputError, NotMeasurable, RunError, UsageError
 from inpaintbench.eval.hub import folder_or_hub
@@ -100,8 +101,8 @@ def run(
     given = {**of.options.given(), **_options(of, options or ())}
     root, place = folder_or_hub(data), workspace or Path("bench", name)
     located = of.locate(root)
-    recipe = _recipe(of, given, described)
-    source = SourceSpec(*_source(of, located, root, given, allow_unmatched=allow_unmatched))
+    recipe = _recipe(of, located, given, described)
+    source = SourceSpec(*_source(recipe, located, root, given, allow_unmatched=allow_unmatched))
     Build(described, running=running).run(recipe, [source], place)
     dataset, results = place / "exports" / of.recipe, place / "run"
     specs += _saved(frozen.load(dataset), folders, place / "saved")
@@ -162,9 +163,12 @@ def _options(of: Named, given: Sequence[str]) -> dict[str, Any]:
     return found
 
 
-def _recipe(of: Named, given: Mapping[str, Any], described: Described) -> Any:
+def _recipe(of: Named, located: Located, given: Mapping[str, Any], described: Described) -> Any:
     """The recipe of a benchmark by its own options and those that were given."""
     kind: Any = RECIPES.get(of.recipe)
+    if of.recipe == "editing" and "masks" in located.places:  # every edit has one, whatever its task is called
+        edits, _ = read_prompts(located.places["prompts"], fewest=1, columns=located.tree.columns)
+        given = {**given, "mask_tasks": tuple(dict.fromkeys(edit.task for edit in edits))}
     chosen = {
         "name": of.title,
         **described.choices,
@@ -176,22 +180,22 @@ def _recipe(of: Named, given: Mapping[str, Any], described: Described) -> Any:
 
 
 def _source(
-    of: Named, located: Located, data: Path, given: Mapping[str, Any], *, allow_unmatched: bool
+    recipe: Any, located: Located, data: Path, given: Mapping[str, Any], *, allow_unmatched: bool
 ) -> tuple[str, dict[str, Any]]:
     """Name and constants of the source leaf that reads the data, which were looked at."""
     tree, places = located.tree, located.places
     masks, truth = (str(places[side]) if side in places else None for side in ("masks", "truths"))
-    if of.recipe == "editing":
+    if recipe.kind == "editing":
         constants: dict[str, Any] = {
             "folder": str(places["inputs"]), "prompts": str(places["prompts"]), "masks": masks, "fewest_prompts": 1,
-            "columns": dict(tree.columns),
+            "columns": dict(tree.columns), "mask_tasks": list(recipe.mask_tasks),
         }  # fmt: skip
         attribute_at("inpaintbench.curation.sources.edit_clips:EditClips")(**constants).checked()
         return "edit_clips", constants
     constants = {
         "folder": str(places.get("inputs", data)), "layout": tree.layout or GENERIC, "masks": masks, "truth": truth,
         "allow_unmatched": allow_unmatched,
-        "masks_of_any_size": of.recipe == "benchmark" and given.get("fit", "stretch") == "stretch",
+        "masks_of_any_size": recipe.kind == "benchmark" and given.get("fit", "stretch") == "stretch",
         **({"mask_values": given["mask_values"]} if "mask_values" in given else {}),
     }  # fmt: skip
     attribute_at("inpaintbench.curation.sources.removal_folders:RemovalFolders")(**constants).found()
