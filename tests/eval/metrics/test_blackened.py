@@ -99,15 +99,3 @@ def test_every_eighth_frame_is_looked_at() -> None:
 def test_the_weights_are_those_of_the_plain_metric(name: str) -> None:
     constants = PROTOCOLS.get("vpbench/as-published").metrics[name]
     assert METRICS.get(name).weights_of(constants) == (("squeezenet1-1",) if name == "masked_lpips" else ())
-
-
-def test_mean_absolute_difference() -> None:
-    truth, other = np.zeros((1, 4, 4, 3), np.uint8), np.zeros((1, 4, 4, 3), np.uint8)
-    other[0, 0, 0] = (51, 0, 0)
-    hole = np.zeros((1, 4, 4), np.bool_)
-    hole[0, 0, :2] = True
-    metric = METRICS.get("mae")(regions=("frame", "hole", "band"), band_radius_pixels=1)
-    view = ItemView.of_arrays(truth=truth, composite=other, hole=hole)
-    found = metric.measure(view.declaring("mae", metric.parts))
-    assert found["frame"].value == pytest.approx(0.2 / 48)
-    assert found["hole"].value == pytest.approx(0.2 / 6)

@@ -15,7 +15,7 @@ METRICS: Catalogue[type[Metric]] = Catalogue(
         "psnr": "inpaintbench.eval.metrics.psnr:Psnr",
         "ssim": "inpaintbench.eval.metrics.ssim:Ssim",
         "mse": "inpaintbench.eval.metrics.psnr:Mse",
-        "mae": "inpaintbench.eval.metrics.psnr:Mae",
+        "mae": "inpaintbench.eval.metrics.mae:Mae",
         "pcons": "inpaintbench.eval.metrics.pcons:Pcons",
         "hole_sharpness": "inpaintbench.eval.metrics.pcons:HoleSharpness",
         "flicker": "inpaintbench.eval.metrics.frame_changes:Flicker",
