@@ -128,6 +128,7 @@ class ClipScore(ClipMetric):
     version = "1"
     label = "CLIP score"
     follows = "torchmetrics (Apache-2.0)"
+    diagnostic = "it knows no truth, and a flat or blurred picture may be nearer to a text"
     deviations = (SINGLE_PRECISION,)
     bounds = (0.0, 100.0)
     needs = ("composite", "prompts")
