@@ -177,8 +177,8 @@ def latex(table: Table, *, comment: str = "") -> str:
         lines += [_line(heads), rules]
     lines += [_line([escaped(column.label) + _small(column.note) for column in table.columns]), r"\midrule"]
     for place, row in enumerate(table.rows):
-        # References do not compete, so a rule stands between them and the others.
-        if row.kind == "floor" and place and table.rows[place - 1].kind != "floor":
+        # References do not compete, and measured rows are no printed ones: a rule stands between them and the others.
+        if row.kind in ("floor", "total") and place and table.rows[place - 1].kind != row.kind:
             lines.append(r"\midrule")
         cells = []
         for cell in row.cells:

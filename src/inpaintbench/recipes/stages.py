@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -148,18 +148,7 @@ def curate(cutting: Cutting, sources: Sequence[SourceSpec], executor: Executor, 
     workspace.write_table("rejected", judging.SOURCE_RULES, early, Rejection)
     facts = probed.records
     if cut is None:
-        dropped = {row.uri for row in distinct} & {row.subject_id for row in early}
-        present = {row.subject_id for row in facts}
-        wanted = [row for row in distinct if row.source_id in present and row.uri not in dropped]
-        found_bars: list[Attribute] = []
-        if cutting.cut_bars:
-            probes: dict[str, dict[str, Any]] = {}
-            for row in facts:
-                probes.setdefault(row.subject_id, {})[row.name.removeprefix("probe.")] = row.value
-            found_bars = bars.find(executor, wanted, where, probes, reader=cutting.reader).records
-            # A film whose bars could not be looked for is not cut with them still there.
-            looked_at = {row.subject_id for row in found_bars}
-            wanted = [row for row in wanted if row.source_id in looked_at]
+        wanted, found_bars = _with_bars(cutting, executor, distinct, where, facts, early)
         facts = facts + found_bars
         cut = footage.cut(executor, wanted, where, found_bars, **how)
     done = normalised(cut.records, facts, normalizer=cutting.normalizer, fps=cutting.fps, blobs=workspace.blobs)
@@ -169,6 +158,38 @@ def curate(cutting: Cutting, sources: Sequence[SourceSpec], executor: Executor, 
     if not cut.records and not workspace.shard:
         raise RunError(_no_clips(len(footages), [*refused, *probed.rejected, *early, *cut.rejected], sources[0]))
     return Curated(distinct, footages, cut.records)
+
+
+def _with_bars(
+    cutting: Cutting,
+    executor: Executor,
+    distinct: Sequence[Source],
+    where: Mapping[str, Mapping[str, Any]],
+    facts: Sequence[Attribute],
+    early: Sequence[Rejection],
+) -> tuple[list[Source], list[Attribute]]:
+    """Sources that are to be cut, and the black bars of their films where those are cut away.
+
+    Args:
+        cutting: how films are cut.
+        executor: who looks for bars.
+        distinct: the sources, each content once.
+        where: places of their files.
+        facts: of the sources, as probing found them.
+        early: sources that rules refuse by these.
+    """
+    dropped = {row.uri for row in distinct} & {row.subject_id for row in early}
+    present = {row.subject_id for row in facts}
+    wanted = [row for row in distinct if row.source_id in present and row.uri not in dropped]
+    if not cutting.cut_bars:
+        return wanted, []
+    probes: dict[str, dict[str, Any]] = {}
+    for row in facts:
+        probes.setdefault(row.subject_id, {})[row.name.removeprefix("probe.")] = row.value
+    found = bars.find(executor, wanted, where, probes, reader=cutting.reader).records
+    # A film whose bars could not be looked for is not cut with them still there.
+    looked_at = {row.subject_id for row in found}
+    return [row for row in wanted if row.source_id in looked_at], found
 
 
 def mark_duplicates(executor: Executor, workspace: Workspace, *, same_source: bool = False) -> list[Attribute]:
@@ -420,18 +441,13 @@ def export(publication: Publication, workspace: Workspace, *, target: Path | Non
     sources, stated = _licensed(workspace, told.licence, items=items)
     leaked = None
     if len({*items["split"].unique().to_pylist(), *(published.splits.values() if published else ())}) > 1:
-        attributes = [row for step in steps for row in workspace.table("attributes", Attribute, step=step)]
-        # A version of a clip is of the clip's source, which is in one split.
-        derived = pc.is_in(items["clip_id"], value_set=derived_clips(workspace)["clip_id"].combine_chunks())
-        own_items = to_records(items.filter(pc.invert(derived)), Item)
-        leaked = leakage.check(workspace, own_items, attributes=attributes, allowed=allowed, gone=gone)
-    facts = (
-        evidence.evidence(workspace, recipe) | dict(publication.facts) | ({} if leaked is None else {"leakage": leaked}) | stated
-    )
-    facts |= {"dataset": told.facts} if told.facts else {}
-    facts |= {"rai": dict(told.rai)} if told.rai else {}
-    facts |= {own_slices.FACT: [part.model_dump() for part in own]} if own else {}
+        leaked = _leakage(workspace, items, steps=steps, allowed=allowed, gone=gone)
+    facts = evidence.evidence(workspace, recipe) | dict(publication.facts) | ({} if leaked is None else {"leakage": leaked})
+    further = {"dataset": told.facts, "rai": dict(told.rai), own_slices.FACT: [part.model_dump() for part in own]}
+    facts |= stated | {name: fact for name, fact in further.items() if fact}
     del items  # of millions it would stand in memory beside all that is made from it
+    leaves = _versions(publication.leaves, workspace, published)
+    stated_recipe = {"recipe": recipe.kind, **recipe.model_dump(mode="json"), "leaves": leaves}
     dataset = freeze.freeze(
         folder,
         name=told.title or recipe.name,
@@ -443,11 +459,7 @@ def export(publication: Publication, workspace: Workspace, *, target: Path | Non
         clips=_with(_batches(workspace, "clips", Clip), _batches(workspace, AXIS_CLIPS, Clip)),
         corruptions=_batches(workspace, "corruptions", Corruption),
         attributes=_batches(workspace, "attributes", Attribute, steps=steps),
-        recipe={
-            "recipe": recipe.kind,
-            **recipe.model_dump(mode="json"),
-            "leaves": _versions(publication.leaves, workspace, published),
-        },
+        recipe=stated_recipe,
         fill=publication.fill,
         hole_is_given=publication.hole_is_given,
         about=publication.about,
@@ -459,6 +471,16 @@ def export(publication: Publication, workspace: Workspace, *, target: Path | Non
         settle=lambda dataset: versions.versioned(workspace, dataset, folder, published=published),
     )
     return folder, dataset
+
+
+def _leakage(
+    workspace: Workspace, items: pa.Table, *, steps: Sequence[str], allowed: str | None, gone: Collection[str]
+) -> Plain | None:
+    """What ``leakage.check`` says of items in several splits; a version of a clip is of the clip's source, which is in one."""
+    attributes = [row for step in steps for row in workspace.table("attributes", Attribute, step=step)]
+    derived = pc.is_in(items["clip_id"], value_set=derived_clips(workspace)["clip_id"].combine_chunks())
+    own = to_records(items.filter(pc.invert(derived)), Item)
+    return leakage.check(workspace, own, attributes=attributes, allowed=allowed, gone=gone)
 
 
 def _with(given: Batches, more: Batches) -> Batches:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
@@ -184,30 +185,32 @@ def corrupt(recipe: DecaptionRecipe, executor: Executor, workspace: Workspace) -
     shown = {row.corruption_id: row for row in (*painted, *(row for of in boxed.values() for row in of.values()))}
     source_of = {clip.clip_id: clip.source_id for clip in clips}
 
-    def sliced(row_of: Mapping[str, Corruption]) -> list[Sliced]:
-        levels = {item: (str(row.facts["difficulty"]),) for item, row in row_of.items()}
-        styles = {item: (_background(row.facts),) for item, row in row_of.items()}
-        ratios = {item: float(row.facts["overlay_fraction"]) for item, row in row_of.items()}
-        scripts = {item: (texts.scripts[row.clip_id],) for item, row in row_of.items() if row.clip_id in texts.scripts}
-        parts = [
-            slices.by_value(levels, "difficulty", name="difficulty", wanted=DIFFICULTIES),
-            slices.by_value(styles, "background", name="background", wanted=BACKGROUNDS),
-            slices.by_bin(ratios, "painted share", name="painted", edges=recipe.ratio_edges, percent=True),
-        ]
-        if len(set(scripts.values())) > 1:
-            parts.append(slices.by_value(scripts, "writing system", name="script"))
-        return parts
-
     write_items(
         recipe,
         workspace,
         list(shown.values()),
         groups={row.clip_id: source_of[row.clip_id] for row in shown.values()},
-        sliced=sliced,
+        sliced=partial(_sliced, recipe, texts),
         axis=AXIS,
         pairs=boxed,
         empty=_NO_TEXT,
     )
+
+
+def _sliced(recipe: DecaptionRecipe, texts: captions.Texts, row_of: Mapping[str, Corruption]) -> list[Sliced]:
+    """Slices of items by difficulty, background, painted share and, where there are several, writing system."""
+    levels = {item: (str(row.facts["difficulty"]),) for item, row in row_of.items()}
+    styles = {item: (_background(row.facts),) for item, row in row_of.items()}
+    ratios = {item: float(row.facts["overlay_fraction"]) for item, row in row_of.items()}
+    scripts = {item: (texts.scripts[row.clip_id],) for item, row in row_of.items() if row.clip_id in texts.scripts}
+    parts = [
+        slices.by_value(levels, "difficulty", name="difficulty", wanted=DIFFICULTIES),
+        slices.by_value(styles, "background", name="background", wanted=BACKGROUNDS),
+        slices.by_bin(ratios, "painted share", name="painted", edges=recipe.ratio_edges, percent=True),
+    ]
+    if len(set(scripts.values())) > 1:
+        parts.append(slices.by_value(scripts, "writing system", name="script"))
+    return parts
 
 
 def _boxed(
